@@ -123,8 +123,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_header(const cnnvp_config *config, char
 
 /*
  * The units of a resolved configuration, made and connected, but in no simulation: they are asked what commands and
- * transfers take, which they answer by their own models, buffers' ports and memories behind them included. Any number of
- * these may exist, also beside a platform.
+ * transfers take, which they answer by their own models, buffers' ports and memories behind them included. Any number
+ * of these may exist, also beside a platform.
  */
 typedef struct cnnvp_units cnnvp_units;
 
@@ -134,8 +134,7 @@ struct cnnvp_cost {
     const char *reason; /* the unit's own words where it is refused, "" without; valid until the next question */
 };
 
-CNNVP_MUST_USE cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units,
-                                            struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units, struct cnnvp_error *error);
 /* NULL is allowed. */
 void cnnvp_units_free(cnnvp_units *units);
 
@@ -158,15 +157,15 @@ CNNVP_MUST_USE cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *i
 typedef struct cnnvp_platform cnnvp_platform;
 
 struct cnnvp_platform_options {
-    uint32_t struct_size;      /* sizeof(struct cnnvp_platform_options) */
-    int timing_only;           /* 1: no arithmetic, data pointers are NULL */
-    int verbosity;             /* 0 errors and warnings, 1 information, 2 debug; -1 errors only */
-    const char *trace;         /* NULL, or a file name: .pftrace, .vcd, .fst */
-    const char *series;        /* NULL, or one more trace of the same run, such as the .series of cnnvp_report */
+    uint32_t struct_size; /* sizeof(struct cnnvp_platform_options) */
+    int timing_only;      /* 1: no arithmetic, data pointers are NULL */
+    int verbosity;        /* 0 errors and warnings, 1 information, 2 debug; -1 errors only */
+    const char *trace;    /* NULL, or a file name: .pftrace, .vcd, .fst */
+    const char *series;   /* NULL, or one more trace of the same run, such as the .series of cnnvp_report */
     /* NULL, or a file with a line for each burst of the off-chip memories: as cnnvp_memory_replay reads it, or, by its
      * name, for Ramulator 2 (.ramulator2, its load-store trace) or DRAMsim3 (.dramsim3). */
     const char *memory_trace;
-    uint64_t max_time_ps;      /* simulated time after which a run fails; 0: no limit */
+    uint64_t max_time_ps; /* simulated time after which a run fails; 0: no limit */
     /* Where console output goes; NULL: standard output. */
     void (*console)(void *context, const void *data, size_t size);
     void *console_context;
@@ -175,8 +174,8 @@ struct cnnvp_platform_options {
     /* 1: of every command that a unit answers at once, what it took is compared with what cnnvp_units_command says; a
      * difference ends the run (CNNVP_END_FATAL) with unit, opcode and both figures. */
     int check_costs;
-    /* 1: a call of a unit's that the host refuses ends the run (CNNVP_END_FATAL); 0: it is a warning, once for each unit,
-     * callback and fault. */
+    /* 1: a call of a unit's that the host refuses ends the run (CNNVP_END_FATAL); 0: it is a warning, once for each
+     * unit, callback and fault. */
     int strict;
 };
 
@@ -186,18 +185,19 @@ int cnnvp_running_unit(const char **instance, const char **callback);
 
 /* How a run ended. */
 enum cnnvp_end {
-    CNNVP_END_EXIT = 0,        /* the guest ended it; see exit_code */
-    CNNVP_END_MAX_TIME = 1,    /* max_time_ps was reached */
-    CNNVP_END_NO_PROGRESS = 2, /* nothing is left that could happen, or time stands still, and the guest has not ended */
-    CNNVP_END_FATAL = 3,       /* a unit called for the end: guest trapped in its own trap handler, broken state */
-    CNNVP_END_INTERRUPTED = 4  /* cnnvp_platform_interrupt was called */
+    CNNVP_END_EXIT = 0,     /* the guest ended it; see exit_code */
+    CNNVP_END_MAX_TIME = 1, /* max_time_ps was reached */
+    CNNVP_END_NO_PROGRESS =
+        2,                    /* nothing is left that could happen, or time stands still, and the guest has not ended */
+    CNNVP_END_FATAL = 3,      /* a unit called for the end: guest trapped in its own trap handler, broken state */
+    CNNVP_END_INTERRUPTED = 4 /* cnnvp_platform_interrupt was called */
 };
 
 struct cnnvp_run_result {
     enum cnnvp_end end;
-    int exit_code;      /* for CNNVP_END_EXIT */
-    char reason[512];   /* one line for a person, may be empty: what it was, or who waits for what */
-    uint64_t time_ps;   /* simulated */
+    int exit_code;    /* for CNNVP_END_EXIT */
+    char reason[512]; /* one line for a person, may be empty: what it was, or who waits for what */
+    uint64_t time_ps; /* simulated */
 };
 
 /* Builds the platform from a resolved configuration, which it copies. */
@@ -278,18 +278,18 @@ struct cnnvp_tensor_info {
 
 struct cnnvp_work_info {
     uint32_t struct_size;
-    const char *command;      /* run, train, exec */
-    const char *network;      /* file name without folders; NULL for exec */
-    uint64_t network_hash;    /* xxh3 of the network file without the raw data of tensors above 4096 bytes */
+    const char *command;   /* run, train, exec */
+    const char *network;   /* file name without folders; NULL for exec */
+    uint64_t network_hash; /* xxh3 of the network file without the raw data of tensors above 4096 bytes */
     uint64_t seed;
     uint64_t images;
-    uint64_t pes;             /* processing elements, for utilization */
+    uint64_t pes;                          /* processing elements, for utilization */
     const struct cnnvp_layer_info *layers; /* tag t is layers[t - 1] */
     size_t layer_count;
     const uint64_t *layer_images; /* images that each layer worked on; NULL: `images` for all */
     /* Depth first; 0 and NULL: layer by layer. */
-    uint32_t block;                        /* side of a block */
-    const char *order;                     /* morton, table */
+    uint32_t block;    /* side of a block */
+    const char *order; /* morton, table */
     const struct cnnvp_chain_info *chains;
     size_t chain_count;
     /* Padding by blocks against ordinary padding in the float model: largest difference of the network's outputs, and

@@ -30,11 +30,7 @@ extern "C" {
 #define CNNVP_DESCRIPTOR_MAX 24u
 
 /* Which half of a ping-pong buffer an instruction uses: bit set = second half. */
-enum cnnvp_half {
-    CNNVP_HALF_INPUT = 1u << 0,
-    CNNVP_HALF_WEIGHT = 1u << 1,
-    CNNVP_HALF_OUTPUT = 1u << 2
-};
+enum cnnvp_half { CNNVP_HALF_INPUT = 1u << 0, CNNVP_HALF_WEIGHT = 1u << 1, CNNVP_HALF_OUTPUT = 1u << 2 };
 
 /* An opcode of no instruction; sequence 0. */
 #define CNNVP_COMMAND_FORGET 0xffffffffu
@@ -64,11 +60,7 @@ enum cnnvp_read_mode {
 };
 
 /* How the output buffer is written: access mode of CNNVP_WRITE at an output buffer (S000 A1 L16). */
-enum cnnvp_update_mode {
-    CNNVP_UPDATE_INITIALISE = 0,
-    CNNVP_UPDATE_ACCUMULATE = 1,
-    CNNVP_UPDATE_MAXIMISE = 2
-};
+enum cnnvp_update_mode { CNNVP_UPDATE_INITIALISE = 0, CNNVP_UPDATE_ACCUMULATE = 1, CNNVP_UPDATE_MAXIMISE = 2 };
 
 /* Rounding at write-out. */
 enum cnnvp_round_mode {
@@ -85,24 +77,24 @@ enum cnnvp_round_mode {
  * either keeps the sum there (partial = 1) or rounds it: word = saturate16(round(sum * 2^-shift)).
  */
 struct cnnvp_update {
-    const int64_t *sums;      /* NULL in timing-only */
-    uint64_t planes;          /* output channels */
-    uint64_t plane_words;     /* words of one plane, contiguous */
-    uint64_t plane_stride;    /* words from one plane to the next at out_address; partial sums are contiguous */
-    uint32_t half;            /* 0 or 1 */
-    uint32_t mode;            /* enum cnnvp_update_mode */
-    uint32_t partial;         /* 1: keep 64-bit partial sums, no write-out */
-    uint32_t acc_bits;        /* 16 .. 64 */
-    uint32_t out_address;     /* bytes in the half */
-    uint32_t acc_address;     /* bytes in the half */
-    int32_t shift;            /* right shift at write-out; negative: left */
-    uint32_t rounding;        /* enum cnnvp_round_mode */
-    uint64_t seed;            /* of stochastic rounding; word i of the update uses cnnvp_round_random(seed, i) */
-    uint64_t saturated;       /* out: words that were clipped */
+    const int64_t *sums;   /* NULL in timing-only */
+    uint64_t planes;       /* output channels */
+    uint64_t plane_words;  /* words of one plane, contiguous */
+    uint64_t plane_stride; /* words from one plane to the next at out_address; partial sums are contiguous */
+    uint32_t half;         /* 0 or 1 */
+    uint32_t mode;         /* enum cnnvp_update_mode */
+    uint32_t partial;      /* 1: keep 64-bit partial sums, no write-out */
+    uint32_t acc_bits;     /* 16 .. 64 */
+    uint32_t out_address;  /* bytes in the half */
+    uint32_t acc_address;  /* bytes in the half */
+    int32_t shift;         /* right shift at write-out; negative: left */
+    uint32_t rounding;     /* enum cnnvp_round_mode */
+    uint64_t seed;         /* of stochastic rounding; word i of the update uses cnnvp_round_random(seed, i) */
+    uint64_t saturated;    /* out: words that were clipped */
     /* How often each sum was updated within the command (S000: every pass goes to the output buffer); 0 means once. All
      * but the last time it was kept at acc_address and read back: counted here, `sums` are what has come together. */
     uint32_t passes;
-    uint32_t reserved;        /* 0 */
+    uint32_t reserved; /* 0 */
 };
 
 /*
@@ -121,8 +113,7 @@ static inline uint64_t cnnvp_round_random(uint64_t seed, uint64_t index)
  * sum * 2^-shift, rounded by `mode`, saturated to 16 bits. *saturated grows by 1 if it was clipped. This is the
  * definition of write-out in FX16; every unit that writes 16-bit words uses it. shift: -48 .. 63.
  */
-static inline int16_t cnnvp_round_fx16(int64_t sum, int32_t shift, uint32_t mode, uint64_t random,
-                                       uint64_t *saturated)
+static inline int16_t cnnvp_round_fx16(int64_t sum, int32_t shift, uint32_t mode, uint64_t random, uint64_t *saturated)
 {
     int64_t value;
     if (shift <= 0) {

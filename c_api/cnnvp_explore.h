@@ -28,16 +28,16 @@ const char *cnnvp_sweep_input(const cnnvp_sweep *sweep, size_t index);
 
 /* How far a sweep is. */
 struct cnnvp_sweep_progress {
-    uint64_t points;     /* of the sweep; for nsga2 the most there can be */
+    uint64_t points;       /* of the sweep; for nsga2 the most there can be */
     uint64_t combinations; /* of the parameters' values */
-    uint64_t allowed;    /* of them, by the constraints; 0: they were not counted */
-    uint64_t finished;   /* of them, those in the database; failed ones too */
-    uint64_t failed;     /* of them, those that failed */
-    uint64_t found;      /* of them, those that were in the database before */
-    double seconds;      /* since the start */
-    double points_per_s; /* of what ran now */
-    uint32_t generation; /* nsga2: from 1; 0 otherwise */
-    char waiting_for[48]; /* slurm: why no task runs, in Slurm's words; "": some do */
+    uint64_t allowed;      /* of them, by the constraints; 0: they were not counted */
+    uint64_t finished;     /* of them, those in the database; failed ones too */
+    uint64_t failed;       /* of them, those that failed */
+    uint64_t found;        /* of them, those that were in the database before */
+    double seconds;        /* since the start */
+    double points_per_s;   /* of what ran now */
+    uint32_t generation;   /* nsga2: from 1; 0 otherwise */
+    char waiting_for[48];  /* slurm: why no task runs, in Slurm's words; "": some do */
 };
 
 enum cnnvp_sweep_executor { CNNVP_SWEEP_LOCAL = 0, CNNVP_SWEEP_SLURM = 1 };
@@ -47,9 +47,9 @@ struct cnnvp_sweep_options {
     const char *results;  /* the SQLite database; made if missing */
     uint32_t jobs;        /* points (local) or tasks (slurm) at a time; 0: as many as there are processors */
     enum cnnvp_sweep_executor executor;
-    uint64_t seed;        /* of the search */
-    int retry_failed;     /* 1: points that failed run again */
-    const char *program;  /* the cnnvp program: for `command: train` and for slurm; NULL: the running one */
+    uint64_t seed;       /* of the search */
+    int retry_failed;    /* 1: points that failed run again */
+    const char *program; /* the cnnvp program: for `command: train` and for slurm; NULL: the running one */
     /* NULL, or called now and then, and once at the end. */
     void (*progress)(void *context, const struct cnnvp_sweep_progress *progress);
     void *progress_context;

@@ -31,11 +31,7 @@ enum cnnvp_fx16_kind {
 };
 
 /* First stage of a PE: what goes to the adder. */
-enum cnnvp_fx16_product {
-    CNNVP_FX16_PRODUCT_A = 0,
-    CNNVP_FX16_PRODUCT_KA = 1,
-    CNNVP_FX16_PRODUCT_AA = 2
-};
+enum cnnvp_fx16_product { CNNVP_FX16_PRODUCT_A = 0, CNNVP_FX16_PRODUCT_KA = 1, CNNVP_FX16_PRODUCT_AA = 2 };
 
 /* The settings of a PE's multiplexers: P = compare ? max{P, A} : (from_k ? K : P) + product. */
 struct cnnvp_fx16_operation {
@@ -52,9 +48,9 @@ struct cnnvp_fx16_tile {
     bool per_channel; /* output channel c sees input channel c only */
     bool ones;        /* every input reads as 1 */
     bool bias;
-    bool partial;     /* 64-bit sums stay in the output buffer */
-    bool clipped;     /* positions outside the valid rectangle do not take part */
-    uint32_t update;  /* enum cnnvp_update_mode */
+    bool partial;    /* 64-bit sums stay in the output buffer */
+    bool clipped;    /* positions outside the valid rectangle do not take part */
+    uint32_t update; /* enum cnnvp_update_mode */
     uint32_t tag;
 
     /* window: words, or PEs, or taps */
@@ -83,7 +79,7 @@ struct cnnvp_fx16_tile {
     uint64_t in_span;     /* words from in_addr to the last one used, inclusive */
     uint64_t weight_span; /* the same for weights, 0 where none are used */
     uint64_t bias_span;
-    uint64_t planes;      /* of results: output channels; matmul: 1 */
+    uint64_t planes; /* of results: output channels; matmul: 1 */
     uint64_t plane_words;
     uint64_t plane_stride;
 };
@@ -108,7 +104,7 @@ void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_
 struct cnnvp_fx16_scratch {
     void *memory;
     size_t size;
-    int16_t *input;             /* the words that the memory holds in the kernels' order, NULL: none */
+    int16_t *input;              /* the words that the memory holds in the kernels' order, NULL: none */
     struct cnnvp_fx16_tile tile; /* whose */
 };
 void cnnvp_fx16_scratch_free(struct cnnvp_fx16_scratch *scratch);

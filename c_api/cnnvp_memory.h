@@ -39,10 +39,9 @@ struct cnnvp_memory_result {
  * begin again at 0. Empty lines and comments (#) count for nothing. `json` (may be NULL) receives statistics as those
  * of a run; free with free().
  */
-CNNVP_MUST_USE cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
-                                                const struct cnnvp_memory_options *options,
-                                                struct cnnvp_memory_result *result, char **json,
-                                                struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_memory_replay(
+    const cnnvp_config *config, const char *file, const struct cnnvp_memory_options *options,
+    struct cnnvp_memory_result *result, char **json, struct cnnvp_error *error);
 
 #ifdef __cplusplus
 }

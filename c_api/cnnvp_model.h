@@ -135,18 +135,19 @@ struct cnnvp_access {
  * data + i * size at the initiator.
  */
 struct cnnvp_request {
-    uint32_t op;           /* CNNVP_READ or CNNVP_WRITE */
-    uint32_t initiator;    /* set by the host */
-    uint32_t tag;          /* as in struct cnnvp_access */
-    int32_t status;        /* out: CNNVP_OK or an error, set before completion */
-    uint64_t flow;         /* as in struct cnnvp_access */
-    uint64_t address;      /* of the first segment. Initiator: of the bus; target: offset in its memory */
-    void *data;            /* size * count bytes; NULL in timing-only */
-    uint64_t size;         /* bytes of one segment, 1 or more */
-    uint64_t count;        /* segments, 1 or more */
-    int64_t stride;        /* bytes from one segment's start to the next's */
-    uint32_t burst_bytes;  /* the initiator's burst length, for memories that ask; they may split further. 0: not said */
-    uint32_t outstanding;  /* bursts of this op that the initiator keeps in flight at most, in all its requests; 1 or more */
+    uint32_t op;          /* CNNVP_READ or CNNVP_WRITE */
+    uint32_t initiator;   /* set by the host */
+    uint32_t tag;         /* as in struct cnnvp_access */
+    int32_t status;       /* out: CNNVP_OK or an error, set before completion */
+    uint64_t flow;        /* as in struct cnnvp_access */
+    uint64_t address;     /* of the first segment. Initiator: of the bus; target: offset in its memory */
+    void *data;           /* size * count bytes; NULL in timing-only */
+    uint64_t size;        /* bytes of one segment, 1 or more */
+    uint64_t count;       /* segments, 1 or more */
+    int64_t stride;       /* bytes from one segment's start to the next's */
+    uint32_t burst_bytes; /* the initiator's burst length, for memories that ask; they may split further. 0: not said */
+    uint32_t
+        outstanding; /* bursts of this op that the initiator keeps in flight at most, in all its requests; 1 or more */
     cnnvp_time issued;     /* set by the host: when the request was made */
     cnnvp_time first_data; /* out: when the first burst was complete */
     uint64_t cookie;       /* the initiator's own */
@@ -162,14 +163,14 @@ struct cnnvp_tiling {
     uint32_t struct_size; /* set by the host: bytes of this struct that it knows */
     uint32_t rows;        /* of results */
     uint32_t cols;
-    uint32_t in;          /* input channels; of a fully connected layer inputs */
-    uint32_t out;         /* output channels; outputs */
-    uint32_t side;        /* rows and columns of a window that are taken at once: parts of a large window are multiples */
-    uint32_t result_bytes; /* of the output buffer that a result takes while a command runs that writes words: word_bytes,
-                              or more where partial sums lie there meanwhile */
-    uint32_t word_bytes;  /* of a word of inputs, weights and results */
-    const char *format;   /* of words: "fx16" is 16-bit fixed point. Text of static storage. */
-    uint64_t pes;         /* multiply-accumulate operations in a cycle, at most; the utilization is a share of them */
+    uint32_t in;   /* input channels; of a fully connected layer inputs */
+    uint32_t out;  /* output channels; outputs */
+    uint32_t side; /* rows and columns of a window that are taken at once: parts of a large window are multiples */
+    uint32_t result_bytes; /* of the output buffer that a result takes while a command runs that writes words:
+                              word_bytes, or more where partial sums lie there meanwhile */
+    uint32_t word_bytes;   /* of a word of inputs, weights and results */
+    const char *format;    /* of words: "fx16" is 16-bit fixed point. Text of static storage. */
+    uint64_t pes;          /* multiply-accumulate operations in a cycle, at most; the utilization is a share of them */
 };
 
 /* A directly usable piece of memory. Valid until the simulation ends. */
@@ -203,13 +204,13 @@ struct cnnvp_param {
 };
 
 enum cnnvp_port_kind {
-    CNNVP_PORT_TARGET = 0,       /* receives `access` */
-    CNNVP_PORT_INITIATOR = 1,    /* makes `access` */
-    CNNVP_PORT_MEM_TARGET = 2,   /* receives `request`, and `access` and `dmi` for the core and the loader; any number
-                                    of initiators may be bound to it */
+    CNNVP_PORT_TARGET = 0,        /* receives `access` */
+    CNNVP_PORT_INITIATOR = 1,     /* makes `access` */
+    CNNVP_PORT_MEM_TARGET = 2,    /* receives `request`, and `access` and `dmi` for the core and the loader; any number
+                                     of initiators may be bound to it */
     CNNVP_PORT_MEM_INITIATOR = 3, /* makes `request` */
-    CNNVP_PORT_IRQ_OUT = 4,      /* drives a level */
-    CNNVP_PORT_IRQ_IN = 5        /* `lines` levels */
+    CNNVP_PORT_IRQ_OUT = 4,       /* drives a level */
+    CNNVP_PORT_IRQ_IN = 5         /* `lines` levels */
 };
 
 enum cnnvp_port_flag {
@@ -252,8 +253,8 @@ struct cnnvp_register {
     uint32_t offset; /* bytes from the window's first, multiple of 4 */
     enum cnnvp_register_access access;
     uint32_t reset;
-    uint32_t mask;    /* bits that a write can change; the others keep their value */
-    size_t storage;   /* offset of a uint32_t in the instance */
+    uint32_t mask;  /* bits that a write can change; the others keep their value */
+    size_t storage; /* offset of a uint32_t in the instance */
     const char *help;
 };
 
@@ -292,8 +293,8 @@ struct cnnvp_host_ops;
 /* What `init` is given. Both pointers stay valid until `fini` has returned; keep them in the instance. */
 struct cnnvp_init {
     uint32_t struct_size;
-    uint32_t instance;  /* number of this instance, as in struct cnnvp_access::initiator */
-    const char *name;   /* of this instance in the platform file */
+    uint32_t instance; /* number of this instance, as in struct cnnvp_access::initiator */
+    const char *name;  /* of this instance in the platform file */
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
 };
@@ -323,8 +324,8 @@ struct cnnvp_unit {
     size_t track_count;
     const struct cnnvp_counter *counters;
     size_t counter_count;
-    uint32_t event_count;      /* events 0 .. event_count - 1, see notify */
-    uint32_t process_stack;    /* bytes of stack for `process`; 0 for the host's default */
+    uint32_t event_count;   /* events 0 .. event_count - 1, see notify */
+    uint32_t process_stack; /* bytes of stack for `process`; 0 for the host's default */
 
     /* Parameters have been checked against the table. Reads them, allocates. Ports may not be used yet. */
     int (*init)(void *self, const struct cnnvp_init *init);
@@ -357,8 +358,8 @@ struct cnnvp_unit {
     void (*flush)(void *self);
 
     /* Host-free: called after `init`, in a simulation or without one; changes nothing. */
-    /* How the tiles of a layer should be cut whose calculation in one piece `access` is: a command as the port would get
-     * it, all of the layer's channels, rows and columns in one, addresses 0. Members come as 1 (result_bytes and
+    /* How the tiles of a layer should be cut whose calculation in one piece `access` is: a command as the port would
+     * get it, all of the layer's channels, rows and columns in one, addresses 0. Members come as 1 (result_bytes and
      * word_bytes 2, format "fx16", pes 1); the unit sets what is different. CNNVP_E_INVAL and a line of `log`: it takes
      * no command of this layer. Calculation units have it. */
     int (*tiling)(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling);
@@ -451,8 +452,8 @@ struct cnnvp_host_ops {
      * of the total, which `count` counts, that is that requester's. */
     void (*count_for)(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n);
     /* One burst of a request enters the memory at the clock edge `clock` of the memory, which is the time `at`. Bursts
-     * come in order of their clocks. `address` is an offset in the memory. Returns 0 where nobody listens; it need not be
-     * called again then. */
+     * come in order of their clocks. `address` is an offset in the memory. Returns 0 where nobody listens; it need not
+     * be called again then. */
     int (*burst)(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
                  uint64_t address);
 
@@ -475,7 +476,8 @@ typedef const struct cnnvp_unit *(*cnnvp_model_query_fn)(uint32_t index, uint32_
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi);
+const struct cnnvp_unit *
+cnnvp_model_query(uint32_t index, uint32_t host_abi);
 
 /* What a status says, for messages. */
 static inline const char *cnnvp_status_text(int status)

@@ -35,19 +35,19 @@ struct cnnvp_network_options {
     uint32_t struct_size;
     enum cnnvp_rounding rounding;
     enum cnnvp_schedule schedule;
-    uint32_t block;      /* depth-first block side, a power of two */
-    int on_chip;         /* 1: keep maps on chip between layers where they fit (all or an error) */
-    int timing_only;     /* 1: weights are not read */
-    int cpu_host;        /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
+    uint32_t block;  /* depth-first block side, a power of two */
+    int on_chip;     /* 1: keep maps on chip between layers where they fit (all or an error) */
+    int timing_only; /* 1: weights are not read */
+    int cpu_host;    /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
     uint64_t seed;
     const struct cnnvp_array *input;       /* images of the network's size; smaller ones, (N, C, H, W), are centred
                                             * among zeros as by cnnvp_dataset_fit; NULL: `images` seeded normal images */
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
     enum cnnvp_block_order block_order;    /* depth-first */
-    int (*stopped)(void); /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
+    int (*stopped)(void);  /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
     uint64_t input_images; /* of the input, the first so many, which it must have; 0: all */
-    int tune; /* 1: the best tilings of each layer are tried on the platform; see cnnvp_network_new */
+    int tune;              /* 1: the best tilings of each layer are tried on the platform; see cnnvp_network_new */
     const char *input_name; /* what messages call the input and the calibration, such as their files; may be NULL */
     const char *calibration_name;
     /* Sizes of the network's input that its file leaves open as symbols: each text is "[NAME=]1x3x320x320", every size

@@ -45,7 +45,7 @@ struct cnnvp_norm {
     float running_mean, running_sigma;
     float scale, offset; /* forward: y = scale * x + offset */
     double mean, sigma;
-    double dgamma, dbeta; /* dgamma before the coefficients of backward: sum of dy * (x - mean) */
+    double dgamma, dbeta;               /* dgamma before the coefficients of backward: sum of dy * (x - mean) */
     float dy_scale, x_scale, dy_offset; /* backward: dx = dy_scale * dy + x_scale * x + dy_offset */
     float extreme;                      /* and this more at the maximum, as much less at the minimum */
     float dy_at_min, dy_at_max;         /* errors there */
@@ -78,28 +78,23 @@ enum cnnvp_tile_kind {
 
 /* What of it is wanted. */
 enum cnnvp_tile_flag {
-    CNNVP_TILE_NORM = 1u << 0,     /* batch norm */
-    CNNVP_TILE_RELU = 1u << 1,     /* ReLU; exponents: of positive parts */
-    CNNVP_TILE_POOL = 1u << 2,     /* max pool */
-    CNNVP_TILE_KEEP = 1u << 3,     /* forward: leave 0/1 matrix and positions */
-    CNNVP_TILE_FLOAT = 1u << 4,    /* forward: no quantiser */
-    CNNVP_TILE_MEASURE = 1u << 5,  /* extremes in place of mantissas */
-    CNNVP_TILE_REDUCE = 1u << 6,   /* backward: sums and extremes of errors in place of batch norm */
-    CNNVP_TILE_MAP = 1u << 7,      /* exponents: extremes go through batch norm */
-    CNNVP_TILE_MAP_BACK = 1u << 8, /* exponents: through its backward */
-    CNNVP_TILE_EACH = 1u << 9,     /* exponents: one for each entry */
+    CNNVP_TILE_NORM = 1u << 0,      /* batch norm */
+    CNNVP_TILE_RELU = 1u << 1,      /* ReLU; exponents: of positive parts */
+    CNNVP_TILE_POOL = 1u << 2,      /* max pool */
+    CNNVP_TILE_KEEP = 1u << 3,      /* forward: leave 0/1 matrix and positions */
+    CNNVP_TILE_FLOAT = 1u << 4,     /* forward: no quantiser */
+    CNNVP_TILE_MEASURE = 1u << 5,   /* extremes in place of mantissas */
+    CNNVP_TILE_REDUCE = 1u << 6,    /* backward: sums and extremes of errors in place of batch norm */
+    CNNVP_TILE_MAP = 1u << 7,       /* exponents: extremes go through batch norm */
+    CNNVP_TILE_MAP_BACK = 1u << 8,  /* exponents: through its backward */
+    CNNVP_TILE_EACH = 1u << 9,      /* exponents: one for each entry */
     CNNVP_TILE_GRADIENT = 1u << 10, /* softmax: with labels */
     CNNVP_TILE_MOMENTUM = 1u << 11, /* updates: with velocities */
     CNNVP_TILE_APART = 1u << 12     /* extremes: values at the two positions of batch norm's extremes are left out */
 };
 
 /* Forms of batch norm's coefficients. */
-enum cnnvp_norm_form {
-    CNNVP_NORM_RANGE = 0,
-    CNNVP_NORM_STANDARD = 1,
-    CNNVP_NORM_STORED = 2,
-    CNNVP_NORM_NONE = 3
-};
+enum cnnvp_norm_form { CNNVP_NORM_RANGE = 0, CNNVP_NORM_STANDARD = 1, CNNVP_NORM_STORED = 2, CNNVP_NORM_NONE = 3 };
 
 /* Values of a tile are [images][channels][plane], contiguous. Pointers are NULL in timing-only, and where a tile has no
  * use for them. They stay valid for the call only. */
@@ -117,9 +112,9 @@ struct cnnvp_tile {
 
     /* entries: of channel c of image n entry + n * image + c * channel stride */
     uint32_t entry, entry_image_stride, entry_channel_stride;
-    uint32_t norm_entry;      /* batch norm buffer, and extremes of its inputs: of channel 0 */
-    uint64_t first_value;     /* number of value 0 in its channel */
-    uint64_t map;             /* values of a channel from image to image in that numbering */
+    uint32_t norm_entry;  /* batch norm buffer, and extremes of its inputs: of channel 0 */
+    uint64_t first_value; /* number of value 0 in its channel */
+    uint64_t map;         /* values of a channel from image to image in that numbering */
 
     /* pool */
     uint32_t kx, ky, sx, sy;
@@ -135,22 +130,22 @@ struct cnnvp_tile {
     int8_t *exponents_out;
 
     /* coefficients and updates */
-    uint32_t form; /* enum cnnvp_norm_form */
+    uint32_t form;                          /* enum cnnvp_norm_form */
     float epsilon, running, rate, momentum; /* softmax: rate is the factor of the gradient */
 
     /* data */
-    float *values;        /* before the pool; softmax: inputs; update: weights */
-    float *errors;        /* backward with a pool: behind it; softmax, update: gradient */
+    float *values; /* before the pool; softmax: inputs; update: weights */
+    float *errors; /* backward with a pool: behind it; softmax, update: gradient */
     float *velocities;
-    const float *inputs;  /* batch norm's inputs of forward */
+    const float *inputs; /* batch norm's inputs of forward */
     uint64_t inputs_image_stride;
-    void *mantissas;      /* int8_t, int32_t with more than 8 bits */
-    void *results;        /* where encode puts them */
+    void *mantissas; /* int8_t, int32_t with more than 8 bits */
+    void *results;   /* where encode puts them */
     uint64_t results_image_stride;
     uint8_t *mask, *positions; /* packed, in the intermediate buffer */
     uint64_t mask_image_stride, positions_image_stride;
     const uint32_t *labels;
-    uint32_t record;      /* softmax: number of the record of image 0 */
+    uint32_t record; /* softmax: number of the record of image 0 */
 
     /* out */
     uint64_t cycles, fill;

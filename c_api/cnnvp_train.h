@@ -51,22 +51,22 @@ enum cnnvp_train_errors {
 };
 
 struct cnnvp_trainer_options {
-    uint32_t struct_size;          /* sizeof(struct cnnvp_trainer_options) */
-    enum cnnvp_rounding rounding;  /* of mantissas; truncated, many networks do not learn */
+    uint32_t struct_size;         /* sizeof(struct cnnvp_trainer_options) */
+    enum cnnvp_rounding rounding; /* of mantissas; truncated, many networks do not learn */
     enum cnnvp_train_bn bn;
     enum cnnvp_train_order order;
     enum cnnvp_train_block block;
-    int narrow;                    /* 1: weights are kept in 8 bits alone; 0: a 32-bit master copy (Part B 1-16) */
-    int random_weights;            /* 1: every weight is drawn anew; 0: only those that the file has no values for */
+    int narrow;         /* 1: weights are kept in 8 bits alone; 0: a 32-bit master copy (Part B 1-16) */
+    int random_weights; /* 1: every weight is drawn anew; 0: only those that the file has no values for */
     int timing_only;
-    int cpu_host;                  /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
-    uint32_t batch;                /* images of a step, 1 or more; the last step of an epoch takes what is left */
-    float rate;                    /* learning rate, finite, above 0 */
-    float momentum;                /* of the gradients, 0 <= momentum < 1 */
-    float bn_momentum;             /* running = (1 - m) * running + m * batch, 0 < m <= 1; 0 stands for 0.1 */
-    uint64_t seed;                 /* of weights, order of images, stochastic rounding */
-    uint64_t epochs;               /* passes over the data set, 1 or more */
-    uint64_t steps;                /* ends after so many steps in all (resumed ones included); 0: with the last epoch */
+    int cpu_host;      /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
+    uint32_t batch;    /* images of a step, 1 or more; the last step of an epoch takes what is left */
+    float rate;        /* learning rate, finite, above 0 */
+    float momentum;    /* of the gradients, 0 <= momentum < 1 */
+    float bn_momentum; /* running = (1 - m) * running + m * batch, 0 < m <= 1; 0 stands for 0.1 */
+    uint64_t seed;     /* of weights, order of images, stochastic rounding */
+    uint64_t epochs;   /* passes over the data set, 1 or more */
+    uint64_t steps;    /* ends after so many steps in all (resumed ones included); 0: with the last epoch */
     const cnnvp_dataset *dataset;
     const cnnvp_dataset *evaluation; /* forward only, at the end of each epoch; NULL: none */
     enum cnnvp_train_errors errors;  /* PLAIN: as `rounding` says */
@@ -87,11 +87,11 @@ void cnnvp_trainer_free(cnnvp_trainer *trainer);
 /* What the plan comes to. */
 struct cnnvp_trainer_info {
     uint64_t steps_per_epoch;
-    uint64_t steps;            /* number of the last step + 1: where training ends */
-    uint64_t parameters;       /* learned values */
-    uint64_t memory_bytes;     /* of off-chip memory in use */
-    uint64_t macs_forward;     /* multiply-accumulates of one image */
-    uint64_t macs_backward;    /* errors */
+    uint64_t steps;         /* number of the last step + 1: where training ends */
+    uint64_t parameters;    /* learned values */
+    uint64_t memory_bytes;  /* of off-chip memory in use */
+    uint64_t macs_forward;  /* multiply-accumulates of one image */
+    uint64_t macs_backward; /* errors */
     uint64_t macs_gradient;
 };
 void cnnvp_trainer_info(const cnnvp_trainer *trainer, struct cnnvp_trainer_info *info);
@@ -113,13 +113,13 @@ enum cnnvp_train_event {
 
 struct cnnvp_train_record {
     enum cnnvp_train_event event;
-    uint64_t step;     /* from 0; of an evaluation: the last step before it */
-    uint64_t epoch;    /* from 0 */
-    uint64_t images;   /* of the step or evaluation */
-    uint64_t correct;  /* largest output is the label's */
-    double loss;       /* mean cross-entropy of these images; 0 in timing-only */
+    uint64_t step;      /* from 0; of an evaluation: the last step before it */
+    uint64_t epoch;     /* from 0 */
+    uint64_t images;    /* of the step or evaluation */
+    uint64_t correct;   /* largest output is the label's */
+    double loss;        /* mean cross-entropy of these images; 0 in timing-only */
     uint64_t nonfinite; /* outputs of the network that were not finite */
-    uint64_t time_ps;  /* simulated, when it was complete */
+    uint64_t time_ps;   /* simulated, when it was complete */
 };
 
 /*
@@ -149,12 +149,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trainer_export(cnnvp_trainer *trainer, cnnvp_p
 /* ---- for tests and for looking inside ---- */
 
 enum cnnvp_train_tensor {
-    CNNVP_TRAIN_WEIGHT = 0,     /* kernels or matrix, as the network has them */
+    CNNVP_TRAIN_WEIGHT = 0, /* kernels or matrix, as the network has them */
     CNNVP_TRAIN_BIAS = 1,
     CNNVP_TRAIN_GAMMA = 2,
     CNNVP_TRAIN_BETA = 3,
-    CNNVP_TRAIN_MEAN = 4,       /* running */
-    CNNVP_TRAIN_SIGMA = 5,      /* running */
+    CNNVP_TRAIN_MEAN = 4,  /* running */
+    CNNVP_TRAIN_SIGMA = 5, /* running */
     CNNVP_TRAIN_WEIGHT_VELOCITY = 6,
     CNNVP_TRAIN_BIAS_VELOCITY = 7,
     CNNVP_TRAIN_GAMMA_VELOCITY = 8,

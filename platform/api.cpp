@@ -37,7 +37,8 @@ struct cnnvp_platform {
 namespace {
 
 /* Calls the function; an exception, which only a broken unit or a lack of memory can cause, becomes FAILED. */
-template <typename Function> cnnvp_result shielded(cnnvp_error *error, Function &&function)
+template <typename Function>
+cnnvp_result shielded(cnnvp_error *error, Function &&function)
 {
     try {
         return function();
@@ -120,9 +121,9 @@ extern "C" {
 
 const char *cnnvp_systemc_version(void)
 {
-    static const std::string text = std::to_string(sc_core::sc_version_major) + "." +
-                                    std::to_string(sc_core::sc_version_minor) + "." +
-                                    std::to_string(sc_core::sc_version_patch);
+    static const std::string text =
+        std::to_string(sc_core::sc_version_major) + "." + std::to_string(sc_core::sc_version_minor) + "." +
+        std::to_string(sc_core::sc_version_patch);
     return text.c_str();
 }
 

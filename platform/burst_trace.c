@@ -82,8 +82,8 @@ void cnnvp_burst_trace_add(struct cnnvp_burst_trace *trace, uint32_t memory, cnn
         length = snprintf(line, sizeof line, "%s 0x%" PRIx64 "\n", write ? "ST" : "LD", address);
         break;
     case FORM_DRAMSIM3:
-        length = snprintf(line, sizeof line, "0x%" PRIx64 " %s %" PRIu64 "\n", address, write ? "WRITE" : "READ",
-                          clock);
+        length =
+            snprintf(line, sizeof line, "0x%" PRIx64 " %s %" PRIu64 "\n", address, write ? "WRITE" : "READ", clock);
         break;
     }
     write_line(trace, line, length);

@@ -72,8 +72,9 @@ bus::route *bus::find(uint64_t first, uint64_t last)
         if (first - route.place.base < route.place.size && last - route.place.base < route.place.size)
             return &route;
     }
-    const auto behind = std::upper_bound(routes_.begin(), routes_.end(), first,
-                                         [](uint64_t at, const route &route) { return at < route.place.base; });
+    const auto behind = std::upper_bound(routes_.begin(), routes_.end(), first, [](uint64_t at, const route &route) {
+        return at < route.place.base;
+    });
     if (behind == routes_.begin())
         return nullptr;
     route &route = *(behind - 1);
@@ -99,7 +100,11 @@ void bus::warn(size_t initiator, const tlm::tlm_generic_payload &payload, uint64
                       initiators_[initiator].c_str());
     else
         std::snprintf(text, sizeof text, "%s: %s of 0x%" PRIx64 "..0x%" PRIx64 ": nothing is there",
-                      initiators_[initiator].c_str(), write ? "write" : command ? "access" : "read", first, last);
+                      initiators_[initiator].c_str(),
+                      write     ? "write"
+                      : command ? "access"
+                                : "read",
+                      first, last);
     control_.log(CNNVP_LOG_WARNING, basename(), text);
 }
 
@@ -241,8 +246,8 @@ void bus::count_response(const route &route, tlm::tlm_generic_payload &payload)
     if (extension && extension->record)
         count(route, bytes_of(extension->record->request));
     else
-        count(route, payload.is_read() ? link_bytes{payload.get_data_length(), 0}
-                                       : link_bytes{0, payload.get_data_length()});
+        count(route,
+              payload.is_read() ? link_bytes{payload.get_data_length(), 0} : link_bytes{0, payload.get_data_length()});
 }
 
 tlm::tlm_sync_enum bus::nb_transport_bw(int index, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,

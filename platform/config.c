@@ -20,8 +20,8 @@ cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit, 
     const struct cnnvp_unit *known;
     for (size_t i = 0; strchr(model, ':') == NULL && (known = cnnvp_unit_at(i)) != NULL; ++i)
         cnnvp_suggest_offer(&suggest, known->kind);
-    (void)cnnvp_config_error(error, NULL, "%s%s", reason,
-                             strchr(model, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
+    (void)cnnvp_config_error(
+        error, NULL, "%s%s", reason, strchr(model, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
     return result;
 }
 
@@ -108,8 +108,8 @@ static cnnvp_result check_assignment(const cnnvp_config *config, const char *ass
     cnnvp_suggest_begin(&suggest, name);
     for (const struct cnnvp_draft_unit *unit = config->draft->units; unit != NULL; unit = unit->next)
         cnnvp_suggest_offer(&suggest, unit->name);
-    return cnnvp_config_error(error, place, "the platform has no such instance%s",
-                              cnnvp_suggest_text(&suggest, "there are"));
+    return cnnvp_config_error(
+        error, place, "the platform has no such instance%s", cnnvp_suggest_text(&suggest, "there are"));
 }
 
 cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
@@ -198,8 +198,7 @@ cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, co
     size_t length = strcspn(name, ".");
     const struct cnnvp_instance *instance = NULL;
     for (size_t i = 0; resolved != NULL && i < resolved->instance_count; ++i)
-        if (strlen(resolved->instances[i].name) == length &&
-            strncmp(resolved->instances[i].name, name, length) == 0)
+        if (strlen(resolved->instances[i].name) == length && strncmp(resolved->instances[i].name, name, length) == 0)
             instance = &resolved->instances[i];
     if (instance == NULL)
         return CNNVP_BAD_INPUT;

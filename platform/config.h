@@ -22,11 +22,11 @@ struct cnnvp_place {
 
 /* Where an outgoing port leads. */
 struct cnnvp_binding {
-    uint32_t port;          /* index in the unit's port table: INITIATOR, MEM_INITIATOR or IRQ_OUT */
-    uint32_t target;        /* instance number */
-    uint32_t target_port;   /* index in the target's port table; unused if the target is the bus */
-    uint32_t target_line;   /* IRQ_IN ports: line */
-    const char *text;       /* the target as `connect:` says it */
+    uint32_t port;        /* index in the unit's port table: INITIATOR, MEM_INITIATOR or IRQ_OUT */
+    uint32_t target;      /* instance number */
+    uint32_t target_port; /* index in the target's port table; unused if the target is the bus */
+    uint32_t target_line; /* IRQ_IN ports: line */
+    const char *text;     /* the target as `connect:` says it */
 };
 
 struct cnnvp_instance {
@@ -38,16 +38,16 @@ struct cnnvp_instance {
     struct cnnvp_place *places;    /* where each was set */
     struct cnnvp_place place;      /* of the instance */
     uint32_t number;
-    uint32_t clock;                /* instance whose clock_mhz counts (itself, if it has that parameter), or
-                                      CNNVP_NO_INSTANCE: the default of 1000 MHz */
-    int idle;                      /* 1: nothing needs to drive it */
-    int on_bus;                    /* 1: `base`, `size` are its window on the bus */
+    uint32_t clock; /* instance whose clock_mhz counts (itself, if it has that parameter), or
+                       CNNVP_NO_INSTANCE: the default of 1000 MHz */
+    int idle;       /* 1: nothing needs to drive it */
+    int on_bus;     /* 1: `base`, `size` are its window on the bus */
     uint64_t base;
     uint64_t size;
-    uint32_t bus_port;             /* its target port that the bus reaches */
+    uint32_t bus_port; /* its target port that the bus reaches */
     struct cnnvp_binding *bindings;
     size_t binding_count;
-    const char **port_places;      /* where each port's connection is written, or else the instance */
+    const char **port_places; /* where each port's connection is written, or else the instance */
 };
 
 struct cnnvp_energy_table; /* energy.h */

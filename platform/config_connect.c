@@ -15,8 +15,8 @@
 
 static const char *kind_name(enum cnnvp_port_kind kind)
 {
-    static const char *const names[] = {"a target", "an initiator", "a memory target", "a memory initiator",
-                                        "an interrupt output", "an interrupt input"};
+    static const char *const names[] = {"a target",           "an initiator",        "a memory target",
+                                        "a memory initiator", "an interrupt output", "an interrupt input"};
     return names[kind];
 }
 
@@ -49,10 +49,10 @@ uint32_t cnnvp_port_crosses(const struct cnnvp_unit *unit, uint32_t index)
 
 const char *cnnvp_port_crosses_name(uint32_t flags)
 {
-    static const char *const names[] = {"something that is not said", "plain reads and writes",
-                                        "commands of the instruction element", "completions of commands",
-                                        "words of buffers", "tiles of the multi-function module",
-                                        "programs of the loader"};
+    static const char *const names[] = {
+        "something that is not said", "plain reads and writes", "commands of the instruction element",
+        "completions of commands",    "words of buffers",       "tiles of the multi-function module",
+        "programs of the loader"};
     size_t index = flags / CNNVP_PORT_PLAIN;
     return names[index < sizeof names / sizeof *names ? index : 0];
 }
@@ -81,9 +81,9 @@ struct connection {
 
 static cnnvp_result refuse(const struct connection *connection, const char *what, const char *more)
 {
-    return cnnvp_config_error(connection->error, connection->setting->place, "%s.connect.%s: %s%s%s",
-                              connection->from->name, connection->port->name,
-                              cnnvp_config_show(connection->setting->text).text, what, more);
+    return cnnvp_config_error(
+        connection->error, connection->setting->place, "%s.connect.%s: %s%s%s", connection->from->name,
+        connection->port->name, cnnvp_config_show(connection->setting->text).text, what, more);
 }
 
 static int is_number(const char *text)
@@ -108,13 +108,15 @@ static cnnvp_result split(struct connection *connection)
         parts[count++] = dot + 1;
     }
     connection->to = cnnvp_box_find(&connection->box->resolved, name);
-    for (const struct cnnvp_draft_unit *gone = connection->box->removed; connection->to == NULL && gone != NULL; gone = gone->next)
+    for (const struct cnnvp_draft_unit *gone = connection->box->removed; connection->to == NULL && gone != NULL;
+         gone = gone->next)
         if (strcmp(gone->name, name) == 0)
-            return cnnvp_config_error(connection->error, gone->place,
-                                      "%s: null takes it away, but %s.connect.%s names it (%s); connect that to another "
-                                      "instance, or write %s: {connect: {%s: null}} if it may stay open",
-                                      name, connection->from->name, connection->port->name,
-                                      connection->setting->place, connection->from->name, connection->port->name);
+            return cnnvp_config_error(
+                connection->error, gone->place,
+                "%s: null takes it away, but %s.connect.%s names it (%s); connect that to another "
+                "instance, or write %s: {connect: {%s: null}} if it may stay open",
+                name, connection->from->name, connection->port->name, connection->setting->place,
+                connection->from->name, connection->port->name);
     if (connection->to == NULL) {
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, name);
@@ -225,8 +227,8 @@ static cnnvp_result add_binding(struct cnnvp_instance *from, const struct cnnvp_
 static cnnvp_result connect_port(struct cnnvp_box *box, struct cnnvp_instance *from, uint32_t port,
                                  const struct cnnvp_setting *setting, struct cnnvp_error *error)
 {
-    struct connection connection = {.box = box, .from = from, .port = &from->unit->ports[port], .setting = setting,
-                                    .error = error};
+    struct connection connection = {
+        .box = box, .from = from, .port = &from->unit->ports[port], .setting = setting, .error = error};
     struct cnnvp_binding binding = {.port = port};
     cnnvp_result result = split(&connection);
     if (result != CNNVP_DONE)
@@ -266,28 +268,28 @@ static uint32_t first_port(const struct cnnvp_unit *unit, enum cnnvp_port_kind k
     return UINT32_MAX;
 }
 
-static cnnvp_result connect_irq(struct cnnvp_box *box, struct cnnvp_instance *from,
-                                const struct cnnvp_setting *setting, struct cnnvp_error *error)
+static cnnvp_result connect_irq(struct cnnvp_box *box, struct cnnvp_instance *from, const struct cnnvp_setting *setting,
+                                struct cnnvp_error *error)
 {
     struct cnnvp_binding binding = {.port = first_port(from->unit, CNNVP_PORT_IRQ_OUT)};
     const struct cnnvp_instance *plic = find_plic(box);
     char reason[160];
     uint64_t line = 0;
     if (binding.port == UINT32_MAX)
-        return cnnvp_config_error(error, setting->key_place, "%s.irq: model %s has no interrupt output", from->name,
-                                  from->model);
+        return cnnvp_config_error(
+            error, setting->key_place, "%s.irq: model %s has no interrupt output", from->name, from->model);
     if (plic == NULL)
         return cnnvp_config_error(error, setting->key_place, "%s.irq: there is no instance of model plic", from->name);
-    const struct cnnvp_setting *other = cnnvp_draft_setting(box->drafts[from->number],
-                                                            from->unit->ports[binding.port].name, 1);
+    const struct cnnvp_setting *other =
+        cnnvp_draft_setting(box->drafts[from->number], from->unit->ports[binding.port].name, 1);
     if (other != NULL && other->text != NULL)
         return cnnvp_config_error(error, setting->key_place, "%s.irq: port %s is connected at %s already", from->name,
                                   from->unit->ports[binding.port].name, other->place);
     binding.target = plic->number;
     binding.target_port = first_port(plic->unit, CNNVP_PORT_IRQ_IN);
     if (binding.target_port == UINT32_MAX)
-        return cnnvp_config_error(error, setting->key_place, "%s.irq: %s has no interrupt input", from->name,
-                                  plic->name);
+        return cnnvp_config_error(
+            error, setting->key_place, "%s.irq: %s has no interrupt input", from->name, plic->name);
     /* Interrupt source 0 does not exist (RISC-V PLIC specification 1.0, section 1). */
     if (cnnvp_value_number(setting->text, setting->quoted, 1, plic->unit->ports[binding.target_port].lines - 1, 0,
                            &line, reason, sizeof reason) != 0)
@@ -310,17 +312,17 @@ static cnnvp_result check_port_names(const struct cnnvp_box *box, const struct c
         if (port != UINT32_MAX && is_outgoing(from->unit->ports[port].kind))
             continue;
         if (port != UINT32_MAX)
-            return cnnvp_config_error(error, setting->key_place,
-                                      "%s.connect: port %s is %s; connections are written at the initiator",
-                                      from->name, setting->key, kind_name(from->unit->ports[port].kind));
+            return cnnvp_config_error(
+                error, setting->key_place, "%s.connect: port %s is %s; connections are written at the initiator",
+                from->name, setting->key, kind_name(from->unit->ports[port].kind));
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, setting->key);
         for (uint32_t i = 0; from->unit != NULL && i < from->unit->port_count; ++i)
             if (is_outgoing(from->unit->ports[i].kind))
                 cnnvp_suggest_offer(&suggest, from->unit->ports[i].name);
-        return cnnvp_config_error(error, setting->key_place, "%s.connect: model %s has no outgoing port %s%s",
-                                  from->name, from->model, cnnvp_config_show(setting->key).text,
-                                  cnnvp_suggest_text(&suggest, "it has"));
+        return cnnvp_config_error(
+            error, setting->key_place, "%s.connect: model %s has no outgoing port %s%s", from->name, from->model,
+            cnnvp_config_show(setting->key).text, cnnvp_suggest_text(&suggest, "it has"));
     }
     return CNNVP_DONE;
 }
@@ -347,16 +349,17 @@ static cnnvp_result connect_instance(struct cnnvp_box *box, struct cnnvp_instanc
         if ((port->flags & CNNVP_PORT_OUTSIDE) && setting != NULL && setting->text != NULL)
             result = cnnvp_config_error(error, setting->place,
                                         "%s.connect.%s: leads out of the platform; a C++ program binds it "
-                                        "(cnnvp_systemc.h)", from->name, port->name);
+                                        "(cnnvp_systemc.h)",
+                                        from->name, port->name);
         else if (port->flags & CNNVP_PORT_OUTSIDE)
             continue;
         else if (setting != NULL && setting->text != NULL)
             result = connect_port(box, from, i, setting, error);
         else if (!(port->flags & CNNVP_PORT_OPTIONAL))
-            result = cnnvp_config_error(error, setting != NULL ? setting->place : from->place.text,
-                                        "%s: port %s (%s) of model %s is not connected; give it `connect: {%s: ...}`%s",
-                                        from->name, port->name, kind_name(port->kind), from->model, port->name,
-                                        i == irq_port ? " or `irq:`" : "");
+            result = cnnvp_config_error(
+                error, setting != NULL ? setting->place : from->place.text,
+                "%s: port %s (%s) of model %s is not connected; give it `connect: {%s: ...}`%s", from->name, port->name,
+                kind_name(port->kind), from->model, port->name, i == irq_port ? " or `irq:`" : "");
     }
     return result;
 }
@@ -384,10 +387,10 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
                     const struct cnnvp_instance **driver = &drivers[binding->target_line];
                     if (*driver != NULL) {
                         const struct cnnvp_setting *irq = cnnvp_draft_setting(box->drafts[i], "irq", 0);
-                        result = cnnvp_config_error(error, irq != NULL && irq->text != NULL ? irq->place : from->place.text,
-                                                    "%s and %s drive the same interrupt line, %" PRIu32 " of %s.%s",
-                                                    (*driver)->name, from->name, binding->target_line,
-                                                    resolved->instances[target].name, unit->ports[port].name);
+                        result = cnnvp_config_error(
+                            error, irq != NULL && irq->text != NULL ? irq->place : from->place.text,
+                            "%s and %s drive the same interrupt line, %" PRIu32 " of %s.%s", (*driver)->name,
+                            from->name, binding->target_line, resolved->instances[target].name, unit->ports[port].name);
                     }
                     *driver = from;
                 }

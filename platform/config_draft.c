@@ -152,16 +152,16 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
     if (**file && access(*file, R_OK) == 0)
         return CNNVP_DONE;
     if (!is_preset_name(name))
-        return cnnvp_config_error(error, place != NULL ? place : name, "%s%scannot be read: %s", place != NULL ? *file : "",
-                                  place != NULL ? " " : "", strerror(errno));
+        return cnnvp_config_error(error, place != NULL ? place : name, "%s%scannot be read: %s",
+                                  place != NULL ? *file : "", place != NULL ? " " : "", strerror(errno));
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
     list_presets(arena, &suggest);
-    return cnnvp_config_error(error, place, "there is no preset %s here%s", cnnvp_config_show(name).text,
-                              suggest.list_length
-                                  ? cnnvp_suggest_text(&suggest, "there are")
-                                  : " and no other either; name their folder in the environment variable "
-                                    "CNNVP_PRESETS");
+    return cnnvp_config_error(
+        error, place, "there is no preset %s here%s", cnnvp_config_show(name).text,
+        suggest.list_length ? cnnvp_suggest_text(&suggest, "there are")
+                            : " and no other either; name their folder in the environment variable "
+                              "CNNVP_PRESETS");
 }
 
 /* ---- one instance ---- */
@@ -179,8 +179,8 @@ static cnnvp_result put_setting(struct cnnvp_draft *draft, struct cnnvp_draft_un
         return CNNVP_DONE;
     }
     if (++unit->setting_count > 2 * CNNVP_YAML_ENTRIES)
-        return cnnvp_config_error(error, given->place, "%s has more than %d settings", unit->name,
-                                  2 * CNNVP_YAML_ENTRIES);
+        return cnnvp_config_error(
+            error, given->place, "%s has more than %d settings", unit->name, 2 * CNNVP_YAML_ENTRIES);
     *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
     if (*at == NULL)
         return cnnvp_config_no_memory(error);
@@ -196,9 +196,9 @@ static cnnvp_result read_setting(struct cnnvp_draft *draft, struct cnnvp_draft_u
     int null = cnnvp_yaml_is_null(node);
     int removable = common->connect || (cnnvp_config_reserved(node->key) && strcmp(node->key, "model") != 0);
     if (node->kind != CNNVP_YAML_SCALAR || (null && !removable))
-        return cnnvp_config_error(error, node->place, "%s%s.%s: %s where a single value is expected", unit->name,
-                                  common->connect ? ".connect" : "", cnnvp_config_show(node->key).text,
-                                  cnnvp_yaml_kind_name(node));
+        return cnnvp_config_error(
+            error, node->place, "%s%s.%s: %s where a single value is expected", unit->name,
+            common->connect ? ".connect" : "", cnnvp_config_show(node->key).text, cnnvp_yaml_kind_name(node));
     struct cnnvp_setting setting = *common;
     setting.key = node->key;
     setting.text = null ? NULL : node->text;
@@ -213,9 +213,9 @@ static cnnvp_result read_connect(struct cnnvp_draft *draft, struct cnnvp_draft_u
                                  struct cnnvp_error *error)
 {
     if (map->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, map->place,
-                                  "%s.connect: %s where a map of ports is expected, such as {mem: dram}", unit->name,
-                                  cnnvp_yaml_kind_name(map));
+        return cnnvp_config_error(
+            error, map->place, "%s.connect: %s where a map of ports is expected, such as {mem: dram}", unit->name,
+            cnnvp_yaml_kind_name(map));
     struct cnnvp_setting inner = *common;
     inner.connect = 1;
     cnnvp_result result = CNNVP_DONE;
@@ -238,9 +238,9 @@ static cnnvp_result remove_unit(struct cnnvp_draft *draft, const struct cnnvp_ya
     while (*at != NULL && strcmp((*at)->name, node->key) != 0)
         at = &(*at)->next;
     if (*at == NULL)
-        return cnnvp_config_error(error, node->place,
-                                  "%s: the base has no instance of this name that null could take away",
-                                  cnnvp_config_show(node->key).text);
+        return cnnvp_config_error(
+            error, node->place, "%s: the base has no instance of this name that null could take away",
+            cnnvp_config_show(node->key).text);
     struct cnnvp_draft_unit *removed = *at;
     *at = removed->next;
     removed->place = node->place;
@@ -254,9 +254,9 @@ static cnnvp_result find_or_add(struct cnnvp_draft *draft, const struct cnnvp_ya
                                 struct cnnvp_draft_unit **unit, struct cnnvp_error *error)
 {
     if (!is_instance_name(node->key))
-        return cnnvp_config_error(error, node->key_place,
-                                  "%s is not a name for an instance: letters, digits and _, up to %d, no digit first",
-                                  cnnvp_config_show(node->key).text, CNNVP_CONFIG_NAME_BYTES);
+        return cnnvp_config_error(
+            error, node->key_place, "%s is not a name for an instance: letters, digits and _, up to %d, no digit first",
+            cnnvp_config_show(node->key).text, CNNVP_CONFIG_NAME_BYTES);
     if (strcmp(node->key, "energy") == 0)
         return cnnvp_config_error(error, node->key_place, "energy is the energy table, no name for an instance");
     struct cnnvp_draft_unit **at = &draft->units;
@@ -281,16 +281,19 @@ static cnnvp_result read_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml
     if (cnnvp_yaml_is_null(node))
         return remove_unit(draft, node, error);
     if (node->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, node->place,
-                                  "%s: %s where a map is expected, such as {model: uart, at: 0x10000000}",
-                                  cnnvp_config_show(node->key).text, cnnvp_yaml_kind_name(node));
+        return cnnvp_config_error(
+            error, node->place, "%s: %s where a map is expected, such as {model: uart, at: 0x10000000}",
+            cnnvp_config_show(node->key).text, cnnvp_yaml_kind_name(node));
     struct cnnvp_draft_unit *unit = NULL;
     cnnvp_result result = find_or_add(draft, node, &unit, error);
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE; child = child->next) {
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
+         child = child->next) {
         int drop = strcmp(child->key, "connect") == 0;
         if (drop && cnnvp_yaml_is_null(child))
-            result = cnnvp_config_error(error, child->place, "%s.connect: null takes away one port at a time, "
-                                                             "such as connect: {mem: null}", unit->name);
+            result = cnnvp_config_error(error, child->place,
+                                        "%s.connect: null takes away one port at a time, "
+                                        "such as connect: {mem: null}",
+                                        unit->name);
         else if (drop)
             result = read_connect(draft, unit, child, common, error);
         else
@@ -324,8 +327,8 @@ static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_
             return cnnvp_config_error(error, child->key_place, "unknown key %s%s", cnnvp_config_show(child->key).text,
                                       cnnvp_suggest_text(&suggest, "a platform file has"));
         if (strcmp(child->key, "units") == 0 && child->kind != CNNVP_YAML_MAP)
-            return cnnvp_config_error(error, child->place, "units: %s where a map of instances is expected",
-                                      cnnvp_yaml_kind_name(child));
+            return cnnvp_config_error(
+                error, child->place, "units: %s where a map of instances is expected", cnnvp_yaml_kind_name(child));
         if (strcmp(child->key, "energy") == 0 && child->kind == CNNVP_YAML_MAP)
             continue;
         if (strcmp(child->key, "units") != 0 &&
@@ -349,7 +352,8 @@ static cnnvp_result read_energy(struct cnnvp_draft *draft, const struct cnnvp_ya
         setting.key_place = energy->key_place;
         return put_setting(draft, &draft->energy, &setting, error);
     }
-    for (const struct cnnvp_yaml_node *child = energy->children; child != NULL && result == CNNVP_DONE; child = child->next)
+    for (const struct cnnvp_yaml_node *child = energy->children; child != NULL && result == CNNVP_DONE;
+         child = child->next)
         result = read_setting(draft, &draft->energy, child, common, error);
     return result;
 }
@@ -359,9 +363,9 @@ static cnnvp_result read_memory(struct cnnvp_draft *draft, const struct cnnvp_ya
                                 const struct cnnvp_setting *common, struct cnnvp_error *error)
 {
     if (strcmp(memory->text, "external") != 0 && strcmp(memory->text, "dram") != 0)
-        return cnnvp_config_error(error, memory->place,
-                                  "memory: %s is neither dram, the platform's own model, nor external",
-                                  cnnvp_config_show(memory->text).text);
+        return cnnvp_config_error(
+            error, memory->place, "memory: %s is neither dram, the platform's own model, nor external",
+            cnnvp_config_show(memory->text).text);
     struct cnnvp_draft_unit *unit = draft->units;
     while (unit != NULL && strcmp(unit->name, "dram") != 0)
         unit = unit->next;
@@ -377,7 +381,7 @@ static cnnvp_result read_memory(struct cnnvp_draft *draft, const struct cnnvp_ya
 }
 
 static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file, const char *place,
-                               const struct file_frame *outer, unsigned *level, struct cnnvp_error *error);
+                                    const struct file_frame *outer, unsigned *level, struct cnnvp_error *error);
 
 static cnnvp_result read_base(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *base, const char *folder,
                               const struct file_frame *frame, unsigned *level, struct cnnvp_error *error)
@@ -394,7 +398,7 @@ static cnnvp_result read_base(struct cnnvp_draft *draft, const struct cnnvp_yaml
 
 /* Base first, then the file itself. `level` grows by one for each base. */
 static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file, const char *place,
-                               const struct file_frame *outer, unsigned *level, struct cnnvp_error *error)
+                                    const struct file_frame *outer, unsigned *level, struct cnnvp_error *error)
 {
     struct stat status;
     struct file_frame frame = {.outer = outer, .file = file, .depth = outer != NULL ? outer->depth + 1 : 0};
@@ -425,8 +429,8 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
     common.level = *level;
     if (name != NULL)
         draft->name = name->text;
-    for (const struct cnnvp_yaml_node *unit = units != NULL ? units->children : NULL; unit != NULL && result == CNNVP_DONE;
-         unit = unit->next)
+    for (const struct cnnvp_yaml_node *unit = units != NULL ? units->children : NULL;
+         unit != NULL && result == CNNVP_DONE; unit = unit->next)
         result = read_unit(draft, unit, &common, error);
     const struct cnnvp_yaml_node *memory = child_of(root, "memory");
     if (memory != NULL && result == CNNVP_DONE)

@@ -17,7 +17,8 @@ static int read_picojoules(const char *text, double *value)
 {
     const size_t digits = strspn(text, "0123456789.");
     const char *point = strchr(text, '.');
-    if (!digits || text[digits] || digits > 30 || (point != NULL && strchr(point + 1, '.') != NULL) || strcmp(text, ".") == 0)
+    if (!digits || text[digits] || digits > 30 || (point != NULL && strchr(point + 1, '.') != NULL) ||
+        strcmp(text, ".") == 0)
         return 0;
     *value = strtod(text, NULL);
     return *value <= 1e9;
@@ -29,8 +30,8 @@ static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key,
     double value;
     if (strcmp(key, "sram_scaling") == 0) {
         if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-            return cnnvp_config_error(error, place, "energy: sram_scaling is on or off, not %s",
-                                      cnnvp_config_show(text).text);
+            return cnnvp_config_error(
+                error, place, "energy: sram_scaling is on or off, not %s", cnnvp_config_show(text).text);
         table->sram_scaling = strcmp(text, "on") == 0;
         return CNNVP_DONE;
     }
@@ -46,9 +47,9 @@ static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key,
                                   cnnvp_suggest_text(&suggest, "it has"));
     }
     if (!read_picojoules(text, &value))
-        return cnnvp_config_error(error, place,
-                                  "energy.%s: %s is no number of picojoules, such as 0.2 or 150, at most 10^9", key,
-                                  cnnvp_config_show(text).text);
+        return cnnvp_config_error(
+            error, place, "energy.%s: %s is no number of picojoules, such as 0.2 or 150, at most 10^9", key,
+            cnnvp_config_show(text).text);
     table->picojoules[entry] = value;
     return CNNVP_DONE;
 }
@@ -61,9 +62,9 @@ static cnnvp_result read_entries(const struct cnnvp_yaml_node *entries, struct c
 {
     cnnvp_result result = CNNVP_DONE;
     if (entries->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, entries->place,
-                                  "entries: %s where a map is expected, such as {dram_byte: 100}",
-                                  cnnvp_yaml_kind_name(entries));
+        return cnnvp_config_error(
+            error, entries->place, "entries: %s where a map is expected, such as {dram_byte: 100}",
+            cnnvp_yaml_kind_name(entries));
     for (const struct cnnvp_yaml_node *at = entries->children; at != NULL && result == CNNVP_DONE; at = at->next) {
         if (at->kind != CNNVP_YAML_SCALAR || strcmp(at->key, "sram_scaling") == 0)
             return cnnvp_config_error(error, at->place, "entries.%s: a number of picojoules is expected", at->key);
@@ -84,9 +85,9 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
         while (i < 4 && strcmp(keys[i], at->key) != 0)
             ++i;
         if (i == 4)
-            return cnnvp_config_error(error, at->key_place,
-                                      "unknown key %s; an energy table has table, base, sram_scaling, entries",
-                                      cnnvp_config_show(at->key).text);
+            return cnnvp_config_error(
+                error, at->key_place, "unknown key %s; an energy table has table, base, sram_scaling, entries",
+                cnnvp_config_show(at->key).text);
         if (i != 3 && (at->kind != CNNVP_YAML_SCALAR || !*at->text))
             return cnnvp_config_error(error, at->place, "%s: a single word is expected", at->key);
         known[i] = at;
@@ -119,13 +120,13 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
     }
     cnnvp_energy_default(table);
     if (strchr(name, '.') == NULL && strchr(name, '/') == NULL)
-        return cnnvp_config_error(error, place,
-                                  "energy: there is no table %s%s; a file has a name with a point or a slash",
-                                  cnnvp_config_show(name).text, cnnvp_suggest_text(&suggest, "there are"));
+        return cnnvp_config_error(
+            error, place, "energy: there is no table %s%s; a file has a name with a point or a slash",
+            cnnvp_config_show(name).text, cnnvp_suggest_text(&suggest, "there are"));
     if (depth > CNNVP_CONFIG_BASES)
-        return cnnvp_config_error(error, place,
-                                  "energy: a chain of more than %d tables, or a table that is its own base",
-                                  CNNVP_CONFIG_BASES);
+        return cnnvp_config_error(
+            error, place, "energy: a chain of more than %d tables, or a table that is its own base",
+            CNNVP_CONFIG_BASES);
     const char *file = folder != NULL && name[0] != '/' && strcmp(folder, ".") != 0
                            ? cnnvp_arena_printf(arena, "%s/%s", folder, name)
                            : cnnvp_arena_text(arena, name);
@@ -180,8 +181,8 @@ void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
             base = built_in;
             named = 1;
         }
-    if (named && same_entries(&base, table) && cnnvp_energy_builtin(0, &built_in)
-        && strcmp(built_in.name, table->name) == 0)
+    if (named && same_entries(&base, table) && cnnvp_energy_builtin(0, &built_in) &&
+        strcmp(built_in.name, table->name) == 0)
         return; /* what is meant without a word */
     (void)fprintf(stream, "energy:\n  table: %s\n", base.name);
     if (base.sram_scaling != table->sram_scaling)

@@ -92,7 +92,8 @@ cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
     print_comment(stream, resolved->platform_name);
     (void)fputs(" need to know of it.\n"
                 " * Made by `cnnvp check --header`: make it again where the platform changes.\n */\n"
-                "#ifndef CNNVP_PLATFORM_MAP_H\n#define CNNVP_PLATFORM_MAP_H\n", stream);
+                "#ifndef CNNVP_PLATFORM_MAP_H\n#define CNNVP_PLATFORM_MAP_H\n",
+                stream);
     for (size_t i = 0; i < resolved->instance_count; ++i)
         if (resolved->instances[i].on_bus)
             print_instance(stream, resolved, &resolved->instances[i]);

@@ -21,9 +21,9 @@
 
 /* Bounds on what a platform file may ask for, far above any real platform. */
 enum {
-    CNNVP_CONFIG_BASES = 16,      /* length of a chain of `base` */
-    CNNVP_CONFIG_SETS = 4096,     /* --set */
-    CNNVP_CONFIG_NAME_BYTES = 63  /* of an instance's name */
+    CNNVP_CONFIG_BASES = 16,     /* length of a chain of `base` */
+    CNNVP_CONFIG_SETS = 4096,    /* --set */
+    CNNVP_CONFIG_NAME_BYTES = 63 /* of an instance's name */
 };
 
 /* Layer of a setting that comes from cnnvp_config_set: above every file. */
@@ -62,7 +62,7 @@ struct cnnvp_draft {
     struct cnnvp_draft_unit *units;
     size_t unit_count;
     struct cnnvp_draft_unit *removed; /* instances of the base that are null; `place` is where */
-    struct cnnvp_draft_unit energy; /* settings of the energy table: `table` and entries */
+    struct cnnvp_draft_unit energy;   /* settings of the energy table: `table` and entries */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **draft,

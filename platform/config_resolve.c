@@ -153,9 +153,9 @@ static cnnvp_result unknown_key(const struct cnnvp_instance *instance, const str
         cnnvp_suggest_offer(&suggest, instance->unit->params[i].name);
     for (const char *const *key = cnnvp_config_reserved_keys(); *key; ++key)
         cnnvp_suggest_offer(&suggest, *key);
-    return cnnvp_config_error(error, setting->key_place, "%s: model %s has no parameter %s%s", instance->name,
-                              instance->model, cnnvp_config_show(setting->key).text,
-                              cnnvp_suggest_text(&suggest, "it has"));
+    return cnnvp_config_error(
+        error, setting->key_place, "%s: model %s has no parameter %s%s", instance->name, instance->model,
+        cnnvp_config_show(setting->key).text, cnnvp_suggest_text(&suggest, "it has"));
 }
 
 static cnnvp_result set_param(struct cnnvp_box *box, struct cnnvp_instance *instance, uint32_t index,
@@ -166,9 +166,9 @@ static cnnvp_result set_param(struct cnnvp_box *box, struct cnnvp_instance *inst
     const char *text = setting != NULL ? setting->text : param->default_value != NULL ? param->default_value : "";
     if (cnnvp_value_parse(param, text, setting != NULL ? setting->quoted : 0, &instance->values[index], reason,
                           sizeof reason) != 0)
-        return cnnvp_config_error(error, setting != NULL ? setting->place : box->drafts[instance->number]->place,
-                                  "%s.%s: %s%s", instance->name, param->name, setting != NULL ? "" : "the model's default ",
-                                  reason);
+        return cnnvp_config_error(
+            error, setting != NULL ? setting->place : box->drafts[instance->number]->place, "%s.%s: %s%s",
+            instance->name, param->name, setting != NULL ? "" : "the model's default ", reason);
     instance->texts[index] = cnnvp_value_text(&box->arena, param, instance->values[index], text);
     instance->places[index].text = setting != NULL ? cnnvp_arena_text(&box->arena, setting->place) : "";
     if (instance->texts[index] == NULL || instance->places[index].text == NULL)
@@ -228,8 +228,8 @@ static cnnvp_result make_instances(struct cnnvp_box *box, const struct cnnvp_dra
     return result;
 }
 
-cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, size_t set_count,
-                           struct cnnvp_box **box, struct cnnvp_error *error)
+cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, size_t set_count, struct cnnvp_box **box,
+                           struct cnnvp_error *error)
 {
     struct cnnvp_box *made = calloc(1, sizeof *made);
     if (made == NULL)

@@ -55,12 +55,13 @@ static cnnvp_result place_instance(const struct cnnvp_box *box, struct cnnvp_ins
     if (instance->size == 0)
         return cnnvp_config_error(error, at->place, "%s: its window has no bytes", instance->name);
     if (instance->base % 4)
-        return cnnvp_config_error(error, at->place, "%s.at: 0x%" PRIx64 " is not a multiple of 4", instance->name,
-                                  instance->base);
+        return cnnvp_config_error(
+            error, at->place, "%s.at: 0x%" PRIx64 " is not a multiple of 4", instance->name, instance->base);
     if (instance->size > address_space - instance->base)
-        return cnnvp_config_error(error, at->place, "%s.at: 0x%" PRIx64 " with 0x%" PRIx64
-                                  " bytes reaches beyond 0xffffffff, the last address", instance->name, instance->base,
-                                  instance->size);
+        return cnnvp_config_error(
+            error, at->place,
+            "%s.at: 0x%" PRIx64 " with 0x%" PRIx64 " bytes reaches beyond 0xffffffff, the last address", instance->name,
+            instance->base, instance->size);
     instance->on_bus = 1;
     return CNNVP_DONE;
 }
@@ -92,9 +93,9 @@ static cnnvp_result check_windows(struct cnnvp_box *box, struct cnnvp_error *err
         /* Where the later of the two is written, since that is the one to move. */
         const struct cnnvp_instance *later = a->number > b->number ? a : b;
         const struct cnnvp_setting *at = cnnvp_draft_setting(box->drafts[later->number], "at", 0);
-        return cnnvp_config_error(error, at->place, "%s (0x%" PRIx64 " to 0x%" PRIx64 ") and %s (0x%" PRIx64 " to 0x%"
-                                  PRIx64 ") overlap", a->name, a->base, a->base + a->size - 1, b->name, b->base,
-                                  b->base + b->size - 1);
+        return cnnvp_config_error(
+            error, at->place, "%s (0x%" PRIx64 " to 0x%" PRIx64 ") and %s (0x%" PRIx64 " to 0x%" PRIx64 ") overlap",
+            a->name, a->base, a->base + a->size - 1, b->name, b->base, b->base + b->size - 1);
     }
     return CNNVP_DONE;
 }
@@ -127,8 +128,8 @@ static int is_reached(const struct cnnvp_resolved *resolved, const struct cnnvp_
     return 0;
 }
 
-/* A unit does something if it has a process or nothing could lead to it, if it has an address on the bus, or if a port leads
- * to it; where it has registers, to these. A unit of a base may have lost what led to it. */
+/* A unit does something if it has a process or nothing could lead to it, if it has an address on the bus, or if a port
+ * leads to it; where it has registers, to these. A unit of a base may have lost what led to it. */
 static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
                                  struct cnnvp_error *error)
 {
@@ -142,7 +143,8 @@ static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp
             return CNNVP_DONE;
         return cnnvp_config_error(error, instance->place.text,
                                   "%s: nothing reaches its registers (port %s); give it an address on the bus with "
-                                  "`at:`, or write `idle: true` if it is to do nothing", instance->name, port->name);
+                                  "`at:`, or write `idle: true` if it is to do nothing",
+                                  instance->name, port->name);
     }
     for (uint32_t i = 0; i < unit->port_count; ++i) {
         if (unit->ports[i].kind != CNNVP_PORT_TARGET && unit->ports[i].kind != CNNVP_PORT_MEM_TARGET)
@@ -156,7 +158,8 @@ static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp
         return CNNVP_DONE;
     return cnnvp_config_error(error, instance->place.text,
                               "%s: no other instance's port leads to it, so it would do nothing; connect one to it, or "
-                              "write `idle: true` if that is meant", instance->name);
+                              "write `idle: true` if that is meant",
+                              instance->name);
 }
 
 /* ---- clocks, the bus ---- */
@@ -185,10 +188,10 @@ static cnnvp_result choose_clock(const struct cnnvp_box *box, struct cnnvp_insta
     for (size_t i = 0; i < box->resolved.instance_count; ++i)
         if (cnnvp_unit_param(box->resolved.instances[i].unit, "clock_mhz") != UINT32_MAX)
             cnnvp_suggest_offer(&suggest, box->resolved.instances[i].name);
-    return cnnvp_config_error(error, clock->place, "%s.clock: %s %s%s", instance->name,
-                              cnnvp_config_show(clock->text).text,
-                              source != NULL ? "has no parameter clock_mhz" : "is not an instance",
-                              cnnvp_suggest_text(&suggest, "those with a clock are"));
+    return cnnvp_config_error(
+        error, clock->place, "%s.clock: %s %s%s", instance->name, cnnvp_config_show(clock->text).text,
+        source != NULL ? "has no parameter clock_mhz" : "is not an instance",
+        cnnvp_suggest_text(&suggest, "those with a clock are"));
 }
 
 /* One bus at most; one if anything has an address. */
@@ -200,8 +203,8 @@ static cnnvp_result check_bus(const struct cnnvp_box *box, struct cnnvp_error *e
         if (instance->unit != NULL)
             continue;
         if (bus != NULL)
-            return cnnvp_config_error(error, instance->place.text, "%s and %s are both a bus; a platform has one",
-                                      bus->name, instance->name);
+            return cnnvp_config_error(
+                error, instance->place.text, "%s and %s are both a bus; a platform has one", bus->name, instance->name);
         bus = instance;
         const struct cnnvp_setting *irq = cnnvp_draft_setting(box->drafts[i], "irq", 0);
         if (irq != NULL && irq->text != NULL)

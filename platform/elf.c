@@ -83,7 +83,8 @@ static cnnvp_result check_header(const struct cnnvp_elf *elf, const char *name, 
     if (elf->size < HEADER_SIZE)
         return refuse(error, name, "is cut off: it has %zu bytes, an ELF header alone has %d", elf->size, HEADER_SIZE);
     if (header[4] != CLASS_32 || header[5] != DATA_LITTLE || half_at(header + 18) != MACHINE_RISCV)
-        return refuse(error, name, "is for another machine; a 32-bit little-endian RISC-V program is needed "
+        return refuse(error, name,
+                      "is for another machine; a 32-bit little-endian RISC-V program is needed "
                       "(class %u, data %u, machine %" PRIu32 ")",
                       header[4], header[5], half_at(header + 18));
     if (half_at(header + 16) != TYPE_EXECUTABLE)

@@ -18,7 +18,10 @@ namespace {
 
 constexpr size_t max_line = 512; /* characters of a log line */
 
-unit_host &of(cnnvp_host *host) { return *static_cast<unit_host *>(host); }
+unit_host &of(cnnvp_host *host)
+{
+    return *static_cast<unit_host *>(host);
+}
 
 } // namespace
 
@@ -194,17 +197,14 @@ struct host_ops {
 const cnnvp_host_ops *host_ops_table()
 {
     static const cnnvp_host_ops table = {
-        sizeof(cnnvp_host_ops), CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR,
-        host_ops::param, host_ops::param_text, host_ops::config_error, host_ops::timing_only,
-        host_ops::now, host_ops::clock_mhz, host_ops::next_activity, host_ops::notify, host_ops::cancel,
-        host_ops::access, host_ops::request, host_ops::complete, host_ops::dmi, host_ops::irq,
-        host_ops::wait, host_ops::wait_wake, host_ops::settle,
-        host_ops::wake,
-        host_ops::count, host_ops::span, host_ops::counter, host_ops::log,
-        host_ops::finish, host_ops::console_write, host_ops::console_read,
-        host_ops::count_for, host_ops::burst,
-        host_ops::reach,
-        host_ops::estimate,
+        sizeof(cnnvp_host_ops), CNNVP_ABI_MAJOR,         CNNVP_ABI_MINOR,         host_ops::param,
+        host_ops::param_text,   host_ops::config_error,  host_ops::timing_only,   host_ops::now,
+        host_ops::clock_mhz,    host_ops::next_activity, host_ops::notify,        host_ops::cancel,
+        host_ops::access,       host_ops::request,       host_ops::complete,      host_ops::dmi,
+        host_ops::irq,          host_ops::wait,          host_ops::wait_wake,     host_ops::settle,
+        host_ops::wake,         host_ops::count,         host_ops::span,          host_ops::counter,
+        host_ops::log,          host_ops::finish,        host_ops::console_write, host_ops::console_read,
+        host_ops::count_for,    host_ops::burst,         host_ops::reach,         host_ops::estimate,
     };
     return &table;
 }

@@ -131,15 +131,15 @@ const char *loader::function(uint64_t address) const
     return behind == functions_.begin() ? nullptr : std::prev(behind)->second.c_str();
 }
 
-// Refuses a segment that no memory has, or that it answers with an error. Linkers put the file's own headers in front of
-// a program that begins at a page, unless told not to.
+// Refuses a segment that no memory has, or that it answers with an error. Linkers put the file's own headers in front
+// of a program that begins at a page, unless told not to.
 static void refuse_segment(const char *name, const cnnvp_elf_segment &segment, cnnvp_error *error)
 {
     const bool headers = segment.file_size >= 4 && std::memcmp(segment.data, "\177ELF", 4) == 0;
 
     std::snprintf(error->text, sizeof error->text,
-                  "%s: it needs memory at 0x%08" PRIx32 "..0x%08" PRIx64 ", which no memory of this platform takes%s", name,
-                  segment.address, uint64_t(segment.address) + segment.memory_size - 1,
+                  "%s: it needs memory at 0x%08" PRIx32 "..0x%08" PRIx64 ", which no memory of this platform takes%s",
+                  name, segment.address, uint64_t(segment.address) + segment.memory_size - 1,
                   headers ? "; the segment begins with the file's own headers: link with -Wl,-n" : "");
 }
 
@@ -175,8 +175,7 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
             functions_[address] = function;
     const int status = start(cnnvp_elf_entry(&elf), tohost);
     if (status < CNNVP_OK) {
-        std::snprintf(error->text, sizeof error->text, "%s: the core refused it (%s)", name,
-                      cnnvp_status_text(status));
+        std::snprintf(error->text, sizeof error->text, "%s: the core refused it (%s)", name, cnnvp_status_text(status));
         return CNNVP_BAD_INPUT;
     }
     return CNNVP_DONE;

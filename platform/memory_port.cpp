@@ -128,8 +128,8 @@ void memory_port::begin(job *job)
     worker *fresh = workers_.back().get();
     sc_core::sc_spawn_options options;
     options.set_stack_size(stack_bytes);
-    fresh->thread = sc_core::sc_spawn([this, fresh] { work(fresh); },
-                                      ("transport_" + std::to_string(workers_.size())).c_str(), &options);
+    fresh->thread = sc_core::sc_spawn(
+        [this, fresh] { work(fresh); }, ("transport_" + std::to_string(workers_.size())).c_str(), &options);
 }
 
 /* The response has come, and its time. */

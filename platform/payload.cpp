@@ -96,7 +96,7 @@ void describe(tlm::tlm_generic_payload &payload, const cnnvp_request &request)
     const uint64_t bytes = request.size * request.count;
     const bool plain = contiguous && bytes <= UINT_MAX && request.data != nullptr;
 
-    payload.set_command(!plain                        ? tlm::TLM_IGNORE_COMMAND
+    payload.set_command(!plain                     ? tlm::TLM_IGNORE_COMMAND
                         : request.op == CNNVP_READ ? tlm::TLM_READ_COMMAND
                                                    : tlm::TLM_WRITE_COMMAND);
     payload.set_address(request.address);

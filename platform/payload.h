@@ -31,7 +31,7 @@ struct request_record {
     unit_host *initiator = nullptr;
     uint32_t initiator_port = 0;
     uint32_t initiator_link = 0;
-    unit_host *target = nullptr;       /* holds it in stages offered and held */
+    unit_host *target = nullptr; /* holds it in stages offered and held */
     uint32_t target_socket = 0;
     stage where = stage::free;
     tlm::tlm_generic_payload *payload = nullptr;

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t default_clock_mhz = 1000;
 const char *const core_port = "control"; /* see cpu/program.h */
 
-int platforms = 0; /* alive */
+int platforms = 0;                      /* alive */
 const run_control *report_to = nullptr; /* log of the platform that is alive */
 
 /* The kernel's own messages: errors become exceptions, which end the run or the construction; nothing ever aborts. */
@@ -191,11 +191,11 @@ cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
                                          error);
                 return CNNVP_BAD_INPUT;
             }
-            const auto protocol = value_of(instance, "protocol", 0) != 0 ? memory_port::protocol::at
-                                                                         : memory_port::protocol::lt;
+            const auto protocol =
+                value_of(instance, "protocol", 0) != 0 ? memory_port::protocol::at : memory_port::protocol::lt;
             const std::string name = std::string(instance.name) + "_outside";
-            outside_.push_back(std::make_unique<memory_port>(name.c_str(), *control_, protocol,
-                                                             value_of(instance, "burst_bytes", UINT64_MAX)));
+            outside_.push_back(std::make_unique<memory_port>(
+                name.c_str(), *control_, protocol, value_of(instance, "burst_bytes", UINT64_MAX)));
             host->initiator(port).bind(outside_.back()->target);
             control_->stay_with_kernel();
             foreign_.push_back(bind(instance.name, outside_.back()->socket));
@@ -273,10 +273,11 @@ cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::
     try {
         /* They would stand still: time passes in the platform's context alone. */
         if (platforms == 0 && sc_core::sc_curr_simcontext && !sc_core::sc_get_top_level_objects().empty()) {
-            std::snprintf(error->text, sizeof error->text,
-                          "this process has SystemC modules outside of the platform (\"%s\"), which would not run with it: "
-                          "construct them where the platform's memory is bound, see cnnvp_systemc.h",
-                          sc_core::sc_get_top_level_objects().front()->name());
+            std::snprintf(
+                error->text, sizeof error->text,
+                "this process has SystemC modules outside of the platform (\"%s\"), which would not run with it: "
+                "construct them where the platform's memory is bound, see cnnvp_systemc.h",
+                sc_core::sc_get_top_level_objects().front()->name());
             return CNNVP_FAILED;
         }
         fresh.reset(new platform(resolved, options));

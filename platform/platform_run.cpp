@@ -38,8 +38,8 @@ void platform::simulate(cnnvp_time max_time)
                            "nothing is left that could happen" + std::string(waits.empty() ? "" : "; ") + waits);
             return;
         }
-        const sc_core::sc_time left = max_time != 0 ? from_ps(max_time - now)
-                                                    : sc_core::sc_max_time() - sc_core::sc_time_stamp();
+        const sc_core::sc_time left =
+            max_time != 0 ? from_ps(max_time - now) : sc_core::sc_max_time() - sc_core::sc_time_stamp();
         /* Starvation leaves time at the last event; what lies beyond the limit is no starvation. */
         const bool beyond = sc_core::sc_time_to_pending_activity() > left;
         advance(left, beyond ? sc_core::SC_RUN_TO_TIME : sc_core::SC_EXIT_ON_STARVATION);

@@ -12,7 +12,7 @@
 
 struct cnnvp_recorder {
     struct cnnvp_stats stats;
-    struct cnnvp_trace *trace; /* NULL: no trace */
+    struct cnnvp_trace *trace;        /* NULL: no trace */
     struct cnnvp_burst_trace *bursts; /* NULL: none */
 };
 
@@ -171,8 +171,8 @@ void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const stru
 {
     cnnvp_stats_transfer(&recorder->stats, link, bytes);
     if (recorder->trace != NULL) {
-        const struct cnnvp_transfer transfer = {link, bytes->flow, bytes->begin, bytes->end,
-                                                bytes->read + bytes->write};
+        const struct cnnvp_transfer transfer = {
+            link, bytes->flow, bytes->begin, bytes->end, bytes->read + bytes->write};
 
         cnnvp_trace_transfer(recorder->trace, &transfer);
     }

@@ -36,8 +36,9 @@ const register_file::entry *register_file::find(uint64_t offset) const
         const uint32_t place = words_[offset / word];
         return place ? &entries_[place - 1] : nullptr;
     }
-    const auto at = std::lower_bound(entries_.begin(), entries_.end(), offset,
-                                     [](const entry &entry, uint64_t wanted) { return entry.offset < wanted; });
+    const auto at = std::lower_bound(entries_.begin(), entries_.end(), offset, [](const entry &entry, uint64_t wanted) {
+        return entry.offset < wanted;
+    });
     return at != entries_.end() && at->offset == offset ? &*at : nullptr;
 }
 
@@ -46,8 +47,9 @@ bool register_file::serves(uint64_t address, uint64_t size) const
     if (size == word && find(address))
         return true;
     const uint64_t first = address & ~(word - 1);
-    const auto at = std::lower_bound(entries_.begin(), entries_.end(), first,
-                                     [](const entry &entry, uint64_t wanted) { return entry.offset < wanted; });
+    const auto at = std::lower_bound(entries_.begin(), entries_.end(), first, [](const entry &entry, uint64_t wanted) {
+        return entry.offset < wanted;
+    });
     return at != entries_.end() && size > 0 && at->offset <= address + (size - 1);
 }
 

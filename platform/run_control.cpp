@@ -52,7 +52,8 @@ void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy pol
 }
 
 run_control::run_control(const sc_core::sc_module_name &name, const options &options)
-    : sc_core::sc_module(name), options_(options), max_time_(sc_core::sc_max_time()), kernel_time_(sc_core::sc_time_stamp())
+    : sc_core::sc_module(name), options_(options), max_time_(sc_core::sc_max_time()),
+      kernel_time_(sc_core::sc_time_stamp())
 {
     sc_core::sc_spawn_options on_settle;
     on_settle.spawn_method();

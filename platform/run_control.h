@@ -21,8 +21,14 @@
 namespace cnnvp {
 
 /* Picoseconds, both ways. The kernel's resolution is 1 ps, checked at elaboration. */
-inline cnnvp_time to_ps(const sc_core::sc_time &time) { return time.value(); }
-inline sc_core::sc_time from_ps(cnnvp_time ps) { return sc_core::sc_time::from_value(ps); }
+inline cnnvp_time to_ps(const sc_core::sc_time &time)
+{
+    return time.value();
+}
+inline sc_core::sc_time from_ps(cnnvp_time ps)
+{
+    return sc_core::sc_time::from_value(ps);
+}
 
 /* Runs the kernel. */
 void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy policy = sc_core::SC_RUN_TO_TIME);
@@ -39,8 +45,8 @@ public:
          * about a second. */
         uint64_t max_pulses = 10'000'000;
         cnnvp_units *asked = nullptr; /* answers are compared with what commands take; may stay null */
-        bool strict = false; /* a host call that is refused ends the run */
-        bool beside = false; /* there may be another platform, which stands still meanwhile */
+        bool strict = false;          /* a host call that is refused ends the run */
+        bool beside = false;          /* there may be another platform, which stands still meanwhile */
     };
 
     run_control(const sc_core::sc_module_name &name, const options &options);

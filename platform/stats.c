@@ -234,8 +234,9 @@ static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     for (size_t i = 0; i < work->layer_count; ++i) {
         layers[i].macs = work->layers[i].macs;
         images[i] = work->layer_images != NULL ? work->layer_images[i] : work->images;
-        if (!copy_text(work->layers[i].name, "", &layers[i].name) || !copy_text(work->layers[i].op, "", &layers[i].op)
-            || !copy_text(work->layers[i].phase, "forward", &layers[i].phase))
+        if (!copy_text(work->layers[i].name, "", &layers[i].name) ||
+            !copy_text(work->layers[i].op, "", &layers[i].op) ||
+            !copy_text(work->layers[i].phase, "forward", &layers[i].phase))
             return 0;
     }
     return 1;
@@ -269,8 +270,8 @@ static int copy_tensors(struct cnnvp_stats *stats, const struct cnnvp_work_info 
     for (size_t i = 0; i < work->tensor_count; ++i) {
         tensors[i] = work->tensors[i];
         tensors[i].name = tensors[i].kind = NULL;
-        if (!copy_text(work->tensors[i].name, "", &tensors[i].name)
-            || !copy_text(work->tensors[i].kind, "feature", &tensors[i].kind))
+        if (!copy_text(work->tensors[i].name, "", &tensors[i].name) ||
+            !copy_text(work->tensors[i].kind, "feature", &tensors[i].kind))
             return 0;
     }
     return 1;
@@ -280,8 +281,8 @@ static int copy_tensors(struct cnnvp_stats *stats, const struct cnnvp_work_info 
 static int are_apart(const struct cnnvp_work_info *work)
 {
     for (size_t i = 1; i < work->tensor_count; ++i)
-        if (work->tensors[i].address < work->tensors[i - 1].address
-            || work->tensors[i].address - work->tensors[i - 1].address < work->tensors[i - 1].size)
+        if (work->tensors[i].address < work->tensors[i - 1].address ||
+            work->tensors[i].address - work->tensors[i - 1].address < work->tensors[i - 1].size)
             return 0;
     return 1;
 }
@@ -308,17 +309,18 @@ void cnnvp_stats_moved(struct cnnvp_stats *stats, uint64_t address, uint64_t rea
 
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
 {
-    if (work->struct_size != sizeof *work || work->layer_count > CNNVP_MAX_TAG || (work->layer_count && work->layers == NULL)
-        || (work->tensor_count && work->tensors == NULL) || !are_apart(work))
+    if (work->struct_size != sizeof *work || work->layer_count > CNNVP_MAX_TAG ||
+        (work->layer_count && work->layers == NULL) || (work->tensor_count && work->tensors == NULL) ||
+        !are_apart(work))
         return CNNVP_BAD_INPUT;
     clear_work(stats);
     stats->work.network_hash = work->network_hash;
     stats->work.seed = work->seed;
     stats->work.images = work->images;
     stats->work.pes = work->pes;
-    if (!copy_text(work->command, "exec", &stats->work.command)
-        || !copy_text(work->network, NULL, &stats->work.network) || !copy_layers(stats, work)
-        || !copy_chains(stats, work) || !copy_tensors(stats, work)) {
+    if (!copy_text(work->command, "exec", &stats->work.command) ||
+        !copy_text(work->network, NULL, &stats->work.network) || !copy_layers(stats, work) ||
+        !copy_chains(stats, work) || !copy_tensors(stats, work)) {
         clear_work(stats);
         return CNNVP_FAILED;
     }

@@ -25,8 +25,8 @@ enum cnnvp_layer_column {
 
 struct cnnvp_stat_slot {
     uint64_t total;
-    uint32_t column; /* CNNVP_NO_COLUMN: not in layers */
-    uint32_t energy; /* enum cnnvp_energy_entry; CNNVP_ENERGY_ENTRIES: none */
+    uint32_t column;        /* CNNVP_NO_COLUMN: not in layers */
+    uint32_t energy;        /* enum cnnvp_energy_entry; CNNVP_ENERGY_ENTRIES: none */
     uint32_t energy_column; /* of the rows below, CNNVP_NO_COLUMN: none */
 };
 
@@ -75,7 +75,7 @@ struct cnnvp_moved_bytes {
 struct cnnvp_stats {
     const struct cnnvp_resolved *platform;
     struct cnnvp_instance_stats *instances;
-    uint64_t *rows; /* tags x columns */
+    uint64_t *rows;        /* tags x columns */
     uint64_t *energy_rows; /* tags x energy_columns: counts of the statistics that cost energy */
     uint32_t energy_columns;
     struct cnnvp_layer_times *times;
@@ -87,7 +87,7 @@ struct cnnvp_stats {
     struct cnnvp_link_stats *links;
     uint32_t link_count;
     uint32_t link_capacity;
-    struct cnnvp_moved_bytes *moved; /* of the work's tensors */
+    struct cnnvp_moved_bytes *moved;  /* of the work's tensors */
     struct cnnvp_over_time over_time; /* of the links to memories */
     struct cnnvp_energy_table energy;
     struct cnnvp_work_info work; /* owns all that it points to */

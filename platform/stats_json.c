@@ -125,8 +125,8 @@ static uint64_t energy_of(const struct cnnvp_stats *stats, size_t instance, uint
 
         if (slot->energy_column == CNNVP_NO_COLUMN)
             continue;
-        const double each = cnnvp_energy_of(&stats->energy, (enum cnnvp_energy_entry)slot->energy,
-                                            &stats->platform->instances[instance]);
+        const double each = cnnvp_energy_of(
+            &stats->energy, (enum cnnvp_energy_entry)slot->energy, &stats->platform->instances[instance]);
         const uint64_t n = stats->energy_rows[(size_t)tag * stats->energy_columns + slot->energy_column];
         sum += (uint64_t)floor((double)n * each * FEMTOJOULES + 0.5);
     }
@@ -357,8 +357,8 @@ static void add_over_time(struct stats_builder *b, json_t *memory)
 
 static void add_memory(struct stats_builder *b, json_t *root)
 {
-    static const char *const sums[] = {"read_bytes", "write_bytes",   "bursts",   "row_hits",
-                                       "row_misses", "row_conflicts", "refreshes"};
+    static const char *const sums[] = {
+        "read_bytes", "write_bytes", "bursts", "row_hits", "row_misses", "row_conflicts", "refreshes"};
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "memory");
     double bytes = (double)(memory_total(stats, "read_bytes") + memory_total(stats, "write_bytes"));

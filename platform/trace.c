@@ -19,8 +19,8 @@
 #define MEMORY_LIMIT (64u * 1024u * 1024u)
 #define FIRST_WINDOW_PS 100000u
 
-static const struct cnnvp_trace_format *const formats[] = {&cnnvp_trace_perfetto, &cnnvp_trace_vcd, &cnnvp_trace_fst,
-                                                         &cnnvp_trace_series};
+static const struct cnnvp_trace_format *const formats[] = {
+    &cnnvp_trace_perfetto, &cnnvp_trace_vcd, &cnnvp_trace_fst, &cnnvp_trace_series};
 
 #define FORMATS (sizeof formats / sizeof formats[0])
 
@@ -51,7 +51,10 @@ static cnnvp_result find_format(const char *file, const struct cnnvp_trace_forma
     length = snprintf(error->text, sizeof error->text, "%.1000s: unknown kind of trace; the name ends in", file);
     for (size_t i = 0; i < FORMATS; ++i)
         length += snprintf(error->text + length, sizeof error->text - (size_t)length, "%s %s (%s)",
-                           i == 0 ? "" : i + 1 == FORMATS ? " or" : ",", formats[i]->suffix, formats[i]->title);
+                           i == 0             ? ""
+                           : i + 1 == FORMATS ? " or"
+                                              : ",",
+                           formats[i]->suffix, formats[i]->title);
     return CNNVP_BAD_INPUT;
 }
 
@@ -150,8 +153,8 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
         made->levels = calloc(platform->instance_count + 1, sizeof *made->levels);
         made->level_ports = calloc(count_ports(platform) + 1, sizeof *made->level_ports);
     }
-    if (made == NULL || made->streams == NULL || made->tracks == NULL || made->counters == NULL || made->levels == NULL
-        || made->level_ports == NULL) {
+    if (made == NULL || made->streams == NULL || made->tracks == NULL || made->counters == NULL ||
+        made->levels == NULL || made->level_ports == NULL) {
         cnnvp_trace_free(made);
         snprintf(error->text, sizeof error->text, "%.1000s: out of memory for the trace", file);
         return CNNVP_FAILED;
@@ -444,8 +447,7 @@ static inline uint64_t call_number(struct cnnvp_trace *trace, uint64_t value)
     return cached->name + UINT64_C(1);
 }
 
-void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at,
-                         uint64_t value)
+void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at, uint64_t value)
 {
     const struct cnnvp_unit *unit;
     struct cnnvp_stream *stream;

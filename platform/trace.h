@@ -106,11 +106,11 @@ struct cnnvp_trace {
     uint32_t stream_count;
     uint32_t fixed_streams; /* those of units; links follow */
     uint32_t stream_capacity;
-    uint32_t *tracks;   /* for each instance: its first stream of that kind */
+    uint32_t *tracks; /* for each instance: its first stream of that kind */
     uint32_t *counters;
-    uint32_t *levels;     /* indexed by instance */
+    uint32_t *levels;      /* indexed by instance */
     uint32_t *level_ports; /* indexed by levels[instance] + port: stream; UINT32_MAX: not an IRQ_OUT port */
-    char **names; /* of spans, by index */
+    char **names;          /* of spans, by index */
     uint32_t name_count;
     uint32_t name_capacity;
     struct cnnvp_name *name_table; /* open addressing by pointer */
@@ -118,8 +118,8 @@ struct cnnvp_trace {
     uint64_t memory_used;
     uint64_t memory_limit;
     uint64_t spill_size;
-    int spill; /* descriptor of the unlinked file, -1 */
-    int error; /* errno of the first failure; recording has stopped */
+    int spill;          /* descriptor of the unlinked file, -1 */
+    int error;          /* errno of the first failure; recording has stopped */
     uint64_t window_ps; /* of links' bandwidth, from 100 ns on */
     uint32_t widened;   /* how often */
     struct cnnvp_transfer waiting[CNNVP_WAITING_TRANSFERS];
@@ -144,8 +144,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64
 
 void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                       uint64_t flow, cnnvp_time begin, cnnvp_time end);
-void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at,
-                         uint64_t value);
+void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at, uint64_t value);
 void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t port, cnnvp_time at, int level);
 /* Links in order of their numbers, from 0. */
 void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, uint32_t to);

@@ -46,8 +46,8 @@ static void declare(void *context, uint32_t signal, const char *name, uint32_t w
 {
     struct file *file = context;
 
-    (void)fstWriterCreateVar(file->writer, width > 1 ? FST_VT_VCD_REG : FST_VT_VCD_WIRE, FST_VD_IMPLICIT, width, name,
-                             0);
+    (void)fstWriterCreateVar(
+        file->writer, width > 1 ? FST_VT_VCD_REG : FST_VT_VCD_WIRE, FST_VD_IMPLICIT, width, name, 0);
     file->signals = signal + 1;
 }
 
@@ -79,8 +79,8 @@ static void write_value(void *context, uint32_t signal, uint32_t width, struct c
     fstWriterEmitValueChange(file->writer, signal + 1, file->bits);
 }
 
-static const struct cnnvp_wave_writer wave = {open_scope, close_scope, declare, begin_first,
-                                              end_first,  write_time,  write_value};
+static const struct cnnvp_wave_writer wave = {
+    open_scope, close_scope, declare, begin_first, end_first, write_time, write_value};
 
 /* ---- the file ---- */
 

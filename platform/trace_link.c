@@ -61,8 +61,8 @@ static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struc
 
     for (uint64_t window = transfer->begin / width; window * width < end; ++window) {
         uint64_t behind = (window + 1) * width;
-        uint64_t sum = behind < end ? share(transfer->bytes, (behind - transfer->begin) / unit, length / unit)
-                                    : transfer->bytes;
+        uint64_t sum =
+            behind < end ? share(transfer->bytes, (behind - transfer->begin) / unit, length / unit) : transfer->bytes;
 
         add(stream, window, sum - done);
         done = sum;

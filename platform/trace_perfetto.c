@@ -45,8 +45,8 @@ enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
 /* Names of debug annotations, by their interning number. */
 enum { IID_LAYER = 1, IID_BEGIN_PS, IID_END_PS };
-static const char *const annotation_names[] = {[IID_LAYER] = "layer", [IID_BEGIN_PS] = "begin_ps",
-                                               [IID_END_PS] = "end_ps"};
+static const char *const annotation_names[] = {
+    [IID_LAYER] = "layer", [IID_BEGIN_PS] = "begin_ps", [IID_END_PS] = "end_ps"};
 
 #define SEQUENCE 1u
 /* Bytes of a name at most; longer ones are cut. */
@@ -260,8 +260,8 @@ static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *
     if (trace->streams[event->stream].kind == CNNVP_STREAM_CALLS)
         return p;
     if (event->tag)
-        p = put_annotation_text(p, IID_LAYER,
-                                trace->layer_name(trace->layer_context, event->tag, buffer, sizeof buffer));
+        p = put_annotation_text(
+            p, IID_LAYER, trace->layer_name(trace->layer_context, event->tag, buffer, sizeof buffer));
     p = put_annotation_number(p, IID_BEGIN_PS, event->time);
     p = put_annotation_number(p, IID_END_PS, event->value);
     return event->flow ? put_fixed(p, EVENT_FLOW_IDS, event->flow) : p;
@@ -277,8 +277,8 @@ struct prefix {
 /* Only names need the sequence's state. */
 static struct prefix make_prefix(const struct cnnvp_trace *trace, uint32_t stream, enum cnnvp_event_type event)
 {
-    static const unsigned types[] = {[CNNVP_EVENT_BEGIN] = TYPE_SLICE_BEGIN, [CNNVP_EVENT_END] = TYPE_SLICE_END,
-                                     [CNNVP_EVENT_VALUE] = TYPE_COUNTER};
+    static const unsigned types[] = {
+        [CNNVP_EVENT_BEGIN] = TYPE_SLICE_BEGIN, [CNNVP_EVENT_END] = TYPE_SLICE_END, [CNNVP_EVENT_VALUE] = TYPE_COUNTER};
     struct prefix made;
     unsigned char *p = put_number(made.bytes, PACKET_SEQUENCE, SEQUENCE);
 

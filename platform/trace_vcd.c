@@ -141,8 +141,8 @@ static void write_value(void *context, uint32_t signal, uint32_t width, struct c
     file->at = p;
 }
 
-static const struct cnnvp_wave_writer writer = {open_scope, close_scope, declare, begin_first,
-                                                end_first,  write_time,  write_value};
+static const struct cnnvp_wave_writer writer = {
+    open_scope, close_scope, declare, begin_first, end_first, write_time, write_value};
 
 static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
 {

@@ -35,8 +35,8 @@ struct dump {
     const struct cnnvp_wave_writer *writer;
     void *file;
     struct signal *signals;
-    uint32_t *first; /* signal of each stream */
-    uint32_t *texts; /* of each name: 0 nothing to show, else 1 + the first name that shows the same */
+    uint32_t *first;          /* signal of each stream */
+    uint32_t *texts;          /* of each name: 0 nothing to show, else 1 + the first name that shows the same */
     struct text *shown_texts; /* of each name that is the first */
     uint32_t signal_count;
     uint32_t *changes;
@@ -92,8 +92,7 @@ static void declare_stream(struct dump *dump, uint32_t number)
         declare(dump, unit->ports[stream->index].name, "", 1);
         break;
     case CNNVP_STREAM_LINK:
-        snprintf(link, sizeof link, "%.45s_to_%.45s", instances[stream->instance].name,
-                 instances[stream->index].name);
+        snprintf(link, sizeof link, "%.45s_to_%.45s", instances[stream->instance].name, instances[stream->index].name);
         declare(dump, link, "", 64);
         break;
     }
@@ -290,7 +289,8 @@ void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer 
     dump.first = calloc((size_t)trace->stream_count + 1, sizeof *dump.first);
     dump.texts = calloc((size_t)trace->name_count + 1, sizeof *dump.texts);
     dump.shown_texts = calloc((size_t)trace->name_count + 1, sizeof *dump.shown_texts);
-    if (merge != NULL && dump.signals != NULL && dump.changes != NULL && dump.first != NULL && dump.texts != NULL && dump.shown_texts != NULL) {
+    if (merge != NULL && dump.signals != NULL && dump.changes != NULL && dump.first != NULL && dump.texts != NULL &&
+        dump.shown_texts != NULL) {
         number_texts(&dump);
         declare_all(&dump);
         write_changes(&dump, merge);

@@ -29,7 +29,8 @@ int unit_host::enter(call kind, const char *callback, const cnnvp_access *servin
 }
 
 /* From the unit into C++. */
-template <typename Function> int unit_host::guarded(Function &&function) noexcept
+template <typename Function>
+int unit_host::guarded(Function &&function) noexcept
 {
     frame *const mine = current_;
     int status;

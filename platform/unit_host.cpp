@@ -24,14 +24,14 @@ constexpr unsigned max_warnings = 100; /* lines of one instance */
 unit_host::unit_host(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
                      const std::vector<uint32_t> &incoming)
     : sc_core::sc_module(name), control_(control), instance_(instance), unit_(*instance.unit),
-      state_(std::calloc(1, instance.unit->instance_size)), ports_(instance.unit->port_count),
-      target_ports_(incoming)
+      state_(std::calloc(1, instance.unit->instance_size)), ports_(instance.unit->port_count), target_ports_(incoming)
 {
     if (!state_)
         throw std::bad_alloc();
     if (unit_.register_count > 0)
-        registers_ = std::make_unique<register_file>(
-            unit_, state_.get(), [this](const std::string &text) { log(CNNVP_LOG_WARNING, text.c_str()); });
+        registers_ = std::make_unique<register_file>(unit_, state_.get(), [this](const std::string &text) {
+            log(CNNVP_LOG_WARNING, text.c_str());
+        });
     for (uint32_t i = 0; i < unit_.port_count; ++i) {
         const cnnvp_port_kind kind = unit_.ports[i].kind;
         if (kind == CNNVP_PORT_IRQ_IN)
@@ -89,7 +89,7 @@ int unit_host::init(std::string *message, uint32_t *param)
     initialised_ = status == CNNVP_OK;
     if (!initialised_) {
         *param = config_param_;
-        *message = !config_message_.empty()    ? config_message_
+        *message = !config_message_.empty()  ? config_message_
                    : status == CNNVP_E_NOMEM ? "there is not enough memory for it"
                                              : "the unit refused to start (status " + std::to_string(status) + ")";
     }
@@ -207,7 +207,8 @@ void unit_host::run_process()
     drain();
 }
 
-template <typename Function> int unit_host::blocking(process_state state, Function &&function) noexcept
+template <typename Function>
+int unit_host::blocking(process_state state, Function &&function) noexcept
 {
     if (!current_ || current_->kind != call::process)
         return refuse(CNNVP_E_STATE, "wait", "only the unit's process may wait");

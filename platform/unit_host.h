@@ -10,8 +10,8 @@
  *   get_direct_mem_ptr. Each outgoing port has one initiator socket, each connection that arrives at a target port a
  *   target socket of its own.
  * - events: one sc_event and SC_METHOD each. process: one SC_THREAD. Interrupt lines: direct calls, levels.
- * - reach: the process runs ahead of the kernel (run_control) while nothing is pending up to where it wants to be; it is
- *   the only one that runs then, so all units see its time. Whatever gives way to the kernel ends that.
+ * - reach: the process runs ahead of the kernel (run_control) while nothing is pending up to where it wants to be; it
+ * is the only one that runs then, so all units see its time. Whatever gives way to the kernel ends that.
  * - Completions that a unit announces are delivered in the same instant, when its callback has returned (from process:
  *   at its next blocking call or access), so that a target is never called back in the middle of its own work.
  *
@@ -109,7 +109,7 @@ private:
         uint64_t base = 0;
         uint64_t size = 0;
         bus *way = nullptr; /* what it leads to, if that is the bus */
-        int level = 0; /* IRQ_OUT */
+        int level = 0;      /* IRQ_OUT */
         std::vector<irq_link> irq_links;
         std::vector<uint32_t> drivers; /* IRQ_IN: for each line how many outputs are high */
     };
@@ -154,10 +154,10 @@ private:
 
     request_record *outgoing_ = nullptr; /* this unit's requests under way */
     uint64_t outgoing_count_ = 0;
-    std::vector<request_record *> held_;  /* others' requests that this unit works on */
-    std::vector<request_record *> done_;  /* announced complete; those before done_first_ have been delivered */
+    std::vector<request_record *> held_; /* others' requests that this unit works on */
+    std::vector<request_record *> done_; /* announced complete; those before done_first_ have been delivered */
     size_t done_first_ = 0;
-    std::vector<answer> answered_;        /* by other people's targets, due at a time */
+    std::vector<answer> answered_; /* by other people's targets, due at a time */
     sc_core::sc_event answered_event_;
     bool draining_ = false;
 
@@ -169,7 +169,8 @@ private:
     /* calls into C */
     template <typename Function>
     int enter(call kind, const char *callback, const cnnvp_access *serving, Function &&function);
-    template <typename Function> int guarded(Function &&function) noexcept;
+    template <typename Function>
+    int guarded(Function &&function) noexcept;
     void note_status(int status);
     /* A call of the unit's that the host does not do: says so once for each function, callback and `why`, which is a
      * format and says what would be right. Returns the status. */
@@ -179,7 +180,8 @@ private:
     void make_process();
     void process_thread();
     void run_process();
-    template <typename Function> int blocking(process_state state, Function &&function) noexcept;
+    template <typename Function>
+    int blocking(process_state state, Function &&function) noexcept;
     int wait_for(cnnvp_time duration) noexcept;
     int wait_wake() noexcept;
     int settle() noexcept;

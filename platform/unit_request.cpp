@@ -24,14 +24,17 @@ int unit_host::send_request(uint32_t number, cnnvp_request &request)
     if (request.op > CNNVP_WRITE)
         return refuse(CNNVP_E_INVAL, "request", "op is %u; CNNVP_READ or CNNVP_WRITE is expected", request.op);
     if (request.size == 0 || request.count == 0 || request.count > UINT64_MAX / request.size)
-        return refuse(CNNVP_E_INVAL, "request", "size is %" PRIu64 " and count is %" PRIu64 "; both must be at least 1, "
-                      "and their product below 2^64", request.size, request.count);
+        return refuse(CNNVP_E_INVAL, "request",
+                      "size is %" PRIu64 " and count is %" PRIu64 "; both must be at least 1, "
+                      "and their product below 2^64",
+                      request.size, request.count);
     if (request.outstanding == 0)
         return refuse(CNNVP_E_INVAL, "request", "outstanding is 0; at least 1 burst must be allowed on its way");
     if (!span_of(request, &first, &last))
-        return refuse(CNNVP_E_ADDR, "request", "%" PRIu64 " pieces of %" PRIu64 " bytes from 0x%" PRIx64 " on, %" PRId64
-                      " bytes apart, reach beyond 64-bit addresses", request.count, request.size, request.address,
-                      request.stride);
+        return refuse(CNNVP_E_ADDR, "request",
+                      "%" PRIu64 " pieces of %" PRIu64 " bytes from 0x%" PRIx64 " on, %" PRId64
+                      " bytes apart, reach beyond 64-bit addresses",
+                      request.count, request.size, request.address, request.stride);
     if (!translate(*port, first, last))
         return refuse_address("request", number, first, last);
     request.initiator = instance_.number;
@@ -100,8 +103,8 @@ tlm::tlm_sync_enum unit_host::nb_transport_bw(int, tlm::tlm_generic_payload &pay
 /* Answers of other people's targets that come inside our own call or for a later time. */
 void unit_host::answer_at(request_record *record, cnnvp_time at)
 {
-    const auto place = std::upper_bound(answered_.begin(), answered_.end(), at,
-                                        [](cnnvp_time time, const answer &other) { return time < other.at; });
+    const auto place = std::upper_bound(
+        answered_.begin(), answered_.end(), at, [](cnnvp_time time, const answer &other) { return time < other.at; });
     answered_.insert(place, {at, record});
     answered_event_.notify(control_.until(answered_.front().at));
 }
@@ -140,8 +143,8 @@ void unit_host::deliver(request_record *record)
     }
     if (original->status >= CNNVP_OK && control_.recorder()) {
         const link_bytes bytes = bytes_of(record->request);
-        const cnnvp_recorder_bytes crossed{0, std::max(original->issued, original->first_data), control_.now(),
-                                           bytes.read, bytes.write};
+        const cnnvp_recorder_bytes crossed{
+            0, std::max(original->issued, original->first_data), control_.now(), bytes.read, bytes.write};
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
         cnnvp_recorder_moved(control_.recorder(), original->address, bytes.read, bytes.write);
     }
@@ -213,7 +216,8 @@ tlm::tlm_sync_enum unit_host::begin_request(uint32_t socket, tlm::tlm_generic_pa
         record->request.address = payload.get_address();
         held_.push_back(record);
         if (unit_.request)
-            status = enter(call::entry, "request", nullptr, [&] { return unit_.request(self(), port, &record->request); });
+            status =
+                enter(call::entry, "request", nullptr, [&] { return unit_.request(self(), port, &record->request); });
         note_status(status);
     }
     if (status >= CNNVP_OK) {
@@ -261,7 +265,8 @@ int unit_host::complete(cnnvp_request *request)
 
     if (!record || &record->request != request || record->target != this ||
         record->where != request_record::stage::held)
-        return refuse(CNNVP_E_STATE, "complete", "the request is none that the unit has accepted and not completed yet");
+        return refuse(CNNVP_E_STATE, "complete",
+                      "the request is none that the unit has accepted and not completed yet");
     record->where = request_record::stage::completing;
     held_.erase(std::find(held_.begin(), held_.end(), record));
     done_.push_back(record);

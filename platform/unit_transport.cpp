@@ -115,9 +115,10 @@ int unit_host::refuse_address(const char *function, uint32_t number, uint64_t fi
 {
     const port_state &port = ports_[number];
 
-    return refuse(CNNVP_E_ADDR, function, "0x%" PRIx64 " to 0x%" PRIx64 " is not within 0x%" PRIx64 " to 0x%" PRIx64
-                  ", where port %s leads; addresses are those of the bus", first, last, port.base,
-                  port.base + (port.size - 1), unit_.ports[number].name);
+    return refuse(CNNVP_E_ADDR, function,
+                  "0x%" PRIx64 " to 0x%" PRIx64 " is not within 0x%" PRIx64 " to 0x%" PRIx64
+                  ", where port %s leads; addresses are those of the bus",
+                  first, last, port.base, port.base + (port.size - 1), unit_.ports[number].name);
 }
 
 int unit_host::send(uint32_t number, cnnvp_access &access)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The units of a configuration without a simulation kernel: a host whose time stands still while a question is answered,
- * and passes from one to the next by more than the answer, so that a unit is idle again. Each question is at a whole
- * microsecond, where every clock has an edge. Accesses go straight to the unit at the other end, marked CNNVP_ESTIMATE;
- * counts and traces go nowhere; what needs time to pass is not supported.
+ * The units of a configuration without a simulation kernel: a host whose time stands still while a question is
+ * answered, and passes from one to the next by more than the answer, so that a unit is idle again. Each question is at
+ * a whole microsecond, where every clock has an edge. Accesses go straight to the unit at the other end, marked
+ * CNNVP_ESTIMATE; counts and traces go nowhere; what needs time to pass is not supported.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -41,9 +41,9 @@ struct cnnvp_units {
     struct cnnvp_host *hosts;
     size_t count;
     cnnvp_time now;
-    uint32_t depth;      /* of units that ask units */
-    uint32_t wrong;      /* parameter of a config_error */
-    char message[512];   /* of config_error, or the last line of a log */
+    uint32_t depth;    /* of units that ask units */
+    uint32_t wrong;    /* parameter of a config_error */
+    char message[512]; /* of config_error, or the last line of a log */
 };
 
 /* ---- what the host offers ---- */
@@ -368,9 +368,9 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
     cnnvp_running = NULL;
     if (status != CNNVP_OK) {
         struct cnnvp_error unwanted;
-        cnnvp_config_place_error(host->instance, units->wrong,
-                                 units->message[0] ? units->message : "the unit refused its parameters",
-                                 error != NULL ? error : &unwanted);
+        cnnvp_config_place_error(
+            host->instance, units->wrong, units->message[0] ? units->message : "the unit refused its parameters",
+            error != NULL ? error : &unwanted);
         return CNNVP_BAD_INPUT;
     }
     host->initialised = 1;
@@ -380,22 +380,24 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
 static int takes_commands(const struct cnnvp_unit *unit)
 {
     for (size_t i = 0; unit != NULL && i < unit->port_count; ++i)
-        if (unit->ports[i].kind == CNNVP_PORT_TARGET && (unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
+        if (unit->ports[i].kind == CNNVP_PORT_TARGET &&
+            (unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
             return 1;
     return 0;
 }
 
 static int is_memory_on_bus(const struct cnnvp_instance *instance)
 {
-    return instance->unit != NULL && instance->on_bus && instance->unit->ports[instance->bus_port].kind == CNNVP_PORT_MEM_TARGET;
+    return instance->unit != NULL && instance->on_bus &&
+           instance->unit->ports[instance->bus_port].kind == CNNVP_PORT_MEM_TARGET;
 }
 
 static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_resolved *resolved,
                                 const struct cnnvp_binding *binding, enum cnnvp_port_kind kind,
                                 struct cnnvp_error *error);
 
-/* Makes the instance, unless it is made, and all that its ports lead to. Units that are a thread of control of their own
- * answer nothing. */
+/* Makes the instance, unless it is made, and all that its ports lead to. Units that are a thread of control of their
+ * own answer nothing. */
 static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnnvp_resolved *resolved, size_t number,
                                      struct cnnvp_error *error)
 {
@@ -535,8 +537,13 @@ static void pass(struct cnnvp_units *units, cnnvp_time delay)
 /* A unit may change the command; the caller's stays as it is. */
 static struct cnnvp_access command_access(struct cnnvp_command *command)
 {
-    return (struct cnnvp_access){.op = CNNVP_COMMAND, .flags = CNNVP_ESTIMATE, .tag = command->tag,
-                                 .flow = command->sequence, .data = command, .size = sizeof *command};
+    return (struct cnnvp_access){
+        .op = CNNVP_COMMAND,
+        .flags = CNNVP_ESTIMATE,
+        .tag = command->tag,
+        .flow = command->sequence,
+        .data = command,
+        .size = sizeof *command};
 }
 
 cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance, const struct cnnvp_command *command,
@@ -553,8 +560,10 @@ cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance, const
     pass(units, access.delay);
     *cost = (struct cnnvp_cost){status, status == CNNVP_OK ? access.delay : 0, units->message};
     if (status > CNNVP_OK)
-        return refuse(error, "%s: opcode 0x%02" PRIx32 ": asked what it takes, the unit answers \"pending\"; with "
-                             "CNNVP_ESTIMATE it is to answer at once", instance, command->opcode);
+        return refuse(error,
+                      "%s: opcode 0x%02" PRIx32 ": asked what it takes, the unit answers \"pending\"; with "
+                      "CNNVP_ESTIMATE it is to answer at once",
+                      instance, command->opcode);
     return CNNVP_DONE;
 }
 
@@ -580,12 +589,23 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
     if (host == NULL)
         return no_commands(instance, error);
     if (host->instance->unit->tiling == NULL)
-        return refuse(error, "%s: model %s says nothing of tiles (`tiling` in cnnvp_model.h), so networks cannot be "
-                             "compiled for it", instance, host->instance->model);
+        return refuse(error,
+                      "%s: model %s says nothing of tiles (`tiling` in cnnvp_model.h), so networks cannot be "
+                      "compiled for it",
+                      instance, host->instance->model);
     struct cnnvp_command passed = *layer;
     const struct cnnvp_access access = command_access(&passed);
-    *tiling = (struct cnnvp_tiling){.struct_size = sizeof *tiling, .rows = 1, .cols = 1, .in = 1, .out = 1, .side = 1,
-                                    .result_bytes = 2, .word_bytes = 2, .format = "fx16", .pes = 1};
+    *tiling = (struct cnnvp_tiling){
+        .struct_size = sizeof *tiling,
+        .rows = 1,
+        .cols = 1,
+        .in = 1,
+        .out = 1,
+        .side = 1,
+        .result_bytes = 2,
+        .word_bytes = 2,
+        .format = "fx16",
+        .pes = 1};
     units->message[0] = '\0';
     const struct cnnvp_running here = {host->instance->name, "tiling"};
     cnnvp_running = &here;
@@ -595,6 +615,6 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
         return refuse(error, "%s: %s", instance, units->message[0] ? units->message : cnnvp_status_text(status));
     const char *wrong = tiling_error(tiling);
     return wrong != NULL ? refuse(error, "%s: model %s, asked for tiles of opcode 0x%02" PRIx32 ": %s", instance,
-                          host->instance->model, layer->opcode, wrong)
-                 : CNNVP_DONE;
+                                  host->instance->model, layer->opcode, wrong)
+                         : CNNVP_DONE;
 }

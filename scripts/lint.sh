@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Licences and prefixes (lint/style.py), cppcheck and clang-tidy over all our C and C++, side by side on all processors:
+# Licences and prefixes (lint/style.py), clang-format, cppcheck and clang-tidy over all our C and C++, side by side on all processors:
 # lint.sh [BUILD-FOLDER [PATTERN]]. BUILD-FOLDER (default build) has been built: its compile_commands.json and generated
 # headers are used. PATTERN: only sources whose path in the tree it matches, as grep -E does (clang-tidy). Status 0: no finding.
 set -u
@@ -32,6 +32,12 @@ END
 
 echo "style"
 /usr/bin/python3 scripts/lint/style.py "$folder" || findings=1
+
+# Of Debian 12 (14): others break lines elsewhere. To format: the same with -i.
+echo "clang-format"
+{ git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cpp' 2>/dev/null ||
+    find . -name 'build*' -prune -o -name '*.[ch]' -print -o -name '*.cpp' -print; } |
+    xargs clang-format --dry-run -Werror || findings=1
 
 echo "cppcheck"
 # readdir is called by one thread; readdir_r is no longer advised (glibc's manual).

@@ -14,7 +14,7 @@ CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
 # pages, linters, another compiler with its sanitizers.
 # shellcheck disable=SC2034 # used by test.sh
 CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler picolibc-riscv64-unknown-elf qemu-system-misc sqlite3 chromium
-    clang-tidy cppcheck clang libclang-rt-14-dev valgrind"
+    clang-format clang-tidy cppcheck clang libclang-rt-14-dev valgrind"
 
 # cnnvp_missing PACKAGE...: prints those that are not installed, each after a space.
 cnnvp_missing() {

@@ -49,9 +49,9 @@ static void coefficients_of(const struct cnnvp_tile *tile, const struct entries 
     if (tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
         cnnvp_norm_coefficients_back((enum cnnvp_norm_form)tile->form, norm);
     else
-        cnnvp_norm_coefficients((enum cnnvp_norm_form)tile->form, tile->epsilon, tile->running,
-                                (const struct cnnvp_extremes *)entries->extremes + c,
-                                (const struct cnnvp_sums *)entries->sums + c, norm);
+        cnnvp_norm_coefficients(
+            (enum cnnvp_norm_form)tile->form, tile->epsilon, tile->running,
+            (const struct cnnvp_extremes *)entries->extremes + c, (const struct cnnvp_sums *)entries->sums + c, norm);
 }
 
 static void coefficients_one(void *context, uint32_t image, uint64_t index)
@@ -72,8 +72,8 @@ static int coefficients(const struct batch_norm *norm, const struct cnnvp_access
     for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c)
         coefficients_of(tile, &entries, c);
     struct stepped_channels stepped = {tile, entries};
-    const uint64_t cycles = cnnvp_stage_take_shared(stage, access, tile, tile->channels, norm->channel_cycles,
-                                                    coefficients_one, &stepped);
+    const uint64_t cycles =
+        cnnvp_stage_take_shared(stage, access, tile, tile->channels, norm->channel_cycles, coefficients_one, &stepped);
     const struct cnnvp_stage_work work = {"coefficients", STAT_busy_cycles, STAT_channels, cycles, tile->channels};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;
@@ -194,11 +194,17 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
     }
     const uint64_t values = tile->channels * tile->plane;
     struct stepped_values stepped = {.tile = tile, .entries = &entries};
-    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u,
-                                             reduce ? reduce_one : back ? backward_one : forward_one, &stepped);
-    const struct cnnvp_stage_work work = {reduce ? "reduce" : back ? "backward" : "forward", STAT_busy_cycles,
-                                          STAT_values, cycles,
-                                          (back ? 2u : 1u) * tile->images * values};
+    const uint64_t cycles = cnnvp_stage_take(
+        stage, access, tile, values, 1u,
+        reduce ? reduce_one
+        : back ? backward_one
+               : forward_one,
+        &stepped);
+    const struct cnnvp_stage_work work = {
+        reduce ? "reduce"
+        : back ? "backward"
+               : "forward",
+        STAT_busy_cycles, STAT_values, cycles, (back ? 2u : 1u) * tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;
 }

@@ -126,9 +126,9 @@ void cnnvp_bfp_quantise_wide(const struct cnnvp_bfp_format *format, int8_t expon
         }
         const int32_t field = (int32_t)(magnitude >> 23);
         const uint32_t significand = (magnitude & 0x7fffffu) | (field != 0 ? 0x800000u : 0u);
-        mantissas[i] = cnnvp_bfp_round(significand, significand_shift(format, exponent) - (field != 0 ? field : 1),
-                                       negative, format->rounding, random_of(format, first + i),
-                                       format->mantissa_bits, &counts->saturated);
+        mantissas[i] =
+            cnnvp_bfp_round(significand, significand_shift(format, exponent) - (field != 0 ? field : 1), negative,
+                            format->rounding, random_of(format, first + i), format->mantissa_bits, &counts->saturated);
     }
 }
 

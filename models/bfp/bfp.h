@@ -26,12 +26,7 @@
 
 #include <stdbool.h>
 
-enum {
-    CNNVP_BFP_MIN_BITS = 2,
-    CNNVP_BFP_MAX_BITS = 24,
-    CNNVP_BFP_MIN_EXPONENT = -128,
-    CNNVP_BFP_MAX_EXPONENT = 127
-};
+enum { CNNVP_BFP_MIN_BITS = 2, CNNVP_BFP_MAX_BITS = 24, CNNVP_BFP_MIN_EXPONENT = -128, CNNVP_BFP_MAX_EXPONENT = 127 };
 
 /* enum cnnvp_round_mode, and two more. */
 enum {
@@ -56,7 +51,7 @@ struct cnnvp_bfp_format {
 struct cnnvp_bfp_layout {
     uint64_t images;
     uint64_t channels;
-    uint64_t plane;             /* values of one channel of one image */
+    uint64_t plane; /* values of one channel of one image */
     enum cnnvp_bfp_block block;
 };
 
@@ -152,10 +147,8 @@ static inline int32_t cnnvp_bfp_round(uint64_t magnitude, int32_t shift, bool ne
     const uint64_t limit = (UINT64_C(1) << (mantissa_bits - 1u)) - (negative ? 0u : 1u);
     uint64_t rounded;
     if (shift <= 0) {
-        const uint32_t left = (uint32_t)-(int64_t)shift;
-        rounded = magnitude == 0                               ? 0
-                  : left > 62u || magnitude > (limit >> left) ? limit + 1u
-                                                              : magnitude << left;
+        const uint32_t left = (uint32_t) - (int64_t)shift;
+        rounded = magnitude == 0 ? 0 : left > 62u || magnitude > (limit >> left) ? limit + 1u : magnitude << left;
     } else {
         const uint64_t rest = shift > 63 ? magnitude : magnitude & ((UINT64_C(1) << shift) - 1u);
         const uint64_t half = shift > 64 ? UINT64_MAX : UINT64_C(1) << (shift - 1);

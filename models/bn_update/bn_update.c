@@ -51,8 +51,8 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
         return status;
     if (tile->kind != CNNVP_TILE_NORM_UPDATE)
         return CNNVP_E_INVAL;
-    status = cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->norm_entry, tile->channels,
-                                 sizeof(struct cnnvp_norm), &entries);
+    status = cnnvp_stage_entries(
+        stage, access, PORT_buffer, true, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm), &entries);
     if (status != CNNVP_OK)
         return status;
     const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
@@ -60,10 +60,10 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
         for (uint32_t c = 0; c < tile->channels; ++c)
             cnnvp_bn_update_entry(tile->rate, tile->momentum, momentum, (struct cnnvp_norm *)entries + c);
     struct stepped stepped = {tile, entries};
-    const struct cnnvp_stage_work work = {"BN update", STAT_busy_cycles, STAT_values,
-                                          cnnvp_stage_take_shared(stage, access, tile, 2u * (uint64_t)tile->channels,
-                                                                  1u, update_one, &stepped),
-                                          (momentum ? 4u : 2u) * (uint64_t)tile->channels};
+    const struct cnnvp_stage_work work = {
+        "BN update", STAT_busy_cycles, STAT_values,
+        cnnvp_stage_take_shared(stage, access, tile, 2u * (uint64_t)tile->channels, 1u, update_one, &stepped),
+        (momentum ? 4u : 2u) * (uint64_t)tile->channels};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_channels, tile->channels);
     return CNNVP_OK;

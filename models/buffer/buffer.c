@@ -52,10 +52,10 @@ static int refuse(struct buffer *buffer, const struct cnnvp_access *access, int 
 {
     if (!(access->flags & CNNVP_DEBUG)) {
         count(buffer, STAT_refused, access, 1);
-        buffer->ops->log(buffer->host, CNNVP_LOG_WARNING,
-                         "access at 0x%llx, %llu bytes, refused: %s (a half has %llu bytes)",
-                         (unsigned long long)access->address, (unsigned long long)access->size, why,
-                         (unsigned long long)buffer->half_bytes);
+        buffer->ops->log(
+            buffer->host, CNNVP_LOG_WARNING, "access at 0x%llx, %llu bytes, refused: %s (a half has %llu bytes)",
+            (unsigned long long)access->address, (unsigned long long)access->size, why,
+            (unsigned long long)buffer->half_bytes);
     }
     return status;
 }
@@ -321,8 +321,8 @@ static int buffer_init(void *self, const struct cnnvp_init *init)
     const uint64_t size = init->ops->param(init->host, PARAM_size);
     const uint64_t banks = init->ops->param(init->host, PARAM_banks);
     if (size % 16u != 0)
-        return init->ops->config_error(init->host, PARAM_size, "size must be a multiple of 16 bytes, %llu is not",
-                                       (unsigned long long)size);
+        return init->ops->config_error(
+            init->host, PARAM_size, "size must be a multiple of 16 bytes, %llu is not", (unsigned long long)size);
     buffer->halves = init->ops->param(init->host, PARAM_pingpong) ? 2u : 1u;
     buffer->half_bytes = size / buffer->halves;
     buffer->width_words = init->ops->param(init->host, PARAM_width_words);

@@ -105,8 +105,8 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
                 memcpy(kept, sums, count * sizeof *sums);
                 continue;
             }
-            update->saturated += cnnvp_fx16_round_words(sums, count, update->shift, update->rounding,
-                                                        update->seed, index, words);
+            update->saturated +=
+                cnnvp_fx16_round_words(sums, count, update->shift, update->rounding, update->seed, index, words);
             memcpy(half + update->out_address + 2u * (plane * update->plane_stride + word), words,
                    count * sizeof *words);
         }

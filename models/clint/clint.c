@@ -44,8 +44,9 @@ static void refresh_mtime(struct clint *clint)
 /* When the tick begins, CNNVP_TIME_NEVER beyond what picoseconds can say. */
 static cnnvp_time time_of(const struct clint *clint, uint64_t tick)
 {
-    return tick / clint->timebase_mhz >= UINT64_MAX / 1000000u ? CNNVP_TIME_NEVER
-                                                              : cnnvp_edge_time(clint->timebase_mhz, tick);
+    return tick / clint->timebase_mhz >= UINT64_MAX / 1000000u
+               ? CNNVP_TIME_NEVER
+               : cnnvp_edge_time(clint->timebase_mhz, tick);
 }
 
 static void update(struct clint *clint)

@@ -202,8 +202,14 @@ static int init(void *instance, const struct cnnvp_init *init)
 {
     struct cpu *cpu = instance;
     const struct cnnvp_rv32_config config = {
-        .bus = {.context = cpu, .load = cpu_load, .store = cpu_store, .fetch = cpu_fetch, .time = time_csr,
-                .semihost = cpu_semihost, .call = cpu_call, .tohost = cpu_tohost},
+        .bus = {.context = cpu,
+                .load = cpu_load,
+                .store = cpu_store,
+                .fetch = cpu_fetch,
+                .time = time_csr,
+                .semihost = cpu_semihost,
+                .call = cpu_call,
+                .tohost = cpu_tohost},
         .cycles_per_instruction = 1};
     cpu->host = init->host;
     cpu->ops = init->ops;

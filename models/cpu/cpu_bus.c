@@ -88,15 +88,13 @@ int cpu_map(struct cpu *cpu, uint32_t address)
 static void log_fault(struct cpu *cpu, const char *what, uint32_t address, int status)
 {
     if (cpu->faults_logged++ < FAULTS_LOGGED)
-        cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
-                      "%s 0x%08x at pc 0x%08x failed (%s): access fault in the guest", what, (unsigned)address,
-                      (unsigned)cnnvp_rv32_pc(cpu->core), cnnvp_status_text(status));
+        cpu->ops->log(cpu->host, CNNVP_LOG_WARNING, "%s 0x%08x at pc 0x%08x failed (%s): access fault in the guest",
+                      what, (unsigned)address, (unsigned)cnnvp_rv32_pc(cpu->core), cnnvp_status_text(status));
 }
 
 static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t *bytes, unsigned size)
 {
-    struct cnnvp_access access = {
-        .op = op, .flags = CNNVP_UNTIMED, .address = address, .data = bytes, .size = size};
+    struct cnnvp_access access = {.op = op, .flags = CNNVP_UNTIMED, .address = address, .data = bytes, .size = size};
     int status = cpu_sync(cpu);
     if (status != CNNVP_OK)
         return status;

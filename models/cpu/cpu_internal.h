@@ -35,8 +35,8 @@ struct cpu {
     struct cnnvp_cpu_program program;
     int has_program;
     int watch_tohost; /* it lies in memory without direct access */
-    int stopped;  /* the host ends the process */
-    int finished; /* the guest has ended the run */
+    int stopped;      /* the host ends the process */
+    int finished;     /* the guest has ended the run */
     uint64_t mhz;
     uint64_t timebase_mhz;
     uint64_t quantum;

@@ -33,9 +33,9 @@ enum operation {
 };
 
 #define FAILED UINT32_MAX
-#define TERMINAL 1u                /* the handle of ":tt" */
-#define FEATURES 2u                /* of ":semihosting-features" */
-#define APPLICATION_EXIT 0x20026u  /* ADP_Stopped_ApplicationExit */
+#define TERMINAL 1u               /* the handle of ":tt" */
+#define FEATURES 2u               /* of ":semihosting-features" */
+#define APPLICATION_EXIT 0x20026u /* ADP_Stopped_ApplicationExit */
 #define PS_PER_CENTISECOND UINT64_C(10000000000)
 
 /* Magic number, then feature bits: SYS_EXIT_EXTENDED is offered. */
@@ -189,20 +189,29 @@ static uint32_t file_call(struct cpu *cpu, uint32_t operation, uint32_t paramete
 {
     const uint8_t *at;
     switch (operation) {
-    case SYS_OPEN: return open_file(cpu, parameter);
-    case SYS_CLOSE: return argument(cpu, parameter, 0) - TERMINAL <= FEATURES - TERMINAL ? 0 : FAILED;
-    case SYS_SEEK: return seek(cpu, parameter);
-    case SYS_FLEN: return argument(cpu, parameter, 0) == FEATURES ? (uint32_t)sizeof features : FAILED;
+    case SYS_OPEN:
+        return open_file(cpu, parameter);
+    case SYS_CLOSE:
+        return argument(cpu, parameter, 0) - TERMINAL <= FEATURES - TERMINAL ? 0 : FAILED;
+    case SYS_SEEK:
+        return seek(cpu, parameter);
+    case SYS_FLEN:
+        return argument(cpu, parameter, 0) == FEATURES ? (uint32_t)sizeof features : FAILED;
     case SYS_WRITEC:
         at = cpu_memory(cpu, parameter, 1);
         if (at != NULL)
             cpu->ops->console_write(cpu->host, at, 1);
         return 0;
-    case SYS_WRITE0: return write_string(cpu, parameter);
-    case SYS_WRITE: return write_bytes(cpu, parameter);
-    case SYS_READ: return read_bytes(cpu, parameter);
-    case SYS_READC: return read_character(cpu);
-    default: return argument(cpu, parameter, 0) == TERMINAL; /* SYS_ISTTY */
+    case SYS_WRITE0:
+        return write_string(cpu, parameter);
+    case SYS_WRITE:
+        return write_bytes(cpu, parameter);
+    case SYS_READ:
+        return read_bytes(cpu, parameter);
+    case SYS_READC:
+        return read_character(cpu);
+    default:
+        return argument(cpu, parameter, 0) == TERMINAL; /* SYS_ISTTY */
     }
 }
 
@@ -223,15 +232,32 @@ int cpu_semihost(void *context, uint32_t operation, uint32_t parameter, uint32_t
     case SYS_READC:
     case SYS_ISTTY:
     case SYS_SEEK:
-    case SYS_FLEN: *result = file_call(cpu, operation, parameter); break;
-    case SYS_ISERROR: *result = (int32_t)argument(cpu, parameter, 0) < 0; break;
-    case SYS_CLOCK: *result = (uint32_t)(now / PS_PER_CENTISECOND); break;
-    case SYS_TIME: *result = (uint32_t)(now / (100u * PS_PER_CENTISECOND)); break;
-    case SYS_ERRNO: break;
-    case SYS_GET_CMDLINE: *result = command_line(cpu, parameter); break;
-    case SYS_HEAPINFO: *result = heap_info(cpu, parameter); break;
-    case SYS_ELAPSED: *result = elapsed(cpu, parameter); break;
-    case SYS_TICKFREQ: *result = 1000000000u; break; /* SYS_ELAPSED counts nanoseconds */
+    case SYS_FLEN:
+        *result = file_call(cpu, operation, parameter);
+        break;
+    case SYS_ISERROR:
+        *result = (int32_t)argument(cpu, parameter, 0) < 0;
+        break;
+    case SYS_CLOCK:
+        *result = (uint32_t)(now / PS_PER_CENTISECOND);
+        break;
+    case SYS_TIME:
+        *result = (uint32_t)(now / (100u * PS_PER_CENTISECOND));
+        break;
+    case SYS_ERRNO:
+        break;
+    case SYS_GET_CMDLINE:
+        *result = command_line(cpu, parameter);
+        break;
+    case SYS_HEAPINFO:
+        *result = heap_info(cpu, parameter);
+        break;
+    case SYS_ELAPSED:
+        *result = elapsed(cpu, parameter);
+        break;
+    case SYS_TICKFREQ:
+        *result = 1000000000u;
+        break;     /* SYS_ELAPSED counts nanoseconds */
     case SYS_EXIT: /* on 32 bits the reason is the parameter itself */
         cpu_finish(cpu, exit_status(parameter, 0), "the guest ended by a semihosting exit with an error");
         break;

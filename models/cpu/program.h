@@ -13,11 +13,11 @@ extern "C" {
 #endif
 
 struct cnnvp_cpu_program {
-    uint32_t entry;    /* first instruction */
-    uint32_t tohost;   /* address of the `tohost` word, 0 where the program has none */
-    uint32_t argc;     /* words of the command line, the program's name first */
+    uint32_t entry;        /* first instruction */
+    uint32_t tohost;       /* address of the `tohost` word, 0 where the program has none */
+    uint32_t argc;         /* words of the command line, the program's name first */
     uint32_t follow_calls; /* 1: the counter `functions` shows calls and returns */
-    char *const *argv; /* valid until the simulation ends */
+    char *const *argv;     /* valid until the simulation ends */
 };
 
 #ifdef __cplusplus

@@ -93,13 +93,16 @@ static enum rv32_op_code simplify(enum rv32_op_code code, uint32_t pc, const str
         if (target == pc && op->rd == RV32_DISCARD)
             return RV32_OP_SPIN;
         return op->rd == RV32_DISCARD ? RV32_OP_J : RV32_OP_JAL;
-    case RV32_OP_BEQ: return op->rs2 == 0 ? RV32_OP_BEQZ : code;
-    case RV32_OP_BNE: return op->rs2 == 0 ? RV32_OP_BNEZ : code;
+    case RV32_OP_BEQ:
+        return op->rs2 == 0 ? RV32_OP_BEQZ : code;
+    case RV32_OP_BNE:
+        return op->rs2 == 0 ? RV32_OP_BNEZ : code;
     case RV32_OP_ADDI:
         if (op->rd == RV32_DISCARD)
             return RV32_OP_NOP;
         return op->rs1 == 0 ? RV32_OP_LI : op->imm == 0 ? RV32_OP_MV : code;
-    default: return code < RV32_OP_LB && op->rd == RV32_DISCARD ? RV32_OP_NOP : code;
+    default:
+        return code < RV32_OP_LB && op->rd == RV32_DISCARD ? RV32_OP_NOP : code;
     }
 }
 
@@ -119,15 +122,32 @@ enum rv32_op_code rv32_decode(const struct cnnvp_rv32 *core, uint32_t insn, uint
     }
     switch ((enum format)found->format) {
     case FORMAT_NONE:
-    case FORMAT_R: break;
-    case FORMAT_RAW: op->imm = insn; break;
-    case FORMAT_I: op->imm = imm_i(insn); break;
-    case FORMAT_SHIFT: op->imm = op->rs2; break;
-    case FORMAT_S: op->imm = imm_s(insn); break;
-    case FORMAT_B: *target = pc + imm_b(insn); break;
-    case FORMAT_U: op->imm = insn & 0xfffff000u; break;
-    case FORMAT_UPC: op->imm = pc + (insn & 0xfffff000u); break;
-    case FORMAT_J: *target = pc + imm_j(insn); break;
+    case FORMAT_R:
+        break;
+    case FORMAT_RAW:
+        op->imm = insn;
+        break;
+    case FORMAT_I:
+        op->imm = imm_i(insn);
+        break;
+    case FORMAT_SHIFT:
+        op->imm = op->rs2;
+        break;
+    case FORMAT_S:
+        op->imm = imm_s(insn);
+        break;
+    case FORMAT_B:
+        *target = pc + imm_b(insn);
+        break;
+    case FORMAT_U:
+        op->imm = insn & 0xfffff000u;
+        break;
+    case FORMAT_UPC:
+        op->imm = pc + (insn & 0xfffff000u);
+        break;
+    case FORMAT_J:
+        *target = pc + imm_j(insn);
+        break;
     }
     enum rv32_op_code code = simplify((enum rv32_op_code)found->code, pc, op, *target);
     return core->follow_calls ? follow(code, op) : code;

@@ -138,50 +138,51 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
 #define DISPATCH() goto dispatch
 #endif
 
+/* clang-format off: labels and jumps of the interpreter */
 #define NEXT()      \
     do {            \
         ++ip;       \
         DISPATCH(); \
     } while (0)
 
-#define ENTER(next)                           \
-    do {                                      \
-        block = (next);                       \
-        budget -= block->count;               \
-        core->memory_count += block->memory;  \
-        ip = block->ops;                      \
-        DISPATCH();                           \
+#define ENTER(next)                          \
+    do {                                     \
+        block = (next);                      \
+        budget -= block->count;              \
+        core->memory_count += block->memory; \
+        ip = block->ops;                     \
+        DISPATCH();                          \
     } while (0)
 
 /* Goes on with the block that link `which` leads to. */
-#define CHAIN(which)                               \
-    do {                                           \
-        uint32_t slot_ = (which);                  \
+#define CHAIN(which)                                   \
+    do {                                               \
+        uint32_t slot_ = (which);                      \
         struct rv32_block *next_ = block->link[slot_]; \
-        if (LIKELY(budget >= next_->count))        \
-            ENTER(next_);                          \
-        slot = slot_;                              \
-        goto unlinked;                             \
+        if (LIKELY(budget >= next_->count))            \
+            ENTER(next_);                              \
+        slot = slot_;                                  \
+        goto unlinked;                                 \
     } while (0)
 
-#define LOAD_WINDOW()                 \
-    do {                              \
-        base = core->window_base;     \
-        window = core->window_limit;  \
-        host = core->window_host;     \
-        flags = core->window_flags;   \
+#define LOAD_WINDOW()                \
+    do {                             \
+        base = core->window_base;    \
+        window = core->window_limit; \
+        host = core->window_host;    \
+        flags = core->window_flags;  \
     } while (0)
 
 static const uintptr_t *interpret(struct cnnvp_rv32 *core, enum cnnvp_rv32_reason *reason)
 {
 #if THREADED
-#define OP_ALU(name, result) (uintptr_t)&&L_##name,
-#define OP_LOAD(name, bytes, type) (uintptr_t)&&L_##name,
-#define OP_STORE(name, bytes) (uintptr_t)&&L_##name,
-#define OP_ATOMIC(name) (uintptr_t)&&L_##name,
-#define OP_BRANCH(name, taken) (uintptr_t)&&L_##name,
-#define OP_SYSTEM(name) (uintptr_t)&&L_##name,
-#define OP_CONTROL(name) (uintptr_t)&&L_##name,
+#define OP_ALU(name, result) (uintptr_t) && L_##name,
+#define OP_LOAD(name, bytes, type) (uintptr_t) && L_##name,
+#define OP_STORE(name, bytes) (uintptr_t) && L_##name,
+#define OP_ATOMIC(name) (uintptr_t) && L_##name,
+#define OP_BRANCH(name, taken) (uintptr_t) && L_##name,
+#define OP_SYSTEM(name) (uintptr_t) && L_##name,
+#define OP_CONTROL(name) (uintptr_t) && L_##name,
     static const uintptr_t handlers[RV32_OP_COUNT] = {
 #else
 #define OP_ALU(name, result) RV32_OP_##name,
@@ -265,47 +266,57 @@ dispatch:
     switch ((enum rv32_op_code)ip->handler) {
 #endif
 
-#define OP_ALU(name, result) TARGET(name) { RD = (result); NEXT(); }
-#define OP_LOAD(name, bytes, type)                                    \
-    TARGET(name)                                                      \
-    {                                                                 \
-        uint32_t at_ = RS1 + IMM;                                     \
-        uint32_t offset_ = at_ - base;                                \
-        if (LIKELY(offset_ < window)) {                              \
-            RD = (uint32_t)(type)rv32_get(host + offset_, bytes);     \
-            NEXT();                                                   \
-        }                                                             \
-        slow.address = at_;                                           \
-        goto slow;                                                    \
+#define OP_ALU(name, result) \
+    TARGET(name)             \
+    {                        \
+        RD = (result);       \
+        NEXT();              \
     }
-#define OP_STORE(name, bytes)                                                              \
-    TARGET(name)                                                                           \
-    {                                                                                      \
-        uint32_t at_ = RS1 + IMM;                                                          \
-        uint32_t offset_ = at_ - base;                                                     \
+#define OP_LOAD(name, bytes, type)                                \
+    TARGET(name)                                                  \
+    {                                                             \
+        uint32_t at_ = RS1 + IMM;                                 \
+        uint32_t offset_ = at_ - base;                            \
+        if (LIKELY(offset_ < window)) {                           \
+            RD = (uint32_t)(type)rv32_get(host + offset_, bytes); \
+            NEXT();                                               \
+        }                                                         \
+        slow.address = at_;                                       \
+        goto slow;                                                \
+    }
+#define OP_STORE(name, bytes)                                                                \
+    TARGET(name)                                                                             \
+    {                                                                                        \
+        uint32_t at_ = RS1 + IMM;                                                            \
+        uint32_t offset_ = at_ - base;                                                       \
         if (LIKELY(offset_ < window) && LIKELY(flags[offset_ >> RV32_GRANULE_SHIFT] == 0)) { \
-            rv32_put(host + offset_, bytes, RS2);                                          \
-            NEXT();                                                                        \
-        }                                                                                  \
-        slow.address = at_;                                                                \
-        goto slow;                                                                         \
+            rv32_put(host + offset_, bytes, RS2);                                            \
+            NEXT();                                                                          \
+        }                                                                                    \
+        slow.address = at_;                                                                  \
+        goto slow;                                                                           \
     }
-#define OP_ATOMIC(name) TARGET(name) { slow.address = 0; goto slow; }
+#define OP_ATOMIC(name)   \
+    TARGET(name)          \
+    {                     \
+        slow.address = 0; \
+        goto slow;        \
+    }
 /* Two jumps rather than one computed link: the host then predicts guest branches one by one (700 against 410 MIPS). */
-#define OP_BRANCH(name, taken)  \
-    TARGET(name)                \
-    {                           \
-        if (taken)              \
-            CHAIN(1u);          \
-        CHAIN(0u);              \
+#define OP_BRANCH(name, taken) \
+    TARGET(name)               \
+    {                          \
+        if (taken)             \
+            CHAIN(1u);         \
+        CHAIN(0u);             \
     }
-#define OP_SYSTEM(name)                                                                    \
-    TARGET(name)                                                                           \
-    {                                                                                      \
-        sync_before(core, block->pc, block->ops, ip, block->count, budget);                \
-        rv32_system(core, RV32_OP_##name, IMM, block->target[0]);                          \
-        LOAD_WINDOW();                                                                     \
-        goto boundary;                                                                     \
+#define OP_SYSTEM(name)                                                     \
+    TARGET(name)                                                            \
+    {                                                                       \
+        sync_before(core, block->pc, block->ops, ip, block->count, budget); \
+        rv32_system(core, RV32_OP_##name, IMM, block->target[0]);           \
+        LOAD_WINDOW();                                                      \
+        goto boundary;                                                      \
     }
 #define OP_CONTROL(name)
 #include "rv32_op.def"
@@ -317,66 +328,78 @@ dispatch:
 #undef OP_SYSTEM
 #undef OP_CONTROL
 
-    TARGET(NOP) { NEXT(); }
-    TARGET(J) { CHAIN(1u); }
-    TARGET(JAL)
-    {
-        RD = block->target[0];
-        CHAIN(1u);
-    }
-    TARGET(JALR)
-    {
-        uint32_t to = (RS1 + IMM) & ~1u;
-        RD = block->target[0];
-        found = core->hash[to >> 1 & (RV32_HASH - 1u)];
-        if (LIKELY(found->pc == to && budget >= found->count))
-            ENTER(found);
-        core->pc = to;
-        goto resolve;
-    }
-    TARGET(CALL)
-    {
-        RD = block->target[0];
-        core->executed = core->granted - budget;
-        tell_call(core, CNNVP_RV32_CALL, block->target[1], block->target[0]);
-        CHAIN(1u);
-    }
-    TARGET(CALLR)
-    {
-        core->pc = (RS1 + IMM) & ~1u;
-        RD = block->target[0];
-        core->executed = core->granted - budget;
-        tell_call(core, CNNVP_RV32_CALL, core->pc, block->target[0]);
-        goto resolve;
-    }
-    TARGET(RETURN)
-    {
-        core->pc = (RS1 + IMM) & ~1u;
-        RD = block->target[0];
-        core->executed = core->granted - budget;
-        tell_call(core, CNNVP_RV32_RETURN, core->pc, 0);
-        goto resolve;
-    }
-    TARGET(SPIN)
-    {
-        core->pc = block->target[1];
-        core->executed = core->granted - budget;
-        spinning = 1;
-        goto boundary;
-    }
-    TARGET(FALL) { CHAIN(0u); }
-    TARGET(CUT)
-    {
-        core->pc = block->target[0];
-        core->executed = core->granted - budget;
-        goto boundary;
-    }
+        TARGET(NOP)
+        {
+            NEXT();
+        }
+        TARGET(J)
+        {
+            CHAIN(1u);
+        }
+        TARGET(JAL)
+        {
+            RD = block->target[0];
+            CHAIN(1u);
+        }
+        TARGET(JALR)
+        {
+            uint32_t to = (RS1 + IMM) & ~1u;
+            RD = block->target[0];
+            found = core->hash[to >> 1 & (RV32_HASH - 1u)];
+            if (LIKELY(found->pc == to && budget >= found->count))
+                ENTER(found);
+            core->pc = to;
+            goto resolve;
+        }
+        TARGET(CALL)
+        {
+            RD = block->target[0];
+            core->executed = core->granted - budget;
+            tell_call(core, CNNVP_RV32_CALL, block->target[1], block->target[0]);
+            CHAIN(1u);
+        }
+        TARGET(CALLR)
+        {
+            core->pc = (RS1 + IMM) & ~1u;
+            RD = block->target[0];
+            core->executed = core->granted - budget;
+            tell_call(core, CNNVP_RV32_CALL, core->pc, block->target[0]);
+            goto resolve;
+        }
+        TARGET(RETURN)
+        {
+            core->pc = (RS1 + IMM) & ~1u;
+            RD = block->target[0];
+            core->executed = core->granted - budget;
+            tell_call(core, CNNVP_RV32_RETURN, core->pc, 0);
+            goto resolve;
+        }
+        TARGET(SPIN)
+        {
+            core->pc = block->target[1];
+            core->executed = core->granted - budget;
+            spinning = 1;
+            goto boundary;
+        }
+        TARGET(FALL)
+        {
+            CHAIN(0u);
+        }
+        TARGET(CUT)
+        {
+            core->pc = block->target[0];
+            core->executed = core->granted - budget;
+            goto boundary;
+        }
 #if !THREADED
     case RV32_OP_COUNT:
-    default: return handlers;
+    default:
+        return handlers;
     }
 #endif
 }
+
+/* clang-format on */
 
 const uintptr_t *rv32_exec_handlers(void)
 {

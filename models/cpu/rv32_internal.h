@@ -72,9 +72,9 @@ struct rv32_op {
 };
 
 struct rv32_block {
-    uint32_t pc;      /* odd: not valid */
-    uint32_t count;   /* instructions; UINT32_MAX: not valid */
-    uint64_t memory;  /* load instructions | store instructions << 32 */
+    uint32_t pc;     /* odd: not valid */
+    uint32_t count;  /* instructions; UINT32_MAX: not valid */
+    uint64_t memory; /* load instructions | store instructions << 32 */
     struct rv32_op *ops;
     struct rv32_block *link[2]; /* to target[0], target[1] */
     uint32_t target[2];         /* behind the block; of the jump at its end */

@@ -93,15 +93,24 @@ static uint32_t amo_result(uint32_t insn, uint32_t old, uint32_t operand)
 {
     int less = (int32_t)old < (int32_t)operand;
     switch (insn >> 27) {
-    case 0x00: return old + operand;
-    case 0x01: return operand;
-    case 0x04: return old ^ operand;
-    case 0x08: return old | operand;
-    case 0x0c: return old & operand;
-    case 0x10: return less ? old : operand;
-    case 0x14: return less ? operand : old;
-    case 0x18: return old < operand ? old : operand;
-    default: return old < operand ? operand : old; /* 0x1c, maximum unsigned */
+    case 0x00:
+        return old + operand;
+    case 0x01:
+        return operand;
+    case 0x04:
+        return old ^ operand;
+    case 0x08:
+        return old | operand;
+    case 0x0c:
+        return old & operand;
+    case 0x10:
+        return less ? old : operand;
+    case 0x14:
+        return less ? operand : old;
+    case 0x18:
+        return old < operand ? old : operand;
+    default:
+        return old < operand ? operand : old; /* 0x1c, maximum unsigned */
     }
 }
 

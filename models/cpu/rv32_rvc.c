@@ -55,9 +55,12 @@ static uint32_t quadrant0(uint32_t h)
         uint32_t imm = bits(h, 11, 2, 4) | bits(h, 7, 4, 6) | bits(h, 6, 1, 2) | bits(h, 5, 1, 3);
         return imm == 0 ? 0 : i_type(0x13, 0, rd, RVC_SP, imm);
     }
-    case 2: return i_type(0x03, 2, rd, rs1, word_offset); /* c.lw */
-    case 6: return sw(rs1, rd, word_offset);              /* c.sw */
-    default: return 0;
+    case 2:
+        return i_type(0x03, 2, rd, rs1, word_offset); /* c.lw */
+    case 6:
+        return sw(rs1, rd, word_offset); /* c.sw */
+    default:
+        return 0;
     }
 }
 
@@ -84,24 +87,29 @@ static uint32_t quadrant1(uint32_t h)
     uint32_t jump = sign_extend(bits(h, 12, 1, 11) | bits(h, 11, 1, 4) | bits(h, 9, 2, 8) | bits(h, 8, 1, 10) |
                                     bits(h, 7, 1, 6) | bits(h, 6, 1, 7) | bits(h, 3, 3, 1) | bits(h, 2, 1, 5),
                                 12);
-    uint32_t near = sign_extend(bits(h, 12, 1, 8) | bits(h, 10, 2, 3) | bits(h, 5, 2, 6) | bits(h, 3, 2, 1) |
-                                    bits(h, 2, 1, 5),
-                                9);
-    uint32_t stack = sign_extend(bits(h, 12, 1, 9) | bits(h, 6, 1, 4) | bits(h, 5, 1, 6) | bits(h, 3, 2, 7) |
-                                     bits(h, 2, 1, 5),
-                                 10);
+    uint32_t near =
+        sign_extend(bits(h, 12, 1, 8) | bits(h, 10, 2, 3) | bits(h, 5, 2, 6) | bits(h, 3, 2, 1) | bits(h, 2, 1, 5), 9);
+    uint32_t stack =
+        sign_extend(bits(h, 12, 1, 9) | bits(h, 6, 1, 4) | bits(h, 5, 1, 6) | bits(h, 3, 2, 7) | bits(h, 2, 1, 5), 10);
     switch (h >> 13) {
-    case 0: return i_type(0x13, 0, rd, rd, imm); /* c.addi */
-    case 1: return jal(RVC_RA, jump);            /* c.jal */
-    case 2: return i_type(0x13, 0, rd, 0, imm);  /* c.li */
+    case 0:
+        return i_type(0x13, 0, rd, rd, imm); /* c.addi */
+    case 1:
+        return jal(RVC_RA, jump); /* c.jal */
+    case 2:
+        return i_type(0x13, 0, rd, 0, imm); /* c.li */
     case 3:
         if (imm == 0)
             return 0;
         return rd == RVC_SP ? i_type(0x13, 0, RVC_SP, RVC_SP, stack) : imm << 12 | rd << 7 | 0x37u; /* c.lui */
-    case 4: return quadrant1_alu(h, imm);
-    case 5: return jal(0, jump);                          /* c.j */
-    case 6: return branch(0, 8u + bits(h, 7, 3, 0), near); /* c.beqz */
-    default: return branch(1, 8u + bits(h, 7, 3, 0), near); /* c.bnez */
+    case 4:
+        return quadrant1_alu(h, imm);
+    case 5:
+        return jal(0, jump); /* c.j */
+    case 6:
+        return branch(0, 8u + bits(h, 7, 3, 0), near); /* c.beqz */
+    default:
+        return branch(1, 8u + bits(h, 7, 3, 0), near); /* c.bnez */
     }
 }
 
@@ -130,18 +138,23 @@ static uint32_t quadrant2(uint32_t h)
         if (rd == 0)
             return 0;
         return i_type(0x03, 2, rd, RVC_SP, bits(h, 12, 1, 5) | bits(h, 4, 3, 2) | bits(h, 2, 2, 6));
-    case 4: return quadrant2_jump(h);
+    case 4:
+        return quadrant2_jump(h);
     case 6: /* c.swsp */
         return sw(RVC_SP, bits(h, 2, 5, 0), bits(h, 9, 4, 2) | bits(h, 7, 2, 6));
-    default: return 0;
+    default:
+        return 0;
     }
 }
 
 uint32_t rv32_expand(uint16_t half)
 {
     switch (half & 3u) {
-    case 0: return quadrant0(half);
-    case 1: return quadrant1(half);
-    default: return quadrant2(half);
+    case 0:
+        return quadrant0(half);
+    case 1:
+        return quadrant1(half);
+    default:
+        return quadrant2(half);
     }
 }

@@ -68,14 +68,25 @@ static void mret(struct cnnvp_rv32 *core, uint32_t *next_pc)
 static enum rv32_after execute(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t *next_pc)
 {
     switch (code) {
-    case RV32_OP_ECALL: return rv32_raise(core, CNNVP_RV32_ECALL_M, 0);
-    case RV32_OP_EBREAK: return breakpoint(core);
-    case RV32_OP_MRET: mret(core, next_pc); return RV32_NEXT;
-    case RV32_OP_WFI: core->waiting = 1; return RV32_NEXT;
-    case RV32_OP_FENCE_I: rv32_flush(core); return RV32_NEXT;
-    case RV32_OP_CSR: return access_csr(core, insn);
-    case RV32_OP_FETCH_FAULT: return rv32_raise(core, CNNVP_RV32_FETCH_FAULT, insn);
-    default: return rv32_raise(core, CNNVP_RV32_ILLEGAL, insn);
+    case RV32_OP_ECALL:
+        return rv32_raise(core, CNNVP_RV32_ECALL_M, 0);
+    case RV32_OP_EBREAK:
+        return breakpoint(core);
+    case RV32_OP_MRET:
+        mret(core, next_pc);
+        return RV32_NEXT;
+    case RV32_OP_WFI:
+        core->waiting = 1;
+        return RV32_NEXT;
+    case RV32_OP_FENCE_I:
+        rv32_flush(core);
+        return RV32_NEXT;
+    case RV32_OP_CSR:
+        return access_csr(core, insn);
+    case RV32_OP_FETCH_FAULT:
+        return rv32_raise(core, CNNVP_RV32_FETCH_FAULT, insn);
+    default:
+        return rv32_raise(core, CNNVP_RV32_ILLEGAL, insn);
     }
 }
 

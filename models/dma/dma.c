@@ -104,8 +104,8 @@ static struct dma_shape side(const struct cnnvp_command *command, int memory)
                                    r[REG_planes], r[REG_buffer_plane_stride]);
 }
 
-/* Rows beside each other, addresses and strides of whole words: what a buffer takes. The range itself is the buffer's to
- * check. */
+/* Rows beside each other, addresses and strides of whole words: what a buffer takes. The range itself is the buffer's
+ * to check. */
 static const char *buffer_side_error(uint32_t word, uint64_t address, uint64_t row_bytes, uint64_t rows,
                                      uint64_t row_stride, uint64_t planes, uint64_t plane_stride)
 {
@@ -195,8 +195,8 @@ static int do_request(struct dma *dma, const struct cnnvp_command *command, uint
     if (transfer == NULL)
         return CNNVP_E_STATE;
     transfer->from_memory = 1;
-    int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, CNNVP_DEBUG, index, transfer->half, &transfer->buffer,
-                                   transfer, &access);
+    int status = dma_buffer_access(
+        dma, CNNVP_BORROW_WRITE, CNNVP_DEBUG, index, transfer->half, &transfer->buffer, transfer, &access);
     if (status != CNNVP_OK)
         return refuse(dma, command, status, "the tile does not fit the half of the buffer");
     status = reserve_staging(dma, transfer);
@@ -257,13 +257,13 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
     if (transfer == NULL)
         return CNNVP_E_STATE;
     /* the range is checked before memory is reserved for it */
-    int status = dma_buffer_access(dma, CNNVP_BORROW_READ, CNNVP_DEBUG, index, transfer->half, &transfer->buffer,
-                                   transfer, &access);
+    int status = dma_buffer_access(
+        dma, CNNVP_BORROW_READ, CNNVP_DEBUG, index, transfer->half, &transfer->buffer, transfer, &access);
     if (status == CNNVP_OK)
         status = reserve_staging(dma, transfer);
     if (status == CNNVP_OK)
-        status = dma_buffer_access(dma, CNNVP_BORROW_READ, 0, index, transfer->half, &transfer->buffer, transfer,
-                                   &access);
+        status =
+            dma_buffer_access(dma, CNNVP_BORROW_READ, 0, index, transfer->half, &transfer->buffer, transfer, &access);
     if (status != CNNVP_OK)
         return refuse(dma, command, status, "the tile does not lie in the half of the buffer");
     if (!dma->timing_only && access.data != NULL)
@@ -312,16 +312,16 @@ static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_
     if (from >= DMA_BUFFERS)
         return refuse(dma, command, CNNVP_E_INVAL, "source is no buffer: 0 input, 1 weight, 2 output");
     /* both ranges are checked before anything happens */
-    int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, CNNVP_DEBUG, index, command->halves >> index & 1u, &target,
-                                   &whose, &write);
+    int status = dma_buffer_access(
+        dma, CNNVP_BORROW_WRITE, CNNVP_DEBUG, index, command->halves >> index & 1u, &target, &whose, &write);
     if (status == CNNVP_OK && !dma->timing_only)
         status = reserve_store(&dma->scratch, bytes);
     if (status == CNNVP_OK)
-        status = dma_buffer_access(dma, CNNVP_BORROW_READ, 0, from, command->halves >> from & 1u, &source, &whose,
-                                   &read);
+        status =
+            dma_buffer_access(dma, CNNVP_BORROW_READ, 0, from, command->halves >> from & 1u, &source, &whose, &read);
     if (status == CNNVP_OK)
-        status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, 0, index, command->halves >> index & 1u, &target, &whose,
-                                   &write);
+        status = dma_buffer_access(
+            dma, CNNVP_BORROW_WRITE, 0, index, command->halves >> index & 1u, &target, &whose, &write);
     if (status != CNNVP_OK)
         return refuse(dma, command, status, "source or destination does not fit its half");
     if (!dma->timing_only && read.data != NULL && write.data != NULL) {
@@ -337,8 +337,8 @@ static int do_fill(struct dma *dma, const struct cnnvp_command *command, uint32_
     const struct dma_shape target = side(command, 0);
     const struct dma_transfer whose = copy_transfer(command);
     struct cnnvp_access write;
-    const int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, 0, index, command->halves >> index & 1u, &target,
-                                         &whose, &write);
+    const int status =
+        dma_buffer_access(dma, CNNVP_BORROW_WRITE, 0, index, command->halves >> index & 1u, &target, &whose, &write);
     if (status != CNNVP_OK)
         return refuse(dma, command, status, "the tile does not fit the half of the buffer");
     if (!dma->timing_only && write.data != NULL)
@@ -378,8 +378,8 @@ static int answer(struct dma *dma, const struct cnnvp_command *command, uint32_t
         *delay += dma_after(dma, now, 1) - now;
         return CNNVP_OK;
     }
-    const int status = dma_estimate(dma, index, command->halves >> index & 1u, command->opcode == OP_store, &memory,
-                                    &buffer, delay);
+    const int status =
+        dma_estimate(dma, index, command->halves >> index & 1u, command->opcode == OP_store, &memory, &buffer, delay);
     return status == CNNVP_OK ? status : refuse(dma, command, status, "the transfer is refused");
 }
 
@@ -444,12 +444,11 @@ static int dma_init(void *self, const struct cnnvp_init *init)
     dma->word_bytes = (uint32_t)init->ops->param(init->host, PARAM_word_bytes);
     dma->timing_only = init->ops->timing_only(init->host);
     if ((dma->burst_bytes & (dma->burst_bytes - 1u)) != 0)
-        return init->ops->config_error(init->host, PARAM_burst_bytes,
-                                       "burst_bytes must be a power of two, %llu is not",
+        return init->ops->config_error(init->host, PARAM_burst_bytes, "burst_bytes must be a power of two, %llu is not",
                                        (unsigned long long)dma->burst_bytes);
     if (dma->port_bytes % 2u != 0)
-        return init->ops->config_error(init->host, PARAM_port_bytes, "port_bytes must be even, %llu is not",
-                                       (unsigned long long)dma->port_bytes);
+        return init->ops->config_error(
+            init->host, PARAM_port_bytes, "port_bytes must be even, %llu is not", (unsigned long long)dma->port_bytes);
     return CNNVP_OK;
 }
 

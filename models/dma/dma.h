@@ -22,9 +22,9 @@
  * the whole ranges otherwise. A request counts as earlier with its issue for what is read ahead, with the issue of its
  * receive for the rest: a program does not store to an address between its request and its receive.
  *
- * Addresses on the memory side are 32 bits; row_bytes, buffer_addr and the buffer strides are multiples of the parameter
- * word_bytes; rows lie beside each other in the buffer, not over each other (move and store too). An error of the memory
- * is the status of the receive or store, and a failed receive writes nothing.
+ * Addresses on the memory side are 32 bits; row_bytes, buffer_addr and the buffer strides are multiples of the
+ * parameter word_bytes; rows lie beside each other in the buffer, not over each other (move and store too). An error of
+ * the memory is the status of the receive or store, and a failed receive writes nothing.
  */
 #ifndef CNNVP_DMA_H
 #define CNNVP_DMA_H

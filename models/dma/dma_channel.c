@@ -22,9 +22,9 @@ static int must_wait(struct dma *dma, uint32_t number, const struct dma_transfer
             continue; /* reads do not disturb reads */
         for (uint32_t place = 0; place < channel->count; ++place) {
             const struct dma_transfer *other = dma_slot(dma, channel, place);
-            const int earlier = c == DMA_WRITE
-                                    ? other->order < order
-                                    : other->flying != 0 || (other->received && other->receive_order < order);
+            const int earlier =
+                c == DMA_WRITE ? other->order < order
+                               : other->flying != 0 || (other->received && other->receive_order < order);
             if (other != transfer && earlier && dma_shape_overlap(&transfer->memory, &other->memory))
                 return 1;
         }
@@ -140,8 +140,7 @@ static void set_finish(struct dma *dma, uint32_t number)
     if (!transfer->received || transfer->flying != 0 || transfer->finish != CNNVP_TIME_NEVER ||
         (transfer->status == CNNVP_OK && transfer->posted != transfer->bytes))
         return;
-    const cnnvp_time port_from =
-        transfer->port_from > channel->port_free ? transfer->port_from : channel->port_free;
+    const cnnvp_time port_from = transfer->port_from > channel->port_free ? transfer->port_from : channel->port_free;
     const cnnvp_time through = dma_after(dma, port_from, dma_port_cycles(dma, transfer->bytes));
     const cnnvp_time data = dma_after(dma, dma->ops->now(dma->host), 0);
     transfer->finish = through > data ? through : data;
@@ -177,8 +176,8 @@ void dma_piece_complete(struct dma *dma, struct cnnvp_request *request)
 static cnnvp_time write_buffer(struct dma *dma, struct dma_transfer *transfer)
 {
     struct cnnvp_access access;
-    const int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, 0, transfer->index, transfer->half,
-                                         &transfer->buffer, transfer, &access);
+    const int status = dma_buffer_access(
+        dma, CNNVP_BORROW_WRITE, 0, transfer->index, transfer->half, &transfer->buffer, transfer, &access);
     transfer->in_buffer = 1;
     if (status != CNNVP_OK) {
         transfer->status = status;
@@ -207,8 +206,7 @@ static void record(struct dma *dma, uint32_t number, const struct dma_transfer *
         dma->ops->count(dma->host, bytes[number], tag, transfer->bytes);
     } else {
         dma->ops->count(dma->host, STAT_failed, tag, 1);
-        dma->ops->log(dma->host, CNNVP_LOG_WARNING,
-                      "instruction %llu: %s of %llu bytes at 0x%llx failed: %s",
+        dma->ops->log(dma->host, CNNVP_LOG_WARNING, "instruction %llu: %s of %llu bytes at 0x%llx failed: %s",
                       (unsigned long long)transfer->sequence, names[number], (unsigned long long)transfer->bytes,
                       (unsigned long long)transfer->memory.address, cnnvp_status_text(transfer->status));
     }

@@ -45,8 +45,8 @@ int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, int store, cons
     const struct dma_transfer whose = {.from_memory = !store};
     struct cnnvp_access access;
     cnnvp_time in_memory = 0;
-    int status = dma_buffer_access(dma, store ? CNNVP_BORROW_READ : CNNVP_BORROW_WRITE, 0, index, half, buffer, &whose,
-                                   &access);
+    int status =
+        dma_buffer_access(dma, store ? CNNVP_BORROW_READ : CNNVP_BORROW_WRITE, 0, index, half, buffer, &whose, &access);
     if (status == CNNVP_OK)
         status = memory_time(dma, memory, store ? CNNVP_WRITE : CNNVP_READ, &in_memory);
     if (status == CNNVP_E_NOSUP)

@@ -76,9 +76,9 @@ struct dma {
     uint64_t clock_mhz;
     uint32_t slots;
     int timing_only;
-    uint64_t order;  /* program order of the commands so far */
-    uint64_t ahead;  /* bytes asked for but not received */
-    uint64_t peak;   /* most bursts in flight so far */
+    uint64_t order; /* program order of the commands so far */
+    uint64_t ahead; /* bytes asked for but not received */
+    uint64_t peak;  /* most bursts in flight so far */
     cnnvp_time copy_end;
     struct dma_store scratch; /* of moves */
     struct dma_channel channels[DMA_CHANNELS];

@@ -3,14 +3,14 @@
  * Off-chip memory behind split requests (S003's external data memory; S000's off-chip storage, where a request and its
  * data are two steps).
  *
- * Modelled: storage; arbitration between requesters burst by burst (dram_queue.h); controller, banks, rows and refresh command by
- * command (dram_channel.h) with the timings of a named part (dram.def). Not modelled: see dram_channel.h.
- * The core and the loader use `access` and direct memory, which cost no time and are not counted when marked so; an access that is
- * timed pays that of a closed bank and does not compete with requests.
+ * Modelled: storage; arbitration between requesters burst by burst (dram_queue.h); controller, banks, rows and refresh
+ * command by command (dram_channel.h) with the timings of a named part (dram.def). Not modelled: see dram_channel.h.
+ * The core and the loader use `access` and direct memory, which cost no time and are not counted when marked so; an
+ * access that is timed pays that of a closed bank and does not compete with requests.
  *
  * A lone transfer is scheduled in one call: commands are computed up to the next thing that the kernel has pending.
- * A write is complete when the controllers have taken it, a read with its last data. Data move when a request completes, so
- * requests see each other's data in the order of completion.
+ * A write is complete when the controllers have taken it, a read with its last data. Data move when a request
+ * completes, so requests see each other's data in the order of completion.
  */
 #include "dram.h"
 
@@ -56,7 +56,7 @@ struct dram {
     cnnvp_time notified;
     struct cnnvp_bandwidth windows[COUNTER_COUNT];
     struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
-    int burst_trace; /* somebody listens to bursts */
+    int burst_trace;                           /* somebody listens to bursts */
     struct row_classes rows;
     struct traffic traffic;
     uint64_t bus_bytes_per_s;   /* 0: the statistics do not have it yet */
@@ -73,8 +73,8 @@ static int in_range(const struct dram *self, uint64_t address, uint64_t size)
 /* CNNVP_OK if every segment lies in the memory. */
 static int check_request(const struct dram *self, const struct cnnvp_request *request)
 {
-    if (request->op > CNNVP_WRITE || !request->size || !request->count || !request->outstanding
-        || request->count > REQUEST_BYTES / request->size)
+    if (request->op > CNNVP_WRITE || !request->size || !request->count || !request->outstanding ||
+        request->count > REQUEST_BYTES / request->size)
         return CNNVP_E_INVAL;
     const uint64_t steps = request->count - 1u;
     const uint64_t stride = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
@@ -129,7 +129,8 @@ static void count_traffic(struct dram *self)
 }
 
 /* Bytes and bursts of something that is complete. */
-static void note_traffic(struct dram *self, uint32_t tag, uint32_t op, uint64_t bytes, uint64_t bursts, uint64_t latency)
+static void note_traffic(struct dram *self, uint32_t tag, uint32_t op, uint64_t bytes, uint64_t bursts,
+                         uint64_t latency)
 {
     struct traffic *traffic = &self->traffic;
     const uint32_t write = op == CNNVP_WRITE;
@@ -186,7 +187,7 @@ static void note_command(void *context, const struct dram_issued *issued)
         requester->turnarounds += (uint64_t)issued->turned;
         requester->queue_clocks += issued->clock - issued->entry.entered;
         cnnvp_bandwidth_add(&self->windows[COUNTER_bandwidth], issued->done * self->queue.timing.tck_ps,
-                                 DRAM_BURST_BYTES);
+                            DRAM_BURST_BYTES);
         if (issued->turned)
             cnnvp_bandwidth_add(&self->windows[COUNTER_turnarounds], at, 1);
     } else if (issued->command == DRAM_REF) {
@@ -206,9 +207,10 @@ static void note_columns(void *context, const struct dram_columns *columns)
     if (columns->turned)
         cnnvp_bandwidth_add(&self->windows[COUNTER_turnarounds], columns->clock * self->queue.timing.tck_ps, 1);
     if (columns->hits)
-        cnnvp_bandwidth_add(&self->windows[COUNTER_row_hits], columns->clock * self->queue.timing.tck_ps, columns->hits);
+        cnnvp_bandwidth_add(&self->windows[COUNTER_row_hits], columns->clock * self->queue.timing.tck_ps,
+                            columns->hits);
     cnnvp_bandwidth_add(&self->windows[COUNTER_bandwidth], columns->done * self->queue.timing.tck_ps,
-                             columns->bursts * DRAM_BURST_BYTES);
+                        columns->bursts * DRAM_BURST_BYTES);
 }
 
 static void note_burst(void *context, const struct dram_stream *stream, const struct cnnvp_request *request,
@@ -272,8 +274,8 @@ static void count_channels(struct dram *self)
     count_some(self, STAT_write_queue_clocks, 0, now.queue_clocks[1] - old.queue_clocks[1]);
 }
 
-/* The schedule is computed when a completion may be due, not when a command is: nobody sees commands, and each event of ours would
- * end a run of the core. */
+/* The schedule is computed when a completion may be due, not when a command is: nobody sees commands, and each event of
+ * ours would end a run of the core. */
 static void schedule(struct dram *self)
 {
     const cnnvp_time now = self->ops->now(self->host);
@@ -339,8 +341,11 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
         return status;
     }
     for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
-        self->windows[i] = (struct cnnvp_bandwidth){.scale = i == COUNTER_bandwidth ? CNNVP_BANDWIDTH_SCALE : 1,
-                                                   .counter = i, .show = show_window, .context = self};
+        self->windows[i] = (struct cnnvp_bandwidth){
+            .scale = i == COUNTER_bandwidth ? CNNVP_BANDWIDTH_SCALE : 1,
+            .counter = i,
+            .show = show_window,
+            .context = self};
     self->burst_trace = 1;
     self->queue.issued = note_command;
     self->queue.columns_issued = note_columns;
@@ -405,11 +410,11 @@ static int dram_request(void *instance, uint32_t port, struct cnnvp_request *req
         if (status != CNNVP_OK)
             return status;
     } else {
-        self->ops->log(self->host, CNNVP_LOG_WARNING,
-                       "request for %llu x %llu bytes at 0x%llx, stride %lld, does not lie in the memory's 0x%llx bytes",
-                       (unsigned long long)request->count, (unsigned long long)request->size,
-                       (unsigned long long)request->address, (long long)request->stride,
-                       (unsigned long long)self->size);
+        self->ops->log(
+            self->host, CNNVP_LOG_WARNING,
+            "request for %llu x %llu bytes at 0x%llx, stride %lld, does not lie in the memory's 0x%llx bytes",
+            (unsigned long long)request->count, (unsigned long long)request->size, (unsigned long long)request->address,
+            (long long)request->stride, (unsigned long long)self->size);
         request->first_data = now;
         cnnvp_dram_queue_finish(&self->queue, request, now + self->queue.timing.tck_ps);
     }

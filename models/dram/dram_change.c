@@ -30,11 +30,11 @@ static uint64_t waited(const struct dram_channel *channel, uint32_t bank, uint64
  * the present bank its next RD decides when it can be closed. */
 static int is_free(const struct dram_channel *channel, uint32_t present, uint32_t bank, uint64_t ready, uint64_t enters)
 {
-    return !(channel->open >> bank & 1u) && !channel->count[1] && channel->clock <= enters
-           && dram_act_ready(channel, bank) <= enters && dram_rank_of(channel, bank) == dram_rank_of(channel, present)
-           && (channel->group[dram_group_of(channel, bank)].column[0] <= enters
-               || dram_group_of(channel, bank) == dram_group_of(channel, present))
-           && channel->bank[present].pre <= ready + channel->timing->t[DRAM_T_rtp];
+    return !(channel->open >> bank & 1u) && !channel->count[1] && channel->clock <= enters &&
+           dram_act_ready(channel, bank) <= enters && dram_rank_of(channel, bank) == dram_rank_of(channel, present) &&
+           (channel->group[dram_group_of(channel, bank)].column[0] <= enters ||
+            dram_group_of(channel, bank) == dram_group_of(channel, present)) &&
+           channel->bank[present].pre <= ready + channel->timing->t[DRAM_T_rtp];
 }
 
 /* ---- learning ---- */
@@ -44,10 +44,16 @@ static void begin(struct dram_run *run, const struct dram_change_kind *kind, con
 {
     const struct dram_stream *stream = run->stream;
     run->queue->change_begun = (struct dram_change_begun){
-        .request = stream->first, .kind = *kind, .ready = next->clock, .address = stream->address,
-        .bursts = cnnvp_dram_queue_bursts(stream->first), .place = stream->place, .bank = next->bank,
+        .request = stream->first,
+        .kind = *kind,
+        .ready = next->clock,
+        .address = stream->address,
+        .bursts = cnnvp_dram_queue_bursts(stream->first),
+        .place = stream->place,
+        .bank = next->bank,
         .served = run->queue->served,
-        .latency = stream->first->scratch[DRAM_LATENCY], .queue_clocks = queue_clocks(run) + before,
+        .latency = stream->first->scratch[DRAM_LATENCY],
+        .queue_clocks = queue_clocks(run) + before,
         .counts = run->channel->counts};
 }
 
@@ -58,17 +64,17 @@ static int was_change(const struct dram_run *run, const struct dram_change_begun
     const struct dram_stream *stream = run->stream;
     const struct dram_counts *now = &run->channel->counts, *then = &begun->counts;
     const uint64_t count = (stream->address - begun->address) / DRAM_BURST_BYTES;
-    return stream->first == begun->request && stream->place.bank == begun->place.bank
-           && stream->place.row == begun->place.row && stream->place.column - begun->place.column == count
-           && run->queue->served - begun->served == count
-           && cnnvp_dram_queue_bursts(stream->first) - begun->bursts == count && ready - begun->ready <= MOST_CLOCKS
-           && run->channel->list[0][stream->place.bank].count == begun->kind.waiting
-           && stream->end_count == begun->kind.ends && !run->channel->count[1]
-           && now->commands[DRAM_ACT] - then->commands[DRAM_ACT] == 1u && now->misses - then->misses == 1u
-           && now->precharges == then->precharges && now->commands[DRAM_REF] == then->commands[DRAM_REF]
-           && now->data_clocks - then->data_clocks == count * run->channel->timing->t[DRAM_T_bl]
-           && now->idle_clocks == then->idle_clocks && now->refresh_clocks == then->refresh_clocks
-           && waited(run->channel, stream->place.bank, ready) != DRAM_NEVER;
+    return stream->first == begun->request && stream->place.bank == begun->place.bank &&
+           stream->place.row == begun->place.row && stream->place.column - begun->place.column == count &&
+           run->queue->served - begun->served == count &&
+           cnnvp_dram_queue_bursts(stream->first) - begun->bursts == count && ready - begun->ready <= MOST_CLOCKS &&
+           run->channel->list[0][stream->place.bank].count == begun->kind.waiting &&
+           stream->end_count == begun->kind.ends && !run->channel->count[1] &&
+           now->commands[DRAM_ACT] - then->commands[DRAM_ACT] == 1u && now->misses - then->misses == 1u &&
+           now->precharges == then->precharges && now->commands[DRAM_REF] == then->commands[DRAM_REF] &&
+           now->data_clocks - then->data_clocks == count * run->channel->timing->t[DRAM_T_bl] &&
+           now->idle_clocks == then->idle_clocks && now->refresh_clocks == then->refresh_clocks &&
+           waited(run->channel, stream->place.bank, ready) != DRAM_NEVER;
 }
 
 void dram_change_learn(struct dram_run *run, uint64_t ready)
@@ -129,8 +135,13 @@ static void open_row(struct dram_run *run, uint64_t clock)
     struct dram_channel *channel = run->channel;
     const struct dram_place *place = &run->stream->place;
     const struct dram_issued issued = {
-        .command = DRAM_ACT, .clock = clock, .rank = dram_rank_of(channel, place->bank), .bank = place->bank,
-        .row = place->row, .class_tag = run->columns.tag, .class_source = run->columns.source,
+        .command = DRAM_ACT,
+        .clock = clock,
+        .rank = dram_rank_of(channel, place->bank),
+        .bank = place->bank,
+        .row = place->row,
+        .class_tag = run->columns.tag,
+        .class_source = run->columns.source,
         .row_class = DRAM_MISS};
     dram_open_bank(channel, place->bank, place->row, clock);
     ++channel->counts.commands[DRAM_ACT];
@@ -165,8 +176,8 @@ static const struct dram_change *find(const struct dram_queue *queue, const stru
 {
     for (uint32_t i = 0; i < DRAM_CHANGES; ++i) {
         const struct dram_change_kind *known = &queue->changes[i].kind;
-        if (known->waiting == kind->waiting && known->ends == kind->ends && known->ahead == kind->ahead
-            && known->same_group == kind->same_group)
+        if (known->waiting == kind->waiting && known->ends == kind->ends && known->ahead == kind->ahead &&
+            known->same_group == kind->same_group)
             return &queue->changes[i];
     }
     return NULL;
@@ -179,12 +190,13 @@ int dram_row_change(struct dram_run *run, const struct dram_next_column *next, u
     const uint32_t bank = stream->place.bank;
     const uint64_t ready = next->clock;
     /* a read of the next row may come before `ready`, but not before one that has been counted */
-    if (!run->columns.bursts || bank == next->bank || !dram_is_periodic(run, next, enters)
-        || !is_free(channel, next->bank, bank, ready, enters))
+    if (!run->columns.bursts || bank == next->bank || !dram_is_periodic(run, next, enters) ||
+        !is_free(channel, next->bank, bank, ready, enters))
         return 0;
     const uint64_t before = waited(channel, next->bank, ready), left = dram_row_left(run->queue, stream);
     const struct dram_change_kind kind = {
-        .waiting = channel->list[0][next->bank].count, .ends = stream->end_count,
+        .waiting = channel->list[0][next->bank].count,
+        .ends = stream->end_count,
         .ahead = ready + run->spacing - enters,
         .same_group = dram_group_of(channel, bank) == dram_group_of(channel, next->bank)};
     if (before == DRAM_NEVER || kind.waiting > DRAM_QUEUE)
@@ -195,8 +207,8 @@ int dram_row_change(struct dram_run *run, const struct dram_next_column *next, u
         return 0;
     }
     const uint64_t again = ready + change->span;
-    if (left < change->count || cnnvp_maximum(again, again + run->spacing - kind.ahead) > run->last
-        || !dram_window_room(run, again - run->spacing))
+    if (left < change->count || cnnvp_maximum(again, again + run->spacing - kind.ahead) > run->last ||
+        !dram_window_room(run, again - run->spacing))
         return 0;
     repeat(run, change, next->bank, ready);
     run->columns.queue_clocks += change->queue_clocks + before;

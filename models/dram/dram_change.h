@@ -5,8 +5,9 @@
 
 #include "dram_run.h"
 
-/* If bursts of one row enter and issue by turns (dram_is_periodic()), and the next burst is the first of a row whose bank is
- * closed: goes on to where it is so again in that row, as it went the last time that it was like that, and returns 1. */
+/* If bursts of one row enter and issue by turns (dram_is_periodic()), and the next burst is the first of a row whose
+ * bank is closed: goes on to where it is so again in that row, as it went the last time that it was like that, and
+ * returns 1. */
 int dram_row_change(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 /* It is so in the next burst's row: if that was changed to since dram_row_change() was asked, keeps how. */

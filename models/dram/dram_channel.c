@@ -33,8 +33,8 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->drain_high = options->queue * options->drain_high;
     channel->drain_low = options->queue * options->drain_low;
     channel->clock = channel->column_bus = channel->row_bus = clock;
-    channel->plain_bus = timing->buses == 1 && timing->t[DRAM_T_cmd_act] == 1 && timing->t[DRAM_T_cmd_column] == 1
-                         && timing->t[DRAM_T_cmd_pre] == 1;
+    channel->plain_bus = timing->buses == 1 && timing->t[DRAM_T_cmd_act] == 1 && timing->t[DRAM_T_cmd_column] == 1 &&
+                         timing->t[DRAM_T_cmd_pre] == 1;
     (void)set_refresh(channel, clock - 1u);
     channel->last_write = -1;
     channel->bus_end = channel->empty_from = clock;
@@ -51,7 +51,8 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
 
 static int is_at(const struct dram_channel *channel, uint32_t index, const struct dram_place *place)
 {
-    return index != DRAM_NONE && channel->entry[index].row == place->row && channel->entry[index].column == place->column;
+    return index != DRAM_NONE && channel->entry[index].row == place->row &&
+           channel->entry[index].column == place->column;
 }
 
 int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place)

@@ -15,8 +15,8 @@
  * or they were answered.
  * Not modelled: power-down, per-bank refresh, calibration.
  *
- * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed clock by
- * clock: the next command is planned, and planned again when a burst enters before it.
+ * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed
+ * clock by clock: the next command is planned, and planned again when a burst enters before it.
  */
 #ifndef CNNVP_DRAM_CHANNEL_H
 #define CNNVP_DRAM_CHANNEL_H

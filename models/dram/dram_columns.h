@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a channel does most of the time, without planning: reads are served, the rows of all of them are open, and no
- * refresh waits. Then the next command is an RD, and what dram_plan.c decides comes down to a comparison of a few banks.
- * Results are the same in every count and clock: tests/dram holds both ways together. Host-free, internal to the model.
+ * refresh waits. Then the next command is an RD, and what dram_plan.c decides comes down to a comparison of a few
+ * banks. Results are the same in every count and clock: tests/dram holds both ways together. Host-free, internal to the
+ * model.
  */
 #ifndef CNNVP_DRAM_COLUMNS_H
 #define CNNVP_DRAM_COLUMNS_H
@@ -104,13 +105,13 @@ static inline int dram_row_is_open(const struct dram_channel *channel, const str
 /* 1 if a read would wait for nothing but its turn: its row is open, and no write waits that answers it. */
 static inline int dram_read_is_open(const struct dram_channel *channel, const struct dram_place *place)
 {
-    return dram_row_is_open(channel, place)
-           && !((channel->waiting[1] >> place->bank & 1u) && cnnvp_dram_channel_holds(channel, place));
+    return dram_row_is_open(channel, place) &&
+           !((channel->waiting[1] >> place->bank & 1u) && cnnvp_dram_channel_holds(channel, place));
 }
 
 /* A read whose row is open enters: the youngest of its bank. */
-static inline void dram_read_enters(struct dram_channel *channel, const struct dram_place *place, uint64_t clock, void *owner,
-                                    uint32_t tag, uint32_t source)
+static inline void dram_read_enters(struct dram_channel *channel, const struct dram_place *place, uint64_t clock,
+                                    void *owner, uint32_t tag, uint32_t source)
 {
     const uint8_t index = dram_keep_burst(channel, place, 0, clock, owner, tag, source);
     struct dram_list *list = &channel->list[0][place->bank];

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be chosen of a controller, each the name of a function (dram_policy.h) in a file of its own. To add one, write
- * its file and its line here: parameter, help and tests' choices come from these lists. The first of a list is the default.
+ * What can be chosen of a controller, each the name of a function (dram_policy.h) in a file of its own. To add one,
+ * write its file and its line here: parameter, help and tests' choices come from these lists. The first of a list is
+ * the default.
  */
 #ifndef CNNVP_DRAM_POLICIES_H
 #define CNNVP_DRAM_POLICIES_H
 
-#define DRAM_SCHEDULERS(POLICY)                                                                                        \
-    POLICY(fr_fcfs, "fr-fcfs",                                                                                         \
-           "of the bursts whose next command can issue, the oldest, so that hits may keep another row of their bank "  \
-           "waiting, at most to the next refresh")                                                                     \
+#define DRAM_SCHEDULERS(POLICY)                                                                                       \
+    POLICY(fr_fcfs, "fr-fcfs",                                                                                        \
+           "of the bursts whose next command can issue, the oldest, so that hits may keep another row of their bank " \
+           "waiting, at most to the next refresh")                                                                    \
     POLICY(fcfs, "fcfs", "one burst after the other")
 
-#define DRAM_PAGES(POLICY)                                                                                             \
-    POLICY(open, "open", "a row stays open until another one of its bank is wanted")                                   \
+#define DRAM_PAGES(POLICY)                                                           \
+    POLICY(open, "open", "a row stays open until another one of its bank is wanted") \
     POLICY(closed, "closed", "a row is precharged with its last waiting access")
 
-#define DRAM_REFRESHES(POLICY)                                                                                         \
-    POLICY(all_ranks, "all-ranks", "every t_refi all ranks, one after the other")                                      \
-    POLICY(staggered, "staggered", "every t_refi each rank, at times of its own")                                      \
+#define DRAM_REFRESHES(POLICY)                                                    \
+    POLICY(all_ranks, "all-ranks", "every t_refi all ranks, one after the other") \
+    POLICY(staggered, "staggered", "every t_refi each rank, at times of its own") \
     POLICY(off, "off", "never, which no real part survives: shows what refresh costs")
 
 /* "A|B" and "A: what it is; B: what it is" of a list. */

@@ -7,15 +7,15 @@
 #include "dram_state.h"
 
 struct dram_scheduler {
-    /* The next command for a burst of a queue, reads or writes, at `from` or later. A row must not be closed under a burst
-     * that has opened it (`active`). */
+    /* The next command for a burst of a queue, reads or writes, at `from` or later. A row must not be closed under a
+     * burst that has opened it (`active`). */
     struct dram_candidate (*next)(const struct dram_channel *channel, uint32_t write, uint64_t from);
     int one_by_one; /* 1: it is not asked while a burst that has opened its row waits */
 };
 
 struct dram_page {
-    /* 1: the bank is precharged with the RD or WR of a burst that has left the queue. Not asked while a burst that has opened
-     * the bank's row waits. */
+    /* 1: the bank is precharged with the RD or WR of a burst that has left the queue. Not asked while a burst that has
+     * opened the bank's row waits. */
     int (*closes)(const struct dram_channel *channel, uint32_t bank);
 };
 

@@ -157,8 +157,8 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     request->scratch[DRAM_BURSTS] += UINT64_C(1) << 24;
     request->scratch[DRAM_LATENCY] -= sent;
     struct dram_channel *channel = &queue->channel[stream->place.channel];
-    const enum dram_enter how =
-        cnnvp_dram_channel_enter(channel, &stream->place, write, clock, write ? NULL : request, request->tag, source, &end);
+    const enum dram_enter how = cnnvp_dram_channel_enter(
+        channel, &stream->place, write, clock, write ? NULL : request, request->tag, source, &end);
     if (queue->burst != NULL)
         queue->burst(queue->context, stream, request, clock);
     if (write) {
@@ -178,8 +178,8 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     dram_stream_step(queue, stream);
 }
 
-/* The stream's next burst enters, and while no other stream waits those behind it that can at the same clock: no command is
- * before them. */
+/* The stream's next burst enters, and while no other stream waits those behind it that can at the same clock: no
+ * command is before them. */
 static void enter_all(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
 {
     const uint64_t alone = UINT64_C(1) << (stream - queue->streams);
@@ -281,7 +281,8 @@ void cnnvp_dram_queue_catch_up(struct dram_queue *queue, cnnvp_time now)
     run(queue, now, 1);
 }
 
-void cnnvp_dram_queue_classify(struct dram_queue *queue, void (*classified)(void *context, const struct dram_issued *issued))
+void cnnvp_dram_queue_classify(struct dram_queue *queue,
+                               void (*classified)(void *context, const struct dram_issued *issued))
 {
     struct dram_channel *copy = &queue->channel[queue->options.channels];
     for (uint32_t i = 0; i < queue->options.channels; ++i) {

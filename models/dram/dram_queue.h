@@ -2,12 +2,12 @@
 /*
  * Requests in front of the channels: split into bursts that enter the controllers' queues one by one. Host-free.
  *
- * The reads of an initiator are one stream, its writes another; a stream sends its bursts in order. A read stream has at most
- * `outstanding` bursts on their way; a write burst is done when the controller has taken it. Of the streams whose next burst could
- * enter a queue at a clock, that which has waited longest since its last burst goes first; then the lower initiator, reads before
- * writes. Any number enters at one clock.
- * What arrives at a time can enter at the first clock edge after it, so results depend neither on the order of things within an
- * instant nor on how far the schedule is computed in one call.
+ * The reads of an initiator are one stream, its writes another; a stream sends its bursts in order. A read stream has
+ * at most `outstanding` bursts on their way; a write burst is done when the controller has taken it. Of the streams
+ * whose next burst could enter a queue at a clock, that which has waited longest since its last burst goes first; then
+ * the lower initiator, reads before writes. Any number enters at one clock. What arrives at a time can enter at the
+ * first clock edge after it, so results depend neither on the order of things within an instant nor on how far the
+ * schedule is computed in one call.
  */
 #ifndef CNNVP_DRAM_QUEUE_H
 #define CNNVP_DRAM_QUEUE_H
@@ -30,10 +30,12 @@ void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *req
 void cnnvp_dram_queue_schedule(struct dram_queue *queue, cnnvp_time bound);
 /* The same with refreshes also where nothing waits: brings the counts up to `now`. */
 void cnnvp_dram_queue_catch_up(struct dram_queue *queue, cnnvp_time now);
-/* Tells of the row class of each burst that waits, as it will be if nothing else arrives; it then counts as classified. */
-void cnnvp_dram_queue_classify(struct dram_queue *queue, void (*classified)(void *context, const struct dram_issued *issued));
-/* No request completes before this time, unless it is known (due) or has not arrived yet: it is early enough to schedule up to
- * then. CNNVP_TIME_NEVER if nothing waits. */
+/* Tells of the row class of each burst that waits, as it will be if nothing else arrives; it then counts as classified.
+ */
+void cnnvp_dram_queue_classify(struct dram_queue *queue,
+                               void (*classified)(void *context, const struct dram_issued *issued));
+/* No request completes before this time, unless it is known (due) or has not arrived yet: it is early enough to
+ * schedule up to then. CNNVP_TIME_NEVER if nothing waits. */
 cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue);
 /* Takes the request of that completion out. */
 struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue);

@@ -48,9 +48,9 @@ static int enter_all(struct dram_run *run, uint64_t clock, uint64_t place, const
     const uint32_t bank = stream->place.bank;
     const int behind = channel->list[0][bank].count && (clock < next->clock || !next->active);
     enter(run, clock, place, next);
-    while (behind && run->queue->waiting && stream->place.bank == bank && stream->on_their_way < stream->most
-           && stream->arrival_clock < clock && channel->count[0] < channel->capacity
-           && dram_read_is_open(channel, &stream->place))
+    while (behind && run->queue->waiting && stream->place.bank == bank && stream->on_their_way < stream->most &&
+           stream->arrival_clock < clock && channel->count[0] < channel->capacity &&
+           dram_read_is_open(channel, &stream->place))
         enter(run, clock, 0, next);
     return behind;
 }
@@ -60,7 +60,8 @@ static int along_rows(struct dram_run *run, const struct dram_next_column *next,
     const struct dram_place *place = &run->stream->place;
     if (!dram_row_is_open(run->channel, place))
         return dram_row_change(run, next, enters);
-    if (place->bank != next->bank || (run->channel->waiting[1] >> next->bank & 1u) || !dram_is_periodic(run, next, enters))
+    if (place->bank != next->bank || (run->channel->waiting[1] >> next->bank & 1u) ||
+        !dram_is_periodic(run, next, enters))
         return 0;
     dram_change_learn(run, next->clock);
     return dram_row_repeat(run, next, enters);
@@ -109,23 +110,26 @@ static enum dram_progress run_on(struct dram_run *run)
 /* 1 if none but a stream that reads waits. */
 static int is_lone(const struct dram_queue *queue)
 {
-    return !(queue->waiting & (queue->waiting - 1u))
-           && (!queue->waiting || queue->streams[dram_lowest_bit(queue->waiting)].op == CNNVP_READ);
+    return !(queue->waiting & (queue->waiting - 1u)) &&
+           (!queue->waiting || queue->streams[dram_lowest_bit(queue->waiting)].op == CNNVP_READ);
 }
 
 enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)
 {
     struct dram_channel *channel = queue->channel;
     const uint32_t *t = queue->timing.t;
-    if (queue->stepwise || queue->options.channels != 1 || channel->refresh_waiting
-        || queue->options.scheduler != DRAM_SCHEDULER_fr_fcfs || queue->options.page != DRAM_PAGE_open
-        || !(channel->waiting[0] | channel->active | queue->waiting) || !is_lone(queue) || !dram_reads_are_open(channel))
+    if (queue->stepwise || queue->options.channels != 1 || channel->refresh_waiting ||
+        queue->options.scheduler != DRAM_SCHEDULER_fr_fcfs || queue->options.page != DRAM_PAGE_open ||
+        !(channel->waiting[0] | channel->active | queue->waiting) || !is_lone(queue) || !dram_reads_are_open(channel))
         return DRAM_STUCK;
-    struct dram_run run = {.queue = queue, .channel = channel,
-                           .stream = queue->waiting ? &queue->streams[dram_lowest_bit(queue->waiting)] : NULL,
-                           .last = cnnvp_minimum(last, channel->refresh_at - 1u), .cut = last >= channel->refresh_at,
-                           .latency = t[DRAM_T_cl] + t[DRAM_T_bl],
-                           .spacing = cnnvp_maximum(t[DRAM_T_ccd_s], t[DRAM_T_ccd_l])};
+    struct dram_run run = {
+        .queue = queue,
+        .channel = channel,
+        .stream = queue->waiting ? &queue->streams[dram_lowest_bit(queue->waiting)] : NULL,
+        .last = cnnvp_minimum(last, channel->refresh_at - 1u),
+        .cut = last >= channel->refresh_at,
+        .latency = t[DRAM_T_cl] + t[DRAM_T_bl],
+        .spacing = cnnvp_maximum(t[DRAM_T_ccd_s], t[DRAM_T_ccd_l])};
     const enum dram_progress progress = run_on(&run);
     dram_report(&run);
     return progress;

@@ -14,7 +14,7 @@ struct dram_replay {
     struct dram_replay_result result;
     void (*commands)(void *context, uint32_t channel, const struct dram_issued *issued);
     void *context;
-    int timed; /* bursts come at times of their own: nothing is kept of those on their way */
+    int timed;             /* bursts come at times of their own: nothing is kept of those on their way */
     uint32_t on_their_way; /* reads */
     /* ends of those whose end is known, ascending, in a ring */
     uint32_t end_first, end_count;
@@ -22,11 +22,9 @@ struct dram_replay {
     struct dram_channel *channel;
 };
 
-struct dram_replay *cnnvp_dram_replay_new(const struct dram_options *options, const struct dram_timing *timing,
-                                          uint32_t outstanding,
-                                          void (*commands)(void *context, uint32_t channel,
-                                                           const struct dram_issued *issued),
-                                          void *context)
+struct dram_replay *cnnvp_dram_replay_new(
+    const struct dram_options *options, const struct dram_timing *timing, uint32_t outstanding,
+    void (*commands)(void *context, uint32_t channel, const struct dram_issued *issued), void *context)
 {
     struct dram_replay *replay = calloc(1, sizeof *replay);
     if (replay == NULL)

@@ -5,8 +5,8 @@
 
 #include "dram_run.h"
 
-/* Bursts of one row enter and issue by turns (dram_is_periodic()): makes all that fit before the row, the request or the
- * time ends, and returns 1; 0 if there are few. */
+/* Bursts of one row enter and issue by turns (dram_is_periodic()): makes all that fit before the row, the request or
+ * the time ends, and returns 1; 0 if there are few. */
 int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 #endif

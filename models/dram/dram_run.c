@@ -23,8 +23,8 @@ void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint
 {
     const uint64_t tck = run->queue->timing.tck_ps;
     dram_report(run);
-    run->columns = (struct dram_columns){.clock = clock, .done = done, .tag = tag, .source = source,
-                                         .turned = run->channel->last_write == 1};
+    run->columns = (struct dram_columns){
+        .clock = clock, .done = done, .tag = tag, .source = source, .turned = run->channel->last_write == 1};
     run->window_command = cnnvp_bandwidth_window_end(clock * tck) / tck;
     run->window_data = cnnvp_bandwidth_window_end(done * tck) / tck;
 }
@@ -34,8 +34,8 @@ static int is_row(const struct dram_run *run, uint32_t bank)
 {
     const struct dram_channel *channel = run->channel;
     const uint32_t waiting = channel->list[0][bank].count;
-    return waiting >= 2 && channel->count[0] == waiting && !channel->active_count
-           && dram_request_pending(run->stream->first) == waiting && dram_counts(run, run->stream->first);
+    return waiting >= 2 && channel->count[0] == waiting && !channel->active_count &&
+           dram_request_pending(run->stream->first) == waiting && dram_counts(run, run->stream->first);
 }
 
 /* 1 if data end at one spacing, and a burst enters with each end. */
@@ -44,9 +44,9 @@ static int are_ends_regular(const struct dram_run *run, uint64_t ready, uint64_t
     const struct dram_channel *channel = run->channel;
     const struct dram_stream *stream = run->stream;
     const uint64_t first = stream->ends[stream->end_first];
-    if (enters != first + 1u || enters > ready + run->spacing || first <= stream->arrival_clock
-        || channel->bus_end != channel->returned || channel->idle || channel->refresh_to > channel->bus_end
-        || !stream->first->first_data)
+    if (enters != first + 1u || enters > ready + run->spacing || first <= stream->arrival_clock ||
+        channel->bus_end != channel->returned || channel->idle || channel->refresh_to > channel->bus_end ||
+        !stream->first->first_data)
         return 0;
     for (uint32_t i = 1; i < stream->end_count; ++i)
         if (stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] != first + i * run->spacing)
@@ -59,9 +59,9 @@ int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *
     const struct dram_stream *stream = run->stream;
     const uint64_t done = run->channel->returned + run->spacing;
     /* what tells most others apart comes first */
-    return stream->on_their_way == stream->most && stream->end_count && done == next->clock + run->latency
-           && done <= run->window_data && cnnvp_maximum(enters, next->clock) <= run->last && is_row(run, next->bank)
-           && are_ends_regular(run, next->clock, enters);
+    return stream->on_their_way == stream->most && stream->end_count && done == next->clock + run->latency &&
+           done <= run->window_data && cnnvp_maximum(enters, next->clock) <= run->last && is_row(run, next->bank) &&
+           are_ends_regular(run, next->clock, enters);
 }
 
 void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency)
@@ -82,4 +82,3 @@ void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t coun
     stream->place.column += (uint32_t)(count - 1u);
     dram_stream_step(queue, stream);
 }
-

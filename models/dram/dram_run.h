@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads of a lone stream from open rows, without planning: what the shortcuts along a row (dram_row.h), from one row to the
- * next (dram_change.h) and of all that wait (dram_train.h) share. Host-free. */
+/* Reads of a lone stream from open rows, without planning: what the shortcuts along a row (dram_row.h), from one row to
+ * the next (dram_change.h) and of all that wait (dram_train.h) share. Host-free. */
 #ifndef CNNVP_DRAM_RUN_H
 #define CNNVP_DRAM_RUN_H
 
@@ -10,13 +10,13 @@
 struct dram_run {
     struct dram_queue *queue;
     struct dram_channel *channel;
-    struct dram_stream *stream; /* the only one that waits, NULL: none does */
-    uint64_t last;              /* clock up to which things are decided, */
-    int cut;                    /* which is less far than was asked for */
-    uint64_t latency;           /* of RD to the end of its data, clocks */
-    uint64_t spacing;           /* of RD to RD in a bank group, clocks */
+    struct dram_stream *stream;           /* the only one that waits, NULL: none does */
+    uint64_t last;                        /* clock up to which things are decided, */
+    int cut;                              /* which is less far than was asked for */
+    uint64_t latency;                     /* of RD to the end of its data, clocks */
+    uint64_t spacing;                     /* of RD to RD in a bank group, clocks */
     uint64_t window_command, window_data; /* last clocks of the windows in which `columns` counts */
-    struct dram_columns columns; /* not yet reported */
+    struct dram_columns columns;          /* not yet reported */
 };
 
 /* 1 if `columns` counts bursts of the request. */
@@ -47,12 +47,12 @@ static inline uint64_t dram_window_room(const struct dram_run *run, uint64_t rea
 }
 
 /* The same where that is so. `next`, of this burst, can be counted. */
-static inline void dram_count_from(struct dram_run *run, const struct dram_next_column *next, const struct dram_entry *entry)
+static inline void dram_count_from(struct dram_run *run, const struct dram_next_column *next,
+                                   const struct dram_entry *entry)
 {
     const uint64_t clock = next->clock, done = dram_done_of(run, next);
-    if (clock < run->columns.clock || clock > run->window_command || done > run->window_data
-        || entry->source != run->columns.source || entry->tag != run->columns.tag
-        || run->channel->last_write != 0)
+    if (clock < run->columns.clock || clock > run->window_command || done > run->window_data ||
+        entry->source != run->columns.source || entry->tag != run->columns.tag || run->channel->last_write != 0)
         dram_begin_window(run, entry->tag, entry->source, clock, done);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Schedulers. Nothing is tried clock by clock; every command that could be next is looked at once, and the earliest wins,
- * of those the oldest burst's.
+ * Schedulers. Nothing is tried clock by clock; every command that could be next is looked at once, and the earliest
+ * wins, of those the oldest burst's.
  */
 #include "dram_policy.h"
 
@@ -52,29 +52,32 @@ static uint64_t first_act(const struct dram_channel *channel)
 }
 
 static struct dram_candidate candidate_of(const struct dram_channel *channel, uint32_t write, uint64_t from,
-                                     const struct best *best)
+                                          const struct best *best)
 {
     if (best->key == DRAM_NEVER)
         return (struct dram_candidate){DRAM_NEVER, DRAM_NEVER, DRAM_NONE, DRAM_RD};
     const struct dram_list *list = &channel->list[write][best->bank];
-    const uint32_t entry = best->command == DRAM_ACT ? list->first : best->command == DRAM_PRE ? list->other : list->hit;
+    const uint32_t entry = best->command == DRAM_ACT   ? list->first
+                           : best->command == DRAM_PRE ? list->other
+                                                       : list->hit;
     return (struct dram_candidate){from + (best->key >> ORDER_BITS), channel->entry[entry].order, entry, best->command};
 }
 
-/* Of some banks, and the bursts of orders below `before`. A row is not closed under a burst that has opened it: those that
- * want another go after it. */
-static inline struct dram_candidate earliest(const struct dram_channel *channel, uint32_t write, uint64_t from, uint64_t banks,
-                                             uint64_t before)
+/* Of some banks, and the bursts of orders below `before`. A row is not closed under a burst that has opened it: those
+ * that want another go after it. */
+static inline struct dram_candidate earliest(const struct dram_channel *channel, uint32_t write, uint64_t from,
+                                             uint64_t banks, uint64_t before)
 {
     const struct dram_list *lists = channel->list[write];
-    const uint64_t column_from = cnnvp_maximum(from, channel->column_bus), row_from = cnnvp_maximum(from, channel->row_bus);
+    const uint64_t column_from = cnnvp_maximum(from, channel->column_bus),
+                   row_from = cnnvp_maximum(from, channel->row_bus);
     const uint64_t behind = channel->timing->buses == 1 ? 0 : ROW_BUS;
     struct best best = {DRAM_NEVER, 0, DRAM_RD};
     for (uint64_t left = channel->hits[write] & banks; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].hit_order < before)
-            take_less(&best, cnnvp_maximum(column_from, dram_column_ready(channel, i, write)) - from, lists[i].hit_order,
-                      i, write ? DRAM_WR : DRAM_RD);
+            take_less(&best, cnnvp_maximum(column_from, dram_column_ready(channel, i, write)) - from,
+                      lists[i].hit_order, i, write ? DRAM_WR : DRAM_RD);
     }
     for (uint64_t left = channel->others[write] & banks & ~channel->active; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
@@ -88,8 +91,8 @@ static inline struct dram_candidate earliest(const struct dram_channel *channel,
     for (uint64_t left = closed; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].first_order < before)
-            take_less(&best, cnnvp_maximum(row_from, dram_act_ready(channel, i)) - from, lists[i].first_order + behind, i,
-                      DRAM_ACT);
+            take_less(&best, cnnvp_maximum(row_from, dram_act_ready(channel, i)) - from, lists[i].first_order + behind,
+                      i, DRAM_ACT);
     }
     return candidate_of(channel, write, from, &best);
 }

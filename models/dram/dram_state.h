@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A DRAM channel's state, and what its parts ask of it and do to it: dram_channel.h says what is modelled. Host-free. */
+/* A DRAM channel's state, and what its parts ask of it and do to it: dram_channel.h says what is modelled. Host-free.
+ */
 #ifndef CNNVP_DRAM_STATE_H
 #define CNNVP_DRAM_STATE_H
 
@@ -34,7 +35,7 @@ struct dram_entry {
     void *owner;      /* the caller's own */
     uint32_t row;
     uint32_t column;
-    uint32_t tag; /* the caller's own */
+    uint32_t tag;    /* the caller's own */
     uint16_t source; /* the caller's own, below 64K */
     uint8_t bank;
     uint8_t write;
@@ -42,17 +43,19 @@ struct dram_entry {
     uint8_t next;       /* entry behind it in the bank's list, DRAM_NONE at the end */
 };
 
-/* Bursts of one bank and queue, in order. The oldest of each kind is kept beside the list, so that planning walks none. */
+/* Bursts of one bank and queue, in order. The oldest of each kind is kept beside the list, so that planning walks none.
+ */
 struct dram_list {
     uint64_t first_order;
-    uint64_t hit_order; /* of the oldest to the open row: hit */
+    uint64_t hit_order;   /* of the oldest to the open row: hit */
     uint64_t other_order; /* of the oldest to another row while one is open: other */
     uint8_t first, last;
     uint8_t count;
     uint8_t hit, other; /* DRAM_NONE if there is none */
 };
 
-/* Ready times are the first clock at which the level allows the command; a command needs its rank, its group and its bank. */
+/* Ready times are the first clock at which the level allows the command; a command needs its rank, its group and its
+ * bank. */
 struct dram_bank {
     uint64_t act, pre, column; /* ACT, PRE, RD or WR */
     uint64_t activated;        /* number of its ACT among all of the channel */
@@ -81,9 +84,9 @@ struct dram_counts {
     uint64_t forwarded, merged;       /* reads and writes answered from the write queue */
     uint64_t turnarounds;
     uint64_t queue_clocks[2]; /* [write] */
-    /* Clocks of the data bus from the beginning to the last data, each counted once. A gap between two bursts' data is the
-     * part in which nothing waited, then what lies between a refresh's being due and its end, then as much of the rest as
-     * a change of direction takes at least, then what opening rows and the spacing of commands take. */
+    /* Clocks of the data bus from the beginning to the last data, each counted once. A gap between two bursts' data is
+     * the part in which nothing waited, then what lies between a refresh's being due and its end, then as much of the
+     * rest as a change of direction takes at least, then what opening rows and the spacing of commands take. */
     uint64_t data_clocks, idle_clocks, refresh_clocks, turnaround_clocks, row_clocks;
 };
 
@@ -92,11 +95,11 @@ struct dram_issued {
     enum dram_command command;
     uint64_t clock;
     uint32_t rank;
-    uint32_t bank; /* not for PREA, REF */
-    uint32_t row;  /* not for PREA, REF, PRE */
-    uint64_t done; /* RD, WR: clock at which the data are complete */
+    uint32_t bank;           /* not for PREA, REF */
+    uint32_t row;            /* not for PREA, REF, PRE */
+    uint64_t done;           /* RD, WR: clock at which the data are complete */
     struct dram_entry entry; /* RD, WR */
-    uint32_t class_tag; /* of the burst that it classified */
+    uint32_t class_tag;      /* of the burst that it classified */
     uint32_t class_source;
     int turned; /* RD, WR: it has changed the direction of the data bus */
     enum { DRAM_UNCLASSIFIED, DRAM_HIT, DRAM_MISS, DRAM_CONFLICT } row_class;
@@ -132,19 +135,19 @@ struct dram_channel {
     const struct dram_refresh *refresh;
     uint32_t capacity, drain_high, drain_low; /* entries */
 
-    uint64_t clock; /* first one at which not every command has been decided */
+    uint64_t clock;               /* first one at which not every command has been decided */
     uint64_t column_bus, row_bus; /* clocks from which on the command bus takes RD and WR, and the other commands */
-    int plain_bus;  /* there is one, and every command takes one clock of it */
+    int plain_bus;                /* there is one, and every command takes one clock of it */
     uint64_t refresh_at;
     uint32_t refresh_waiting; /* ranks that wait for one */
     uint32_t refresh_rank;    /* first of them */
     int write_mode;
-    int last_write; /* direction of the bus, -1: unused */
-    uint64_t bus_end; /* clock at which the bus has carried the last data so far */
-    uint64_t empty_from; /* clock from which on nothing has waited, while nothing does */
-    uint64_t idle;    /* clocks since bus_end in which nothing waited */
+    int last_write;                    /* direction of the bus, -1: unused */
+    uint64_t bus_end;                  /* clock at which the bus has carried the last data so far */
+    uint64_t empty_from;               /* clock from which on nothing has waited, while nothing does */
+    uint64_t idle;                     /* clocks since bus_end in which nothing waited */
     uint64_t refresh_from, refresh_to; /* the last refresh, from when it was due */
-    uint64_t returned; /* clock of the last read data */
+    uint64_t returned;                 /* clock of the last read data */
     uint64_t order, activations;
     struct dram_plan plan;
 
@@ -225,7 +228,8 @@ static inline void dram_account(struct dram_channel *channel, uint64_t begin, in
     uint64_t gap = begin - channel->bus_end;
     const uint64_t idle = cnnvp_minimum(gap, channel->idle);
     gap -= idle;
-    const uint64_t from = cnnvp_maximum(channel->refresh_from, channel->bus_end), to = cnnvp_minimum(channel->refresh_to, begin);
+    const uint64_t from = cnnvp_maximum(channel->refresh_from, channel->bus_end),
+                   to = cnnvp_minimum(channel->refresh_to, begin);
     const uint64_t refresh = cnnvp_minimum(gap, to > from ? to - from : 0);
     gap -= refresh;
     const uint64_t turn = turned ? cnnvp_minimum(gap, write ? t[DRAM_T_rtw] : t[DRAM_T_wtr_s] + t[DRAM_T_cl]) : 0;
@@ -238,8 +242,10 @@ static inline void dram_account(struct dram_channel *channel, uint64_t begin, in
     channel->idle = 0;
 }
 
-/* Reads and writes of the rank that has been accessed, and of the others, by [write]. tCCD is at least the data's length. */
-static inline void dram_raise_columns(struct dram_channel *channel, uint32_t rank, const uint64_t same[2], const uint64_t other[2])
+/* Reads and writes of the rank that has been accessed, and of the others, by [write]. tCCD is at least the data's
+ * length. */
+static inline void dram_raise_columns(struct dram_channel *channel, uint32_t rank, const uint64_t same[2],
+                                      const uint64_t other[2])
 {
     for (uint32_t i = 0; i < channel->ranks; ++i) {
         const uint64_t *ready = i == rank ? same : other;
@@ -292,8 +298,8 @@ static inline uint32_t dram_hash(uint32_t bank, uint32_t row, uint32_t column)
 /* First clock at which the timings allow an ACT of a closed bank. */
 static inline uint64_t dram_act_ready(const struct dram_channel *channel, uint32_t bank)
 {
-    const uint64_t outer = cnnvp_maximum(channel->rank[dram_rank_of(channel, bank)].act,
-                                      channel->group[dram_group_of(channel, bank)].act);
+    const uint64_t outer =
+        cnnvp_maximum(channel->rank[dram_rank_of(channel, bank)].act, channel->group[dram_group_of(channel, bank)].act);
     return cnnvp_maximum(outer, channel->bank[bank].act);
 }
 
@@ -303,9 +309,17 @@ static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct
 {
     const uint8_t index = channel->free[--channel->free_count];
     struct dram_entry *entry = &channel->entry[index];
-    *entry = (struct dram_entry){.entered = clock, .order = ++channel->order, .owner = owner, .row = place->row,
-                                 .column = place->column, .tag = tag, .source = (uint16_t)source,
-                                 .bank = (uint8_t)place->bank, .write = (uint8_t)write, .next = DRAM_NONE};
+    *entry = (struct dram_entry){
+        .entered = clock,
+        .order = ++channel->order,
+        .owner = owner,
+        .row = place->row,
+        .column = place->column,
+        .tag = tag,
+        .source = (uint16_t)source,
+        .bank = (uint8_t)place->bank,
+        .write = (uint8_t)write,
+        .next = DRAM_NONE};
     if (!cnnvp_dram_channel_waiting(channel)) {
         const uint64_t from = cnnvp_maximum(channel->empty_from, channel->bus_end);
         channel->idle += clock > from ? clock - from : 0;
@@ -313,13 +327,13 @@ static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct
     return index;
 }
 
-/* 1 if `a` goes before `b` where both have opened their row and can go: the one that entered first, then whose ACT was first. */
+/* 1 if `a` goes before `b` where both have opened their row and can go: the one that entered first, then whose ACT was
+ * first. */
 static inline int dram_active_precedes(const struct dram_channel *channel, uint32_t a, uint32_t b)
 {
     const uint64_t entered_a = channel->entry[channel->bank[a].active].entered;
     const uint64_t entered_b = channel->entry[channel->bank[b].active].entered;
-    return entered_a < entered_b
-           || (entered_a == entered_b && channel->bank[a].activated < channel->bank[b].activated);
+    return entered_a < entered_b || (entered_a == entered_b && channel->bank[a].activated < channel->bank[b].activated);
 }
 
 #endif

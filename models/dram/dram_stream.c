@@ -83,4 +83,3 @@ void dram_stream_end(struct dram_queue *queue, struct cnnvp_request *request)
     leave_entered(queue, request);
     dram_stream_finish(queue, request, request->scratch[DRAM_TIME]);
 }
-

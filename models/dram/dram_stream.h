@@ -20,8 +20,8 @@ enum dram_scratch {
     DRAM_LATENCY, /* sum of ends less sum of times at which bursts could be sent */
 };
 
-/* Read commands that the queue has issued one after the other, all in one window of time (unit/bandwidth.h) and their data
- * too, of one source and tag. Their rows were open: what is no hit has been classified before. */
+/* Read commands that the queue has issued one after the other, all in one window of time (unit/bandwidth.h) and their
+ * data too, of one source and tag. Their rows were open: what is no hit has been classified before. */
 struct dram_columns {
     uint64_t bursts, hits, queue_clocks;
     uint64_t clock, done; /* of the first */
@@ -33,15 +33,15 @@ struct dram_columns {
 struct dram_stream {
     struct cnnvp_request *first; /* waiting requests, in order */
     struct cnnvp_request *last;
-    uint64_t segment; /* of the first request: place of its next burst */
+    uint64_t segment;     /* of the first request: place of its next burst */
     uint64_t segment_end; /* address */
     uint64_t address;
     struct dram_place place;
-    uint32_t most; /* reads that the first request may have on their way */
-    cnnvp_time arrival; /* of the first request */
+    uint32_t most;          /* reads that the first request may have on their way */
+    cnnvp_time arrival;     /* of the first request */
     uint64_t arrival_clock; /* the clock that it lies in */
-    cnnvp_time taken;   /* when the last burst entered */
-    uint64_t served;    /* number of the stream's last burst among all bursts */
+    cnnvp_time taken;       /* when the last burst entered */
+    uint64_t served;        /* number of the stream's last burst among all bursts */
     uint32_t initiator;
     uint32_t op;
     uint32_t on_their_way; /* reads, and those that have ended and whose place no other has taken */
@@ -61,11 +61,11 @@ struct dram_change_kind {
 /* That way (dram_change.c), in clocks from when the next RD was due. */
 struct dram_change {
     struct dram_change_kind kind;
-    uint64_t span;    /* until all is as before, in the next row */
+    uint64_t span; /* until all is as before, in the next row */
     uint64_t act;
-    uint64_t last;    /* RD of the row before */
-    uint64_t clock;   /* up to which things are decided then */
-    uint64_t count;   /* bursts that have entered, and as many have issued */
+    uint64_t last;                  /* RD of the row before */
+    uint64_t clock;                 /* up to which things are decided then */
+    uint64_t count;                 /* bursts that have entered, and as many have issued */
     uint64_t queue_clocks, latency; /* of those; queue_clocks without what lies before */
     uint64_t entered[DRAM_QUEUE];   /* those that wait then */
 };
@@ -89,19 +89,19 @@ struct dram_queue {
     struct dram_channel *channel;
     struct dram_stream streams[DRAM_STREAMS];
     uint32_t stream_count;
-    uint64_t waiting;         /* streams with requests, a bit each */
+    uint64_t waiting; /* streams with requests, a bit each */
     uint64_t served;
-    uint64_t clock;           /* bursts enter at this clock or later */
-    uint64_t decided;         /* nothing is left to do up to this clock */
-    uint32_t reads;           /* in the channels, their end not known */
-    int stepwise;             /* plan every command, also where dram_columns.h could: for tests */
-    int columns_follow;       /* the next burst's column is the next but at a row's end */
+    uint64_t clock;     /* bursts enter at this clock or later */
+    uint64_t decided;   /* nothing is left to do up to this clock */
+    uint32_t reads;     /* in the channels, their end not known */
+    int stepwise;       /* plan every command, also where dram_columns.h could: for tests */
+    int columns_follow; /* the next burst's column is the next but at a row's end */
     struct dram_change changes[DRAM_CHANGES];
     uint32_t change_next; /* the one to replace */
     struct dram_change_begun change_begun;
     struct cnnvp_request *entered; /* reads of which every burst has entered and some wait for data */
-    struct cnnvp_request *done; /* scheduled completely, by time of completion */
-    struct dram_counts before;  /* of the channels before the last reset */
+    struct cnnvp_request *done;    /* scheduled completely, by time of completion */
+    struct dram_counts before;     /* of the channels before the last reset */
     /* told of each command, but of those that the other one is told of */
     void (*issued)(void *context, const struct dram_issued *issued);
     void (*columns_issued)(void *context, const struct dram_columns *reads);
@@ -204,8 +204,8 @@ void dram_stream_leap(struct dram_queue *queue, struct dram_stream *stream);
 static inline void dram_stream_step(struct dram_queue *queue, struct dram_stream *stream)
 {
     const uint64_t behind = stream->address + DRAM_BURST_BYTES;
-    if (behind >= stream->segment_end || !queue->columns_follow
-        || stream->place.column == queue->map.mask[DRAM_COLUMN]) {
+    if (behind >= stream->segment_end || !queue->columns_follow ||
+        stream->place.column == queue->map.mask[DRAM_COLUMN]) {
         dram_stream_leap(queue, stream);
         return;
     }

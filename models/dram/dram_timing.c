@@ -14,7 +14,7 @@ struct preset {
 };
 
 static const struct preset presets[] = {
-#define CNNVP_DRAM_PRESET(index, name, tck_ps, buses, groups, banks, rows, row_bytes, ...)                             \
+#define CNNVP_DRAM_PRESET(index, name, tck_ps, buses, groups, banks, rows, row_bytes, ...) \
     [index] = {(tck_ps), (buses), (groups), (banks), (rows), (row_bytes), {__VA_ARGS__}},
 #include "dram/dram.def"
 };
@@ -26,7 +26,7 @@ static const char *const names[DRAM_TIMINGS] = {
 
 #define MAPPING_LEVELS 6
 static const uint8_t mappings[][MAPPING_LEVELS] = {
-#define CNNVP_DRAM_MAPPING(index, name, a, b, c, d, e, f)                                                              \
+#define CNNVP_DRAM_MAPPING(index, name, a, b, c, d, e, f) \
     [index] = {DRAM_##a, DRAM_##b, DRAM_##c, DRAM_##d, DRAM_##e, DRAM_##f},
 #include "dram/dram.def"
 };
@@ -35,19 +35,29 @@ static const uint8_t mappings[][MAPPING_LEVELS] = {
 static const struct {
     uint8_t more, less;
 } orders[] = {
-    {DRAM_T_ras, DRAM_T_rcd},     {DRAM_T_ccd_s, DRAM_T_bl},    {DRAM_T_ccd_l, DRAM_T_ccd_s}, {DRAM_T_rrd_l, DRAM_T_rrd_s},
-    {DRAM_T_wtr_l, DRAM_T_wtr_s}, {DRAM_T_rpab, DRAM_T_rp},     {DRAM_T_faw, DRAM_T_rrd_s},   {DRAM_T_cl, DRAM_T_cwl},
+    {DRAM_T_ras, DRAM_T_rcd},
+    {DRAM_T_ccd_s, DRAM_T_bl},
+    {DRAM_T_ccd_l, DRAM_T_ccd_s},
+    {DRAM_T_rrd_l, DRAM_T_rrd_s},
+    {DRAM_T_wtr_l, DRAM_T_wtr_s},
+    {DRAM_T_rpab, DRAM_T_rp},
+    {DRAM_T_faw, DRAM_T_rrd_s},
+    {DRAM_T_cl, DRAM_T_cwl},
     {DRAM_T_rfc, DRAM_T_rp},
     /* so that no timing ends before its command does */
-    {DRAM_T_cmd_act, DRAM_T_cmd_pre},   {DRAM_T_rcd, DRAM_T_cmd_column}, {DRAM_T_rp, DRAM_T_cmd_act},
-    {DRAM_T_wr, DRAM_T_cmd_pre},        {DRAM_T_rtp, DRAM_T_cmd_pre},    {DRAM_T_ccd_s, DRAM_T_cmd_column},
+    {DRAM_T_cmd_act, DRAM_T_cmd_pre},
+    {DRAM_T_rcd, DRAM_T_cmd_column},
+    {DRAM_T_rp, DRAM_T_cmd_act},
+    {DRAM_T_wr, DRAM_T_cmd_pre},
+    {DRAM_T_rtp, DRAM_T_cmd_pre},
+    {DRAM_T_ccd_s, DRAM_T_cmd_column},
     {DRAM_T_wtr_s, DRAM_T_cmd_column},
 };
 
 void cnnvp_dram_options_init(struct dram_options *options)
 {
-    *options = (struct dram_options){
-        .preset = 1, .channels = 1, .ranks = 1, .queue = 32, .drain_high = 80, .drain_low = 20};
+    *options =
+        (struct dram_options){.preset = 1, .channels = 1, .ranks = 1, .queue = 32, .drain_high = 80, .drain_low = 20};
 }
 
 void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options)
@@ -143,9 +153,13 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
                            uint32_t *wrong)
 {
     const struct preset *part = &presets[options->preset];
-    *timing = (struct dram_timing){.tck_ps = part->tck_ps, .buses = part->buses, .groups = part->groups,
-                                   .banks = part->banks, .rows = part->rows,
-                                   .columns = part->row_bytes / DRAM_BURST_BYTES};
+    *timing = (struct dram_timing){
+        .tck_ps = part->tck_ps,
+        .buses = part->buses,
+        .groups = part->groups,
+        .banks = part->banks,
+        .rows = part->rows,
+        .columns = part->row_bytes / DRAM_BURST_BYTES};
     for (size_t i = 0; i < DRAM_TIMINGS; ++i)
         timing->t[i] = options->timings[i] ? options->timings[i] : part->t[i];
     derive(options, timing->t);
@@ -156,8 +170,8 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
     }
     if (options->drain_low >= options->drain_high) {
         *wrong = PARAM_drain_low;
-        (void)snprintf(message, size, "drain_low is %u percent; it must be less than drain_high, %u", options->drain_low,
-                       options->drain_high);
+        (void)snprintf(message, size, "drain_low is %u percent; it must be less than drain_high, %u",
+                       options->drain_low, options->drain_high);
         return CNNVP_E_INVAL;
     }
     int status = check_orders(options, timing->t, message, size, wrong);
@@ -180,8 +194,11 @@ void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_t
 {
     const uint32_t counts[DRAM_LEVELS] = {
         [DRAM_CHANNEL] = 1, /* taken out by division first */
-        [DRAM_COLUMN] = timing->columns, [DRAM_RANK] = options->ranks, [DRAM_GROUP] = timing->groups,
-        [DRAM_BANK] = timing->banks,     [DRAM_ROW] = timing->rows,
+        [DRAM_COLUMN] = timing->columns,
+        [DRAM_RANK] = options->ranks,
+        [DRAM_GROUP] = timing->groups,
+        [DRAM_BANK] = timing->banks,
+        [DRAM_ROW] = timing->rows,
     };
     uint32_t shift = 0;
     *map = (struct dram_map){.channels = options->channels};

@@ -11,8 +11,8 @@
 struct train {
     uint64_t ready, spacing, count;
     uint64_t banks[2];
-    uint64_t until;   /* clock from which on something else could be next */
-    uint64_t entered; /* clock at which a burst has entered last, 0: none has */
+    uint64_t until;         /* clock from which on something else could be next */
+    uint64_t entered;       /* clock at which a burst has entered last, 0: none has */
     uint64_t place, enters; /* of the stream's next burst, see dram_entering() */
 };
 
@@ -63,9 +63,9 @@ static int find_banks(const struct dram_run *run, const struct dram_next_column 
     const uint32_t second = dram_lowest_bit(rest), other = dram_group_of(channel, second);
     train->banks[1] = of_group(channel, rest, other);
     train->spacing = t[DRAM_T_ccd_s];
-    return train->banks[1] == rest && dram_rank_of(channel, second) == dram_rank_of(channel, next->bank)
-           && t[DRAM_T_ccd_s] < t[DRAM_T_ccd_l] && t[DRAM_T_ccd_l] <= 2u * t[DRAM_T_ccd_s]
-           && channel->group[other].column[0] <= train->ready + train->spacing;
+    return train->banks[1] == rest && dram_rank_of(channel, second) == dram_rank_of(channel, next->bank) &&
+           t[DRAM_T_ccd_s] < t[DRAM_T_ccd_l] && t[DRAM_T_ccd_l] <= 2u * t[DRAM_T_ccd_s] &&
+           channel->group[other].column[0] <= train->ready + train->spacing;
 }
 
 static uint32_t oldest_bank(const struct dram_channel *channel, uint64_t banks)
@@ -132,7 +132,8 @@ static uint64_t leave(struct dram_run *run, struct train *train)
     struct cnnvp_request *request = NULL;
     uint64_t clock = train->ready, count = 0, noted = 0;
     look_ahead(run, train);
-    for (; count < train->count && enter_up_to(run, train, clock) && clock < train->until; ++count, clock += train->spacing) {
+    for (; count < train->count && enter_up_to(run, train, clock) && clock < train->until;
+         ++count, clock += train->spacing) {
         const uint32_t bank = oldest_bank(channel, train->banks[count & 1u]);
         if (!channel->list[0][bank].count)
             break;
@@ -180,8 +181,8 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
     dram_hold_bus(channel, last);
 }
 
-/* RDs that fit before something else comes up. Where the request of the first goes on entering along one row, so many make the
- * ends of bursts regular, and dram_row_repeat does the rest. */
+/* RDs that fit before something else comes up. Where the request of the first goes on entering along one row, so many
+ * make the ends of bursts regular, and dram_row_repeat does the rest. */
 static uint64_t fitting(const struct dram_run *run, const struct train *train, const struct cnnvp_request *request)
 {
     const uint64_t window = cnnvp_minimum(run->window_command + run->latency, run->window_data);
@@ -198,17 +199,17 @@ static uint64_t fitting(const struct dram_run *run, const struct train *train, c
 static int fits(const struct dram_run *run, uint64_t ready, uint64_t enters)
 {
     const uint64_t second = ready + run->channel->timing->t[DRAM_T_ccd_s];
-    return run->spacing <= run->latency && second <= run->last && second <= run->window_command
-           && second + run->latency <= run->window_data
-           && (enters > second || dram_read_is_open(run->channel, &run->stream->place));
+    return run->spacing <= run->latency && second <= run->last && second <= run->window_command &&
+           second + run->latency <= run->window_data &&
+           (enters > second || dram_read_is_open(run->channel, &run->stream->place));
 }
 
 int dram_train(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     struct dram_channel *channel = run->channel;
     struct train train = {.ready = next->clock, .until = DRAM_NEVER};
-    if (!fits(run, train.ready, enters) || train.ready + run->latency <= channel->returned
-        || channel->refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !find_banks(run, next, &train))
+    if (!fits(run, train.ready, enters) || train.ready + run->latency <= channel->returned ||
+        channel->refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !find_banks(run, next, &train))
         return 0;
     train.count = fitting(run, &train, channel->entry[channel->list[0][next->bank].first].owner);
     if (train.count < 2) /* not worth it */

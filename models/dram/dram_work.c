@@ -59,7 +59,8 @@ static void span_of(const struct cnnvp_request *request, uint64_t *first, uint64
 {
     const uint64_t last = dram_segment_start(request, request->count - 1u);
     *first = cnnvp_minimum(request->address, last) / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
-    *end = (cnnvp_maximum(request->address, last) + request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
+    *end = (cnnvp_maximum(request->address, last) + request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES *
+           DRAM_BURST_BYTES;
 }
 
 /* Writes in the controllers' queues of bursts between two addresses; all where that is not looked at. */
@@ -76,8 +77,8 @@ static uint32_t writes_within(const struct dram_queue *queue, uint64_t first, ui
         const struct dram_place place = cnnvp_dram_map(&queue->map, at);
         next = cnnvp_minimum(end, (at / row_bytes + 1u) * row_bytes);
         for (uint32_t i = channel->list[1][place.bank].first; i != DRAM_NONE; i = channel->entry[i].next)
-            within += channel->entry[i].row == place.row
-                      && channel->entry[i].column - place.column < (next - at) / DRAM_BURST_BYTES;
+            within += channel->entry[i].row == place.row &&
+                      channel->entry[i].column - place.column < (next - at) / DRAM_BURST_BYTES;
     }
     return within;
 }
@@ -88,7 +89,8 @@ static int write_comes(const struct dram_queue *queue, const struct dram_stream 
     for (uint32_t i = 0; i < queue->stream_count; ++i) {
         if (queue->streams[i].op != CNNVP_WRITE || &queue->streams[i] == stream)
             continue;
-        for (const struct cnnvp_request *write = queue->streams[i].first; write != NULL; write = dram_request_next(write)) {
+        for (const struct cnnvp_request *write = queue->streams[i].first; write != NULL;
+             write = dram_request_next(write)) {
             uint64_t from, to;
             span_of(write, &from, &to);
             if (from < end && first < to)
@@ -121,7 +123,8 @@ static uint64_t most_of(const struct dram_stream *stream)
 }
 
 /* What is behind `bursts`, the last of them to come, can only enter as others end: clocks to the end of the last. */
-static uint64_t by_places(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t bursts, uint64_t most)
+static uint64_t by_places(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t bursts,
+                          uint64_t most)
 {
     const uint64_t unknown = stream->on_their_way - stream->end_count;
     return bursts ? (bursts - 1u + unknown) / most * (latency(queue) + 1u) + latency(queue) : latency(queue);
@@ -198,7 +201,8 @@ static uint64_t different_to_enter(const struct dram_stream *stream)
         return left_to_enter(stream);
     if (request->stride > 0) /* no burst lies between two segments */
         return bursts_between(stream->address, start + behind * step + request->size);
-    return step < request->size ? segment_bursts(request) : (behind * request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
+    return step < request->size ? segment_bursts(request)
+                                : (behind * request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
 }
 
 /* A command makes room for one: a WR, or an ACT, whose burst leaves the queue before its WR does. A burst that waits
@@ -229,8 +233,8 @@ uint64_t dram_work(const struct dram_queue *queue, uint64_t start)
     uint64_t least = DRAM_NEVER;
     for (uint64_t left = queue->waiting; left; left &= left - 1u) {
         const struct dram_stream *stream = &queue->streams[dram_lowest_bit(left)];
-        least = cnnvp_minimum(least, stream->op == CNNVP_READ ? reads_end(queue, stream, start)
-                                                            : writes_end(queue, stream, start));
+        least = cnnvp_minimum(
+            least, stream->op == CNNVP_READ ? reads_end(queue, stream, start) : writes_end(queue, stream, start));
     }
     for (const struct cnnvp_request *request = queue->entered; request != NULL; request = dram_request_next(request))
         least = cnnvp_minimum(least, entered_ends(queue, request, start));

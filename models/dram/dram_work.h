@@ -5,8 +5,8 @@
 
 #include "dram_stream.h"
 
-/* A clock before which no request of those that wait or have entered completes, `start` being that of the next thing that
- * happens. */
+/* A clock before which no request of those that wait or have entered completes, `start` being that of the next thing
+ * that happens. */
 uint64_t dram_work(const struct dram_queue *queue, uint64_t start);
 
 #endif

@@ -21,8 +21,8 @@ struct matrix {
 static int move_matrix(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                        const struct cnnvp_tile *tile, const struct matrix *matrix, bool back)
 {
-    const struct cnnvp_stage_piece piece = {matrix->port, back ? CNNVP_BORROW_WRITE : CNNVP_BORROW_READ, 0,
-                                            tile->images * matrix->image_bytes, 2u};
+    const struct cnnvp_stage_piece piece = {
+        matrix->port, back ? CNNVP_BORROW_WRITE : CNNVP_BORROW_READ, 0, tile->images * matrix->image_bytes, 2u};
     void *data;
     const int status = cnnvp_stage_borrow(stage, access, &piece, &data);
     if (status != CNNVP_OK)
@@ -42,8 +42,8 @@ static int move_matrices(const struct cnnvp_stage *stage, const struct cnnvp_acc
                          const struct cnnvp_tile *tile, bool back)
 {
     const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
-    const struct matrix mask = {PORT_relu, tile->channels * cnnvp_tile_packed(tile->plane, 1u), tile->mask,
-                                tile->mask_image_stride};
+    const struct matrix mask = {
+        PORT_relu, tile->channels * cnnvp_tile_packed(tile->plane, 1u), tile->mask, tile->mask_image_stride};
     const struct matrix positions = {PORT_id, tile->channels * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits),
                                      tile->positions, tile->positions_image_stride};
     int status = CNNVP_OK;
@@ -101,8 +101,11 @@ static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
     /* One row in the trace: matrices come in while mantissas of the same tile go out. */
     const bool packs_later = unpack && (tile->flags & (CNNVP_TILE_REDUCE | CNNVP_TILE_MEASURE)) == 0;
     const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u, unpack ? NULL : put_one, tile);
-    const struct cnnvp_stage_work work = {packs_later ? NULL : unpack ? "unpack" : "pack", STAT_busy_cycles,
-                                          STAT_values, cycles, unpack ? 0 : tile->images * values};
+    const struct cnnvp_stage_work work = {
+        packs_later ? NULL
+        : unpack    ? "unpack"
+                    : "pack",
+        STAT_busy_cycles, STAT_values, cycles, unpack ? 0 : tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_tiles, 1u);
     return CNNVP_OK;

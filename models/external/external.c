@@ -48,7 +48,7 @@ struct external {
     uint32_t dmi;
     uint8_t *data; /* NULL: the memory behind the socket keeps it */
     struct burst *bursts;
-    uint32_t free; /* first free burst, in_flight: none */
+    uint32_t free;               /* first free burst, in_flight: none */
     struct cnnvp_request *first; /* under way, in order of arrival */
     struct cnnvp_request *turn;  /* the one that sent last, NULL: it is gone */
     struct cnnvp_bandwidth bandwidth;
@@ -64,8 +64,8 @@ static int in_range(const struct external *self, uint64_t address, uint64_t size
 /* CNNVP_OK if every segment lies in the window. */
 static int check_request(const struct external *self, const struct cnnvp_request *request)
 {
-    if (request->op > CNNVP_WRITE || !request->size || !request->count || !request->outstanding
-        || request->count > REQUEST_BYTES / request->size)
+    if (request->op > CNNVP_WRITE || !request->size || !request->count || !request->outstanding ||
+        request->count > REQUEST_BYTES / request->size)
         return CNNVP_E_INVAL;
     const uint64_t steps = request->count - 1u;
     const uint64_t stride = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
@@ -167,9 +167,15 @@ static void fill_burst(const struct external *self, const struct cnnvp_request *
     /* what the platform keeps itself is read there; the memory's answer tells only when */
     uint8_t *data = self->data != NULL && request->op == CNNVP_READ ? NULL : request->data;
     burst->request = (struct cnnvp_request){
-        .op = request->op, .tag = request->tag, .flow = request->flow, .address = address,
-        .data = data != NULL ? data + request->scratch[SENT] : NULL, .size = left < room ? left : room, .count = 1,
-        .burst_bytes = (uint32_t)self->burst_bytes, .outstanding = 1,
+        .op = request->op,
+        .tag = request->tag,
+        .flow = request->flow,
+        .address = address,
+        .data = data != NULL ? data + request->scratch[SENT] : NULL,
+        .size = left < room ? left : room,
+        .count = 1,
+        .burst_bytes = (uint32_t)self->burst_bytes,
+        .outstanding = 1,
     };
 }
 
@@ -178,11 +184,10 @@ static void fail(struct external *self, struct cnnvp_request *request, const str
     self->ops->count(self->host, STAT_errors, request->tag, 1);
     if (request->status != CNNVP_OK)
         return;
-    self->ops->log(self->host, CNNVP_LOG_WARNING,
-                   "%s of %llu bytes at 0x%llx: the memory behind the socket answered: %s%s",
-                   burst->op == CNNVP_READ ? "read" : "write", (unsigned long long)burst->size,
-                   (unsigned long long)burst->address, cnnvp_status_text(status),
-                   status == CNNVP_E_ACCESS ? "; burst_bytes sets the longest transaction" : "");
+    self->ops->log(
+        self->host, CNNVP_LOG_WARNING, "%s of %llu bytes at 0x%llx: the memory behind the socket answered: %s%s",
+        burst->op == CNNVP_READ ? "read" : "write", (unsigned long long)burst->size, (unsigned long long)burst->address,
+        cnnvp_status_text(status), status == CNNVP_E_ACCESS ? "; burst_bytes sets the longest transaction" : "");
     request->status = status;
 }
 
@@ -289,8 +294,8 @@ static int external_init(void *instance, const struct cnnvp_init *init)
     self->in_flight = (uint32_t)init->ops->param(init->host, PARAM_in_flight);
     self->dmi = (uint32_t)init->ops->param(init->host, PARAM_dmi);
     if (self->burst_bytes & (self->burst_bytes - 1u))
-        return init->ops->config_error(init->host, PARAM_burst_bytes, "%llu is not a power of two",
-                                       (unsigned long long)self->burst_bytes);
+        return init->ops->config_error(
+            init->host, PARAM_burst_bytes, "%llu is not a power of two", (unsigned long long)self->burst_bytes);
     self->bursts = calloc(self->in_flight, sizeof *self->bursts);
     if (init->ops->param(init->host, PARAM_storage))
         self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */

@@ -59,10 +59,10 @@ static uint8_t *reserve(struct cnnvp_fx16_scratch *scratch, uint64_t size)
 /* 1 if both commands want their input in the same order. */
 static bool same_order(const struct cnnvp_fx16_tile *a, const struct cnnvp_fx16_tile *b)
 {
-    return a->in_row_stride == b->in_row_stride && a->in_channel_stride == b->in_channel_stride
-           && a->in_channels == b->in_channels && a->out_h == b->out_h && a->out_w == b->out_w && a->kx == b->kx
-           && a->ky == b->ky && a->sx == b->sx && a->sy == b->sy && a->dx == b->dx && a->dy == b->dy
-           && a->in_span == b->in_span;
+    return a->in_row_stride == b->in_row_stride && a->in_channel_stride == b->in_channel_stride &&
+           a->in_channels == b->in_channels && a->out_h == b->out_h && a->out_w == b->out_w && a->kx == b->kx &&
+           a->ky == b->ky && a->sx == b->sx && a->sy == b->sy && a->dx == b->dx && a->dy == b->dy &&
+           a->in_span == b->in_span;
 }
 
 /* 1 if the memory, which is reserved, has this input from the command before. Otherwise the caller puts it there. */
@@ -87,14 +87,14 @@ static bool has_input(struct cnnvp_fx16_scratch *scratch, const struct cnnvp_fx1
 struct packing {
     uint32_t phases_x; /* columns of the input by their position modulo the stride, as far as taps use them */
     uint32_t phases_y;
-    uint32_t row;      /* pairs of a packed row */
-    uint32_t rows;     /* of a phase */
-    uint64_t plane;    /* pairs of a pair of channels: all phases */
+    uint32_t row;   /* pairs of a packed row */
+    uint32_t rows;  /* of a phase */
+    uint64_t plane; /* pairs of a pair of channels: all phases */
     uint32_t taps;
     uint32_t pairs;       /* of channels, in one go */
     uint32_t total_pairs; /* of the tile */
     uint32_t positions;   /* of the result, with what lies between its rows */
-    int16_t *low; /* planes, pairs of values split into bytes */
+    int16_t *low;         /* planes, pairs of values split into bytes */
     int16_t *high;
     int32_t *weights;
     uint32_t *offsets;
@@ -443,8 +443,7 @@ static void finish_sums(int64_t *sums, uint64_t count, uint64_t bias, uint32_t a
 }
 
 /* Adds the bias and keeps acc_bits bits. */
-static void finish(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile,
-                   const struct cnnvp_fx16_data *data)
+static void finish(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data)
 {
     const bool per_word = tile->kind == CNNVP_FX16_MATMUL;
     const uint64_t biases = per_word ? tile->plane_words : tile->planes;
@@ -455,9 +454,8 @@ static void finish(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile,
     }
 }
 
-int cnnvp_fx16_compute_with(const struct fx16_kernels *kernels, uint32_t acc_bits,
-                        const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
-                        struct cnnvp_fx16_scratch *scratch)
+int cnnvp_fx16_compute_with(const struct fx16_kernels *kernels, uint32_t acc_bits, const struct cnnvp_fx16_tile *tile,
+                            const struct cnnvp_fx16_data *data, struct cnnvp_fx16_scratch *scratch)
 {
     const uint64_t terms = (uint64_t)tile->in_channels * tile->kx * tile->ky;
     int status = CNNVP_OK;
@@ -477,8 +475,8 @@ int cnnvp_fx16_compute_with(const struct fx16_kernels *kernels, uint32_t acc_bit
     return status;
 }
 
-int cnnvp_fx16_compute(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile,
-                   const struct cnnvp_fx16_data *data, struct cnnvp_fx16_scratch *scratch)
+int cnnvp_fx16_compute(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
+                       struct cnnvp_fx16_scratch *scratch)
 {
     return cnnvp_fx16_compute_with(cnnvp_fx16_kernels(), acc_bits, tile, data, scratch);
 }

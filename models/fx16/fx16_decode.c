@@ -9,16 +9,14 @@
 #include "cnnvp_fx16.h"
 
 enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
-    OP_##mnemonic = (code),                                                                                            \
-    MASK_##mnemonic = (status_mask),
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
+    OP_##mnemonic = (code), MASK_##mnemonic = (status_mask),
 #include "instruction/opcodes.def"
 };
 
 enum {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help)                                                                 \
-    LSB_##mnemonic##_##name = (lsb),                                                                                   \
-    WIDTH_##mnemonic##_##name = (width),
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help) \
+    LSB_##mnemonic##_##name = (lsb), WIDTH_##mnemonic##_##name = (width),
 #include "instruction/opcodes.def"
 };
 
@@ -135,8 +133,8 @@ static void decode_window_status(const struct cnnvp_command *command, struct cnn
         tile->per_channel = true;
     }
 #undef STATUS
-    tile->uses_k = !tile->operation.compare &&
-                   (tile->operation.product == CNNVP_FX16_PRODUCT_KA || tile->operation.from_k);
+    tile->uses_k =
+        !tile->operation.compare && (tile->operation.product == CNNVP_FX16_PRODUCT_KA || tile->operation.from_k);
 }
 
 static void read_window(const uint32_t *d, struct cnnvp_fx16_tile *tile)

@@ -76,8 +76,8 @@ static void plain_dot(const int16_t *weights, size_t weight_pitch, size_t output
     }
 }
 
-static const struct fx16_kernels plain_kernels = {"plain", plain_direct, plain_dot, plain_matmul, plain_row,
-                                                  plain_split};
+static const struct fx16_kernels plain_kernels = {
+    "plain", plain_direct, plain_dot, plain_matmul, plain_row, plain_split};
 
 #ifdef FX16_X86
 
@@ -142,8 +142,7 @@ TARGET static inline int64_t avx2_total(__m256i low, __m256i high)
 #undef DOT_OUTPUTS
 #undef DOT_POSITIONS
 
-static const struct fx16_kernels avx2_kernels = {"avx2", avx2_direct, avx2_dot, avx2_matmul, avx2_row,
-                                                 avx2_split};
+static const struct fx16_kernels avx2_kernels = {"avx2", avx2_direct, avx2_dot, avx2_matmul, avx2_row, avx2_split};
 
 /* ---- AVX-512 BW, and with VNNI ---- */
 
@@ -191,8 +190,8 @@ TARGET static inline int64_t avx512_total(__m512i low, __m512i high)
 #undef NAME
 #undef MULTIPLY_ADD
 
-static const struct fx16_kernels avx512_kernels = {"avx512",   avx512_direct, avx512_dot, avx512_matmul,
-                                                   avx512_row, avx512_split};
+static const struct fx16_kernels avx512_kernels = {
+    "avx512", avx512_direct, avx512_dot, avx512_matmul, avx512_row, avx512_split};
 
 #define TARGET CNNVP_TARGET_AVX512VNNI
 #define NAME(function) vnni_##function
@@ -207,8 +206,8 @@ TARGET static inline __m512i vnni_multiply_add(__m512i sum, __m512i a, __m512i b
 #define MULTIPLY_ADD(s, a, b) vnni_multiply_add(s, a, b)
 #include "fx16_kernels_x86.inc"
 
-static const struct fx16_kernels vnni_kernels = {"avx512vnni", vnni_direct, vnni_dot, avx512_matmul,
-                                                 avx512_row,   avx512_split};
+static const struct fx16_kernels vnni_kernels = {
+    "avx512vnni", vnni_direct, vnni_dot, avx512_matmul, avx512_row, avx512_split};
 
 #endif
 

@@ -43,8 +43,8 @@ struct fx16_kernels {
 
 /* cnnvp_fx16_compute on a given variant. (fx16_compute.c) */
 CNNVP_MUST_USE int cnnvp_fx16_compute_with(const struct fx16_kernels *kernels, uint32_t acc_bits,
-                                       const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
-                                       struct cnnvp_fx16_scratch *scratch);
+                                           const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
+                                           struct cnnvp_fx16_scratch *scratch);
 
 /* The fastest variant that this machine runs. */
 const struct fx16_kernels *cnnvp_fx16_kernels(void);

@@ -59,9 +59,9 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     access.size = tile->in_span * 2u;
     access.words = traffic->input_words;
     access.cycles = traffic->input_cycles;
-    access.mode = tile->ones                           ? CNNVP_READ_ONES
-                  : tile->kind == CNNVP_FX16_WINDOW    ? CNNVP_READ_ROTATING
-                                                       : CNNVP_READ_SEQUENTIAL;
+    access.mode = tile->ones                        ? CNNVP_READ_ONES
+                  : tile->kind == CNNVP_FX16_WINDOW ? CNNVP_READ_ROTATING
+                                                    : CNNVP_READ_SEQUENTIAL;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
     data->input = access.data;
     stalls->input = stall_cycles(unit, &access);
@@ -217,7 +217,7 @@ void cnnvp_fx16_occupy(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
 /* ---- tables ---- */
 
 const struct cnnvp_port cnnvp_fx16_ports[] = {
-#define CNNVP_UNIT_PORT(name, kind, flags, window, lines, help)                                                        \
+#define CNNVP_UNIT_PORT(name, kind, flags, window, lines, help) \
     [CNNVP_FX16_PORT_##name] = {#name, CNNVP_PORT_##kind, flags, window, lines, help},
 #define CNNVP_TRACK(name)
 #include "fx16_ports.inc"

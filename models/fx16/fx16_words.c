@@ -44,8 +44,8 @@ uint64_t cnnvp_fx16_round_words(const int64_t *sums, uint64_t count, int32_t shi
     uint64_t clipped = 0;
     if (rounding == CNNVP_ROUNDING_STOCHASTIC)
         for (uint64_t i = 0; i < count; ++i)
-            words[i] = cnnvp_round_fx16(sums[i], shift, CNNVP_ROUNDING_STOCHASTIC, cnnvp_round_random(seed, first + i),
-                                        &clipped);
+            words[i] = cnnvp_round_fx16(
+                sums[i], shift, CNNVP_ROUNDING_STOCHASTIC, cnnvp_round_random(seed, first + i), &clipped);
     else
         for (uint64_t i = 0; i < count; ++i)
             words[i] = cnnvp_round_fx16(sums[i], shift, rounding, 0, &clipped);

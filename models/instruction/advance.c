@@ -2,12 +2,12 @@
 /*
  * The instruction element's progress in time: fetch, issue, errors, interrupts, room in the queue, programs in memory.
  *
- * How it runs: work that nothing else can see (register and branch instructions, fetch) is computed ahead of time up to the
- * next thing that the kernel has pending, in one callback. Commands, interrupts and reads of memory happen exactly at
- * their time. Work ahead is done only in the element's own event, where nobody is in the middle of an action.
+ * How it runs: work that nothing else can see (register and branch instructions, fetch) is computed ahead of time up to
+ * the next thing that the kernel has pending, in one callback. Commands, interrupts and reads of memory happen exactly
+ * at their time. Work ahead is done only in the element's own event, where nobody is in the middle of an action.
  *
- * Program words read from memory are traffic of the last `layer` word in the queue when the read is sent, so layers and memory
- * agree.
+ * Program words read from memory are traffic of the last `layer` word in the queue when the read is sent, so layers and
+ * memory agree.
  */
 #include "element.h"
 #include "isa.h"
@@ -41,8 +41,8 @@ void cnnvp_element_fail(struct element *self, const struct element_fault *fault)
 static const char *fault_text(uint32_t cause)
 {
     switch (cause) {
-#define CNNVP_ERROR_CAUSE(name, value, help)                                                                           \
-    case value:                                                                                                        \
+#define CNNVP_ERROR_CAUSE(name, value, help) \
+    case value:                              \
         return help;
 #include "instruction/instruction.def"
     default:
@@ -62,9 +62,8 @@ static void publish_fault(struct element *self, uint64_t now)
     self->reg.ERROR_WORD_LO = (uint32_t)fault->word;
     self->reg.ERROR_WORD_HI = (uint32_t)(fault->word >> 32);
     self->reg.ERROR_STATUS = (uint32_t)fault->status;
-    self->ops->log(self->host, CNNVP_LOG_WARNING, "word %llu, 0x%016llx: %s (%s)",
-                   (unsigned long long)fault->pc, (unsigned long long)fault->word, fault_text(fault->cause),
-                   cnnvp_status_text((int)fault->status));
+    self->ops->log(self->host, CNNVP_LOG_WARNING, "word %llu, 0x%016llx: %s (%s)", (unsigned long long)fault->pc,
+                   (unsigned long long)fault->word, fault_text(fault->cause), cnnvp_status_text((int)fault->status));
     cnnvp_element_raise(self, IRQ_ERROR);
 }
 
@@ -101,14 +100,14 @@ static int fetch_makes_room(const struct element *self)
         return 1;
     const uint32_t room = cnnvp_pipeline_free(&self->pipeline) + 1u;
     const int starving = self->pipeline.pc + 1u >= self->pipeline.tail;
-    return (self->space_armed && room >= self->reg.SPACE_THRESHOLD)
-           || (fetch_wanted(self) && fetch_size(self, room, starving) != 0);
+    return (self->space_armed && room >= self->reg.SPACE_THRESHOLD) ||
+           (fetch_wanted(self) && fetch_size(self, room, starving) != 0);
 }
 
 void cnnvp_element_fail_fetch(struct element *self, int32_t status)
 {
-    const struct element_fault fault = {.cause = ERROR_fetch, .status = status, .cycle = cnnvp_element_next_cycle(self),
-                                        .pc = self->pipeline.tail};
+    const struct element_fault fault = {
+        .cause = ERROR_fetch, .status = status, .cycle = cnnvp_element_next_cycle(self), .pc = self->pipeline.tail};
     self->fetch.remaining = 0;
     cnnvp_element_fail(self, &fault);
     cnnvp_element_supply(self, fault.cycle);
@@ -122,8 +121,14 @@ static void send_fetch(struct element *self)
         return;
     struct element_fetch *fetch = &self->fetch;
     fetch->request = (struct cnnvp_request){
-        .op = CNNVP_READ, .tag = self->tail_tag, .address = fetch->address, .data = fetch->bytes,
-        .size = (uint64_t)size * 8u, .count = 1, .burst_bytes = 64, .outstanding = 4};
+        .op = CNNVP_READ,
+        .tag = self->tail_tag,
+        .address = fetch->address,
+        .data = fetch->bytes,
+        .size = (uint64_t)size * 8u,
+        .count = 1,
+        .burst_bytes = 64,
+        .outstanding = 4};
     fetch->in_memory = 1;
     self->touched = 1;
     const int status = self->ops->request(self->host, PORT_fetch, &fetch->request);
@@ -135,8 +140,8 @@ static void send_fetch(struct element *self)
 
 void cnnvp_element_serve_room(struct element *self)
 {
-    if (self->space_armed && !self->fetch.remaining
-        && cnnvp_pipeline_free(&self->pipeline) >= self->reg.SPACE_THRESHOLD) {
+    if (self->space_armed && !self->fetch.remaining &&
+        cnnvp_pipeline_free(&self->pipeline) >= self->reg.SPACE_THRESHOLD) {
         self->space_armed = 0;
         cnnvp_element_raise(self, IRQ_SPACE);
     }

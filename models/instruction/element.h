@@ -64,19 +64,19 @@ struct element {
     struct element_fetch fetch;
     uint32_t r[256];
     uint64_t mhz;
-    uint64_t sequence;     /* instructions issued since the simulation began */
-    uint64_t next_issue;   /* earliest cycle of the next issue */
-    uint64_t retry;        /* earliest cycle in which a refused command is sent again */
-    cnnvp_time notified;   /* time of the pending event */
+    uint64_t sequence;   /* instructions issued since the simulation began */
+    uint64_t next_issue; /* earliest cycle of the next issue */
+    uint64_t retry;      /* earliest cycle in which a refused command is sent again */
+    cnnvp_time notified; /* time of the pending event */
     uint32_t fetch_words;
-    uint32_t blocker;      /* resources that the oldest instruction has waited for last */
-    uint32_t tail_tag;     /* layer in effect at the queue's end */
+    uint32_t blocker;  /* resources that the oldest instruction has waited for last */
+    uint32_t tail_tag; /* layer in effect at the queue's end */
     uint32_t peak;
     uint64_t pushed;                     /* words, and */
     uint64_t issued[ISA_CLASS_calc + 1]; /* instructions by class that the statistics do not have yet */
     int strict;
-    int refused;           /* the unit has refused the oldest instruction; wait for a completion */
-    int waited_all;        /* the oldest instruction waits for every completion */
+    int refused;    /* the unit has refused the oldest instruction; wait for a completion */
+    int waited_all; /* the oldest instruction waits for every completion */
     int space_armed;
     int advancing;
     int touched; /* something outside the element: a unit, the memory, the interrupt */
@@ -98,8 +98,8 @@ static inline uint64_t cnnvp_element_next_cycle(const struct element *self)
 
 /* First cycle in which the oldest instruction can issue; PIPELINE_NEVER while that is unknown. */
 uint64_t cnnvp_element_issue_cycle(struct element *self);
-/* Issues the oldest instruction if its cycle is `limit` or earlier; what others can see at once only up to cycle `now`. Returns 1
- * if it did. */
+/* Issues the oldest instruction if its cycle is `limit` or earlier; what others can see at once only up to cycle `now`.
+ * Returns 1 if it did. */
 int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit);
 /* Tells the ledger from `cycle` on whether instructions wait. */
 void cnnvp_element_supply(struct element *self, uint64_t cycle);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The execution component (S003 c2): issues decoded instructions in order, one in an accelerator cycle, when what they use is
- * free (c8; Part B 3-8). Control and register instructions are done in their issue cycle. Tile instructions become
- * commands to the units (cnnvp_command.h), sent exactly at the edge of their issue cycle.
+ * The execution component (S003 c2): issues decoded instructions in order, one in an accelerator cycle, when what they
+ * use is free (c8; Part B 3-8). Control and register instructions are done in their issue cycle. Tile instructions
+ * become commands to the units (cnnvp_command.h), sent exactly at the edge of their issue cycle.
  */
 #include "element.h"
 #include "isa.h"
@@ -48,8 +48,8 @@ _Static_assert(LEDGER_UNKNOWN == PIPELINE_NEVER, "one value says that a cycle is
 void cnnvp_element_supply(struct element *self, uint64_t cycle)
 {
     const struct pipeline *pipeline = &self->pipeline;
-    const int fetches = pipeline->enabled && !pipeline->halted
-                        && (pipeline->pc < pipeline->tail || self->fetch.remaining > 0);
+    const int fetches =
+        pipeline->enabled && !pipeline->halted && (pipeline->pc < pipeline->tail || self->fetch.remaining > 0);
     const int supply = !self->fault.cause && (pipeline->issued != pipeline->fetched || fetches);
     cnnvp_ledger_supply(&self->ledger, cycle, supply);
 }
@@ -69,8 +69,8 @@ static void count_wait(struct element *self, uint64_t from, uint64_t cycle)
         stat = STAT_buffer_wait_cycles;
     }
     self->ops->count(self->host, stat, 0, cycle - from);
-    self->ops->span(self->host, TRACK_wait, what, self->ledger.layer, self->sequence,
-                    cnnvp_edge_time(self->mhz, from), cnnvp_edge_time(self->mhz, cycle));
+    self->ops->span(self->host, TRACK_wait, what, self->ledger.layer, self->sequence, cnnvp_edge_time(self->mhz, from),
+                    cnnvp_edge_time(self->mhz, cycle));
 }
 
 static void fail(struct element *self, const struct pipeline_entry *entry, uint64_t cycle, enum element_error cause,
@@ -135,8 +135,8 @@ static void redirect(struct element *self, const struct pipeline_entry *entry, u
     if (fields->opcode == ISA_loop)
         fault = cnnvp_pipeline_loop(&self->pipeline, self->r[fields->a], fields->immediate, cycle);
     else
-        fault = cnnvp_pipeline_branch(&self->pipeline, entry->pc, branch_taken(self, fields),
-                                      (int32_t)fields->immediate, cycle);
+        fault = cnnvp_pipeline_branch(
+            &self->pipeline, entry->pc, branch_taken(self, fields), (int32_t)fields->immediate, cycle);
     if (fault)
         fail(self, entry, cycle, fault == PIPELINE_BAD_NESTING ? ERROR_nesting : ERROR_target, 0);
 }
@@ -188,8 +188,8 @@ static int fill_command(const struct element *self, const struct isa_opcode *op,
     return CNNVP_OK;
 }
 
-/* The unit cannot take the command now: ask again when something of its own has completed. Returns 0 if nothing of its own is
- * in flight, so that waiting would be for ever. */
+/* The unit cannot take the command now: ask again when something of its own has completed. Returns 0 if nothing of its
+ * own is in flight, so that waiting would be for ever. */
 static int retry_later(struct element *self, uint32_t unit, uint64_t cycle)
 {
     const uint64_t end = cnnvp_ledger_unit_end(&self->ledger, unit, cycle);
@@ -211,12 +211,17 @@ static int execute_tile(struct element *self, const struct pipeline_entry *entry
         fail(self, entry, cycle, ERROR_descriptor, 0);
         return 1;
     }
-    const struct ledger_command flight = {.sequence = command.sequence, .word = entry->word, .pc = entry->pc,
-                                          .unit = op->unit, .tag = command.tag, .resources = entry->resources,
-                                          .causes = entry->causes};
+    const struct ledger_command flight = {
+        .sequence = command.sequence,
+        .word = entry->word,
+        .pc = entry->pc,
+        .unit = op->unit,
+        .tag = command.tag,
+        .resources = entry->resources,
+        .causes = entry->causes};
     (void)cnnvp_ledger_add(&self->ledger, cycle, &flight);
-    struct cnnvp_access access = {.op = CNNVP_COMMAND, .tag = command.tag, .flow = command.sequence,
-                                  .data = &command, .size = sizeof command};
+    struct cnnvp_access access = {
+        .op = CNNVP_COMMAND, .tag = command.tag, .flow = command.sequence, .data = &command, .size = sizeof command};
     self->touched = 1;
     const int status = self->ops->access(self->host, unit_ports[op->unit], &access);
     if (status == CNNVP_OK) {

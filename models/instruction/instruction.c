@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instruction element of S003 (c1, c2, c8): queue, fetch, decode, instruction sequence, execution component. It drives
- * the units of the acceleration component by commands and is driven by the guest through registers (instruction.def).
+ * The instruction element of S003 (c1, c2, c8): queue, fetch, decode, instruction sequence, execution component. It
+ * drives the units of the acceleration component by commands and is driven by the guest through registers
+ * (instruction.def).
  *
- * Modelled: one word a cycle through push, fetch, decode and issue (pipeline.h); both back-pressures of Part B 3-2; in-order
- * issue with a scoreboard on units and buffer halves, or strict order (3-8); loops, branches, registers; reading of
- * programs from memory by itself (c9, c10); errors that stop the element and never the simulation; the account of
- * the PE array's waiting cycles (ledger.h).
- * Not modelled: fetch along a guessed path, more than one issue a cycle, precise state of a command that fails midway.
+ * Modelled: one word a cycle through push, fetch, decode and issue (pipeline.h); both back-pressures of Part B 3-2;
+ * in-order issue with a scoreboard on units and buffer halves, or strict order (3-8); loops, branches, registers;
+ * reading of programs from memory by itself (c9, c10); errors that stop the element and never the simulation; the
+ * account of the PE array's waiting cycles (ledger.h). Not modelled: fetch along a guessed path, more than one issue a
+ * cycle, precise state of a command that fails midway.
  *
  * How time passes: advance.c. Commands: execute.c.
  */
@@ -223,12 +224,12 @@ static int element_reg_written(void *instance, uint32_t reg, uint32_t old)
 static uint32_t status_now(const struct element *self, uint64_t now)
 {
     const uint32_t room = cnnvp_pipeline_free(&self->pipeline);
-    const int busy = cnnvp_pipeline_waiting(&self->pipeline) || self->fetch.remaining
-                     || cnnvp_ledger_in_flight(&self->ledger, now, 1);
-    return (uint32_t)(busy != 0) << 0 | (uint32_t)(room == 0) << 1
-           | (uint32_t)(self->pipeline.pc >= self->pipeline.tail) << 2
-           | (uint32_t)((self->reg.IRQ_STATUS & IRQ_ERROR) != 0) << 3 | (uint32_t)(self->pipeline.halted != 0) << 4
-           | (uint32_t)(self->fetch.remaining != 0) << 5;
+    const int busy = cnnvp_pipeline_waiting(&self->pipeline) || self->fetch.remaining ||
+                     cnnvp_ledger_in_flight(&self->ledger, now, 1);
+    return (uint32_t)(busy != 0) << 0 | (uint32_t)(room == 0) << 1 |
+           (uint32_t)(self->pipeline.pc >= self->pipeline.tail) << 2 |
+           (uint32_t)((self->reg.IRQ_STATUS & IRQ_ERROR) != 0) << 3 | (uint32_t)(self->pipeline.halted != 0) << 4 |
+           (uint32_t)(self->fetch.remaining != 0) << 5;
 }
 
 static int element_reg_read(void *instance, uint32_t reg)
@@ -265,8 +266,8 @@ static int element_reg_read(void *instance, uint32_t reg)
 static int element_access(void *instance, uint32_t port, struct cnnvp_access *access)
 {
     struct element *self = instance;
-    if (port != PORT_done || access->op != CNNVP_COMMAND || access->data == NULL
-        || access->size < sizeof(struct cnnvp_completion))
+    if (port != PORT_done || access->op != CNNVP_COMMAND || access->data == NULL ||
+        access->size < sizeof(struct cnnvp_completion))
         return CNNVP_E_ACCESS;
     const struct cnnvp_completion *completion = access->data;
     struct ledger_command *command = cnnvp_ledger_find(&self->ledger, completion->sequence);
@@ -282,8 +283,12 @@ static int element_access(void *instance, uint32_t port, struct cnnvp_access *ac
         self->retry = cycle;
     }
     if (completion->status != CNNVP_OK && !command->forgotten) {
-        const struct element_fault fault = {.cause = ERROR_completion, .status = completion->status, .cycle = cycle,
-                                            .pc = command->pc, .word = command->word};
+        const struct element_fault fault = {
+            .cause = ERROR_completion,
+            .status = completion->status,
+            .cycle = cycle,
+            .pc = command->pc,
+            .word = command->word};
         cnnvp_element_fail(self, &fault);
         cnnvp_element_supply(self, cycle);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding of S003's instruction words: opcode, status field, operands (c8). Which units and buffer halves an instruction
- * occupies is the rule that opcodes.def states at each group.
+ * Decoding of S003's instruction words: opcode, status field, operands (c8). Which units and buffer halves an
+ * instruction occupies is the rule that opcodes.def states at each group.
  */
 #include "isa.h"
 
@@ -10,27 +10,27 @@
 #define COUNT_ONE(name, help) +1
 #define FORM(form, name) DESCRIPTOR_##form = 0 CNNVP_DESCRIPTOR_##form(COUNT_ONE),
 enum { /* registers of each descriptor form */
-    DESCRIPTOR_NONE = 0,
-    CNNVP_DESCRIPTORS(FORM)
+       DESCRIPTOR_NONE = 0,
+       CNNVP_DESCRIPTORS(FORM)
 };
 #undef FORM
 #undef COUNT_ONE
 
-#define FORM(form, name)                                                                                               \
+#define FORM(form, name) \
     _Static_assert((int)DESCRIPTOR_##form <= (int)CNNVP_DESCRIPTOR_MAX, "a command carries every descriptor form");
 CNNVP_DESCRIPTORS(FORM)
 #undef FORM
 
 /* Status fields as masks. */
 enum {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help)                                                                 \
-    ISA_STATUS_##mnemonic##_##name = ((1 << (width)) - 1) << (lsb),
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help) ISA_STATUS_##mnemonic##_##name = ((1 << (width)) - 1) << (lsb),
 #include "instruction/opcodes.def"
 };
 
 static const struct isa_opcode opcodes[256] = {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
-    [code] = {#mnemonic, ISA_CLASS_##class_, ISA_FORMAT_##format, ISA_UNIT_##unit, (status_mask), DESCRIPTOR_##descriptor},
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
+    [code] = {#mnemonic,       ISA_CLASS_##class_, ISA_FORMAT_##format,                   \
+              ISA_UNIT_##unit, (status_mask),      DESCRIPTOR_##descriptor},
 #include "instruction/opcodes.def"
 };
 
@@ -87,7 +87,8 @@ static uint32_t array_resources(const struct isa_fields *fields)
     return ISA_USE_ARRAY | (bias ? 0u : half_of(fields, 0)) | half_of(fields, 2) | weights;
 }
 
-/* The multi-function module: the working half of the intermediate buffer, and the idle one where the instruction says. */
+/* The multi-function module: the working half of the intermediate buffer, and the idle one where the instruction says.
+ */
 static uint32_t multi_function_resources(const struct isa_fields *fields)
 {
     const uint32_t both = half_of(fields, 2) | (uint32_t)ISA_USE_OUTPUT << (~fields->halves >> 2 & 1u);
@@ -126,7 +127,7 @@ static uint32_t vector_resources(const struct isa_fields *fields)
     used |= half_of(fields, a == 3u ? 2u : a); /* 3: output as 64-bit slots */
     const struct isa_opcode *op = cnnvp_isa_opcode(fields->opcode);
     if ((op->status_mask & 0x0cu) != 0)
-        used |= half_of(fields, b); /* 3: immediate, no buffer */
+        used |= half_of(fields, b);                     /* 3: immediate, no buffer */
     const uint32_t store_bit = op->status_mask & 0x20u; /* without one the result is always stored */
     if (!store_bit || (fields->status & store_bit))
         used |= half_of(fields, 2);

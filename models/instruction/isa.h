@@ -27,7 +27,7 @@ enum isa_resource {
     ISA_USE_VECTOR = 1u << 1,
     ISA_USE_DMA_READ = 1u << 2,
     ISA_USE_DMA_WRITE = 1u << 3,
-    ISA_USE_INPUT = 1u << 4,  /* first half; the second half is the next bit */
+    ISA_USE_INPUT = 1u << 4, /* first half; the second half is the next bit */
     ISA_USE_WEIGHT = 1u << 6,
     ISA_USE_OUTPUT = 1u << 8,
     ISA_USE_UNITS = 0x00fu,

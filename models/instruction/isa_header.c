@@ -94,7 +94,8 @@ static void write_descriptors(void)
 int main(void)
 {
     puts("/* SPDX-License-Identifier: Apache-2.0 */\n"
-         "/* The accelerator's instruction set: made from the table that the instruction element, the assembler and the\n"
+         "/* The accelerator's instruction set: made from the table that the instruction element, the assembler and "
+         "the\n"
          " * guest software are made from. */\n"
          "#ifndef CNNVP_ISA_H\n#define CNNVP_ISA_H\n\n#include <stdint.h>\n");
     write_opcodes();

@@ -2,11 +2,12 @@
 /*
  * Commands in flight, and where the PE array's waiting cycles go (models/documents.md, Accounting). Host-free.
  *
- * Cycles in which a command of the array is in flight are counted by the array. Every other cycle from the first doorbell to
- * the last completion is given away here, interval by interval: to the first cause that matches of vector, input, weight,
- * output (something of that kind is in flight), instruction (words wait in queue, pipeline or sequence, or are being
- * read from memory), host; on behalf of the oldest command in flight, otherwise of the layer in effect at issue.
- * An interval is closed only by what ends it, so the time after the last completion is counted only if work follows.
+ * Cycles in which a command of the array is in flight are counted by the array. Every other cycle from the first
+ * doorbell to the last completion is given away here, interval by interval: to the first cause that matches of vector,
+ * input, weight, output (something of that kind is in flight), instruction (words wait in queue, pipeline or sequence,
+ * or are being read from memory), host; on behalf of the oldest command in flight, otherwise of the layer in effect at
+ * issue. An interval is closed only by what ends it, so the time after the last completion is counted only if work
+ * follows.
  */
 #ifndef CNNVP_INSTRUCTION_LEDGER_H
 #define CNNVP_INSTRUCTION_LEDGER_H
@@ -18,11 +19,7 @@
 #define LEDGER_COMMANDS 64u
 #define LEDGER_UNKNOWN UINT64_MAX
 
-enum ledger_cause {
-    LEDGER_INSTRUCTION = ISA_CAUSE_COUNT,
-    LEDGER_HOST,
-    LEDGER_CAUSES
-};
+enum ledger_cause { LEDGER_INSTRUCTION = ISA_CAUSE_COUNT, LEDGER_HOST, LEDGER_CAUSES };
 
 struct ledger_command {
     uint64_t sequence;
@@ -39,10 +36,10 @@ struct ledger_command {
 struct ledger {
     struct ledger_command commands[LEDGER_COMMANDS]; /* oldest first */
     uint32_t count;
-    int started;              /* the first doorbell has come */
-    int supply;               /* words wait: instruction, otherwise host */
-    uint32_t layer;           /* tag in effect at issue */
-    uint64_t accounted;       /* cycles before this one have been given away */
+    int started;        /* the first doorbell has come */
+    int supply;         /* words wait: instruction, otherwise host */
+    uint32_t layer;     /* tag in effect at issue */
+    uint64_t accounted; /* cycles before this one have been given away */
     uint64_t last_completion;
     void (*give)(void *context, uint32_t cause, uint32_t tag, uint64_t cycles);
     void *context;
@@ -73,7 +70,8 @@ void cnnvp_ledger_end(struct ledger *ledger, struct ledger_command *command, uin
 uint64_t cnnvp_ledger_clear(const struct ledger *ledger, uint32_t resources, int all, uint64_t from, uint32_t *blocker);
 /* The same for a free place in the table. */
 uint64_t cnnvp_ledger_room(const struct ledger *ledger, uint64_t from);
-/* First cycle after `from` in which a command of `unit` ends, LEDGER_UNKNOWN if unknown, `from` if none is in flight. */
+/* First cycle after `from` in which a command of `unit` ends, LEDGER_UNKNOWN if unknown, `from` if none is in flight.
+ */
 uint64_t cnnvp_ledger_unit_end(const struct ledger *ledger, uint32_t unit, uint64_t from);
 /* Commands in flight in `cycle`; those from before a guest's reset only if `forgotten`. */
 uint32_t cnnvp_ledger_in_flight(const struct ledger *ledger, uint64_t cycle, int forgotten);

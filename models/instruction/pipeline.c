@@ -70,8 +70,8 @@ void cnnvp_pipeline_push(struct pipeline *pipeline, uint64_t word, uint64_t cycl
 
 uint64_t cnnvp_pipeline_next_fetch(const struct pipeline *pipeline, uint64_t *full_wait)
 {
-    if (!pipeline->enabled || pipeline->halted || pipeline->redirecting || pipeline->pc >= pipeline->tail
-        || pipeline->fetched - pipeline->issued == pipeline->sequence_depth)
+    if (!pipeline->enabled || pipeline->halted || pipeline->redirecting || pipeline->pc >= pipeline->tail ||
+        pipeline->fetched - pipeline->issued == pipeline->sequence_depth)
         return PIPELINE_NEVER;
     const uint64_t after_push = pipeline->pushed[pipeline->pc & pipeline->queue_mask] + 1u;
     const uint64_t room = pipeline->left[(pipeline->fetched - pipeline->sequence_depth) & pipeline->sequence_mask];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instruction queue, fetch, decode and instruction sequence (S003 c2), as recurrences over accelerator cycles. Host-free.
+ * Instruction queue, fetch, decode and instruction sequence (S003 c2), as recurrences over accelerator cycles.
+ * Host-free.
  *
- * For each word: pushed at cycle p; fetched at f = max(p + 1, f_before + 1, resume, cycle in which the word `sequence_depth`
- * places ahead issued); decoded at f + 1; may issue from f + 2 on. One word a cycle. Behind a jump, branch, loop or halt
- * fetch waits for its issue at e and resumes at e + 1, so each costs two cycles, taken or not. Going from the end of a loop's
- * body to its start costs nothing.
+ * For each word: pushed at cycle p; fetched at f = max(p + 1, f_before + 1, resume, cycle in which the word
+ * `sequence_depth` places ahead issued); decoded at f + 1; may issue from f + 2 on. One word a cycle. Behind a jump,
+ * branch, loop or halt fetch waits for its issue at e and resumes at e + 1, so each costs two cycles, taken or not.
+ * Going from the end of a loop's body to its start costs nothing.
  */
 #ifndef CNNVP_INSTRUCTION_PIPELINE_H
 #define CNNVP_INSTRUCTION_PIPELINE_H
@@ -21,7 +22,7 @@
 struct pipeline_entry {
     uint64_t word;
     uint64_t pc;
-    uint64_t ready; /* first cycle in which it may issue */
+    uint64_t ready;              /* first cycle in which it may issue */
     const struct isa_opcode *op; /* NULL: it is no legal instruction, and the rest does not count */
     struct isa_fields fields;
     uint32_t resources, causes; /* see cnnvp_isa_usage() */
@@ -78,8 +79,8 @@ static inline uint32_t cnnvp_pipeline_free(const struct pipeline *pipeline)
 /* A word in cycle `cycle`; there must be room. */
 void cnnvp_pipeline_push(struct pipeline *pipeline, uint64_t word, uint64_t cycle);
 
-/* Cycle of the next fetch, PIPELINE_NEVER while something unknown must come first. `full_wait` (may be NULL): cycles of it
- * spent waiting for room in the sequence. */
+/* Cycle of the next fetch, PIPELINE_NEVER while something unknown must come first. `full_wait` (may be NULL): cycles of
+ * it spent waiting for room in the sequence. */
 uint64_t cnnvp_pipeline_next_fetch(const struct pipeline *pipeline, uint64_t *full_wait);
 /* Does that fetch. */
 void cnnvp_pipeline_fetch(struct pipeline *pipeline, uint64_t cycle);

@@ -51,8 +51,8 @@ static void compare_one(void *context, uint32_t image, uint64_t index)
     const struct stepped *stepped = context;
     const struct cnnvp_tile *tile = stepped->tile;
     const uint64_t at = (uint64_t)image * tile->channels * tile->plane + index;
-    const int32_t value = tile->mantissa_bits > 8u ? ((const int32_t *)tile->mantissas)[at]
-                                                   : ((const int8_t *)tile->mantissas)[at];
+    const int32_t value =
+        tile->mantissa_bits > 8u ? ((const int32_t *)tile->mantissas)[at] : ((const int8_t *)tile->mantissas)[at];
     const uint32_t y = (uint32_t)(index % tile->plane / tile->width);
     const uint32_t x = (uint32_t)(index % tile->plane % tile->width);
     struct window *windows = stepped->windows + at / tile->plane * cnnvp_tile_pooled(tile);
@@ -153,8 +153,8 @@ static int max_pool_access(void *self, uint32_t port, struct cnnvp_access *acces
         return status;
     const bool wide = (tile->flags & CNNVP_TILE_FLOAT) != 0 || tile->mantissa_bits > 8u;
     const uint64_t plane = forward ? cnnvp_tile_pooled(tile) : tile->plane;
-    return cnnvp_stage_pass(&pool->stage, access, PORT_next, tile, tile->images * tile->channels * plane,
-                            wide ? 4u : 1u);
+    return cnnvp_stage_pass(
+        &pool->stage, access, PORT_next, tile, tile->images * tile->channels * plane, wide ? 4u : 1u);
 }
 
 #include "unit/unit_tables.inc"

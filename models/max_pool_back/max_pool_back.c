@@ -37,7 +37,7 @@ static bool restore(const struct cnnvp_pool_ids *pool, const struct cnnvp_tile *
 struct stepped {
     const struct cnnvp_tile *tile;
     const uint8_t *positions;
-    bool stray; /* a position outside its window has been seen */
+    bool stray;     /* a position outside its window has been seen */
     bool drops[64]; /* by set: the plane that is in work has such a one */
 };
 

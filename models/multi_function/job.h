@@ -37,7 +37,7 @@ struct cnnvp_job_operand {
     bool used;
     bool read;
     bool written;
-    bool held;       /* in the max-min buffer */
+    bool held; /* in the max-min buffer */
     uint32_t half;
     uint32_t address; /* bytes */
     uint32_t bytes;

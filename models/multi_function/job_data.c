@@ -41,9 +41,9 @@ static bool updates_in_place(const struct cnnvp_job *job)
 static bool reads_in_place(const struct cnnvp_job *job)
 {
     const struct cnnvp_tile *tile = &job->tile;
-    const bool unchanged = tile->kind == CNNVP_TILE_STATISTICS || tile->kind == CNNVP_TILE_SQUARES ||
-                           (tile->kind == CNNVP_TILE_FORWARD &&
-                            (tile->flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) == 0);
+    const bool unchanged =
+        tile->kind == CNNVP_TILE_STATISTICS || tile->kind == CNNVP_TILE_SQUARES ||
+        (tile->kind == CNNVP_TILE_FORWARD && (tile->flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) == 0);
     return unchanged && job->fp32 && is_contiguous(&job->operands[CNNVP_JOB_IN]) &&
            !overlap(&job->operands[CNNVP_JOB_IN], &job->operands[CNNVP_JOB_OUT]) &&
            !overlap(&job->operands[CNNVP_JOB_IN], &job->operands[CNNVP_JOB_PARK]);
@@ -87,8 +87,8 @@ static void *take(char **at, size_t bytes)
 int cnnvp_job_reserve(struct cnnvp_job *job, struct cnnvp_job_scratch *scratch)
 {
     const struct layout layout = layout_of(job);
-    const size_t size = padded(layout.values) + padded(layout.errors) + padded(layout.mantissas) +
-                        padded(layout.velocities);
+    const size_t size =
+        padded(layout.values) + padded(layout.errors) + padded(layout.mantissas) + padded(layout.velocities);
     if (scratch->size < size) {
         free(scratch->memory);
         scratch->memory = aligned_alloc(ALIGNMENT, size);
@@ -170,8 +170,8 @@ uint64_t cnnvp_job_gather(const struct cnnvp_job *job)
 {
     const struct cnnvp_tile *tile = &job->tile;
     const struct cnnvp_job_operand *operands = job->operands;
-    float *values = tile->kind == CNNVP_TILE_UPDATE || (job->back && tile->errors != NULL) ? tile->errors
-                                                                                           : tile->values;
+    float *values =
+        tile->kind == CNNVP_TILE_UPDATE || (job->back && tile->errors != NULL) ? tile->errors : tile->values;
     uint64_t saturated = 0;
     if (job->fp32)
         copy_in(&operands[CNNVP_JOB_IN], values);
@@ -210,11 +210,11 @@ void cnnvp_job_expand(const struct cnnvp_job *job)
         const int8_t exponent = exponents[r * tile->exponent_channel_stride];
         float *values = tile->values + r * in->row_values;
         if (in->bytes == 4u)
-            cnnvp_bfp_dequantise_wide(tile->mantissa_bits, exponent, (const int32_t *)(const void *)mantissas,
-                                      in->row_values, values);
+            cnnvp_bfp_dequantise_wide(
+                tile->mantissa_bits, exponent, (const int32_t *)(const void *)mantissas, in->row_values, values);
         else
-            cnnvp_bfp_dequantise(tile->mantissa_bits, exponent, (const int8_t *)(const void *)mantissas,
-                                 in->row_values, values);
+            cnnvp_bfp_dequantise(tile->mantissa_bits, exponent, (const int8_t *)(const void *)mantissas, in->row_values,
+                                 values);
     }
     copy_out(tile->values, &job->operands[CNNVP_JOB_OUT]);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
     MASK_##mnemonic = (status_mask),
 #include "instruction/opcodes.def"
 };
@@ -151,8 +151,8 @@ static struct cnnvp_job_operand *place(struct cnnvp_job *job, enum cnnvp_job_pla
                                        uint32_t bytes, uint64_t rows, uint64_t row_values, uint32_t stride)
 {
     struct cnnvp_job_operand *operand = &job->operands[where];
-    *operand = (struct cnnvp_job_operand){.used = true, .address = address, .bytes = bytes, .rows = rows,
-                                          .row_values = row_values, .stride = stride};
+    *operand = (struct cnnvp_job_operand){
+        .used = true, .address = address, .bytes = bytes, .rows = rows, .row_values = row_values, .stride = stride};
     return operand;
 }
 
@@ -187,7 +187,8 @@ static void read_sums(struct cnnvp_job *job, uint32_t address, uint32_t stride, 
     if (!job->fp32)
         reads(place(job, CNNVP_JOB_SCALES, scale_addr, 2u, 1u,
                     (uint64_t)(tile->images - 1u) * job->scale_image_stride +
-                        (uint64_t)(tile->channels - 1u) * job->scale_channel_stride + 1u, 0));
+                        (uint64_t)(tile->channels - 1u) * job->scale_channel_stride + 1u,
+                    0));
 }
 
 /* Either the entries that extremes go to, or the exponents that the quantiser uses. */
@@ -201,7 +202,8 @@ static void read_block(struct cnnvp_job *job, bool entries, bool exponents, uint
     else if (exponents)
         reads(place(job, CNNVP_JOB_EXPONENTS, block, 1u, 1u,
                     (uint64_t)(tile->images - 1u) * tile->exponent_image_stride +
-                        (uint64_t)(tile->channels - 1u) * tile->exponent_channel_stride + 1u, 0));
+                        (uint64_t)(tile->channels - 1u) * tile->exponent_channel_stride + 1u,
+                    0));
 }
 
 /* The packed matrices. */
@@ -213,16 +215,16 @@ static void read_matrices(struct cnnvp_job *job, const struct matrices *matrices
 {
     struct cnnvp_tile *tile = &job->tile;
     const uint64_t mask = tile->channels * cnnvp_tile_packed(tile->plane, 1u);
-    const uint64_t ids = tile->channels *
-                         cnnvp_tile_packed(cnnvp_tile_pooled(tile), cnnvp_tile_position_bits(tile->kx, tile->ky));
+    const uint64_t ids =
+        tile->channels * cnnvp_tile_packed(cnnvp_tile_pooled(tile), cnnvp_tile_position_bits(tile->kx, tile->ky));
     tile->mask_image_stride = matrices->mask_stride;
     tile->positions_image_stride = matrices->id_stride;
     if ((tile->flags & CNNVP_TILE_RELU) != 0)
-        (write ? writes : reads)(place(job, CNNVP_JOB_MASK, matrices->mask_addr, 1u, tile->images, mask,
-                                       matrices->mask_stride));
+        (write ? writes
+               : reads)(place(job, CNNVP_JOB_MASK, matrices->mask_addr, 1u, tile->images, mask, matrices->mask_stride));
     if ((tile->flags & CNNVP_TILE_POOL) != 0)
-        (write ? writes : reads)(place(job, CNNVP_JOB_POSITIONS, matrices->id_addr, 1u, tile->images, ids,
-                                       matrices->id_stride));
+        (write ? writes
+               : reads)(place(job, CNNVP_JOB_POSITIONS, matrices->id_addr, 1u, tile->images, ids, matrices->id_stride));
 }
 
 /* ---- instructions ---- */
@@ -318,8 +320,8 @@ static int read_tpost(const struct cnnvp_command *command, struct cnnvp_job *job
     if (status != CNNVP_OK)
         return status;
     const uint64_t row = tile->channels * tile->plane;
-    const struct matrices matrices = {d[TPOST_mask_addr], d[TPOST_mask_image_stride], d[TPOST_id_addr],
-                                      d[TPOST_id_image_stride]};
+    const struct matrices matrices = {
+        d[TPOST_mask_addr], d[TPOST_mask_image_stride], d[TPOST_id_addr], d[TPOST_id_image_stride]};
     read_sums(job, d[TPOST_in_addr], d[TPOST_in_image_stride], row, d[TPOST_scale_addr], d[TPOST_scale_strides]);
     tile->norm_entry = d[TPOST_norm_entry];
     if (!measured)
@@ -374,20 +376,20 @@ static int read_tpostback(const struct cnnvp_command *command, struct cnnvp_job 
         return status;
     const uint64_t row = tile->channels * tile->plane;
     const uint64_t pooled = tile->channels * cnnvp_tile_pooled(tile);
-    const struct matrices matrices = {d[TPOSTBACK_mask_addr], d[TPOSTBACK_mask_image_stride], d[TPOSTBACK_id_addr],
-                                      d[TPOSTBACK_id_image_stride]};
+    const struct matrices matrices = {
+        d[TPOSTBACK_mask_addr], d[TPOSTBACK_mask_image_stride], d[TPOSTBACK_id_addr], d[TPOSTBACK_id_image_stride]};
     read_sums(job, d[TPOSTBACK_in_addr], d[TPOSTBACK_in_image_stride], pooled, d[TPOSTBACK_scale_addr],
               d[TPOSTBACK_scale_strides]);
     if (norm)
         reads(place(job, CNNVP_JOB_X, d[TPOSTBACK_x_addr], 4u, tile->images, row, d[TPOSTBACK_x_image_stride]));
     read_matrices(job, &matrices, false);
-    job->operands[CNNVP_JOB_X].half = job->operands[CNNVP_JOB_MASK].half =
-        job->operands[CNNVP_JOB_POSITIONS].half = idle;
+    job->operands[CNNVP_JOB_X].half = job->operands[CNNVP_JOB_MASK].half = job->operands[CNNVP_JOB_POSITIONS].half =
+        idle;
     tile->inputs_image_stride = d[TPOSTBACK_x_image_stride];
     tile->norm_entry = d[TPOSTBACK_norm_entry];
     if (job->convert)
-        writes(place(job, CNNVP_JOB_OUT, d[TPOSTBACK_out_addr], 4u, tile->images, pooled,
-                     d[TPOSTBACK_out_image_stride]));
+        writes(
+            place(job, CNNVP_JOB_OUT, d[TPOSTBACK_out_addr], 4u, tile->images, pooled, d[TPOSTBACK_out_image_stride]));
     else if (!reduce && !measured)
         writes(place(job, CNNVP_JOB_OUT, d[TPOSTBACK_out_addr], mantissa_bytes(job), tile->images, row,
                      d[TPOSTBACK_out_image_stride]));
@@ -449,8 +451,8 @@ static int read_tupdate(const struct cnnvp_command *command, struct cnnvp_job *j
     read_sums(job, d[TUPDATE_in_addr], 0, tile->plane, d[TUPDATE_scale_addr], d[TUPDATE_scale_stride] << 16);
     job->operands[CNNVP_JOB_IN].rows = tile->channels;
     job->operands[CNNVP_JOB_IN].stride = d[TUPDATE_in_stride];
-    struct cnnvp_job_operand *weights = place(job, CNNVP_JOB_WEIGHTS, d[TUPDATE_value_addr], 4u, tile->channels,
-                                              tile->plane, d[TUPDATE_value_stride]);
+    struct cnnvp_job_operand *weights =
+        place(job, CNNVP_JOB_WEIGHTS, d[TUPDATE_value_addr], 4u, tile->channels, tile->plane, d[TUPDATE_value_stride]);
     weights->read = weights->written = true;
     if (momentum) {
         struct cnnvp_job_operand *velocities = place(job, CNNVP_JOB_VELOCITIES, d[TUPDATE_velocity_addr], 4u,

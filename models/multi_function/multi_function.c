@@ -17,7 +17,6 @@
 #define UNIT_DEF "multi_function/multi_function.def"
 #include "unit/unit_enums.inc"
 
-
 enum { DETAIL_fast, DETAIL_cycle };
 
 struct multi_function {
@@ -34,7 +33,7 @@ struct multi_function {
 struct work {
     const struct cnnvp_command *command;
     struct cnnvp_job job;
-    uint64_t beats;        /* over which operands cross the port */
+    uint64_t beats; /* over which operands cross the port */
     uint64_t port_stalls;
     uint64_t saturated;
 };
@@ -44,9 +43,9 @@ struct work {
 /* Results that are feature values: activations and their errors, not weights nor matrices. */
 static bool leaves_features(const struct cnnvp_job *job, const struct cnnvp_job_operand *operand)
 {
-    const bool through = job->tile.kind == CNNVP_TILE_STATISTICS || job->tile.kind == CNNVP_TILE_BACKWARD ||
-                         (job->tile.kind == CNNVP_TILE_FORWARD &&
-                          (job->tile.flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) != 0);
+    const bool through =
+        job->tile.kind == CNNVP_TILE_STATISTICS || job->tile.kind == CNNVP_TILE_BACKWARD ||
+        (job->tile.kind == CNNVP_TILE_FORWARD && (job->tile.flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) != 0);
     return through && operand == &job->operands[CNNVP_JOB_OUT];
 }
 
@@ -135,9 +134,8 @@ static int send_backward(const struct multi_function *module, const struct work 
         status = send(module, work, PORT_encode, flags, tile, cnnvp_job_values(tile) / 16u + 1u);
         tile->kind = CNNVP_TILE_BACKWARD;
     }
-    return status == CNNVP_OK
-               ? send(module, work, PORT_max_pool_back, flags, tile, cnnvp_job_pooled_values(tile))
-               : status;
+    return status == CNNVP_OK ? send(module, work, PORT_max_pool_back, flags, tile, cnnvp_job_pooled_values(tile))
+                              : status;
 }
 
 /* Sends the tile to the first of its blocks; with CNNVP_DEBUG asks whether they can. */

@@ -36,8 +36,7 @@ static int compute(struct nfu *nfu, const struct cnnvp_fx16_tile *tile, const st
 {
     if (nfu->stepped)
         return cnnvp_nfu_cycle(&nfu->shape, tile, data, &nfu->array, cost);
-    return nfu->unit.timing_only ? CNNVP_OK
-                                 : cnnvp_fx16_compute(nfu->shape.acc_bits, tile, data, &nfu->unit.scratch);
+    return nfu->unit.timing_only ? CNNVP_OK : cnnvp_fx16_compute(nfu->shape.acc_bits, tile, data, &nfu->unit.scratch);
 }
 
 static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnvp_nfu_cost *cost,
@@ -118,7 +117,8 @@ static int nfu_access(void *self, uint32_t port, struct cnnvp_access *access)
     return status == CNNVP_OK ? execute(self, access, command) : status;
 }
 
-/* Whole PE tiles; a fully connected layer lays one direction out on the array, and is cut there in the other as well. */
+/* Whole PE tiles; a fully connected layer lays one direction out on the array, and is cut there in the other as well.
+ */
 static int nfu_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
     const struct nfu *nfu = self;

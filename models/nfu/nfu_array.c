@@ -149,8 +149,8 @@ void cnnvp_nfu_array_step(struct cnnvp_nfu_array *array, const struct cnnvp_nfu_
 {
     const uint32_t w = array->cols - array->first_col;
     const uint32_t h = array->rows - array->first_row;
-    const bool multiplies = step->execute && !step->operation.compare &&
-                            step->operation.product != CNNVP_FX16_PRODUCT_A;
+    const bool multiplies =
+        step->execute && !step->operation.compare && step->operation.product != CNNVP_FX16_PRODUCT_A;
     for (uint32_t row = 0; row < h; ++row)
         for (uint32_t col = 0; col < w; ++col)
             cnnvp_nfu_array_pe(array, col, row)->selected = select_input(array, step, read, context, col, row);

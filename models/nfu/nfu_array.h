@@ -19,7 +19,7 @@ enum cnnvp_nfu_move {
 struct cnnvp_nfu_step {
     enum cnnvp_nfu_move move;
     struct cnnvp_fx16_operation operation;
-    bool execute;           /* false: P is kept (taps of a 3x3 piece outside the kernel) */
+    bool execute; /* false: P is kept (taps of a 3x3 piece outside the kernel) */
     bool push_h;
     bool push_v;
     bool column_push_v;     /* the right-most column's FIFO-V */
@@ -51,7 +51,7 @@ struct cnnvp_nfu_array {
     uint32_t first_row; /* of the active PEs, which lie against the right and bottom edges (Part B 2-9) */
     uint32_t first_col;
     uint32_t acc_bits;
-    bool fault;         /* a FIFO was pushed when full or popped when empty */
+    bool fault; /* a FIFO was pushed when full or popped when empty */
     struct cnnvp_nfu_counts counts;
 };
 

@@ -103,9 +103,8 @@ static void sweep_connection(struct run *run, struct window_port *port, uint64_t
     const uint32_t piece = run->shape->kernel_piece;
     const uint32_t kw = piece != 0 ? piece : tile->kx;
     const uint32_t kh = piece != 0 ? piece : tile->ky;
-    const int16_t *weights = tile->uses_k && run->data->weights != NULL
-                                 ? run->data->weights + connection * tile->kx * tile->ky
-                                 : NULL;
+    const int16_t *weights =
+        tile->uses_k && run->data->weights != NULL ? run->data->weights + connection * tile->kx * tile->ky : NULL;
     port->channel = run->data->input != NULL ? run->data->input + in * tile->in_channel_stride : NULL;
     for (uint32_t py = 0; py < tile->ky; py += kh)
         for (uint32_t px = 0; px < tile->kx; px += kw)
@@ -115,8 +114,7 @@ static void sweep_connection(struct run *run, struct window_port *port, uint64_t
 /* The bias step P = P + A on all active PEs: one cycle, one word. */
 static void bias_step(struct run *run, uint64_t out, uint32_t w, uint32_t h)
 {
-    const int64_t bias =
-        run->data->bias != NULL ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
+    const int64_t bias = run->data->bias != NULL ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
     for (uint32_t row = 0; row < h; ++row)
         for (uint32_t col = 0; col < w; ++col)
             cnnvp_nfu_pe_add(cnnvp_nfu_array_pe(run->array, col, row), bias, run->shape->acc_bits);
@@ -207,8 +205,7 @@ static void multiply(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t in, uint
 static void neuron_result(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t out)
 {
     if (run->tile->bias) {
-        const int64_t bias =
-            run->data->bias != NULL ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
+        const int64_t bias = run->data->bias != NULL ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
         cnnvp_nfu_pe_add(pe, bias, run->shape->acc_bits);
         ++run->cost->bias_words;
     }

@@ -17,7 +17,7 @@ struct cnnvp_nfu_shape {
     uint32_t acc_bits;     /* 16 .. 64 */
     uint32_t pipeline;     /* stages */
     bool propagation;
-    bool single_neuron;    /* mapping of fully connected tiles */
+    bool single_neuron; /* mapping of fully connected tiles */
     bool extended_fifo_v;
 };
 

@@ -45,8 +45,8 @@ static void activate_one(void *context, uint32_t image, uint64_t index)
 static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
-    const struct cnnvp_stage_piece piece = {PORT_buffer, CNNVP_BORROW_WRITE, 0,
-                                            planes * cnnvp_tile_packed(tile->plane, 1u), 2u};
+    const struct cnnvp_stage_piece piece = {
+        PORT_buffer, CNNVP_BORROW_WRITE, 0, planes * cnnvp_tile_packed(tile->plane, 1u), 2u};
     const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
     void *matrix = NULL;
     const int status = keep ? cnnvp_stage_borrow(stage, access, &piece, &matrix) : CNNVP_OK;

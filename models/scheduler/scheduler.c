@@ -50,7 +50,7 @@ struct scheduler {
     uint32_t position;   /* in the section */
     uint32_t value[256]; /* of the element's registers, as far as this unit has set them */
     uint8_t known[256];
-    uint32_t tag;        /* layer that the element works for */
+    uint32_t tag; /* layer that the element works for */
 };
 
 /* ---- the element ---- */

@@ -38,14 +38,15 @@ static void classify_image(struct work *work, uint32_t n)
     const uint64_t at = (uint64_t)n * tile->channels;
     const uint32_t *label = gradient ? &tile->labels[n] : NULL;
     /* Labels have been checked. */
-    if (cnnvp_softmax_classify(1u, tile->channels, tile->values + at, label, (double)tile->rate,
-                               (float *)(void *)(record + sizeof *head), gradient ? tile->errors + at : NULL,
-                               &result) != CNNVP_OK)
+    if (cnnvp_softmax_classify(
+            1u, tile->channels, tile->values + at, label, (double)tile->rate, (float *)(void *)(record + sizeof *head),
+            gradient ? tile->errors + at : NULL, &result) != CNNVP_OK)
         return;
-    *head = (struct cnnvp_class_result){.predicted = result.predicted,
-                                        .correct = label != NULL && *label == result.predicted,
-                                        .loss = (float)result.loss,
-                                        .nonfinite = result.nonfinite};
+    *head = (struct cnnvp_class_result){
+        .predicted = result.predicted,
+        .correct = label != NULL && *label == result.predicted,
+        .loss = (float)result.loss,
+        .nonfinite = result.nonfinite};
     work->nonfinite += result.nonfinite;
 }
 
@@ -90,23 +91,21 @@ static int softmax_access(void *self, uint32_t port, struct cnnvp_access *access
         return CNNVP_E_INVAL;
     const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
     const uint64_t bytes = record_bytes(tile);
-    const struct cnnvp_stage_piece piece = {PORT_output, CNNVP_BORROW_WRITE, tile->record * bytes,
-                                            tile->images * bytes, 4u};
+    const struct cnnvp_stage_piece piece = {
+        PORT_output, CNNVP_BORROW_WRITE, tile->record * bytes, tile->images * bytes, 4u};
     if (gradient && tile->labels != NULL && !labels_are_classes(tile))
         return CNNVP_E_INVAL;
     status = cnnvp_stage_borrow(stage, access, &piece, &records);
     if (status != CNNVP_OK)
         return status;
     struct work images = {tile, records, 0};
-    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, tile->channels, 1u + 2u * softmax->exp_cycles,
-                                             classify_one, &images);
+    const uint64_t cycles =
+        cnnvp_stage_take(stage, access, tile, tile->channels, 1u + 2u * softmax->exp_cycles, classify_one, &images);
     for (uint32_t n = 0; cnnvp_stage_computes_fast(stage, access, tile) && n < tile->images; ++n)
         classify_image(&images, n);
     cnnvp_stage_count(stage, access, STAT_nonfinite, images.nonfinite);
     const uint64_t values = (uint64_t)tile->images * tile->channels;
-    const struct cnnvp_stage_work work = {"softmax", STAT_busy_cycles, STAT_values,
-                                          cycles,
-                                          3u * values};
+    const struct cnnvp_stage_work work = {"softmax", STAT_busy_cycles, STAT_values, cycles, 3u * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_images, tile->images);
     return gradient ? pass_to_statistics(stage, access, tile) : CNNVP_OK;

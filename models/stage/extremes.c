@@ -58,8 +58,7 @@ void cnnvp_extremes_add(const float *x, uint64_t n, uint64_t first, struct cnnvp
         extremes->min = x[at];
         extremes->min_at = (uint32_t)(first + at);
     }
-    if (greatest > extremes->max ||
-        (greatest >= extremes->max && greatest >= -FLT_MAX && first < extremes->max_at)) {
+    if (greatest > extremes->max || (greatest >= extremes->max && greatest >= -FLT_MAX && first < extremes->max_at)) {
         const uint64_t at = find(x, greatest);
         extremes->max = x[at];
         extremes->max_at = (uint32_t)(first + at);

@@ -48,8 +48,12 @@ int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_acces
 int cnnvp_stage_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t port, bool change,
                         uint64_t first, uint64_t count, uint64_t entry_bytes, void **data)
 {
-    struct cnnvp_stage_piece piece = {.port = port, .op = CNNVP_BORROW_READ, .address = first * entry_bytes,
-                                      .size = count * entry_bytes, .word_bytes = 4u};
+    struct cnnvp_stage_piece piece = {
+        .port = port,
+        .op = CNNVP_BORROW_READ,
+        .address = first * entry_bytes,
+        .size = count * entry_bytes,
+        .word_bytes = 4u};
     const int status = cnnvp_stage_borrow(stage, access, &piece, data);
     if (status != CNNVP_OK || !change)
         return status;

@@ -39,10 +39,10 @@ uint64_t cnnvp_step(const struct cnnvp_step *step)
 {
     struct beat registers[REGISTERS] = {{false, 0, 0}};
     struct beat waiting = {step->images != 0 && step->values != 0, 0, 0};
-    uint64_t inside = 0;  /* beats in the registers */
+    uint64_t inside = 0; /* beats in the registers */
     uint64_t clock = 0;
-    uint64_t taken = 0;   /* clocks that the waiting beat has been worked on at the entrance */
-    uint64_t place = 0;   /* the register that is the last one in this clock: they turn, beats stand still */
+    uint64_t taken = 0; /* clocks that the waiting beat has been worked on at the entrance */
+    uint64_t place = 0; /* the register that is the last one in this clock: they turn, beats stand still */
     assert(step->pipeline <= REGISTERS);
     while (waiting.valid || inside != 0) {
         struct beat entering = {false, 0, 0};
@@ -75,11 +75,11 @@ static uint64_t take(const struct cnnvp_stage *stage, const struct cnnvp_access 
 }
 
 uint64_t cnnvp_stage_take(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                          const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
-                          cnnvp_step_fn leave_value, void *context)
+                          const struct cnnvp_tile *tile, uint64_t values, uint64_t interval, cnnvp_step_fn leave_value,
+                          void *context)
 {
-    struct cnnvp_step step = {.images = tile->images, .values = values, .sets = tile->sets, .lanes = tile->lanes,
-                              .interval = interval};
+    struct cnnvp_step step = {
+        .images = tile->images, .values = values, .sets = tile->sets, .lanes = tile->lanes, .interval = interval};
     if (tile->stepped == 0 || cnnvp_stage_asks(access))
         return cnnvp_tile_beats(tile, values) * interval;
     return take(stage, access, &step, leave_value, context);
@@ -89,8 +89,8 @@ uint64_t cnnvp_stage_take_shared(const struct cnnvp_stage *stage, const struct c
                                  const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
                                  cnnvp_step_fn leave_value, void *context)
 {
-    struct cnnvp_step step = {.images = 1u, .values = values, .sets = 1u, .lanes = tile->sets * tile->lanes,
-                              .interval = interval};
+    struct cnnvp_step step = {
+        .images = 1u, .values = values, .sets = 1u, .lanes = tile->sets * tile->lanes, .interval = interval};
     if (tile->stepped == 0 || cnnvp_stage_asks(access))
         return cnnvp_tile_shared_beats(tile, values) * interval;
     return take(stage, access, &step, leave_value, context);

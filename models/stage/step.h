@@ -14,12 +14,12 @@
 typedef void (*cnnvp_step_fn)(void *context, uint32_t image, uint64_t index);
 
 struct cnnvp_step {
-    uint32_t images;   /* one to each set at a time */
-    uint64_t values;   /* of an image */
+    uint32_t images; /* one to each set at a time */
+    uint64_t values; /* of an image */
     uint32_t sets;
-    uint32_t lanes;    /* values that a set takes at once */
-    uint64_t interval; /* clocks that taking them needs, 1 or more */
-    uint64_t pipeline; /* clocks from then to their leaving */
+    uint32_t lanes;      /* values that a set takes at once */
+    uint64_t interval;   /* clocks that taking them needs, 1 or more */
+    uint64_t pipeline;   /* clocks from then to their leaving */
     cnnvp_step_fn leave; /* NULL: only time passes */
     void *context;
 };
@@ -32,11 +32,11 @@ uint64_t cnnvp_step(const struct cnnvp_step *step);
  * form. `leave` is called where there is arithmetic to do. Shared: values that belong to no image, all sets take them.
  */
 uint64_t cnnvp_stage_take(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                          const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
-                          cnnvp_step_fn leave, void *context);
+                          const struct cnnvp_tile *tile, uint64_t values, uint64_t interval, cnnvp_step_fn leave,
+                          void *context);
 uint64_t cnnvp_stage_take_shared(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                                 const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
-                                 cnnvp_step_fn leave, void *context);
+                                 const struct cnnvp_tile *tile, uint64_t values, uint64_t interval, cnnvp_step_fn leave,
+                                 void *context);
 
 /* True where a block computes a whole tile at once. */
 static inline bool cnnvp_stage_computes_fast(const struct cnnvp_stage *stage, const struct cnnvp_access *access,

@@ -29,8 +29,8 @@ static void add_tile(const struct cnnvp_tile *tile, struct cnnvp_extremes *entri
         for (uint32_t c = 0; c < tile->channels; ++c) {
             struct cnnvp_extremes *entry = &of_image[(uint64_t)c * tile->entry_channel_stride];
             if (apart != NULL)
-                cnnvp_extremes_add_apart(image + c * tile->plane, tile->plane, first, apart[c].min_at, apart[c].max_at,
-                                         entry);
+                cnnvp_extremes_add_apart(
+                    image + c * tile->plane, tile->plane, first, apart[c].min_at, apart[c].max_at, entry);
             else
                 cnnvp_extremes_add(image + c * tile->plane, tile->plane, first, entry);
         }
@@ -117,8 +117,8 @@ static int take_extremes(const struct cnnvp_stage *stage, struct cnnvp_access *a
     void *apart = NULL;
     int status = CNNVP_OK;
     if ((tile->flags & CNNVP_TILE_APART) != 0)
-        status = cnnvp_stage_entries(stage, access, PORT_buffer, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_extremes), &apart);
+        status = cnnvp_stage_entries(
+            stage, access, PORT_buffer, false, tile->norm_entry, tile->channels, sizeof(struct cnnvp_extremes), &apart);
     if (status == CNNVP_OK)
         status = cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
                                      sizeof(struct cnnvp_extremes), &entries);
@@ -132,8 +132,8 @@ static int take_extremes(const struct cnnvp_stage *stage, struct cnnvp_access *a
         status = step_tile(stage, access, tile, entries, apart, &cycles);
     if (status != CNNVP_OK)
         return status;
-    const struct cnnvp_stage_work work = {"extremes", STAT_busy_cycles, STAT_values, cycles,
-                                          2u * tile->images * values};
+    const struct cnnvp_stage_work work = {
+        "extremes", STAT_busy_cycles, STAT_values, cycles, 2u * tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_tiles, 1u);
     return CNNVP_OK;

@@ -20,8 +20,8 @@ static uint64_t add_tile(const struct cnnvp_tile *tile, struct cnnvp_sums *entri
     uint64_t nonfinite = 0;
     for (uint32_t n = 0; n < tile->images; ++n)
         for (uint32_t c = 0; c < tile->channels; ++c) {
-            struct cnnvp_sums *entry = &entries[(uint64_t)n * tile->entry_image_stride +
-                                                (uint64_t)c * tile->entry_channel_stride];
+            struct cnnvp_sums *entry =
+                &entries[(uint64_t)n * tile->entry_image_stride + (uint64_t)c * tile->entry_channel_stride];
             const float *plane = tile->values + ((uint64_t)n * tile->channels + c) * tile->plane;
             const uint32_t before = entry->nonfinite;
             if (tile->kind == CNNVP_TILE_SQUARES)
@@ -84,8 +84,8 @@ static uint64_t merge(const struct stepped *stepped, struct cnnvp_sums *entries)
     for (uint32_t n = 0; n < tile->images; ++n)
         for (uint32_t c = 0; c < tile->channels; ++c) {
             const struct plane *plane = &stepped->planes[(uint64_t)n * tile->channels + c];
-            struct cnnvp_sums *entry = &entries[(uint64_t)n * tile->entry_image_stride +
-                                                (uint64_t)c * tile->entry_channel_stride];
+            struct cnnvp_sums *entry =
+                &entries[(uint64_t)n * tile->entry_image_stride + (uint64_t)c * tile->entry_channel_stride];
             if (tile->kind == CNNVP_TILE_SQUARES) {
                 entry->squares += plane->sum;
                 continue;
@@ -140,8 +140,7 @@ static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (status != CNNVP_OK)
         return status;
     const struct cnnvp_stage_work work = {squares ? "squares" : "sums", STAT_busy_cycles,
-                                          squares ? STAT_square_values : STAT_values,
-                                          cycles, tile->images * values};
+                                          squares ? STAT_square_values : STAT_values, cycles, tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_tiles, 1u);
     return CNNVP_OK;

@@ -107,24 +107,31 @@ static struct piece results_piece(const struct train_array *array, const struct 
 {
     const struct cnnvp_train_tile *tile = &work->tile;
     /* sums of activations and of errors; gradients are none */
-    const uint64_t features = tile->kind == CNNVP_TRAIN_GRADIENT
-                                  ? 0
-                                  : (uint64_t)tile->images * tile->out_channels * tile->out_h * tile->out_w;
-    return (struct piece){.port = PORT_output, .half = tile->out_half, .address = tile->out_addr,
-                          .count = tile->out_span,
-                          .bytes = cnnvp_train_is_wide(&array->shape) && !tile->to_float ? 8u : 4u,
-                          .words = work->cost.output_words,
-                          .cycles = work->cost.compute_cycles + work->cost.writeout_cycles,
-                          .mode = cnnvp_buffer_write_mode(features)};
+    const uint64_t features =
+        tile->kind == CNNVP_TRAIN_GRADIENT ? 0
+                                           : (uint64_t)tile->images * tile->out_channels * tile->out_h * tile->out_w;
+    return (struct piece){
+        .port = PORT_output,
+        .half = tile->out_half,
+        .address = tile->out_addr,
+        .count = tile->out_span,
+        .bytes = cnnvp_train_is_wide(&array->shape) && !tile->to_float ? 8u : 4u,
+        .words = work->cost.output_words,
+        .cycles = work->cost.compute_cycles + work->cost.writeout_cycles,
+        .mode = cnnvp_buffer_write_mode(features)};
 }
 
 static struct piece scales_piece(const struct work *work)
 {
     const struct cnnvp_train_tile *tile = &work->tile;
     const bool held = (tile->out_exp_addr & CNNVP_TILE_HELD) != 0;
-    return (struct piece){.port = held ? PORT_scales : PORT_output, .half = held ? 0 : tile->out_half,
-                          .address = tile->out_exp_addr & ~CNNVP_TILE_HELD,
-                          .count = tile->out_exps, .bytes = 2u, .words = tile->out_exps};
+    return (struct piece){
+        .port = held ? PORT_scales : PORT_output,
+        .half = held ? 0 : tile->out_half,
+        .address = tile->out_exp_addr & ~CNNVP_TILE_HELD,
+        .count = tile->out_exps,
+        .bytes = 2u,
+        .words = tile->out_exps};
 }
 
 /* Whether results and scales fit into the output half, before anything is done. */
@@ -361,9 +368,9 @@ static int train_array_init(void *self, const struct cnnvp_init *init)
     array->stepped = param(init, PARAM_detail) == DETAIL_cycle;
     array->timing_only = init->ops->timing_only(init->host) != 0;
     if (array->shape.fc_all_rows && array->shape.rows != 3u)
-        return init->ops->config_error(init->host, PARAM_fc_rows,
-                                       "fc_rows 3 takes columns of three PEs (rows: 3), not of %u",
-                                       (unsigned)array->shape.rows);
+        return init->ops->config_error(
+            init->host, PARAM_fc_rows, "fc_rows 3 takes columns of three PEs (rows: 3), not of %u",
+            (unsigned)array->shape.rows);
     return CNNVP_OK;
 }
 

@@ -32,7 +32,7 @@ struct module {
     int64_t *zones;        /* sums: [image][out channel][y][x], gradients [out channel][in channel][ky][kx] */
     bool *touched;         /* whether a zone's word holds a sum of this command */
     uint64_t clock;
-    uint64_t drained_at;   /* clock at which the output registers are free again */
+    uint64_t drained_at; /* clock at which the output registers are free again */
 };
 
 /* ---- parts of the module ---- */
@@ -153,12 +153,10 @@ static void convolution_clock(struct module *m, const struct piece *piece, uint3
         for (uint32_t row = 0; row < m->shape->rows; ++row) {
             const uint32_t ky = piece->ky + row;
             const bool inside = ky < tile->ky && kx < tile->kx;
-            const int64_t sy = inside ? cnnvp_train_source(tile, y, turned(m, ky, tile->ky), tile->sy, tile->py,
-                                                           tile->in_h)
-                                      : -1;
-            const int64_t sx = inside ? cnnvp_train_source(tile, x, turned(m, kx, tile->kx), tile->sx, tile->px,
-                                                           tile->in_w)
-                                      : -1;
+            const int64_t sy =
+                inside ? cnnvp_train_source(tile, y, turned(m, ky, tile->ky), tile->sy, tile->py, tile->in_h) : -1;
+            const int64_t sx =
+                inside ? cnnvp_train_source(tile, x, turned(m, kx, tile->kx), tile->sx, tile->px, tile->in_w) : -1;
             read_input(m, array, row, image + array, piece->channel, sy, sx);
             for (uint32_t column = 0; column < piece->columns; ++column) {
                 struct pe *pe = pe_at(m, array, column, row);
@@ -237,8 +235,8 @@ static void gradient_row(struct module *m, const struct block *block, uint32_t r
     for (uint32_t array = 0; array < block->arrays; ++array) {
         read_input(m, array, row, block->image, block->array + array, sy, sx);
         for (uint32_t column = 0; column < block->columns; ++column) {
-            pe_at(m, array, column, row)->sum += m->weight_ports[column * m->shape->rows + row] *
-                                                 m->input_ports[array * m->shape->rows + row];
+            pe_at(m, array, column, row)->sum +=
+                m->weight_ports[column * m->shape->rows + row] * m->input_ports[array * m->shape->rows + row];
             m->cost->macs += inside;
         }
     }
@@ -347,8 +345,8 @@ static void connected_clock(struct module *m, uint32_t image, uint32_t images, u
                 continue;
             read_weight(m, column, row, true, o * tile->w_out_stride + i * tile->w_in_stride);
             for (uint32_t array = 0; array < images; ++array) {
-                pe_at(m, array, column, row)->sum += m->weight_ports[column * m->shape->rows + row] *
-                                                     m->input_ports[array * m->shape->rows];
+                pe_at(m, array, column, row)->sum +=
+                    m->weight_ports[column * m->shape->rows + row] * m->input_ports[array * m->shape->rows];
                 ++m->cost->macs;
             }
         }
@@ -422,8 +420,8 @@ static void bring_in(const struct module *m, uint64_t *saturated)
     const uint64_t run_words = gradients ? (uint64_t)tile->kx * tile->ky : (uint64_t)tile->out_h * tile->out_w;
     for (uint32_t i = 0; i < outer; ++i)
         for (uint32_t o = 0; o < tile->out_channels; ++o) {
-            const uint64_t zone = gradients ? (uint64_t)o * tile->in_channels + i
-                                            : (uint64_t)i * tile->out_channels + o;
+            const uint64_t zone =
+                gradients ? (uint64_t)o * tile->in_channels + i : (uint64_t)i * tile->out_channels + o;
             const uint64_t at = o * tile->out_channel_stride + (gradients ? i * run_words : i * tile->out_image_stride);
             const int32_t scale = tile->to_float ? cnnvp_train_scale(m->shape, tile, m->data, i, o) : 0;
             cnnvp_train_store(m->shape, tile, tile->accumulate, scale, m->zones + zone * run_words, at, run_words,
@@ -433,9 +431,8 @@ static void bring_in(const struct module *m, uint64_t *saturated)
 
 static uint64_t zone_words(const struct cnnvp_train_tile *tile)
 {
-    return tile->kind == CNNVP_TRAIN_GRADIENT
-               ? (uint64_t)tile->out_channels * tile->in_channels * tile->ky * tile->kx
-               : (uint64_t)tile->images * tile->out_channels * tile->out_h * tile->out_w;
+    return tile->kind == CNNVP_TRAIN_GRADIENT ? (uint64_t)tile->out_channels * tile->in_channels * tile->ky * tile->kx
+                                              : (uint64_t)tile->images * tile->out_channels * tile->out_h * tile->out_w;
 }
 
 static int run_parts(struct module *m, const struct cnnvp_train_tile *tile, const struct cnnvp_train_data *data,

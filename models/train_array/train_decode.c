@@ -6,9 +6,8 @@
 #include "train_tile.h"
 
 enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
-    OP_##mnemonic = (code),                                                                                            \
-    MASK_##mnemonic = (status_mask),
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
+    OP_##mnemonic = (code), MASK_##mnemonic = (status_mask),
 #include "instruction/opcodes.def"
 };
 
@@ -204,9 +203,9 @@ static int check_sizes(const struct cnnvp_train_tile *tile, const char **reason)
 static int check_operands(struct cnnvp_train_tile *tile, const char **reason)
 {
     const uint64_t taps = bounded(tile->kx, tile->ky);
-    tile->in_span = bounded(tile->images - 1u, tile->in_image_stride) +
-                    bounded(tile->in_channels - 1u, tile->in_channel_stride) +
-                    bounded(tile->in_h - 1u, tile->in_row_stride) + tile->in_w;
+    tile->in_span =
+        bounded(tile->images - 1u, tile->in_image_stride) + bounded(tile->in_channels - 1u, tile->in_channel_stride) +
+        bounded(tile->in_h - 1u, tile->in_row_stride) + tile->in_w;
     if (tile->kind == CNNVP_TRAIN_GRADIENT) {
         tile->second_span = bounded(tile->images - 1u, tile->error_image_stride) +
                             bounded(tile->out_channels - 1u, tile->error_channel_stride) +

@@ -42,13 +42,13 @@ struct train_job {
     int32_t *term_places; /* the same of each k */
     /* working memory */
     int8_t *a_copy;
-    int64_t *row_sums;   /* of a, m of them */
-    int32_t *tap_sums;   /* error: sums over channels, before they are gathered */
+    int64_t *row_sums; /* of a, m of them */
+    int32_t *tap_sums; /* error: sums over channels, before they are gathered */
     uint8_t *panel;
     uint64_t panel_bytes; /* of one panel */
     uint64_t panels;      /* that memory is there for */
-    uint8_t *stage;      /* rows of bytes on their way into the panel */
-    int64_t *wide_sums;  /* [m][TRAIN_COLUMNS], where k is taken in several chunks */
+    uint8_t *stage;       /* rows of bytes on their way into the panel */
+    int64_t *wide_sums;   /* [m][TRAIN_COLUMNS], where k is taken in several chunks */
 };
 
 /* How far tap (y, x) of a channel lies behind its plane's beginning, for position 0. */

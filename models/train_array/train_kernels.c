@@ -52,7 +52,7 @@ static void plain_spread(const uint8_t *values, const struct train_segment *segm
 }
 
 static const struct train_kernels plain_kernels = {
-    "plain",      plain_panel,   plain_sum,        plain_add, plain_interleave,
+    "plain",      plain_panel,   plain_sum,        plain_add,      plain_interleave,
     plain_spread, plain_replace, plain_accumulate, plain_transpose};
 
 #ifdef TRAIN_X86
@@ -94,8 +94,7 @@ static const struct train_kernels plain_kernels = {
 #undef ODD_S
 
 /* Four columns and four quads at a time; every variant of x86 uses it. */
-CNNVP_TARGET_SSE2 static void sse2_transpose(const uint8_t *columns, size_t pitch, size_t quads,
-                                                           uint8_t *panel)
+CNNVP_TARGET_SSE2 static void sse2_transpose(const uint8_t *columns, size_t pitch, size_t quads, uint8_t *panel)
 {
     for (size_t q = 0; q < quads; q += 4u)
         for (size_t c = 0; c < TRAIN_STAGE; c += 4u) {
@@ -118,7 +117,7 @@ CNNVP_TARGET_SSE2 static void sse2_transpose(const uint8_t *columns, size_t pitc
 }
 
 static const struct train_kernels sse2_kernels = {
-    "sse2",       sse2_panel,    plain_sum,        plain_add, plain_interleave,
+    "sse2",       sse2_panel,    plain_sum,        plain_add,     plain_interleave,
     plain_spread, plain_replace, plain_accumulate, sse2_transpose};
 
 /* ---- AVX2 ---- */
@@ -156,8 +155,8 @@ static const struct train_kernels sse2_kernels = {
 #undef VECTORS
 
 /* Four columns at a time; what they write beyond a segment the next one replaces. */
-CNNVP_TARGET_AVX2 static void avx2_spread(const uint8_t *values, const struct train_segment *segments,
-                                                        size_t count, uint8_t *out)
+CNNVP_TARGET_AVX2 static void avx2_spread(const uint8_t *values, const struct train_segment *segments, size_t count,
+                                          uint8_t *out)
 {
     const __m128i neighbours = _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6);
     for (size_t s = 0; s < count; ++s) {
@@ -171,7 +170,7 @@ CNNVP_TARGET_AVX2 static void avx2_spread(const uint8_t *values, const struct tr
 }
 
 static const struct train_kernels avx2_kernels = {
-    "avx2",      avx2_panel,   avx2_sum,        avx2_add, avx2_interleave,
+    "avx2",      avx2_panel,   avx2_sum,        avx2_add,      avx2_interleave,
     avx2_spread, avx2_replace, avx2_accumulate, sse2_transpose};
 
 /* ---- AVX-512 BW ---- */
@@ -198,7 +197,7 @@ static const struct train_kernels avx2_kernels = {
 #undef VECTORS
 
 static const struct train_kernels avx512_kernels = {
-    "avx512",      avx512_panel,   avx512_sum,        avx512_add, avx512_interleave,
+    "avx512",    avx512_panel,   avx512_sum,        avx512_add,    avx512_interleave,
     avx2_spread, avx512_replace, avx512_accumulate, sse2_transpose};
 
 /* ---- AVX-512 VNNI: four products of bytes at once. ROWS x VECTORS sums stay in registers. ---- */
@@ -236,17 +235,15 @@ TARGET static void vnni_panel(const uint8_t *panel, const int8_t *const *rows, c
 }
 
 static const struct train_kernels vnni_kernels = {
-    "avx512vnni",  vnni_panel,     avx512_sum,        avx512_add, avx512_interleave,
-    avx2_spread, avx512_replace, avx512_accumulate, sse2_transpose};
+    "avx512vnni", vnni_panel,     avx512_sum,        avx512_add,    avx512_interleave,
+    avx2_spread,  avx512_replace, avx512_accumulate, sse2_transpose};
 
 #endif
 
 static const struct cnnvp_simd_variant variants[] = {
 #ifdef CNNVP_SIMD_X86
-    {CNNVP_SIMD_AVX512VNNI, &vnni_kernels},
-    {CNNVP_SIMD_AVX512, &avx512_kernels},
-    {CNNVP_SIMD_AVX2, &avx2_kernels},
-    {CNNVP_SIMD_SSE2, &sse2_kernels},
+    {CNNVP_SIMD_AVX512VNNI, &vnni_kernels}, {CNNVP_SIMD_AVX512, &avx512_kernels},
+    {CNNVP_SIMD_AVX2, &avx2_kernels},       {CNNVP_SIMD_SSE2, &sse2_kernels},
 #endif
     {CNNVP_SIMD_PLAIN, &plain_kernels},
 };

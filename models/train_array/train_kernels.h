@@ -17,7 +17,7 @@ enum {
     TRAIN_COLUMNS = 64, /* of a panel */
     TRAIN_ROWS = 12,    /* rows of one call */
     TRAIN_SLACK = 16,
-    TRAIN_STAGE = 16    /* columns of one call of `transpose` */
+    TRAIN_STAGE = 16 /* columns of one call of `transpose` */
 };
 
 /* Columns of a panel that follow each other in a row of the map. */

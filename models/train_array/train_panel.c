@@ -102,8 +102,7 @@ static uint64_t step_y(const struct train_job *job)
 }
 
 /* Columns of a panel that follow each other in a row of the map. Indices fit into 32 bits, whose division is quick. */
-static size_t find_segments(const struct train_job *job, uint64_t first, uint64_t count,
-                            struct train_segment *segments)
+static size_t find_segments(const struct train_job *job, uint64_t first, uint64_t count, struct train_segment *segments)
 {
     const uint32_t w = job->tile->out_w;
     const uint32_t h = job->tile->out_h;
@@ -116,8 +115,7 @@ static size_t find_segments(const struct train_job *job, uint64_t first, uint64_
     size_t found = 0;
     for (uint32_t to = 0; to < count; x = 0) {
         const uint32_t length = w - x < (uint32_t)count - to ? w - x : (uint32_t)count - to;
-        segments[found++] =
-            (struct train_segment){.to = to, .length = length, .from = image + y * down + x * across};
+        segments[found++] = (struct train_segment){.to = to, .length = length, .from = image + y * down + x * across};
         to += length;
         if (++y == h) {
             y = 0;

@@ -12,8 +12,8 @@ int32_t cnnvp_train_scale(const struct cnnvp_train_shape *shape, const struct cn
     const uint64_t in = tile->kind == CNNVP_TRAIN_GRADIENT ? (uint64_t)image * tile->in_exp_channel_stride
                                                            : (uint64_t)image * tile->in_exp_image_stride;
     const uint64_t second = (uint64_t)out_channel * tile->second_exp_channel_stride;
-    return cnnvp_bfp_product_scale(shape->mantissa_bits, data->in_exps[in], shape->mantissa_bits,
-                                   data->second_exps[second]);
+    return cnnvp_bfp_product_scale(
+        shape->mantissa_bits, data->in_exps[in], shape->mantissa_bits, data->second_exps[second]);
 }
 
 void cnnvp_train_scales(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
@@ -49,8 +49,7 @@ static int32_t clip32(int64_t sum, uint64_t *saturated)
 }
 
 void cnnvp_train_store(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile, bool accumulate,
-                       int32_t scale, const int64_t *sums, uint64_t at, uint64_t n, void *results,
-                       uint64_t *saturated)
+                       int32_t scale, const int64_t *sums, uint64_t at, uint64_t n, void *results, uint64_t *saturated)
 {
     if (tile->to_float) {
         float *out = (float *)results + at;

@@ -49,10 +49,10 @@ struct cnnvp_train_shape {
 struct cnnvp_train_tile {
     const char *name; /* mnemonic */
     enum cnnvp_train_kind kind;
-    bool connected;   /* fully connected layer */
+    bool connected; /* fully connected layer */
     bool accumulate;
     bool to_float;
-    bool bias;        /* the first operand is a channel of ones */
+    bool bias; /* the first operand is a channel of ones */
     uint32_t tag;
 
     uint32_t images;
@@ -64,8 +64,8 @@ struct cnnvp_train_tile {
 
     /* in values */
     uint64_t in_row_stride, in_channel_stride, in_image_stride;
-    uint64_t w_out_stride;                                         /* weights, from one output channel to the next */
-    uint64_t w_in_stride;                                          /* weights, from one input channel to the next */
+    uint64_t w_out_stride; /* weights, from one output channel to the next */
+    uint64_t w_in_stride;  /* weights, from one input channel to the next */
     uint64_t error_row_stride, error_channel_stride, error_image_stride; /* second operand of a gradient */
     /* in sums */
     uint64_t out_channel_stride, out_image_stride;
@@ -77,12 +77,12 @@ struct cnnvp_train_tile {
 
     uint32_t in_addr, second_addr, out_addr, in_exp_addr, second_exp_addr, out_exp_addr; /* bytes in the half */
     uint32_t in_half, second_half, out_half;
-    uint64_t in_span;     /* values from the first to the last one used, inclusive */
+    uint64_t in_span; /* values from the first to the last one used, inclusive */
     uint64_t second_span;
     uint64_t out_span;
-    uint64_t in_exps;     /* exponents that are read, likewise */
+    uint64_t in_exps; /* exponents that are read, likewise */
     uint64_t second_exps;
-    uint64_t out_exps;    /* scales that are written, see cnnvp_train_scales */
+    uint64_t out_exps; /* scales that are written, see cnnvp_train_scales */
 };
 
 /* Pointers are NULL in timing-only. Results are int32_t, int64_t with wide mantissas, float where `to_float`. */
@@ -148,8 +148,7 @@ void cnnvp_train_scales(const struct cnnvp_train_shape *shape, const struct cnnv
 
 /* results[at ..] of one scale. `accumulate`: added to what is there. */
 void cnnvp_train_store(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile, bool accumulate,
-                       int32_t scale, const int64_t *sums, uint64_t at, uint64_t n, void *results,
-                       uint64_t *saturated);
+                       int32_t scale, const int64_t *sums, uint64_t at, uint64_t n, void *results, uint64_t *saturated);
 /* The same for sums of 32 bits that go into a `to_float` tile. */
 void cnnvp_train_store_float(const struct cnnvp_train_tile *tile, int32_t scale, const int32_t *sums, uint64_t at,
                              uint64_t n, float *results, uint64_t *saturated);

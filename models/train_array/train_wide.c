@@ -38,8 +38,8 @@ static void window(const struct cnnvp_train_shape *shape, const struct cnnvp_tra
             uint64_t at = image * tile->out_image_stride + o * tile->out_channel_stride;
             for (uint32_t y = 0; y < tile->out_h; ++y)
                 for (uint32_t x = 0; x < tile->out_w; ++x, ++at) {
-                    const int64_t sum = window_sum(tile, input + image * tile->in_image_stride,
-                                                   weights + o * tile->w_out_stride, y, x);
+                    const int64_t sum =
+                        window_sum(tile, input + image * tile->in_image_stride, weights + o * tile->w_out_stride, y, x);
                     cnnvp_train_store(shape, tile, tile->accumulate, scale, &sum, at, 1u, data->results, saturated);
                 }
         }
@@ -77,8 +77,8 @@ static void gradient(const struct cnnvp_train_shape *shape, const struct cnnvp_t
             const int32_t scale = tile->to_float ? cnnvp_train_scale(shape, tile, data, c, o) : 0;
             for (uint32_t ky = 0; ky < tile->ky; ++ky)
                 for (uint32_t kx = 0; kx < tile->kx; ++kx, ++at) {
-                    const int64_t sum = tap_sum(tile, input + c * tile->in_channel_stride,
-                                                errors + o * tile->error_channel_stride, ky, kx);
+                    const int64_t sum = tap_sum(
+                        tile, input + c * tile->in_channel_stride, errors + o * tile->error_channel_stride, ky, kx);
                     cnnvp_train_store(shape, tile, tile->accumulate, scale, &sum, at, 1u, data->results, saturated);
                 }
         }

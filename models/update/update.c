@@ -41,8 +41,8 @@ static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
         cnnvp_update_values(tile->rate, tile->momentum, tile->errors, values, momentum ? tile->velocities : NULL,
                             tile->values);
     const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u, update_one, tile);
-    const struct cnnvp_stage_work work = {"update", STAT_busy_cycles, STAT_values, cycles,
-                                          (momentum ? 2u : 1u) * values};
+    const struct cnnvp_stage_work work = {
+        "update", STAT_busy_cycles, STAT_values, cycles, (momentum ? 2u : 1u) * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_tiles, 1u);
     tile->kind = CNNVP_TILE_EXTREMES;

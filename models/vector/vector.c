@@ -113,8 +113,8 @@ static uint64_t feature_words(const struct vector_job *job)
 static void count_command(struct vector *vector, const struct cnnvp_command *command, const struct vector_cost *cost,
                           uint64_t busy)
 {
-    static const uint32_t operations[VECTOR_OPERATORS] = {STAT_mac_operations, STAT_add_operations, STAT_sub_operations,
-                                                          STAT_div_operations, STAT_cmp_operations};
+    static const uint32_t operations[VECTOR_OPERATORS] = {
+        STAT_mac_operations, STAT_add_operations, STAT_sub_operations, STAT_div_operations, STAT_cmp_operations};
     const struct cnnvp_host_ops *ops = vector->ops;
     ops->count(vector->host, STAT_commands, command->tag, 1);
     ops->count(vector->host, STAT_busy_cycles, command->tag, busy);
@@ -137,8 +137,8 @@ static void count_clipped(struct vector *vector, const struct cnnvp_command *com
 static const char *name_of(uint32_t opcode)
 {
     switch (opcode) {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
-    case code:                                                                                                         \
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
+    case code:                                                                            \
         return #mnemonic;
 #include "instruction/opcodes.def"
     default:

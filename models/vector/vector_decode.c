@@ -70,13 +70,14 @@ static void set_range(struct vector_operand *operand, uint64_t inner, uint64_t o
 static struct vector_operand operand_at(uint32_t buffer, uint32_t halves, uint32_t address, int64_t stride,
                                         int64_t repeat)
 {
-    return (struct vector_operand){.used = 1,
-                                   .buffer = buffer,
-                                   .half = halves >> buffer & 1u,
-                                   .bytes = 2u,
-                                   .base = address,
-                                   .stride = stride,
-                                   .repeat = repeat};
+    return (struct vector_operand){
+        .used = 1,
+        .buffer = buffer,
+        .half = halves >> buffer & 1u,
+        .bytes = 2u,
+        .base = address,
+        .stride = stride,
+        .repeat = repeat};
 }
 
 /* 1 if no element that is worked on later than element (o, i) reads what that one writes: reading advances, and is
@@ -105,8 +106,8 @@ static int reads_ahead(const struct vector_job *job, const struct vector_operand
 static int collides(const struct vector_job *job, const struct vector_operand *read)
 {
     const struct vector_operand *out = &job->out;
-    return read->used && out->used && read->buffer == out->buffer && read->half == out->half &&
-           read->low < out->high && out->low < read->high && !reads_ahead(job, read);
+    return read->used && out->used && read->buffer == out->buffer && read->half == out->half && read->low < out->high &&
+           out->low < read->high && !reads_ahead(job, read);
 }
 
 /* Without gaps between the repetitions one long repetition does the same. */
@@ -153,8 +154,7 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
         set_range(&job->c, job->count, job->repeat);
     }
     if (has->out) {
-        job->out = operand_at(VECTOR_OUTPUT, command->halves, r[REG_out_addr], 1,
-                              signed_bits(r[REG_out_repeat], 32u));
+        job->out = operand_at(VECTOR_OUTPUT, command->halves, r[REG_out_addr], 1, signed_bits(r[REG_out_repeat], 32u));
         const int one_word = job->opcode == VECTOR_OP_vmean || job->opcode == VECTOR_OP_vvar;
         set_range(&job->out, one_word ? 1u : job->count, job->opcode == VECTOR_OP_vout ? 1u : job->repeat);
         job->out.words = (one_word ? 1u : job->count) * (job->opcode == VECTOR_OP_vout ? 1u : job->repeat);

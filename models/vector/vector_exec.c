@@ -199,8 +199,8 @@ static uint64_t write_results(const struct vector_job *job, struct chunk *c)
 static uint64_t write_registers(const struct vector_job *job, const struct vector_registers *registers)
 {
     int16_t words[VECTOR_LANES];
-    const uint64_t clipped = cnnvp_fx16_round_words(registers->lane[job->operator_], job->count, job->shift,
-                                                    job->rounding, job->seed, 0, words);
+    const uint64_t clipped = cnnvp_fx16_round_words(
+        registers->lane[job->operator_], job->count, job->shift, job->rounding, job->seed, 0, words);
     vector_put(&job->out, 0, 0, job->count, words);
     return clipped;
 }

@@ -42,10 +42,10 @@ struct vector_operand {
     int64_t base;
     int64_t stride;
     int64_t repeat;
-    int64_t low;   /* first byte touched */
-    int64_t high;  /* behind the last byte touched */
+    int64_t low;    /* first byte touched */
+    int64_t high;   /* behind the last byte touched */
     uint64_t words; /* 16-bit words that cross the port */
-    uint8_t *data; /* of element (0, 0); NULL in timing-only */
+    uint8_t *data;  /* of element (0, 0); NULL in timing-only */
 };
 
 /* A command, decoded. */

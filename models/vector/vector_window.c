@@ -5,7 +5,7 @@
 #include "cnnvp_integer.h"
 
 enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
     MASK_##mnemonic = (status_mask),
 #include "instruction/opcodes.def"
 };
@@ -68,8 +68,8 @@ void vector_window_cost(const struct cnnvp_fx16_tile *tile, const struct vector_
     const uint64_t taps = (uint64_t)tile->kx * tile->ky * (tile->per_channel ? 1u : tile->in_channels);
     const uint64_t results = tile->planes * plane;
     const uint64_t turns = cnnvp_divide_up(tile->planes, shape->units); /* channels of a unit, fewer of the last one */
-    const uint64_t groups = tile->planes / turns * channel_groups(turns, plane, lanes) +
-                            channel_groups(tile->planes % turns, plane, lanes);
+    const uint64_t groups =
+        tile->planes / turns * channel_groups(turns, plane, lanes) + channel_groups(tile->planes % turns, plane, lanes);
     const uint64_t parameters = (tile->uses_k ? taps : 0u) + (tile->bias ? 1u : 0u);
     const uint64_t beats = cnnvp_divide_up(turns * plane, lanes) * taps;
     *cost = (struct vector_cost){.cycles = beats + shape->pipeline, .beats = beats, .elements = results * taps};

@@ -105,8 +105,8 @@ static int execute(struct window *window, struct cnnvp_access *access, const str
     uint64_t saturated = 0;
     const char *reason = "";
     if (command->opcode == OP_step)
-        return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL,
-                                 "the window engine has conv, pool and matmul; step is the NFU's");
+        return cnnvp_fx16_refuse(
+            &window->unit, command, CNNVP_E_INVAL, "the window engine has conv, pool and matmul; step is the NFU's");
     int status = cnnvp_fx16_decode(command, &tile, &reason);
     if (status != CNNVP_OK)
         return cnnvp_fx16_refuse(&window->unit, command, status, reason);

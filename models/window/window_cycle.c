@@ -29,11 +29,11 @@ struct run {
 
 /* One pass: what is in place while h and w are swept. */
 struct pass {
-    uint32_t in;   /* first channel of the lanes, and how many */
+    uint32_t in; /* first channel of the lanes, and how many */
     uint32_t lanes;
-    uint32_t out;  /* first result channel, and how many */
+    uint32_t out; /* first result channel, and how many */
     uint32_t outs;
-    uint32_t px;   /* corner of the kernel piece */
+    uint32_t px; /* corner of the kernel piece */
     uint32_t py;
     bool first;
     bool last;
@@ -136,8 +136,8 @@ static int16_t pair_weight(struct run *run, const struct pass *pass, uint32_t o,
     ++run->cost->weight_words;
     if (run->data->weights == NULL || !inside_kernel(run, pass, tap))
         return 0;
-    const uint64_t connection = tile->per_channel ? pass->out + o
-                                                  : (uint64_t)(pass->out + o) * tile->in_channels + pass->in + i;
+    const uint64_t connection =
+        tile->per_channel ? pass->out + o : (uint64_t)(pass->out + o) * tile->in_channels + pass->in + i;
     return run->data->weights[(connection * tile->ky + pass->py + tap / SIDE) * tile->kx + pass->px + tap % SIDE];
 }
 
@@ -278,8 +278,8 @@ static void window_dense(struct run *run)
     for (uint32_t in = 0; in < tile->in_channels; in += in_step) {
         const uint32_t lanes = cnnvp_minimum32(in_step, tile->in_channels - in);
         for (uint32_t out = 0; out < tile->out_channels; out += out_step) {
-            struct pass pass = {.in = in, .lanes = lanes, .out = out,
-                                .outs = cnnvp_minimum32(out_step, tile->out_channels - out)};
+            struct pass pass = {
+                .in = in, .lanes = lanes, .out = out, .outs = cnnvp_minimum32(out_step, tile->out_channels - out)};
             sweep_pieces(run, &pass, in == 0, !tile->bias && in + lanes == tile->in_channels);
         }
     }
@@ -324,7 +324,10 @@ static void broadcast_bias(struct run *run)
     const struct cnnvp_fx16_tile *tile = run->tile;
     for (uint32_t out = 0; out < tile->outputs; out += run->shape->fc_para) {
         const struct cnnvp_window_stage stage = {
-            .count = cnnvp_minimum32(run->shape->fc_para, tile->outputs - out), .result = out, .stride = 1, .last = true};
+            .count = cnnvp_minimum32(run->shape->fc_para, tile->outputs - out),
+            .result = out,
+            .stride = 1,
+            .last = true};
         int64_t *values = next_values(run);
         for (uint32_t lane = 0; lane < stage.count; ++lane)
             values[lane] = bias_value(run, out + lane);

@@ -10,7 +10,7 @@ struct cnnvp_window_stage {
     uint32_t count;  /* 0: a bubble */
     uint64_t result; /* first one, and how far the next is */
     uint64_t stride;
-    bool first;      /* pass of these results */
+    bool first; /* pass of these results */
     bool last;
 };
 

@@ -16,7 +16,7 @@ struct cnnvp_window_value {
 
 struct cnnvp_window_lane {
     struct cnnvp_window_value at[CNNVP_WINDOW_SIDE][CNNVP_WINDOW_SIDE]; /* [row][column] of the window */
-    const int16_t *channel; /* what the banks hold; NULL in timing-only */
+    const int16_t *channel;                                             /* what the banks hold; NULL in timing-only */
 };
 
 /* What a lane's banks delivered. */

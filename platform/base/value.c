@@ -80,8 +80,8 @@ static int refuse_number(const char *text, const char *rest, enum number_form fo
 {
     struct cnnvp_shown shown = cnnvp_config_show(text);
     const char *suffix = form == NUMBER_SIZE ? meant_suffix(rest) : NULL;
-    const char *expected = form == NUMBER_SIZE ? "a size in bytes, such as 65536 or 64KiB, is expected"
-                                               : "a whole number is expected";
+    const char *expected =
+        form == NUMBER_SIZE ? "a size in bytes, such as 65536 or 64KiB, is expected" : "a whole number is expected";
     if (rest == text)
         (void)snprintf(reason, size, "%s where %s", shown.text, expected);
     else if (*rest == '.' || ((*rest == 'e' || *rest == 'E') && rest[1]))
@@ -171,8 +171,8 @@ const char *cnnvp_value_choice(const char *choices, uint64_t index, size_t *leng
 /* For a switch, the word that a YAML boolean stands for. */
 static const char *switch_word(const char *text)
 {
-    static const char *const words[][2] = {{"true", "on"}, {"yes", "on"}, {"on", "on"}, {"false", "off"}, {"no", "off"},
-                                           {"off", "off"}};
+    static const char *const words[][2] = {
+        {"true", "on"}, {"yes", "on"}, {"on", "on"}, {"false", "off"}, {"no", "off"}, {"off", "off"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
         if (strcasecmp(text, words[i][0]) == 0)
             return words[i][1];

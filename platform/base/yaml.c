@@ -112,8 +112,8 @@ static cnnvp_result check_characters(struct reader *reader, const char *text, si
         if (length == 0)
             return cnnvp_config_error(reader->error, place_at(reader, line, column), "byte 0x%02x is not UTF-8", at[0]);
         if ((at[0] < 0x20 && at[0] != '\n' && at[0] != '\r' && at[0] != '\t') || at[0] == 0x7f)
-            return cnnvp_config_error(reader->error, place_at(reader, line, column),
-                                      "control character 0x%02x in a text file", at[0]);
+            return cnnvp_config_error(
+                reader->error, place_at(reader, line, column), "control character 0x%02x in a text file", at[0]);
         line += at[0] == '\n';
         column = at[0] == '\n' ? 1 : column + 1;
         i += length;
@@ -126,8 +126,9 @@ static cnnvp_result take_key(struct reader *reader, const char *text, const char
 {
     struct cnnvp_yaml_node *map = reader->open[reader->depth - 1];
     if (strcmp(text, "<<") == 0)
-        return cnnvp_config_error(reader->error, place, "merge keys (<<) are not used in platform files; "
-                                                        "`base:` starts from another file");
+        return cnnvp_config_error(reader->error, place,
+                                  "merge keys (<<) are not used in platform files; "
+                                  "`base:` starts from another file");
     for (const struct cnnvp_yaml_node *child = map->children; child != NULL; child = child->next)
         if (strcmp(child->key, text) == 0)
             return cnnvp_config_error(reader->error, place, "key %s is there twice; first at %s",
@@ -159,7 +160,8 @@ static cnnvp_result add_node(struct reader *reader, struct cnnvp_yaml_node *node
 
 static int key_is_due(const struct reader *reader)
 {
-    return reader->depth && reader->open[reader->depth - 1]->kind == CNNVP_YAML_MAP && reader->key[reader->depth - 1] == NULL;
+    return reader->depth && reader->open[reader->depth - 1]->kind == CNNVP_YAML_MAP &&
+           reader->key[reader->depth - 1] == NULL;
 }
 
 static cnnvp_result take_scalar(struct reader *reader, struct fy_event *event, const char *place)
@@ -180,8 +182,9 @@ static cnnvp_result take_scalar(struct reader *reader, struct fy_event *event, c
     node->kind = CNNVP_YAML_SCALAR;
     node->text = text;
     /* A value that is not there has no position of its own. */
-    node->place = token != NULL || !reader->depth || reader->key[reader->depth - 1] == NULL ? place
-                                                                             : reader->key_place[reader->depth - 1];
+    node->place = token != NULL || !reader->depth || reader->key[reader->depth - 1] == NULL
+                      ? place
+                      : reader->key_place[reader->depth - 1];
     node->quoted = token != NULL && fy_event_get_node_style(event) != FYNS_PLAIN;
     return add_node(reader, node);
 }
@@ -325,9 +328,9 @@ cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, struct
     if (reader.root == NULL || cnnvp_yaml_is_null(reader.root))
         return cnnvp_config_error(error, file, "is empty; a platform file has `base:` or `units:`");
     if (reader.root->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, reader.root->place,
-                                  "%s where a map is expected, with the keys platform, base, units",
-                                  cnnvp_yaml_kind_name(reader.root));
+        return cnnvp_config_error(
+            error, reader.root->place, "%s where a map is expected, with the keys platform, base, units",
+            cnnvp_yaml_kind_name(reader.root));
     *root = reader.root;
     return CNNVP_DONE;
 }

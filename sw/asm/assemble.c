@@ -268,8 +268,8 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
     while (*lexer->at == '.') {
         const char *start = lexer->at++;
         const struct asm_name name = cnnvp_asm_name(lexer);
-        const struct asm_status *status = name.text != NULL ? cnnvp_asm_find_status((uint32_t)code, name.text, name.length)
-                                                    : NULL;
+        const struct asm_status *status =
+            name.text != NULL ? cnnvp_asm_find_status((uint32_t)code, name.text, name.length) : NULL;
         uint64_t value = 1;
         if (status == NULL)
             return unknown_status(self, code, start);

@@ -122,9 +122,9 @@ static cnnvp_result parse_name(struct parser *parser, struct asm_value *value)
     const struct asm_name name = cnnvp_asm_name(lexer);
     const struct asm_symbol *symbol = cnnvp_asm_find_symbol(parser->symbols, name);
     if (symbol == NULL)
-        return cnnvp_asm_fail(lexer, name.text,
-                              "'%.*s' is not defined; .equ defines numbers (before their use), 'name:' labels",
-                              (int)name.length, name.text);
+        return cnnvp_asm_fail(
+            lexer, name.text, "'%.*s' is not defined; .equ defines numbers (before their use), 'name:' labels",
+            (int)name.length, name.text);
     if (symbol->kind == ASM_BASE)
         return cnnvp_asm_fail(lexer, name.text, "'%.*s' is a descriptor base, a number is needed here",
                               (int)name.length, name.text);
@@ -176,7 +176,7 @@ static const char *take_operator(struct asm_lexer *lexer, unsigned level)
     return NULL;
 }
 
-static cnnvp_result apply(const struct asm_lexer *lexer, const char *at, const char *operator, struct asm_value *left,
+static cnnvp_result apply(const struct asm_lexer *lexer, const char *at, const char *operator, struct asm_value * left,
                           const struct asm_value *right)
 {
     const uint64_t a = (uint64_t)left->value;
@@ -237,7 +237,7 @@ static cnnvp_result parse_level(struct parser *parser, unsigned level, struct as
         cnnvp_asm_blanks(parser->lexer);
         const char *at = parser->lexer->at;
         const char *operator= take_operator(parser->lexer, level);
-        if (operator == NULL)
+        if (operator== NULL)
             break;
         struct asm_value right;
         result = parse_level(parser, level + 1u, &right);

@@ -6,7 +6,7 @@
 #include "instruction/descriptors.def"
 
 const struct asm_opcode cnnvp_asm_opcodes[256] = {
-#define CNNVP_OPCODE(name_, code, class_, format_, unit, descriptor_, mask_, help)                                     \
+#define CNNVP_OPCODE(name_, code, class_, format_, unit, descriptor_, mask_, help) \
     [code] = {#name_, ASM_FORMAT_##format_, (mask_), #descriptor_},
 #include "instruction/opcodes.def"
 };

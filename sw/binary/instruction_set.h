@@ -23,9 +23,9 @@ enum cnnvp_status_lsb {
 
 /* Descriptors as structs of 32-bit registers, in the order of the element's registers. */
 #define CNNVP_DESCRIPTOR_MEMBER(name, help) uint32_t name;
-#define CNNVP_DESCRIPTOR_STRUCT(form, name)                                                                            \
-    struct cnnvp_##name {                                                                                              \
-        CNNVP_DESCRIPTOR_##form(CNNVP_DESCRIPTOR_MEMBER)                                                               \
+#define CNNVP_DESCRIPTOR_STRUCT(form, name)              \
+    struct cnnvp_##name {                                \
+        CNNVP_DESCRIPTOR_##form(CNNVP_DESCRIPTOR_MEMBER) \
     };
 CNNVP_DESCRIPTORS(CNNVP_DESCRIPTOR_STRUCT)
 #undef CNNVP_DESCRIPTOR_STRUCT

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The blobs of a layer with weights, by what they hold (network_binary.h): for the guest, which looks for one, and for the
- * compiler, which fills them. */
+/* The blobs of a layer with weights, by what they hold (network_binary.h): for the guest, which looks for one, and for
+ * the compiler, which fills them. */
 #ifndef CNNVP_LAYER_BLOB_H
 #define CNNVP_LAYER_BLOB_H
 
@@ -8,9 +8,9 @@
 #include "network_binary.h"
 
 struct cnnvp_blob_slice {
-    uint32_t in, inputs;   /* first one, and how many */
+    uint32_t in, inputs; /* first one, and how many */
     uint32_t out, outputs;
-    uint32_t last;         /* 1: of the input slices: biases and table follow */
+    uint32_t last; /* 1: of the input slices: biases and table follow */
 };
 
 /* Inputs of a layer as slices count them: channels, or words of a fully connected layer. */
@@ -61,9 +61,12 @@ static inline struct cnnvp_blob_slice cnnvp_blob_slice(const struct cnnvp_binary
     const uint32_t in = index % cnnvp_group_blobs(layer) / slices * layer->tile_in;
     const uint32_t out = index % cnnvp_group_blobs(layer) % slices * layer->tile_out;
     const uint32_t count = cnnvp_minimum32(layer->tile_in, inputs - in);
-    return (struct cnnvp_blob_slice){.in = in, .inputs = count, .out = first + out,
-                                     .outputs = cnnvp_minimum32(layer->tile_out, outputs - out),
-                                     .last = in + count == inputs};
+    return (struct cnnvp_blob_slice){
+        .in = in,
+        .inputs = count,
+        .out = first + out,
+        .outputs = cnnvp_minimum32(layer->tile_out, outputs - out),
+        .last = in + count == inputs};
 }
 
 #endif

@@ -35,9 +35,9 @@ static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_b
 {
     const int on_vector = layer->unit == CNNVP_UNIT_VECTOR;
     if (layer->op == CNNVP_OP_CONV)
-        return (struct cnnvp_operation){on_vector ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv,
-                                        cnnvp_slice_status(layer, first, last) |
-                                            (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise};
+        return (struct cnnvp_operation){
+            on_vector ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv,
+            cnnvp_slice_status(layer, first, last) | (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise};
     const uint32_t sum = layer->pool == CNNVP_POOL_AVERAGE;
     const uint32_t further = sum && !first;
     return (struct cnnvp_operation){on_vector ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool,
@@ -72,8 +72,8 @@ static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnn
     case CNNVP_ARITHMETIC_MAX:
         return (struct cnnvp_operation){CNNVP_OPCODE_vcmp, 1u << CNNVP_STATUS_vcmp_store};
     case CNNVP_ARITHMETIC_MIN:
-        return (struct cnnvp_operation){CNNVP_OPCODE_vcmp,
-                                        1u << CNNVP_STATUS_vcmp_store | 1u << CNNVP_STATUS_vcmp_minimum};
+        return (struct cnnvp_operation){
+            CNNVP_OPCODE_vcmp, 1u << CNNVP_STATUS_vcmp_store | 1u << CNNVP_STATUS_vcmp_minimum};
     default:
         return (struct cnnvp_operation){CNNVP_OPCODE_vadd, 1u << CNNVP_STATUS_vadd_store};
     }

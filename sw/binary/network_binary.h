@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network binary: what the host compiler leaves in memory and the guest software reads. One guest program runs every
- * network.
+ * The network binary: what the host compiler leaves in memory and the guest software reads. One guest program runs
+ * every network.
  *
- * The binary starts at CNNVP_BINARY_ADDRESS with struct cnnvp_binary, followed by the layer table, the blob table and the
- * blobs (weights, biases, tables). Behind it lie the tensors. All members are 32-bit little-endian, all addresses are
- * absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are FX16 (16-bit two's complement, value =
- * word * 2^-frac, one frac for each tensor).
+ * The binary starts at CNNVP_BINARY_ADDRESS with struct cnnvp_binary, followed by the layer table, the blob table and
+ * the blobs (weights, biases, tables). Behind it lie the tensors. All members are 32-bit little-endian, all addresses
+ * are absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are FX16 (16-bit two's complement, value
+ * = word * 2^-frac, one frac for each tensor).
  *
  * Memory: [guest program, its stack | binary | tensors of one image | inputs of all images | outputs of all images].
  */
@@ -57,7 +57,7 @@ struct cnnvp_binary_tensor {
 struct cnnvp_binary {
     uint32_t magic;
     uint32_t version;
-    uint32_t flags;        /* of enum cnnvp_binary_flag */
+    uint32_t flags; /* of enum cnnvp_binary_flag */
     uint32_t layer_count;
     uint32_t layers;       /* address of struct cnnvp_binary_layer[layer_count], in the order of execution */
     uint32_t blobs;        /* address of all layers' struct cnnvp_binary_blob[blob_count] */
@@ -68,8 +68,8 @@ struct cnnvp_binary {
     uint32_t input_halves; /* 1 or 2: halves of the input buffer */
     uint32_t weight_halves;
     uint32_t output_halves;
-    uint32_t chains;       /* address of struct cnnvp_binary_chain[], as many as layers name */
-    uint32_t scheduler;    /* address of the depth-first scheduler's registers, 0: there is none */
+    uint32_t chains;    /* address of struct cnnvp_binary_chain[], as many as layers name */
+    uint32_t scheduler; /* address of the depth-first scheduler's registers, 0: there is none */
     uint32_t scheduler_irq;
     struct cnnvp_binary_tensor input; /* the network's input */
 };
@@ -80,7 +80,7 @@ struct cnnvp_binary {
  * edges. Only feature 0 and the last one lie in memory. One level for each feature.
  */
 struct cnnvp_binary_level {
-    uint32_t bits_x;  /* 2^bits_x blocks side by side, 2^bits_y one above the other */
+    uint32_t bits_x; /* 2^bits_x blocks side by side, 2^bits_y one above the other */
     uint32_t bits_y;
     uint32_t target;  /* positions of a block: so many make it ready */
     uint32_t order;   /* address of the preset order, a word x | y << 16 for each block; 0: Morton order by counting */
@@ -102,12 +102,12 @@ enum cnnvp_binary_padding {
 struct cnnvp_binary_chain {
     uint32_t first_layer; /* the chain runs in its place; its other layers are passed over */
     uint32_t layer_count;
-    uint32_t layers;      /* address of struct cnnvp_binary_layer[layer_count]: as blocks see them, `in` and `out` are
-                             slots */
-    uint32_t levels;      /* address of struct cnnvp_binary_level[layer_count + 1] */
-    uint32_t resident;    /* 1: some blobs stay in the weight buffer while the chain runs; others are loaded for each
-                             block that needs them */
-    uint32_t scheduled;   /* 1: the scheduler issues its instructions where they fit its table */
+    uint32_t layers;    /* address of struct cnnvp_binary_layer[layer_count]: as blocks see them, `in` and `out` are
+                           slots */
+    uint32_t levels;    /* address of struct cnnvp_binary_level[layer_count + 1] */
+    uint32_t resident;  /* 1: some blobs stay in the weight buffer while the chain runs; others are loaded for each
+                           block that needs them */
+    uint32_t scheduled; /* 1: the scheduler issues its instructions where they fit its table */
     struct cnnvp_binary_tensor in;  /* feature 0 in memory */
     struct cnnvp_binary_tensor out; /* the last feature in memory */
 };
@@ -177,26 +177,25 @@ enum cnnvp_binary_norm_kind {
  *       layer function: for each slice of `tile_in` input channels     (S000's input_para; fc: inputs)
  *                         for each slice of `tile_out` output channels (S000's output_para) of the group
  * A slice's weights are a blob, and what it holds says where it is: that of group g, input slice i and output slice o
- * is number first_blob + g * B + i * S + o, with S output slices in group g and B blobs in a full group (layer_blob.h has
- * both directions). Nobody walks the table to find one, so it serves layers one by one, blocks depth first and networks
- * on chip alike; what differs is where blobs live on chip (struct cnnvp_binary_blob). A layer that takes its slices as
- * above meets ever higher numbers, and so do the layers of a chain: what stays of their blobs is there up to a number.
- * A blob holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise: [channel][ky][kx], with
- * tile_in = channels of the slice and one input slice a group); fc: [input][output]; then, in the blobs of the last
- * input slice, one bias word an output channel if `bias` is set, and then the table of a TABLE post-operation.
- * Layers without weights but with a table or norm parameters have one blob: first_blob; without either none
- * (blob_count 0).
+ * is number first_blob + g * B + i * S + o, with S output slices in group g and B blobs in a full group (layer_blob.h
+ * has both directions). Nobody walks the table to find one, so it serves layers one by one, blocks depth first and
+ * networks on chip alike; what differs is where blobs live on chip (struct cnnvp_binary_blob). A layer that takes its
+ * slices as above meets ever higher numbers, and so do the layers of a chain: what stays of their blobs is there up to
+ * a number. A blob holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise:
+ * [channel][ky][kx], with tile_in = channels of the slice and one input slice a group); fc: [input][output]; then, in
+ * the blobs of the last input slice, one bias word an output channel if `bias` is set, and then the table of a TABLE
+ * post-operation. Layers without weights but with a table or norm parameters have one blob: first_blob; without either
+ * none (blob_count 0).
  *
  * Buffer use by the guest, which the compiler must make fit into one half each (bytes):
- *   input:  conv/pool: tile_in * rows * cols * 2 with rows = (tile_h - 1) * sy + (ky - 1) * dy + 1, cols likewise, cut at
- *           the frame; fc: tile_in * 2; activation, norm, softmax: the tile; add: two tiles
+ *   input:  conv/pool: tile_in * rows * cols * 2 with rows = (tile_h - 1) * sy + (ky - 1) * dy + 1, cols likewise, cut
+ *           at the frame; fc: tile_in * 2; activation, norm, softmax: the tile; add: two tiles
  *   weight: the largest blob
  *   output: conv/fc: group_out * tile_h * tile_w * (2, or 8 if there is more than one input slice); pool: tile_in *
- *           tile_h * tile_w * (2, average 8, by position 10, maximum in parts 4); both 8 at least where the engine keeps
- *           partial sums there within an instruction; softmax but over AXIS_LAST: 4 * words of the tile; norm with
- *           statistics of the data: 2 * words of the tile + 10 * tile_in, and the tile is whole channels; others: 2 *
- *           words of the tile
- * pool, activation, norm and add have tile_in = group_out channels a group and one slice.
+ *           tile_h * tile_w * (2, average 8, by position 10, maximum in parts 4); both 8 at least where the engine
+ *           keeps partial sums there within an instruction; softmax but over AXIS_LAST: 4 * words of the tile; norm
+ * with statistics of the data: 2 * words of the tile + 10 * tile_in, and the tile is whole channels; others: 2 * words
+ * of the tile pool, activation, norm and add have tile_in = group_out channels a group and one slice.
  */
 /*
  * Formats of CNNVP_NORM_DATA, the descriptor registers `format` of its instructions. With F fraction bits in the data,
@@ -214,13 +213,13 @@ struct cnnvp_binary_norm_data {
 };
 
 struct cnnvp_binary_layer {
-    uint32_t op;  /* enum cnnvp_binary_op */
-    uint32_t tag; /* layer index + 1 in the statistics */
+    uint32_t op;    /* enum cnnvp_binary_op */
+    uint32_t tag;   /* layer index + 1 in the statistics */
     uint32_t chain; /* number of the chain that it is part of, from 1; 0: none */
     struct cnnvp_binary_tensor in;
     struct cnnvp_binary_tensor in2; /* add: second operand */
     struct cnnvp_binary_tensor out;
-    uint32_t unit;  /* conv, pool: enum cnnvp_binary_unit */
+    uint32_t unit; /* conv, pool: enum cnnvp_binary_unit */
     uint32_t kx, ky, sx, sy, dx, dy;
     uint32_t pad_top, pad_left; /* conv, pool: padding before row 0 and column 0; lies in the frame */
     uint32_t depthwise;         /* conv: 1: output channel c sees input channel c only */
@@ -231,19 +230,19 @@ struct cnnvp_binary_layer {
      * count_right - 1 of the input, whose first is 0. */
     uint32_t by_position;
     int32_t count_top, count_bottom, count_left, count_right;
-    uint32_t permuted;          /* activation: 1: output dimension i (channels, rows, columns) is input dimension
-                                   from[i] */
+    uint32_t permuted; /* activation: 1: output dimension i (channels, rows, columns) is input dimension
+                          from[i] */
     uint32_t from[3];
-    uint32_t fill;              /* 1: on chip the output's place, frame included, is set to zeros before the layer */
-    uint32_t tile_kx, tile_ky;  /* pool: the window is swept in parts of so many columns and rows, whole kernel pieces;
-                                   0: whole */
-    uint32_t arithmetic;        /* add: enum cnnvp_binary_arithmetic */
-    uint32_t axis;              /* softmax: enum cnnvp_binary_axis */
-    uint32_t norm;              /* enum cnnvp_binary_norm_kind */
+    uint32_t fill;             /* 1: on chip the output's place, frame included, is set to zeros before the layer */
+    uint32_t tile_kx, tile_ky; /* pool: the window is swept in parts of so many columns and rows, whole kernel pieces;
+                                  0: whole */
+    uint32_t arithmetic;       /* add: enum cnnvp_binary_arithmetic */
+    uint32_t axis;             /* softmax: enum cnnvp_binary_axis */
+    uint32_t norm;             /* enum cnnvp_binary_norm_kind */
     struct cnnvp_binary_norm_data norm_data;
-    uint32_t format;            /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift,
-                                   bias shift, rounding */
-    uint32_t seed;              /* of stochastic rounding; the guest adds the image number */
+    uint32_t format; /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift,
+                        bias shift, rounding */
+    uint32_t seed;   /* of stochastic rounding; the guest adds the image number */
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
     uint32_t first_blob, blob_count;
     uint32_t post_count;

@@ -45,10 +45,10 @@ enum cnnvp_train_what {
 struct cnnvp_train_images {
     uint32_t count;
     uint32_t mantissas;
-    uint32_t exponents;      /* bytes: one; one an image; one a channel */
-    uint32_t labels;         /* uint32 each; 0: none */
-    uint32_t results;        /* records of the output data buffer, see below: all, or a step's */
-    uint32_t outputs;        /* binary32 [image][class] of the last layer, before a softmax; 0: not kept */
+    uint32_t exponents; /* bytes: one; one an image; one a channel */
+    uint32_t labels;    /* uint32 each; 0: none */
+    uint32_t results;   /* records of the output data buffer, see below: all, or a step's */
+    uint32_t outputs;   /* binary32 [image][class] of the last layer, before a softmax; 0: not kept */
 };
 
 /* A tensor in block floating point: mantissas, and exponents in a region of their own. */
@@ -77,39 +77,39 @@ struct cnnvp_train_tiles {
 };
 
 struct cnnvp_train_layer {
-    uint32_t op;             /* enum cnnvp_train_op */
-    uint32_t tag_forward;    /* layer indices + 1 in the statistics */
+    uint32_t op;          /* enum cnnvp_train_op */
+    uint32_t tag_forward; /* layer indices + 1 in the statistics */
     uint32_t tag_backward;
     uint32_t tag_gradient;
-    uint32_t ci, hi, wi;     /* input map; fully connected: inputs x 1 x 1 */
-    uint32_t co, ho, wo;     /* map of the sums */
-    uint32_t ph, pw;         /* map behind the pool */
+    uint32_t ci, hi, wi; /* input map; fully connected: inputs x 1 x 1 */
+    uint32_t co, ho, wo; /* map of the sums */
+    uint32_t ph, pw;     /* map behind the pool */
     uint32_t kx, ky, sx, sy, px, py;
-    uint32_t bias;           /* 1: a further input channel of ones, whose kernel is the bias (Part B 0-8) */
-    uint32_t norm;           /* 1: batch norm */
+    uint32_t bias; /* 1: a further input channel of ones, whose kernel is the bias (Part B 0-8) */
+    uint32_t norm; /* 1: batch norm */
     uint32_t relu;
-    uint32_t pool;           /* 1: 2x2 maxima */
-    uint32_t epsilon;        /* of batch norm, binary32 */
-    uint32_t block;          /* enum cnnvp_train_binary_block of `in` and `error`: fully connected layers take no blocks
-                                of channels */
-    uint32_t out_block;      /* of what the layer above reads */
+    uint32_t pool;      /* 1: 2x2 maxima */
+    uint32_t epsilon;   /* of batch norm, binary32 */
+    uint32_t block;     /* enum cnnvp_train_binary_block of `in` and `error`: fully connected layers take no blocks
+                           of channels */
+    uint32_t out_block; /* of what the layer above reads */
     struct cnnvp_train_tiles forward, backward, gradient;
     struct cnnvp_train_tiles post, back_tiles; /* post-processing, whole maps: `out` channels, `images` */
-    uint32_t quantise_rows;  /* of [co][ci * ky * kx] weights at once */
-    struct cnnvp_train_bfp in;      /* activations of the batch [image][ci][hi][wi]; layer 0: not used, images are where
-                                       the data set has them */
-    uint32_t sums;           /* binary32 [image][co][ho][wo]: complete sums, before batch norm */
-    uint32_t positive;       /* 0/1 matrix: a bit a value, each map filled to 16 bits */
-    uint32_t positions;      /* position matrix: two bits a value behind the pool, each map filled to 16 bits */
-    struct cnnvp_train_bfp error;   /* loss by sums [image][co][ho][wo] */
-    uint32_t back;           /* 32 bits [image][co][ph][pw]: loss by what is behind the pool, as the layer above gives
-                                it */
-    uint32_t norm_entries;   /* entries of the batch norm buffer, CNNVP_TRAIN_NORM_BYTES a channel; gamma and beta are
-                                there */
+    uint32_t quantise_rows;                    /* of [co][ci * ky * kx] weights at once */
+    struct cnnvp_train_bfp in;    /* activations of the batch [image][ci][hi][wi]; layer 0: not used, images are where
+                                     the data set has them */
+    uint32_t sums;                /* binary32 [image][co][ho][wo]: complete sums, before batch norm */
+    uint32_t positive;            /* 0/1 matrix: a bit a value, each map filled to 16 bits */
+    uint32_t positions;           /* position matrix: two bits a value behind the pool, each map filled to 16 bits */
+    struct cnnvp_train_bfp error; /* loss by sums [image][co][ho][wo] */
+    uint32_t back;            /* 32 bits [image][co][ph][pw]: loss by what is behind the pool, as the layer above gives
+                                 it */
+    uint32_t norm_entries;    /* entries of the batch norm buffer, CNNVP_TRAIN_NORM_BYTES a channel; gamma and beta are
+                                 there */
     uint32_t extreme_entries; /* of the max-min buffer, CNNVP_TRAIN_EXTREME_BYTES a channel; with batch norm */
-    struct cnnvp_train_bfp weights; /* [co][ci][ky][kx] */
+    struct cnnvp_train_bfp weights;   /* [co][ci][ky][kx] */
     struct cnnvp_train_master master; /* the same order; CNNVP_TRAIN_NARROW: values are scratch memory of a step */
-    struct cnnvp_train_bfp biases;  /* [co], one exponent */
+    struct cnnvp_train_bfp biases;    /* [co], one exponent */
     struct cnnvp_train_master bias_master;
 };
 
@@ -135,20 +135,20 @@ struct cnnvp_train_result {
 struct cnnvp_train_binary {
     uint32_t magic;
     uint32_t version;
-    uint32_t bytes;          /* of the binary: header and layer table */
-    uint32_t flags;          /* of enum cnnvp_train_flag */
+    uint32_t bytes; /* of the binary: header and layer table */
+    uint32_t flags; /* of enum cnnvp_train_flag */
     uint32_t layer_count;
-    uint32_t layers;         /* address of struct cnnvp_train_layer[layer_count] */
-    uint32_t tag_softmax;    /* layer index + 1 of the softmax; 0: there is none */
-    uint32_t element;        /* address of the instruction element's registers */
-    uint32_t plic;           /* address of the interrupt controller */
-    uint32_t element_irq;    /* line of the element at the interrupt controller */
-    uint32_t input_halves;   /* 1 or 2 */
+    uint32_t layers;       /* address of struct cnnvp_train_layer[layer_count] */
+    uint32_t tag_softmax;  /* layer index + 1 of the softmax; 0: there is none */
+    uint32_t element;      /* address of the instruction element's registers */
+    uint32_t plic;         /* address of the interrupt controller */
+    uint32_t element_irq;  /* line of the element at the interrupt controller */
+    uint32_t input_halves; /* 1 or 2 */
     uint32_t weight_halves;
     uint32_t output_halves;
-    uint32_t weight_half;    /* bytes */
+    uint32_t weight_half; /* bytes */
     uint32_t output_half;
-    uint32_t arrays;         /* images of a group */
+    uint32_t arrays; /* images of a group */
     uint32_t mantissa_bits;
     uint32_t value_bytes;    /* of a mantissa: 1 or 4 */
     uint32_t held_scale;     /* bytes in the max-min buffer, behind all entries: scale of forward and gradients, */
@@ -160,16 +160,16 @@ struct cnnvp_train_binary {
     uint32_t error_rounding; /* of errors: the same, or 4: the remainder carried along each map */
     uint32_t seed_low;
     uint32_t seed_high;
-    uint32_t rate;           /* binary32 */
+    uint32_t rate; /* binary32 */
     uint32_t momentum;
     uint32_t bn_momentum;
-    uint32_t batch;          /* images of a step */
-    uint32_t factor;         /* binary32: 1 / batch */
-    uint32_t factor_last;    /* the same for the last step of an epoch, which may be shorter */
-    uint32_t first_step;     /* number of the first one to do */
-    uint32_t steps;          /* number behind the last one */
+    uint32_t batch;       /* images of a step */
+    uint32_t factor;      /* binary32: 1 / batch */
+    uint32_t factor_last; /* the same for the last step of an epoch, which may be shorter */
+    uint32_t first_step;  /* number of the first one to do */
+    uint32_t steps;       /* number behind the last one */
     uint32_t steps_per_epoch;
-    uint32_t order;          /* uint32 [epoch][image]: numbers in the data set */
+    uint32_t order; /* uint32 [epoch][image]: numbers in the data set */
     struct cnnvp_train_images training;
     struct cnnvp_train_images evaluation; /* count 0: none */
 };

@@ -137,10 +137,9 @@ int cli_reader_gone(void);
 CNNVP_MUST_USE cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config,
                                               int timing_only, cnnvp_platform **platform);
 /* The same, with what the guest prints going somewhere else than to standard output. */
-CNNVP_MUST_USE cnnvp_result cli_platform_open_console(const struct cli_platform_options *options,
-                                                      const cnnvp_config *config, int timing_only,
-                                                      void (*console)(void *context, const void *data, size_t size),
-                                                      void *context, cnnvp_platform **platform);
+CNNVP_MUST_USE cnnvp_result cli_platform_open_console(
+    const struct cli_platform_options *options, const cnnvp_config *config, int timing_only,
+    void (*console)(void *context, const void *data, size_t size), void *context, cnnvp_platform **platform);
 /* Statistics of a platform, marked `"partial": true` if the run did not come to its end, also into the file of --stats.
  * The text is NULL if it could not be had. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cli_statistics(const struct cli_platform_options *options, cnnvp_platform *platform,

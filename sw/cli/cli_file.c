@@ -117,8 +117,7 @@ static int give_name(const struct cli_output *output, int descriptor)
     if (reserved < 0)
         return -1;
     (void)close(reserved);
-    if (unlink(output->temporary) != 0 ||
-        linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) != 0)
+    if (unlink(output->temporary) != 0 || linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) != 0)
         return -1;
     if (rename(output->temporary, output->name) == 0)
         return 0;

@@ -6,9 +6,21 @@
 #include <string.h>
 
 enum {
-    KEY_STATS = 0x100, KEY_TRACE, KEY_MEMORY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_CHECK_COSTS, KEY_STRICT, KEY_SCHEDULE,
+    KEY_STATS = 0x100,
+    KEY_TRACE,
+    KEY_MEMORY_TRACE,
+    KEY_MAX_TIME,
+    KEY_SEED,
+    KEY_CHECK_COSTS,
+    KEY_STRICT,
+    KEY_SCHEDULE,
     KEY_BLOCK,
-    KEY_BLOCK_ORDER, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP, KEY_ROUNDING, KEY_SHAPE
+    KEY_BLOCK_ORDER,
+    KEY_CPU,
+    KEY_TIMING_ONLY,
+    KEY_ON_CHIP,
+    KEY_ROUNDING,
+    KEY_SHAPE
 };
 
 /* A length of time, such as 2s or 1.5ms, in picoseconds: a decimal number and ps, ns, us, ms or s. */
@@ -148,11 +160,15 @@ static error_t parse_shape(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-#define OPTION_PLATFORM                 \
-    {"platform", 'p', "FILE|PRESET", 0, \
-     "Platform file or preset: nfu, window, trainer (default: nfu; of train: trainer)", 1}
-#define OPTION_SET \
-    {"set", 's', "INSTANCE.PARAM=VALUE", 0, "Set a parameter; may be given again (see `cnnvp models KIND`)", 1}
+#define OPTION_PLATFORM                                                                          \
+    {                                                                                            \
+        "platform", 'p', "FILE|PRESET", 0,                                                       \
+            "Platform file or preset: nfu, window, trainer (default: nfu; of train: trainer)", 1 \
+    }
+#define OPTION_SET                                                                                                \
+    {                                                                                                             \
+        "set", 's', "INSTANCE.PARAM=VALUE", 0, "Set a parameter; may be given again (see `cnnvp models KIND`)", 1 \
+    }
 
 static const struct argp_option config_options[] = {OPTION_PLATFORM, OPTION_SET, {0}};
 
@@ -167,7 +183,8 @@ static const struct argp_option platform_options[] = {
     {"seed", KEY_SEED, "N", 0, "Seed of everything random (default: 0)", 3},
     {"check-costs", KEY_CHECK_COSTS, NULL, 0,
      "Compare what each command takes with what its unit answers when the planner asks; end with status 1 at the first "
-     "difference", 3},
+     "difference",
+     3},
     {"strict", KEY_STRICT, NULL, 0, "End with status 1 at the first call of a unit that the platform refuses", 3},
     {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 4},
     {"verbose", 'v', NULL, 0, "Print what units report; twice for more", 4},

@@ -63,7 +63,9 @@ cnnvp_result cli_platform_open_console(const struct cli_platform_options *option
         .timing_only = timing_only,
         .check_costs = options->check_costs,
         .strict = options->strict,
-        .verbosity = options->quiet ? -1 : options->verbose > 2 ? 2 : options->verbose,
+        .verbosity = options->quiet         ? -1
+                     : options->verbose > 2 ? 2
+                                            : options->verbose,
         .trace = options->trace,
         .series = options->series,
         .memory_trace = options->memory_trace,
@@ -127,9 +129,9 @@ int cli_close_trace(cnnvp_platform *platform, int result)
 
 void cli_report_end(const struct cnnvp_run_result *result)
 {
-    static const char *const ends[] = {"the guest ended with an error", "--max-time was reached",
-                                       "the run makes no progress, and the guest has not ended it",
-                                       "the run cannot go on", "interrupted"};
+    static const char *const ends[] = {
+        "the guest ended with an error", "--max-time was reached",
+        "the run makes no progress, and the guest has not ended it", "the run cannot go on", "interrupted"};
     const int told = strcmp(result->reason, ends[result->end]) == 0;
     char time[32];
     cli_message("%s at %s of simulated time%s%s", ends[result->end], cli_time_text(time, (double)result->time_ps),

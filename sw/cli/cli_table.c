@@ -46,7 +46,8 @@ static void describe_stalls(const json_t *layer, char *buffer, size_t size)
         double most = 0;
         const char *cause;
         json_t *value;
-        json_object_foreach((json_t *)(uintptr_t)stalls, cause, value) {
+        json_object_foreach((json_t *)(uintptr_t)stalls, cause, value)
+        {
             int done = 0;
             for (size_t i = 0; i < rank; ++i)
                 done |= strcmp(shown[i], cause) == 0;
@@ -70,7 +71,8 @@ static int name_width(const json_t *layers)
 {
     size_t width = 5, index;
     json_t *layer;
-    json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
+    json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
+    {
         size_t length = strlen(text(layer, "name"));
         width = length > width ? length : width;
     }
@@ -82,9 +84,8 @@ static int has_phases(const json_t *layers)
 {
     size_t index;
     json_t *layer;
-    json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
-        if (strcmp(text(layer, "phase"), "forward") != 0)
-            return 1;
+    json_array_foreach((json_t *)(uintptr_t)layers, index,
+                       layer) if (strcmp(text(layer, "phase"), "forward") != 0) return 1;
     return 0;
 }
 
@@ -102,7 +103,8 @@ cnnvp_result cli_print_layers(const char *json, FILE *stream)
                   "DRAM write B", "stalls (share of cycles)");
     size_t index;
     json_t *layer;
-    json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
+    json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
+    {
         char stalls[240];
         describe_stalls(layer, stalls, sizeof stalls);
         (void)fprintf(
@@ -146,13 +148,12 @@ static void print_schedule(const json_t *root, FILE *stream)
     if (json_array_size(chains) == 0)
         (void)fprintf(stream, "%-20s  no layer: maps of one block each, for which the chip has no room; see --block\n",
                       "depth first");
-    json_array_foreach(chains, index, chain)
-        (void)fprintf(stream,
-                      "%-20s  %s to %s, %" PRId64 " blocks of side %" PRId64 " at most, %" PRId64 " of %" PRId64
-                      " weight bytes stay on chip, issued by %s\n",
-                      "depth first", text(chain, "first"), text(chain, "last"), whole(chain, "blocks"),
-                      whole(schedule, "block"), whole(chain, "resident_weight_bytes"), whole(chain, "weight_bytes"),
-                      text(chain, "issued_by"));
+    json_array_foreach(chains, index, chain)(void) fprintf(
+        stream,
+        "%-20s  %s to %s, %" PRId64 " blocks of side %" PRId64 " at most, %" PRId64 " of %" PRId64
+        " weight bytes stay on chip, issued by %s\n",
+        "depth first", text(chain, "first"), text(chain, "last"), whole(chain, "blocks"), whole(schedule, "block"),
+        whole(chain, "resident_weight_bytes"), whole(chain, "weight_bytes"), text(chain, "issued_by"));
     if (padding != NULL && number(padding, "max_magnitude") > 0)
         (void)fprintf(stream, "%-20s  %.3f %% of the largest magnitude off ordinary convolution, at most\n",
                       "block padding", 100.0 * number(padding, "max_difference") / number(padding, "max_magnitude"));
@@ -175,8 +176,8 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     print_count(stream, "accelerator cycles", total, "accel_cycles");
     print_count(stream, "of them idle", total, "idle_cycles");
     print_count(stream, "MACs", total, "macs");
-    (void)fprintf(stream, "%-20s  %" PRId64 " bytes read, %" PRId64 " written\n", "DRAM",
-                  whole(memory, "read_bytes"), whole(memory, "write_bytes"));
+    (void)fprintf(stream, "%-20s  %" PRId64 " bytes read, %" PRId64 " written\n", "DRAM", whole(memory, "read_bytes"),
+                  whole(memory, "write_bytes"));
     print_count(stream, "peak feature words", json_object_get(root, "storage"), "peak_feature_words");
     print_count(stream, "instructions", total, "accel_instructions");
     print_count(stream, "guest instructions", total, "guest_instructions");

@@ -107,8 +107,8 @@ static int command(int argc, char **argv)
     struct check_options options = {.header = NULL};
     char no_networks[sizeof(struct cnnvp_error)] = "";
     cli_parse(&argp, "cnnvp check", 0, argc, argv, &options);
-    const struct cli_named_file files[] = {{"--platform", options.platform.platform, 0},
-                                           {"--header", options.header, 1}};
+    const struct cli_named_file files[] = {
+        {"--platform", options.platform.platform, 0}, {"--header", options.header, 1}};
     cnnvp_config *config = NULL;
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result == CNNVP_DONE)

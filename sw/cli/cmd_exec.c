@@ -40,11 +40,10 @@ static int execute(const struct exec_options *options, cnnvp_platform *platform)
 {
     struct cnnvp_error error = {""};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
-    const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "exec",
-                                         .seed = options->platform.seed};
+    const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "exec", .seed = options->platform.seed};
     /* The loader puts the program's name in front of its arguments itself. */
-    cnnvp_result result = cnnvp_platform_load_elf(platform, options->program[0], options->program_count - 1,
-                                                  options->program + 1, &error);
+    cnnvp_result result = cnnvp_platform_load_elf(
+        platform, options->program[0], options->program_count - 1, options->program + 1, &error);
     if (result != CNNVP_DONE)
         return (int)cli_report(result, &error);
     if (cnnvp_platform_describe_work(platform, &work) != CNNVP_DONE)
@@ -83,11 +82,12 @@ static int command(int argc, char **argv)
     cli_catch_signals();
     cnnvp_config *config = NULL;
     cnnvp_platform *platform = NULL;
-    const struct cli_named_file files[] = {{"", options.program[0], 0},
-                                           {"--platform", options.platform.platform, 0},
-                                           {"--stats", options.platform.stats, 1},
-                                           {"--trace", options.platform.trace, 1},
-                                           {"--memory-trace", options.platform.memory_trace, 1}};
+    const struct cli_named_file files[] = {
+        {"", options.program[0], 0},
+        {"--platform", options.platform.platform, 0},
+        {"--stats", options.platform.stats, 1},
+        {"--trace", options.platform.trace, 1},
+        {"--memory-trace", options.platform.memory_trace, 1}};
     int status = (int)cli_check_files(files, sizeof files / sizeof *files);
     if (status == CNNVP_DONE)
         status = (int)cli_configure(&options.platform, 0, &config);

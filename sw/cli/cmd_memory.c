@@ -71,14 +71,17 @@ static void print_result(const struct cnnvp_memory_result *result)
 
 static cnnvp_result replay(const struct memory_options *options, const cnnvp_config *config)
 {
-    const struct cnnvp_memory_options memory = {.struct_size = sizeof memory, .outstanding = options->outstanding,
-                                                .trace = options->platform.trace, .untimed = options->untimed};
+    const struct cnnvp_memory_options memory = {
+        .struct_size = sizeof memory,
+        .outstanding = options->outstanding,
+        .trace = options->platform.trace,
+        .untimed = options->untimed};
     struct cnnvp_memory_result result;
     struct cnnvp_error error = {""};
     char *json = NULL;
-    cnnvp_result status = cli_report(
-        cnnvp_memory_replay(config, options->file, &memory, &result, options->platform.stats != NULL ? &json : NULL, &error),
-        &error);
+    cnnvp_result status = cli_report(cnnvp_memory_replay(config, options->file, &memory, &result,
+                                                         options->platform.stats != NULL ? &json : NULL, &error),
+                                     &error);
     if (status == CNNVP_DONE && options->platform.stats != NULL)
         status = cli_write_file(options->platform.stats, json, strlen(json));
     if (status == CNNVP_DONE)
@@ -91,8 +94,8 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
         {"outstanding", KEY_OUTSTANDING, "N", 0, "Reads on their way at most (default: 32)", 0},
-        {"untimed", KEY_UNTIMED, NULL, 0,
-         "Times in the trace count for nothing: as fast as the controllers take it", 0},
+        {"untimed", KEY_UNTIMED, NULL, 0, "Times in the trace count for nothing: as fast as the controllers take it",
+         0},
         {"stats", KEY_STATS, "FILE.json", 0, "Where statistics go", 0},
         {"trace", KEY_TRACE, "FILE", 0, "Where bandwidth over time goes: .pftrace, .vcd or .fst", 0},
         {0}};
@@ -113,10 +116,11 @@ static int command(int argc, char **argv)
     struct memory_options options = {.outstanding = 32};
     cli_parse(&argp, "cnnvp memory", 0, argc, argv, &options);
     cnnvp_config *config = NULL;
-    const struct cli_named_file files[] = {{"", options.file, 0},
-                                           {"--platform", options.platform.platform, 0},
-                                           {"--stats", options.platform.stats, 1},
-                                           {"--trace", options.platform.trace, 1}};
+    const struct cli_named_file files[] = {
+        {"", options.file, 0},
+        {"--platform", options.platform.platform, 0},
+        {"--stats", options.platform.stats, 1},
+        {"--trace", options.platform.trace, 1}};
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result == CNNVP_DONE)
         result = cli_configure(&options.platform, 0, &config);

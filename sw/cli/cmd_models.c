@@ -49,7 +49,8 @@ static cnnvp_result list_library(const char *library)
 static int names_library(const char *text)
 {
     const size_t length = strlen(text);
-    return strchr(text, ':') == NULL && (strchr(text, '/') != NULL || (length > 3 && strcmp(text + length - 3, ".so") == 0));
+    return strchr(text, ':') == NULL &&
+           (strchr(text, '/') != NULL || (length > 3 && strcmp(text + length - 3, ".so") == 0));
 }
 
 static void list_kinds(void)
@@ -86,16 +87,16 @@ static void describe_param(const struct cnnvp_param *param)
         (void)snprintf(range, sizeof range, "%s to %s", low, high);
     }
     (void)printf("  %-18s  %-8s  %-24s  %-12s  %-12s  %s\n", param->name, types[param->type], range,
-                 *param->default_value ? param->default_value : "\"\"", param->unit != NULL && *param->unit ? param->unit : "-",
-                 param->help);
+                 *param->default_value ? param->default_value : "\"\"",
+                 param->unit != NULL && *param->unit ? param->unit : "-", param->help);
 }
 
 static void describe_port(const struct cnnvp_unit *unit, const struct cnnvp_port *port)
 {
-    static const char *const kinds[] = {"target", "initiator", "memory target", "memory initiator", "interrupt output",
-                                        "interrupt input"};
-    static const char *const crosses[] = {"", " (plain)", " (commands)", " (completions)", " (words)", " (tiles)",
-                                          " (programs)"};
+    static const char *const kinds[] = {
+        "target", "initiator", "memory target", "memory initiator", "interrupt output", "interrupt input"};
+    static const char *const crosses[] = {
+        "", " (plain)", " (commands)", " (completions)", " (words)", " (tiles)", " (programs)"};
     char more[48] = "";
     size_t crossing = (port->flags & CNNVP_PORT_CROSSES) / CNNVP_PORT_PLAIN;
     int target = port->kind == CNNVP_PORT_TARGET || port->kind == CNNVP_PORT_MEM_TARGET;
@@ -108,7 +109,8 @@ static void describe_port(const struct cnnvp_unit *unit, const struct cnnvp_port
     else if (port->flags & CNNVP_PORT_OPTIONAL)
         (void)snprintf(more, sizeof more, "optional");
     (void)printf("  %-18s  %-18s  %-16s  %s%s%s\n", port->name, kinds[port->kind], *more ? more : "-",
-                 port->help != NULL ? port->help : "", crossing < sizeof crosses / sizeof *crosses ? crosses[crossing] : "",
+                 port->help != NULL ? port->help : "",
+                 crossing < sizeof crosses / sizeof *crosses ? crosses[crossing] : "",
                  unit->register_count && &unit->ports[unit->register_port] == port ? " (registers)" : "");
 }
 
@@ -157,8 +159,8 @@ static void describe(const struct cnnvp_unit *unit)
                      "help");
     for (size_t i = 0; i < unit->stat_count; ++i) {
         const struct cnnvp_stat *stat = &unit->stats[i];
-        (void)printf("  %-26s  %-14s  %-28s  %-14s  %s\n", stat->name, stat->unit, stat->layer != NULL ? stat->layer : "-",
-                     stat->energy != NULL ? stat->energy : "-", stat->help);
+        (void)printf("  %-26s  %-14s  %-28s  %-14s  %s\n", stat->name, stat->unit,
+                     stat->layer != NULL ? stat->layer : "-", stat->energy != NULL ? stat->energy : "-", stat->help);
     }
     if (unit->track_count)
         (void)printf("\ntrace tracks\n");
@@ -167,7 +169,8 @@ static void describe(const struct cnnvp_unit *unit)
     if (unit->counter_count)
         (void)printf("\ntrace counters\n");
     for (size_t i = 0; i < unit->counter_count; ++i)
-        (void)printf("  %-26s  %s\n", unit->counters[i].name, unit->counters[i].unit != NULL ? unit->counters[i].unit : "-");
+        (void)printf("  %-26s  %s\n", unit->counters[i].name,
+                     unit->counters[i].unit != NULL ? unit->counters[i].unit : "-");
 }
 
 /* One of the texts about the statistics; 0: `name` is none. */
@@ -195,7 +198,8 @@ static int command(int argc, char **argv)
     const struct argp argp = {
         .parser = parse,
         .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|energy|onnx|stats|values]",
-        .doc = "Lists the kinds of units, or a library's, or one kind's parameters, ports, registers and statistics; `energy`: the "
+        .doc = "Lists the kinds of units, or a library's, or one kind's parameters, ports, registers and statistics; "
+               "`energy`: the "
                "energy tables; `onnx`: the operators that networks may have; `stats`: the members of the statistics; "
                "`values`: what training and labels add to them.",
     };

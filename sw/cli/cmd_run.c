@@ -21,7 +21,7 @@ struct run_options {
     struct cli_shapes shapes;
     const char *file;
     const char *input;
-    char input_of[256]; /* the network's input that it is said to be; "": it is not said */
+    char input_of[256];           /* the network's input that it is said to be; "": it is not said */
     const char *outputs[OUTPUTS]; /* files, in the order of the network's outputs */
     size_t output_count;
     const char *labels;
@@ -228,8 +228,8 @@ static cnnvp_result write_statistics(struct run *run, int partial)
 /* The user has given up before anything was simulated: statistics of nothing, marked as such. */
 static cnnvp_result give_up(struct run *run)
 {
-    const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "run",
-                                         .seed = run->options->platform.seed};
+    const struct cnnvp_work_info work = {
+        .struct_size = sizeof work, .command = "run", .seed = run->options->platform.seed};
     cli_message("interrupted before the simulation began");
     cnnvp_result result = CNNVP_DONE;
     if (run->platform == NULL) {
@@ -275,7 +275,8 @@ static cnnvp_result plan(struct run *run)
         result = cli_configure_core(&options->platform, run->config, &core);
     if (result != CNNVP_DONE)
         return result;
-    result = cnnvp_network_new(options->file, core != NULL ? core : run->config, &network_options, &run->network, &error);
+    result =
+        cnnvp_network_new(options->file, core != NULL ? core : run->config, &network_options, &run->network, &error);
     cnnvp_config_free(core);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
@@ -356,8 +357,8 @@ static cnnvp_result collect(struct run *run)
     if (result != CNNVP_DONE)
         return result;
     if (options->labels != NULL)
-        result = cnnvp_accuracy_count(&run->results[0].output, &run->results[0].reference, &run->labels,
-                                      &run->accuracy, &error);
+        result = cnnvp_accuracy_count(
+            &run->results[0].output, &run->results[0].reference, &run->labels, &run->accuracy, &error);
     if (result == CNNVP_DONE && options->dump != NULL)
         result = cnnvp_network_dump(run->network, run->platform, options->dump, &error);
     for (size_t i = 0; i < options->output_count && result == CNNVP_DONE; ++i)
@@ -381,7 +382,8 @@ static void print_outputs(const struct run *run)
 {
     for (size_t i = 0; run->results != NULL && i < run->options->output_count; ++i) {
         const char *name = name_among_several(run, i);
-        (void)printf("%-20s  %s%s%s\n", "output", name != NULL ? name : "", name != NULL ? ": " : "", run->options->outputs[i]);
+        (void)printf("%-20s  %s%s%s\n", "output", name != NULL ? name : "", name != NULL ? ": " : "",
+                     run->options->outputs[i]);
     }
 }
 
@@ -462,8 +464,10 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"input", 'i', "[NAME=]FILE.npy", 0,
-         "Images, float32, or uint8 meaning x/255; smaller ones, (N, C, H, W), are centred among zeros (default: seeded "
-         "normal values)", 0},
+         "Images, float32, or uint8 meaning x/255; smaller ones, (N, C, H, W), are centred among zeros (default: "
+         "seeded "
+         "normal values)",
+         0},
         {"output", 'o', "FILE.npy", 0, "Write the network's output; given again: its next output", 0},
         {"labels", 'l', "FILE.npy", 0,
          "Right classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},

@@ -76,7 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 struct display {
     int terminal;
-    uint64_t printed; /* tenths of the points that have been told of */
+    uint64_t printed;     /* tenths of the points that have been told of */
     char waiting_for[48]; /* that has been told of */
 };
 
@@ -227,8 +227,8 @@ static int command(int argc, char **argv)
     static const struct argp_option options[] = {
         {"output", 'o', "RESULTS.sqlite", 0, "Database of the results; made, or added to", 0},
         {"jobs", 'j', "N", 0, "Points or tasks at a time (default: one for each processor)", 0},
-        {"executor", KEY_EXECUTOR, "local|slurm", 0,
-         "Where points run: processes here, or a job array of a cluster", 0},
+        {"executor", KEY_EXECUTOR, "local|slurm", 0, "Where points run: processes here, or a job array of a cluster",
+         0},
         {"seed", KEY_SEED, "N", 0, "Seed of a random search or nsga2 (default: 0)", 0},
         {"export", KEY_EXPORT, "FILE.csv", 0, "Write one row for each point", 1},
         {"pareto", KEY_PARETO, NULL, 0, "Print of each network the points that no other one betters in all objectives",

@@ -9,9 +9,27 @@
 #include "train.h"
 
 enum {
-    KEY_DATASET = 0x300, KEY_EVAL, KEY_LIMIT, KEY_EPOCHS, KEY_STEPS, KEY_BATCH, KEY_LR, KEY_MOMENTUM, KEY_BN, KEY_LOG,
-    KEY_CHECKPOINT, KEY_EVERY, KEY_RESUME, KEY_INIT, KEY_ORDER, KEY_BLOCK, KEY_MASTER, KEY_ROUNDING, KEY_ERRORS,
-    KEY_CPU, KEY_TIMING
+    KEY_DATASET = 0x300,
+    KEY_EVAL,
+    KEY_LIMIT,
+    KEY_EPOCHS,
+    KEY_STEPS,
+    KEY_BATCH,
+    KEY_LR,
+    KEY_MOMENTUM,
+    KEY_BN,
+    KEY_LOG,
+    KEY_CHECKPOINT,
+    KEY_EVERY,
+    KEY_RESUME,
+    KEY_INIT,
+    KEY_ORDER,
+    KEY_BLOCK,
+    KEY_MASTER,
+    KEY_ROUNDING,
+    KEY_ERRORS,
+    KEY_CPU,
+    KEY_TIMING
 };
 
 /* A decimal number from `least` to `most`, where `least` itself is possible if `closed`. */
@@ -73,7 +91,8 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
         trainer->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
         return 0;
     case KEY_ERRORS:
-        trainer->errors = (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN + cli_choice(state, "--errors", arg, ways));
+        trainer->errors =
+            (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN + cli_choice(state, "--errors", arg, ways));
         return 0;
     case KEY_CPU:
         trainer->cpu_host = cli_choice(state, "--cpu", arg, cpus);
@@ -139,13 +158,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static cnnvp_result check_options(const struct train_options *options)
 {
-    if (options->trainer.timing_only && (options->checkpoint != NULL || options->resume != NULL || options->log != NULL))
+    if (options->trainer.timing_only &&
+        (options->checkpoint != NULL || options->resume != NULL || options->log != NULL))
         return cli_bad("%s needs the values that --timing-only leaves out",
-                       options->checkpoint != NULL ? "--checkpoint" : options->resume != NULL ? "--resume" : "--log");
+                       options->checkpoint != NULL ? "--checkpoint"
+                       : options->resume != NULL   ? "--resume"
+                                                   : "--log");
     /* A checkpoint may take the place of the one that was resumed from: that has been read by then. */
-    const char *resume = options->resume != NULL && options->checkpoint != NULL && strcmp(options->resume, options->checkpoint) == 0
-                             ? NULL
-                             : options->resume;
+    const char *resume =
+        options->resume != NULL && options->checkpoint != NULL && strcmp(options->resume, options->checkpoint) == 0
+            ? NULL
+            : options->resume;
     const struct cli_named_file files[] = {
         {"", options->file, 0},
         {"--platform", options->platform.platform, 0},
@@ -190,8 +213,8 @@ static cnnvp_result plan(struct train *train)
     options->trainer.evaluation = train->evaluation;
     options->trainer.shapes = options->shapes.texts;
     options->trainer.shape_count = options->shapes.count;
-    cnnvp_result result = cli_report(
-        cnnvp_trainer_new(options->file, train->config, &options->trainer, &train->trainer, &error), &error);
+    cnnvp_result result =
+        cli_report(cnnvp_trainer_new(options->file, train->config, &options->trainer, &train->trainer, &error), &error);
     if (result == CNNVP_DONE && options->resume != NULL)
         result = train_checkpoint_read(train);
     if (result == CNNVP_DONE)
@@ -239,8 +262,7 @@ static void print_nonfinite(const struct train *train)
     json_t *layers = json_object_get(json_object_get(root, "values"), "nonfinite"), *count;
     const char *name;
     uint64_t values = 0;
-    json_object_foreach(layers, name, count)
-        values += (uint64_t)json_integer_value(count);
+    json_object_foreach(layers, name, count) values += (uint64_t)json_integer_value(count);
     json_decref(root);
     if (values || train->history.nonfinite)
         (void)printf("%-20s  %" PRIu64 " values of layers, %" PRIu64 " outputs of the network\n", "not finite", values,
@@ -294,13 +316,14 @@ static cnnvp_result run(struct train *train)
 static const struct argp_option options_of_train[] = {
     {"dataset", KEY_DATASET, "DATASET", 0,
      "Images to learn from: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip; smaller ones than the network "
-     "takes are centred among zeros", 0},
+     "takes are centred among zeros",
+     0},
     {"eval", KEY_EVAL, "DATASET", 0, "Images that are only classified, at the end of each epoch", 0},
     {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
     {"output", 'o', "TRAINED.onnx", 0, "Write the network with what it has learned", 0},
     {"log", KEY_LOG, "FILE.csv", 0, "Write step, loss and accuracy of each step", 0},
-    {"checkpoint", KEY_CHECKPOINT, "FILE", 0,
-     "Keep what training goes on from, after each epoch and when interrupted", 0},
+    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Keep what training goes on from, after each epoch and when interrupted",
+     0},
     {"checkpoint-every", KEY_EVERY, "N", 0, "Keep it after every N steps instead", 0},
     {"resume", KEY_RESUME, "FILE", 0, "Go on from a checkpoint: the same weights as without the interruption", 0},
     {"epochs", KEY_EPOCHS, "N", 0, "Times that all images are learned from (default: 1)", 5},
@@ -314,7 +337,8 @@ static const struct argp_option options_of_train[] = {
     {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic", 0, "Rounding of mantissas (default: stochastic)", 6},
     {"errors", KEY_ERRORS, "plain|carried", 0,
      "Errors round as all the rest, or to nearest with the remainder carried to the next value of the map (default: "
-     "carried with --rounding nearest, else plain)", 6},
+     "carried with --rounding nearest, else plain)",
+     6},
     {"exponents", KEY_BLOCK, "tensor|image|channel", 0, "What shares an exponent (default: tensor)", 6},
     {"weight-bits", KEY_MASTER, "32|8", 0, "Update a 32-bit copy of the weights (default), or the 8-bit mantissas", 6},
     {"order", KEY_ORDER, "kernel|channel", 0,

@@ -55,7 +55,7 @@ struct train {
     size_t epoch_begin; /* in history: where the epoch began */
     double epoch_loss;  /* of the last epoch's steps that this program made */
     double epoch_accuracy;
-    struct train_point evaluated;  /* the last evaluation; images 0: none */
+    struct train_point evaluated; /* the last evaluation; images 0: none */
     char *json;
 };
 

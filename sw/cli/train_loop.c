@@ -8,12 +8,13 @@
 
 static struct train_point point_of(const struct cnnvp_train_record *record)
 {
-    return (struct train_point){.step = record->step + 1,
-                                .epoch = record->epoch,
-                                .images = record->images,
-                                .correct = record->correct,
-                                .loss = record->loss,
-                                .time_ps = record->time_ps};
+    return (struct train_point){
+        .step = record->step + 1,
+        .epoch = record->epoch,
+        .images = record->images,
+        .correct = record->correct,
+        .loss = record->loss,
+        .time_ps = record->time_ps};
 }
 
 static int is_epoch_end(const struct train *train, uint64_t step)
@@ -35,7 +36,8 @@ static cnnvp_result take_step(struct train *train, const struct cnnvp_train_reco
     train_show_progress(train, 0);
     if (epoch_end && train->evaluation == NULL)
         train_show_epoch(train, NULL);
-    if (options->checkpoint != NULL && (options->checkpoint_every ? point.step % options->checkpoint_every == 0 : epoch_end))
+    if (options->checkpoint != NULL &&
+        (options->checkpoint_every ? point.step % options->checkpoint_every == 0 : epoch_end))
         result = train_checkpoint_write(train);
     return result;
 }

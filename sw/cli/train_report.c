@@ -99,8 +99,7 @@ void train_show_progress(struct train *train, int last)
     char time[32], eta[32], mean[32], values[80] = "";
     summarise(history, first, history->step_count, &loss, &accuracy);
     if (!train->options->trainer.timing_only)
-        (void)snprintf(values, sizeof values, "  loss %s  accuracy %.1f%%", loss_text(loss, mean),
-                       100.0 * accuracy);
+        (void)snprintf(values, sizeof values, "  loss %s  accuracy %.1f%%", loss_text(loss, mean), 100.0 * accuracy);
     (void)fprintf(stderr, "%sstep %" PRIu64 "/%" PRIu64 "%s  simulated %s  ETA %s%s", terminal ? "\r\033[K" : "",
                   point->step, train->info.steps, values, time_text(point->time_ps, time),
                   eta_text((now - train->started) / done * left, eta), terminal && !last ? "" : "\n");
@@ -214,8 +213,8 @@ json_t *train_statistics(const struct train *train)
                                "loss", number(train->epoch_loss), "accuracy", train->epoch_accuracy);
     if (object != NULL && train->evaluated.images &&
         (json_object_set_new(object, "eval_loss", number(train->evaluated.loss)) != 0 ||
-         json_object_set_new(object, "eval_accuracy", json_real((double)train->evaluated.correct /
-                                                                (double)train->evaluated.images)) != 0)) {
+         json_object_set_new(object, "eval_accuracy",
+                             json_real((double)train->evaluated.correct / (double)train->evaluated.images)) != 0)) {
         json_decref(object);
         return NULL;
     }

@@ -92,9 +92,10 @@ static cnnvp_result enlarge(struct cnnvp_dataset *dataset, uint32_t height, uint
 {
     const uint64_t maps = dataset->images * dataset->channels;
     if ((uint64_t)height * width > CNNVP_DATASET_BYTES_MAX / maps)
-        return cnnvp_data_error(error, "%" PRIu64 " images of %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                                       " bytes are more than 1 GiB; use fewer (--limit)", dataset->images,
-                                dataset->channels, height, width);
+        return cnnvp_data_error(error,
+                                "%" PRIu64 " images of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                                " bytes are more than 1 GiB; use fewer (--limit)",
+                                dataset->images, dataset->channels, height, width);
     uint8_t *pixels = calloc(maps, (size_t)height * width);
     if (pixels == NULL)
         return cnnvp_data_no_memory(error);
@@ -115,15 +116,17 @@ cnnvp_result cnnvp_dataset_fit(cnnvp_dataset *dataset, uint32_t channels, uint32
                                uint32_t classes, struct cnnvp_error *error)
 {
     if (dataset->channels != channels || dataset->height > height || dataset->width > width)
-        return cnnvp_data_error(error, "%s: its images have %" PRIu32 " channels of %" PRIu32 " x %" PRIu32
-                                       "; the network takes %" PRIu32 " of %" PRIu32 " x %" PRIu32 " or smaller ones",
-                                dataset->image_source, dataset->channels, dataset->height, dataset->width, channels,
-                                height, width);
+        return cnnvp_data_error(
+            error,
+            "%s: its images have %" PRIu32 " channels of %" PRIu32 " x %" PRIu32 "; the network takes %" PRIu32
+            " of %" PRIu32 " x %" PRIu32 " or smaller ones",
+            dataset->image_source, dataset->channels, dataset->height, dataset->width, channels, height, width);
     for (uint64_t i = 0; i < dataset->images; ++i)
         if (dataset->labels[i] >= classes)
-            return cnnvp_data_error(error, "%s: label %u of image %" PRIu64 " is out of range; the network has %" PRIu32
-                                           " classes, 0 to %" PRIu32, dataset->label_source, dataset->labels[i], i,
-                                    classes, classes - 1);
+            return cnnvp_data_error(
+                error,
+                "%s: label %u of image %" PRIu64 " is out of range; the network has %" PRIu32 " classes, 0 to %" PRIu32,
+                dataset->label_source, dataset->labels[i], i, classes, classes - 1);
     if (dataset->height == height && dataset->width == width)
         return CNNVP_DONE;
     return enlarge(dataset, height, width, error);
@@ -150,9 +153,9 @@ uint32_t cnnvp_dataset_label(const cnnvp_dataset *dataset, uint64_t index)
 uint64_t cnnvp_dataset_hash(const cnnvp_dataset *dataset)
 {
     const uint64_t sizes[] = {dataset->images, dataset->channels, dataset->height, dataset->width};
-    const uint64_t parts[] = {XXH3_64bits(sizes, sizeof sizes),
-                              XXH3_64bits(dataset->pixels, dataset->images * image_bytes(dataset)),
-                              XXH3_64bits(dataset->labels, dataset->images)};
+    const uint64_t parts[] = {
+        XXH3_64bits(sizes, sizeof sizes), XXH3_64bits(dataset->pixels, dataset->images * image_bytes(dataset)),
+        XXH3_64bits(dataset->labels, dataset->images)};
     return XXH3_64bits(parts, sizeof parts);
 }
 

@@ -30,9 +30,10 @@ static cnnvp_result take_record(const struct cnnvp_data_file *file, const uint8_
                                 struct cnnvp_dataset *dataset)
 {
     if (record[0] >= CLASSES)
-        return cnnvp_data_error(file->error, "%s: record %" PRIu64 " has label %u; CIFAR-10 has 0 to %d (is it the "
-                                             "binary version, %d bytes a record?)", file->name, number, record[0],
-                                CLASSES - 1, RECORD);
+        return cnnvp_data_error(file->error,
+                                "%s: record %" PRIu64 " has label %u; CIFAR-10 has 0 to %d (is it the "
+                                "binary version, %d bytes a record?)",
+                                file->name, number, record[0], CLASSES - 1, RECORD);
     dataset->labels[dataset->images] = record[0];
     memcpy(dataset->pixels + dataset->images * IMAGE, record + 1, IMAGE);
     ++dataset->images;
@@ -58,8 +59,8 @@ static cnnvp_result read_file(struct cnnvp_data_file *file, uint64_t limit, stru
              at += RECORD)
             result = take_record(file, records + at, number++, dataset);
         if (result == CNNVP_DONE && got % RECORD != 0 && (limit == 0 || dataset->images < limit))
-            result = cnnvp_data_error(file->error, "%s: cut off in record %" PRIu64 "; CIFAR-10's have %d bytes",
-                                      file->name, number, RECORD);
+            result = cnnvp_data_error(
+                file->error, "%s: cut off in record %" PRIu64 "; CIFAR-10's have %d bytes", file->name, number, RECORD);
     }
     free(records);
     if (result == CNNVP_DONE && number == 0)

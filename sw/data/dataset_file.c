@@ -49,11 +49,12 @@ cnnvp_result cnnvp_data_some(struct cnnvp_data_file *file, void *data, size_t si
         int code = Z_OK;
         const char *why = gzerror(file->stream, &code);
         if (count < 0 || (code != Z_OK && code != Z_STREAM_END))
-            return cnnvp_data_error(file->error, "%s: %s", file->name,
-                                    code == Z_ERRNO       ? strerror(errno)
-                                    : code == Z_BUF_ERROR ? "the gzip file is cut off"
-                                    : code == Z_DATA_ERROR ? "the gzip file is damaged"
-                                                           : why);
+            return cnnvp_data_error(
+                file->error, "%s: %s", file->name,
+                code == Z_ERRNO        ? strerror(errno)
+                : code == Z_BUF_ERROR  ? "the gzip file is cut off"
+                : code == Z_DATA_ERROR ? "the gzip file is damaged"
+                                       : why);
         if (count == 0)
             return CNNVP_DONE;
         *got += (size_t)count;

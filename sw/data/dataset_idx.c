@@ -21,8 +21,8 @@ static cnnvp_result read_header(struct cnnvp_data_file *file, uint8_t *rank, uin
     if (got != 4 || bytes[0] != 0 || bytes[1] != 0)
         return cnnvp_data_error(file->error, "%s: not an IDX file; it must begin with two zero bytes", file->name);
     if (bytes[2] != TYPE_BYTE)
-        return cnnvp_data_error(file->error, "%s: elements of IDX type 0x%02x; unsigned bytes (0x08) are needed",
-                                file->name, bytes[2]);
+        return cnnvp_data_error(
+            file->error, "%s: elements of IDX type 0x%02x; unsigned bytes (0x08) are needed", file->name, bytes[2]);
     *rank = bytes[3];
     if (*rank < 1 || *rank > RANK_MAX)
         return cnnvp_data_error(file->error, "%s: %u dimensions; images have 3 or 4, labels 1", file->name, *rank);
@@ -53,8 +53,8 @@ static cnnvp_result read_elements(struct cnnvp_data_file *file, const char *what
     size_t got = 0;
     cnnvp_result result = cnnvp_data_append(file, data, 0, (size_t)(wanted * size), &got);
     if (result == CNNVP_DONE && got != wanted * size)
-        result = cnnvp_data_error(file->error, "%s: cut off in %s %" PRIu64 " of %" PRIu64, file->name, what,
-                                  (uint64_t)got / size, all);
+        result = cnnvp_data_error(
+            file->error, "%s: cut off in %s %" PRIu64 " of %" PRIu64, file->name, what, (uint64_t)got / size, all);
     return result == CNNVP_DONE && wanted == all ? check_end(file) : result;
 }
 
@@ -67,9 +67,10 @@ static cnnvp_result read_images(struct cnnvp_data_file *file, uint64_t limit, st
     if (result != CNNVP_DONE)
         return result;
     if (rank < 3)
-        return cnnvp_data_error(file->error, "%s: %u dimensions; images are [N][height][width] or "
-                                             "[N][channels][height][width]%s", file->name, rank,
-                                rank == 1 ? " (are images and labels exchanged?)" : "");
+        return cnnvp_data_error(file->error,
+                                "%s: %u dimensions; images are [N][height][width] or "
+                                "[N][channels][height][width]%s",
+                                file->name, rank, rank == 1 ? " (are images and labels exchanged?)" : "");
     dataset->channels = rank == 4 ? dims[1] : 1;
     dataset->height = dims[rank - 2];
     dataset->width = dims[rank - 1];
@@ -82,9 +83,10 @@ static cnnvp_result read_images(struct cnnvp_data_file *file, uint64_t limit, st
     const uint64_t plane = (uint64_t)dataset->height * dataset->width;
     if (plane > CNNVP_DATASET_BYTES_MAX / dataset->channels ||
         dataset->images > CNNVP_DATASET_BYTES_MAX / (plane * dataset->channels))
-        return cnnvp_data_error(file->error, "%s: %" PRIu64 " images of %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                                             " bytes are more than 1 GiB; use fewer (--limit)", file->name,
-                                dataset->images, dataset->channels, dataset->height, dataset->width);
+        return cnnvp_data_error(file->error,
+                                "%s: %" PRIu64 " images of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                                " bytes are more than 1 GiB; use fewer (--limit)",
+                                file->name, dataset->images, dataset->channels, dataset->height, dataset->width);
     return read_elements(file, "image", *all, dataset->images, plane * dataset->channels, &dataset->pixels);
 }
 

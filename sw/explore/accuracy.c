@@ -20,8 +20,10 @@ char *cnnvp_values_text(void)
     FILE *stream = open_memstream(&text, &size);
     if (stream == NULL)
         return NULL;
-    (void)fprintf(stream, "values: members of `values` in the statistics, beside those of the units; absent with "
-                  "--timing-only\n\n  %-34s  %-8s  %-10s  %s\n", "name", "unit", "with", "help");
+    (void)fprintf(stream,
+                  "values: members of `values` in the statistics, beside those of the units; absent with "
+                  "--timing-only\n\n  %-34s  %-8s  %-10s  %s\n",
+                  "name", "unit", "with", "help");
     for (size_t i = 0; i < cnnvp_value_count; ++i) {
         const struct cnnvp_value_help *value = &cnnvp_value_table[i];
         char name[64], with[32];
@@ -92,11 +94,12 @@ cnnvp_result cnnvp_accuracy_count(const struct cnnvp_array *output, const struct
     for (size_t i = 0; i < images; ++i) {
         int64_t label = label_at(labels, i);
         if (label < 0 || (uint64_t)label >= classes)
-            return cnnvp_config_error(error, NULL,
-                                      "--labels: label %zu is %" PRId64 "; the network has classes 0 to %zu", i, label,
-                                      classes - 1);
+            return cnnvp_config_error(
+                error, NULL, "--labels: label %zu is %" PRId64 "; the network has classes 0 to %zu", i, label,
+                classes - 1);
     }
-    *accuracy = (struct cnnvp_accuracy){.images = images, .correct = count_right(output, labels, images),
+    *accuracy = (struct cnnvp_accuracy){.images = images,
+                                        .correct = count_right(output, labels, images),
                                         .reference_correct = count_right(reference, labels, images)};
     return CNNVP_DONE;
 }
@@ -104,11 +107,10 @@ cnnvp_result cnnvp_accuracy_count(const struct cnnvp_array *output, const struct
 char *cnnvp_accuracy_json(const struct cnnvp_accuracy *accuracy)
 {
     const double images = (double)accuracy->images;
-    json_t *object =
-        json_pack("{s:I, s:I, s:f, s:I, s:f}", "images", (json_int_t)accuracy->images, "correct",
-                  (json_int_t)accuracy->correct, "top1", (double)accuracy->correct / images, "reference_correct",
-                  (json_int_t)accuracy->reference_correct, "reference_top1",
-                  (double)accuracy->reference_correct / images);
+    json_t *object = json_pack(
+        "{s:I, s:I, s:f, s:I, s:f}", "images", (json_int_t)accuracy->images, "correct", (json_int_t)accuracy->correct,
+        "top1", (double)accuracy->correct / images, "reference_correct", (json_int_t)accuracy->reference_correct,
+        "reference_top1", (double)accuracy->reference_correct / images);
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(object);
     return text;

@@ -100,8 +100,8 @@ static const char *find_file(struct cnnvp_sweep *sweep, const char *text)
     return beside != NULL && access(beside, R_OK) == 0 ? beside : text;
 }
 
-static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
-                               struct cnnvp_axis_value *value, struct cnnvp_error *error)
+static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis, struct cnnvp_axis_value *value,
+                               struct cnnvp_error *error)
 {
     struct cnnvp_error reason = {""};
     value->file = find_file(sweep, value->text);
@@ -130,8 +130,8 @@ static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_
         if (cnnvp_hash_file(file, hash, &reason) != CNNVP_DONE)
             return refuse(error, axis, value->place, reason.text);
         for (size_t i = 0; i + 1 < CNNVP_KEY_BYTES; ++i) /* order counts: rotated by one digit for each file */
-            value->hash[i] = (char)(value->hash[i] ? "0123456789abcdef"[(value->hash[i] + hash[(i + 1) % 32]) & 15]
-                                                   : hash[i]);
+            value->hash[i] =
+                (char)(value->hash[i] ? "0123456789abcdef"[(value->hash[i] + hash[(i + 1) % 32]) & 15] : hash[i]);
         found = cnnvp_arena_printf(&sweep->arena, "%s%s%s", found, separator, file);
         separator = ",";
         at += length;
@@ -308,8 +308,8 @@ static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *node
 static cnnvp_result add_steps(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, const struct cnnvp_yaml_node *node,
                               struct cnnvp_error *error)
 {
-    const struct cnnvp_yaml_node *const nodes[3] = {child_of(node, "from"), child_of(node, "to"),
-                                                    child_of(node, "step")};
+    const struct cnnvp_yaml_node *const nodes[3] = {
+        child_of(node, "from"), child_of(node, "to"), child_of(node, "step")};
     uint64_t bounds[3] = {0};
     if (nodes[0] == NULL || nodes[1] == NULL || nodes[2] == NULL || node->child_count != 3)
         return refuse(error, axis, node->place, "a range is {from: A, to: B, step: S} or {log2: [A, B]}");
@@ -354,8 +354,9 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
         const struct cnnvp_yaml_node *powers = child_of(node, "log2");
         if (!is_integral(axis) && !real)
             return refuse(error, axis, node->place, "has no order, so it takes a list of values and no range");
-        return powers != NULL && !real && node->child_count == 1 ? add_powers(sweep, axis, powers, error)
-                                                         : add_steps(sweep, axis, node, error);
+        return powers != NULL && !real && node->child_count == 1
+                   ? add_powers(sweep, axis, powers, error)
+                   : add_steps(sweep, axis, node, error);
     }
     const struct cnnvp_yaml_node *child = node->kind == CNNVP_YAML_LIST ? node->children : node;
     size_t count = node->kind == CNNVP_YAML_LIST ? node->child_count : 1;
@@ -365,8 +366,8 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
     cnnvp_result result = axis->values != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
     for (size_t i = 0; i < count && result == CNNVP_DONE; ++i, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child))
-            return cnnvp_config_error(error, child->place, "%s: %s where a value is expected", axis->name,
-                                      cnnvp_yaml_kind_name(child));
+            return cnnvp_config_error(
+                error, child->place, "%s: %s where a value is expected", axis->name, cnnvp_yaml_kind_name(child));
         result = add_value(sweep, axis, child->text, child->place, child->quoted, error);
     }
     return result;
@@ -405,8 +406,8 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
     for (size_t i = 0; cnnvp_config_instance(sweep->base, i, &instance) == CNNVP_DONE; ++i) {
         for (uint32_t p = 0; instance.unit != NULL && p <= instance.unit->param_count; ++p) {
             int last = p == instance.unit->param_count; /* the unit itself may vary too */
-            const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance.name,
-                                                  last ? "model" : instance.unit->params[p].name);
+            const char *name = cnnvp_arena_printf(
+                &sweep->arena, "%s.%s", instance.name, last ? "model" : instance.unit->params[p].name);
             if (name == NULL)
                 return cnnvp_config_no_memory(error);
             if (strcmp(name, axis->name) == 0) {
@@ -435,8 +436,8 @@ cnnvp_result cnnvp_axis_add(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind
         result = find_parameter(sweep, axis, error);
     for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i)
         if (strcmp(sweep->axes[i].name, axis->name) == 0)
-            result = cnnvp_config_error(error, axis->place, "%s is there twice; first at %s", axis->name,
-                                        sweep->axes[i].place);
+            result = cnnvp_config_error(
+                error, axis->place, "%s is there twice; first at %s", axis->name, sweep->axes[i].place);
     if (result == CNNVP_DONE)
         result = add_values(sweep, axis, node, error);
     if (result == CNNVP_DONE)

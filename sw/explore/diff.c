@@ -34,7 +34,8 @@ static void write_stalls(FILE *stream, const json_t *stalls, const json_t *names
 {
     const char *cause;
     json_t *unused;
-    json_object_foreach((json_t *)(uintptr_t)names, cause, unused) {
+    json_object_foreach((json_t *)(uintptr_t)names, cause, unused)
+    {
         char text[40];
         format_value(text, sizeof text, json_object_get(stalls, cause));
         cnnvp_csv_field(stream, text, 0);
@@ -43,21 +44,21 @@ static void write_stalls(FILE *stream, const json_t *stalls, const json_t *names
 
 static void write_layers(FILE *stream, const json_t *layers)
 {
-    static const char *const before[] = {"index", "name", "op", "phase", "macs", "start_ps", "end_ps", "cycles",
-                                         "compute_cycles"};
-    static const char *const after[] = {"utilization", "input_words", "weight_words", "output_words", "dram_read_bytes",
-                                        "dram_write_bytes"};
+    static const char *const before[] = {
+        "index", "name", "op", "phase", "macs", "start_ps", "end_ps", "cycles", "compute_cycles"};
+    static const char *const after[] = {
+        "utilization", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes"};
     const json_t *stalls = json_object_get(json_array_get(layers, 0), "stall_cycles");
     const char *cause;
     size_t index;
     json_t *layer, *unused;
     for (size_t i = 0; i < sizeof before / sizeof *before; ++i)
         cnnvp_csv_field(stream, before[i], 0);
-    json_object_foreach((json_t *)(uintptr_t)stalls, cause, unused)
-        (void)fprintf(stream, "stall_cycles.%s,", cause);
+    json_object_foreach((json_t *)(uintptr_t)stalls, cause, unused)(void) fprintf(stream, "stall_cycles.%s,", cause);
     for (size_t i = 0; i < sizeof after / sizeof *after; ++i)
         cnnvp_csv_field(stream, after[i], i + 1 == sizeof after / sizeof *after);
-    json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
+    json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
+    {
         char text[512];
         for (size_t i = 0; i < sizeof before / sizeof *before; ++i) {
             format_value(text, sizeof text, json_object_get(layer, before[i]));
@@ -166,11 +167,13 @@ static void compare(struct comparison *comparison, const char *path, const json_
     }
     if (depth > 12)
         return;
-    json_object_foreach((json_t *)(uintptr_t)a, key, member) {
+    json_object_foreach((json_t *)(uintptr_t)a, key, member)
+    {
         (void)snprintf(name, sizeof name, "%s%s%s", path, *path ? "." : "", key);
         compare(comparison, name, member, json_object_get(b, key), depth + 1);
     }
-    json_object_foreach((json_t *)(uintptr_t)b, key, member) {
+    json_object_foreach((json_t *)(uintptr_t)b, key, member)
+    {
         (void)snprintf(name, sizeof name, "%s%s%s", path, *path ? "." : "", key);
         if (json_object_get(a, key) == NULL)
             compare(comparison, name, NULL, member, depth + 1);
@@ -197,14 +200,14 @@ static json_t *find_layer(const json_t *layers, const json_t *own, const json_t 
     size_t index;
     size_t before = 0;
     json_t *layer;
-    json_array_foreach((json_t *)(uintptr_t)own, index, layer) {
+    json_array_foreach((json_t *)(uintptr_t)own, index, layer)
+    {
         if (layer == wanted)
             break;
         before += has_name_of(layer, wanted) ? 1 : 0;
     }
-    json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
-        if (has_name_of(layer, wanted) && before-- == 0)
-            return layer;
+    json_array_foreach((json_t *)(uintptr_t)layers, index,
+                       layer) if (has_name_of(layer, wanted) && before-- == 0) return layer;
     return NULL;
 }
 
@@ -222,11 +225,9 @@ static void compare_layers(struct comparison *comparison, const json_t *a, const
 {
     size_t index;
     json_t *layer;
-    json_array_foreach((json_t *)(uintptr_t)a, index, layer)
-        compare_layer(comparison, layer, find_layer(b, a, layer));
-    json_array_foreach((json_t *)(uintptr_t)b, index, layer)
-        if (find_layer(a, b, layer) == NULL)
-            compare_layer(comparison, NULL, layer);
+    json_array_foreach((json_t *)(uintptr_t)a, index, layer) compare_layer(comparison, layer, find_layer(b, a, layer));
+    json_array_foreach((json_t *)(uintptr_t)b, index, layer) if (find_layer(a, b, layer) == NULL)
+        compare_layer(comparison, NULL, layer);
 }
 
 static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the parts of the exploration share. A sweep passes these stages, each with its own files:
- *   specification -> axes            spec.c, axis.c     names, values and their places in the file; expression.c, objective.c
+ *   specification -> axes            spec.c, axis.c     names, values and their places; expression.c, objective.c
  *   axes -> points                   space.c, nsga2.c   which combinations are looked at, in which order
  *   point -> key, statistics         point.c, worker.c  what a worker does
  *   points -> result files           pool.c, slurm.c    workers here, or tasks of a cluster
@@ -47,7 +47,7 @@ struct cnnvp_axis_value {
     const char *place;
     enum cnnvp_json_kind json; /* how it stands in `params` */
     struct cnnvp_operand operand;
-    const char *file;          /* of a network or a file option: where it is */
+    const char *file;           /* of a network or a file option: where it is */
     char hash[CNNVP_KEY_BYTES]; /* of that file */
 };
 
@@ -81,7 +81,7 @@ struct cnnvp_axis {
     const char *name; /* as in `params` */
     const char *place;
     enum cnnvp_axis_kind kind;
-    int listed; /* 1: stands in `params` */
+    int listed;                              /* 1: stands in `params` */
     const struct cnnvp_sweep_option *option; /* of CNNVP_AXIS_OPTION */
     const struct cnnvp_param *param;         /* of CNNVP_AXIS_PARAMETER */
     struct cnnvp_axis_value *values;
@@ -210,7 +210,7 @@ int cnnvp_section_is(const char *section, size_t length, const char *path);
 struct cnnvp_point {
     uint64_t number;
     char key[CNNVP_KEY_BYTES];
-    cnnvp_config *config;       /* resolved; NULL: refused */
+    cnnvp_config *config; /* resolved; NULL: refused */
     struct cnnvp_error refused;
 };
 
@@ -331,8 +331,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_slurm_batch(struct cnnvp_driver *driver, const
                                               struct cnnvp_error *error);
 /* Cancels the job array that a killed driver has left, and learns its numbers. */
 void cnnvp_slurm_cancel_left(struct cnnvp_driver *driver);
-/* Points of a grid or a random search, and how many combinations the constraints allow (0: too many to be counted). Free
- * `numbers` with free(). */
+/* Points of a grid or a random search, and how many combinations the constraints allow (0: too many to be counted).
+ * Free `numbers` with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, uint64_t **numbers,
                                                size_t *count, uint64_t *allowed, struct cnnvp_error *error);
 /* One combination that the constraints allow, or BAD_INPUT. */

@@ -18,8 +18,26 @@
 
 #include "explore.h"
 
-enum op { OP_NUMBER, OP_TEXT, OP_NAME, OP_NEGATE, OP_NOT, OP_OR, OP_AND, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE,
-          OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD };
+enum op {
+    OP_NUMBER,
+    OP_TEXT,
+    OP_NAME,
+    OP_NEGATE,
+    OP_NOT,
+    OP_OR,
+    OP_AND,
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_MOD
+};
 
 struct node {
     enum op op;
@@ -196,8 +214,9 @@ static struct node *parse_sign(struct parser *parser)
     } else if (is_name_byte(*start) && *start != '.') {
         node = parse_name(parser);
     } else {
-        node = fail(parser, start, *start ? "a number, a name, a text or a parenthesis is expected here"
-                                          : "something is missing at the end");
+        node = fail(
+            parser, start,
+            *start ? "a number, a name, a text or a parenthesis is expected here" : "something is missing at the end");
     }
     --parser->depth;
     return node;
@@ -243,8 +262,8 @@ static struct node *parse_sum(struct parser *parser)
 
 static struct node *parse_compare(struct parser *parser)
 {
-    static const struct choice choices[] = {{"==", OP_EQ}, {"!=", OP_NE}, {"<=", OP_LE},
-                                            {">=", OP_GE}, {"<", OP_LT},  {">", OP_GT}};
+    static const struct choice choices[] = {
+        {"==", OP_EQ}, {"!=", OP_NE}, {"<=", OP_LE}, {">=", OP_GE}, {"<", OP_LT}, {">", OP_GT}};
     return parse_level(parser, choices, 6, parse_sum, 1);
 }
 
@@ -282,13 +301,20 @@ cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, c
     if (made == NULL)
         return cnnvp_config_no_memory(error);
     *made = (struct cnnvp_expression){.text = text, .place = place};
-    struct parser parser = {.arena = arena, .expression = made, .at = text, .name = name, .offer = offer,
-                            .context = context, .error = error};
+    struct parser parser = {
+        .arena = arena,
+        .expression = made,
+        .at = text,
+        .name = name,
+        .offer = offer,
+        .context = context,
+        .error = error};
     made->root = parse_or(&parser);
     skip_space(&parser);
     if (made->root != NULL && *parser.at)
-        (void)fail(&parser, parser.at, *parser.at == '=' ? "two values are compared by =="
-                                                         : "an operator is expected here; comparisons do not chain");
+        (void)fail(&parser, parser.at,
+                   *parser.at == '=' ? "two values are compared by =="
+                                     : "an operator is expected here; comparisons do not chain");
     *expression = made;
     return parser.failed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }

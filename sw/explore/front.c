@@ -148,7 +148,9 @@ static json_t *stats_of(struct rows *rows, size_t index, struct cnnvp_row *row, 
                         struct cnnvp_error *error)
 {
     *result = cnnvp_results_get(rows->results, rows->points[index]->key, 1, row, error);
-    return *result == CNNVP_DONE && row->stats != NULL ? cnnvp_stats_sections(row->stats, is_column, rows->sweep) : NULL;
+    return *result == CNNVP_DONE && row->stats != NULL
+               ? cnnvp_stats_sections(row->stats, is_column, rows->sweep)
+               : NULL;
 }
 
 static void format_number(char *buffer, size_t size, double number)
@@ -171,11 +173,13 @@ static json_t *list_columns(const struct cnnvp_sweep *sweep, const json_t *stats
     for (size_t i = 0; i < sweep->objective_count; ++i)
         (void)json_object_set_new(columns, sweep->objectives[i].path, json_true());
     for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i) {
-        json_object_foreach(json_object_get(stats, sections[i]), key, value) {
+        json_object_foreach(json_object_get(stats, sections[i]), key, value)
+        {
             (void)snprintf(path, sizeof path, "%s.%s", sections[i], key);
             if (json_is_number(value))
                 (void)json_object_set_new(columns, path, json_true());
-            json_object_foreach(value, unit, part) {
+            json_object_foreach(value, unit, part)
+            {
                 (void)snprintf(path, sizeof path, "%s.%s.%s", sections[i], key, unit);
                 (void)json_object_set_new(columns, path, json_true());
             }
@@ -192,8 +196,7 @@ static void write_head(FILE *stream, const struct cnnvp_sweep *sweep, json_t *co
     for (size_t i = 0; i < sweep->axis_count; ++i)
         if (sweep->axes[i].listed)
             cnnvp_csv_field(stream, sweep->axes[i].name, 0);
-    json_object_foreach(columns, path, unused)
-        cnnvp_csv_field(stream, path, 0);
+    json_object_foreach(columns, path, unused) cnnvp_csv_field(stream, path, 0);
     (void)fputs("error\n", stream);
 }
 
@@ -209,7 +212,8 @@ static void write_row(FILE *stream, const struct rows *rows, size_t index, json_
         if (sweep->axes[i].listed)
             cnnvp_csv_field(stream,
                             sweep->axes[i].values[cnnvp_point_index(sweep, rows->points[index]->number, i)].text, 0);
-    json_object_foreach(columns, path, unused) {
+    json_object_foreach(columns, path, unused)
+    {
         char text[40] = "";
         double number;
         if (cnnvp_stats_number(stats, path, &number))

@@ -33,7 +33,7 @@ struct evolution {
     struct individual *parents; /* 2 * population: parents, then children */
     struct individual *seen;    /* all points, in the order in which they were met */
     size_t seen_count;
-    size_t *generation_end;     /* of `seen` */
+    size_t *generation_end; /* of `seen` */
 };
 
 static const struct individual *find_seen(const struct evolution *evolution, uint64_t number)
@@ -52,7 +52,8 @@ static cnnvp_result read_values(struct evolution *evolution, struct individual *
     struct cnnvp_row row = {.params = NULL};
     cnnvp_result result = cnnvp_results_get(evolution->driver->results, key, 1, &row, error);
     json_t *stats = result == CNNVP_DONE && row.stats != NULL
-                        ? cnnvp_stats_sections(row.stats, cnnvp_objectives_need, evolution->sweep) : NULL;
+                        ? cnnvp_stats_sections(row.stats, cnnvp_objectives_need, evolution->sweep)
+                        : NULL;
     individual->failed = stats == NULL || !cnnvp_objectives_of(evolution->sweep, stats, individual->values);
     for (size_t o = 0; o < evolution->objectives && individual->failed; ++o)
         individual->values[o] = HUGE_VAL;
@@ -271,8 +272,8 @@ static cnnvp_result first_population(struct evolution *evolution, struct cnnvp_e
     for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; ++i) {
         int found = 0, twin = 1;
         for (int attempt = 0; attempt < RETRIES && twin && result == CNNVP_DONE; ++attempt) {
-            result = cnnvp_space_random(evolution->sweep, &evolution->chance, &evolution->parents[i].number, &found,
-                                        error);
+            result =
+                cnnvp_space_random(evolution->sweep, &evolution->chance, &evolution->parents[i].number, &found, error);
             if (result == CNNVP_DONE && !found)
                 result = cnnvp_space_first(evolution->sweep, &evolution->parents[i].number, error);
             twin = 0;
@@ -343,12 +344,14 @@ static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_
             shares[g] += cnnvp_hypervolume(values, evolution->generation_end[g], evolution->objectives, corner) / box;
     }
     for (uint32_t g = 0; g < generations && counted; ++g)
-        (void)json_array_append_new(list, json_pack("{s:i, s:I, s:f}", "generation", (int)g + 1, "points",
-                                                    (json_int_t)evolution->generation_end[g], "hypervolume",
-                                                    shares[g] / counted));
-    char *text = values != NULL && shares != NULL && list != NULL ? json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+        (void)json_array_append_new(
+            list, json_pack("{s:i, s:I, s:f}", "generation", (int)g + 1, "points",
+                            (json_int_t)evolution->generation_end[g], "hypervolume", shares[g] / counted));
+    char *text = values != NULL && shares != NULL && list != NULL
+                     ? json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(12))
+                     : NULL;
     cnnvp_result result = text != NULL ? cnnvp_results_set_fact(evolution->driver->results, "hypervolume", text, error)
-                               : cnnvp_config_no_memory(error);
+                                       : cnnvp_config_no_memory(error);
     free(text);
     free(values);
     free(shares);
@@ -380,16 +383,22 @@ static cnnvp_result evolve(struct evolution *evolution, uint32_t *order, struct 
 cnnvp_result cnnvp_nsga2_run(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     struct cnnvp_sweep *sweep = driver->sweep;
-    struct evolution evolution = {.driver = driver, .sweep = sweep, .chance = {driver->options->seed},
-                                  .objectives = sweep->objective_count, .population = sweep->population};
+    struct evolution evolution = {
+        .driver = driver,
+        .sweep = sweep,
+        .chance = {driver->options->seed},
+        .objectives = sweep->objective_count,
+        .population = sweep->population};
     size_t total = (size_t)sweep->population * sweep->generations;
     uint32_t *order = calloc(2 * (size_t)sweep->population, sizeof *order);
     evolution.parents = calloc(2 * (size_t)sweep->population, sizeof *evolution.parents);
     evolution.seen = calloc(total, sizeof *evolution.seen);
     evolution.generation_end = calloc(sweep->generations, sizeof *evolution.generation_end);
     driver->progress.points = total;
-    cnnvp_result result = order != NULL && evolution.parents != NULL && evolution.seen != NULL && evolution.generation_end != NULL
-                              ? evolve(&evolution, order, error) : cnnvp_config_no_memory(error);
+    cnnvp_result result =
+        order != NULL && evolution.parents != NULL && evolution.seen != NULL && evolution.generation_end != NULL
+            ? evolve(&evolution, order, error)
+            : cnnvp_config_no_memory(error);
     free(order);
     free(evolution.parents);
     free(evolution.seen);

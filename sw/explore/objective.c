@@ -12,14 +12,16 @@ static const json_t *element(const json_t *list, const char *word)
     json_t *item;
     if (*word && strspn(word, "0123456789") == strlen(word))
         return json_array_get(list, strtoul(word, NULL, 10));
-    json_array_foreach((json_t *)(uintptr_t)list, index, item) {
+    json_array_foreach((json_t *)(uintptr_t)list, index, item)
+    {
         const char *name = json_string_value(json_object_get(item, "name"));
         if (name != NULL && strcmp(name, word) == 0)
             return item;
         const char *from = json_string_value(json_object_get(item, "from"));
         const char *to = json_string_value(json_object_get(item, "to"));
         size_t length = from != NULL ? strlen(from) : 0;
-        if (from != NULL && to != NULL && strncmp(word, from, length) == 0 && word[length] == '-' && strcmp(word + length + 1, to) == 0)
+        if (from != NULL && to != NULL && strncmp(word, from, length) == 0 && word[length] == '-' &&
+            strcmp(word + length + 1, to) == 0)
             return item;
     }
     return NULL;

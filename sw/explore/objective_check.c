@@ -24,18 +24,20 @@ static void offer_paths(struct cnnvp_arena *arena, const json_t *value, const ch
     size_t index;
     if (json_is_number(value))
         cnnvp_suggest_offer(suggest, path);
-    json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    {
         const char *name = cnnvp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", key);
         if (name != NULL && strcmp(name, "platform") != 0)
             offer_paths(arena, member, name, suggest);
     }
-    json_array_foreach((json_t *)(uintptr_t)value, index, member) {
+    json_array_foreach((json_t *)(uintptr_t)value, index, member)
+    {
         const char *word = json_string_value(json_object_get(member, "name"));
         const char *from = json_string_value(json_object_get(member, "from"));
         const char *to = json_string_value(json_object_get(member, "to"));
-        const char *name = word != NULL         ? cnnvp_arena_printf(arena, "%s.%s", path, word)
+        const char *name = word != NULL                 ? cnnvp_arena_printf(arena, "%s.%s", path, word)
                            : from != NULL && to != NULL ? cnnvp_arena_printf(arena, "%s.%s-%s", path, from, to)
-                                        : NULL;
+                                                        : NULL;
         if (name != NULL)
             offer_paths(arena, member, name, suggest);
     }
@@ -77,7 +79,7 @@ static cnnvp_result check_value(const struct cnnvp_sweep *sweep, uint64_t number
     if (value != NULL && *value->needs && !has_option(sweep, value->needs))
         return cnnvp_config_error(error, objective->place, "%s needs the option %s", objective->path, value->needs);
     *known = value != NULL || (strncmp(objective->path, "values.accuracy.", 16) != 0 &&
-                       strncmp(objective->path, "values.training.", 16) != 0);
+                               strncmp(objective->path, "values.training.", 16) != 0);
     return CNNVP_DONE;
 }
 
@@ -138,9 +140,9 @@ static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_
         cnnvp_suggest_begin(&suggest, sweep->objectives[i].path);
         offer_paths(&sweep->arena, stats, "", &suggest);
         offer_values(&sweep->arena, &suggest);
-        return cnnvp_config_error(error, sweep->objectives[i].place, "the statistics have no number %s%s",
-                                  cnnvp_config_show(sweep->objectives[i].path).text,
-                                  cnnvp_suggest_text(&suggest, "there are"));
+        return cnnvp_config_error(
+            error, sweep->objectives[i].place, "the statistics have no number %s%s",
+            cnnvp_config_show(sweep->objectives[i].path).text, cnnvp_suggest_text(&suggest, "there are"));
     }
     return CNNVP_DONE;
 }

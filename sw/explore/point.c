@@ -235,7 +235,8 @@ static cnnvp_result plan(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
     if (!options->cpu_host)
         return cnnvp_network_new(file, point->config, options, &run->network, error);
     cnnvp_config *core = cnnvp_config_copy(sweep->base);
-    cnnvp_result result = core != NULL ? configure(sweep, point->number, 0, core, error) : cnnvp_config_no_memory(error);
+    cnnvp_result result =
+        core != NULL ? configure(sweep, point->number, 0, core, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_new(file, core, options, &run->network, error);
     cnnvp_config_free(core);
@@ -258,11 +259,11 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .rounding = is_set(sweep, number, "rounding", "truncate")     ? CNNVP_ROUND_TRUNCATE
                     : is_set(sweep, number, "rounding", "stochastic") ? CNNVP_ROUND_STOCHASTIC
                                                                       : CNNVP_ROUND_NEAREST,
-        .schedule = is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST
-                                                                     : CNNVP_SCHEDULE_LAYER,
+        .schedule =
+            is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER,
         .block = (uint32_t)number_of(sweep, number, "block", 8),
-        .block_order = is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE
-                                                                     : CNNVP_BLOCK_ORDER_MORTON,
+        .block_order =
+            is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
         .on_chip = is_set(sweep, number, "on_chip", "true"),
         .timing_only = timing_only,
         .tune = is_set(sweep, number, "tune", "true"),
@@ -275,7 +276,8 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .shapes = shape != NULL ? &shape->text : NULL,
         .shape_count = shape != NULL,
         .input_name = run->input.data != NULL ? cnnvp_point_option(sweep, number, "input")->file : NULL,
-        .calibration_name = run->calibration.data != NULL ? cnnvp_point_option(sweep, number, "calibration")->file : NULL,
+        .calibration_name =
+            run->calibration.data != NULL ? cnnvp_point_option(sweep, number, "calibration")->file : NULL,
     };
     const struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options,
@@ -294,14 +296,14 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
 
 static cnnvp_result simulate(struct run *run, struct cnnvp_error *error)
 {
-    static const char *const ends[] = {"the guest ended with an error", "max_time was reached",
-                                       "the run makes no progress, and the guest has not ended it",
-                                       "the run cannot go on", "interrupted"};
+    static const char *const ends[] = {
+        "the guest ended with an error", "max_time was reached",
+        "the run makes no progress, and the guest has not ended it", "the run cannot go on", "interrupted"};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     if (cnnvp_platform_run(run->platform, &end) == CNNVP_DONE)
         return CNNVP_DONE;
-    (void)cnnvp_config_error(error, NULL, "%s at %" PRIu64 " ps of simulated time%s%s", ends[end.end],
-                             end.time_ps, *end.reason ? ": " : "", end.reason);
+    (void)cnnvp_config_error(error, NULL, "%s at %" PRIu64 " ps of simulated time%s%s", ends[end.end], end.time_ps,
+                             *end.reason ? ": " : "", end.reason);
     return CNNVP_FAILED;
 }
 
@@ -387,11 +389,11 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
             arguments[count++] = cnnvp_arena_printf(arena, "--set=%s=%s", axis->name, value->text);
         if (axis->kind != CNNVP_AXIS_OPTION || (axis->option->type == CNNVP_OPTION_FLAG && value->text[0] != 't'))
             continue;
-        char *name = cnnvp_arena_printf(arena, "--%s%s%s", axis->name,
-                                        axis->option->type == CNNVP_OPTION_FLAG ? "" : "=",
-                                        axis->option->type == CNNVP_OPTION_FLAG ? ""
-                                        : value->file != NULL                           ? value->file
-                                                                                : value->text);
+        char *name = cnnvp_arena_printf(
+            arena, "--%s%s%s", axis->name, axis->option->type == CNNVP_OPTION_FLAG ? "" : "=",
+            axis->option->type == CNNVP_OPTION_FLAG ? ""
+            : value->file != NULL                   ? value->file
+                                                    : value->text);
         arguments[count++] = name;
         for (char *at = name; at != NULL && *at && *at != '='; ++at)
             *at = *at == '_' ? '-' : *at;
@@ -426,8 +428,8 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
     char *log = cnnvp_text_join(stats_file, ".log", "");
     char *text = NULL;
     int status = 0;
-    cnnvp_result result = log != NULL ? build_arguments(sweep, point->number, simulate, &arena, stats_file, arguments)
-                              : CNNVP_FAILED;
+    cnnvp_result result =
+        log != NULL ? build_arguments(sweep, point->number, simulate, &arena, stats_file, arguments) : CNNVP_FAILED;
     pid_t self = getpid();
     pid_t child = result == CNNVP_DONE ? fork() : -1;
     if (child == 0)
@@ -483,8 +485,9 @@ cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnv
     row.failed = *failed = result != CNNVP_DONE;
     row.error = row.failed ? cnnvp_text_join(*reason.text ? reason.text : "failed without a message", "", "") : NULL;
     row.seconds = cnnvp_driver_now() - started;
-    result = row.params != NULL && (row.error != NULL || row.stats != NULL) ? cnnvp_result_write(folder, &row, error)
-                                                    : cnnvp_config_no_memory(error);
+    result = row.params != NULL && (row.error != NULL || row.stats != NULL)
+                 ? cnnvp_result_write(folder, &row, error)
+                 : cnnvp_config_no_memory(error);
     cnnvp_row_clear(&row);
     return result;
 }

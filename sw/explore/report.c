@@ -63,8 +63,8 @@ static cnnvp_result read_member(const char *folder, const char *name, char **tex
 {
     char *file = cnnvp_text_join(folder, "/", name);
     json_error_t reason;
-    cnnvp_result result = file != NULL ? cnnvp_read_text(file, (size_t)1 << 28, text, NULL, error)
-                               : cnnvp_config_no_memory(error);
+    cnnvp_result result =
+        file != NULL ? cnnvp_read_text(file, (size_t)1 << 28, text, NULL, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE) {
         json_t *root = json_loads(*text, JSON_ALLOW_NUL, &reason);
         if (root == NULL)
@@ -84,7 +84,8 @@ static cnnvp_result report_run(const char *folder, const char *html_file, struct
     if (result == CNNVP_DONE) {
         json = cnnvp_text_join("{\"stats\":", stats, ",\"series\":");
         whole = json != NULL ? cnnvp_text_join(json, series, "}") : NULL;
-        result = whole != NULL ? cnnvp_page_write(html_file, whole, CNNVP_PAGE_RUN, error) : cnnvp_config_no_memory(error);
+        result =
+            whole != NULL ? cnnvp_page_write(html_file, whole, CNNVP_PAGE_RUN, error) : cnnvp_config_no_memory(error);
     }
     free(stats);
     free(series);

@@ -14,7 +14,7 @@ struct page {
     json_t *metrics;
     json_t *lists;      /* of layers' names */
     json_t *list_index; /* from names joined to index */
-    json_t *networks; /* names, as an object from "HASH NAME" to index */
+    json_t *networks;   /* names, as an object from "HASH NAME" to index */
     json_t *objectives;
     int failed;
 };
@@ -42,7 +42,8 @@ static void add_numbers(struct page *page, json_t *values, const char *path, con
     const char *key;
     json_t *member;
     char name[400];
-    json_object_foreach((json_t *)(uintptr_t)section, key, member) {
+    json_object_foreach((json_t *)(uintptr_t)section, key, member)
+    {
         (void)snprintf(name, sizeof name, "%s.%s", path, key);
         if (json_is_number(member))
             put_at(values, index_of(page->paths, name), member);
@@ -55,7 +56,8 @@ static void add_objectives(struct page *page, json_t *values, const json_t *stat
 {
     size_t index;
     json_t *objective;
-    json_array_foreach(page->objectives, index, objective) {
+    json_array_foreach(page->objectives, index, objective)
+    {
         const char *path = json_string_value(json_object_get(objective, "path"));
         double number;
         if (path != NULL && json_object_get(page->paths, path) == NULL && cnnvp_stats_number(stats, path, &number))
@@ -75,7 +77,8 @@ static void add_metrics(struct page *page, json_t *flat, size_t first, const jso
     const char *key;
     json_t *member;
     char name[200];
-    json_object_foreach((json_t *)(uintptr_t)layer, key, member) {
+    json_object_foreach((json_t *)(uintptr_t)layer, key, member)
+    {
         (void)snprintf(name, sizeof name, "%s%s", prefix, key);
         if (json_is_object(member))
             add_metrics(page, flat, first, member, "stall_cycles.");
@@ -90,7 +93,8 @@ static void name_metrics(struct page *page, const json_t *layer, const char *pre
     const char *key;
     json_t *member;
     char name[200];
-    json_object_foreach((json_t *)(uintptr_t)layer, key, member) {
+    json_object_foreach((json_t *)(uintptr_t)layer, key, member)
+    {
         (void)snprintf(name, sizeof name, "%s%s", prefix, key);
         if (json_is_object(member))
             name_metrics(page, member, "stall_cycles.");
@@ -103,11 +107,13 @@ static void add_layers(struct page *page, json_t *point, const json_t *layers)
 {
     json_t *flat = json_array(), *names = json_array(), *layer;
     size_t index;
-    json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
+    json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
+    {
         const char *phase = json_string_value(json_object_get(layer, "phase"));
         const char *name = json_string_value(json_object_get(layer, "name"));
         char text[300];
-        (void)snprintf(text, sizeof text, "%s%s%s", name != NULL ? name : "", phase != NULL && strcmp(phase, "forward") != 0 ? " " : "",
+        (void)snprintf(text, sizeof text, "%s%s%s", name != NULL ? name : "",
+                       phase != NULL && strcmp(phase, "forward") != 0 ? " " : "",
                        phase != NULL && strcmp(phase, "forward") != 0 ? phase : "");
         (void)json_array_append_new(names, json_string(text));
         if (json_object_size(page->metrics) == 0)
@@ -147,7 +153,8 @@ static int is_shown(const void *context, const char *section, size_t length)
     for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
         if (cnnvp_section_is(section, length, sections[i]))
             return 1;
-    json_array_foreach(page->objectives, index, objective) {
+    json_array_foreach(page->objectives, index, objective)
+    {
         const char *path = json_string_value(json_object_get(objective, "path"));
         if (path != NULL && cnnvp_section_is(section, length, path))
             return 1;
@@ -168,8 +175,7 @@ static int take(void *context, const struct cnnvp_row *row)
     (void)json_object_set_new(point, "seconds", json_real(row->seconds));
     if (row->error != NULL)
         (void)json_object_set_new(point, "error", json_string(row->error));
-    json_object_foreach(params, key, value)
-        put_at(values, index_of(page->params, key), value);
+    json_object_foreach(params, key, value) put_at(values, index_of(page->params, key), value);
     (void)json_object_set_new(point, "params", values);
     for (size_t i = 0; stats != NULL && i < sizeof sections / sizeof *sections; ++i)
         add_numbers(page, stats_values, sections[i], json_object_get(stats, sections[i]));
@@ -194,7 +200,8 @@ static json_t *names_of(json_t *names)
 {
     json_t *list = json_array(), *index;
     const char *name;
-    json_object_foreach(names, name, index) {
+    json_object_foreach(names, name, index)
+    {
         json_t *text = json_string(name);
         put_at(list, (size_t)json_integer_value(index), text);
         json_decref(text);
@@ -215,17 +222,16 @@ static cnnvp_result write_page(const struct page *page, const char *points, stru
 {
     const char *slash = strrchr(database, '/');
     json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash != NULL ? slash + 1 : database,
-                             "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"),
-                             "params", names_of(page->params), "paths", names_of(page->paths),
-                             "metrics", names_of(page->metrics), "networks", names_of(page->networks),
-                             "lists", page->lists);
+                             "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"), "params",
+                             names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics),
+                             "networks", names_of(page->networks), "lists", page->lists);
     char *head = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     if (head != NULL)
         head[strlen(head) - 1] = '\0'; /* the closing brace */
     char *begin = head != NULL ? cnnvp_text_join(head, ",\"points\":[", points) : NULL;
     char *json = begin != NULL ? cnnvp_text_join(begin, "]}", "") : NULL;
     cnnvp_result result = json != NULL && !page->failed ? cnnvp_page_write(html_file, json, CNNVP_PAGE_SWEEP, error)
-                                                : cnnvp_config_no_memory(error);
+                                                        : cnnvp_config_no_memory(error);
     free(json);
     free(begin);
     free(head);
@@ -241,9 +247,15 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
         return result;
     char *points = NULL;
     size_t size = 0;
-    struct page page = {.points = open_memstream(&points, &size), .params = json_object(), .paths = json_object(),
-                        .metrics = json_object(), .networks = json_object(), .lists = json_array(),
-                        .list_index = json_object(), .objectives = fact(results, "objectives")};
+    struct page page = {
+        .points = open_memstream(&points, &size),
+        .params = json_object(),
+        .paths = json_object(),
+        .metrics = json_object(),
+        .networks = json_object(),
+        .lists = json_array(),
+        .list_index = json_object(),
+        .objectives = fact(results, "objectives")};
     result = page.points != NULL ? cnnvp_results_each(results, take, &page, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE && page.count == 0)
         result = cnnvp_config_error(error, database, "has no points");

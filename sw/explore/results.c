@@ -39,10 +39,12 @@ static cnnvp_result database_error(const struct cnnvp_results *results, struct c
         text = "is not a database that `cnnvp sweep` has written";
     if (code == SQLITE_CORRUPT)
         text = "is a damaged SQLite database";
-    (void)cnnvp_config_error(error, results->file, "%s%s%s", text,
-                             code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? ": " : "",
-                             code == SQLITE_FULL ? strerror(reason ? reason : ENOSPC)
-                             : code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? strerror(reason) : "");
+    (void)cnnvp_config_error(
+        error, results->file, "%s%s%s", text,
+        code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? ": " : "",
+        code == SQLITE_FULL                               ? strerror(reason ? reason : ENOSPC)
+        : code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? strerror(reason)
+                                                          : "");
     return code == SQLITE_NOTADB ? CNNVP_BAD_INPUT : CNNVP_FAILED;
 }
 
@@ -81,12 +83,12 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
     int fine = sqlite3_open_v2(file, &made->database, flags, NULL) == SQLITE_OK;
     (void)sqlite3_extended_result_codes(made->database, 0);
     (void)sqlite3_busy_timeout(made->database, 10000);
-    fine = fine && (!write || execute(made, table)) &&
-           prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
-           prepare(made,
-                   "SELECT status, params, error, seconds, CASE WHEN ?2 THEN stats END FROM points WHERE key = ?1",
-                   &made->get) &&
-           prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params);
+    fine =
+        fine && (!write || execute(made, table)) &&
+        prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
+        prepare(made, "SELECT status, params, error, seconds, CASE WHEN ?2 THEN stats END FROM points WHERE key = ?1",
+                &made->get) &&
+        prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params);
     if (!fine) {
         cnnvp_result result = database_error(made, error);
         cnnvp_results_close(made);
@@ -127,7 +129,7 @@ static cnnvp_result finish(struct cnnvp_results *results, sqlite3_stmt *statemen
 static int bind(sqlite3_stmt *statement, int index, const char *text)
 {
     return (text != NULL ? sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC)
-                 : sqlite3_bind_null(statement, index)) == SQLITE_OK;
+                         : sqlite3_bind_null(statement, index)) == SQLITE_OK;
 }
 
 cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp_row *row, struct cnnvp_error *error)
@@ -247,7 +249,8 @@ cnnvp_result cnnvp_result_write(const char *folder, const struct cnnvp_row *row,
                              "params", row->params, "error", row->error, "seconds", row->seconds);
     char *line = head != NULL ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     cnnvp_output *output = NULL;
-    cnnvp_result result = file != NULL && line != NULL ? cnnvp_output_new(file, &output, error) : cnnvp_config_no_memory(error);
+    cnnvp_result result =
+        file != NULL && line != NULL ? cnnvp_output_new(file, &output, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE) {
         cnnvp_output_write(output, line, strlen(line));
         cnnvp_output_write(output, "\n", 1);

@@ -39,10 +39,10 @@ struct batch {
     struct cnnvp_driver *driver;
     struct cnnvp_sweep_point *pending; /* in order of keys */
     size_t count;
-    uint64_t job;   /* 0: none was submitted */
+    uint64_t job; /* 0: none was submitted */
     size_t tasks;
-    char name[40];  /* of its task files: NAME-INDEX.task, never used twice */
-    double idle;    /* since when no task runs; 0: one does */
+    char name[40];        /* of its task files: NAME-INDEX.task, never used twice */
+    double idle;          /* since when no task runs; 0: one does */
     struct timespec beat; /* of the task file that was touched last */
     double beaten;        /* when that was seen, or no task was to run */
 };
@@ -63,14 +63,15 @@ static cnnvp_result write_task(const struct batch *batch, size_t task, size_t ta
     for (size_t i = task; i < batch->count && points != NULL; i += tasks)
         (void)json_array_append_new(points, json_pack("{s:I, s:s}", "number", (json_int_t)batch->pending[i].number,
                                                       "key", batch->pending[i].key));
-    json_t *root = json_pack("{s:s*, s:s*, s:s, s:o*}", "spec", spec, "folder", folder, "program", driver->program,
-                             "points", points);
+    json_t *root = json_pack(
+        "{s:s*, s:s*, s:s, s:o*}", "spec", spec, "folder", folder, "program", driver->program, "points", points);
     char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
     char name[80];
     (void)snprintf(name, sizeof name, "/%s-%zu.task", batch->name, task);
     char *file = folder != NULL ? cnnvp_text_join(folder, name, "") : NULL;
-    cnnvp_result result = spec != NULL && text != NULL && file != NULL ? cnnvp_write_text(file, text, strlen(text), error)
-                                               : cnnvp_config_no_memory(error);
+    cnnvp_result result = spec != NULL && text != NULL && file != NULL
+                              ? cnnvp_write_text(file, text, strlen(text), error)
+                              : cnnvp_config_no_memory(error);
     json_decref(root);
     free(file);
     free(text);
@@ -85,7 +86,8 @@ static cnnvp_result note_job(const struct batch *batch, struct cnnvp_error *erro
     char text[64];
     char *file = cnnvp_text_join(batch->driver->folder, "/slurm.task", "");
     (void)snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 "\n", batch->job, batch->driver->slurm_used);
-    cnnvp_result result = file != NULL ? cnnvp_write_text(file, text, strlen(text), error) : cnnvp_config_no_memory(error);
+    cnnvp_result result =
+        file != NULL ? cnnvp_write_text(file, text, strlen(text), error) : cnnvp_config_no_memory(error);
     free(file);
     return result;
 }
@@ -185,7 +187,8 @@ static cnnvp_result look(struct batch *batch, struct cnnvp_error *error)
     while (result == CNNVP_DONE && (entry = readdir(folder)) != NULL) {
         struct cnnvp_sweep_point wanted = {.number = 0};
         int taken = 0;
-        if (strlen(entry->d_name) != CNNVP_KEY_BYTES - 1 + strlen(".result") || strstr(entry->d_name, ".result") == NULL)
+        if (strlen(entry->d_name) != CNNVP_KEY_BYTES - 1 + strlen(".result") ||
+            strstr(entry->d_name, ".result") == NULL)
             continue;
         memcpy(wanted.key, entry->d_name, CNNVP_KEY_BYTES - 1);
         struct cnnvp_sweep_point *found = bsearch(&wanted, batch->pending, batch->count, sizeof wanted, compare_keys);
@@ -317,8 +320,8 @@ static cnnvp_result give_up(struct batch *batch, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < batch->count && result == CNNVP_DONE; ++i)
-        result = cnnvp_driver_fail(batch->driver, &batch->pending[i], "its tasks ended three times without a result",
-                                   error);
+        result =
+            cnnvp_driver_fail(batch->driver, &batch->pending[i], "its tasks ended three times without a result", error);
     return result;
 }
 

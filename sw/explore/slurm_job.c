@@ -96,7 +96,8 @@ cnnvp_result cnnvp_slurm_skip(uint64_t used, struct cnnvp_error *error)
     uint64_t job = 0;
     for (unsigned i = 0; i < SKIP_LIMIT && result == CNNVP_DONE && job < used; ++i) {
         result = take_number("sbatch --parsable --hold --job-name=cnnvp-sweep-skip --output=/dev/null 2>&1 "
-                             "<<'CNNVP_END'\n#!/bin/sh\nCNNVP_END\n", &job, error);
+                             "<<'CNNVP_END'\n#!/bin/sh\nCNNVP_END\n",
+                             &job, error);
         if (result == CNNVP_DONE)
             cnnvp_slurm_cancel(job);
         if (job < used && used - job > SKIP_LIMIT)
@@ -118,9 +119,10 @@ void cnnvp_slurm_cancel(uint64_t job)
 /* Slurm put the task back because something of its own failed: it may wait for minutes, or for an administrator. */
 static int is_lost(const char *reason)
 {
-    static const char *const reasons[] = {"BeginTime", "JobLaunchFailure", "launch failed requeued held",
-                                          "JobHoldMaxRequeue", "job requeued in held state", "SystemFailure",
-                                          "NodeDown"};
+    static const char *const reasons[] = {
+        "BeginTime",         "JobLaunchFailure",           "launch failed requeued held",
+        "JobHoldMaxRequeue", "job requeued in held state", "SystemFailure",
+        "NodeDown"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i)
         if (strcmp(reason, reasons[i]) == 0)
             return 1;

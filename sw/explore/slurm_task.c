@@ -81,18 +81,20 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
     cnnvp_result result = CNNVP_DONE;
     size_t index;
     json_t *entry;
-    json_array_foreach(json_object_get(task, "points"), index, entry) {
+    json_array_foreach(json_object_get(task, "points"), index, entry)
+    {
         const char *key = json_string_value(json_object_get(entry, "key"));
         struct cnnvp_point point;
         if (access(task_file, F_OK) != 0)
             break;
-        result = cnnvp_point_prepare(sweep, (uint64_t)json_integer_value(json_object_get(entry, "number")), &point,
-                                     error);
+        result =
+            cnnvp_point_prepare(sweep, (uint64_t)json_integer_value(json_object_get(entry, "number")), &point, error);
         if (result != CNNVP_DONE)
             break;
         if (key == NULL || strcmp(key, point.key) != 0)
-            result = cnnvp_config_error(error, sweep->file, "is not what it was when the sweep began, or this node has "
-                                                            "another cnnvp");
+            result = cnnvp_config_error(error, sweep->file,
+                                        "is not what it was when the sweep began, or this node has "
+                                        "another cnnvp");
         else
             result = run_point(sweep, &worker, &point, program, folder, task_file, error);
         cnnvp_point_clear(&point);

@@ -54,8 +54,8 @@ static cnnvp_result append(struct list *list, uint64_t number, struct cnnvp_erro
 
 static cnnvp_result nothing_allowed(const struct cnnvp_sweep *sweep, struct cnnvp_error *error)
 {
-    return cnnvp_config_error(error, sweep->file, "the constraints allow none of the %" PRIu64 " combinations",
-                              sweep->combinations);
+    return cnnvp_config_error(
+        error, sweep->file, "the constraints allow none of the %" PRIu64 " combinations", sweep->combinations);
 }
 
 /* All combinations that the constraints allow, at most `limit`. */
@@ -66,8 +66,8 @@ static cnnvp_result list_all(const struct cnnvp_sweep *sweep, uint64_t limit, st
         int allowed = 0;
         cnnvp_result result = cnnvp_point_allowed(sweep, number, &allowed, error);
         if (result == CNNVP_DONE && allowed && list->count == limit)
-            result = cnnvp_config_error(error, sweep->search_place, "a grid of more than %" PRIu64
-                                        " points; use {random: N} or nsga2", limit);
+            result = cnnvp_config_error(
+                error, sweep->search_place, "a grid of more than %" PRIu64 " points; use {random: N} or nsga2", limit);
         else if (result == CNNVP_DONE && allowed)
             result = append(list, number, error);
         if (result != CNNVP_DONE)
@@ -136,8 +136,8 @@ static cnnvp_result draw(const struct cnnvp_sweep *sweep, struct cnnvp_chance *c
         sort(list);
     }
     if (list->count == 0)
-        return cnnvp_config_error(error, sweep->file, "the constraints allow none of %d combinations drawn at random",
-                                  DRAWS);
+        return cnnvp_config_error(
+            error, sweep->file, "the constraints allow none of %d combinations drawn at random", DRAWS);
     return CNNVP_DONE;
 }
 
@@ -156,8 +156,9 @@ cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, 
         if (result == CNNVP_DONE)
             shuffle(&list, sweep->random_points, &chance);
     } else if (sweep->combinations > CNNVP_SWEEP_COMBINATIONS) {
-        result = cnnvp_config_error(error, sweep->search_place, "a grid of %" PRIu64
-                                    " combinations; use {random: N} or nsga2", sweep->combinations);
+        result =
+            cnnvp_config_error(error, sweep->search_place,
+                               "a grid of %" PRIu64 " combinations; use {random: N} or nsga2", sweep->combinations);
     } else {
         result = list_all(sweep, CNNVP_SWEEP_POINTS, &list, error);
         *allowed = list.count;

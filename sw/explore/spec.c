@@ -9,10 +9,19 @@
 #include "explore.h"
 
 /* The keys in the order of the documentation. */
-enum key { KEY_COMMAND, KEY_NETWORK, KEY_PLATFORM, KEY_OPTIONS, KEY_PARAMETERS, KEY_CONSTRAINTS, KEY_OBJECTIVES,
-           KEY_SEARCH, KEYS };
-static const char *const keys[KEYS] = {"command", "network", "platform", "options", "parameters", "constraints",
-                                       "objectives", "search"};
+enum key {
+    KEY_COMMAND,
+    KEY_NETWORK,
+    KEY_PLATFORM,
+    KEY_OPTIONS,
+    KEY_PARAMETERS,
+    KEY_CONSTRAINTS,
+    KEY_OBJECTIVES,
+    KEY_SEARCH,
+    KEYS
+};
+static const char *const keys[KEYS] = {
+    "command", "network", "platform", "options", "parameters", "constraints", "objectives", "search"};
 
 static cnnvp_result sort_keys(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *found[KEYS],
                               struct cnnvp_error *error)
@@ -35,8 +44,8 @@ static cnnvp_result need_scalar(const struct cnnvp_yaml_node *node, struct cnnvp
 {
     if (node->kind == CNNVP_YAML_SCALAR && !cnnvp_yaml_is_null(node))
         return CNNVP_DONE;
-    return cnnvp_config_error(error, node->place, "%s: %s where a single value is expected", node->key,
-                              cnnvp_yaml_kind_name(node));
+    return cnnvp_config_error(
+        error, node->place, "%s: %s where a single value is expected", node->key, cnnvp_yaml_kind_name(node));
 }
 
 static cnnvp_result read_command(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
@@ -47,8 +56,8 @@ static cnnvp_result read_command(struct cnnvp_sweep *sweep, const struct cnnvp_y
         return CNNVP_DONE;
     cnnvp_result result = need_scalar(node, error);
     if (result == CNNVP_DONE && strcmp(node->text, "run") != 0 && strcmp(node->text, "train") != 0)
-        return cnnvp_config_error(error, node->place, "command: %s is neither run nor train",
-                                  cnnvp_config_show(node->text).text);
+        return cnnvp_config_error(
+            error, node->place, "command: %s is neither run nor train", cnnvp_config_show(node->text).text);
     if (result == CNNVP_DONE)
         sweep->command = node->text;
     return result;
@@ -89,10 +98,11 @@ static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kin
     if (node == NULL || cnnvp_yaml_is_null(node))
         return CNNVP_DONE;
     if (node->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, node->place, "%s: %s where a map is expected", node->key,
-                                  cnnvp_yaml_kind_name(node));
+        return cnnvp_config_error(
+            error, node->place, "%s: %s where a map is expected", node->key, cnnvp_yaml_kind_name(node));
     cnnvp_result result = CNNVP_DONE;
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE; child = child->next)
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
+         child = child->next)
         result = cnnvp_axis_add(sweep, kind, child, error);
     return result;
 }
@@ -193,15 +203,15 @@ static const char *inside(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_nod
     const char *colon = strrchr(node->place, ':');
     if (!node->quoted || colon == NULL)
         return node->place;
-    return cnnvp_arena_printf(&sweep->arena, "%.*s:%ld", (int)(colon - node->place), node->place,
-                              strtol(colon + 1, NULL, 10) + 1);
+    return cnnvp_arena_printf(
+        &sweep->arena, "%.*s:%ld", (int)(colon - node->place), node->place, strtol(colon + 1, NULL, 10) + 1);
 }
 
 /* Calls `add` for a scalar or each scalar of a list. */
-static cnnvp_result each_text(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node, size_t limit,
-                              cnnvp_result (*add)(struct cnnvp_sweep *, const struct cnnvp_yaml_node *,
-                                                  struct cnnvp_error *),
-                              struct cnnvp_error *error)
+static cnnvp_result each_text(
+    struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node, size_t limit,
+    cnnvp_result (*add)(struct cnnvp_sweep *, const struct cnnvp_yaml_node *, struct cnnvp_error *),
+    struct cnnvp_error *error)
 {
     if (node == NULL || cnnvp_yaml_is_null(node))
         return CNNVP_DONE;
@@ -214,8 +224,8 @@ static cnnvp_result each_text(struct cnnvp_sweep *sweep, const struct cnnvp_yaml
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < count && result == CNNVP_DONE; ++i, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || !*child->text)
-            return cnnvp_config_error(error, child->place, "%s: %s where a text is expected", node->key,
-                                      cnnvp_yaml_kind_name(child));
+            return cnnvp_config_error(
+                error, child->place, "%s: %s where a text is expected", node->key, cnnvp_yaml_kind_name(child));
         result = add(sweep, child, error);
     }
     return result;
@@ -239,8 +249,8 @@ static cnnvp_result add_objective(struct cnnvp_sweep *sweep, const struct cnnvp_
         if (strcmp(sweep->objectives[i].path, node->text + maximise) == 0)
             return cnnvp_config_error(error, node->place, "objective %s is there twice; first at %s",
                                       cnnvp_config_show(node->text).text, sweep->objectives[i].place);
-    sweep->objectives[sweep->objective_count++] = (struct cnnvp_objective){node->text + maximise, node->place,
-                                                                           maximise};
+    sweep->objectives[sweep->objective_count++] =
+        (struct cnnvp_objective){node->text + maximise, node->place, maximise};
     return CNNVP_DONE;
 }
 
@@ -263,7 +273,8 @@ static cnnvp_result read_nsga2(struct cnnvp_sweep *sweep, const struct cnnvp_yam
     cnnvp_result result = CNNVP_DONE;
     if (node->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is expected");
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE; child = child->next) {
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
+         child = child->next) {
         if (strcmp(child->key, "population") == 0)
             result = read_count(child, 4, 65536, &population, error);
         else if (strcmp(child->key, "generations") == 0)
@@ -299,8 +310,8 @@ static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_ya
         if (strcmp(node->children->key, "nsga2") == 0)
             return read_nsga2(sweep, node->children, error);
     }
-    return cnnvp_config_error(error, node->place,
-                              "search: grid, {random: N} or {nsga2: {population: N, generations: N}} is expected");
+    return cnnvp_config_error(
+        error, node->place, "search: grid, {random: N} or {nsga2: {population: N, generations: N}} is expected");
 }
 
 /* ---- all of it ---- */
@@ -310,8 +321,8 @@ static cnnvp_result count_combinations(struct cnnvp_sweep *sweep, struct cnnvp_e
     sweep->combinations = 1;
     for (size_t i = 0; i < sweep->axis_count; ++i) {
         if (sweep->combinations > (UINT64_MAX >> 1) / sweep->axes[i].value_count)
-            return cnnvp_config_error(error, sweep->axes[i].place, "more than 2^63 combinations with %s",
-                                      sweep->axes[i].name);
+            return cnnvp_config_error(
+                error, sweep->axes[i].place, "more than 2^63 combinations with %s", sweep->axes[i].name);
         sweep->combinations *= sweep->axes[i].value_count;
     }
     return CNNVP_DONE;

@@ -94,8 +94,8 @@ void cnnvp_driver_show(struct cnnvp_driver *driver, int always)
         return;
     driver->shown = now;
     driver->progress.seconds = now - driver->started;
-    driver->progress.points_per_s = driver->ran && driver->progress.seconds > 0
-                                        ? (double)driver->ran / driver->progress.seconds : 0;
+    driver->progress.points_per_s =
+        driver->ran && driver->progress.seconds > 0 ? (double)driver->ran / driver->progress.seconds : 0;
     driver->options->progress(driver->options->progress_context, &driver->progress);
 }
 
@@ -114,7 +114,7 @@ static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp
     if (result == CNNVP_DONE && json_object_size(theirs) != before) {
         char *text = json_dumps(theirs, JSON_COMPACT | JSON_REAL_PRECISION(15));
         result = text != NULL ? cnnvp_results_set_params(driver->results, row->key, text, error)
-                      : cnnvp_config_no_memory(error);
+                              : cnnvp_config_no_memory(error);
         free(text);
     }
     json_decref(mine);
@@ -211,7 +211,8 @@ cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_s
     json_t *params = cnnvp_point_params(driver->sweep, point->number);
     memcpy(row.key, point->key, sizeof row.key);
     row.params = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    cnnvp_result result = row.params != NULL && row.error != NULL ? record(driver, &row, error) : cnnvp_config_no_memory(error);
+    cnnvp_result result =
+        row.params != NULL && row.error != NULL ? record(driver, &row, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE)
         count_new(driver, 1);
     json_decref(params);
@@ -341,7 +342,7 @@ static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error 
                                                     driver->sweep->objectives[i].maximise));
     char *text = list != NULL ? json_dumps(list, JSON_COMPACT) : NULL;
     cnnvp_result result = text != NULL ? cnnvp_results_set_fact(driver->results, "objectives", text, error)
-                               : cnnvp_config_no_memory(error);
+                                       : cnnvp_config_no_memory(error);
     free(text);
     json_decref(list);
     return result;
@@ -360,7 +361,8 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
     driver->uncommitted = calloc(COMMIT_POINTS, sizeof *driver->uncommitted);
     free(driver->sweep->results);
     driver->sweep->results = cnnvp_text_join(options->results, "", "");
-    if (driver->program == NULL || driver->folder == NULL || driver->uncommitted == NULL || driver->sweep->results == NULL)
+    if (driver->program == NULL || driver->folder == NULL || driver->uncommitted == NULL ||
+        driver->sweep->results == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = cnnvp_output_check(options->results, error);
     if (result == CNNVP_DONE)
@@ -395,8 +397,8 @@ static cnnvp_result run_search(struct cnnvp_driver *driver, struct cnnvp_error *
     size_t count = 0;
     if (driver->sweep->search == CNNVP_SEARCH_NSGA2)
         return cnnvp_nsga2_run(driver, error);
-    cnnvp_result result = cnnvp_space_points(driver->sweep, driver->options->seed, &numbers, &count, &driver->progress.allowed,
-                                             error);
+    cnnvp_result result =
+        cnnvp_space_points(driver->sweep, driver->options->seed, &numbers, &count, &driver->progress.allowed, error);
     driver->progress.combinations = driver->sweep->combinations;
     driver->progress.points = count;
     if (result == CNNVP_DONE)
@@ -426,9 +428,9 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
     if (done != NULL)
         *done = driver.progress;
     if (result == CNNVP_DONE && interrupted) {
-        (void)cnnvp_config_error(error, NULL, "interrupted after %" PRIu64 " of %" PRIu64
-                                 " points; the same command goes on from there", driver.progress.finished,
-                                 driver.progress.points);
+        (void)cnnvp_config_error(
+            error, NULL, "interrupted after %" PRIu64 " of %" PRIu64 " points; the same command goes on from there",
+            driver.progress.finished, driver.progress.points);
         return CNNVP_FAILED;
     }
     if (result == CNNVP_DONE && driver.progress.finished && driver.progress.failed == driver.progress.finished) {

@@ -31,8 +31,8 @@ cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struc
         if (stream != NULL)
             (void)fclose(stream);
         (void)XXH3_freeState(state);
-        return cnnvp_config_error(error, NULL, "%.1000s: cannot be read: %s", file,
-                                  stream != NULL ? "out of memory" : strerror(reason));
+        return cnnvp_config_error(
+            error, NULL, "%.1000s: cannot be read: %s", file, stream != NULL ? "out of memory" : strerror(reason));
     }
     while ((got = fread(buffer, 1, sizeof buffer, stream)) > 0)
         (void)XXH3_128bits_update(state, buffer, got);

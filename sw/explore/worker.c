@@ -153,7 +153,7 @@ cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_s
         ++worker->given;
         if (send(worker->line, &order, sizeof order, MSG_NOSIGNAL) == (ssize_t)sizeof order || fresh)
             return CNNVP_DONE; /* of a new one that is gone already its end will tell */
-        reap(worker); /* somebody has ended it while it had nothing to do */
+        reap(worker);          /* somebody has ended it while it had nothing to do */
     }
 }
 
@@ -187,8 +187,8 @@ int cnnvp_worker_was_killed(const struct cnnvp_worker_end *end)
 
 void cnnvp_worker_describe(const struct cnnvp_worker_end *end, char *text, size_t size)
 {
-    (void)snprintf(text, size, WIFSIGNALED(end->status) ? "the worker was ended by signal %d"
-                                                        : "the worker ended with status %d",
+    (void)snprintf(text, size,
+                   WIFSIGNALED(end->status) ? "the worker was ended by signal %d" : "the worker ended with status %d",
                    WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
 }
 

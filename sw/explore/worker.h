@@ -9,8 +9,8 @@
 
 /* All zero: no process yet. */
 struct cnnvp_worker {
-    pid_t process; /* 0: there is none */
-    int line;      /* readable when there is news */
+    pid_t process;  /* 0: there is none */
+    int line;       /* readable when there is news */
     unsigned given; /* points, to this process */
 };
 

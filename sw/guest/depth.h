@@ -55,7 +55,7 @@ struct cnnvp_depth {
     uint32_t gathered[CNNVP_DEPTH_LEVELS]; /* S004's counter B_j: positions of the feature's block that are there */
     uint32_t left;                         /* blocks of feature 0 that have not been loaded */
     struct cnnvp_repeat repeats[CNNVP_CHAIN_SETS]; /* of the first layers */
-    uint32_t live[CNNVP_CHAIN_SETS];       /* 1: the descriptor of the values of feature 1, 2, .. stands */
+    uint32_t live[CNNVP_CHAIN_SETS];               /* 1: the descriptor of the values of feature 1, 2, .. stands */
 };
 
 /* What a step consists of; the functions push instructions. */

@@ -12,7 +12,8 @@ static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
         weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-    struct cnnvp_window window = cnnvp_layer_window(layer, layer->kx, layer->ky, step->output.rows, step->output.columns);
+    struct cnnvp_window window =
+        cnnvp_layer_window(layer, layer->kx, layer->ky, step->output.rows, step->output.columns);
     window.in_addr = cnnvp_tensor_chip_address(block, &whole);
     window.in_row_stride = block->row_stride;
     window.in_channel_stride = block->channel_stride;

@@ -34,9 +34,9 @@ enum variant { BASE, NEXT_X, SECOND_X, NEXT_Y, SECOND_Y, NEXT_POSITION, NEXT_IMA
 /* A layer's instructions in all variants; the same words in each but for what is patched. */
 struct lists {
     struct cnnvp_capture capture[VARIANTS];
-    uint32_t count;           /* of sections */
+    uint32_t count; /* of sections */
     uint32_t control[SECTIONS];
-    uint32_t end[SECTIONS];   /* word behind the section */
+    uint32_t end[SECTIONS]; /* word behind the section */
 };
 
 /* The table as it is written; beyond the capacity nothing is, and the driver gives up. */
@@ -104,8 +104,12 @@ static void collect_variant(struct cnnvp_guest *guest, struct cnnvp_depth *depth
                             enum variant variant)
 {
     const struct cnnvp_division division = {
-        .x = variant == NEXT_X ? 1u : variant == SECOND_X ? 2u : 0,
-        .y = variant == NEXT_Y ? 1u : variant == SECOND_Y ? 2u : 0,
+        .x = variant == NEXT_X     ? 1u
+             : variant == SECOND_X ? 2u
+                                   : 0,
+        .y = variant == NEXT_Y     ? 1u
+             : variant == SECOND_Y ? 2u
+                                   : 0,
     };
     const uint32_t image = guest->image_number;
     depth->division[layer] = depth->division[layer + 1u] = division;
@@ -125,8 +129,8 @@ static int collect_all(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uin
     const uint32_t room = CNNVP_COLLECTED_WORDS / VARIANTS;
     for (uint32_t v = 0; v < VARIANTS; ++v) {
         struct cnnvp_capture *capture = &lists->capture[v];
-        *capture = (struct cnnvp_capture){
-            .words = guest->collected + v * room, .capacity = room, .keep = SCHEDULER_KEEP};
+        *capture =
+            (struct cnnvp_capture){.words = guest->collected + v * room, .capacity = room, .keep = SCHEDULER_KEEP};
         collect_variant(guest, depth, layer, lists, (enum variant)v);
         if (capture->overflow || capture->count != lists->capture[BASE].count)
             return 0;

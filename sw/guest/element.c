@@ -31,8 +31,9 @@ void cnnvp_element_init(struct cnnvp_element *element, const struct cnnvp_machin
     *element = (struct cnnvp_element){.machine = machine, .base = base};
     write_register(element, ELEMENT_CTRL, ELEMENT_CTRL_reset);
     write_register(element, ELEMENT_CTRL, ELEMENT_CTRL_enable);
-    write_register(element, ELEMENT_IRQ_ENABLE, ELEMENT_IRQ_STATUS_event | ELEMENT_IRQ_STATUS_error |
-                                                    ELEMENT_IRQ_STATUS_space | ELEMENT_IRQ_STATUS_refused);
+    write_register(
+        element, ELEMENT_IRQ_ENABLE,
+        ELEMENT_IRQ_STATUS_event | ELEMENT_IRQ_STATUS_error | ELEMENT_IRQ_STATUS_space | ELEMENT_IRQ_STATUS_refused);
 }
 
 void cnnvp_element_interrupt(struct cnnvp_element *element)
@@ -189,9 +190,9 @@ void cnnvp_element_explain(const struct cnnvp_element *element)
     const uint32_t cause = read_register(element, ELEMENT_ERROR_CAUSE);
     print_text(machine, "guest: the instruction element stopped: ");
     switch (cause) {
-#define CNNVP_ERROR_CAUSE(name, value, help)                                                                           \
-    case value:                                                                                                        \
-        print_text(machine, help);                                                                                     \
+#define CNNVP_ERROR_CAUSE(name, value, help) \
+    case value:                              \
+        print_text(machine, help);           \
         break;
 #include "instruction/instruction.def"
     default:

@@ -22,21 +22,21 @@ struct cnnvp_capture {
     struct cnnvp_word *words;
     uint32_t count;
     uint32_t capacity;
-    uint32_t overflow;   /* did not fit */
+    uint32_t overflow; /* did not fit */
     uint32_t keep;
     uint32_t touched[8]; /* bit n of all: register n is assigned */
 };
 
 struct cnnvp_element {
     const struct cnnvp_machine *machine;
-    uint32_t base;                /* address of the element's registers */
-    uint32_t free;                /* words that fit for certain */
-    uint32_t tag;                 /* layer tag in effect at the end of what was pushed */
-    uint32_t events;              /* irq instructions pushed */
-    volatile uint32_t interrupts; /* interrupts handled */
-    volatile uint32_t failed;     /* an error was reported */
+    uint32_t base;                 /* address of the element's registers */
+    uint32_t free;                 /* words that fit for certain */
+    uint32_t tag;                  /* layer tag in effect at the end of what was pushed */
+    uint32_t events;               /* irq instructions pushed */
+    volatile uint32_t interrupts;  /* interrupts handled */
+    volatile uint32_t failed;      /* an error was reported */
     struct cnnvp_capture *capture; /* NULL: words are pushed */
-    uint32_t value[256];          /* of the element's registers at the end of what was pushed; 0 at reset */
+    uint32_t value[256];           /* of the element's registers at the end of what was pushed; 0 at reset */
 };
 
 /* Enables the element and its interrupts. Does not block. */

@@ -17,7 +17,7 @@
 /* What a half of a buffer holds, as far as the pushed instructions go. */
 struct cnnvp_slot {
     uint32_t valid;
-    uint32_t address; /* in memory */
+    uint32_t address;                 /* in memory */
     uint32_t channels, rows, columns; /* of a tile of the input: several may begin at one address */
 };
 
@@ -35,12 +35,12 @@ struct cnnvp_epilogue {
     uint32_t weight_half;
     uint32_t table_address; /* in the weight half; for a TABLE post-operation */
     uint32_t uses_weights;
-    uint32_t first_post;    /* posts before it have been done */
-    uint32_t divide;        /* average pooling: 64-bit sums are still to be divided */
-    uint32_t channels;      /* results: channels x height x width, contiguous at 0 in the output half */
+    uint32_t first_post; /* posts before it have been done */
+    uint32_t divide;     /* average pooling: 64-bit sums are still to be divided */
+    uint32_t channels;   /* results: channels x height x width, contiguous at 0 in the output half */
     uint32_t height;
     uint32_t width;
-    int32_t row;    /* first output row and column */
+    int32_t row; /* first output row and column */
     int32_t column;
     uint32_t result_address; /* where the results begin in the output half */
     uint32_t memory_address; /* where channel 0, row 0, column 0 of the results goes */
@@ -48,8 +48,8 @@ struct cnnvp_epilogue {
     uint32_t to_chip;        /* 1: moved to the input buffer, 0: stored to memory */
     uint32_t uncounted;      /* 1: somebody else says which values are live where they are moved to */
     uint32_t seed;
-    uint32_t store_at;       /* register where the descriptor of the results' transfer begins */
-    uint32_t again;          /* 1: of a move, which stands but for its place on chip */
+    uint32_t store_at; /* register where the descriptor of the results' transfer begins */
+    uint32_t again;    /* 1: of a move, which stands but for its place on chip */
 };
 
 /* Steps whose epilogue waits while the next step's calculation is pushed first. */
@@ -66,12 +66,12 @@ struct cnnvp_train_slot {
 /* A tile of complete sums that is still to be looked at and stored, while the next one is computed
  * (train/train_product.c). */
 struct cnnvp_train_pending {
-    uint32_t steps;       /* left: 2 statistics and store, 1 store, 0 nothing */
+    uint32_t steps; /* left: 2 statistics and store, 1 store, 0 nothing */
     uint32_t half;
-    uint32_t address;     /* where the tensor lies in memory */
+    uint32_t address; /* where the tensor lies in memory */
     uint32_t map_channels, map_height, map_width;
     uint32_t image, images, channel, channels, row, rows;
-    uint32_t converts;    /* 1: with statistics, integer sums become binary32 */
+    uint32_t converts; /* 1: with statistics, integer sums become binary32 */
     const struct cnnvp_train_layer *layer;
 };
 
@@ -80,10 +80,10 @@ struct cnnvp_train {
     const struct cnnvp_train_binary *binary;
     const struct cnnvp_train_layer *layers;
     const struct cnnvp_train_images *data; /* that the batch in work is of */
-    uint32_t step;        /* CNNVP_TRAIN_NO_STEP: nothing is learned */
-    uint32_t first;       /* place of the batch's first image in `data`, or in the order of a training's images */
-    uint32_t images;      /* of the batch */
-    uint32_t next[3];     /* half that each buffer used last */
+    uint32_t step;                         /* CNNVP_TRAIN_NO_STEP: nothing is learned */
+    uint32_t first;   /* place of the batch's first image in `data`, or in the order of a training's images */
+    uint32_t images;  /* of the batch */
+    uint32_t next[3]; /* half that each buffer used last */
     struct cnnvp_train_slot slots[2][CNNVP_HALVES]; /* input and weight buffer */
     struct cnnvp_train_pending pending;
 };
@@ -94,15 +94,15 @@ struct cnnvp_train {
 struct cnnvp_guest {
     const struct cnnvp_machine *machine;
     const struct cnnvp_binary *binary; /* or that of training */
-    uint32_t plic;        /* address of the interrupt controller */
-    uint32_t element_irq; /* the element's line there */
-    uint32_t scheduler_irq; /* and that of the depth-first scheduler, 0: there is none */
+    uint32_t plic;                     /* address of the interrupt controller */
+    uint32_t element_irq;              /* the element's line there */
+    uint32_t scheduler_irq;            /* and that of the depth-first scheduler, 0: there is none */
     struct cnnvp_train train;
     const struct cnnvp_binary_blob *blobs;
     struct cnnvp_element element;
     struct cnnvp_slot input[CNNVP_HALVES];
     struct cnnvp_slot weight[CNNVP_HALVES];
-    uint32_t next_input;  /* half that the next tile goes to */
+    uint32_t next_input; /* half that the next tile goes to */
     uint32_t next_weight;
     uint32_t next_output;
     struct cnnvp_epilogue waiting[CNNVP_EPILOGUES];
@@ -112,12 +112,12 @@ struct cnnvp_guest {
     uint32_t in_chain;       /* tensors are slots on chip (depth.h) */
     uint32_t window_at;      /* registers where the descriptors of windows and of results begin */
     uint32_t store_at;
-    uint32_t windows;        /* pushed, and what the last one was */
+    uint32_t windows; /* pushed, and what the last one was */
     struct cnnvp_instruction last_window;
-    uint32_t scheduler_chain; /* the chain whose table the scheduler holds, 0: none */
+    uint32_t scheduler_chain;        /* the chain whose table the scheduler holds, 0: none */
     uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
-    uint32_t chain_weights;  /* the chain whose blobs are in the weight buffer, 0: none */
-    uint32_t chain_loaded;   /* of these, those below this number: layers, and their blobs, begin one after the other */
+    uint32_t chain_weights;          /* the chain whose blobs are in the weight buffer, 0: none */
+    uint32_t chain_loaded; /* of these, those below this number: layers, and their blobs, begin one after the other */
     struct cnnvp_word collected[CNNVP_COLLECTED_WORDS]; /* by depth_scheduler.c; last, see cnnvp_guest_init */
 };
 

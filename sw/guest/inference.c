@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* PLIC registers of the standard RISC-V layout, context 0. */
-#define PLIC_PRIORITY(line) ((line) * 4u)
+#define PLIC_PRIORITY(line) ((line)*4u)
 #define PLIC_ENABLE 0x2000u
 #define PLIC_THRESHOLD 0x200000u
 #define PLIC_CLAIM 0x200004u

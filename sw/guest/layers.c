@@ -23,23 +23,22 @@ static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_bi
 {
     if (!cnnvp_rounds_by_chance(layer))
         return 0;
-    return layer->seed + guest->image_number * 0x9e3779b9u + step->seed +
-           step->output.channel * 0x85ebca6bu + (uint32_t)step->output.row * 0xc2b2ae35u +
-           (uint32_t)step->output.column * 0x27d4eb2fu;
+    return layer->seed + guest->image_number * 0x9e3779b9u + step->seed + step->output.channel * 0x85ebca6bu +
+           (uint32_t)step->output.row * 0xc2b2ae35u + (uint32_t)step->output.column * 0x27d4eb2fu;
 }
 
 struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                                     const struct cnnvp_box *box)
+                                          const struct cnnvp_box *box)
 {
     if (on_chip(guest))
-        return (struct cnnvp_input_tile){tensor->chip_half, cnnvp_tensor_chip_address(tensor, box), tensor->row_stride,
-                                   tensor->channel_stride, 1};
-    return (struct cnnvp_input_tile){cnnvp_load_box(guest, tensor, box, 0, 0), 0, box->columns,
-                                   box->rows * box->columns, 1};
+        return (struct cnnvp_input_tile){
+            tensor->chip_half, cnnvp_tensor_chip_address(tensor, box), tensor->row_stride, tensor->channel_stride, 1};
+    return (struct cnnvp_input_tile){
+        cnnvp_load_box(guest, tensor, box, 0, 0), 0, box->columns, box->rows * box->columns, 1};
 }
 
 struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                                         const struct cnnvp_step *step, uint32_t output_half)
+                                        const struct cnnvp_step *step, uint32_t output_half)
 {
     const struct cnnvp_binary_layer *last =
         (const struct cnnvp_binary_layer *)cnnvp_memory(guest->machine, guest->binary->layers) +
@@ -55,8 +54,8 @@ struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct 
         .column = step->output.column,
         .memory_address = cnnvp_tensor_address(guest, &layer->out, place),
         .chip_address = cnnvp_tensor_chip_address(&layer->out, place),
-        .to_chip = step->to == CNNVP_STEP_TO_CHIP ||
-                   (step->to == CNNVP_STEP_TO_TENSOR && on_chip(guest) && layer != last),
+        .to_chip =
+            step->to == CNNVP_STEP_TO_CHIP || (step->to == CNNVP_STEP_TO_TENSOR && on_chip(guest) && layer != last),
         .uncounted = step->to == CNNVP_STEP_TO_CHIP,
         .seed = step_seed(guest, layer, step),
         .store_at = guest->store_at,
@@ -64,7 +63,7 @@ struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct 
 }
 
 void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_binary_layer *layer, uint32_t half,
-                      uint32_t table_address)
+                     uint32_t table_address)
 {
     for (uint32_t i = 0; i < layer->post_count; ++i) {
         if (layer->posts[i].kind == CNNVP_POST_TABLE) {
@@ -139,7 +138,7 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
             cnnvp_push_window(guest, operation.opcode, operation.status,
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &window);
             cnnvp_use_table(&epilogue, layer, weight_half,
-                      window.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
+                            window.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
         }
     }
     cnnvp_end_step(guest, &epilogue);
@@ -179,13 +178,15 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_binary_
     const uint32_t first_column = box.column < 0 ? (uint32_t)-box.column : 0;
     const int32_t rows = (int32_t)layer->in.height - box.row;
     const int32_t columns = (int32_t)layer->in.width - box.column;
-    window.valid_rows = cnnvp_pack(cnnvp_minimum32(first_row, box.rows), cnnvp_minimum32(box.rows, rows > 0 ? (uint32_t)rows : 0));
-    window.valid_cols =
-        cnnvp_pack(cnnvp_minimum32(first_column, box.columns), cnnvp_minimum32(box.columns, columns > 0 ? (uint32_t)columns : 0));
+    window.valid_rows =
+        cnnvp_pack(cnnvp_minimum32(first_row, box.rows), cnnvp_minimum32(box.rows, rows > 0 ? (uint32_t)rows : 0));
+    window.valid_cols = cnnvp_pack(
+        cnnvp_minimum32(first_column, box.columns), cnnvp_minimum32(box.columns, columns > 0 ? (uint32_t)columns : 0));
     window.out_addr = out_addr;
     window.seed = seed;
     const struct cnnvp_operation operation = cnnvp_window_operation(layer, part->ky == 0 && part->kx == 0, 1);
-    cnnvp_push_window(guest, operation.opcode, operation.status, cnnvp_slice_halves(tile.half, 0, output_half), &window);
+    cnnvp_push_window(guest, operation.opcode, operation.status, cnnvp_slice_halves(tile.half, 0, output_half),
+                      &window);
 }
 
 /* max of `words` results at 0 and as many behind them, to 0. */
@@ -209,7 +210,8 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
     const uint32_t words = output->channels * output->rows * output->columns;
     const uint32_t tile_ky = layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
     const uint32_t tile_kx = layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
-    struct window_part part = {.rows = cnnvp_minimum32(tile_ky, layer->ky), .columns = cnnvp_minimum32(tile_kx, layer->kx)};
+    struct window_part part = {
+        .rows = cnnvp_minimum32(tile_ky, layer->ky), .columns = cnnvp_minimum32(tile_kx, layer->kx)};
     /* The first load goes before what waits of the step before (pipeline.h); it is found again below. */
     const struct cnnvp_box first = part_input(layer, output, &part);
     (void)cnnvp_bring_input(guest, &layer->in, &first);
@@ -271,7 +273,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
             cnnvp_push_matmul(guest, cnnvp_slice_status(layer, in == 0, last),
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &matmul);
             cnnvp_use_table(&epilogue, layer, weight_half,
-                      matmul.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
+                            matmul.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
         }
     }
     cnnvp_end_step(guest, &epilogue);
@@ -378,8 +380,8 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     vector.seed = epilogue.seed;
     const struct cnnvp_operation operation = cnnvp_post_operation(function, &vector);
-    push_elementwise(guest, operation.opcode, operation.status,
-                     cnnvp_slice_halves(tile.half, weight_half, output_half), &vector, &step->output, &tile, NULL);
+    push_elementwise(guest, operation.opcode, operation.status, cnnvp_slice_halves(tile.half, weight_half, output_half),
+                     &vector, &step->output, &tile, NULL);
     cnnvp_use_table(&epilogue, layer, weight_half, vector.b_addr);
     epilogue.first_post = 1;
     cnnvp_end_step(guest, &epilogue);

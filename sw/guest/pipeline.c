@@ -61,26 +61,23 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
-uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
-                        uint32_t at, int keep)
+uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                        const struct cnnvp_box *box, uint32_t at, int keep)
 {
     const uint32_t address = cnnvp_tensor_address(guest, tensor, box);
     const uint32_t halves = guest->binary->input_halves;
     if (!keep) {
         for (uint32_t half = 0; half < halves; ++half) {
             const struct cnnvp_slot *slot = &guest->input[half];
-            if (slot->valid && slot->address == address && slot->channels == box->channels &&
-                slot->rows == box->rows && slot->columns == box->columns)
+            if (slot->valid && slot->address == address && slot->channels == box->channels && slot->rows == box->rows &&
+                slot->columns == box->columns)
                 return half;
         }
         guest->next_input = (guest->next_input + 1u) % halves;
     }
     const uint32_t half = guest->next_input;
-    guest->input[half] = (struct cnnvp_slot){.valid = !keep,
-                                             .address = address,
-                                             .channels = box->channels,
-                                             .rows = box->rows,
-                                             .columns = box->columns};
+    guest->input[half] = (struct cnnvp_slot){
+        .valid = !keep, .address = address, .channels = box->channels, .rows = box->rows, .columns = box->columns};
     const uint32_t plane = box->rows * box->columns;
     const struct cnnvp_transfer transfer = {
         .memory_addr = address,
@@ -119,8 +116,7 @@ void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary
 
 void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor)
 {
-    const struct cnnvp_box whole = {
-        .channels = tensor->channels, .rows = tensor->height, .columns = tensor->width};
+    const struct cnnvp_box whole = {.channels = tensor->channels, .rows = tensor->height, .columns = tensor->width};
     cnnvp_fill_chip_tensor(guest, tensor);
     const struct cnnvp_transfer transfer = {
         .memory_addr = cnnvp_tensor_address(guest, tensor, &whole),
@@ -163,8 +159,8 @@ void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_binary_
                            uint32_t at)
 {
     cnnvp_element_set(&guest->element, register_of(at, offsetof(struct cnnvp_transfer, feature_words)), feature_words);
-    cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT,
-                             bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at);
+    cnnvp_element_tile_again(
+        &guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT, bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at);
 }
 
 void cnnvp_use_chain_set(struct cnnvp_guest *guest, uint32_t layer)
@@ -334,8 +330,7 @@ static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogu
     vector->immediate = divisor;
     vector->format = epilogue->layer->format;
     vector->seed = cnnvp_part_seed(epilogue->seed, slot);
-    const uint32_t status =
-        3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store;
+    const uint32_t status = 3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store;
     cnnvp_push_vector(guest, CNNVP_OPCODE_vdiv, status, bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT), vector);
 }
 

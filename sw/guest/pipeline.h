@@ -62,8 +62,8 @@ uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, con
 
 /* Loads a box into an input half, contiguous from byte `at` on, and returns the half. Nothing is loaded if a half holds
  * it already. `keep` joins several boxes in one half: the half of the box before is used. */
-uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
-                        uint32_t at, int keep);
+uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                        const struct cnnvp_box *box, uint32_t at, int keep);
 
 /* Loads a tensor with its frame to its place on chip. */
 void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor);

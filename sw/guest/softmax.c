@@ -65,15 +65,16 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
         for (uint32_t row = 0; row < box.rows; ++row) {
             const uint32_t to = row * box.columns * box.channels * CNNVP_WORD_BYTES;
             push_groups(guest, &groups, &base, halves, tile.address + row * tile.row_stride * CNNVP_WORD_BYTES, to);
-            push_transpose(guest, &groups, halves, to,
-                           epilogue.result_address + row * box.columns * CNNVP_WORD_BYTES, plane);
+            push_transpose(guest, &groups, halves, to, epilogue.result_address + row * box.columns * CNNVP_WORD_BYTES,
+                           plane);
         }
     } else if (layer->axis == CNNVP_AXIS_ROWS) {
         const struct groups groups = {box.rows, tile.row_stride, box.columns, 1};
         epilogue.result_address = words * CNNVP_WORD_BYTES;
         for (uint32_t channel = 0; channel < box.channels; ++channel) {
             const uint32_t to = channel * plane * CNNVP_WORD_BYTES;
-            push_groups(guest, &groups, &base, halves, tile.address + channel * tile.channel_stride * CNNVP_WORD_BYTES, to);
+            push_groups(guest, &groups, &base, halves, tile.address + channel * tile.channel_stride * CNNVP_WORD_BYTES,
+                        to);
             push_transpose(guest, &groups, halves, to, epilogue.result_address + to, box.columns);
         }
     } else if (position) {

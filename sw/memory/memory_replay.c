@@ -327,8 +327,9 @@ static int check_line(struct reader *reader, const struct line *line, const stru
     if (line->timed && at < progress->clock)
         return wrong(reader, error, "the time is before that of the line above");
     if (progress->bursts != 0 && line->kind != LINE_END && line->timed != progress->timed)
-        return wrong(reader, error, progress->timed ? "a time is expected: the bursts above have one"
-                                                    : "a time, but the bursts above have none");
+        return wrong(reader, error,
+                     progress->timed ? "a time is expected: the bursts above have one"
+                                     : "a time, but the bursts above have none");
     return 0;
 }
 
@@ -423,9 +424,8 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
         status = cnnvp_recorder_finish(run->recorder, result->time_ps, error);
     if (status != CNNVP_DONE)
         return status;
-    if (json != NULL &&
-        (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE ||
-         cnnvp_recorder_json(run->recorder, result->time_ps, seconds, json) != CNNVP_DONE)) {
+    if (json != NULL && (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE ||
+                         cnnvp_recorder_json(run->recorder, result->time_ps, seconds, json) != CNNVP_DONE)) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
     }
@@ -465,8 +465,10 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
         free(reader);
         return CNNVP_BAD_INPUT;
     }
-    struct run run = {.instance = (uint32_t)(memory - platform->instances), .untimed = options->untimed,
-                      .bandwidth = {.scale = CNNVP_BANDWIDTH_SCALE, .counter = COUNTER_BANDWIDTH, .show = show_bandwidth}};
+    struct run run = {
+        .instance = (uint32_t)(memory - platform->instances),
+        .untimed = options->untimed,
+        .bandwidth = {.scale = CNNVP_BANDWIDTH_SCALE, .counter = COUNTER_BANDWIDTH, .show = show_bandwidth}};
     run.bandwidth.context = &run;
     cnnvp_result status = cnnvp_recorder_new(platform, options->trace, 1, &run.recorder, error);
     if (status == CNNVP_DONE)

@@ -13,14 +13,14 @@
 #include "cnnvp_train.h"
 
 /* Calls it twice; the second time there must be a text. */
-#define REFUSED(call, error)                                     \
-    do {                                                         \
-        assert_int_equal(call, CNNVP_BAD_INPUT);                 \
-        error = &text;                                           \
-        text.text[0] = '\0';                                     \
-        assert_int_equal(call, CNNVP_BAD_INPUT);                 \
-        assert_true(text.text[0] != '\0');                       \
-        error = NULL;                                            \
+#define REFUSED(call, error)                     \
+    do {                                         \
+        assert_int_equal(call, CNNVP_BAD_INPUT); \
+        error = &text;                           \
+        text.text[0] = '\0';                     \
+        assert_int_equal(call, CNNVP_BAD_INPUT); \
+        assert_true(text.text[0] != '\0');       \
+        error = NULL;                            \
     } while (0)
 
 static struct cnnvp_error text;

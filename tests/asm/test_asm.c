@@ -50,22 +50,23 @@ static void test_formats(void **state)
         UINT64_C(0x4b06000500000000), UINT64_C(0x4c00050000000003), UINT64_C(0x902d210300000000),
         UINT64_C(0x9b05100400000000), UINT64_C(0x9c2a100300000000),
     };
-    assembles("nop\n"
-              "layer 7 ; a comment\n"
-              "  set r16, 0x100 # another\n"
-              "\tmov r1,r2 // a third\n"
-              "\n"
-              "addi r1, r2, -5\n"
-              "add r1, r2, r3\r\n"
-              "mul r255, r0, r1\n"
-              "conv.bias.update=1 r16, i0 w1 o0\n"
-              "fill.buffer=2 r5, o1 i1 w1, 0x1234\n"
-              "move.source=1.buffer=2 r0, i1 o1\n"
-              "fill.buffer=0 r5, 3\n"
-              "vmac.a=1.b=3.store r33, i1 w1\n"
-              "vpool.update=1.sum r16, o1\n"
-              "vconv.depthwise.bias.update=2 r16, i1 w1",
-              words, COUNT(words));
+    assembles(
+        "nop\n"
+        "layer 7 ; a comment\n"
+        "  set r16, 0x100 # another\n"
+        "\tmov r1,r2 // a third\n"
+        "\n"
+        "addi r1, r2, -5\n"
+        "add r1, r2, r3\r\n"
+        "mul r255, r0, r1\n"
+        "conv.bias.update=1 r16, i0 w1 o0\n"
+        "fill.buffer=2 r5, o1 i1 w1, 0x1234\n"
+        "move.source=1.buffer=2 r0, i1 o1\n"
+        "fill.buffer=0 r5, 3\n"
+        "vmac.a=1.b=3.store r33, i1 w1\n"
+        "vpool.update=1.sum r16, o1\n"
+        "vconv.depthwise.bias.update=2 r16, i1 w1",
+        words, COUNT(words));
     assembles("", NULL, 0);
     assembles("; nothing\n\n", NULL, 0);
 }
@@ -101,22 +102,23 @@ static void test_symbols_and_expressions(void **state)
         UINT64_C(0x40000000fffffffe), UINT64_C(0x4000000000000007), UINT64_C(0x4000000000000005),
         UINT64_C(0x4000000000000001), UINT64_C(0x8000000000000000),
     };
-    assembles(".base cv, r16, conv\n"
-              ".equ SIDE, 20\n"
-              ".equ AREA, SIDE * (SIDE + 20)\n"
-              "set cv.in_addr, 0\n"
-              "set cv.in_channel_stride, AREA\n"
-              ".base tr, 30, request\n"
-              "set tr.rows, 0xd\n"
-              "conv cv\n"
-              ".word 0xffffffffffffffff\n"
-              "set r0, 2 + 3 * 4\n"
-              "set r0, -2\n"
-              "set r0, 1 | 2 << 1 | (0b11 & ~1) ^ 0\n"
-              "set r0, -7 / 2 + 8\n"
-              "set r0, 7 % 4 - 2 // % * and / in it\n"
-              ".word 1 << 63\n",
-              words, COUNT(words));
+    assembles(
+        ".base cv, r16, conv\n"
+        ".equ SIDE, 20\n"
+        ".equ AREA, SIDE * (SIDE + 20)\n"
+        "set cv.in_addr, 0\n"
+        "set cv.in_channel_stride, AREA\n"
+        ".base tr, 30, request\n"
+        "set tr.rows, 0xd\n"
+        "conv cv\n"
+        ".word 0xffffffffffffffff\n"
+        "set r0, 2 + 3 * 4\n"
+        "set r0, -2\n"
+        "set r0, 1 | 2 << 1 | (0b11 & ~1) ^ 0\n"
+        "set r0, -7 / 2 + 8\n"
+        "set r0, 7 % 4 - 2 // % * and / in it\n"
+        ".word 1 << 63\n",
+        words, COUNT(words));
 }
 
 static void test_messages(void **state)
@@ -186,7 +188,7 @@ static const struct {
 #define RRR UINT64_C(0xffffff000000)
 #define BRANCH UINT64_C(0xffffffffffff)
 #define TILE UINT64_C(0xff07ffffffff)
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
     {(uint64_t)(code) << 56, (uint64_t)(status_mask) << 48 | (format)},
 #include "instruction/opcodes.def"
 };
@@ -255,8 +257,7 @@ static void test_invalid_words(void **state)
     assert_int_equal(cnnvp_disassemble("t.bin", partial, sizeof partial, &text, &error), CNNVP_BAD_INPUT);
     assert_string_equal(error.text, "t.bin: offset 0x8: 3 bytes are left over; instructions are words of 8 bytes");
     assert_int_equal(cnnvp_disassemble("t.bin", unknown, sizeof unknown, &text, &error), CNNVP_BAD_INPUT);
-    assert_string_equal(error.text,
-                        "t.bin: offset 0x8: 0xff00000000000000 is no instruction: there is no such opcode");
+    assert_string_equal(error.text, "t.bin: offset 0x8: 0xff00000000000000 is no instruction: there is no such opcode");
     assert_int_equal(cnnvp_disassemble("t.bin", status, sizeof status, &text, &error), CNNVP_BAD_INPUT);
     assert_int_equal(cnnvp_disassemble("t.bin", operand, sizeof operand, &text, &error), CNNVP_BAD_INPUT);
     assert_null(text);
@@ -278,9 +279,10 @@ static void test_invalid_words(void **state)
 static void test_random_input(void **state)
 {
     (void)state;
-    static const char pieces[][16] = {"conv", "r1", ",", " ", ".", "update", "=", "1", "\n", ":", "loop", "a", "i0",
-                                      "w1", "(", ")", "-", "<<", ".equ", ".base", ".word", "0x", "set", ";", "\t", "/",
-                                      "~", "jump", "99999999999", "\x80", "%", "r300"};
+    static const char pieces[][16] = {
+        "conv", "r1", ",",  " ", ".", "update", "=",           "1",    "\n",    ":",     "loop",
+        "a",    "i0", "w1", "(", ")", "-",      "<<",          ".equ", ".base", ".word", "0x",
+        "set",  ";",  "\t", "/", "~", "jump",   "99999999999", "\x80", "%",     "r300"};
     uint64_t seed = 7;
     unsigned good = 0;
     for (unsigned run = 0; run < 20000; ++run) {
@@ -312,11 +314,12 @@ static void test_listing(void **state)
 {
     (void)state;
     const char *source = "top: loop r1, end\nconv.update=1.bias r16, o1\nend: beq r1, r2, top\n";
-    const char *listing = "L0:\n"
-                          "    loop r1, L2                                 ; 0x0000\n"
-                          "    conv.update=1.bias r16, i0 w0 o1            ; 0x0008\n"
-                          "L2:\n"
-                          "    beq r1, r2, L0                              ; 0x0010\n";
+    const char *listing =
+        "L0:\n"
+        "    loop r1, L2                                 ; 0x0000\n"
+        "    conv.update=1.bias r16, i0 w0 o1            ; 0x0008\n"
+        "L2:\n"
+        "    beq r1, r2, L0                              ; 0x0010\n";
     struct cnnvp_error error = {""};
     uint64_t *words = NULL;
     size_t count = 0;
@@ -335,10 +338,14 @@ static void test_listing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formats),       cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_symbols_and_expressions), cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_invalid_words),
-        cmocka_unit_test(test_random_input),  cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_symbols_and_expressions),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_invalid_words),
+        cmocka_unit_test(test_random_input),
+        cmocka_unit_test(test_listing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

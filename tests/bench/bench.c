@@ -81,10 +81,7 @@ int main(int argc, char **argv)
          0,
          0},
         {"LeNet-5, 4 images, VCD trace", {"run", network, "-i", input, "-q", "--trace", "/tmp/cnnvp_bench.vcd"}, 0, 0},
-        {"LeNet-5, 4 images, cycle-stepped",
-         {"run", network, "-i", input, "-q", "-s", "pe_array.detail=cycle"},
-         0,
-         0},
+        {"LeNet-5, 4 images, cycle-stepped", {"run", network, "-i", input, "-q", "-s", "pe_array.detail=cycle"}, 0, 0},
     };
     const size_t count = sizeof(cases) / sizeof(cases[0]);
     for (int i = 0; i < repeats; ++i)

@@ -144,8 +144,8 @@ private:
             {prop_kind::forward_training, algorithm, src, weights, dst, one, one, one}, engine());
         const dnnl::convolution_backward_weights::primitive_desc gradient_pd(
             {algorithm, src, weights, dst, one, one, one}, engine(), pd);
-        const dnnl::convolution_backward_data::primitive_desc error_pd({algorithm, src, weights, dst, one, one, one},
-                                                                       engine(), pd);
+        const dnnl::convolution_backward_data::primitive_desc error_pd(
+            {algorithm, src, weights, dst, one, one, one}, engine(), pd);
         const memory w = filled(pd.weights_desc());
         const memory in = as(forward, x, pd.src_desc());
         memory y(pd.dst_desc(), engine());
@@ -156,14 +156,16 @@ private:
             const memory dx(error_pd.diff_src_desc(), engine());
             add(back, dnnl::convolution_backward_data(error_pd),
                 {{DNNL_ARG_DIFF_DST, as(back, error, error_pd.diff_dst_desc())},
-                 {DNNL_ARG_WEIGHTS, as(back, w, error_pd.weights_desc())}, {DNNL_ARG_DIFF_SRC, dx}});
+                 {DNNL_ARG_WEIGHTS, as(back, w, error_pd.weights_desc())},
+                 {DNNL_ARG_DIFF_SRC, dx}});
             add(back, dnnl::reorder(dx, errors[errors.size() - 2]),
                 {{DNNL_ARG_FROM, dx}, {DNNL_ARG_TO, errors[errors.size() - 2]}});
         }
         const memory dw(gradient_pd.diff_weights_desc(), engine());
         add(back, dnnl::convolution_backward_weights(gradient_pd),
             {{DNNL_ARG_SRC, as(back, in, gradient_pd.src_desc())},
-             {DNNL_ARG_DIFF_DST, as(back, error, gradient_pd.diff_dst_desc())}, {DNNL_ARG_DIFF_WEIGHTS, dw}});
+             {DNNL_ARG_DIFF_DST, as(back, error, gradient_pd.diff_dst_desc())},
+             {DNNL_ARG_DIFF_WEIGHTS, dw}});
         update(back, w, as(back, dw, pd.weights_desc()));
         return y;
     }
@@ -183,12 +185,20 @@ private:
         const memory workspace(pd.workspace_desc(), engine());
         memory y(pd.dst_desc(), engine());
         add(forward, dnnl::batch_normalization_forward(pd),
-            {{DNNL_ARG_SRC, x}, {DNNL_ARG_MEAN, mean}, {DNNL_ARG_VARIANCE, variance}, {DNNL_ARG_SCALE_SHIFT, scales},
-             {DNNL_ARG_WORKSPACE, workspace}, {DNNL_ARG_DST, y}});
+            {{DNNL_ARG_SRC, x},
+             {DNNL_ARG_MEAN, mean},
+             {DNNL_ARG_VARIANCE, variance},
+             {DNNL_ARG_SCALE_SHIFT, scales},
+             {DNNL_ARG_WORKSPACE, workspace},
+             {DNNL_ARG_DST, y}});
         const memory error = error_of(pd.dst_desc());
         add(backward.back(), dnnl::batch_normalization_backward(back_pd),
-            {{DNNL_ARG_SRC, x}, {DNNL_ARG_MEAN, mean}, {DNNL_ARG_VARIANCE, variance}, {DNNL_ARG_SCALE_SHIFT, scales},
-             {DNNL_ARG_WORKSPACE, workspace}, {DNNL_ARG_DIFF_DST, error},
+            {{DNNL_ARG_SRC, x},
+             {DNNL_ARG_MEAN, mean},
+             {DNNL_ARG_VARIANCE, variance},
+             {DNNL_ARG_SCALE_SHIFT, scales},
+             {DNNL_ARG_WORKSPACE, workspace},
+             {DNNL_ARG_DIFF_DST, error},
              {DNNL_ARG_DIFF_SRC, errors[errors.size() - 2]},
              {DNNL_ARG_DIFF_SCALE_SHIFT, dscales}});
         update(backward.back(), scales, dscales);
@@ -211,7 +221,8 @@ private:
             {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}, {DNNL_ARG_WORKSPACE, workspace}});
         const memory error = error_of(pd.dst_desc());
         add(backward.back(), dnnl::pooling_backward(back_pd),
-            {{DNNL_ARG_DIFF_DST, error}, {DNNL_ARG_WORKSPACE, workspace},
+            {{DNNL_ARG_DIFF_DST, error},
+             {DNNL_ARG_WORKSPACE, workspace},
              {DNNL_ARG_DIFF_SRC, errors[errors.size() - 2]}});
         return y;
     }
@@ -222,8 +233,8 @@ private:
         const memory::desc src = any({images, channels, 1, 1});
         const memory::desc weights = any({10, channels, 1, 1});
         const memory::desc dst = dense({images, 10}, memory::format_tag::nc);
-        const dnnl::inner_product_forward::primitive_desc pd({prop_kind::forward_training, src, weights, dst},
-                                                             engine());
+        const dnnl::inner_product_forward::primitive_desc pd(
+            {prop_kind::forward_training, src, weights, dst}, engine());
         const dnnl::inner_product_backward_data::primitive_desc error_pd({src, weights, dst}, engine(), pd);
         const dnnl::inner_product_backward_weights::primitive_desc gradient_pd({src, weights, dst}, engine(), pd);
         const memory w = filled(pd.weights_desc());
@@ -236,11 +247,13 @@ private:
         const memory dx(error_pd.diff_src_desc(), engine());
         const memory dw(gradient_pd.diff_weights_desc(), engine());
         add(back, dnnl::inner_product_backward_data(error_pd),
-            {{DNNL_ARG_DIFF_DST, error}, {DNNL_ARG_WEIGHTS, as(back, w, error_pd.weights_desc())},
+            {{DNNL_ARG_DIFF_DST, error},
+             {DNNL_ARG_WEIGHTS, as(back, w, error_pd.weights_desc())},
              {DNNL_ARG_DIFF_SRC, dx}});
         add(back, dnnl::reorder(dx, errors.back()), {{DNNL_ARG_FROM, dx}, {DNNL_ARG_TO, errors.back()}});
         add(back, dnnl::inner_product_backward_weights(gradient_pd),
-            {{DNNL_ARG_SRC, as(back, in, gradient_pd.src_desc())}, {DNNL_ARG_DIFF_DST, error},
+            {{DNNL_ARG_SRC, as(back, in, gradient_pd.src_desc())},
+             {DNNL_ARG_DIFF_DST, error},
              {DNNL_ARG_DIFF_WEIGHTS, dw}});
         update(back, w, as(back, dw, pd.weights_desc()));
     }

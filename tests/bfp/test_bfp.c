@@ -138,8 +138,8 @@ static void test_floats(void **state)
             continue;
         const struct bfp_kernels *kernels;
         for (size_t v = 0; (kernels = cnnvp_bfp_kernels_variant(v)) != NULL; ++v) {
-            const struct bfp_run common = {exponent - ((int32_t)format.mantissa_bits - 2) + 150,
-                                           (1u << (format.mantissa_bits - 1u)) - 1u};
+            const struct bfp_run common = {
+                exponent - ((int32_t)format.mantissa_bits - 2) + 150, (1u << (format.mantissa_bits - 1u)) - 1u};
             struct bfp_tally tally = {0};
             kernels->floats(&common, format.rounding, format.seed, first, values, n, narrow, &tally);
             for (size_t i = 0; i < n; ++i)
@@ -413,9 +413,8 @@ static void test_carry_keeps_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_special), cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_dequantise),
-        cmocka_unit_test(test_tensors),    cmocka_unit_test(test_stochastic),
+        cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_special),          cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_dequantise), cmocka_unit_test(test_tensors),          cmocka_unit_test(test_stochastic),
         cmocka_unit_test(test_carry),      cmocka_unit_test(test_carry_keeps_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,10 +37,8 @@ static int go(struct fixture *f, uint32_t op, uint32_t half, uint32_t offset, ui
 
 static int16_t *borrow(struct fixture *f, uint32_t half, uint32_t offset, uint64_t size)
 {
-    struct cnnvp_access access = {.op = CNNVP_BORROW_READ,
-                                  .flags = CNNVP_DEBUG,
-                                  .address = cnnvp_buffer_address(half, offset),
-                                  .size = size};
+    struct cnnvp_access access = {
+        .op = CNNVP_BORROW_READ, .flags = CNNVP_DEBUG, .address = cnnvp_buffer_address(half, offset), .size = size};
     assert_int_equal(fake_access(f->host, "port", &access), CNNVP_OK);
     return access.data;
 }
@@ -53,13 +51,14 @@ static int update(struct fixture *f, struct cnnvp_update *u)
 
 static struct cnnvp_update plain_update(const int64_t *sums, uint64_t planes, uint64_t plane_words)
 {
-    return (struct cnnvp_update){.sums = sums,
-                                 .planes = planes,
-                                 .plane_words = plane_words,
-                                 .plane_stride = plane_words,
-                                 .acc_bits = 48,
-                                 .rounding = CNNVP_ROUNDING_NEAREST,
-                                 .shift = 4};
+    return (struct cnnvp_update){
+        .sums = sums,
+        .planes = planes,
+        .plane_words = plane_words,
+        .plane_stride = plane_words,
+        .acc_bits = 48,
+        .rounding = CNNVP_ROUNDING_NEAREST,
+        .shift = 4};
 }
 
 /* ---- tiles ---- */
@@ -156,11 +155,12 @@ static void test_port_limit(void **state)
         fake_set(f.host, "width_words", cases[c].width);
         assert_int_equal(fake_start(f.host), CNNVP_OK);
         f.sim.now = 3333;
-        struct cnnvp_access access = {.op = CNNVP_BORROW_READ,
-                                      .size = 2048,
-                                      .words = cases[c].words,
-                                      .cycles = cases[c].cycles,
-                                      .delay = 6667}; /* to the edge at 10000 */
+        struct cnnvp_access access = {
+            .op = CNNVP_BORROW_READ,
+            .size = 2048,
+            .words = cases[c].words,
+            .cycles = cases[c].cycles,
+            .delay = 6667}; /* to the edge at 10000 */
         assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
         assert_int_equal(access.delay, (3u + cases[c].extra) * 1000000u / 300u - 3333u);
         assert_int_equal(fake_count(f.host, "port_conflict_cycles"), cases[c].extra);
@@ -273,9 +273,8 @@ static void test_write_out(void **state)
                 for (uint64_t p = 0; p < PLANES; ++p)
                     for (uint64_t i = 0; i < WORDS; ++i) {
                         const uint64_t n = p * WORDS + i;
-                        const int16_t expected =
-                            expected_word(expected_wrap(sums[n], widths[w]), shifts[s], rounding,
-                                          cnnvp_round_random(99, n), &clipped);
+                        const int16_t expected = expected_word(expected_wrap(sums[n], widths[w]), shifts[s], rounding,
+                                                               cnnvp_round_random(99, n), &clipped);
                         const uint32_t at = (uint32_t)(10u + 2u * (p * (WORDS + 5u) + i));
                         assert_int_equal(*borrow(&f, 1, at, 2), expected);
                     }
@@ -478,8 +477,8 @@ static void test_live_values(void **state)
 
 static void read_as(const struct fixture *f, uint32_t half, uint32_t offset, uint64_t size, uint64_t instruction)
 {
-    struct cnnvp_access access = {.op = CNNVP_BORROW_READ, .flow = instruction,
-                                  .address = cnnvp_buffer_address(half, offset), .size = size};
+    struct cnnvp_access access = {
+        .op = CNNVP_BORROW_READ, .flow = instruction, .address = cnnvp_buffer_address(half, offset), .size = size};
     assert_int_equal(fake_access(f->host, "port", &access), CNNVP_OK);
 }
 

@@ -38,8 +38,14 @@ static void reset(void *self)
 static void do_wrong(struct faults *faults)
 {
     const cnnvp_time now = faults->ops->now(faults->host);
-    faults->request = (struct cnnvp_request){.op = CNNVP_READ, .address = 0x80000000, .data = faults->bytes, .size = 64,
-                                             .count = 1, .burst_bytes = 64, .outstanding = 1};
+    faults->request = (struct cnnvp_request){
+        .op = CNNVP_READ,
+        .address = 0x80000000,
+        .data = faults->bytes,
+        .size = 64,
+        .count = 1,
+        .burst_bytes = 64,
+        .outstanding = 1};
     switch ((enum fault)faults->fault) {
     case REQUEST_ADDRESS:
         faults->request.address = 0x100;

@@ -167,10 +167,9 @@ static void test_software_interrupt_and_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_time),        cmocka_unit_test(test_interrupt_at_the_exact_tick),
-        cmocka_unit_test(test_far_compare), cmocka_unit_test(test_written_time),
-        cmocka_unit_test(test_time_set_back),
-        cmocka_unit_test(test_software_interrupt_and_reset),
+        cmocka_unit_test(test_time),          cmocka_unit_test(test_interrupt_at_the_exact_tick),
+        cmocka_unit_test(test_far_compare),   cmocka_unit_test(test_written_time),
+        cmocka_unit_test(test_time_set_back), cmocka_unit_test(test_software_interrupt_and_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,15 +9,16 @@
 
 struct fake_config fake_nfu(void)
 {
-    return (struct fake_config){.rows = 8,
-                                 .cols = 8,
-                                 .input_bytes = 65536,
-                                 .weight_bytes = 131072,
-                                 .output_bytes = 65536,
-                                 .pingpong = 1,
-                                 .acc_bits = 48,
-                                 .memory_bytes = 64u << 20,
-                                 .fc_mapping = "broadcast"};
+    return (struct fake_config){
+        .rows = 8,
+        .cols = 8,
+        .input_bytes = 65536,
+        .weight_bytes = 131072,
+        .output_bytes = 65536,
+        .pingpong = 1,
+        .acc_bits = 48,
+        .memory_bytes = 64u << 20,
+        .fc_mapping = "broadcast"};
 }
 
 struct fake_config fake_window(void)
@@ -71,9 +72,12 @@ cnnvp_config *fake_config_new(const struct fake_config *config)
     set(made, "output_buffer.size", config->output_bytes);
     if (!config->pingpong)
         for (size_t i = 0; i < 3; ++i)
-            must(cnnvp_config_set(made, i == 0   ? "input_buffer.pingpong=off"
-                                        : i == 1 ? "weight_buffer.pingpong=off"
-                                                 : "output_buffer.pingpong=off", &error), &error);
+            must(cnnvp_config_set(made,
+                                  i == 0   ? "input_buffer.pingpong=off"
+                                  : i == 1 ? "weight_buffer.pingpong=off"
+                                           : "output_buffer.pingpong=off",
+                                  &error),
+                 &error);
     set(made, "dram.size", config->memory_bytes);
     must(cnnvp_config_resolve(made, &error), &error);
     return made;

@@ -151,8 +151,7 @@ void builder_string(struct builder *builder, Onnx__NodeProto *node, const char *
     made->s.data = (uint8_t *)builder_text(builder, value);
 }
 
-void builder_ints(struct builder *builder, Onnx__NodeProto *node, const char *name, size_t count,
-                  const int64_t *values)
+void builder_ints(struct builder *builder, Onnx__NodeProto *node, const char *name, size_t count, const int64_t *values)
 {
     Onnx__AttributeProto *made = attribute(builder, node, name);
     made->n_ints = count;

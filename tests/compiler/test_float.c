@@ -44,12 +44,20 @@ struct conv_case {
 static void conv_case_init(struct conv_case *c, struct builder *random)
 {
     struct cnnvp_graph_layer layer = {
-        .op = CNNVP_OP_CONV, .in = 0, .in2 = CNNVP_GRAPH_NONE, .out = 1,
-        .kx = between(random, 1, 5), .ky = between(random, 1, 5),
-        .sx = between(random, 1, 3), .sy = between(random, 1, 3),
-        .dx = between(random, 1, 2), .dy = between(random, 1, 2),
-        .pad_top = between(random, 0, 3), .pad_left = between(random, 0, 3),
-        .groups = between(random, 1, 3), .has_bias = between(random, 0, 1),
+        .op = CNNVP_OP_CONV,
+        .in = 0,
+        .in2 = CNNVP_GRAPH_NONE,
+        .out = 1,
+        .kx = between(random, 1, 5),
+        .ky = between(random, 1, 5),
+        .sx = between(random, 1, 3),
+        .sy = between(random, 1, 3),
+        .dx = between(random, 1, 2),
+        .dy = between(random, 1, 2),
+        .pad_top = between(random, 0, 3),
+        .pad_left = between(random, 0, 3),
+        .groups = between(random, 1, 3),
+        .has_bias = between(random, 0, 1),
     };
     const uint32_t inputs = between(random, 1, 5);
     const uint32_t outputs = between(random, 1, 19);
@@ -60,10 +68,10 @@ static void conv_case_init(struct conv_case *c, struct builder *random)
     const uint32_t columns = (width - 1) * layer.sx + (layer.kx - 1) * layer.dx + 1;
     const uint32_t in_height = rows > layer.pad_top + 1 ? between(random, 1, rows - layer.pad_top) : 1;
     const uint32_t in_width = columns > layer.pad_left + 1 ? between(random, 1, columns - layer.pad_left) : 1;
-    c->tensors[0] = (struct cnnvp_graph_tensor){.rank = 4, .channels = inputs * layer.groups, .height = in_height,
-                                                .width = in_width, .base = CNNVP_GRAPH_NONE};
-    c->tensors[1] = (struct cnnvp_graph_tensor){.rank = 4, .channels = outputs * layer.groups, .height = height,
-                                                .width = width, .base = CNNVP_GRAPH_NONE};
+    c->tensors[0] = (struct cnnvp_graph_tensor){
+        .rank = 4, .channels = inputs * layer.groups, .height = in_height, .width = in_width, .base = CNNVP_GRAPH_NONE};
+    c->tensors[1] = (struct cnnvp_graph_tensor){
+        .rank = 4, .channels = outputs * layer.groups, .height = height, .width = width, .base = CNNVP_GRAPH_NONE};
     layer.weights = numbers(random, (size_t)outputs * layer.groups * inputs * layer.ky * layer.kx);
     layer.bias = numbers(random, (size_t)outputs * layer.groups);
     c->layer = layer;
@@ -146,11 +154,24 @@ static void blocks_have_room(void **state)
     (void)state;
     enum { INPUTS = 64, OUTPUTS = 8, SIDE = 4, TAPS = 9 };
     struct builder random;
-    struct conv_case c = {.tensors = {{.rank = 4, .channels = INPUTS, .height = 2 * SIDE, .width = 2 * SIDE},
-                                      {.rank = 4, .channels = OUTPUTS, .height = 2 * SIDE, .width = 2 * SIDE}},
-                          .layer = {.op = CNNVP_OP_CONV, .in = 0, .in2 = CNNVP_GRAPH_NONE, .out = 1, .kx = 3, .ky = 3,
-                                    .sx = 1, .sy = 1, .dx = 1, .dy = 1, .pad_top = 1, .pad_left = 1, .groups = 1,
-                                    .block_height = SIDE, .block_width = SIDE}};
+    struct conv_case c = {
+        .tensors = {{.rank = 4, .channels = INPUTS, .height = 2 * SIDE, .width = 2 * SIDE},
+                    {.rank = 4, .channels = OUTPUTS, .height = 2 * SIDE, .width = 2 * SIDE}},
+        .layer = {.op = CNNVP_OP_CONV,
+                  .in = 0,
+                  .in2 = CNNVP_GRAPH_NONE,
+                  .out = 1,
+                  .kx = 3,
+                  .ky = 3,
+                  .sx = 1,
+                  .sy = 1,
+                  .dx = 1,
+                  .dy = 1,
+                  .pad_top = 1,
+                  .pad_left = 1,
+                  .groups = 1,
+                  .block_height = SIDE,
+                  .block_width = SIDE}};
     struct cnnvp_float_scratch scratch;
     float y[OUTPUTS * SIDE * SIDE];
     builder_init(&random, 7);
@@ -200,16 +221,18 @@ static void dot_products_keep_the_order(void **state)
 static void words_are_those_of_single_numbers(void **state)
 {
     (void)state;
-    const float special[] = {0.0f, -0.0f, 0.5f, 1.5f, -0.5f, -1.5f, 32766.5f, 32767.5f, -32767.5f, -32768.5f, INFINITY,
-                             -INFINITY, NAN, 1e-44f, -1e-44f, 3.4e38f, -3.4e38f, 0.49999997f, 8388609.0f};
+    const float special[] = {
+        0.0f,     -0.0f,     0.5f, 1.5f,   -0.5f,   -1.5f,   32766.5f, 32767.5f,    -32767.5f, -32768.5f,
+        INFINITY, -INFINITY, NAN,  1e-44f, -1e-44f, 3.4e38f, -3.4e38f, 0.49999997f, 8388609.0f};
     enum { SPECIAL = sizeof special / sizeof special[0], COUNT = 1000 };
     struct builder random;
     builder_init(&random, 33);
     for (int32_t frac = CNNVP_FRAC_MIN; frac <= CNNVP_FRAC_MAX; ++frac) {
         float *values = numbers(&random, COUNT);
         for (size_t i = 0; i < COUNT; ++i) /* around the words that there are, and halves between them */
-            values[i] = i < SPECIAL ? special[i] : i % 2 != 0 ? values[i] * ldexpf(40000.0f, -frac)
-                                                              : ldexpf(rintf(values[i] * 70000.0f), -frac - 1);
+            values[i] = i < SPECIAL  ? special[i]
+                        : i % 2 != 0 ? values[i] * ldexpf(40000.0f, -frac)
+                                     : ldexpf(rintf(values[i] * 70000.0f), -frac - 1);
         const struct cnnvp_float_kernels *kernels;
         for (size_t v = 0; (kernels = cnnvp_float_kernels_variant(v)) != NULL; ++v) {
             int16_t words[COUNT];
@@ -247,10 +270,8 @@ static void magnitudes_leave_out_nan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_keep_the_order),
-        cmocka_unit_test(blocks_have_room),
-        cmocka_unit_test(dot_products_keep_the_order),
-        cmocka_unit_test(words_are_those_of_single_numbers),
+        cmocka_unit_test(convolutions_keep_the_order), cmocka_unit_test(blocks_have_room),
+        cmocka_unit_test(dot_products_keep_the_order), cmocka_unit_test(words_are_those_of_single_numbers),
         cmocka_unit_test(magnitudes_leave_out_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

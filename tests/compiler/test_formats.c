@@ -70,8 +70,7 @@ static void reference_rounds_as_defined(void **state)
         uint64_t saturated = 0;
         if (shift < 0 && (sum > INT64_MAX >> 48 || sum < INT64_MIN >> 48))
             continue;
-        assert_int_equal(test_fx16_round(sum, shift, rounding),
-                         cnnvp_round_fx16(sum, shift, rounding, 0, &saturated));
+        assert_int_equal(test_fx16_round(sum, shift, rounding), cnnvp_round_fx16(sum, shift, rounding, 0, &saturated));
         const uint32_t bits = 1 + (uint32_t)(builder_next(&random) % 64);
         assert_int_equal(test_fx16_wrap(sum, bits), cnnvp_wrap(sum, bits));
     }
@@ -89,7 +88,9 @@ static void tables_follow_their_functions(void **state)
 {
     (void)state;
     static const struct cnnvp_graph_post posts[] = {
-        {CNNVP_GRAPH_SIGMOID, 0.0f}, {CNNVP_GRAPH_TANH, 0.0f}, {CNNVP_GRAPH_LEAKY_RELU, 0.1f},
+        {CNNVP_GRAPH_SIGMOID, 0.0f},
+        {CNNVP_GRAPH_TANH, 0.0f},
+        {CNNVP_GRAPH_LEAKY_RELU, 0.1f},
         {CNNVP_GRAPH_LEAKY_RELU, -0.5f}};
     for (size_t p = 0; p < 4; ++p) {
         for (int32_t in_frac = 4; in_frac <= 16; in_frac += 3) {
@@ -170,10 +171,10 @@ static void ties_hold(void **state)
     graph.tensors[2].max_abs = 0.1f;
     graph.tensors[3].max_abs = 60.0f;
     cnnvp_formats_choose(&graph, 48);
-    assert_int_equal(graph.tensors[0].frac, 9);  /* 56.25 < 64 */
-    assert_int_equal(graph.tensors[2].frac, 9);  /* no more than the first operand */
-    assert_int_equal(graph.tensors[1].frac, 9);  /* the pool's input as its output */
-    assert_int_equal(graph.tensors[3].frac, 8);  /* 67.5 > 64 */
+    assert_int_equal(graph.tensors[0].frac, 9); /* 56.25 < 64 */
+    assert_int_equal(graph.tensors[2].frac, 9); /* no more than the first operand */
+    assert_int_equal(graph.tensors[1].frac, 9); /* the pool's input as its output */
+    assert_int_equal(graph.tensors[3].frac, 8); /* 67.5 > 64 */
     assert_int_equal(graph.layers[0].weight_frac, 16);
     int32_t shift;
     int32_t bias_shift;

@@ -29,12 +29,13 @@ static cnnvp_result build(struct builder *builder, const struct fake_config *con
     size_t size;
     uint8_t *bytes = builder_pack(builder, &size);
     builder_write(bytes, size, name);
-    const struct cnnvp_network_options options = {.struct_size = sizeof options,
-                                                  .rounding = CNNVP_ROUND_NEAREST,
-                                                  .on_chip = on_chip,
-                                                  .cpu_host = 1,
-                                                  .seed = 3,
-                                                  .images = 2};
+    const struct cnnvp_network_options options = {
+        .struct_size = sizeof options,
+        .rounding = CNNVP_ROUND_NEAREST,
+        .on_chip = on_chip,
+        .cpu_host = 1,
+        .seed = 3,
+        .images = 2};
     const cnnvp_result result = fake_network_new(name, config, &options, network, error);
     (void)unlink(name);
     free(bytes);
@@ -152,8 +153,7 @@ static void convolutions(void **state)
         builder.random = round;
         (void)builder_random(&builder, "w", 4, dims, 0.7f);
         (void)builder_random(&builder, "b", 1, dims, 2.0f);
-        Onnx__NodeProto *node =
-            builder_node(&builder, "Conv", "c", "x", "w", round % 3 != 0 ? "b" : NULL, NULL);
+        Onnx__NodeProto *node = builder_node(&builder, "Conv", "c", "x", "w", round % 3 != 0 ? "b" : NULL, NULL);
         builder_int(&builder, node, "group", group);
         window_attributes(&builder, &random, node, 1, kernel);
         (void)builder_node(&builder, round % 2 == 0 ? "Relu" : "Identity", "y", "c", NULL, NULL, NULL);
@@ -363,9 +363,12 @@ static void chip_places_do_not_overlap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions),          cmocka_unit_test(pools),
-        cmocka_unit_test(global_pools_and_vectors), cmocka_unit_test(long_vectors),
-        cmocka_unit_test(activations_and_norms), cmocka_unit_test(branches),
+        cmocka_unit_test(convolutions),
+        cmocka_unit_test(pools),
+        cmocka_unit_test(global_pools_and_vectors),
+        cmocka_unit_test(long_vectors),
+        cmocka_unit_test(activations_and_norms),
+        cmocka_unit_test(branches),
         cmocka_unit_test(logarithm_of_a_lone_share),
         cmocka_unit_test(chip_places_do_not_overlap),
     };

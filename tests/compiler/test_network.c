@@ -63,9 +63,8 @@ static void run(const char *name, const struct fake_config *config, struct outco
     memset(outcome, 0, sizeof *outcome);
     read_array(name, "input", &input);
     read_array(name, "output", &outcome->expected);
-    cnnvp_network *network =
-        compile(name, config, &(struct cnnvp_network_options){.rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1,
-                                                              .input = &input});
+    cnnvp_network *network = compile(
+        name, config, &(struct cnnvp_network_options){.rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1, .input = &input});
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
     const char *wrong = NULL;
@@ -220,8 +219,12 @@ static void wrong_inputs_are_refused(void **state)
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array},
                 " takes (N, 1, 32, 32), or fewer rows and columns, with N at least 1");
     array.shape[3] = 32;
-    must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array, .calibration = &(struct cnnvp_array){
-                .type = CNNVP_ARRAY_F32, .rank = 1, .shape = {3}, .data = data}}, "the calibration has shape (3)");
+    must_refuse(
+        "lenet5", &config,
+        (struct cnnvp_network_options){
+            .input = &array,
+            .calibration = &(struct cnnvp_array){.type = CNNVP_ARRAY_F32, .rank = 1, .shape = {3}, .data = data}},
+        "the calibration has shape (3)");
     array.type = CNNVP_ARRAY_I64;
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array},
                 "holds int64; networks take float32, or uint8");
@@ -234,13 +237,16 @@ static void wrong_inputs_are_refused(void **state)
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 0}, "0 images");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST},
                 "--block 0");
-    must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
-                .block = 24}, "--block 24: the side of a block is a power of two, such as 16 or 32");
+    must_refuse("lenet5", &config,
+                (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST, .block = 24},
+                "--block 24: the side of a block is a power of two, such as 16 or 32");
     must_refuse("lenet5", &config,
                 (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST, .block = 8},
                 "layer \"C1\" reads 32x32 and its output has another size than its input; use --schedule layer");
-    must_refuse("mixed", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
-                .block = 8, .on_chip = 1}, "use one of the two");
+    must_refuse(
+        "mixed", &config,
+        (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST, .block = 8, .on_chip = 1},
+        "use one of the two");
     must_refuse("missing", &config, (struct cnnvp_network_options){.images = 1}, "missing.onnx: No such file");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1000000}, "-s dram.size=");
     struct fake_config small = config;
@@ -333,7 +339,8 @@ static void memory_gets_the_image_whole(void **state)
             memset(other->memory, 0xa5, MEMORY);
             other->indirect = indirect;
             assert_int_equal(cnnvp_network_load(network, other, &error), CNNVP_DONE);
-            assert_memory_equal(first->memory + image, other->memory + image, cnnvp_binary_bytes(&network->graph, &network->build));
+            assert_memory_equal(first->memory + image, other->memory + image,
+                                cnnvp_binary_bytes(&network->graph, &network->build));
             assert_memory_equal(first->memory + frames, other->memory + frames, 2u * (size_t)input->image_stride);
             fake_platform_free(other);
         }

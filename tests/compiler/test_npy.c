@@ -186,12 +186,9 @@ static void empty_arrays_are_arrays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_come_back),
-        cmocka_unit_test(hostile_headers_are_refused),
-        cmocka_unit_test(every_prefix_is_refused),
-        cmocka_unit_test(nothing_half_written_stays),
-        cmocka_unit_test(links_are_written_through),
-        cmocka_unit_test(empty_arrays_are_arrays),
+        cmocka_unit_test(arrays_come_back),          cmocka_unit_test(hostile_headers_are_refused),
+        cmocka_unit_test(every_prefix_is_refused),   cmocka_unit_test(nothing_half_written_stays),
+        cmocka_unit_test(links_are_written_through), cmocka_unit_test(empty_arrays_are_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -579,22 +579,14 @@ static void same_padding_is_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_prefix_is_refused),
-        cmocka_unit_test(damaged_bytes_do_no_harm),
-        cmocka_unit_test(deep_nesting_does_no_harm),
-        cmocka_unit_test(wrong_versions_are_named),
-        cmocka_unit_test(missing_files_are_named),
-        cmocka_unit_test(unknown_operators_name_the_node),
-        cmocka_unit_test(bad_convolutions_say_why),
-        cmocka_unit_test(other_bad_nodes_say_why),
-        cmocka_unit_test(gemm_scales_and_transposes),
-        cmocka_unit_test(arithmetic_folds),
-        cmocka_unit_test(shared_results_stay),
-        cmocka_unit_test(borders_and_vectors_are_separated),
-        cmocka_unit_test(data_types_are_converted),
-        cmocka_unit_test(initializers_may_be_inputs),
-        cmocka_unit_test(each_weight_may_have_its_file),
-        cmocka_unit_test(same_padding_is_split),
+        cmocka_unit_test(every_prefix_is_refused),       cmocka_unit_test(damaged_bytes_do_no_harm),
+        cmocka_unit_test(deep_nesting_does_no_harm),     cmocka_unit_test(wrong_versions_are_named),
+        cmocka_unit_test(missing_files_are_named),       cmocka_unit_test(unknown_operators_name_the_node),
+        cmocka_unit_test(bad_convolutions_say_why),      cmocka_unit_test(other_bad_nodes_say_why),
+        cmocka_unit_test(gemm_scales_and_transposes),    cmocka_unit_test(arithmetic_folds),
+        cmocka_unit_test(shared_results_stay),           cmocka_unit_test(borders_and_vectors_are_separated),
+        cmocka_unit_test(data_types_are_converted),      cmocka_unit_test(initializers_may_be_inputs),
+        cmocka_unit_test(each_weight_may_have_its_file), cmocka_unit_test(same_padding_is_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,7 +165,7 @@ static void each_has_its_values(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refusals_name_the_output),
-                                       cmocka_unit_test(each_has_its_values)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals_name_the_output), cmocka_unit_test(each_has_its_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

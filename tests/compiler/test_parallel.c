@@ -58,9 +58,21 @@ static void threads_change_no_result(void **state)
     enum { INPUTS = 24, OUTPUTS = 61, SIDE = 20, TAPS = 9, RUNS = 20 };
     struct cnnvp_graph_tensor tensors[2] = {{.rank = 4, .channels = INPUTS, .height = SIDE, .width = SIDE},
                                             {.rank = 4, .channels = OUTPUTS, .height = SIDE, .width = SIDE}};
-    struct cnnvp_graph_layer layer = {.op = CNNVP_OP_CONV, .in = 0, .in2 = CNNVP_GRAPH_NONE, .out = 1, .kx = 3, .ky = 3,
-                                      .sx = 1, .sy = 1, .dx = 1, .dy = 1, .pad_top = 1, .pad_left = 1, .groups = 1,
-                                      .has_bias = 1};
+    struct cnnvp_graph_layer layer = {
+        .op = CNNVP_OP_CONV,
+        .in = 0,
+        .in2 = CNNVP_GRAPH_NONE,
+        .out = 1,
+        .kx = 3,
+        .ky = 3,
+        .sx = 1,
+        .sy = 1,
+        .dx = 1,
+        .dy = 1,
+        .pad_top = 1,
+        .pad_left = 1,
+        .groups = 1,
+        .has_bias = 1};
     const struct cnnvp_graph graph = {.tensors = tensors, .tensor_count = 2, .layers = &layer, .layer_count = 1};
     static float alone[OUTPUTS * SIDE * SIDE];
     static float together[OUTPUTS * SIDE * SIDE];

@@ -38,8 +38,8 @@ static int whole_edges_fit(const struct cnnvp_binary_layer *layer, const struct 
     smallest.tile_h = cnnvp_minimum32(tiling->rows, layer->out.height);
     smallest.tile_w = cnnvp_minimum32(tiling->cols, layer->out.width);
     smallest.group_out = smallest.tile_out = cnnvp_minimum32(tiling->out, layer->out.channels);
-    smallest.tile_in = cnnvp_plan_is_channelwise(layer) ? smallest.group_out
-                                                        : cnnvp_minimum32(tiling->in, cnnvp_layer_inputs(layer));
+    smallest.tile_in =
+        cnnvp_plan_is_channelwise(layer) ? smallest.group_out : cnnvp_minimum32(tiling->in, cnnvp_layer_inputs(layer));
     const struct cnnvp_plan_use use = cnnvp_plan_use_of(&smallest, tiling->result_bytes);
     return use.input_bytes <= limits->input_bytes && use.weight_bytes <= limits->weight_bytes &&
            use.output_bytes <= limits->output_bytes;
@@ -132,8 +132,8 @@ static struct cnnvp_binary_layer random_pool(struct builder *random)
     layer.dx = cases_between(random, 1, 3);
     layer.dy = cases_between(random, 1, 3);
     layer.out = (struct cnnvp_binary_tensor){.channels = cases_between(random, 1, 20),
-                                            .height = cases_between(random, 1, 20),
-                                            .width = cases_between(random, 1, 20)};
+                                             .height = cases_between(random, 1, 20),
+                                             .width = cases_between(random, 1, 20)};
     layer.in = layer.out;
     layer.in.width = (layer.out.width - 1) * layer.sx + (layer.kx - 1) * layer.dx + 1;
     layer.in.height = (layer.out.height - 1) * layer.sy + (layer.ky - 1) * layer.dy + 1;
@@ -204,7 +204,8 @@ static void large_maps_take_their_time(void **state)
         struct cnnvp_target target = cases_target(&config);
         uint64_t last = 0;
         for (uint32_t height = 64; height <= 8192; height *= 2) {
-            struct cnnvp_binary_layer layer = {.op = CNNVP_OP_ADD, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+            struct cnnvp_binary_layer layer = {
+                .op = CNNVP_OP_ADD, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
             struct cnnvp_plan_finalists finalists;
             struct cnnvp_error error = {""};
             layer.in = (struct cnnvp_binary_tensor){.channels = 64, .height = height, .width = 1024};
@@ -212,8 +213,8 @@ static void large_maps_take_their_time(void **state)
             assert_int_equal(cnnvp_plan_layer(&layer, "L", &target.limits, &finalists, &error), CNNVP_DONE);
             for (size_t i = 0; i < finalists.count; ++i)
                 if (last != 0 && (finalists.all[i].price < last + last / 2))
-                    fail_msg("%u rows: %llu ps, half as many %llu", height,
-                             (unsigned long long)finalists.all[i].price, (unsigned long long)last);
+                    fail_msg("%u rows: %llu ps, half as many %llu", height, (unsigned long long)finalists.all[i].price,
+                             (unsigned long long)last);
             last = finalists.all[0].price;
         }
         cnnvp_target_clear(&target);
@@ -255,8 +256,8 @@ static void every_slice_has_its_blob(void **state)
     struct builder random;
     builder_init(&random, 17);
     for (unsigned i = 0; i < 3000; ++i) {
-        struct cnnvp_binary_layer layer = {.op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u,
-                                          .first_blob = i};
+        struct cnnvp_binary_layer layer = {
+            .op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u, .first_blob = i};
         layer.in = (struct cnnvp_binary_tensor){.channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
         layer.out.channels = layer.depthwise ? layer.in.channels : cases_between(&random, 1, 40);
         layer.group_out = cases_between(&random, 1, layer.out.channels);
@@ -270,10 +271,8 @@ static void every_slice_has_its_blob(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_layers_fit),
-        cmocka_unit_test(every_slice_has_its_blob),
-        cmocka_unit_test(the_smallest_tile_suffices),
-        cmocka_unit_test(windows_are_swept_in_whole_pieces),
+        cmocka_unit_test(random_layers_fit),          cmocka_unit_test(every_slice_has_its_blob),
+        cmocka_unit_test(the_smallest_tile_suffices), cmocka_unit_test(windows_are_swept_in_whole_pieces),
         cmocka_unit_test(large_maps_take_their_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,8 @@ static void dimensions_have_limits(void **state)
     begin(&b, "x", 4, maps);
     (void)builder_random(&b, "w", 4, matrices, 1.0f);
     (void)builder_node(&b, "MatMul", "y", "x", "w", NULL, NULL);
-    must_fail(&b, "node \"y\" (MatMul): matrices that are not the same for all images would mix the images of the batch");
+    must_fail(&b,
+              "node \"y\" (MatMul): matrices that are not the same for all images would mix the images of the batch");
 }
 
 /* One layer a group: a short file must not become a million of them. */

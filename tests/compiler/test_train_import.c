@@ -18,7 +18,11 @@
 
 static const char exported[] = "train_import.onnx";
 
-#define DIMS(...) (const int64_t[]){__VA_ARGS__}
+#define DIMS(...)     \
+    (const int64_t[]) \
+    {                 \
+        __VA_ARGS__   \
+    }
 
 /* Writes the builder's file under a temporary name. */
 static void write_file(struct builder *b, char *name)

@@ -13,14 +13,26 @@ static const struct cnnvp_port core_ports[] = {
     {"bus", CNNVP_PORT_INITIATOR, 0, 0, 0, "bus"},
     {"irq", CNNVP_PORT_IRQ_IN, 0, 0, 3, "software, timer, external"},
 };
-static const struct cnnvp_unit core = {.kind = "core", .version = "1", .summary = "core", .params = core_params,
-                                       .param_count = 2, .ports = core_ports, .port_count = 2};
+static const struct cnnvp_unit core = {
+    .kind = "core",
+    .version = "1",
+    .summary = "core",
+    .params = core_params,
+    .param_count = 2,
+    .ports = core_ports,
+    .port_count = 2};
 
 static const struct cnnvp_param native_params[] = {
     {"clock_mhz", CNNVP_PARAM_UINT, "MHz", "1000", 1, 10000, NULL, "clock"},
 };
-static const struct cnnvp_unit native = {.kind = "native", .version = "1", .summary = "core", .params = native_params,
-                                         .param_count = 1, .ports = core_ports, .port_count = 2};
+static const struct cnnvp_unit native = {
+    .kind = "native",
+    .version = "1",
+    .summary = "core",
+    .params = native_params,
+    .param_count = 1,
+    .ports = core_ports,
+    .port_count = 2};
 
 static const struct cnnvp_register plic_registers[] = {{"priority", 0, CNNVP_REG_RW, 0, 7, 0, "priority"}};
 static const struct cnnvp_port plic_ports[] = {
@@ -28,23 +40,40 @@ static const struct cnnvp_port plic_ports[] = {
     {"source", CNNVP_PORT_IRQ_IN, 0, 0, 32, "sources"},
     {"external", CNNVP_PORT_IRQ_OUT, 0, 0, 0, "to the core"},
 };
-static const struct cnnvp_unit plic = {.kind = "plic", .version = "1", .summary = "plic", .ports = plic_ports,
-                                       .port_count = 3, .registers = plic_registers, .register_count = 1};
+static const struct cnnvp_unit plic = {
+    .kind = "plic",
+    .version = "1",
+    .summary = "plic",
+    .ports = plic_ports,
+    .port_count = 3,
+    .registers = plic_registers,
+    .register_count = 1};
 
 static const struct cnnvp_param memory_params[] = {
     {"size", CNNVP_PARAM_SIZE, "bytes", "16MiB", 4096, UINT64_C(2) << 30, NULL, "bytes"},
 };
 static const struct cnnvp_port memory_ports[] = {{"mem", CNNVP_PORT_MEM_TARGET, 0, 0, 0, "memory"}};
-static const struct cnnvp_unit memory = {.kind = "memory", .version = "1", .summary = "memory", .params = memory_params,
-                                         .param_count = 1, .ports = memory_ports, .port_count = 1};
+static const struct cnnvp_unit memory = {
+    .kind = "memory",
+    .version = "1",
+    .summary = "memory",
+    .params = memory_params,
+    .param_count = 1,
+    .ports = memory_ports,
+    .port_count = 1};
 
 static const struct cnnvp_port outside_ports[] = {
     {"mem", CNNVP_PORT_MEM_TARGET, 0, 0, 0, "memory"},
     {"socket", CNNVP_PORT_MEM_INITIATOR, CNNVP_PORT_OUTSIDE, 0, 0, "leads out"},
 };
-static const struct cnnvp_unit outside = {.kind = "external", .version = "1", .summary = "memory",
-                                          .params = memory_params, .param_count = 1, .ports = outside_ports,
-                                          .port_count = 2};
+static const struct cnnvp_unit outside = {
+    .kind = "external",
+    .version = "1",
+    .summary = "memory",
+    .params = memory_params,
+    .param_count = 1,
+    .ports = outside_ports,
+    .port_count = 2};
 
 static const struct cnnvp_param engine_params[] = {
     {"rows", CNNVP_PARAM_UINT, "", "8", 1, 64, NULL, "rows"},
@@ -62,9 +91,16 @@ static const struct cnnvp_port engine_ports[] = {
     {"irq", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "done"},
     {"done", CNNVP_PORT_TARGET, 0, 0x10, 0, "completions"},
 };
-static const struct cnnvp_unit engine = {.kind = "engine", .version = "1", .summary = "engine",
-                                         .params = engine_params, .param_count = 7, .ports = engine_ports,
-                                         .port_count = 5, .registers = plic_registers, .register_count = 1};
+static const struct cnnvp_unit engine = {
+    .kind = "engine",
+    .version = "1",
+    .summary = "engine",
+    .params = engine_params,
+    .param_count = 7,
+    .ports = engine_ports,
+    .port_count = 5,
+    .registers = plic_registers,
+    .register_count = 1};
 
 static const struct cnnvp_port block_ports[] = {
     {"tile", CNNVP_PORT_TARGET, CNNVP_PORT_TILES, 8, 0, "tiles"},
@@ -72,21 +108,21 @@ static const struct cnnvp_port block_ports[] = {
     {"back", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_TILES, 0, 0, "block behind"},
     {"words", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_WORDS, 0, 0, "buffer"},
 };
-static const struct cnnvp_unit block = {.kind = "block", .version = "1", .summary = "block", .ports = block_ports,
-                                        .port_count = 4};
+static const struct cnnvp_unit block = {
+    .kind = "block", .version = "1", .summary = "block", .ports = block_ports, .port_count = 4};
 
 static const struct cnnvp_port empty_ports[] = {{"port", CNNVP_PORT_TARGET, 0, 0, 0, "no window"}};
-static const struct cnnvp_unit empty = {.kind = "empty", .version = "1", .summary = "no window", .ports = empty_ports,
-                                        .port_count = 1};
+static const struct cnnvp_unit empty = {
+    .kind = "empty", .version = "1", .summary = "no window", .ports = empty_ports, .port_count = 1};
 
 static const struct cnnvp_param wrong_params[] = {
     {"rows", CNNVP_PARAM_UINT, "", "0", 1, 64, NULL, "a default outside its own range"},
 };
-static const struct cnnvp_unit wrong = {.kind = "wrong", .version = "1", .summary = "wrong", .params = wrong_params,
-                                        .param_count = 1};
+static const struct cnnvp_unit wrong = {
+    .kind = "wrong", .version = "1", .summary = "wrong", .params = wrong_params, .param_count = 1};
 
-static const struct cnnvp_unit *const units[] = {&core,   &block, &empty,  &engine, &memory, &native,
-                                                &outside, &plic, &wrong, NULL};
+static const struct cnnvp_unit *const units[] = {
+    &core, &block, &empty, &engine, &memory, &native, &outside, &plic, &wrong, NULL};
 
 const struct cnnvp_unit *cnnvp_unit_at(size_t index)
 {

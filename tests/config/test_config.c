@@ -171,11 +171,12 @@ static void overrides_and_removes(void **state)
     (void)state;
     (void)test_write_text("base.yaml", test_platform);
     (void)test_write_text("middle.yaml", "platform: middle\nbase: base.yaml\nunits:\n  second: {rows: 16, cols: 16}\n");
-    cnnvp_config *config = load("top.yaml", "base: ./middle.yaml\n"
-                                            "units:\n"
-                                            "  first: null\n"
-                                            "  second: {rows: 32, connect: {irq: plic.source.3}}\n"
-                                            "  third: {model: engine, at: 0x10000000, connect: {mem: dram}}\n");
+    cnnvp_config *config =
+        load("top.yaml", "base: ./middle.yaml\n"
+                         "units:\n"
+                         "  first: null\n"
+                         "  second: {rows: 32, connect: {irq: plic.source.3}}\n"
+                         "  third: {model: engine, at: 0x10000000, connect: {mem: dram}}\n");
     assert_string_equal(cnnvp_config_resolved(config)->platform_name, "middle");
     assert_null(cnnvp_box_find(cnnvp_config_resolved(config), "first"));
     assert_int_equal(get(config, "second.rows"), 32);
@@ -191,10 +192,11 @@ static void null_takes_away(void **state)
 {
     (void)state;
     (void)test_write_text("base.yaml", test_platform);
-    cnnvp_config *config = load("less.yaml", "base: base.yaml\n"
-                                             "units:\n"
-                                             "  first: {irq: null, clock: ~, connect: {next: }}\n"
-                                             "  dram: {at: null}\n");
+    cnnvp_config *config =
+        load("less.yaml", "base: base.yaml\n"
+                          "units:\n"
+                          "  first: {irq: null, clock: ~, connect: {next: }}\n"
+                          "  dram: {at: null}\n");
     assert_int_equal(instance_of(config, "first")->binding_count, 1);
     assert_int_equal(instance_of(config, "first")->clock, CNNVP_NO_INSTANCE);
     assert_int_equal(instance_of(config, "dram")->on_bus, 0);
@@ -342,11 +344,16 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(resolves_everything), cmocka_unit_test(memory_outside),
-        cmocka_unit_test(energy_table), cmocka_unit_test(overrides_and_removes),
-        cmocka_unit_test(null_takes_away),     cmocka_unit_test(set_overrides_files),
-        cmocka_unit_test(wrong_set_can_be_corrected), cmocka_unit_test(another_model),
-        cmocka_unit_test(copies_are_independent),     cmocka_unit_test(text_reads_back),
+        cmocka_unit_test(resolves_everything),
+        cmocka_unit_test(memory_outside),
+        cmocka_unit_test(energy_table),
+        cmocka_unit_test(overrides_and_removes),
+        cmocka_unit_test(null_takes_away),
+        cmocka_unit_test(set_overrides_files),
+        cmocka_unit_test(wrong_set_can_be_corrected),
+        cmocka_unit_test(another_model),
+        cmocka_unit_test(copies_are_independent),
+        cmocka_unit_test(text_reads_back),
         cmocka_unit_test(presets_are_found),
     };
     int failures = cmocka_run_group_tests_name("config", cases, make_folder, NULL);

@@ -8,7 +8,7 @@
 #include "test_config.h"
 
 struct error_case {
-    const char *units; /* a file with base: base.yaml and these units, or, if it begins with "!", the whole file */
+    const char *units;    /* a file with base: base.yaml and these units, or, if it begins with "!", the whole file */
     const char *position; /* ":LINE:COLUMN: " or "" */
     const char *message;
 };
@@ -60,14 +60,14 @@ static void yaml_itself(void **state)
         {"!base: ''\nunits: {}\n", ":1:7: ", "base: nothing where a name is expected"},
         {"!unit: {}\n", ":1:1: ", "unknown key \"unit\"; did you mean \"units\"?"},
         {"!zzz: {}\n", ":1:1: ", "unknown key \"zzz\"; a platform file has platform, base, memory, energy, units"},
-        {"!base: base.yaml\nmemory: ddr4\n", ":2:9: ",
-         "memory: \"ddr4\" is neither dram, the platform's own model, nor external"},
+        {"!base: base.yaml\nmemory: ddr4\n",
+         ":2:9: ", "memory: \"ddr4\" is neither dram, the platform's own model, nor external"},
         {"!base: base.yaml\nmemory: {}\n", ":2:9: ", "memory: a map where a name is expected"},
         {"!memory: external\nunits: {cpu: {model: core}}\n", ":1:9: ", "memory: there is no instance dram"},
-        {"!base: base.yaml\nmemory: external\nunits: {dram: {rows: 3}}\n", ":3:16: ",
-         "model external has no parameter \"rows\""},
-        {"!base: base.yaml\nmemory: external\nunits: {dram: {connect: {socket: dram}}}\n", ":3:34: ",
-         "dram.connect.socket: leads out of the platform"},
+        {"!base: base.yaml\nmemory: external\nunits: {dram: {rows: 3}}\n",
+         ":3:16: ", "model external has no parameter \"rows\""},
+        {"!base: base.yaml\nmemory: external\nunits: {dram: {connect: {socket: dram}}}\n",
+         ":3:34: ", "dram.connect.socket: leads out of the platform"},
         {"!base: base.yaml\nenergy: eyeris\n", ":2:9: ", "there is no table \"eyeris\"; did you mean \"eyeriss\"?"},
         {"!base: base.yaml\nenergy: {table: none.yaml}\n", ":2:17: ", "none.yaml cannot be read: No such file"},
         {"!base: base.yaml\nenergy: {dram_bit: 3}\n", ":2:10: ", "no entry \"dram_bit\"; did you mean \"dram_byte\"?"},
@@ -115,8 +115,9 @@ static void keys_and_types(void **state)
         {"  first: 5\n", ":3:10: ", "\"first\": a single value where a map is expected"},
         {"  first: []\n", ":3:10: ", "a list where a map is expected"},
         {"  fourth: null\n", ":3:11: ", "the base has no instance of this name"},
-        {"  frist: {rows: 4}\n", ":3:3: ", "frist: has no `model:`, and no base has an instance of this name; "
-                                            "did you mean \"first\"?"},
+        {"  frist: {rows: 4}\n", ":3:3: ",
+         "frist: has no `model:`, and no base has an instance of this name; "
+         "did you mean \"first\"?"},
         {"  extra: {model: enginee}\n", ":3:18: ", "extra.model: there is no unit of kind enginee; did you mean"},
         {"  extra: {model: ./libx.so:x}\n", ":3:18: ", "libx.so cannot be loaded"},
         {"  extra: {model: wrong}\n", ":3:3: ", "extra.rows: the model's default \"0\" is out of range"},
@@ -129,11 +130,11 @@ static void connections(void **state)
 {
     (void)state;
     const struct error_case cases[] = {
-        {"  e: {model: engine, at: 0x20000000}\n", ":3:3: ",
-         "e: port mem (a memory initiator) of model engine is not connected"},
+        {"  e: {model: engine, at: 0x20000000}\n",
+         ":3:3: ", "e: port mem (a memory initiator) of model engine is not connected"},
         {"  first: {connect: {mem: null}}\n", ":3:26: ", "first: port mem"},
-        {"  first: {connect: {mem: dramm}}\n", ":3:26: ",
-         "first.connect.mem: \"dramm\": there is no such instance; did you mean \"dram\"?"},
+        {"  first: {connect: {mem: dramm}}\n",
+         ":3:26: ", "first.connect.mem: \"dramm\": there is no such instance; did you mean \"dram\"?"},
         {"  first: {connect: {mem: second}}\n", ":3:26: ", "has no port that fits a memory initiator"},
         {"  first: {connect: {next: second}}\n", ":3:27: ", "leaves open which port; there are regs, done"},
         {"  first: {connect: {next: second.don}}\n", ":3:27: ", "there is no such port; did you mean \"done\"?"},
@@ -142,8 +143,8 @@ static void connections(void **state)
         {"  first: {connect: {next: second.1}}\n", ":3:27: ", "names a line, which only an interrupt has"},
         {"  first: {connect: {next: bus.port}}\n", ":3:27: ", "the bus has none by name"},
         {"  first: {connect: {nex: bus}}\n", ":3:21: ", "has no outgoing port \"nex\"; did you mean \"next\"?"},
-        {"  first: {connect: {done: bus}}\n", ":3:21: ",
-         "port done is a target; connections are written at the initiator"},
+        {"  first: {connect: {done: bus}}\n",
+         ":3:21: ", "port done is a target; connections are written at the initiator"},
         {"  first: {connect: bus}\n", ":3:20: ", "first.connect: a single value where a map of ports is expected"},
         {"  first: {connect: null}\n", ":3:20: ", "one port at a time"},
         {"  first: {connect: {mem: [dram]}}\n", ":3:26: ", "a list where a single value is expected"},
@@ -155,8 +156,8 @@ static void connections(void **state)
         {"  b: {model: block, connect: {words: b.tile}}\n", ":3:38: ", "takes tiles of the multi-function module"},
         {"  b: {model: block, connect: {next: b}}\n", ":3:37: ", "tiles would go round in a circle: b -> b"},
         {"  a: {model: block, connect: {next: b}}\n  b: {model: block, connect: {next: c}}\n"
-         "  c: {model: block, connect: {next: d, back: b}}\n  d: {model: block}\n", "",
-         "tiles would go round in a circle: "},
+         "  c: {model: block, connect: {next: d, back: b}}\n  d: {model: block}\n",
+         "", "tiles would go round in a circle: "},
         {"  b: {model: block, at: 0x20000000}\n", ":3:21: ",
          "b.at: port tile of model block takes tiles of the multi-function module; the bus has plain reads and writes"},
         {"  plic: {connect: {external: cpu}}\n", ":3:30: ", "leaves open which line, 0 to 2"},
@@ -170,8 +171,8 @@ static void interrupts_and_clocks(void **state)
 {
     (void)state;
     const struct error_case cases[] = {
-        {"  e: {model: engine, at: 0x20000000, irq: 1, connect: {mem: dram}}\n", ":3:43: ",
-         "first and e drive the same interrupt line, 1 of plic.source"},
+        {"  e: {model: engine, at: 0x20000000, irq: 1, connect: {mem: dram}}\n",
+         ":3:43: ", "first and e drive the same interrupt line, 1 of plic.source"},
         {"  first: {irq: 7}\n", "", "first and second drive the same interrupt line, 7 of plic.source"},
         {"  first: {irq: 0}\n", ":3:16: ", "first.irq: \"0\" is out of range: 1 to 31"},
         {"  first: {irq: 32}\n", ":3:16: ", "out of range: 1 to 31"},
@@ -180,8 +181,8 @@ static void interrupts_and_clocks(void **state)
         {"  second: {irq: 8}\n", ":3:12: ", "second.irq: port irq is connected at"},
         {"  plic: null\n  second: {connect: {irq: null}}\n", "", "first.irq: there is no instance of model plic"},
         {"  dram: null\n", "", "dram: null takes it away, but first.connect.mem names it"},
-        {"  first: {clock: dram}\n", ":3:18: ",
-         "first.clock: \"dram\" has no parameter clock_mhz; those with a clock are"},
+        {"  first: {clock: dram}\n",
+         ":3:18: ", "first.clock: \"dram\" has no parameter clock_mhz; those with a clock are"},
         {"  first: {clock: cpuu}\n", ":3:18: ", "is not an instance; did you mean \"cpu\"?"},
         {"  cpu: {clock: cpu}\n", ":3:9: ", "has a clock of its own"},
     };
@@ -206,10 +207,10 @@ static void addresses(void **state)
 {
     (void)state;
     const struct error_case cases[] = {
-        {"  second: {at: 0x10000ffc}\n", ":3:16: ",
-         "first (0x10000000 to 0x10000fff) and second (0x10000ffc to 0x10001ffb) overlap"},
-        {"  dram: {size: 2GiB}\n  first: {at: 0xfffff000}\n", ":4:15: ",
-         "dram (0x80000000 to 0xffffffff) and first (0xfffff000 to 0xffffffff) overlap"},
+        {"  second: {at: 0x10000ffc}\n",
+         ":3:16: ", "first (0x10000000 to 0x10000fff) and second (0x10000ffc to 0x10001ffb) overlap"},
+        {"  dram: {size: 2GiB}\n  first: {at: 0xfffff000}\n",
+         ":4:15: ", "dram (0x80000000 to 0xffffffff) and first (0xfffff000 to 0xffffffff) overlap"},
         {"  dram: {size: 2GiB, at: 0x80001000}\n", ":3:26: ", "reaches beyond 0xffffffff"},
         {"  first: {at: 0x100000000}\n", ":3:15: ", "first.at: \"0x100000000\" is out of range: 0x0 to 0xffffffff"},
         {"  first: {at: -4}\n", ":3:15: ", "out of range"},
@@ -352,9 +353,10 @@ static void wrong_sets(void **state)
 }
 
 const struct CMUnitTest test_error_cases[] = {
-    cmocka_unit_test(yaml_itself),           cmocka_unit_test(keys_and_types), cmocka_unit_test(connections),
-    cmocka_unit_test(interrupts_and_clocks), cmocka_unit_test(addresses),      cmocka_unit_test(bases),
-    cmocka_unit_test(idle),
-    cmocka_unit_test(large_and_deep),        cmocka_unit_test(unreadable),     cmocka_unit_test(wrong_sets),
+    cmocka_unit_test(yaml_itself), cmocka_unit_test(keys_and_types),
+    cmocka_unit_test(connections), cmocka_unit_test(interrupts_and_clocks),
+    cmocka_unit_test(addresses),   cmocka_unit_test(bases),
+    cmocka_unit_test(idle),        cmocka_unit_test(large_and_deep),
+    cmocka_unit_test(unreadable),  cmocka_unit_test(wrong_sets),
 };
 const size_t test_error_case_count = sizeof test_error_cases / sizeof *test_error_cases;

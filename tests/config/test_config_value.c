@@ -99,8 +99,8 @@ static void choices(void **state)
     check(&detail, detail_cases, sizeof detail_cases / sizeof *detail_cases);
     const struct cnnvp_param overlap = {.name = "overlap", .type = CNNVP_PARAM_ENUM, .choices = "off|on"};
     const struct value_case switch_cases[] = {
-        {"on", 0, 1, NULL},   {"off", 0, 0, NULL},  {"true", 0, 1, NULL},          {"No", 0, 0, NULL},
-        {"YES", 0, 1, NULL},  {"False", 0, 0, NULL}, {"1", 0, 0, "one of off|on"}, {"y", 0, 0, "one of off|on"},
+        {"on", 0, 1, NULL},  {"off", 0, 0, NULL},   {"true", 0, 1, NULL},         {"No", 0, 0, NULL},
+        {"YES", 0, 1, NULL}, {"False", 0, 0, NULL}, {"1", 0, 0, "one of off|on"}, {"y", 0, 0, "one of off|on"},
     };
     check(&overlap, switch_cases, sizeof switch_cases / sizeof *switch_cases);
     /* Choices that only contain the word `on` are no switch. */
@@ -171,7 +171,6 @@ static void shown_texts(void **state)
 
 const struct CMUnitTest test_value_cases[] = {
     cmocka_unit_test(whole_numbers),       cmocka_unit_test(sizes),           cmocka_unit_test(choices),
-    cmocka_unit_test(texts_and_addresses), cmocka_unit_test(texts_of_values),
-    cmocka_unit_test(shown_texts),
+    cmocka_unit_test(texts_and_addresses), cmocka_unit_test(texts_of_values), cmocka_unit_test(shown_texts),
 };
 const size_t test_value_case_count = sizeof test_value_cases / sizeof *test_value_cases;

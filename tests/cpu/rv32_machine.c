@@ -16,9 +16,14 @@ static int load(void *context, uint32_t address, unsigned size, uint32_t *value)
     struct machine *m = context;
     ++m->accesses;
     switch (address - MACHINE_DEVICE) {
-    case 0x20: *value = (uint32_t)now(m); return size != 4;
-    case 0x24: *value = size == 4 ? m->scratch : m->scratch & ((1u << 8 * size) - 1u); return 0;
-    default: return -1;
+    case 0x20:
+        *value = (uint32_t)now(m);
+        return size != 4;
+    case 0x24:
+        *value = size == 4 ? m->scratch : m->scratch & ((1u << 8 * size) - 1u);
+        return 0;
+    default:
+        return -1;
     }
 }
 
@@ -28,18 +33,28 @@ static int store(void *context, uint32_t address, unsigned size, uint32_t value)
     (void)size;
     ++m->accesses;
     switch (address - MACHINE_DEVICE) {
-    case 0x00: return m->quiet ? 0 : putchar((int)(value & 255u)) == EOF;
-    case 0x10: cnnvp_rv32_set_irq(m->core, CNNVP_RV32_MSIP, value != 0); return 0;
-    case 0x14: cnnvp_rv32_set_irq(m->core, CNNVP_RV32_MEIP, value != 0); return 0;
+    case 0x00:
+        return m->quiet ? 0 : putchar((int)(value & 255u)) == EOF;
+    case 0x10:
+        cnnvp_rv32_set_irq(m->core, CNNVP_RV32_MSIP, value != 0);
+        return 0;
+    case 0x14:
+        cnnvp_rv32_set_irq(m->core, CNNVP_RV32_MEIP, value != 0);
+        return 0;
     case 0x18:
         cnnvp_rv32_set_irq(m->core, CNNVP_RV32_MTIP, 0);
         m->timer_at = value == 0 ? UINT64_MAX : now(m) + value;
         if (m->timer_at - m->slots_before_run < m->limit)
             cnnvp_rv32_limit(m->core, m->timer_at - m->slots_before_run);
         return 0;
-    case 0x24: m->scratch = value; return 0;
-    case 0x30: cnnvp_rv32_exit(m->core, value); return 0;
-    default: return -1;
+    case 0x24:
+        m->scratch = value;
+        return 0;
+    case 0x30:
+        cnnvp_rv32_exit(m->core, value);
+        return 0;
+    default:
+        return -1;
     }
 }
 

@@ -56,12 +56,23 @@ int main(int argc, char **argv)
     enum cnnvp_rv32_reason reason = CNNVP_RV32_BUDGET;
     while ((option = getopt(argc, argv, "q:n:tdm")) != -1) {
         switch (option) {
-        case 'q': quantum = strtoull(optarg, NULL, 0); break;
-        case 'n': slots = strtoull(optarg, NULL, 0); break;
-        case 't': tracing = 1; break;
-        case 'd': dumping = 1; break;
-        case 'm': measuring = 1; break;
-        default: return 2;
+        case 'q':
+            quantum = strtoull(optarg, NULL, 0);
+            break;
+        case 'n':
+            slots = strtoull(optarg, NULL, 0);
+            break;
+        case 't':
+            tracing = 1;
+            break;
+        case 'd':
+            dumping = 1;
+            break;
+        case 'm':
+            measuring = 1;
+            break;
+        default:
+            return 2;
         }
     }
     if (optind + 1 != argc || machine_init(&m) != 0 || machine_load_elf(&m, argv[optind], &entry, &tohost) != 0)

@@ -130,9 +130,15 @@ static int host_access(struct cnnvp_host *h, uint32_t port, struct cnnvp_access 
         cnnvp_unit_cpu.signal(h->self, PORT_IRQ, 1, 0);
         h->timer_at = value == 0 ? CNNVP_TIME_NEVER : h->now + value;
         break;
-    case 4: value = (uint32_t)h->now; break;
-    case 8: report(h, value); break;
-    default: a->delay += h->slow; break;
+    case 4:
+        value = (uint32_t)h->now;
+        break;
+    case 8:
+        report(h, value);
+        break;
+    default:
+        a->delay += h->slow;
+        break;
     }
     if (a->op == CNNVP_READ)
         memcpy(a->data, &value, 4);
@@ -176,10 +182,21 @@ static void host_console(struct cnnvp_host *h, const void *data, size_t size)
 }
 
 static const struct cnnvp_host_ops ops = {
-    .struct_size = sizeof(struct cnnvp_host_ops), .param = host_param, .now = host_now, .next_activity = host_next,
-    .access = host_access, .dmi = host_dmi, .wait = host_wait, .wait_wake = host_wait_wake, .settle = host_settle,
+    .struct_size = sizeof(struct cnnvp_host_ops),
+    .param = host_param,
+    .now = host_now,
+    .next_activity = host_next,
+    .access = host_access,
+    .dmi = host_dmi,
+    .wait = host_wait,
+    .wait_wake = host_wait_wake,
+    .settle = host_settle,
     .reach = host_reach,
-    .wake = host_wake, .count = host_count, .log = host_log, .finish = host_finish, .console_write = host_console};
+    .wake = host_wake,
+    .count = host_count,
+    .log = host_log,
+    .finish = host_finish,
+    .console_write = host_console};
 
 static struct cnnvp_host *start(uint64_t mhz, uint64_t quantum)
 {
@@ -284,10 +301,10 @@ static void test_tohost(void **state)
     (void)state;
     for (unsigned i = 0; i < 3; ++i) {
         struct cnnvp_host *h = start(1000, 10000);
-        put(h, 0, 0x80001537);                    /* lui a0, 0x80001 */
+        put(h, 0, 0x80001537);                     /* lui a0, 0x80001 */
         put(h, 4, words[i][0] << 20 | 0x00000593); /* addi a1, x0, word */
-        put(h, 8, 0x00b52023);                    /* sw a1, 0(a0) */
-        put(h, 12, 0x0000006f);                   /* j . */
+        put(h, 8, 0x00b52023);                     /* sw a1, 0(a0) */
+        put(h, 12, 0x0000006f);                    /* j . */
         run(h, MACHINE_RAM, MACHINE_RAM + 0x1000);
         assert_int_equal(h->finished, 1);
         assert_int_equal(h->code, words[i][1]);
@@ -357,9 +374,12 @@ int main(int argc, char **argv)
     char *elf = argc > 1 ? argv[1] : NULL; /* of guest/unit.S */
     char *hello = argc > 2 ? argv[2] : NULL;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(test_quantum, elf), cmocka_unit_test(test_tohost),
-        cmocka_unit_test(test_dead_ends),             cmocka_unit_test(test_stop_and_restart),
-        cmocka_unit_test(test_bad_commands),          cmocka_unit_test_prestate(test_hello, hello),
+        cmocka_unit_test_prestate(test_quantum, elf),
+        cmocka_unit_test(test_tohost),
+        cmocka_unit_test(test_dead_ends),
+        cmocka_unit_test(test_stop_and_restart),
+        cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test_prestate(test_hello, hello),
     };
     return cmocka_run_group_tests_name("cpu", tests, NULL, NULL);
 }

@@ -104,8 +104,8 @@ static void test_limit_is_exact(void **state)
 
 static void test_pieces_equal_one_run(void **state)
 {
-    const uint32_t code[] = {lui(T0, MACHINE_DEVICE), lw(A0, T0, 0x20), addi(A1, A1, 1), sw(A1, T0, 0x24),
-                             lw(A2, T0, 0x20),        jump(-16)};
+    const uint32_t code[] = {
+        lui(T0, MACHINE_DEVICE), lw(A0, T0, 0x20), addi(A1, A1, 1), sw(A1, T0, 0x24), lw(A2, T0, 0x20), jump(-16)};
     struct machine *whole = setup(code, COUNT(code));
     (void)state;
     (void)machine_run(whole, 1000, 1000);
@@ -141,7 +141,8 @@ static void test_count_at_access(void **state)
 /* A device access changes the limit of the run it is part of, down or up. */
 static void test_limit_from_callback(void **state)
 {
-    const uint32_t code[] = {lui(T0, MACHINE_DEVICE), addi(A0, ZERO, 4), sw(A0, T0, 0x18), NOP, NOP, NOP, NOP, NOP, NOP};
+    const uint32_t code[] = {
+        lui(T0, MACHINE_DEVICE), addi(A0, ZERO, 4), sw(A0, T0, 0x18), NOP, NOP, NOP, NOP, NOP, NOP};
     struct machine *m = setup(code, COUNT(code));
     (void)state;
     assert_int_equal(run(m, 100, 6), CNNVP_RV32_BUDGET); /* the store is slot 2, the timer due 4 later */
@@ -248,8 +249,8 @@ static void test_no_double_fault(void **state)
 
 static void test_tohost(void **state)
 {
-    const uint32_t code[] = {lui(T0, RAM + 0x1000), addi(A0, ZERO, 7), sw(ZERO, T0, 0x100), sw(A0, T0, 0x104),
-                             sw(A0, T0, 0x100),     NOP};
+    const uint32_t code[] = {
+        lui(T0, RAM + 0x1000), addi(A0, ZERO, 7), sw(ZERO, T0, 0x100), sw(A0, T0, 0x104), sw(A0, T0, 0x100), NOP};
     struct machine *m = setup(code, COUNT(code));
     (void)state;
     assert_int_equal(cnnvp_rv32_watch_tohost(m->core, 0x1000), -1);

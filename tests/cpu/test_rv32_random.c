@@ -26,8 +26,8 @@ static uint32_t next_random(uint64_t *state)
 /* Words that are instructions more often than chance would have it. */
 static uint32_t random_word(uint64_t *state)
 {
-    static const uint8_t opcodes[] = {0x03, 0x03, 0x0f, 0x13, 0x13, 0x17, 0x23, 0x23, 0x2f, 0x33, 0x33,
-                                      0x37, 0x63, 0x63, 0x67, 0x6f, 0x73};
+    static const uint8_t opcodes[] = {
+        0x03, 0x03, 0x0f, 0x13, 0x13, 0x17, 0x23, 0x23, 0x2f, 0x33, 0x33, 0x37, 0x63, 0x63, 0x67, 0x6f, 0x73};
     uint32_t word = next_random(state);
     if (next_random(state) % 4 == 0)
         return word;
@@ -56,7 +56,10 @@ static void episode(struct machine *m, uint64_t *state)
     for (unsigned reg = 1; reg < 32; ++reg) {
         const uint32_t r = next_random(state);
         const uint32_t kind = next_random(state) % 8;
-        cnnvp_rv32_set_reg(m->core, reg, kind < 5 ? MACHINE_RAM + r % CODE_BYTES : kind == 5 ? MACHINE_DEVICE + r % 64 : r);
+        cnnvp_rv32_set_reg(m->core, reg,
+                           kind < 5    ? MACHINE_RAM + r % CODE_BYTES
+                           : kind == 5 ? MACHINE_DEVICE + r % 64
+                                       : r);
     }
     cnnvp_rv32_set_pc(m->core, MACHINE_RAM + next_random(state) % CODE_BYTES);
 }

@@ -344,16 +344,11 @@ static void order_is_a_permutation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idx_comes_back),
-        cmocka_unit_test(idx_has_channels),
-        cmocka_unit_test(damaged_idx_is_refused),
-        cmocka_unit_test(images_and_labels_belong_together),
-        cmocka_unit_test(damaged_gzip_is_refused),
-        cmocka_unit_test(cifar_comes_back),
-        cmocka_unit_test(damaged_cifar_is_refused),
-        cmocka_unit_test(images_are_centred),
-        cmocka_unit_test(images_must_fit),
-        cmocka_unit_test(order_is_a_permutation),
+        cmocka_unit_test(idx_comes_back),           cmocka_unit_test(idx_has_channels),
+        cmocka_unit_test(damaged_idx_is_refused),   cmocka_unit_test(images_and_labels_belong_together),
+        cmocka_unit_test(damaged_gzip_is_refused),  cmocka_unit_test(cifar_comes_back),
+        cmocka_unit_test(damaged_cifar_is_refused), cmocka_unit_test(images_are_centred),
+        cmocka_unit_test(images_must_fit),          cmocka_unit_test(order_is_a_permutation),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     (void)unlink(images_file);

@@ -67,16 +67,17 @@ static void process(struct run *run, uint32_t layer)
     struct level *to = &run->levels[layer + 1];
     const uint32_t rows = from->rows / shrink;
     const uint32_t columns = from->columns / shrink;
-    struct step step = {.layer = layer,
-                        .x = from->order[from->next] & 0xffffu,
-                        .y = from->order[from->next] >> 16,
-                        .next_x = to->order[to->next] & 0xffffu,
-                        .next_y = to->order[to->next] >> 16,
-                        .target = to->rows * to->columns};
+    struct step step = {
+        .layer = layer,
+        .x = from->order[from->next] & 0xffffu,
+        .y = from->order[from->next] >> 16,
+        .next_x = to->order[to->next] & 0xffffu,
+        .next_y = to->order[to->next] >> 16,
+        .target = to->rows * to->columns};
     step.row = step.y * rows % to->rows;
     step.column = step.x * columns % to->columns;
-    note_peak(run, layer, (uint64_t)from->rows * from->columns * from->channels +
-                              (uint64_t)rows * columns * to->channels);
+    note_peak(run, layer,
+              (uint64_t)from->rows * from->columns * from->channels + (uint64_t)rows * columns * to->channels);
     to->gathered += rows * columns;
     step.gathered = to->gathered;
     run->steps->all = realloc(run->steps->all, (run->steps->count + 1) * sizeof step);

@@ -40,14 +40,14 @@ static cnnvp_config *random_platform(uint64_t *state, int *host)
 {
     static const char *const nfu[] = {"pe_array.rows=3", "pe_array.cols=5", "pe_array.kernel_piece=3"};
     static const char *const window[] = {"pe_array.input_para=3", "pe_array.output_para=2", "pe_array.input_para=2"};
-    static const char *const both[] = {"weight_buffer.size=4KiB",   "weight_buffer.size=2KiB",
-                                       "output_buffer.pingpong=off", "weight_buffer.pingpong=off",
-                                       "input_buffer.pingpong=off",  "pe_array.detail=cycle",
-                                       "instruction.order=strict",   "dma.outstanding=1"};
+    static const char *const both[] = {
+        "weight_buffer.size=4KiB",    "weight_buffer.size=2KiB",   "output_buffer.pingpong=off",
+        "weight_buffer.pingpong=off", "input_buffer.pingpong=off", "pe_array.detail=cycle",
+        "instruction.order=strict",   "dma.outstanding=1"};
     cnnvp_config *config = NULL;
     const int is_window = (int)chain_below(state, 2);
-    static const char *const platforms[] = {"nfu", "window", TEST_EXAMPLES "/nfu_scheduler.yaml",
-                                            TEST_EXAMPLES "/window_scheduler.yaml"};
+    static const char *const platforms[] = {
+        "nfu", "window", TEST_EXAMPLES "/nfu_scheduler.yaml", TEST_EXAMPLES "/window_scheduler.yaml"};
     done(cnnvp_config_new(platforms[is_window + 2 * (int)chain_below(state, 2)], &config, &problem));
     *host = (int)chain_below(state, 2);
     if (*host)
@@ -95,7 +95,8 @@ static void compare(const uint8_t *left, const uint8_t *right)
     assert_true(binary->chains != 0);
     for (uint32_t i = 0; i < binary->layer_count; ++i) {
         const struct cnnvp_binary_tensor *out = &layers[i].out;
-        for (uint32_t n = 0; n < (out->image_stride != 0 ? binary->images : 1u) && !stays(binary, &layers[i], left); ++n)
+        for (uint32_t n = 0; n < (out->image_stride != 0 ? binary->images : 1u) && !stays(binary, &layers[i], left);
+             ++n)
             if (compare_tensor(out, n, left, right) != 0)
                 fail_msg("layer %u, image %u differs", i, n);
     }

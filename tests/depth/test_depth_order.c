@@ -107,8 +107,8 @@ static void check(const struct view *view, const struct cnnvp_depth *depth, cons
         const struct cnnvp_binary_level *to = &depth->levels[step->layer + 1];
         const int ready = step->gathered == step->target;
         assert_int_equal(seen->tag, step->layer + 1);
-        assert_int_equal(seen->opcode, depth->layers[step->layer].op == CNNVP_OP_CONV ? CNNVP_OPCODE_conv
-                                                                                       : CNNVP_OPCODE_pool);
+        assert_int_equal(seen->opcode,
+                         depth->layers[step->layer].op == CNNVP_OP_CONV ? CNNVP_OPCODE_conv : CNNVP_OPCODE_pool);
         if (step->layer == 0)
             assert_int_equal(view->loads[loads++],
                              address_of(&chain->in, step->y * from->block.height, step->x * from->block.width));
@@ -120,9 +120,9 @@ static void check(const struct view *view, const struct cnnvp_depth *depth, cons
             continue;
         }
         assert_int_equal(seen->chip_half, to->block.chip_half);
-        assert_int_equal(seen->chip_address, to->block.chip_address +
-                                                 2u * ((to->block.border_top + step->row) * to->block.row_stride +
-                                                       to->block.border_left + step->column));
+        assert_int_equal(seen->chip_address,
+                         to->block.chip_address + 2u * ((to->block.border_top + step->row) * to->block.row_stride +
+                                                        to->block.border_left + step->column));
         if (ready && step->layer + 1 == chain->layer_count)
             assert_int_equal(view->emitted[emitted++], address_of(&chain->out, row, column));
     }
@@ -136,11 +136,12 @@ static void run_case(const struct chain *chain, uint32_t block, enum cnnvp_block
     static struct view view;
     static struct cnnvp_guest guest;
     const struct fake_config config = fake_nfu();
-    const struct cnnvp_network_options options = {.struct_size = sizeof options,
-                                                  .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
-                                                  .block = block,
-                                                  .block_order = order,
-                                                  .images = 1};
+    const struct cnnvp_network_options options = {
+        .struct_size = sizeof options,
+        .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
+        .block = block,
+        .block_order = order,
+        .images = 1};
     struct cnnvp_error error = {""};
     cnnvp_network *network = NULL;
     char file[64];
@@ -181,9 +182,9 @@ static void worked_case_has_the_reference_order(void **state)
         const struct step *step = &steps.all[count];
         char text[96];
         assert_true(count < steps.count);
-        int length = snprintf(text, sizeof text, "%u f%u(%u, %u) %s f%u(%u, %u)", count + 1, step->layer, step->x,
-                              step->y, chain.layers[step->layer].pool ? "pool" : "conv", step->layer + 1, step->next_x,
-                              step->next_y);
+        int length =
+            snprintf(text, sizeof text, "%u f%u(%u, %u) %s f%u(%u, %u)", count + 1, step->layer, step->x, step->y,
+                     chain.layers[step->layer].pool ? "pool" : "conv", step->layer + 1, step->next_x, step->next_y);
         if (chain.layers[step->layer].pool)
             (void)snprintf(text + length, sizeof text - (size_t)length, " part %u/%u", step->gathered, step->target);
         line[strcspn(line, "\n")] = '\0';

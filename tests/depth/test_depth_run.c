@@ -147,8 +147,8 @@ static void invariants(void **state)
     chain.outputs = 4;
     chain_write(&chain, file);
     for (int window = 0; window < 2; ++window) {
-        const char *options = window ? "-p window --schedule depth-first --block 4 -n 3"
-                                     : "--schedule depth-first --block 4 -n 3";
+        const char *options =
+            window ? "-p window --schedule depth-first --block 4 -n 3" : "--schedule depth-first --block 4 -n 3";
         same(file, options, "", "");
         same(file, options, "--timing-only", "values");
         same(file, options, "-s pe_array.detail=cycle", "platform");
@@ -162,8 +162,8 @@ static void invariants(void **state)
 
 static void compare_members(const json_t *a, const json_t *b)
 {
-    static const char *const members[] = {"compute_cycles", "input_words", "weight_words", "output_words",
-                                          "dram_read_bytes", "dram_write_bytes", "macs"};
+    static const char *const members[] = {
+        "compute_cycles", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes", "macs"};
     for (size_t layer = 0; layer < json_array_size(json_object_get(a, "layers")); ++layer)
         for (size_t i = 0; i < sizeof members / sizeof members[0]; ++i) {
             char path[64];
@@ -180,8 +180,8 @@ static void native_guest_does_the_same(void **state)
     char file[64];
     chain_write(&chain, file);
     struct cli_run core = cli_run("run %s --stats @stats -o @output -q --schedule depth-first --block 2", file);
-    struct cli_run host = cli_run("run %s --stats @stats -o @output -q --schedule depth-first --block 2 --cpu host",
-                                  file);
+    struct cli_run host =
+        cli_run("run %s --stats @stats -o @output -q --schedule depth-first --block 2 --cpu host", file);
     assert_int_equal(core.status, 0);
     assert_int_equal(host.status, 0);
     cli_assert_same_file(&core.output, &host.output, "output");
@@ -195,9 +195,9 @@ static void native_guest_does_the_same(void **state)
 static void hardware_issues_the_same(void **state)
 {
     static const char *const platforms[] = {"nfu", "window"};
-    static const char *const totals[] = {"storage.peak_feature_words", "memory.read_bytes", "memory.write_bytes",
-                                         "units.dma.requests", "units.dma.stores", "units.dma.moves", "units.dma.fills",
-                                         "units.pe_array.compute_cycles"};
+    static const char *const totals[] = {
+        "storage.peak_feature_words", "memory.read_bytes", "memory.write_bytes", "units.dma.requests",
+        "units.dma.stores",           "units.dma.moves",   "units.dma.fills",    "units.pe_array.compute_cycles"};
     (void)state;
     for (int variant = 0; variant < 6; ++variant) {
         struct chain chain = chain_worked(2);
@@ -208,10 +208,12 @@ static void hardware_issues_the_same(void **state)
         chain_write(&chain, file);
         char options[160];
         (void)snprintf(options, sizeof options, "--schedule depth-first --block 2 -n 4 %s",
-                       variant == 1 ? "-s output_buffer.pingpong=off" : variant == 2 ? "--cpu host" : "");
+                       variant == 1   ? "-s output_buffer.pingpong=off"
+                       : variant == 2 ? "--cpu host"
+                                      : "");
         struct cli_run guest = cli_run("run %s -p %s --stats @stats -o @output -q %s", file, platform, options);
-        struct cli_run unit = cli_run("run %s -p " TEST_EXAMPLES "/%s_scheduler.yaml --stats @stats -o @output -q %s",
-                                      file, platform, options);
+        struct cli_run unit = cli_run(
+            "run %s -p " TEST_EXAMPLES "/%s_scheduler.yaml --stats @stats -o @output -q %s", file, platform, options);
         assert_int_equal(guest.status, 0);
         if (unit.status != 0)
             fail_msg("%s", unit.err);
@@ -361,8 +363,8 @@ static void weights_stay_as_far_as_they_fit(void **state)
  * all of them before the first block, issues where that is faster. */
 static void larger_weight_buffers_are_never_slower(void **state)
 {
-    static const char *const platforms[] = {"nfu", "window", TEST_EXAMPLES "/nfu_scheduler.yaml",
-                                            TEST_EXAMPLES "/window_scheduler.yaml"};
+    static const char *const platforms[] = {
+        "nfu", "window", TEST_EXAMPLES "/nfu_scheduler.yaml", TEST_EXAMPLES "/window_scheduler.yaml"};
     (void)state;
     for (uint32_t channels = 16; channels <= 64; channels *= 2u) {
         struct chain chain = chain_worked(channels);

@@ -16,10 +16,10 @@ enum {
 #include "instruction/opcodes.def"
 };
 
-#define CYCLE 1000u     /* ps at 1000 MHz */
+#define CYCLE 1000u /* ps at 1000 MHz */
 #define BASE 0x80000000u
 #define MEMORY 65536u
-#define LATENCY 50000u  /* ps */
+#define LATENCY 50000u   /* ps */
 #define PS_PER_BYTE 125u /* 8 bytes a cycle */
 #define HALF 8192u
 enum { INPUT = 0, WEIGHT = 1, OUTPUT = 2 };
@@ -119,10 +119,8 @@ static int issue(struct fixture *f, uint32_t opcode, uint32_t status, uint32_t h
 
 static uint8_t *half_data(struct fixture *f, int buffer, uint32_t half)
 {
-    struct cnnvp_access access = {.op = CNNVP_BORROW_READ,
-                                  .flags = CNNVP_DEBUG,
-                                  .address = cnnvp_buffer_address(half, 0),
-                                  .size = HALF};
+    struct cnnvp_access access = {
+        .op = CNNVP_BORROW_READ, .flags = CNNVP_DEBUG, .address = cnnvp_buffer_address(half, 0), .size = HALF};
     assert_int_equal(fake_access(f->buffers[buffer], "port", &access), CNNVP_OK);
     return access.data;
 }
@@ -528,10 +526,10 @@ static void test_bad_commands(void **state)
         {{BASE, 0, 2, 1, 0, 0, 0, 0, 0, 0}, CNNVP_E_INVAL},
         {{BASE, 1, 2, 1, 0, 0, 1, 0, 0, 0}, CNNVP_E_INVAL},
         {{BASE, 0, 2, 2, 2, 3, 1, 0, 0, 0}, CNNVP_E_INVAL},
-        {{BASE, 0, 8, 2, 8, 4, 1, 0, 0, 0}, CNNVP_E_INVAL},                   /* rows over each other */
-        {{BASE, 0, 8, 4, 8, 8, 2, 32, 16, 0}, CNNVP_E_INVAL},                 /* planes over each other */
-        {{BASE, 0, 2, 1, 0, 0, 1, 0, 0, 2}, CNNVP_E_INVAL},                   /* more features than words */
-        {{0xffffffc0u, 0, 128, 1, 0, 0, 1, 0, 0, 0}, CNNVP_E_INVAL},          /* over the end of 32 bits */
+        {{BASE, 0, 8, 2, 8, 4, 1, 0, 0, 0}, CNNVP_E_INVAL},          /* rows over each other */
+        {{BASE, 0, 8, 4, 8, 8, 2, 32, 16, 0}, CNNVP_E_INVAL},        /* planes over each other */
+        {{BASE, 0, 2, 1, 0, 0, 1, 0, 0, 2}, CNNVP_E_INVAL},          /* more features than words */
+        {{0xffffffc0u, 0, 128, 1, 0, 0, 1, 0, 0, 0}, CNNVP_E_INVAL}, /* over the end of 32 bits */
         {{BASE, 0, 0xfffffffeu, 0xffffffffu, 0, 0xfffffffeu, 0xffffffffu, 0, 0, 0}, CNNVP_E_INVAL},
         {{BASE, 0, 2, 0x7fffffffu, 0, 2, 0x7fffffffu, 0, 0xfffffffeu, 0}, CNNVP_E_INVAL},
         {{BASE, 0x80000000u, 2, 1, 0, 0, 1, 0, 0, 0}, CNNVP_E_INVAL},
@@ -722,14 +720,22 @@ static void test_order_through_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_and_receive), cmocka_unit_test(test_head_and_tail),
-        cmocka_unit_test(test_clock_edges), cmocka_unit_test(test_strided),
-        cmocka_unit_test(test_planes_share_bursts), cmocka_unit_test(test_short_planes_fill_bursts),
-        cmocka_unit_test(test_move_and_fill), cmocka_unit_test(test_live),
-        cmocka_unit_test(test_read_after_write), cmocka_unit_test(test_store_inside_a_request),
-        cmocka_unit_test(test_slots), cmocka_unit_test(test_narrow_port),
-        cmocka_unit_test(test_memory_errors), cmocka_unit_test(test_bad_commands),
-        cmocka_unit_test(test_reset_in_the_middle), cmocka_unit_test(test_random_programs),
+        cmocka_unit_test(test_request_and_receive),
+        cmocka_unit_test(test_head_and_tail),
+        cmocka_unit_test(test_clock_edges),
+        cmocka_unit_test(test_strided),
+        cmocka_unit_test(test_planes_share_bursts),
+        cmocka_unit_test(test_short_planes_fill_bursts),
+        cmocka_unit_test(test_move_and_fill),
+        cmocka_unit_test(test_live),
+        cmocka_unit_test(test_read_after_write),
+        cmocka_unit_test(test_store_inside_a_request),
+        cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_narrow_port),
+        cmocka_unit_test(test_memory_errors),
+        cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_reset_in_the_middle),
+        cmocka_unit_test(test_random_programs),
         cmocka_unit_test(test_order_through_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

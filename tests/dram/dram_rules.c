@@ -14,7 +14,11 @@ static void set(struct rules *rules, enum rules_scope scope, const enum dram_com
         }
 }
 
-#define LIST(...) (const enum dram_command[]){__VA_ARGS__, DRAM_COMMANDS}
+#define LIST(...)                  \
+    (const enum dram_command[])    \
+    {                              \
+        __VA_ARGS__, DRAM_COMMANDS \
+    }
 #define READS LIST(DRAM_RD, DRAM_RDA)
 #define WRITES LIST(DRAM_WR, DRAM_WRA)
 #define COLUMNS LIST(DRAM_RD, DRAM_RDA, DRAM_WR, DRAM_WRA)
@@ -91,8 +95,8 @@ static uint32_t distance(const struct rules *rules, const struct rules_command *
         scopes |= 1u << OTHER_RANK;
     } else {
         scopes |= 1u << SAME_RANK;
-        const int ranked = before->command == DRAM_PREA || before->command == DRAM_REF || after == DRAM_PREA
-                           || after == DRAM_REF;
+        const int ranked =
+            before->command == DRAM_PREA || before->command == DRAM_REF || after == DRAM_PREA || after == DRAM_REF;
         if (!ranked && before->bank / rules->banks == bank / rules->banks)
             scopes |= 1u << SAME_GROUP;
         if (!ranked && before->bank == bank)
@@ -119,8 +123,8 @@ uint64_t rules_earliest(const struct rules *rules, enum dram_command command, ui
         rules->refreshed[rank] + rules->t[DRAM_T_rfc] + (command == DRAM_REF ? rules->refresh_more : 0);
     if ((command == DRAM_ACT || command == DRAM_REF) && rules->refreshed[rank] && refresh_end > earliest)
         earliest = refresh_end;
-    if (command == DRAM_ACT && rules->act_count[rank] >= 4
-        && rules->acts[rank][rules->act_count[rank] % 4u] + rules->t[DRAM_T_faw] > earliest)
+    if (command == DRAM_ACT && rules->act_count[rank] >= 4 &&
+        rules->acts[rank][rules->act_count[rank] % 4u] + rules->t[DRAM_T_faw] > earliest)
         earliest = rules->acts[rank][rules->act_count[rank] % 4u] + rules->t[DRAM_T_faw];
     return earliest;
 }

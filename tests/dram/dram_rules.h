@@ -23,7 +23,7 @@ struct rules_command {
 struct rules {
     uint32_t t[DRAM_TIMINGS];
     uint32_t refresh_more;
-    uint32_t groups, banks; /* of a rank, of a group */
+    uint32_t groups, banks;                                        /* of a rank, of a group */
     uint32_t distance[RULES_SCOPES][DRAM_COMMANDS][DRAM_COMMANDS]; /* [scope][before][after], 0: none */
     struct rules_command history[RULES_HISTORY];
     uint64_t count;

@@ -71,8 +71,15 @@ static struct cnnvp_request *add(struct bench *bench, uint32_t initiator, uint32
                                  uint32_t outstanding)
 {
     struct cnnvp_request *request = &bench->requests[bench->count++];
-    *request = (struct cnnvp_request){.op = op, .initiator = initiator, .tag = initiator, .address = address,
-                                      .size = size, .count = 1, .burst_bytes = 64, .outstanding = outstanding};
+    *request = (struct cnnvp_request){
+        .op = op,
+        .initiator = initiator,
+        .tag = initiator,
+        .address = address,
+        .size = size,
+        .count = 1,
+        .burst_bytes = 64,
+        .outstanding = outstanding};
     return request;
 }
 
@@ -146,8 +153,8 @@ static void test_as_replay(void **state)
     for (uint32_t round = 0; round < 60; ++round) {
         const uint32_t outstanding = 1u << round % 6u, channels = 1u + round % 3u;
         struct bench *bench = bench_new("channels", channels);
-        struct cnnvp_request *request = add(bench, 1, round & 1u ? CNNVP_WRITE : CNNVP_READ, 0,
-                                            64 * (1 + round / 10u), outstanding);
+        struct cnnvp_request *request =
+            add(bench, 1, round & 1u ? CNNVP_WRITE : CNNVP_READ, 0, 64 * (1 + round / 10u), outstanding);
         request->stride = 64 * 17 * (1 + (int64_t)round % 5);
         request->count = ((1u << 20) - request->size) / (uint64_t)request->stride;
         send(bench, request);
@@ -227,8 +234,8 @@ static struct bench *random_run(uint64_t seed, cnnvp_time pace)
         at = next;
         bench->sim.other_activity = at;
         fake_run(&bench->sim, at);
-        struct cnnvp_request *request = add(bench, below(&seed, 4), below(&seed, 2), below(&seed, 60000),
-                                            1 + below(&seed, 2000), 1 + below(&seed, 20));
+        struct cnnvp_request *request = add(
+            bench, below(&seed, 4), below(&seed, 2), below(&seed, 60000), 1 + below(&seed, 2000), 1 + below(&seed, 20));
         request->count = 1 + below(&seed, 8);
         request->stride = (int64_t)below(&seed, 10000) - 5000;
         if (request->stride < 0)
@@ -273,7 +280,8 @@ static void test_data(void **state)
     write->data = source;
     send(bench, write);
     run_to_end(bench);
-    struct cnnvp_access access = {.op = CNNVP_READ, .flags = CNNVP_DEBUG, .address = 1000, .data = row, .size = sizeof row};
+    struct cnnvp_access access = {
+        .op = CNNVP_READ, .flags = CNNVP_DEBUG, .address = 1000, .data = row, .size = sizeof row};
     assert_int_equal(fake_access(bench->dram, "mem", &access), CNNVP_OK);
     for (size_t i = 0; i < sizeof row; ++i)
         assert_int_equal(row[i], i % 100 < 30 ? source[i / 100 * 30 + i % 100] : 0);
@@ -327,9 +335,10 @@ static void test_rows_add_up(void **state)
         bench->dram->unit->flush(bench->dram->self);
         fake_run(&bench->sim, bench->sim.now + 100000 * TCK);
         bench->dram->unit->flush(bench->dram->self);
-        const uint64_t classes = fake_count(bench->dram, "row_hits") + fake_count(bench->dram, "row_misses")
-                                 + fake_count(bench->dram, "row_conflicts") + fake_count(bench->dram, "forwarded")
-                                 + fake_count(bench->dram, "merged");
+        const uint64_t classes =
+            fake_count(bench->dram, "row_hits") + fake_count(bench->dram, "row_misses") +
+            fake_count(bench->dram, "row_conflicts") + fake_count(bench->dram, "forwarded") +
+            fake_count(bench->dram, "merged");
         assert_int_equal(classes, fake_count(bench->dram, "bursts"));
         assert_true(fake_count(bench->dram, "row_hits") > 0);
         assert_true(fake_count(bench->dram, "row_misses") > 0);
@@ -454,7 +463,8 @@ static void test_access(void **state)
     (void)state;
     struct bench *bench = bench_new(NULL, 0);
     uint32_t value = 0x12345678;
-    struct cnnvp_access access = {.op = CNNVP_WRITE, .flags = CNNVP_UNTIMED, .address = 0xffffc, .data = &value, .size = 4};
+    struct cnnvp_access access = {
+        .op = CNNVP_WRITE, .flags = CNNVP_UNTIMED, .address = 0xffffc, .data = &value, .size = 4};
     assert_int_equal(fake_access(bench->dram, "mem", &access), CNNVP_OK);
     assert_int_equal(access.delay, 0);
     bench->dram->unit->flush(bench->dram->self);
@@ -463,7 +473,8 @@ static void test_access(void **state)
     assert_int_equal(fake_access(bench->dram, "mem", &access), CNNVP_E_ADDR);
     access.op = CNNVP_COMMAND;
     assert_int_equal(fake_access(bench->dram, "mem", &access), CNNVP_E_ACCESS);
-    access = (struct cnnvp_access){.op = CNNVP_READ, .tag = 3, .address = 0xffffc, .data = &value, .size = 4, .delay = 5};
+    access =
+        (struct cnnvp_access){.op = CNNVP_READ, .tag = 3, .address = 0xffffc, .data = &value, .size = 4, .delay = 5};
     value = 0;
     assert_int_equal(fake_access(bench->dram, "mem", &access), CNNVP_OK);
     assert_int_equal(value, 0x12345678);
@@ -505,7 +516,8 @@ static void test_one_call(void **state)
     bench_free(bench);
 }
 
-/* Row hits go before another row of their bank, but not for ever: a refresh closes the row, then the oldest is first. */
+/* Row hits go before another row of their bank, but not for ever: a refresh closes the row, then the oldest is first.
+ */
 static void test_nobody_starves(void **state)
 {
     (void)state;
@@ -528,9 +540,9 @@ static void test_nobody_starves(void **state)
 static void test_requesters(void **state)
 {
     (void)state;
-    static const char *const shared[] = {"read_bytes", "write_bytes", "bursts", "reads", "read_latency_ps",
-                                         "write_latency_ps", "row_hits", "row_misses", "row_conflicts",
-                                         "turnarounds", "read_queue_clocks", "write_queue_clocks"};
+    static const char *const shared[] = {
+        "read_bytes", "write_bytes", "bursts",        "reads",       "read_latency_ps",   "write_latency_ps",
+        "row_hits",   "row_misses",  "row_conflicts", "turnarounds", "read_queue_clocks", "write_queue_clocks"};
     struct bench *bench = bench_new("ranks", 2);
     send_new(bench, 1, CNNVP_READ, 0, 20000, 8);
     send_new(bench, 2, CNNVP_READ, 500000, 3000, 4);

@@ -58,8 +58,15 @@ static void send(struct bench *bench, uint32_t initiator, uint32_t op, uint64_t 
                  uint32_t outstanding)
 {
     struct cnnvp_request *request = &bench->requests[bench->count++];
-    *request = (struct cnnvp_request){.op = op, .initiator = initiator, .address = address, .data = data, .size = size,
-                                      .count = 1, .burst_bytes = 64, .outstanding = outstanding};
+    *request = (struct cnnvp_request){
+        .op = op,
+        .initiator = initiator,
+        .address = address,
+        .data = data,
+        .size = size,
+        .count = 1,
+        .burst_bytes = 64,
+        .outstanding = outstanding};
     assert_int_equal(bench->dram->unit->request(bench->dram->self, 0, request), CNNVP_OK);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The controller against a plain one that goes clock by clock, looks at every burst at every clock and asks the table of timings
- * (dram_rules.c) what is allowed: the same commands at the same clocks, and none that breaks a timing. Random traffic, all presets,
- * ranks, channels, schedulers, page policies, mappings, queue lengths.
+ * The controller against a plain one that goes clock by clock, looks at every burst at every clock and asks the table
+ * of timings (dram_rules.c) what is allowed: the same commands at the same clocks, and none that breaks a timing.
+ * Random traffic, all presets, ranks, channels, schedulers, page policies, mappings, queue lengths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,9 +96,8 @@ static int disturbs(const struct plain_channel *channel, const struct plain_entr
 static int is_ready(const struct plain *plain, const struct plain_channel *channel, const struct plain_entry *entry,
                     uint64_t clock)
 {
-    return !disturbs(channel, entry)
-           && rules_earliest(&channel->rules, next_command(channel, entry), rank_of(plain, entry->place.bank),
-                             entry->place.bank) <= clock;
+    return !disturbs(channel, entry) && rules_earliest(&channel->rules, next_command(channel, entry),
+                                                       rank_of(plain, entry->place.bank), entry->place.bank) <= clock;
 }
 
 enum buses { COLUMN_BUS = 1, ROW_BUS = 2, BOTH_BUSES = 3 };
@@ -111,8 +110,8 @@ static int best_of(const struct plain *plain, const struct plain_channel *channe
     for (uint32_t i = 0; i < list->count; ++i) {
         const enum dram_command command = next_command(channel, &list->entries[i]);
         const enum buses bus = command == DRAM_ACT || command == DRAM_PRE ? ROW_BUS : COLUMN_BUS;
-        if ((bus & buses) && is_ready(plain, channel, &list->entries[i], clock)
-            && (best < 0 || list->entries[i].entered < list->entries[best].entered))
+        if ((bus & buses) && is_ready(plain, channel, &list->entries[i], clock) &&
+            (best < 0 || list->entries[i].entered < list->entries[best].entered))
             best = (int)i;
         if (fcfs)
             break;
@@ -136,8 +135,8 @@ static int wanted_again(const struct plain_channel *channel, const struct plain_
     const struct plain_list *const lists[] = {&channel->queue[0], &channel->queue[1], &channel->active};
     for (size_t k = 0; k < 3; ++k)
         for (uint32_t i = 0; i < lists[k]->count; ++i)
-            if (lists[k]->entries[i].place.bank == entry->place.bank
-                && lists[k]->entries[i].place.row == entry->place.row)
+            if (lists[k]->entries[i].place.bank == entry->place.bank &&
+                lists[k]->entries[i].place.row == entry->place.row)
                 return 1;
     return 0;
 }
@@ -249,8 +248,8 @@ static int enter(struct plain *plain, const struct burst *burst, uint32_t outsta
     const struct dram_place place = cnnvp_dram_map(&plain->map, burst->address);
     struct plain_channel *channel = &plain->channel[place.channel];
     const int waits = is_waiting_write(channel, &place);
-    if ((!burst->write && plain->on_their_way == outstanding)
-        || (!waits && channel->queue[burst->write].count == plain->options.queue))
+    if ((!burst->write && plain->on_their_way == outstanding) ||
+        (!waits && channel->queue[burst->write].count == plain->options.queue))
         return 0;
     if (clock > plain->clocks)
         plain->clocks = clock;
@@ -387,7 +386,8 @@ static void run_both(uint32_t preset, uint64_t seed)
     run_plain(&plain, bursts, outstanding);
     struct comparison comparison = {.plain = &plain};
     struct dram_replay_result result;
-    struct dram_replay *replay = cnnvp_dram_replay_new(&plain.options, &plain.timing, outstanding, compare, &comparison);
+    struct dram_replay *replay =
+        cnnvp_dram_replay_new(&plain.options, &plain.timing, outstanding, compare, &comparison);
     assert_non_null(replay);
     for (uint32_t i = 0; i < BURSTS; ++i)
         cnnvp_dram_replay_burst(replay, bursts[i].write, bursts[i].address);
@@ -397,8 +397,9 @@ static void run_both(uint32_t preset, uint64_t seed)
     assert_int_equal(result.read_clocks, plain.read_clocks);
     assert_int_equal(result.counts.forwarded, plain.forwarded);
     assert_int_equal(result.counts.merged, plain.merged);
-    assert_int_equal(result.counts.hits + result.counts.misses + result.counts.conflicts + result.counts.forwarded
-                         + result.counts.merged, BURSTS);
+    assert_int_equal(result.counts.hits + result.counts.misses + result.counts.conflicts + result.counts.forwarded +
+                         result.counts.merged,
+                     BURSTS);
     for (uint32_t i = 0; i < plain.options.channels; ++i)
         free(plain.channel[i].commands);
 }

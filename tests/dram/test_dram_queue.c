@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue's shortcuts for bursts of open rows against planning each command: the same requests must end at the same times
- * with the same counts, whatever the parts, the mappings and the requests are like. And no request ends before it was said to
- * at the earliest. */
+/* The queue's shortcuts for bursts of open rows against planning each command: the same requests must end at the same
+ * times with the same counts, whatever the parts, the mappings and the requests are like. And no request ends before it
+ * was said to at the earliest. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,8 +128,12 @@ static struct cnnvp_request *add(struct run *run, cnnvp_time now)
     run->number[at] = run->count++;
     uint64_t *random = &run->random;
     const uint32_t kind = below(random, 8);
-    *request = (struct cnnvp_request){.op = kind < 6 ? CNNVP_READ : CNNVP_WRITE, .initiator = below(random, 4) ? 0 : below(random, 3),
-                                      .tag = below(random, TAGS), .burst_bytes = 64, .count = 1};
+    *request = (struct cnnvp_request){
+        .op = kind < 6 ? CNNVP_READ : CNNVP_WRITE,
+        .initiator = below(random, 4) ? 0 : below(random, 3),
+        .tag = below(random, TAGS),
+        .burst_bytes = 64,
+        .count = 1};
     request->outstanding = below(random, 3) ? 1u << below(random, 7) : 1 + below(random, 40);
     request->size = 1 + (below(random, 3) ? below(random, 30000) : below(random, 300));
     request->address = below(random, 5) ? run->at : below(random, 1u << 24);
@@ -204,8 +208,8 @@ static void end_first(struct run *run)
     struct cnnvp_request *request = cnnvp_dram_queue_take(&run->queue);
     const uint32_t at = (uint32_t)(request - run->requests), index = run->number[at];
     run->free[run->free_count++] = at;
-    run->result.ends[index] = (struct end){request->scratch[DRAM_TIME], request->first_data, request->scratch[DRAM_LATENCY],
-                                           cnnvp_dram_queue_bursts(request)};
+    run->result.ends[index] = (struct end){request->scratch[DRAM_TIME], request->first_data,
+                                           request->scratch[DRAM_LATENCY], cnnvp_dram_queue_bursts(request)};
     run->result.order[run->result.ended++] = index;
 }
 
@@ -285,8 +289,8 @@ static void test_shortcuts(void **state)
         struct run *judge = run_random(seed, ANY_PRESET, 1, 1), *fast = run_random(seed, ANY_PRESET, 0, seed);
         for (uint32_t i = 0; i < REQUESTS; ++i)
             if (memcmp(&judge->result.ends[i], &fast->result.ends[i], sizeof judge->result.ends[i]) != 0)
-                fail_msg("seed %llu: request %u ends at %llu ps, planned command by command at %llu ps", (unsigned long long)seed,
-                         (unsigned)i, (unsigned long long)fast->result.ends[i].time,
+                fail_msg("seed %llu: request %u ends at %llu ps, planned command by command at %llu ps",
+                         (unsigned long long)seed, (unsigned)i, (unsigned long long)fast->result.ends[i].time,
                          (unsigned long long)judge->result.ends[i].time);
         assert_memory_equal(&judge->result, &fast->result, sizeof judge->result);
         assert_int_equal(judge->shortcuts, 0);
@@ -379,8 +383,8 @@ static void test_rows(void **state)
 
 /* ---- requests one behind the other ---- */
 
-/* Two requests at a time read on where the one before ends, and each new one is in the place of that which has ended, as
- * a DMA does it. Most are short, so that rows end within all of them. Returns a digest of their ends. */
+/* Two requests at a time read on where the one before ends, and each new one is in the place of that which has ended,
+ * as a DMA does it. Most are short, so that rows end within all of them. Returns a digest of their ends. */
 static uint64_t read_on(uint64_t seed, int stepwise)
 {
     struct dram_queue queue = {.stepwise = stepwise};
@@ -397,8 +401,8 @@ static uint64_t read_on(uint64_t seed, int stepwise)
             mix(&digest, now);
             mix(&digest, request->scratch[DRAM_LATENCY]);
         }
-        *request = (struct cnnvp_request){.op = CNNVP_READ, .burst_bytes = 64, .count = 1, .outstanding = 16,
-                                          .address = address, .size = 1024};
+        *request = (struct cnnvp_request){
+            .op = CNNVP_READ, .burst_bytes = 64, .count = 1, .outstanding = 16, .address = address, .size = 1024};
         if (i % 2u == 0)
             request->size = below(&random, 16) ? 2000 + below(&random, 3000) : 30000;
         address += request->size;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One channel in closed form: what single accesses, hits, activations, turnarounds, refresh and address mappings take. */
+/* One channel in closed form: what single accesses, hits, activations, turnarounds, refresh and address mappings take.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +48,8 @@ static struct bench *begin(uint32_t preset, uint32_t outstanding, void (*change)
     bench->options.preset = preset;
     if (change != NULL)
         change(&bench->options);
-    assert_int_equal(cnnvp_dram_timing_init(&bench->options, &bench->timing, message, sizeof message, &wrong), CNNVP_OK);
+    assert_int_equal(cnnvp_dram_timing_init(&bench->options, &bench->timing, message, sizeof message, &wrong),
+                     CNNVP_OK);
     bench->replay = cnnvp_dram_replay_new(&bench->options, &bench->timing, outstanding, note, bench);
     assert_non_null(bench->replay);
     return bench;
@@ -201,9 +203,9 @@ static void test_long_commands(void **state)
     read_at(bench, same_bank);
     end(bench);
     const uint64_t opened = nth(bench, DRAM_ACT, 0)->clock;
-    assert_int_equal(nth(bench, DRAM_RD, 0)->clock - opened, 29); /* tRCD */
+    assert_int_equal(nth(bench, DRAM_RD, 0)->clock - opened, 29);                 /* tRCD */
     assert_int_equal(nth(bench, DRAM_RD, 0)->done - opened, 29 + 3 + 28 + 3 + 8); /* RL, tDQSCK, BL/2 */
-    assert_int_equal(nth(bench, DRAM_PRE, 0)->clock - opened, 3 + 68 - 1); /* tRAS */
+    assert_int_equal(nth(bench, DRAM_PRE, 0)->clock - opened, 3 + 68 - 1);        /* tRAS */
     assert_int_equal(nth(bench, DRAM_ACT, 1)->clock - nth(bench, DRAM_PRE, 0)->clock, 1 + 29 - 3); /* tRPpb */
     done(bench);
     /* two banks: the ACT of the second while the bus is free, the RDs no nearer than four clocks to any command */
@@ -360,8 +362,8 @@ static void test_mappings(void **state)
             const struct dram_place place = cnnvp_dram_map(&map, i * 64);
             assert_true(place.channel < 3 && place.bank < 32 && place.row < 65536 && place.column < 128);
             uint64_t back = place.column;
-            back = mapping == 0 ? (((uint64_t)place.row * 4 + place.bank % 4) * 4 + place.bank / 4 % 4) * 256
-                                      + (place.bank / 16) * 128 + place.column
+            back = mapping == 0 ? (((uint64_t)place.row * 4 + place.bank % 4) * 4 + place.bank / 4 % 4) * 256 +
+                                      (place.bank / 16) * 128 + place.column
                                 : back;
             if (mapping == 0)
                 assert_int_equal(back * 3 + place.channel, i);
@@ -381,8 +383,8 @@ static void short_queues(struct dram_options *options)
     options->queue = 16;
 }
 
-/* Closed forms of every part. One read at a time, row after row of other banks: a row's opening and, for each burst, its
- * latency and the clock at which its place is free again. */
+/* Closed forms of every part. One read at a time, row after row of other banks: a row's opening and, for each burst,
+ * its latency and the clock at which its place is free again. */
 static void test_one_by_one(void **state)
 {
     (void)state;
@@ -406,8 +408,7 @@ static void test_one_bank(void **state)
     for (uint32_t preset = 0; preset < 5; ++preset) {
         struct bench *bench = begin(preset, 1, no_refresh);
         const uint32_t *t = bench->timing.t;
-        const uint64_t row_step =
-            (uint64_t)bench->timing.columns * 64u * bench->timing.banks * bench->timing.groups;
+        const uint64_t row_step = (uint64_t)bench->timing.columns * 64u * bench->timing.banks * bench->timing.groups;
         const uint32_t latency = t[DRAM_T_rcd] + t[DRAM_T_cl] + t[DRAM_T_bl];
         const uint64_t period =
             cnnvp_maximum32(latency + 1u, cnnvp_maximum32(t[DRAM_T_ras], t[DRAM_T_rcd] + t[DRAM_T_rtp])) + t[DRAM_T_rp];
@@ -476,8 +477,9 @@ static void test_clocks_add_up(void **state)
             cnnvp_dram_replay_free(replay);
             const struct dram_counts *counts = &result.counts;
             assert_int_equal(counts->data_clocks, (5000u - counts->forwarded - counts->merged) * timing.t[DRAM_T_bl]);
-            assert_int_equal(counts->data_clocks + counts->idle_clocks + counts->refresh_clocks
-                                 + counts->turnaround_clocks + counts->row_clocks, result.last_data - 1u);
+            assert_int_equal(counts->data_clocks + counts->idle_clocks + counts->refresh_clocks +
+                                 counts->turnaround_clocks + counts->row_clocks,
+                             result.last_data - 1u);
             assert_true(counts->refresh_clocks > 0 && counts->turnaround_clocks > 0 && counts->row_clocks > 0);
         }
     }
@@ -486,13 +488,13 @@ static void test_clocks_add_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_by_one),  cmocka_unit_test(test_one_bank),
-        cmocka_unit_test(test_streams),     cmocka_unit_test(test_clocks_add_up),
-        cmocka_unit_test(test_closed_bank), cmocka_unit_test(test_hit_and_conflict),
+        cmocka_unit_test(test_one_by_one),     cmocka_unit_test(test_one_bank),
+        cmocka_unit_test(test_streams),        cmocka_unit_test(test_clocks_add_up),
+        cmocka_unit_test(test_closed_bank),    cmocka_unit_test(test_hit_and_conflict),
         cmocka_unit_test(test_column_spacing), cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_turnaround),  cmocka_unit_test(test_refresh_share),
-        cmocka_unit_test(test_long_commands), cmocka_unit_test(test_two_buses),
-        cmocka_unit_test(test_closed_page), cmocka_unit_test(test_schedulers),
+        cmocka_unit_test(test_turnaround),     cmocka_unit_test(test_refresh_share),
+        cmocka_unit_test(test_long_commands),  cmocka_unit_test(test_two_buses),
+        cmocka_unit_test(test_closed_page),    cmocka_unit_test(test_schedulers),
         cmocka_unit_test(test_mappings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,9 +42,8 @@ static int init(void *self, const struct cnnvp_init *init)
     }
 }
 
-static const struct cnnvp_param params[] = {
-    {"end", CNNVP_PARAM_UINT, "", "0", 0, 4, NULL,
-     "1: by abort, 2: by exit, 4: likewise, and a process stays; others: not"}};
+static const struct cnnvp_param params[] = {{"end", CNNVP_PARAM_UINT, "", "0", 0, 4, NULL,
+                                             "1: by abort, 2: by exit, 4: likewise, and a process stays; others: not"}};
 static const struct cnnvp_port ports[] = {{"regs", CNNVP_PORT_TARGET, 0, 0x1000, 0, "registers"}};
 static const struct cnnvp_register registers[] = {
     {"UNUSED", 0x0, CNNVP_REG_RW, 0, 0xffffffff, offsetof(struct breaker, unused), "nothing"}};

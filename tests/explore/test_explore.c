@@ -58,14 +58,35 @@ static void test_constraints(void **state)
         const char *text;
         int holds;
     } cases[] = {
-        {"a == 8", 1}, {"a != 8", 0}, {"a == b.c", 0}, {"a > b.c", 1}, {"a + b.c * 2 == 14", 1},
+        {"a == 8", 1},
+        {"a != 8", 0},
+        {"a == b.c", 0},
+        {"a > b.c", 1},
+        {"a + b.c * 2 == 14", 1},
         {"(a + b.c) * 2 == 22", 1},
-        {"a - 4 - 3 == 1", 1}, {"a / 4 == 2", 1}, {"a / 16 == 0.5", 1}, {"a % b.c == 2", 1}, {"-a < 0", 1},
-        {"s == 'ddr4-2400'", 1}, {"s != \"ddr4-2400\"", 0}, {"not a == 8", 0}, {"!(a == 8)", 0}, {"not not a == 8", 1},
-        {"a == 1 or b.c == 3", 1}, {"a == 1 || b.c == 4", 0}, {"a == 8 and b.c == 4", 0}, {"a == 8 && b.c == 3", 1},
-        {"a == 1 and b.c == 3 or a == 8", 1}, {"a == 8 or b.c == 3 and a == 1", 1}, {"a * 1KiB == 8192", 1},
+        {"a - 4 - 3 == 1", 1},
+        {"a / 4 == 2", 1},
+        {"a / 16 == 0.5", 1},
+        {"a % b.c == 2", 1},
+        {"-a < 0", 1},
+        {"s == 'ddr4-2400'", 1},
+        {"s != \"ddr4-2400\"", 0},
+        {"not a == 8", 0},
+        {"!(a == 8)", 0},
+        {"not not a == 8", 1},
+        {"a == 1 or b.c == 3", 1},
+        {"a == 1 || b.c == 4", 0},
+        {"a == 8 and b.c == 4", 0},
+        {"a == 8 && b.c == 3", 1},
+        {"a == 1 and b.c == 3 or a == 8", 1},
+        {"a == 8 or b.c == 3 and a == 1", 1},
+        {"a * 1KiB == 8192", 1},
         {"1 KiB == 1024 and a == 8", 1},
-        {"a >= 8 and a <= 8 and a < 9", 1}, {"a", 1}, {"a - 8", 0}, {"2 * -3 == -6", 1}, {"a*b.c<=24", 1},
+        {"a >= 8 and a <= 8 and a < 9", 1},
+        {"a", 1},
+        {"a - 8", 0},
+        {"2 * -3 == -6", 1},
+        {"a*b.c<=24", 1},
         /* The right side is not looked at once the left decides. */
         {"b.c == 3 or a / 0 > 1", 1},
     };
@@ -240,9 +261,9 @@ static void test_grid(void **state)
     assert_int_equal(count, 3); /* 4, 8, 16 */
     assert_int_equal(allowed, 3);
     for (size_t i = 0; i < count; ++i) {
-        static const char *const expected[] = {"{\"pe_array.rows\":4,\"pe_array.cols\":4}",
-                                               "{\"pe_array.rows\":8,\"pe_array.cols\":8}",
-                                               "{\"pe_array.rows\":16,\"pe_array.cols\":16}"};
+        static const char *const expected[] = {
+            "{\"pe_array.rows\":4,\"pe_array.cols\":4}", "{\"pe_array.rows\":8,\"pe_array.cols\":8}",
+            "{\"pe_array.rows\":16,\"pe_array.cols\":16}"};
         json_t *params = cnnvp_point_params(sweep, numbers[i]);
         char *text = json_dumps(params, JSON_COMPACT);
         assert_string_equal(text, expected[i]);
@@ -284,10 +305,12 @@ static void test_random(void **state)
 {
     (void)state;
     check_random("parameters: {pe_array.rows: {from: 1, to: 64, step: 1}, pe_array.cols: {from: 1, to: 64, step: 1}}\n"
-                 "constraints: [pe_array.rows < pe_array.cols]\nsearch: {random: 100}", 100, 4096);
+                 "constraints: [pe_array.rows < pe_array.cols]\nsearch: {random: 100}",
+                 100, 4096);
     check_random("parameters: {pe_array.rows: {from: 1, to: 64, step: 1}, pe_array.cols: {from: 1, to: 64, step: 1},\n"
                  "  instruction.queue_depth: {from: 64, to: 4096, step: 1}}\n"
-                 "constraints: [pe_array.rows < pe_array.cols]\nsearch: {random: 100}", 100, 4096u * 4033u);
+                 "constraints: [pe_array.rows < pe_array.cols]\nsearch: {random: 100}",
+                 100, 4096u * 4033u);
 }
 
 static void test_chance(void **state)
@@ -363,7 +386,8 @@ static void test_result_files(void **state)
 static void test_paths(void **state)
 {
     json_t *stats = json_loads("{\"total\":{\"x\":3},\"layers\":[{\"name\":\"a.b\",\"cycles\":7}],\"links\":"
-                               "[{\"from\":\"dma\",\"to\":\"dram\",\"read_bytes\":9}]}", 0, NULL);
+                               "[{\"from\":\"dma\",\"to\":\"dram\",\"read_bytes\":9}]}",
+                               0, NULL);
     double number = 0;
     (void)state;
     assert_true(cnnvp_stats_number(stats, "total.x", &number) && number == 3.0);
@@ -389,11 +413,15 @@ static int is_first_or_last(const void *context, const char *section, size_t len
 static void test_sections(void **state)
 {
     static const char *const between[] = {
-        "", "\"a\":1,", "\"a\":{\"last\":{\"b\":[1,{\"first\":2}]}},", "\"a\":\"}],\\\"last\\\":3\",",
+        "",
+        "\"a\":1,",
+        "\"a\":{\"last\":{\"b\":[1,{\"first\":2}]}},",
+        "\"a\":\"}],\\\"last\\\":3\",",
         "\"fir\":[],\"firstx\":{},",
-        " \"a\" : [ [ ] , { } , \"\\\\\" ] ,\n\t", "\"\\\"\":null,\"a\":-1.5e3,"};
-    static const char *const broken[] = {"", "[]", "3", "{", "{\"first\":", "{\"first\":1", "{\"last\":\"}",
-                                         "{\"last\":[}", "{\"a"};
+        " \"a\" : [ [ ] , { } , \"\\\\\" ] ,\n\t",
+        "\"\\\"\":null,\"a\":-1.5e3,"};
+    static const char *const broken[] = {
+        "", "[]", "3", "{", "{\"first\":", "{\"first\":1", "{\"last\":\"}", "{\"last\":[}", "{\"a"};
     (void)state;
     for (size_t i = 0; i < sizeof between / sizeof *between; ++i) {
         char text[400];
@@ -450,15 +478,17 @@ static void test_train(void **state)
     (void)state;
     cnnvp_sweep_free(sweep);
     char text[1024];
-    (void)snprintf(text, sizeof text, "command: train\nnetwork: %s/scripts/networks/lenet5.onnx\n"
-                   "options: {timing_only: true, lr: 0.5}\nparameters: {pe_array.rows: [2, 3]}\n", getenv("SOURCE"));
+    (void)snprintf(text, sizeof text,
+                   "command: train\nnetwork: %s/scripts/networks/lenet5.onnx\n"
+                   "options: {timing_only: true, lr: 0.5}\nparameters: {pe_array.rows: [2, 3]}\n",
+                   getenv("SOURCE"));
     (void)snprintf(program, sizeof program, "%s/program", folder);
     (void)snprintf(database, sizeof database, "%s/train.sqlite", folder);
     assert_int_equal(cnnvp_write_text(program, program_text, sizeof program_text - 1, &error), CNNVP_DONE);
     assert_int_equal(chmod(program, 0755), 0);
     assert_int_equal(cnnvp_sweep_new(write_spec(text), &sweep, &error), CNNVP_DONE);
-    const struct cnnvp_sweep_options options = {.struct_size = sizeof options, .results = database, .jobs = 2,
-                                                .program = program};
+    const struct cnnvp_sweep_options options = {
+        .struct_size = sizeof options, .results = database, .jobs = 2, .program = program};
     if (cnnvp_sweep_run(sweep, &options, &done, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     assert_true(done.finished == 2 && done.failed == 1 && done.found == 0);
@@ -474,10 +504,16 @@ static void test_train(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constraints), cmocka_unit_test(test_constraint_errors),
-        cmocka_unit_test(test_specification_errors), cmocka_unit_test(test_option_errors),
-        cmocka_unit_test(test_grid), cmocka_unit_test(test_random), cmocka_unit_test(test_chance),
-        cmocka_unit_test(test_hypervolume), cmocka_unit_test(test_result_files), cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_constraint_errors),
+        cmocka_unit_test(test_specification_errors),
+        cmocka_unit_test(test_option_errors),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_chance),
+        cmocka_unit_test(test_hypervolume),
+        cmocka_unit_test(test_result_files),
+        cmocka_unit_test(test_paths),
         cmocka_unit_test(test_sections),
         cmocka_unit_test(test_train),
     };

@@ -23,8 +23,10 @@ static cnnvp_sweep *make_sweep(const char *rows)
     struct cnnvp_error error = {""};
     cnnvp_sweep *sweep = NULL;
     (void)snprintf(file, sizeof file, "%s/spec.yaml", folder);
-    (void)snprintf(text, sizeof text, "network: %s/scripts/networks/lenet5.onnx\noptions: {timing_only: true}\n"
-                   "parameters: {pe_array.rows: %s}\n", getenv("SOURCE"), rows);
+    (void)snprintf(text, sizeof text,
+                   "network: %s/scripts/networks/lenet5.onnx\noptions: {timing_only: true}\n"
+                   "parameters: {pe_array.rows: %s}\n",
+                   getenv("SOURCE"), rows);
     assert_int_equal(cnnvp_write_text(file, text, strlen(text), &error), CNNVP_DONE);
     if (cnnvp_sweep_new(file, &sweep, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);

@@ -21,8 +21,8 @@ void store::serve(tlm::tlm_generic_payload &payload)
 
     broken += payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE || !payload.get_data_ptr() || size == 0 ||
               payload.get_byte_enable_ptr() || payload.get_streaming_width() != size ||
-              payload.is_read() == payload.is_write() ||
-              address / burst != (address + size - 1) / burst || address + size > store::size;
+              payload.is_read() == payload.is_write() || address / burst != (address + size - 1) / burst ||
+              address + size > store::size;
     longest = std::max<std::uint64_t>(longest, size);
     if (address >= bad_from && good_for-- == 0) {
         good_for = 0;

@@ -23,8 +23,8 @@ namespace memories {
 struct store {
     static constexpr std::uint64_t size = std::uint64_t(256) << 20;
     /* pages come into being when they are touched */
-    std::unique_ptr<unsigned char[], void (*)(void *)> bytes{static_cast<unsigned char *>(std::calloc(1, size)),
-                                                             std::free};
+    std::unique_ptr<unsigned char[], void (*)(void *)> bytes{
+        static_cast<unsigned char *>(std::calloc(1, size)), std::free};
     std::uint64_t reads = 0, writes = 0, read_bytes = 0, write_bytes = 0, debugs = 0;
     std::uint64_t broken = 0;
     std::uint64_t longest = 0; /* transaction */
@@ -52,19 +52,19 @@ struct loose : sc_core::sc_module, store {
 
 /* Approximately timed, on a bare socket. How it answers goes round through the styles that it is told. */
 enum class style {
-    completed,     /* TLM_COMPLETED with a delay */
-    updated_resp,  /* TLM_UPDATED, BEGIN_RESP with a delay; an END_RESP must follow */
-    updated_req,   /* TLM_UPDATED, END_REQ with a delay; BEGIN_RESP comes later */
-    accepted,      /* TLM_ACCEPTED; END_REQ, then BEGIN_RESP come later */
-    early,         /* TLM_ACCEPTED; BEGIN_RESP without END_REQ comes later, itself with a delay */
-    inside,        /* END_REQ by a call before nb_transport_fw returns */
+    completed,    /* TLM_COMPLETED with a delay */
+    updated_resp, /* TLM_UPDATED, BEGIN_RESP with a delay; an END_RESP must follow */
+    updated_req,  /* TLM_UPDATED, END_REQ with a delay; BEGIN_RESP comes later */
+    accepted,     /* TLM_ACCEPTED; END_REQ, then BEGIN_RESP come later */
+    early,        /* TLM_ACCEPTED; BEGIN_RESP without END_REQ comes later, itself with a delay */
+    inside,       /* END_REQ by a call before nb_transport_fw returns */
 };
 
 struct approximate : sc_core::sc_module, store, tlm::tlm_fw_transport_if<> {
     tlm::tlm_target_socket<> socket{"socket"};
     std::vector<style> styles;
     std::size_t turn = 0;
-    tlm::tlm_generic_payload *requesting = nullptr; /* its request phase has not ended */
+    tlm::tlm_generic_payload *requesting = nullptr;  /* its request phase has not ended */
     std::map<tlm::tlm_generic_payload *, bool> owed; /* END_RESP is due */
     tlm_utils::peq_with_cb_and_phase<approximate> later;
 

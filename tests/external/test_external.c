@@ -51,8 +51,16 @@ static void begin(struct bench *bench, const char *param, uint64_t value)
 static struct cnnvp_request request(uint32_t op, uint64_t address, uint64_t size, uint64_t count, int64_t stride,
                                     void *data)
 {
-    return (struct cnnvp_request){.op = op, .tag = 3, .address = address, .data = data, .size = size, .count = count,
-                                  .stride = stride, .burst_bytes = 64, .outstanding = 4};
+    return (struct cnnvp_request){
+        .op = op,
+        .tag = 3,
+        .address = address,
+        .data = data,
+        .size = size,
+        .count = count,
+        .stride = stride,
+        .burst_bytes = 64,
+        .outstanding = 4};
 }
 
 static void send(struct bench *bench, struct cnnvp_request *what)
@@ -124,7 +132,8 @@ static void test_strided(void **state)
     }
 }
 
-/* The bound holds for all requests of a requester in one direction together, and for each requester and direction alone. */
+/* The bound holds for all requests of a requester in one direction together, and for each requester and direction
+ * alone. */
 static void test_bound_of_requester(void **state)
 {
     (void)state;
@@ -286,8 +295,8 @@ static void test_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_split),   cmocka_unit_test(test_strided), cmocka_unit_test(test_bound_of_requester),
-        cmocka_unit_test(test_turns),   cmocka_unit_test(test_error),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_split),   cmocka_unit_test(test_strided),     cmocka_unit_test(test_bound_of_requester),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_error),       cmocka_unit_test(test_refused),
         cmocka_unit_test(test_outside), cmocka_unit_test(test_own_storage), cmocka_unit_test(test_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,8 +242,12 @@ void test_only_b_transport(void **)
 void test_approximate(void **)
 {
     const std::vector<std::vector<style>> all = {
-        {style::completed}, {style::updated_resp}, {style::updated_req},
-        {style::accepted}, {style::early}, {style::inside},
+        {style::completed},
+        {style::updated_resp},
+        {style::updated_req},
+        {style::accepted},
+        {style::early},
+        {style::inside},
         {style::accepted, style::inside, style::early, style::updated_req, style::completed, style::updated_resp}};
     for (const std::vector<style> &styles : all) {
         outcome got;
@@ -289,9 +293,8 @@ void test_time_counts(void **)
     outcome fast, slow, narrow;
     run(fast, {}, loose_memory(50, false, true, true));
     run(slow, {}, loose_memory(500, false, true, true));
-    run(narrow, {"dram.in_flight=1"}, loose_memory(500, true, true, true), [](store &memory) {
-        assert_int_equal(memory.most_together, 1);
-    });
+    run(narrow, {"dram.in_flight=1"}, loose_memory(500, true, true, true),
+        [](store &memory) { assert_int_equal(memory.most_together, 1); });
     assert_true(number(slow, {"total", "time_ps"}) > number(fast, {"total", "time_ps"}));
     assert_true(number(narrow, {"total", "time_ps"}) > number(slow, {"total", "time_ps"}));
     assert_same_work(narrow, own());
@@ -304,8 +307,8 @@ void test_errors(void **)
         for (const tlm::tlm_response_status bad : {tlm::TLM_GENERIC_ERROR_RESPONSE, tlm::TLM_ADDRESS_ERROR_RESPONSE,
                                                    tlm::TLM_BURST_ERROR_RESPONSE, tlm::TLM_INCOMPLETE_RESPONSE}) {
             outcome got;
-            const maker make = at ? approximate_memory({style::accepted, style::completed})
-                                  : loose_memory(40, true, true, true);
+            const maker make =
+                at ? approximate_memory({style::accepted, style::completed}) : loose_memory(40, true, true, true);
             run(got, at ? std::vector<std::string>{"dram.protocol=at"} : std::vector<std::string>{},
                 [&](cnnvp::memory_socket &socket) {
                     auto made = make(socket);

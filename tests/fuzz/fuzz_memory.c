@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cnnvp_error error = {""};
     if (config == NULL)
         fuzz_require(cnnvp_config_new("nfu", &config, &error) == CNNVP_DONE &&
-                         cnnvp_config_resolve(config, &error) == CNNVP_DONE, error.text);
+                         cnnvp_config_resolve(config, &error) == CNNVP_DONE,
+                     error.text);
     const struct cnnvp_memory_options options = {.struct_size = sizeof options, .outstanding = 8};
     struct cnnvp_memory_result result;
     char *json = NULL;

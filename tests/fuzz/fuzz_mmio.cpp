@@ -52,8 +52,8 @@ const uint32_t code[] = {
     0x341f9073u, 0x30200073u, 0x30401073u, 0x30200073u,
 };
 
-const uint32_t regions[8] = {0x10010000u, 0x02000000u, 0x0c000000u, 0x10000000u,
-                             0x80010000u, 0x80000000u, 0x00000000u, 0xff000000u};
+const uint32_t regions[8] = {
+    0x10010000u, 0x02000000u, 0x0c000000u, 0x10000000u, 0x80010000u, 0x80000000u, 0x00000000u, 0xff000000u};
 
 uint8_t program[elf_header + table + (operations_max * 2u + 1u) * 12u];
 
@@ -202,7 +202,8 @@ private:
 
 void require_same(const outcome &a, const outcome &b)
 {
-    fuzz_require(a.result.end == b.result.end && a.result.exit_code == b.result.exit_code, "the same end after a reset");
+    fuzz_require(a.result.end == b.result.end && a.result.exit_code == b.result.exit_code,
+                 "the same end after a reset");
     fuzz_require(a.result.time_ps == b.result.time_ps, "the same time after a reset");
     fuzz_require(std::memcmp(a.memory.get(), b.memory.get(), memory_bytes) == 0, "the same memory after a reset");
 }

@@ -13,7 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 8; ++i) {
         struct fake_config config = i & 1 ? fake_window() : fake_nfu();
         const struct cnnvp_network_options options = {
-            .struct_size = sizeof options, .timing_only = i >> 1 != 0, .seed = 1, .images = 1, .block = 4,
+            .struct_size = sizeof options,
+            .timing_only = i >> 1 != 0,
+            .seed = 1,
+            .images = 1,
+            .block = 4,
             .input = i >> 1 == 3 ? &images : NULL,
             .schedule = i >> 1 == 2 ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER};
         struct cnnvp_error error = {""};

@@ -59,7 +59,11 @@ struct descriptor {
 
 static struct descriptor descriptor_of(uint32_t opcode)
 {
-#define DESCRIPTOR(type) (struct descriptor){sizeof(struct type) / 4, offsetof(struct type, seed) / 4}
+#define DESCRIPTOR(type)                                         \
+    (struct descriptor)                                          \
+    {                                                            \
+        sizeof(struct type) / 4, offsetof(struct type, seed) / 4 \
+    }
     switch (opcode) {
     case CNNVP_OPCODE_conv:
     case CNNVP_OPCODE_pool:
@@ -160,8 +164,8 @@ static void compare_all(const char *file, const struct fake_config *config, stru
 static void every_image_calculates_the_same(void **state)
 {
     static const enum cnnvp_rounding roundings[] = {CNNVP_ROUND_NEAREST, CNNVP_ROUND_STOCHASTIC};
-    static const char *const patterns[] = {TEST_ZOO "/*.onnx", TEST_NETWORKS "/lenet5.onnx",
-                                           TEST_NETWORKS "/mixed.onnx"};
+    static const char *const patterns[] = {
+        TEST_ZOO "/*.onnx", TEST_NETWORKS "/lenet5.onnx", TEST_NETWORKS "/mixed.onnx"};
     glob_t files = {0};
     uint32_t ran = 0;
     (void)state;

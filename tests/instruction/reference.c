@@ -108,8 +108,8 @@ static void control(struct state *s, uint64_t word, uint64_t at, uint64_t cycle)
             s->loops[s->depth++].left = a;
         }
     } else {
-        taken = op == 0x05 || (op == 0x06 && a == b) || (op == 0x07 && a != b) || (op == 0x08 && (int32_t)a < (int32_t)b)
-                || (op == 0x09 && (int32_t)a >= (int32_t)b);
+        taken = op == 0x05 || (op == 0x06 && a == b) || (op == 0x07 && a != b) ||
+                (op == 0x08 && (int32_t)a < (int32_t)b) || (op == 0x09 && (int32_t)a >= (int32_t)b);
     }
     if (taken) {
         s->pc = (uint64_t)((int64_t)at + offset);
@@ -174,8 +174,8 @@ static void issue(struct state *s, uint64_t cycle)
 static void fetch(struct state *s, uint64_t cycle)
 {
     const struct reference_program *p = s->program;
-    if (s->blocked || s->fetch_from > cycle || s->pc >= p->count || p->pushed[s->pc] >= cycle
-        || s->window == p->sequence_depth)
+    if (s->blocked || s->fetch_from > cycle || s->pc >= p->count || p->pushed[s->pc] >= cycle ||
+        s->window == p->sequence_depth)
         return;
     const uint64_t word = p->words[s->pc];
     const uint32_t op = BITS(word, 56, 8);

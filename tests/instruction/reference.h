@@ -28,10 +28,10 @@ struct reference_result {
     uint64_t registers_sum; /* of r0 .. r255 at the end, weighted by number */
     uint64_t stall[REFERENCE_TAGS][CAUSES];
     uint64_t array_cycles;
-    uint64_t last;      /* last completion */
+    uint64_t last; /* last completion */
     uint64_t instructions;
     /* state after each cycle up to `cycles` */
-    uint32_t *room;     /* FREE */
+    uint32_t *room; /* FREE */
     uint32_t *pc;
     uint32_t *completed;
     uint64_t cycles;

@@ -170,9 +170,9 @@ void rig_push_all(struct rig *rig, const uint64_t *words, uint32_t count)
 
 uint64_t rig_accounted(const struct rig *rig)
 {
-    static const char *const stats[] = {"stall_cycles_vector", "stall_cycles_input",       "stall_cycles_weight",
-                                        "stall_cycles_output", "stall_cycles_instruction", "stall_cycles_host",
-                                        "idle_cycles"};
+    static const char *const stats[] = {
+        "stall_cycles_vector",      "stall_cycles_input", "stall_cycles_weight", "stall_cycles_output",
+        "stall_cycles_instruction", "stall_cycles_host",  "idle_cycles"};
     uint64_t sum = 0;
     for (uint32_t i = 0; i < 7; ++i)
         sum += fake_count(rig->element, stats[i]);

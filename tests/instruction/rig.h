@@ -28,7 +28,7 @@ struct rig {
     struct rig_command commands[RIG_COMMANDS];
     uint32_t count;
     uint32_t forgotten; /* times that the DMA was told to forget requests */
-    uint32_t capacity; /* commands that a worker holds; more are refused with CNNVP_E_STATE */
+    uint32_t capacity;  /* commands that a worker holds; more are refused with CNNVP_E_STATE */
     uint64_t mhz;
     int every_cycle; /* units cannot work ahead: something else happens each cycle */
 };

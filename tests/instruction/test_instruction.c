@@ -36,7 +36,8 @@ static void test_pipeline(void **state)
 {
     (void)state;
     struct rig *rig = started();
-    const uint64_t words[] = {w_ri(ISA_set, 5, 77), w_imm(ISA_layer, 3), CONV(0, 20), w_tile(ISA_vmac, 0x0d, 5, 3, TAKES(4))};
+    const uint64_t words[] = {
+        w_ri(ISA_set, 5, 77), w_imm(ISA_layer, 3), CONV(0, 20), w_tile(ISA_vmac, 0x0d, 5, 3, TAKES(4))};
     const uint64_t cycles[] = {15, 16};
     rig_push_all(rig, words, COUNT(words));
     rig_finish(rig, 200);
@@ -66,8 +67,8 @@ static void test_pingpong(void **state)
 {
     (void)state;
     struct rig *rig = started();
-    const uint64_t words[] = {w_imm(ISA_layer, 1), RECEIVE(0, 0, 100), CONV(0, 50), RECEIVE(0, 1, 100), CONV(1, 50),
-                              w_imm(ISA_irq, 1)};
+    const uint64_t words[] = {
+        w_imm(ISA_layer, 1), RECEIVE(0, 0, 100), CONV(0, 50), RECEIVE(0, 1, 100), CONV(1, 50), w_imm(ISA_irq, 1)};
     /* receive 14 .. 114, conv 114 .. 164, receive into the other half 115 .. 215, conv 215 .. 265 */
     const uint64_t cycles[] = {14, 114, 115, 215};
     rig_push_all(rig, words, COUNT(words));
@@ -88,17 +89,17 @@ static void test_units_and_halves(void **state)
     (void)state;
     struct rig *rig = started();
     const uint64_t words[] = {
-        CONV(0, 100),                                    /* 13: input 0, weight 0, output 0 */
-        STORE(4, 30),                                    /* 14: output 1 */
-        w_tile(ISA_request, 0, 0, 0, TAKES(1)),          /* 15: no buffer */
-        RECEIVE(1, 2, 40),                               /* 16: weight 1, beside the store */
-        RECEIVE(0, 1, 10),                               /* 56: read channel */
-        w_tile(ISA_move, 0x8, 0, 5, TAKES(5) | PENDS),   /* 66: output 1 to input 1 */
-        w_tile(ISA_fill, 0, 0, 1, TAKES(5) | PENDS),     /* 71: input 1 */
-        w_tile(ISA_vmac, 0x2c, 0, 5, TAKES(7)),          /* 76: input 1, immediate, output 1 */
-        w_tile(ISA_vmac, 0x0c, 0, 5, TAKES(7)),          /* 83: vector unit */
-        w_tile(ISA_pool, 0, 0, 5, TAKES(7)),             /* 113: array */
-        RECEIVE(1, 2, 10),                               /* 114: weight 1, which pool does not use */
+        CONV(0, 100),                                  /* 13: input 0, weight 0, output 0 */
+        STORE(4, 30),                                  /* 14: output 1 */
+        w_tile(ISA_request, 0, 0, 0, TAKES(1)),        /* 15: no buffer */
+        RECEIVE(1, 2, 40),                             /* 16: weight 1, beside the store */
+        RECEIVE(0, 1, 10),                             /* 56: read channel */
+        w_tile(ISA_move, 0x8, 0, 5, TAKES(5) | PENDS), /* 66: output 1 to input 1 */
+        w_tile(ISA_fill, 0, 0, 1, TAKES(5) | PENDS),   /* 71: input 1 */
+        w_tile(ISA_vmac, 0x2c, 0, 5, TAKES(7)),        /* 76: input 1, immediate, output 1 */
+        w_tile(ISA_vmac, 0x0c, 0, 5, TAKES(7)),        /* 83: vector unit */
+        w_tile(ISA_pool, 0, 0, 5, TAKES(7)),           /* 113: array */
+        RECEIVE(1, 2, 10),                             /* 114: weight 1, which pool does not use */
     };
     const uint64_t cycles[] = {13, 14, 15, 16, 56, 66, 71, 76, 83, 113, 114};
     rig_push_all(rig, words, COUNT(words));
@@ -176,17 +177,15 @@ static void test_loops(void **state)
     (void)state;
     struct rig *rig = started();
     const uint64_t words[] = {
-        w_ri(ISA_set, 1, 3),            /* 13 */
-        w_ri(ISA_set, 2, 2),            /* 14 */
-        w_ri(ISA_loop, 1, 4),           /* 15; body fetched from 16 on */
-        w_rri(ISA_addi, 3, 3, 1),       /* 18 */
-        w_ri(ISA_loop, 2, 2),           /* 19; body from 20 on */
-        w_rri(ISA_addi, 4, 4, 1),       /* 22, 24 */
-        w_rri(ISA_addi, 5, 5, 2),       /* 23, 25; the outer loop's next round: 26, 27, 30 .. 33; 34, 35, 38 .. 41 */
-        w_ri(ISA_loop, 99, 2),          /* 42: no rounds; next fetched at 43 */
-        w_none(ISA_halt),
-        w_none(ISA_halt),
-        w_tile(ISA_store, 2, 3, 0, TAKES(1)), /* 45 */
+        w_ri(ISA_set, 1, 3),      /* 13 */
+        w_ri(ISA_set, 2, 2),      /* 14 */
+        w_ri(ISA_loop, 1, 4),     /* 15; body fetched from 16 on */
+        w_rri(ISA_addi, 3, 3, 1), /* 18 */
+        w_ri(ISA_loop, 2, 2),     /* 19; body from 20 on */
+        w_rri(ISA_addi, 4, 4, 1), /* 22, 24 */
+        w_rri(ISA_addi, 5, 5, 2), /* 23, 25; the outer loop's next round: 26, 27, 30 .. 33; 34, 35, 38 .. 41 */
+        w_ri(ISA_loop, 99, 2),    /* 42: no rounds; next fetched at 43 */
+        w_none(ISA_halt),         w_none(ISA_halt), w_tile(ISA_store, 2, 3, 0, TAKES(1)), /* 45 */
     };
     const uint64_t cycles[] = {45};
     rig_push_all(rig, words, COUNT(words));
@@ -244,17 +243,10 @@ static void test_branches(void **state)
     (void)state;
     struct rig *rig = started();
     const uint64_t words[] = {
-        w_ri(ISA_set, 1, 5),
-        w_ri(ISA_set, 2, (uint32_t)-5),
-        w_branch(ISA_blt, 2, 1, 2), /* signed: taken */
-        w_none(ISA_halt),
-        w_branch(ISA_bge, 2, 1, 2), /* not taken */
-        w_ri(ISA_set, 3, 1),
-        w_branch(ISA_beq, 1, 1, 3),
-        w_none(ISA_halt),
-        w_none(ISA_halt),
-        w_branch(ISA_bne, 1, 1, 2),
-        w_imm(ISA_jump, 4), /* to a word that is still to come */
+        w_ri(ISA_set, 1, 5), w_ri(ISA_set, 2, (uint32_t)-5), w_branch(ISA_blt, 2, 1, 2), /* signed: taken */
+        w_none(ISA_halt),    w_branch(ISA_bge, 2, 1, 2),                                 /* not taken */
+        w_ri(ISA_set, 3, 1), w_branch(ISA_beq, 1, 1, 3),     w_none(ISA_halt),
+        w_none(ISA_halt),    w_branch(ISA_bne, 1, 1, 2),     w_imm(ISA_jump, 4), /* to a word that is still to come */
         w_none(ISA_halt),
     };
     rig_push_all(rig, words, COUNT(words));
@@ -278,8 +270,8 @@ static void test_sync_irq_halt(void **state)
 {
     (void)state;
     struct rig *rig = started();
-    const uint64_t words[] = {RECEIVE(0, 0, 100), w_none(ISA_sync), CONV(2, 40), w_imm(ISA_irq, 1234), w_none(ISA_halt),
-                              CONV(2, 40)};
+    const uint64_t words[] = {
+        RECEIVE(0, 0, 100), w_none(ISA_sync), CONV(2, 40), w_imm(ISA_irq, 1234), w_none(ISA_halt), CONV(2, 40)};
     (void)fake_write(rig->element, "IRQ_ENABLE", IRQ_EVENT);
     rig_push_all(rig, words, COUNT(words));
     rig_to(rig, 153); /* receive 13 .. 113, sync 113, conv 114 .. 154, irq 154 */
@@ -340,8 +332,8 @@ static void test_illegal_words(void **state)
 {
     (void)state;
     const uint64_t illegal[] = {
-        UINT64_C(0xff00000000000000),      /* no such opcode */
-        w_none(ISA_nop) | 1u,              /* operand bits */
+        UINT64_C(0xff00000000000000),        /* no such opcode */
+        w_none(ISA_nop) | 1u,                /* operand bits */
         w_none(ISA_nop) | UINT64_C(1) << 48, /* status bits */
         w_imm(ISA_layer, 1) | UINT64_C(1) << 32,
         w_ri(ISA_set, 1, 1) | UINT64_C(1) << 39,
@@ -362,7 +354,7 @@ static void test_bad_targets(void **state)
     const uint64_t far_back[] = {w_imm(ISA_jump, UINT32_C(0x80000000))};
     const uint64_t too_long[] = {w_ri(ISA_set, 1, 2), w_ri(ISA_loop, 1, 4097)};
     const uint64_t crossing[] = {w_ri(ISA_set, 1, 1), w_ri(ISA_loop, 1, 1), w_ri(ISA_loop, 1, 2)};
-    const uint64_t too_deep[] = {w_ri(ISA_set, 1, 1),   w_ri(ISA_loop, 1, 9), w_ri(ISA_loop, 1, 8),
+    const uint64_t too_deep[] = {w_ri(ISA_set, 1, 1),  w_ri(ISA_loop, 1, 9), w_ri(ISA_loop, 1, 8),
                                  w_ri(ISA_loop, 1, 7), w_ri(ISA_loop, 1, 6), w_ri(ISA_loop, 1, 5)};
     fails_and_goes_on(backward, 1, ERROR_target, 0);
     fails_and_goes_on(itself, 1, ERROR_target, 0);
@@ -580,7 +572,8 @@ static void test_endless_program(void **state)
 {
     (void)state;
     struct rig *rig = started();
-    const uint64_t words[] = {w_ri(ISA_set, 1, 2), w_ri(ISA_loop, 1, 2), w_none(ISA_nop), w_imm(ISA_jump, (uint32_t)-1)};
+    const uint64_t words[] = {
+        w_ri(ISA_set, 1, 2), w_ri(ISA_loop, 1, 2), w_none(ISA_nop), w_imm(ISA_jump, (uint32_t)-1)};
     rig_push_all(rig, words, COUNT(words));
     rig_finish(rig, 1000000);
     assert_in_range(fake_count(rig->element, "instructions"), 400000, 600000);
@@ -609,15 +602,15 @@ static void test_opcode_table(void **state)
         known += cnnvp_isa_opcode(code) != NULL;
     }
     uint32_t listed = 0;
-#define CNNVP_OPCODE(name, code, class_, format, unit, descriptor, status_mask, help)                                  \
-    assert_string_equal(cnnvp_isa_opcode(code)->mnemonic, #name);                                                      \
+#define CNNVP_OPCODE(name, code, class_, format, unit, descriptor, status_mask, help) \
+    assert_string_equal(cnnvp_isa_opcode(code)->mnemonic, #name);                     \
     ++listed;
 #include "instruction/opcodes.def"
     assert_int_equal(known, listed); /* no code twice */
     /* the status fields of an opcode make up its mask */
     uint32_t masks[256] = {0};
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help)                                                                 \
-    assert_int_equal(masks[ISA_##mnemonic] & (((1u << (width)) - 1u) << (lsb)), 0);                                    \
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help)                              \
+    assert_int_equal(masks[ISA_##mnemonic] & (((1u << (width)) - 1u) << (lsb)), 0); \
     masks[ISA_##mnemonic] |= ((1u << (width)) - 1u) << (lsb);
 #include "instruction/opcodes.def"
     for (uint32_t code = 0; code < 256; ++code)
@@ -628,30 +621,18 @@ static void test_opcode_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pipeline),
-        cmocka_unit_test(test_pingpong),
-        cmocka_unit_test(test_units_and_halves),
-        cmocka_unit_test(test_strict_order),
-        cmocka_unit_test(test_queue_full),
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_loop_holds_queue),
-        cmocka_unit_test(test_loop_gives_room),
-        cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_sync_irq_halt),
-        cmocka_unit_test(test_illegal_words),
-        cmocka_unit_test(test_bad_targets),
-        cmocka_unit_test(test_unit_errors),
-        cmocka_unit_test(test_error_with_work_in_flight),
-        cmocka_unit_test(test_refused_for_now),
-        cmocka_unit_test(test_guest_reset),
-        cmocka_unit_test(test_platform_reset),
-        cmocka_unit_test(test_fetch_from_memory),
-        cmocka_unit_test(test_fetch_error),
-        cmocka_unit_test(test_waiting_for_the_host),
-        cmocka_unit_test(test_disabled),
-        cmocka_unit_test(test_endless_program),
-        cmocka_unit_test(test_stray_completion),
-        cmocka_unit_test(test_opcode_table),
+        cmocka_unit_test(test_pipeline),         cmocka_unit_test(test_pingpong),
+        cmocka_unit_test(test_units_and_halves), cmocka_unit_test(test_strict_order),
+        cmocka_unit_test(test_queue_full),       cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_loop_holds_queue), cmocka_unit_test(test_loop_gives_room),
+        cmocka_unit_test(test_branches),         cmocka_unit_test(test_sync_irq_halt),
+        cmocka_unit_test(test_illegal_words),    cmocka_unit_test(test_bad_targets),
+        cmocka_unit_test(test_unit_errors),      cmocka_unit_test(test_error_with_work_in_flight),
+        cmocka_unit_test(test_refused_for_now),  cmocka_unit_test(test_guest_reset),
+        cmocka_unit_test(test_platform_reset),   cmocka_unit_test(test_fetch_from_memory),
+        cmocka_unit_test(test_fetch_error),      cmocka_unit_test(test_waiting_for_the_host),
+        cmocka_unit_test(test_disabled),         cmocka_unit_test(test_endless_program),
+        cmocka_unit_test(test_stray_completion), cmocka_unit_test(test_opcode_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

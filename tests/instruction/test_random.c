@@ -32,8 +32,8 @@ static void put(struct reference_program *program, uint64_t word)
 
 static uint64_t random_tile(struct random *random)
 {
-    static const enum isa_code codes[] = {ISA_conv, ISA_pool, ISA_matmul, ISA_vmac, ISA_vpool, ISA_vconv,
-                                          ISA_request, ISA_receive, ISA_store, ISA_move, ISA_fill, ISA_live};
+    static const enum isa_code codes[] = {ISA_conv,    ISA_pool,    ISA_matmul, ISA_vmac, ISA_vpool, ISA_vconv,
+                                          ISA_request, ISA_receive, ISA_store,  ISA_move, ISA_fill,  ISA_live};
     const enum isa_code code = codes[below(random, sizeof codes / sizeof codes[0])];
     uint32_t status = 0;
     if (code == ISA_vmac)
@@ -87,8 +87,8 @@ static void random_block(struct reference_program *program, struct random *rando
             /* over a straight piece: a jump into a loop's body would leave its branches without a loop */
             const uint32_t skipped = below(random, left < 6 ? left : 6);
             if (kind == 2)
-                put(program, w_branch(branches[below(random, 4)], below(random, 200), below(random, 200),
-                                      1 + (int32_t)skipped));
+                put(program,
+                    w_branch(branches[below(random, 4)], below(random, 200), below(random, 200), 1 + (int32_t)skipped));
             else
                 put(program, w_imm(ISA_jump, 1u + skipped));
             for (uint32_t i = 0; i < skipped; ++i)
@@ -194,7 +194,8 @@ static void test_against_reference(void **state)
         check_result(rig, program, &expected);
         rig_free(rig);
 
-        /* the same pushes without anybody looking: work is done far ahead; and with something else every cycle: never */
+        /* the same pushes without anybody looking: work is done far ahead; and with something else every cycle: never
+         */
         for (int every_cycle = 0; every_cycle < 2; ++every_cycle) {
             rig = rig_for(program, 1000);
             rig->every_cycle = every_cycle;

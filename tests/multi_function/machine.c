@@ -24,14 +24,28 @@
 #include <cmocka.h>
 
 static const struct cnnvp_unit *const kinds[M_INSTANCES] = {
-    [M_ARRAY] = &cnnvp_unit_train_array, [M_INPUT] = &cnnvp_unit_buffer, [M_WEIGHT] = &cnnvp_unit_buffer,
-    [M_INTERMEDIATE] = &cnnvp_unit_buffer, [M_MODULE] = &cnnvp_unit_multi_function,
-    [M_STATISTICS] = &cnnvp_unit_statistics, [M_SUM] = &cnnvp_unit_sum, [M_NORM] = &cnnvp_unit_batch_norm,
-    [M_RELU] = &cnnvp_unit_relu, [M_QUANTISE] = &cnnvp_unit_quantise, [M_POOL] = &cnnvp_unit_max_pool,
-    [M_ENCODE] = &cnnvp_unit_encode, [M_POOL_BACK] = &cnnvp_unit_max_pool_back,
-    [M_RELU_BACK] = &cnnvp_unit_relu_back, [M_UPDATE] = &cnnvp_unit_update, [M_BN_UPDATE] = &cnnvp_unit_bn_update,
-    [M_SOFTMAX] = &cnnvp_unit_softmax, [M_MAX_MIN] = &cnnvp_unit_buffer, [M_SUMS] = &cnnvp_unit_buffer,
-    [M_NORMS] = &cnnvp_unit_buffer, [M_MASK] = &cnnvp_unit_buffer, [M_IDS] = &cnnvp_unit_buffer,
+    [M_ARRAY] = &cnnvp_unit_train_array,
+    [M_INPUT] = &cnnvp_unit_buffer,
+    [M_WEIGHT] = &cnnvp_unit_buffer,
+    [M_INTERMEDIATE] = &cnnvp_unit_buffer,
+    [M_MODULE] = &cnnvp_unit_multi_function,
+    [M_STATISTICS] = &cnnvp_unit_statistics,
+    [M_SUM] = &cnnvp_unit_sum,
+    [M_NORM] = &cnnvp_unit_batch_norm,
+    [M_RELU] = &cnnvp_unit_relu,
+    [M_QUANTISE] = &cnnvp_unit_quantise,
+    [M_POOL] = &cnnvp_unit_max_pool,
+    [M_ENCODE] = &cnnvp_unit_encode,
+    [M_POOL_BACK] = &cnnvp_unit_max_pool_back,
+    [M_RELU_BACK] = &cnnvp_unit_relu_back,
+    [M_UPDATE] = &cnnvp_unit_update,
+    [M_BN_UPDATE] = &cnnvp_unit_bn_update,
+    [M_SOFTMAX] = &cnnvp_unit_softmax,
+    [M_MAX_MIN] = &cnnvp_unit_buffer,
+    [M_SUMS] = &cnnvp_unit_buffer,
+    [M_NORMS] = &cnnvp_unit_buffer,
+    [M_MASK] = &cnnvp_unit_buffer,
+    [M_IDS] = &cnnvp_unit_buffer,
     [M_OUTPUT] = &cnnvp_unit_buffer,
 };
 
@@ -122,8 +136,8 @@ void machine_end(struct machine *machine)
 
 void *machine_at(struct machine *machine, enum machine_instance buffer, uint32_t half, uint32_t address)
 {
-    struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = 2,
-                                  .address = (uint64_t)half << 31 | address};
+    struct cnnvp_access access = {
+        .op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = 2, .address = (uint64_t)half << 31 | address};
     assert_int_equal(fake_access(machine->units[buffer], "port", &access), CNNVP_OK);
     return access.data;
 }
@@ -144,8 +158,13 @@ static void break_off(struct machine *machine, cnnvp_time delay)
 int machine_try(struct machine *machine, uint32_t opcode, uint32_t status, uint32_t halves, const void *registers,
                 size_t size)
 {
-    struct cnnvp_command command = {.opcode = opcode, .status = status, .halves = halves, .tag = 1,
-                                    .count = (uint32_t)(size / sizeof(uint32_t)), .sequence = ++machine->sequence};
+    struct cnnvp_command command = {
+        .opcode = opcode,
+        .status = status,
+        .halves = halves,
+        .tag = 1,
+        .count = (uint32_t)(size / sizeof(uint32_t)),
+        .sequence = ++machine->sequence};
     struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = &command, .size = sizeof command, .tag = 1};
     assert_true(size <= sizeof command.descriptor);
     memcpy(command.descriptor, registers, size);

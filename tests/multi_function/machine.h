@@ -26,18 +26,39 @@ enum machine_status {
 
 #include "instruction/descriptors.def"
 #define MACHINE_MEMBER(name, help) uint32_t name;
-#define MACHINE_STRUCT(form, name)                                                                                     \
-    struct machine_##name {                                                                                            \
-        CNNVP_DESCRIPTOR_##form(MACHINE_MEMBER)                                                                        \
+#define MACHINE_STRUCT(form, name)              \
+    struct machine_##name {                     \
+        CNNVP_DESCRIPTOR_##form(MACHINE_MEMBER) \
     };
 CNNVP_DESCRIPTORS(MACHINE_STRUCT)
 #undef MACHINE_STRUCT
 #undef MACHINE_MEMBER
 
 enum machine_instance {
-    M_ARRAY, M_INPUT, M_WEIGHT, M_INTERMEDIATE, M_MODULE, M_STATISTICS, M_SUM, M_NORM, M_RELU, M_QUANTISE, M_POOL,
-    M_ENCODE, M_POOL_BACK, M_RELU_BACK, M_UPDATE, M_BN_UPDATE, M_SOFTMAX, M_MAX_MIN, M_SUMS, M_NORMS, M_MASK, M_IDS,
-    M_OUTPUT, M_INSTANCES
+    M_ARRAY,
+    M_INPUT,
+    M_WEIGHT,
+    M_INTERMEDIATE,
+    M_MODULE,
+    M_STATISTICS,
+    M_SUM,
+    M_NORM,
+    M_RELU,
+    M_QUANTISE,
+    M_POOL,
+    M_ENCODE,
+    M_POOL_BACK,
+    M_RELU_BACK,
+    M_UPDATE,
+    M_BN_UPDATE,
+    M_SOFTMAX,
+    M_MAX_MIN,
+    M_SUMS,
+    M_NORMS,
+    M_MASK,
+    M_IDS,
+    M_OUTPUT,
+    M_INSTANCES
 };
 
 /* Halves of the buffers: the working one is 0, the idle one 1. */
@@ -73,6 +94,7 @@ int machine_try(struct machine *machine, uint32_t opcode, uint32_t status, uint3
                 size_t size);
 /* One that has to work. */
 void machine_do(struct machine *machine, uint32_t opcode, uint32_t status, const void *registers, size_t size);
-#define MACHINE_DO(machine, opcode, status, registers) machine_do(machine, opcode, status, &(registers), sizeof(registers))
+#define MACHINE_DO(machine, opcode, status, registers) \
+    machine_do(machine, opcode, status, &(registers), sizeof(registers))
 
 #endif

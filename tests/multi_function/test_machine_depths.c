@@ -37,8 +37,8 @@ static uint32_t word(uint64_t *state)
 static void fill(struct machine *const machines[2], uint64_t *state)
 {
     for (uint32_t half = 0; half < 2; ++half) {
-        uint32_t *const words[2] = {machine_at(machines[0], M_INTERMEDIATE, half, 0),
-                                    machine_at(machines[1], M_INTERMEDIATE, half, 0)};
+        uint32_t *const words[2] = {
+            machine_at(machines[0], M_INTERMEDIATE, half, 0), machine_at(machines[1], M_INTERMEDIATE, half, 0)};
         for (uint32_t i = 0; i < COMPARED / 4u; ++i)
             words[1][i] = words[0][i] = word(state);
     }
@@ -92,12 +92,26 @@ static uint32_t post(struct machine *const machines[2], uint64_t *state)
 {
     const struct shape s = random_shape(state);
     const struct machine_tpost d = {
-        .in_image_stride = s.all, .images = s.images, .channels = s.channels, .size = s.w | s.h << 16,
-        .scale_addr = CNNVP_TILE_HELD | 0x9000, .norm_entry = below(state, 4), .park_addr = 0x1000,
-        .out_addr = 0x10000, .out_image_stride = s.all, .block = below(state, 2) != 0 ? 0x8000 : below(state, 20),
-        .block_strides = below(state, 2) | below(state, 2) << 16, .mask_addr = 0x20000, .mask_image_stride = 1000,
-        .id_addr = 0x30000, .id_image_stride = 1000, .pool = random_pool(state), .format = random_format(state),
-        .seed = below(state, 100), .first = below(state, 1000), .tensor_image_stride = s.all};
+        .in_image_stride = s.all,
+        .images = s.images,
+        .channels = s.channels,
+        .size = s.w | s.h << 16,
+        .scale_addr = CNNVP_TILE_HELD | 0x9000,
+        .norm_entry = below(state, 4),
+        .park_addr = 0x1000,
+        .out_addr = 0x10000,
+        .out_image_stride = s.all,
+        .block = below(state, 2) != 0 ? 0x8000 : below(state, 20),
+        .block_strides = below(state, 2) | below(state, 2) << 16,
+        .mask_addr = 0x20000,
+        .mask_image_stride = 1000,
+        .id_addr = 0x30000,
+        .id_image_stride = 1000,
+        .pool = random_pool(state),
+        .format = random_format(state),
+        .seed = below(state, 100),
+        .first = below(state, 1000),
+        .tensor_image_stride = s.all};
     return BOTH(machines, OP_tpost, (uint32_t)next_bits(state) & 0xffu, d);
 }
 
@@ -105,13 +119,28 @@ static uint32_t post_back(struct machine *const machines[2], uint64_t *state)
 {
     const struct shape s = random_shape(state);
     const struct machine_tpostback d = {
-        .in_image_stride = s.all, .images = s.images, .channels = s.channels, .size = s.w | s.h << 16,
-        .scale_addr = CNNVP_TILE_HELD | 0x9000, .x_addr = 0x8000, .x_image_stride = s.all,
-        .norm_entry = below(state, 4), .out_addr = 0x10000, .out_image_stride = s.all,
-        .block = below(state, 2) != 0 ? 0x18000 : 64u + below(state, 20), .block_strides = 1u << 16,
-        .mask_addr = 0x20000, .mask_image_stride = 1000, .id_addr = 0x30000, .id_image_stride = 1000,
-        .pool = random_pool(state), .format = random_format(state), .seed = below(state, 100),
-        .first = below(state, 1000), .tensor_image_stride = s.all, .first_value = below(state, 3) * s.plane};
+        .in_image_stride = s.all,
+        .images = s.images,
+        .channels = s.channels,
+        .size = s.w | s.h << 16,
+        .scale_addr = CNNVP_TILE_HELD | 0x9000,
+        .x_addr = 0x8000,
+        .x_image_stride = s.all,
+        .norm_entry = below(state, 4),
+        .out_addr = 0x10000,
+        .out_image_stride = s.all,
+        .block = below(state, 2) != 0 ? 0x18000 : 64u + below(state, 20),
+        .block_strides = 1u << 16,
+        .mask_addr = 0x20000,
+        .mask_image_stride = 1000,
+        .id_addr = 0x30000,
+        .id_image_stride = 1000,
+        .pool = random_pool(state),
+        .format = random_format(state),
+        .seed = below(state, 100),
+        .first = below(state, 1000),
+        .tensor_image_stride = s.all,
+        .first_value = below(state, 3) * s.plane};
     return BOTH(machines, OP_tpostback, (uint32_t)next_bits(state) & 0xffu, d);
 }
 
@@ -119,20 +148,30 @@ static uint32_t statistics(struct machine *const machines[2], uint64_t *state)
 {
     const struct shape s = random_shape(state);
     const struct machine_tstat d = {
-        .in_image_stride = s.all, .images = s.images, .channels = s.channels, .size = s.w | s.h << 16,
-        .scale_addr = CNNVP_TILE_HELD | 0x9000, .format = random_format(state) & 0xff00u, .out_addr = 0x10000,
-        .out_image_stride = s.all, .entry = below(state, 20),
-        .entry_strides = below(state, 2) | below(state, 2) << 16, .first = below(state, 300),
+        .in_image_stride = s.all,
+        .images = s.images,
+        .channels = s.channels,
+        .size = s.w | s.h << 16,
+        .scale_addr = CNNVP_TILE_HELD | 0x9000,
+        .format = random_format(state) & 0xff00u,
+        .out_addr = 0x10000,
+        .out_image_stride = s.all,
+        .entry = below(state, 20),
+        .entry_strides = below(state, 2) | below(state, 2) << 16,
+        .first = below(state, 300),
         .map = below(state, 2) != 0 ? s.plane : 0};
     return BOTH(machines, OP_tstat, (uint32_t)next_bits(state) & 7u, d);
 }
 
 static uint32_t of_channels(struct machine *const machines[2], uint64_t *state)
 {
-    const struct machine_tcoef c = {.entry = below(state, 5), .channels = 1u + below(state, 40), .epsilon = 0x3a83126f,
-                                    .running = 0x3dcccccd};
-    const struct machine_texp e = {.entry = below(state, 5), .channels = 1u + below(state, 40),
-                                   .norm_entry = below(state, 5), .out_addr = 0x11000};
+    const struct machine_tcoef c = {
+        .entry = below(state, 5), .channels = 1u + below(state, 40), .epsilon = 0x3a83126f, .running = 0x3dcccccd};
+    const struct machine_texp e = {
+        .entry = below(state, 5),
+        .channels = 1u + below(state, 40),
+        .norm_entry = below(state, 5),
+        .out_addr = 0x11000};
     const struct machine_tbnupdate n = {.channels = 1u + below(state, 40), .rate = 0x3d4ccccd, .momentum = 0x3f666666};
     switch (below(state, 3)) {
     case 0:
@@ -148,9 +187,16 @@ static uint32_t classify(struct machine *const machines[2], uint64_t *state)
 {
     const uint32_t classes = 1u + below(state, 20);
     const struct machine_tsoftmax d = {
-        .in_image_stride = classes, .images = 1u + below(state, 7), .classes = classes, .format = 8u << 8,
-        .label_addr = 0x8000, .factor = 0x3e800000, .out_addr = 0x10000, .out_image_stride = classes,
-        .entry = below(state, 9), .entry_image_stride = below(state, 2)};
+        .in_image_stride = classes,
+        .images = 1u + below(state, 7),
+        .classes = classes,
+        .format = 8u << 8,
+        .label_addr = 0x8000,
+        .factor = 0x3e800000,
+        .out_addr = 0x10000,
+        .out_image_stride = classes,
+        .entry = below(state, 9),
+        .entry_image_stride = below(state, 2)};
     for (int m = 0; m < 2 && !machines[0]->sim.timing_only; ++m)
         for (uint32_t i = 0; i < d.images; ++i)
             ((uint32_t *)machine_at(machines[m], M_INTERMEDIATE, 0, 0x8000))[i] = i * 7u % classes;
@@ -161,10 +207,18 @@ static uint32_t update(struct machine *const machines[2], uint64_t *state)
 {
     const uint32_t values = 1u + below(state, 30);
     const struct machine_tupdate u = {
-        .in_stride = values, .channels = 1u + below(state, 20), .values = values,
-        .scale_addr = CNNVP_TILE_HELD | 0x9000, .format = random_format(state), .rate = 0x3d4ccccd,
-        .momentum = 0x3f666666, .value_addr = 0x8000, .velocity_addr = 0x10000, .value_stride = values,
-        .entry = below(state, 9), .entry_stride = below(state, 2)};
+        .in_stride = values,
+        .channels = 1u + below(state, 20),
+        .values = values,
+        .scale_addr = CNNVP_TILE_HELD | 0x9000,
+        .format = random_format(state),
+        .rate = 0x3d4ccccd,
+        .momentum = 0x3f666666,
+        .value_addr = 0x8000,
+        .velocity_addr = 0x10000,
+        .value_stride = values,
+        .entry = below(state, 9),
+        .entry_stride = below(state, 2)};
     return BOTH(machines, OP_tupdate, (uint32_t)next_bits(state) & 7u, u);
 }
 

@@ -17,18 +17,46 @@
 #include <cmocka.h>
 
 enum {
-    IMAGES = 8, GROUP = 4, GROUPS = IMAGES / GROUP, SIDE = 8, MOST = 4096, CHANNELS = 8, CLASSES = 3, STEPS = 2,
+    IMAGES = 8,
+    GROUP = 4,
+    GROUPS = IMAGES / GROUP,
+    SIDE = 8,
+    MOST = 4096,
+    CHANNELS = 8,
+    CLASSES = 3,
+    STEPS = 2,
     /* places in the max-min buffer: entries of errors, of weights and gradients, scales, exponents */
-    ENTRY_ERRORS = 1024, ENTRY_OTHER = 2000, SCALE = 0x8000, EXPONENT = 0x8100,
+    ENTRY_ERRORS = 1024,
+    ENTRY_OTHER = 2000,
+    SCALE = 0x8000,
+    EXPONENT = 0x8100,
     /* places in halves, behind MOST values of 8 bytes */
-    EXP = 0x10000, MASK = 0x80000, IDS = 0xa0000, SECOND = 0x40000
+    EXP = 0x10000,
+    MASK = 0x80000,
+    IDS = 0xa0000,
+    SECOND = 0x40000
 };
 
 /* conv 3x3 + BN + ReLU + pool, 5x5 + BN + ReLU, 3x3 + ReLU + pool, fully connected + ReLU, fully connected. */
 static const struct train_layer shapes[] = {
-    {.inputs = 2, .height = SIDE, .width = SIDE, .outputs = 6, .side = 3, .pad = 1, .norm = 1, .relu = 1, .pool = 1,
+    {.inputs = 2,
+     .height = SIDE,
+     .width = SIDE,
+     .outputs = 6,
+     .side = 3,
+     .pad = 1,
+     .norm = 1,
+     .relu = 1,
+     .pool = 1,
      .epsilon = (double)1e-3f},
-    {.inputs = 6, .height = 4, .width = 4, .outputs = 5, .side = 5, .pad = 2, .norm = 1, .relu = 1,
+    {.inputs = 6,
+     .height = 4,
+     .width = 4,
+     .outputs = 5,
+     .side = 5,
+     .pad = 2,
+     .norm = 1,
+     .relu = 1,
      .epsilon = (double)1e-3f},
     {.inputs = 5, .height = 4, .width = 4, .outputs = 4, .side = 3, .pad = 1, .relu = 1, .pool = 1},
     {.connected = 1, .inputs = 16, .height = 1, .width = 1, .outputs = 7, .relu = 1},
@@ -160,17 +188,33 @@ static void multiply(struct trainer *t, const struct train_layer *l, bool error)
     const uint32_t out_area = error ? area_of(l) : train_plane(l);
     if (l->connected) {
         const struct machine_tmatmul d = {
-            .in_image_stride = in, .images = GROUP, .inputs = in, .outputs = out, .out_image_stride = out,
-            .in_exp_addr = EXP, .weight_exp_addr = EXP, .out_exp_addr = CNNVP_TILE_HELD | SCALE};
+            .in_image_stride = in,
+            .images = GROUP,
+            .inputs = in,
+            .outputs = out,
+            .out_image_stride = out,
+            .in_exp_addr = EXP,
+            .weight_exp_addr = EXP,
+            .out_exp_addr = CNNVP_TILE_HELD | SCALE};
         MACHINE_DO(&t->machine, error ? OP_tback : OP_tmatmul, 0, d);
         return;
     }
     const struct machine_tconv d = {
-        .in_row_stride = error ? size_of(l) & 0xffffu : l->width, .in_channel_stride = in_area,
-        .in_image_stride = in * in_area, .in_size = error ? size_of(l) : l->width | l->height << 16, .images = GROUP,
-        .in_channels = in, .out_channels = out, .out_size = error ? l->width | l->height << 16 : size_of(l),
-        .kernel = l->side | l->side << 16, .stride = 1 | 1 << 16, .pad = l->pad | l->pad << 16,
-        .out_channel_stride = out_area, .out_image_stride = out * out_area, .in_exp_addr = EXP, .weight_exp_addr = EXP,
+        .in_row_stride = error ? size_of(l) & 0xffffu : l->width,
+        .in_channel_stride = in_area,
+        .in_image_stride = in * in_area,
+        .in_size = error ? size_of(l) : l->width | l->height << 16,
+        .images = GROUP,
+        .in_channels = in,
+        .out_channels = out,
+        .out_size = error ? l->width | l->height << 16 : size_of(l),
+        .kernel = l->side | l->side << 16,
+        .stride = 1 | 1 << 16,
+        .pad = l->pad | l->pad << 16,
+        .out_channel_stride = out_area,
+        .out_image_stride = out * out_area,
+        .in_exp_addr = EXP,
+        .weight_exp_addr = EXP,
         .out_exp_addr = CNNVP_TILE_HELD | SCALE};
     MACHINE_DO(&t->machine, error ? OP_terror : OP_tforward, 0, d);
 }
@@ -179,19 +223,37 @@ static void gradient(struct trainer *t, const struct train_layer *l, uint32_t st
 {
     if (l->connected) {
         const struct machine_touter d = {
-            .in_image_stride = l->inputs, .images = GROUP, .inputs = l->inputs, .outputs = l->outputs,
-            .error_image_stride = l->outputs, .out_stride = l->inputs, .in_exp_addr = EXP, .error_exp_addr = EXP,
+            .in_image_stride = l->inputs,
+            .images = GROUP,
+            .inputs = l->inputs,
+            .outputs = l->outputs,
+            .error_image_stride = l->outputs,
+            .out_stride = l->inputs,
+            .in_exp_addr = EXP,
+            .error_exp_addr = EXP,
             .out_exp_addr = CNNVP_TILE_HELD | SCALE};
         MACHINE_DO(&t->machine, OP_touter, status, d);
         return;
     }
     const struct machine_tgradient d = {
-        .in_row_stride = l->width, .in_channel_stride = area_of(l), .in_image_stride = l->inputs * area_of(l),
-        .in_size = l->width | l->height << 16, .images = GROUP, .in_channels = l->inputs, .out_channels = l->outputs,
-        .error_row_stride = size_of(l) & 0xffffu, .error_channel_stride = train_plane(l),
-        .error_image_stride = sums_of(l), .error_size = size_of(l), .kernel = l->side | l->side << 16,
-        .stride = 1 | 1 << 16, .pad = l->pad | l->pad << 16, .out_channel_stride = l->inputs * l->side * l->side,
-        .in_exp_addr = EXP, .error_exp_addr = EXP, .out_exp_addr = CNNVP_TILE_HELD | SCALE};
+        .in_row_stride = l->width,
+        .in_channel_stride = area_of(l),
+        .in_image_stride = l->inputs * area_of(l),
+        .in_size = l->width | l->height << 16,
+        .images = GROUP,
+        .in_channels = l->inputs,
+        .out_channels = l->outputs,
+        .error_row_stride = size_of(l) & 0xffffu,
+        .error_channel_stride = train_plane(l),
+        .error_image_stride = sums_of(l),
+        .error_size = size_of(l),
+        .kernel = l->side | l->side << 16,
+        .stride = 1 | 1 << 16,
+        .pad = l->pad | l->pad << 16,
+        .out_channel_stride = l->inputs * l->side * l->side,
+        .in_exp_addr = EXP,
+        .error_exp_addr = EXP,
+        .out_exp_addr = CNNVP_TILE_HELD | SCALE};
     MACHINE_DO(&t->machine, OP_tgradient, status, d);
 }
 
@@ -203,9 +265,16 @@ static void take_statistics(struct trainer *t, uint32_t l, uint32_t g)
     const struct train_layer *shape = &shapes[l];
     const uint32_t plane = train_plane(shape);
     const struct machine_tstat d = {
-        .in_image_stride = sums_of(shape), .images = GROUP, .channels = shape->outputs, .size = size_of(shape),
-        .scale_addr = CNNVP_TILE_HELD | SCALE, .format = format_of(t), .out_image_stride = sums_of(shape),
-        .entry_strides = shape->norm ? 1u << 16 : 0u, .first = g * GROUP * plane, .map = plane};
+        .in_image_stride = sums_of(shape),
+        .images = GROUP,
+        .channels = shape->outputs,
+        .size = size_of(shape),
+        .scale_addr = CNNVP_TILE_HELD | SCALE,
+        .format = format_of(t),
+        .out_image_stride = sums_of(shape),
+        .entry_strides = shape->norm ? 1u << 16 : 0u,
+        .first = g * GROUP * plane,
+        .map = plane};
     MACHINE_DO(&t->machine, OP_tstat, ST_tstat_convert, d);
     get(t, 0, t->layers[l].sums + g * GROUP * sums_of(shape), GROUP * sums_of(shape) * sizeof(float));
 }
@@ -215,8 +284,13 @@ static void take_squares(struct trainer *t, uint32_t l)
     const struct train_layer *shape = &shapes[l];
     for (uint32_t g = 0; g < GROUPS; ++g) {
         const struct machine_tstat d = {
-            .in_image_stride = sums_of(shape), .images = GROUP, .channels = shape->outputs, .size = size_of(shape),
-            .format = format_of(t), .entry_strides = 1u << 16, .map = train_plane(shape)};
+            .in_image_stride = sums_of(shape),
+            .images = GROUP,
+            .channels = shape->outputs,
+            .size = size_of(shape),
+            .format = format_of(t),
+            .entry_strides = 1u << 16,
+            .map = train_plane(shape)};
         put(t, M_INTERMEDIATE, 0, 0, t->layers[l].sums + g * GROUP * sums_of(shape),
             GROUP * sums_of(shape) * sizeof(float));
         MACHINE_DO(&t->machine, OP_tstat, ST_tstat_fp32 | ST_tstat_squares, d);
@@ -227,8 +301,8 @@ static void make_coefficients(struct trainer *t, uint32_t l)
 {
     struct memory *layer = &t->layers[l];
     const struct train_layer *shape = &shapes[l];
-    const struct machine_tcoef d = {0, shape->outputs, bits_of((float)shape->epsilon),
-                                    bits_of((float)t->options->bn_momentum)};
+    const struct machine_tcoef d = {
+        0, shape->outputs, bits_of((float)shape->epsilon), bits_of((float)t->options->bn_momentum)};
     const uint32_t bytes = shape->outputs * (uint32_t)sizeof(struct cnnvp_norm);
     if (!t->options->range)
         take_squares(t, l);
@@ -264,11 +338,22 @@ static void activate(struct trainer *t, uint32_t l, uint32_t g)
     const uint32_t ids = shape->outputs * (uint32_t)cnnvp_tile_packed(train_pooled_plane(shape), 2);
     const size_t out = (size_t)pooled_of(shape) * mantissa_bytes(t) * GROUP;
     const struct machine_tpost d = {
-        .in_image_stride = sums_of(shape), .images = GROUP, .channels = shape->outputs, .size = size_of(shape),
-        .out_addr = SECOND, .out_image_stride = pooled_of(shape), .block = CNNVP_TILE_HELD | EXPONENT,
-        .mask_addr = MASK, .mask_image_stride = mask, .id_addr = IDS, .id_image_stride = ids,
-        .pool = shape->pool ? 0x02020202u : 0u, .format = format_of(t), .seed = seed_now(t, l, TRAIN_OF_ACTIVATION),
-        .first = g * GROUP * sums_of(shape), .tensor_image_stride = sums_of(shape)};
+        .in_image_stride = sums_of(shape),
+        .images = GROUP,
+        .channels = shape->outputs,
+        .size = size_of(shape),
+        .out_addr = SECOND,
+        .out_image_stride = pooled_of(shape),
+        .block = CNNVP_TILE_HELD | EXPONENT,
+        .mask_addr = MASK,
+        .mask_image_stride = mask,
+        .id_addr = IDS,
+        .id_image_stride = ids,
+        .pool = shape->pool ? 0x02020202u : 0u,
+        .format = format_of(t),
+        .seed = seed_now(t, l, TRAIN_OF_ACTIVATION),
+        .first = g * GROUP * sums_of(shape),
+        .tensor_image_stride = sums_of(shape)};
     put(t, M_INTERMEDIATE, 0, 0, layer->sums + g * GROUP * sums_of(shape), GROUP * sums_of(shape) * sizeof(float));
     MACHINE_DO(&t->machine, OP_tpost,
                ST_tpost_fp32 | ST_tpost_relu | ST_tpost_keep | (shape->norm ? ST_tpost_norm : 0) |
@@ -319,9 +404,16 @@ static void classify(struct trainer *t, const uint8_t *labels)
         uint32_t words[GROUP];
         uint8_t records[GROUP * RECORD];
         const struct machine_tsoftmax d = {
-            .in_image_stride = CLASSES, .images = GROUP, .classes = CLASSES, .format = format_of(t),
-            .label_addr = SECOND, .factor = bits_of(1.0f / IMAGES), .out_addr = 0, .out_image_stride = CLASSES,
-            .entry = ENTRY_OTHER, .result = g * GROUP};
+            .in_image_stride = CLASSES,
+            .images = GROUP,
+            .classes = CLASSES,
+            .format = format_of(t),
+            .label_addr = SECOND,
+            .factor = bits_of(1.0f / IMAGES),
+            .out_addr = 0,
+            .out_image_stride = CLASSES,
+            .entry = ENTRY_OTHER,
+            .result = g * GROUP};
         for (uint32_t i = 0; i < GROUP; ++i)
             words[i] = labels[g * GROUP + i];
         put(t, M_INTERMEDIATE, 0, 0, layer->sums + g * GROUP * CLASSES, GROUP * CLASSES * sizeof(float));
@@ -341,9 +433,16 @@ static void classify(struct trainer *t, const uint8_t *labels)
     for (uint32_t g = 0; g < GROUPS; ++g) {
         const size_t bytes = (size_t)GROUP * CLASSES * mantissa_bytes(t);
         const struct machine_tpost d = {
-            .in_image_stride = CLASSES, .images = GROUP, .channels = CLASSES, .size = 1 | 1 << 16, .out_addr = SECOND,
-            .out_image_stride = CLASSES, .block = CNNVP_TILE_HELD | EXPONENT, .format = format_of(t),
-            .seed = seed_now(t, LAYERS - 1, TRAIN_OF_ERROR), .first = g * GROUP * CLASSES,
+            .in_image_stride = CLASSES,
+            .images = GROUP,
+            .channels = CLASSES,
+            .size = 1 | 1 << 16,
+            .out_addr = SECOND,
+            .out_image_stride = CLASSES,
+            .block = CNNVP_TILE_HELD | EXPONENT,
+            .format = format_of(t),
+            .seed = seed_now(t, LAYERS - 1, TRAIN_OF_ERROR),
+            .first = g * GROUP * CLASSES,
             .tensor_image_stride = CLASSES};
         put(t, M_INTERMEDIATE, 0, 0, layer->dy + g * GROUP * CLASSES, GROUP * CLASSES * sizeof(float));
         MACHINE_DO(&t->machine, OP_tpost, ST_tpost_fp32, d);
@@ -363,14 +462,27 @@ static void sweep_errors(struct trainer *t, uint32_t l, uint32_t g, uint32_t sta
     const uint32_t ids = shape->outputs * (uint32_t)cnnvp_tile_packed(train_pooled_plane(shape), 2);
     const bool entries = (status & (ST_tpostback_reduce | ST_tpostback_measure)) != 0;
     const struct machine_tpostback d = {
-        .in_image_stride = pooled_of(shape), .images = GROUP, .channels = shape->outputs, .size = size_of(shape),
-        .scale_addr = CNNVP_TILE_HELD | SCALE, .x_addr = 0, .x_image_stride = sums_of(shape),
+        .in_image_stride = pooled_of(shape),
+        .images = GROUP,
+        .channels = shape->outputs,
+        .size = size_of(shape),
+        .scale_addr = CNNVP_TILE_HELD | SCALE,
+        .x_addr = 0,
+        .x_image_stride = sums_of(shape),
         .out_addr = (status & ST_tpostback_convert) != 0 ? 0 : SECOND,
-        .out_image_stride = (status & ST_tpostback_convert) != 0 ? pooled_of(shape) : sums_of(shape), .block = block,
-        .block_strides = entries && shape->norm ? 1u << 16 : 0u, .mask_addr = MASK, .mask_image_stride = mask,
-        .id_addr = IDS, .id_image_stride = ids, .pool = shape->pool ? 0x02020202u : 0u, .format = format_of(t),
-        .seed = seed_now(t, l, TRAIN_OF_ERROR), .first = g * GROUP * sums_of(shape),
-        .tensor_image_stride = sums_of(shape), .first_value = g * GROUP * plane};
+        .out_image_stride = (status & ST_tpostback_convert) != 0 ? pooled_of(shape) : sums_of(shape),
+        .block = block,
+        .block_strides = entries && shape->norm ? 1u << 16 : 0u,
+        .mask_addr = MASK,
+        .mask_image_stride = mask,
+        .id_addr = IDS,
+        .id_image_stride = ids,
+        .pool = shape->pool ? 0x02020202u : 0u,
+        .format = format_of(t),
+        .seed = seed_now(t, l, TRAIN_OF_ERROR),
+        .first = g * GROUP * sums_of(shape),
+        .tensor_image_stride = sums_of(shape),
+        .first_value = g * GROUP * plane};
     put(t, M_INTERMEDIATE, MACHINE_IDLE, 0, layer->sums + g * GROUP * sums_of(shape),
         GROUP * sums_of(shape) * sizeof(float));
     put(t, M_INTERMEDIATE, MACHINE_IDLE, MASK, layer->mask[g], GROUP * mask);
@@ -415,8 +527,8 @@ static void backward(struct trainer *t, uint32_t l)
             sweep_errors(t, l, g, ST_tpostback_fp32 | ST_tpostback_measure, ENTRY_ERRORS);
         }
     }
-    layer->error_exp = make_exponent(t, shape->norm && t->options->range ? ST_texp_back : 0, ENTRY_ERRORS,
-                                     shape->norm ? shape->outputs : 1, 0);
+    layer->error_exp = make_exponent(
+        t, shape->norm && t->options->range ? ST_texp_back : 0, ENTRY_ERRORS, shape->norm ? shape->outputs : 1, 0);
     for (uint32_t g = 0; g < GROUPS; ++g) {
         put_errors(t, l, g);
         sweep_errors(t, l, g, ST_tpostback_fp32, CNNVP_TILE_HELD | EXPONENT);
@@ -433,8 +545,13 @@ static void quantise_weights(struct trainer *t, uint32_t l)
     struct memory *layer = &t->layers[l];
     const uint32_t n = (uint32_t)train_weight_count(&shapes[l]);
     const struct machine_tpost d = {
-        .images = 1, .channels = shapes[l].outputs, .size = n / shapes[l].outputs | 1 << 16, .out_addr = SECOND,
-        .block = CNNVP_TILE_HELD | EXPONENT, .format = format_of(t), .seed = seed_now(t, l, TRAIN_OF_WEIGHT)};
+        .images = 1,
+        .channels = shapes[l].outputs,
+        .size = n / shapes[l].outputs | 1 << 16,
+        .out_addr = SECOND,
+        .block = CNNVP_TILE_HELD | EXPONENT,
+        .format = format_of(t),
+        .seed = seed_now(t, l, TRAIN_OF_WEIGHT)};
     layer->kernel_exp = make_exponent(t, 0, ENTRY_OTHER, 1, 0);
     put(t, M_INTERMEDIATE, 0, 0, layer->weights, n * sizeof(float));
     MACHINE_DO(&t->machine, OP_tpost, ST_tpost_fp32, d);
@@ -449,9 +566,16 @@ static void update(struct trainer *t, uint32_t l)
     const uint32_t rate = bits_of((float)t->options->rate);
     const uint32_t momentum = bits_of((float)t->options->momentum);
     const struct machine_tupdate d = {
-        .in_stride = n / shape->outputs, .channels = shape->outputs, .values = n / shape->outputs,
-        .scale_addr = CNNVP_TILE_HELD | SCALE, .format = format_of(t), .velocity_addr = SECOND,
-        .value_stride = n / shape->outputs, .rate = rate, .momentum = momentum, .entry = ENTRY_OTHER};
+        .in_stride = n / shape->outputs,
+        .channels = shape->outputs,
+        .values = n / shape->outputs,
+        .scale_addr = CNNVP_TILE_HELD | SCALE,
+        .format = format_of(t),
+        .velocity_addr = SECOND,
+        .value_stride = n / shape->outputs,
+        .rate = rate,
+        .momentum = momentum,
+        .entry = ENTRY_OTHER};
     const struct machine_tbnupdate norm = {0, shape->outputs, rate, momentum};
     for (uint32_t g = 0; g < GROUPS; ++g) {
         const uint32_t inputs = shape->inputs * area_of(shape);
@@ -532,15 +656,19 @@ static void start(struct trainer *t, struct train_net *net, const struct train_o
         struct memory *layer = &t->layers[l];
         const uint64_t n = train_weight_count(&shapes[l]);
         for (uint64_t i = 0; i < n; ++i) {
-            layer->weights[i] = ((float)next_bits(&random) / 2147483648.0f - 1.0f) *
-                                sqrtf(6.0f * (float)shapes[l].outputs / (float)n);
+            layer->weights[i] =
+                ((float)next_bits(&random) / 2147483648.0f - 1.0f) * sqrtf(6.0f * (float)shapes[l].outputs / (float)n);
             net->layers[l].weights[i] = (double)layer->weights[i];
         }
         for (uint32_t c = 0; c < CHANNELS; ++c)
             layer->norms[c] = (struct cnnvp_norm){.gamma = 1, .running_sigma = 1};
         /* the weights' extremes, as update leaves them later */
-        const struct machine_tstat d = {.images = 1, .channels = 1, .size = (uint32_t)n | 1 << 16, .entry = ENTRY_OTHER,
-                                        .format = options->bits << 8};
+        const struct machine_tstat d = {
+            .images = 1,
+            .channels = 1,
+            .size = (uint32_t)n | 1 << 16,
+            .entry = ENTRY_OTHER,
+            .format = options->bits << 8};
         clear_entries(t, ENTRY_OTHER, 1);
         put(t, M_INTERMEDIATE, 0, 0, layer->weights, n * sizeof(float));
         MACHINE_DO(&t->machine, OP_tstat, ST_tstat_fp32, d);
@@ -553,11 +681,19 @@ static void start(struct trainer *t, struct train_net *net, const struct train_o
 static void load_images(struct trainer *t, const uint8_t *images, uint64_t n)
 {
     float values[MOST];
-    const struct machine_tstat stat = {.images = 1, .channels = 1, .size = (uint32_t)n | 1 << 16, .entry = ENTRY_OTHER,
-                                       .format = t->options->bits << 8};
-    const struct machine_tpost d = {.images = 1, .channels = 1, .size = (uint32_t)n | 1 << 16, .out_addr = SECOND,
-                                    .block = CNNVP_TILE_HELD | EXPONENT,
-                                    .format = TRAIN_NEAREST | t->options->bits << 8};
+    const struct machine_tstat stat = {
+        .images = 1,
+        .channels = 1,
+        .size = (uint32_t)n | 1 << 16,
+        .entry = ENTRY_OTHER,
+        .format = t->options->bits << 8};
+    const struct machine_tpost d = {
+        .images = 1,
+        .channels = 1,
+        .size = (uint32_t)n | 1 << 16,
+        .out_addr = SECOND,
+        .block = CNNVP_TILE_HELD | EXPONENT,
+        .format = TRAIN_NEAREST | t->options->bits << 8};
     for (uint64_t i = 0; i < n; ++i)
         values[i] = (float)images[i] / 255.0f;
     clear_entries(t, ENTRY_OTHER, 1);
@@ -711,7 +847,7 @@ static void test_reset_in_mid_work(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_cycle_stepped),
-                                       cmocka_unit_test(test_reset_in_mid_work)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_steps), cmocka_unit_test(test_cycle_stepped), cmocka_unit_test(test_reset_in_mid_work)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,6 @@ static uint64_t next_bits(uint64_t *state)
     return *state >> 32;
 }
 
-
 static float *floats_at(struct machine *m, uint32_t half, uint32_t address)
 {
     return machine_at(m, M_INTERMEDIATE, half, address);
@@ -39,9 +38,16 @@ static void fill(struct machine *m, uint64_t seed)
 
 static struct machine_tpost post(void)
 {
-    return (struct machine_tpost){.in_image_stride = CHANNELS * PLANE, .images = IMAGES, .channels = CHANNELS,
-                                  .size = W | H << 16, .out_addr = 0x4000, .out_image_stride = CHANNELS * PLANE,
-                                  .block = 0x3000, .format = 1, .tensor_image_stride = CHANNELS * PLANE};
+    return (struct machine_tpost){
+        .in_image_stride = CHANNELS * PLANE,
+        .images = IMAGES,
+        .channels = CHANNELS,
+        .size = W | H << 16,
+        .out_addr = 0x4000,
+        .out_image_stride = CHANNELS * PLANE,
+        .block = 0x3000,
+        .format = 1,
+        .tensor_image_stride = CHANNELS * PLANE};
 }
 
 /* Each image and each channel with an exponent of its own, against rounding in binary64; the inputs parked. */
@@ -170,10 +176,17 @@ static void test_scales(void **state)
             if (wide != 0)
                 memcpy((char *)machine_at(&m, M_INTERMEDIATE, 0, 0) + i * 8, &sums[i], 8);
         }
-        const struct machine_tstat d = {.in_image_stride = CHANNELS * PLANE, .images = IMAGES, .channels = CHANNELS,
-                                        .size = W | H << 16, .scale_addr = CNNVP_TILE_HELD | 0x8000,
-                                        .scale_strides = CHANNELS | 1u << 16, .format = (wide != 0 ? 20u : 0u) << 8,
-                                        .out_image_stride = CHANNELS * PLANE, .entry_strides = 1u << 16, .map = PLANE};
+        const struct machine_tstat d = {
+            .in_image_stride = CHANNELS * PLANE,
+            .images = IMAGES,
+            .channels = CHANNELS,
+            .size = W | H << 16,
+            .scale_addr = CNNVP_TILE_HELD | 0x8000,
+            .scale_strides = CHANNELS | 1u << 16,
+            .format = (wide != 0 ? 20u : 0u) << 8,
+            .out_image_stride = CHANNELS * PLANE,
+            .entry_strides = 1u << 16,
+            .map = PLANE};
         MACHINE_DO(&m, OP_tstat, ST_tstat_convert, d);
         const float *x = floats_at(&m, 0, 0);
         uint64_t saturated = 0;
@@ -202,9 +215,15 @@ static void test_decode(void **state)
         mantissas[i] = (int8_t)(i * 5 - 128);
     exponents[0] = 3;
     exponents[2] = -100;
-    const struct machine_tdecode d = {.in_addr = 0x101, .in_stride = 25, .channels = 2, .values = 20,
-                                      .exp_addr = CNNVP_TILE_HELD | 0x9000, .exp_stride = 2, .out_addr = 0x400,
-                                      .out_stride = 30};
+    const struct machine_tdecode d = {
+        .in_addr = 0x101,
+        .in_stride = 25,
+        .channels = 2,
+        .values = 20,
+        .exp_addr = CNNVP_TILE_HELD | 0x9000,
+        .exp_stride = 2,
+        .out_addr = 0x400,
+        .out_stride = 30};
     MACHINE_DO(&m, OP_tdecode, 0, d);
     const float *x = floats_at(&m, 0, 0x400);
     for (int c = 0; c < 2; ++c)
@@ -263,11 +282,21 @@ static void check_time(uint32_t sets, uint32_t lanes, bool timing_only)
     const uint64_t turns = cnnvp_divide_up(IMAGES, sets);
     const uint64_t tile = turns * cnnvp_divide_up(CHANNELS * PLANE, lanes);
     struct machine_tpost d = post();
-    struct machine_tpostback b = {.in_image_stride = CHANNELS * POOLED, .images = IMAGES, .channels = CHANNELS,
-                                  .size = W | H << 16, .x_addr = 0x8000, .x_image_stride = CHANNELS * PLANE,
-                                  .out_addr = 0x4000, .out_image_stride = CHANNELS * PLANE, .block = 0x3000,
-                                  .mask_addr = 0x10000, .mask_image_stride = 1000, .id_addr = 0x20000,
-                                  .id_image_stride = 1000, .pool = 0x02020202};
+    struct machine_tpostback b = {
+        .in_image_stride = CHANNELS * POOLED,
+        .images = IMAGES,
+        .channels = CHANNELS,
+        .size = W | H << 16,
+        .x_addr = 0x8000,
+        .x_image_stride = CHANNELS * PLANE,
+        .out_addr = 0x4000,
+        .out_image_stride = CHANNELS * PLANE,
+        .block = 0x3000,
+        .mask_addr = 0x10000,
+        .mask_image_stride = 1000,
+        .id_addr = 0x20000,
+        .id_image_stride = 1000,
+        .pool = 0x02020202};
     d.mask_addr = 0x10000;
     d.id_addr = 0x20000;
     d.mask_image_stride = d.id_image_stride = 1000;
@@ -286,8 +315,8 @@ static void check_time(uint32_t sets, uint32_t lanes, bool timing_only)
     b.block = 100;
     MACHINE_DO(&m, OP_tpostback, all | ST_tpostback_reduce, b);
     assert_int_equal(cycles(&m), tile + 11u);
-    const struct machine_tstat stat = {.in_image_stride = CHANNELS * PLANE, .images = IMAGES, .channels = CHANNELS,
-                                       .size = W | H << 16};
+    const struct machine_tstat stat = {
+        .in_image_stride = CHANNELS * PLANE, .images = IMAGES, .channels = CHANNELS, .size = W | H << 16};
     MACHINE_DO(&m, OP_tstat, ST_tstat_fp32, stat);
     assert_int_equal(cycles(&m), tile + 6u);
     MACHINE_DO(&m, OP_tstat, ST_tstat_fp32 | ST_tstat_squares, stat);
@@ -298,19 +327,24 @@ static void check_time(uint32_t sets, uint32_t lanes, bool timing_only)
     const struct machine_texp exponent = {.channels = 100, .out_addr = CNNVP_TILE_HELD | 0x9000};
     MACHINE_DO(&m, OP_texp, ST_texp_map | ST_texp_each, exponent);
     assert_int_equal(cycles(&m), cnnvp_divide_up(100, sets * lanes) + 2u);
-    const struct machine_tsoftmax softmax = {.in_image_stride = 10, .images = IMAGES, .classes = 10,
-                                             .label_addr = 0x100, .out_addr = 0x200, .out_image_stride = 10};
+    const struct machine_tsoftmax softmax = {
+        .in_image_stride = 10,
+        .images = IMAGES,
+        .classes = 10,
+        .label_addr = 0x100,
+        .out_addr = 0x200,
+        .out_image_stride = 10};
     MACHINE_DO(&m, OP_tsoftmax, ST_tsoftmax_fp32 | ST_tsoftmax_gradient, softmax);
     assert_int_equal(cycles(&m), turns * cnnvp_divide_up(10, lanes) * 17u + 2u + 8u + 2u);
-    const struct machine_tupdate update = {.in_stride = 9, .channels = 20, .values = 9, .value_addr = 0x1000,
-                                           .velocity_addr = 0x2000, .value_stride = 9};
+    const struct machine_tupdate update = {
+        .in_stride = 9, .channels = 20, .values = 9, .value_addr = 0x1000, .velocity_addr = 0x2000, .value_stride = 9};
     MACHINE_DO(&m, OP_tupdate, ST_tupdate_fp32 | ST_tupdate_momentum, update);
     assert_int_equal(cycles(&m), cnnvp_divide_up(180, sets * lanes) + 2u + 4u + 2u);
     const struct machine_tbnupdate norm = {.channels = 30};
     MACHINE_DO(&m, OP_tbnupdate, 0, norm);
     assert_int_equal(cycles(&m), cnnvp_divide_up(60, sets * lanes) + 4u);
-    const struct machine_tdecode decode = {.in_stride = 9, .channels = 20, .values = 9, .out_addr = 0x1000,
-                                           .out_stride = 9, .exp_addr = CNNVP_TILE_HELD};
+    const struct machine_tdecode decode = {
+        .in_stride = 9, .channels = 20, .values = 9, .out_addr = 0x1000, .out_stride = 9, .exp_addr = CNNVP_TILE_HELD};
     MACHINE_DO(&m, OP_tdecode, 0, decode);
     assert_int_equal(cycles(&m), cnnvp_divide_up(180, sets * lanes) + 2u);
     const struct machine_theld held = {.bytes = 160};
@@ -347,7 +381,8 @@ static void test_port(void **state)
         fake_run(&m.sim, cnnvp_edge_time(700, n * 1000u));
         MACHINE_DO(&m, OP_tpost, ST_tpost_fp32, d); /* 2 words of 16 bits for each value in */
         assert_int_equal(fake_count(m.units[M_MODULE], "busy_cycles"), n * (ALL + 5u));
-        assert_int_equal(fake_count(m.units[M_MODULE], "port_cycles"), n * (ALL - cnnvp_divide_up(CHANNELS * PLANE, 8)));
+        assert_int_equal(fake_count(m.units[M_MODULE], "port_cycles"),
+                         n * (ALL - cnnvp_divide_up(CHANNELS * PLANE, 8)));
     }
     machine_end(&m);
 }
@@ -366,21 +401,21 @@ static const struct malformed faults[] = {
     {OP_tpost, 0, COUNT, 3, CNNVP_E_INVAL},
     {0xbf, 0, 0, 0, CNNVP_E_INVAL},
     {OP_tdecode, 1, 0, 0, CNNVP_E_INVAL},
-    {OP_tpost, 1, 2, 0, CNNVP_E_INVAL},             /* no images */
-    {OP_tpost, 1, 3, 65536, CNNVP_E_INVAL},         /* channels */
-    {OP_tpost, 1, 4, 0x00100000, CNNVP_E_INVAL},    /* width 0 */
-    {OP_tpost, 1, 4, 0xffffffff, CNNVP_E_INVAL},    /* more than 2^24 values */
-    {OP_tpost, 1, 0, 2, CNNVP_E_INVAL},             /* not aligned */
+    {OP_tpost, 1, 2, 0, CNNVP_E_INVAL},          /* no images */
+    {OP_tpost, 1, 3, 65536, CNNVP_E_INVAL},      /* channels */
+    {OP_tpost, 1, 4, 0x00100000, CNNVP_E_INVAL}, /* width 0 */
+    {OP_tpost, 1, 4, 0xffffffff, CNNVP_E_INVAL}, /* more than 2^24 values */
+    {OP_tpost, 1, 0, 2, CNNVP_E_INVAL},          /* not aligned */
     {OP_tpost, 1, 0, UINT32_C(1) << 31, CNNVP_E_INVAL},
     {OP_tpost, 1, 0, MACHINE_HALF - 4, CNNVP_E_ADDR},
     {OP_tpost, 1, 1, UINT32_MAX, CNNVP_E_INVAL},
     {OP_tpost, 1, 8, MACHINE_HALF, CNNVP_E_ADDR},
-    {OP_tpost, 1, 9, 1, CNNVP_E_INVAL},             /* results over each other */
-    {OP_tpost, 1, 10, MACHINE_HALF, CNNVP_E_ADDR},  /* exponents */
+    {OP_tpost, 1, 9, 1, CNNVP_E_INVAL},            /* results over each other */
+    {OP_tpost, 1, 10, MACHINE_HALF, CNNVP_E_ADDR}, /* exponents */
     {OP_tpost, 1, 10, CNNVP_TILE_HELD | 65536, CNNVP_E_ADDR},
-    {OP_tpost, 1, 17, 5, CNNVP_E_INVAL},            /* rounding */
+    {OP_tpost, 1, 17, 5, CNNVP_E_INVAL}, /* rounding */
     {OP_tpost, 1, 17, 8, CNNVP_E_INVAL},
-    {OP_tpost, 1, 17, 25 << 8, CNNVP_E_INVAL},      /* mantissa bits */
+    {OP_tpost, 1, 17, 25 << 8, CNNVP_E_INVAL}, /* mantissa bits */
     {OP_tpost, 1 | ST_tpost_pool, 16, 0, CNNVP_E_INVAL},
     {OP_tpost, 1 | ST_tpost_pool, 16, 0x01010707, CNNVP_E_INVAL},
     {OP_tpost, 1 | ST_tpost_pool | ST_tpost_float, 16, 0x02020202, CNNVP_E_INVAL},
@@ -388,12 +423,12 @@ static const struct malformed faults[] = {
     {OP_tpost, 1 | ST_tpost_measure, 10, 5000, CNNVP_E_ADDR},
     {OP_tpost, 1 | ST_tpost_norm, 7, 700, CNNVP_E_ADDR}, /* entries */
     {OP_tpost, 1 | ST_tpost_park, 21, MACHINE_HALF, CNNVP_E_ADDR},
-    {OP_tpost, 0, 5, 1, CNNVP_E_INVAL},             /* scales at odd addresses */
+    {OP_tpost, 0, 5, 1, CNNVP_E_INVAL}, /* scales at odd addresses */
     {OP_tpostback, 1 | ST_tpostback_reduce | ST_tpostback_measure, 0, 0, CNNVP_E_INVAL},
     {OP_tpostback, 1 | ST_tpostback_convert, 0, 0, CNNVP_E_INVAL},
     {OP_tpostback, 1 | ST_tpostback_norm, 9, 4096, CNNVP_E_ADDR},
     {OP_tpostback, 1 | ST_tpostback_relu, 14, MACHINE_HALF, CNNVP_E_ADDR},
-    {OP_tstat, 1, 12, UINT32_MAX, CNNVP_E_INVAL},   /* numbers of 32 bits */
+    {OP_tstat, 1, 12, UINT32_MAX, CNNVP_E_INVAL}, /* numbers of 32 bits */
     {OP_tpostback, 1, 23, UINT32_MAX, CNNVP_E_INVAL},
     {OP_tstat, 1, 10, 4096, CNNVP_E_ADDR},
     {OP_tcoef, 0, 1, 0, CNNVP_E_INVAL},
@@ -415,19 +450,38 @@ static const struct malformed faults[] = {
 static uint32_t good(uint32_t opcode, uint32_t registers[CNNVP_DESCRIPTOR_MAX])
 {
     const struct machine_tpost p = post();
-    const struct machine_tpostback b = {.in_image_stride = CHANNELS * PLANE, .images = IMAGES, .channels = CHANNELS,
-                                        .size = W | H << 16, .x_addr = 0x8000, .x_image_stride = CHANNELS * PLANE,
-                                        .out_addr = 0x4000, .out_image_stride = CHANNELS * PLANE, .block = 0x30,
-                                        .mask_addr = 0x10000, .mask_image_stride = 1000, .id_addr = 0x20000,
-                                        .id_image_stride = 1000, .pool = 0x02020202};
-    const struct machine_tstat s = {.in_image_stride = CHANNELS * PLANE, .images = IMAGES, .channels = CHANNELS,
-                                    .size = W | H << 16, .entry_strides = 1u << 16};
+    const struct machine_tpostback b = {
+        .in_image_stride = CHANNELS * PLANE,
+        .images = IMAGES,
+        .channels = CHANNELS,
+        .size = W | H << 16,
+        .x_addr = 0x8000,
+        .x_image_stride = CHANNELS * PLANE,
+        .out_addr = 0x4000,
+        .out_image_stride = CHANNELS * PLANE,
+        .block = 0x30,
+        .mask_addr = 0x10000,
+        .mask_image_stride = 1000,
+        .id_addr = 0x20000,
+        .id_image_stride = 1000,
+        .pool = 0x02020202};
+    const struct machine_tstat s = {
+        .in_image_stride = CHANNELS * PLANE,
+        .images = IMAGES,
+        .channels = CHANNELS,
+        .size = W | H << 16,
+        .entry_strides = 1u << 16};
     const struct machine_tcoef c = {.channels = 4};
     const struct machine_texp e = {.channels = 4};
-    const struct machine_tsoftmax x = {.in_image_stride = 10, .images = 2, .classes = 10, .label_addr = 0x100,
-                                       .out_addr = 0x200, .out_image_stride = 10};
-    const struct machine_tupdate u = {.in_stride = 9, .channels = 20, .values = 9, .value_addr = 0x1000,
-                                      .velocity_addr = 0x2000, .value_stride = 9};
+    const struct machine_tsoftmax x = {
+        .in_image_stride = 10,
+        .images = 2,
+        .classes = 10,
+        .label_addr = 0x100,
+        .out_addr = 0x200,
+        .out_image_stride = 10};
+    const struct machine_tupdate u = {
+        .in_stride = 9, .channels = 20, .values = 9, .value_addr = 0x1000, .velocity_addr = 0x2000, .value_stride = 9};
     const struct machine_tbnupdate n = {.channels = 3};
     const struct machine_tdecode d = {.in_stride = 9, .channels = 20, .values = 9, .out_addr = 0x1000, .out_stride = 9};
     const struct machine_theld h = {.bytes = 32};
@@ -503,8 +557,13 @@ static void test_malformed(void **state)
     large.mask_image_stride = 120000;
     assert_int_equal(machine_try(&m, OP_tpost, ST_tpost_fp32 | ST_tpost_relu | ST_tpost_keep, 0, &large, sizeof large),
                      CNNVP_E_ADDR);
-    const struct machine_tsoftmax softmax = {.in_image_stride = 10, .images = 2, .classes = 10, .label_addr = 0x800,
-                                             .out_addr = 0x4000, .out_image_stride = 10};
+    const struct machine_tsoftmax softmax = {
+        .in_image_stride = 10,
+        .images = 2,
+        .classes = 10,
+        .label_addr = 0x800,
+        .out_addr = 0x4000,
+        .out_image_stride = 10};
     uint32_t *labels = machine_at(&m, M_INTERMEDIATE, 0, 0x800);
     labels[0] = 9;
     labels[1] = 10;
@@ -522,8 +581,23 @@ static void test_malformed(void **state)
  * What is refused changes nothing. */
 static void test_garbage(void **state)
 {
-    static const uint32_t odd[] = {0, 1, 2, 3, 4, 7, 0x100, 0x101, 0xffff, 0x10000, MACHINE_HALF - 4, MACHINE_HALF,
-                                   CNNVP_TILE_HELD, CNNVP_TILE_HELD | 0xfffe, UINT32_C(1) << 31, UINT32_MAX};
+    static const uint32_t odd[] = {
+        0,
+        1,
+        2,
+        3,
+        4,
+        7,
+        0x100,
+        0x101,
+        0xffff,
+        0x10000,
+        MACHINE_HALF - 4,
+        MACHINE_HALF,
+        CNNVP_TILE_HELD,
+        CNNVP_TILE_HELD | 0xfffe,
+        UINT32_C(1) << 31,
+        UINT32_MAX};
     static struct contents before;
     static struct contents after;
     struct machine m;
@@ -542,14 +616,14 @@ static void test_garbage(void **state)
         const uint32_t count = good(opcode, registers);
         const uint64_t changes = next_bits(&random) % 4;
         for (uint64_t c = 0; c < changes; ++c)
-            registers[next_bits(&random) % count] = next_bits(&random) % 2 != 0
-                                                        ? odd[next_bits(&random) % (sizeof odd / sizeof odd[0])]
-                                                        : (uint32_t)next_bits(&random) % 64;
+            registers[next_bits(&random) % count] =
+                next_bits(&random) % 2 != 0 ? odd[next_bits(&random) % (sizeof odd / sizeof odd[0])]
+                                            : (uint32_t)next_bits(&random) % 64;
         const bool compare = run % 16 == 0;
         if (compare)
             take_contents(&m, &before);
-        const int status = machine_try(&m, opcode, (uint32_t)next_bits(&random) & 0xff,
-                                       (uint32_t)next_bits(&random) & 7u, registers, count * 4u);
+        const int status = machine_try(
+            &m, opcode, (uint32_t)next_bits(&random) & 0xff, (uint32_t)next_bits(&random) & 7u, registers, count * 4u);
         assert_true(status <= 0);
         accepted += status == CNNVP_OK;
         if (compare && status != CNNVP_OK) {
@@ -586,10 +660,16 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks_and_park), cmocka_unit_test(test_float_and_measure), cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_decode),          cmocka_unit_test(test_classify),          cmocka_unit_test(test_time),
-        cmocka_unit_test(test_port),            cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_garbage),         cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_blocks_and_park),
+        cmocka_unit_test(test_float_and_measure),
+        cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_classify),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_port),
+        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_carried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

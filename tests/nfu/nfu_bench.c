@@ -15,16 +15,15 @@ struct layer {
 
 /* Tiles as they fit into 32 KiB halves, as they are planned for VGG16 on 32x32 images, and its whole layers. */
 static const struct layer layers[] = {
-    {"tile 3->8 16x32 3x3", OP_CONV, 3, 8, 16, 32, 3, 1},   {"tile 64->8 8x16 3x3", OP_CONV, 64, 8, 8, 16, 3, 1},
-    {"tile 128->8 8x8 3x3", OP_CONV, 128, 8, 8, 8, 3, 1},   {"tile 256->6 4x4 3x3", OP_CONV, 256, 6, 4, 4, 3, 1},
-    {"tile 512->3 2x2 3x3", OP_CONV, 512, 3, 2, 2, 3, 1},
-    {"tile 14->4 32x32 3x3", OP_CONV, 14, 4, 32, 32, 3, 1}, {"tile 16->16 16x16 3x3", OP_CONV, 16, 16, 16, 16, 3, 1},
-    {"LeNet C1 1->6 5x5", OP_CONV, 1, 6, 28, 28, 5, 1},     {"LeNet C3 6->16 5x5", OP_CONV, 6, 16, 10, 10, 5, 1},
-    {"VGG 3->64 32x32", OP_CONV, 3, 64, 32, 32, 3, 1},      {"VGG 64->64 32x32", OP_CONV, 64, 64, 32, 32, 3, 1},
-    {"VGG 128->128 16x16", OP_CONV, 128, 128, 16, 16, 3, 1},
-    {"VGG 256->256 8x8", OP_CONV, 256, 256, 8, 8, 3, 1},    {"VGG 512->512 4x4", OP_CONV, 512, 512, 4, 4, 3, 1},
-    {"VGG 512->512 2x2", OP_CONV, 512, 512, 2, 2, 3, 1},    {"ResNet 64->128 1x1 /2", OP_CONV, 64, 128, 28, 28, 1, 2},
-    {"depthwise 32 56x56", OP_STEP, 32, 32, 56, 56, 3, 1},  {"fc 512->512", OP_MATMUL, 512, 512, 1, 1, 1, 1},
+    {"tile 3->8 16x32 3x3", OP_CONV, 3, 8, 16, 32, 3, 1},     {"tile 64->8 8x16 3x3", OP_CONV, 64, 8, 8, 16, 3, 1},
+    {"tile 128->8 8x8 3x3", OP_CONV, 128, 8, 8, 8, 3, 1},     {"tile 256->6 4x4 3x3", OP_CONV, 256, 6, 4, 4, 3, 1},
+    {"tile 512->3 2x2 3x3", OP_CONV, 512, 3, 2, 2, 3, 1},     {"tile 14->4 32x32 3x3", OP_CONV, 14, 4, 32, 32, 3, 1},
+    {"tile 16->16 16x16 3x3", OP_CONV, 16, 16, 16, 16, 3, 1}, {"LeNet C1 1->6 5x5", OP_CONV, 1, 6, 28, 28, 5, 1},
+    {"LeNet C3 6->16 5x5", OP_CONV, 6, 16, 10, 10, 5, 1},     {"VGG 3->64 32x32", OP_CONV, 3, 64, 32, 32, 3, 1},
+    {"VGG 64->64 32x32", OP_CONV, 64, 64, 32, 32, 3, 1},      {"VGG 128->128 16x16", OP_CONV, 128, 128, 16, 16, 3, 1},
+    {"VGG 256->256 8x8", OP_CONV, 256, 256, 8, 8, 3, 1},      {"VGG 512->512 4x4", OP_CONV, 512, 512, 4, 4, 3, 1},
+    {"VGG 512->512 2x2", OP_CONV, 512, 512, 2, 2, 3, 1},      {"ResNet 64->128 1x1 /2", OP_CONV, 64, 128, 28, 28, 1, 2},
+    {"depthwise 32 56x56", OP_STEP, 32, 32, 56, 56, 3, 1},    {"fc 512->512", OP_MATMUL, 512, 512, 1, 1, 1, 1},
     {"fc 400->120", OP_MATMUL, 400, 120, 1, 1, 1, 1},
 };
 
@@ -58,9 +57,19 @@ static void measure_layer(const struct layer *layer)
 {
     const struct cnnvp_nfu_shape shape = {.rows = 8, .cols = 8, .acc_bits = 48, .pipeline = 3, .propagation = true};
     struct nfu_random random = {5u};
-    struct nfu_case c = {.opcode = layer->opcode, .status = layer->opcode == OP_STEP ? 1u : 0, .in_channels = layer->in,
-                         .out_channels = layer->out, .out_h = layer->h, .out_w = layer->w, .kx = layer->k,
-                         .ky = layer->k, .sx = layer->s, .sy = layer->s, .dx = 1, .dy = 1};
+    struct nfu_case c = {
+        .opcode = layer->opcode,
+        .status = layer->opcode == OP_STEP ? 1u : 0,
+        .in_channels = layer->in,
+        .out_channels = layer->out,
+        .out_h = layer->h,
+        .out_w = layer->w,
+        .kx = layer->k,
+        .ky = layer->k,
+        .sx = layer->s,
+        .sy = layer->s,
+        .dx = 1,
+        .dy = 1};
     struct cnnvp_fx16_tile tile;
     struct cnnvp_nfu_cost cost;
     const struct fx16_kernels *kernels;

@@ -63,8 +63,8 @@ void nfu_case_data(struct nfu_case *c, struct nfu_random *random)
             c->in_row_stride = cols;
         if (c->in_channel_stride == 0)
             c->in_channel_stride = rows * c->in_row_stride;
-        c->input_words = (uint64_t)(c->in_channels - 1u) * c->in_channel_stride +
-                         (uint64_t)(rows - 1u) * c->in_row_stride + cols;
+        c->input_words =
+            (uint64_t)(c->in_channels - 1u) * c->in_channel_stride + (uint64_t)(rows - 1u) * c->in_row_stride + cols;
         c->weight_words = (uint64_t)channels * (per_channel(c) ? 1u : c->in_channels) * c->kx * c->ky;
         c->bias_words = channels;
         c->results = (uint64_t)channels * c->out_h * c->out_w;
@@ -231,25 +231,26 @@ struct cnnvp_command nfu_case_command(const struct nfu_case *c)
             command.descriptor[i] = matmul[i];
         return command;
     }
-    const uint32_t window[] = {0,
-                               c->in_row_stride,
-                               c->in_channel_stride,
-                               c->in_channels,
-                               c->out_channels,
-                               c->out_h,
-                               c->out_w,
-                               c->kx | c->ky << 16,
-                               c->sx | c->sy << 16,
-                               c->dx | c->dy << 16,
-                               0,
-                               0,
-                               0,
-                               0,
-                               c->out_h * c->out_w,
-                               c->format,
-                               c->valid_rows,
-                               c->valid_cols,
-                               0};
+    const uint32_t window[] = {
+        0,
+        c->in_row_stride,
+        c->in_channel_stride,
+        c->in_channels,
+        c->out_channels,
+        c->out_h,
+        c->out_w,
+        c->kx | c->ky << 16,
+        c->sx | c->sy << 16,
+        c->dx | c->dy << 16,
+        0,
+        0,
+        0,
+        0,
+        c->out_h * c->out_w,
+        c->format,
+        c->valid_rows,
+        c->valid_cols,
+        0};
     command.count = sizeof window / sizeof window[0];
     for (uint32_t i = 0; i < command.count; ++i)
         command.descriptor[i] = window[i];
@@ -310,18 +311,41 @@ void nfu_case_random(struct nfu_case *c, struct nfu_random *random)
 
 struct nfu_case nfu_case_lenet_c3(void)
 {
-    return (struct nfu_case){.opcode = OP_CONV, .status = 8u, .in_channels = 6, .out_channels = 16, .out_h = 10,
-                             .out_w = 10, .kx = 5, .ky = 5, .sx = 1, .sy = 1, .dx = 1, .dy = 1,
-                             .format = 12u | 6u << 8 | 1u << 16};
+    return (struct nfu_case){
+        .opcode = OP_CONV,
+        .status = 8u,
+        .in_channels = 6,
+        .out_channels = 16,
+        .out_h = 10,
+        .out_w = 10,
+        .kx = 5,
+        .ky = 5,
+        .sx = 1,
+        .sy = 1,
+        .dx = 1,
+        .dy = 1,
+        .format = 12u | 6u << 8 | 1u << 16};
 }
 
 struct nfu_case nfu_case_window(uint32_t opcode, uint32_t in, uint32_t out, uint32_t w, uint32_t h, uint32_t kx,
                                 uint32_t ky, uint32_t sx, uint32_t sy)
 {
-    return (struct nfu_case){.opcode = opcode, .in_channels = in, .out_channels = out, .out_w = w, .out_h = h, .kx = kx,
-                             .ky = ky, .sx = sx, .sy = sy, .dx = 1, .dy = 1,
-                             .in_row_stride = (w - 1u) * sx + kx, .in_channel_stride = 1u << 12,
-                             .valid_rows = 0xffff0000u, .valid_cols = 0xffff0000u};
+    return (struct nfu_case){
+        .opcode = opcode,
+        .in_channels = in,
+        .out_channels = out,
+        .out_w = w,
+        .out_h = h,
+        .kx = kx,
+        .ky = ky,
+        .sx = sx,
+        .sy = sy,
+        .dx = 1,
+        .dy = 1,
+        .in_row_stride = (w - 1u) * sx + kx,
+        .in_channel_stride = 1u << 12,
+        .valid_rows = 0xffff0000u,
+        .valid_cols = 0xffff0000u};
 }
 
 struct cnnvp_fx16_tile nfu_case_tile(const struct nfu_case *c)

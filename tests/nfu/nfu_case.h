@@ -10,8 +10,27 @@
 #include "cnnvp_fx16.h"
 
 /* Registers of the descriptors by position: of conv, pool and step; of matmul. */
-enum { IN_ADDR, ROW_STRIDE, CHANNEL_STRIDE, IN_CHANNELS, OUT_CHANNELS, OUT_H, OUT_W, KERNEL, STRIDE, DILATION,
-       WEIGHT_ADDR, BIAS_ADDR, OUT_ADDR, ACC_ADDR, OUT_STRIDE, FORMAT, VALID_ROWS, VALID_COLS, SEED };
+enum {
+    IN_ADDR,
+    ROW_STRIDE,
+    CHANNEL_STRIDE,
+    IN_CHANNELS,
+    OUT_CHANNELS,
+    OUT_H,
+    OUT_W,
+    KERNEL,
+    STRIDE,
+    DILATION,
+    WEIGHT_ADDR,
+    BIAS_ADDR,
+    OUT_ADDR,
+    ACC_ADDR,
+    OUT_STRIDE,
+    FORMAT,
+    VALID_ROWS,
+    VALID_COLS,
+    SEED
+};
 enum { M_IN_ADDR, M_INPUTS, M_OUTPUTS, M_WEIGHT_ADDR, M_BIAS_ADDR, M_OUT_ADDR, M_ACC_ADDR, M_FORMAT };
 
 enum { OP_CONV = 0x80, OP_POOL = 0x81, OP_MATMUL = 0x82, OP_STEP = 0x83 };
@@ -25,7 +44,7 @@ struct nfu_case {
     uint32_t in_row_stride, in_channel_stride;
     uint32_t valid_rows, valid_cols;
     uint32_t format;
-    int16_t *input;   /* with nothing behind the last word that may be used */
+    int16_t *input; /* with nothing behind the last word that may be used */
     int16_t *weights;
     int16_t *bias;
     uint64_t input_words, weight_words, bias_words;

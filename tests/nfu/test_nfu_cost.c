@@ -87,8 +87,7 @@ static void expected(const struct cnnvp_nfu_shape *shape, const struct nfu_case 
                     const uint32_t ky = piece != 0 ? 3u : c->ky;
                     *cycles += (uint64_t)kx * ky;
                     *words += tile_words(shape, cnnvp_minimum32(shape->cols, c->out_w - x),
-                                         cnnvp_minimum32(shape->rows, c->out_h - y), kx,
-                                         ky, c->sx, c->sy);
+                                         cnnvp_minimum32(shape->rows, c->out_h - y), kx, ky, c->sx, c->sy);
                 }
 }
 
@@ -176,12 +175,12 @@ struct ideal {
 };
 
 static const struct ideal ideals[] = {
-    {OP_CONV, 6, 7, 7, 6, 36, 36, 7350, 7350},      {OP_POOL, 6, 2, 2, 6, 18, 18, 216, 216},
-    {OP_CONV, 61, 7, 7, 16, 12, 12, 11956, 11956},  {OP_POOL, 16, 2, 2, 16, 6, 6, 64, 64},
-    {OP_MATMUL, 1280, 6, 6, 80, 1, 1, 1152, 720},   {OP_MATMUL, 160, 1, 1, 2, 1, 1, 80, 4},
-    {OP_CONV, 6, 5, 5, 6, 28, 28, 2400, 2400},      {OP_POOL, 6, 2, 2, 6, 14, 14, 96, 96},
-    {OP_CONV, 60, 5, 5, 16, 10, 10, 6000, 6000},    {OP_POOL, 16, 2, 2, 16, 5, 5, 64, 64},
-    {OP_MATMUL, 1920, 5, 5, 120, 1, 1, 800, 840},   {OP_MATMUL, 10080, 1, 1, 84, 1, 1, 240, 168},
+    {OP_CONV, 6, 7, 7, 6, 36, 36, 7350, 7350},     {OP_POOL, 6, 2, 2, 6, 18, 18, 216, 216},
+    {OP_CONV, 61, 7, 7, 16, 12, 12, 11956, 11956}, {OP_POOL, 16, 2, 2, 16, 6, 6, 64, 64},
+    {OP_MATMUL, 1280, 6, 6, 80, 1, 1, 1152, 720},  {OP_MATMUL, 160, 1, 1, 2, 1, 1, 80, 4},
+    {OP_CONV, 6, 5, 5, 6, 28, 28, 2400, 2400},     {OP_POOL, 6, 2, 2, 6, 14, 14, 96, 96},
+    {OP_CONV, 60, 5, 5, 16, 10, 10, 6000, 6000},   {OP_POOL, 16, 2, 2, 16, 5, 5, 64, 64},
+    {OP_MATMUL, 1920, 5, 5, 120, 1, 1, 800, 840},  {OP_MATMUL, 10080, 1, 1, 84, 1, 1, 240, 168},
     {OP_MATMUL, 840, 1, 1, 10, 1, 1, 84, 20},
 };
 
@@ -193,7 +192,8 @@ static void test_ideal_cycles(void **state)
         const struct ideal *row = &ideals[i];
         struct nfu_case c;
         if (row->opcode == OP_MATMUL)
-            c = (struct nfu_case){.opcode = OP_MATMUL, .out_channels = row->out_maps,
+            c = (struct nfu_case){.opcode = OP_MATMUL,
+                                  .out_channels = row->out_maps,
                                   .in_channels = row->connections / row->out_maps * row->kx * row->ky};
         else
             c = nfu_case_window(row->opcode, row->connections, 1, row->out_w, row->out_h, row->kx, row->ky, 1, 1);
@@ -275,9 +275,9 @@ static void test_dilation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published),      cmocka_unit_test(test_ideal_cycles), cmocka_unit_test(test_closed_forms),
-        cmocka_unit_test(test_matmul_words),   cmocka_unit_test(test_bias_and_writeout),
-        cmocka_unit_test(test_dilation),
+        cmocka_unit_test(test_published),         cmocka_unit_test(test_ideal_cycles),
+        cmocka_unit_test(test_closed_forms),      cmocka_unit_test(test_matmul_words),
+        cmocka_unit_test(test_bias_and_writeout), cmocka_unit_test(test_dilation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,10 +231,10 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations),     cmocka_unit_test(test_accumulator_width),
-        cmocka_unit_test(test_absent_input),   cmocka_unit_test(test_bias_alignment),
-        cmocka_unit_test(test_fifo),           cmocka_unit_test(test_z_scan),
-        cmocka_unit_test(test_partial_tile),   cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_operations),   cmocka_unit_test(test_accumulator_width),
+        cmocka_unit_test(test_absent_input), cmocka_unit_test(test_bias_alignment),
+        cmocka_unit_test(test_fifo),         cmocka_unit_test(test_z_scan),
+        cmocka_unit_test(test_partial_tile), cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

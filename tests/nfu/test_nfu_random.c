@@ -35,8 +35,8 @@ static void describe(const struct nfu_case *c, const struct cnnvp_nfu_shape *sha
     print_error("%s: opcode %02x status %02x channels %u->%u out %ux%u kernel %ux%u stride %ux%u dilation %ux%u; "
                 "array %ux%u piece %u acc %u propagation %d extended %d single %d\n",
                 what, c->opcode, c->status, c->in_channels, c->out_channels, c->out_w, c->out_h, c->kx, c->ky, c->sx,
-                c->sy, c->dx, c->dy, shape->cols, shape->rows, shape->kernel_piece, shape->acc_bits,
-                shape->propagation, shape->extended_fifo_v, shape->single_neuron);
+                c->sy, c->dx, c->dy, shape->cols, shape->rows, shape->kernel_piece, shape->acc_bits, shape->propagation,
+                shape->extended_fifo_v, shape->single_neuron);
 }
 
 static void check_sums(const struct nfu_case *c, const struct cnnvp_nfu_shape *shape, const int64_t *sums,
@@ -128,7 +128,7 @@ static void test_large(void **state)
 {
     static const struct {
         uint32_t in, out, h, w, k, s;
-    } sizes[] = {{1000, 5, 2, 2, 3, 1}, {600, 6, 5, 7, 3, 1}, {64, 9, 28, 28, 3, 1}, {3, 8, 30, 33, 11, 4},
+    } sizes[] = {{1000, 5, 2, 2, 3, 1}, {600, 6, 5, 7, 3, 1}, {64, 9, 28, 28, 3, 1},  {3, 8, 30, 33, 11, 4},
                  {520, 3, 1, 1, 5, 1},  {2, 4, 3, 100, 7, 2}, {300, 4, 20, 20, 1, 1}, {31, 7, 4, 4, 3, 2}};
     const struct cnnvp_nfu_shape shape = {.rows = 8, .cols = 8, .acc_bits = 64, .pipeline = 3, .propagation = true};
     struct nfu_random random = {77u};
@@ -136,9 +136,18 @@ static void test_large(void **state)
     (void)state;
     for (uint32_t i = 0; i < 2u * sizeof sizes / sizeof sizes[0]; ++i) {
         const uint32_t n = i / 2u;
-        struct nfu_case c = {.opcode = OP_CONV, .in_channels = sizes[n].in, .out_channels = sizes[n].out,
-                             .out_h = sizes[n].h, .out_w = sizes[n].w, .kx = sizes[n].k, .ky = sizes[n].k,
-                             .sx = sizes[n].s, .sy = sizes[n].s, .dx = 1, .dy = 1};
+        struct nfu_case c = {
+            .opcode = OP_CONV,
+            .in_channels = sizes[n].in,
+            .out_channels = sizes[n].out,
+            .out_h = sizes[n].h,
+            .out_w = sizes[n].w,
+            .kx = sizes[n].k,
+            .ky = sizes[n].k,
+            .sx = sizes[n].s,
+            .sy = sizes[n].s,
+            .dx = 1,
+            .dy = 1};
         struct cnnvp_fx16_tile tile;
         const struct fx16_kernels *kernels;
         const char *reason = NULL;
@@ -174,9 +183,18 @@ static void test_same_map(void **state)
     struct cnnvp_fx16_scratch scratch = {0};
     (void)state;
     for (uint32_t n = 0; n < sizeof sizes / sizeof sizes[0]; ++n) {
-        struct nfu_case c = {.opcode = OP_CONV, .in_channels = sizes[n].in, .out_channels = 3, .out_h = sizes[n].h,
-                             .out_w = sizes[n].h, .kx = sizes[n].k, .ky = sizes[n].k, .sx = sizes[n].s,
-                             .sy = sizes[n].s, .dx = 1, .dy = 1};
+        struct nfu_case c = {
+            .opcode = OP_CONV,
+            .in_channels = sizes[n].in,
+            .out_channels = 3,
+            .out_h = sizes[n].h,
+            .out_w = sizes[n].h,
+            .kx = sizes[n].k,
+            .ky = sizes[n].k,
+            .sx = sizes[n].s,
+            .sy = sizes[n].s,
+            .dx = 1,
+            .dy = 1};
         struct cnnvp_fx16_tile tile;
         const char *reason = NULL;
         nfu_case_data(&c, &random);

@@ -261,22 +261,14 @@ static const struct malformed window_faults[] = {
 };
 
 static const struct malformed matmul_faults[] = {
-    {OP_MATMUL, 0, M_IN_ADDR, 1, CNNVP_E_INVAL},
-    {OP_MATMUL, 0, M_IN_ADDR, 0x7ffffffeu, CNNVP_E_ADDR},
-    {OP_MATMUL, 0, M_INPUTS, 0, CNNVP_E_INVAL},
-    {OP_MATMUL, 0, M_INPUTS, UINT32_MAX, CNNVP_E_INVAL},
-    {OP_MATMUL, 0, M_INPUTS, 40000, CNNVP_E_ADDR},
-    {OP_MATMUL, 0, M_OUTPUTS, 0, CNNVP_E_INVAL},
-    {OP_MATMUL, 0, M_OUTPUTS, UINT32_MAX, CNNVP_E_INVAL},
-    {OP_MATMUL, 0, M_OUTPUTS, 40000, CNNVP_E_ADDR},
-    {OP_MATMUL, 0, M_WEIGHT_ADDR, 1, CNNVP_E_INVAL},
-    {OP_MATMUL, 0, M_WEIGHT_ADDR, 0xfff0, CNNVP_E_ADDR},
-    {OP_MATMUL, 8, M_BIAS_ADDR, 1, CNNVP_E_INVAL},
-    {OP_MATMUL, 0, M_OUT_ADDR, 1, CNNVP_E_INVAL},
-    {OP_MATMUL, 4, M_ACC_ADDR, 2, CNNVP_E_INVAL},
-    {OP_MATMUL, 0, M_FORMAT, UINT32_MAX, CNNVP_E_INVAL},
-    {OP_MATMUL, 3, M_FORMAT, 0, CNNVP_E_INVAL},
-    {OP_MATMUL, 0x10, M_FORMAT, 0, CNNVP_E_INVAL},
+    {OP_MATMUL, 0, M_IN_ADDR, 1, CNNVP_E_INVAL},          {OP_MATMUL, 0, M_IN_ADDR, 0x7ffffffeu, CNNVP_E_ADDR},
+    {OP_MATMUL, 0, M_INPUTS, 0, CNNVP_E_INVAL},           {OP_MATMUL, 0, M_INPUTS, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_MATMUL, 0, M_INPUTS, 40000, CNNVP_E_ADDR},        {OP_MATMUL, 0, M_OUTPUTS, 0, CNNVP_E_INVAL},
+    {OP_MATMUL, 0, M_OUTPUTS, UINT32_MAX, CNNVP_E_INVAL}, {OP_MATMUL, 0, M_OUTPUTS, 40000, CNNVP_E_ADDR},
+    {OP_MATMUL, 0, M_WEIGHT_ADDR, 1, CNNVP_E_INVAL},      {OP_MATMUL, 0, M_WEIGHT_ADDR, 0xfff0, CNNVP_E_ADDR},
+    {OP_MATMUL, 8, M_BIAS_ADDR, 1, CNNVP_E_INVAL},        {OP_MATMUL, 0, M_OUT_ADDR, 1, CNNVP_E_INVAL},
+    {OP_MATMUL, 4, M_ACC_ADDR, 2, CNNVP_E_INVAL},         {OP_MATMUL, 0, M_FORMAT, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_MATMUL, 3, M_FORMAT, 0, CNNVP_E_INVAL},           {OP_MATMUL, 0x10, M_FORMAT, 0, CNNVP_E_INVAL},
 };
 
 static void check_refused(struct array_rig *rig, struct cnnvp_command *command, int expected, uint64_t *rejected)
@@ -337,9 +329,20 @@ static void test_malformed(void **state)
 static void test_endless(void **state)
 {
     struct array_rig rig;
-    struct nfu_case c = {.opcode = OP_CONV, .in_channels = 1024, .out_channels = 1, .out_h = 100, .out_w = 100,
-                         .kx = 1000, .ky = 1000, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .in_row_stride = 1100,
-                         .in_channel_stride = 1};
+    struct nfu_case c = {
+        .opcode = OP_CONV,
+        .in_channels = 1024,
+        .out_channels = 1,
+        .out_h = 100,
+        .out_w = 100,
+        .kx = 1000,
+        .ky = 1000,
+        .sx = 1,
+        .sy = 1,
+        .dx = 1,
+        .dy = 1,
+        .in_row_stride = 1100,
+        .in_channel_stride = 1};
     uint64_t rejected = 0;
     (void)state;
     begin(&rig, 1000, 0);
@@ -409,9 +412,21 @@ static void test_ones(void **state)
 {
     struct array_rig rig;
     const int16_t weights[] = {100, -200, 300};
-    struct nfu_case c = {.opcode = OP_CONV, .status = 0x10u, .in_channels = 1, .out_channels = 3, .out_h = 4,
-                         .out_w = 4, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .in_row_stride = 4,
-                         .in_channel_stride = 16};
+    struct nfu_case c = {
+        .opcode = OP_CONV,
+        .status = 0x10u,
+        .in_channels = 1,
+        .out_channels = 3,
+        .out_h = 4,
+        .out_w = 4,
+        .kx = 1,
+        .ky = 1,
+        .sx = 1,
+        .sy = 1,
+        .dx = 1,
+        .dy = 1,
+        .in_row_stride = 4,
+        .in_channel_stride = 16};
     (void)state;
     begin(&rig, 1000, 0);
     array_rig_start(&rig);
@@ -428,9 +443,9 @@ static void test_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),  cmocka_unit_test(test_port_stall), cmocka_unit_test(test_partial),
-        cmocka_unit_test(test_ones),     cmocka_unit_test(test_malformed),  cmocka_unit_test(test_port_misuse),
-        cmocka_unit_test(test_endless),  cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_command), cmocka_unit_test(test_port_stall), cmocka_unit_test(test_partial),
+        cmocka_unit_test(test_ones),    cmocka_unit_test(test_malformed),  cmocka_unit_test(test_port_misuse),
+        cmocka_unit_test(test_endless), cmocka_unit_test(test_garbage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,8 +201,8 @@ struct mixed {
         options.verbosity = -1;
         control = std::make_unique<cnnvp::run_control>("_control", options);
         a = std::make_unique<cnnvp::unit_host>("a", *control, resolved.instances[0], std::vector<uint32_t>());
-        m = std::make_unique<cnnvp::unit_host>("m", *control, resolved.instances[1],
-                                               std::vector<uint32_t>{AGENT_STORE});
+        m = std::make_unique<cnnvp::unit_host>(
+            "m", *control, resolved.instances[1], std::vector<uint32_t>{AGENT_STORE});
         other = std::make_unique<stranger>("stranger");
         bus = std::make_unique<cnnvp::bus>(
             "bus", *control, 2, std::vector<cnnvp::bus::window>{{"m", second, high, 0x8000}, {"other", 3, low, 0x200}},
@@ -296,9 +296,8 @@ void test_foreign_target(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoding),          cmocka_unit_test(test_loader_memory),
-        cmocka_unit_test(test_links),             cmocka_unit_test(test_foreign_initiator),
-        cmocka_unit_test(test_foreign_target),
+        cmocka_unit_test(test_decoding),          cmocka_unit_test(test_loader_memory),  cmocka_unit_test(test_links),
+        cmocka_unit_test(test_foreign_initiator), cmocka_unit_test(test_foreign_target),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

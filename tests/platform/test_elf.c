@@ -238,8 +238,9 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),   cmocka_unit_test(test_stripped), cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_every_truncation), cmocka_unit_test(test_damage), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_good),   cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_wrong),  cmocka_unit_test(test_every_truncation),
+        cmocka_unit_test(test_damage), cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -468,14 +468,20 @@ void test_interrupts(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters_and_time), cmocka_unit_test(test_config_error_has_a_place),
-        cmocka_unit_test(test_events),              cmocka_unit_test(test_wake_is_latched),
-        cmocka_unit_test(test_settle),              cmocka_unit_test(test_accesses),
-        cmocka_unit_test(test_reach),               cmocka_unit_test(test_reach_ends),
+        cmocka_unit_test(test_parameters_and_time),
+        cmocka_unit_test(test_config_error_has_a_place),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_wake_is_latched),
+        cmocka_unit_test(test_settle),
+        cmocka_unit_test(test_accesses),
+        cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_reach_ends),
         cmocka_unit_test(test_activity_ahead),
-        cmocka_unit_test(test_reach_and_limit),     cmocka_unit_test(test_reach_between_runs),
+        cmocka_unit_test(test_reach_and_limit),
+        cmocka_unit_test(test_reach_between_runs),
         cmocka_unit_test(test_reach_interrupted),
-        cmocka_unit_test(test_access_that_comes_back), cmocka_unit_test(test_forbidden_moments),
+        cmocka_unit_test(test_access_that_comes_back),
+        cmocka_unit_test(test_forbidden_moments),
         cmocka_unit_test(test_interrupts),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -45,9 +45,7 @@ void test_killed_while_settling(void **)
     net.add("turns");
     {
         bench::platform made(net);
-        made["settles"]->on_process = [](agent *self) {
-            stopped = self->ops->settle(self->host) == CNNVP_E_STOPPED;
-        };
+        made["settles"]->on_process = [](agent *self) { stopped = self->ops->settle(self->host) == CNNVP_E_STOPPED; };
         made["turns"]->on_process = [](agent *self) {
             for (int i = 0; self->ops->wait(self->host, 0) == CNNVP_OK; ++i)
                 if (i == 100)
@@ -151,8 +149,8 @@ struct chain {
         options.verbosity = -1;
         control = std::make_unique<cnnvp::run_control>("_control", options);
         a = std::make_unique<cnnvp::unit_host>("a", *control, resolved.instances[0], std::vector<uint32_t>());
-        b = std::make_unique<cnnvp::unit_host>("b", *control, resolved.instances[1],
-                                               std::vector<uint32_t>{AGENT_STORE});
+        b = std::make_unique<cnnvp::unit_host>(
+            "b", *control, resolved.instances[1], std::vector<uint32_t>{AGENT_STORE});
         target = std::make_unique<foreign>("foreign");
         a->initiator(AGENT_OUT).bind(b->target(0));
         b->initiator(AGENT_OUT).bind(target->socket);
@@ -222,8 +220,8 @@ int main()
     const CMUnitTest tests[] = {
         cmocka_unit_test(test_killed_while_blocked),      cmocka_unit_test(test_killed_while_settling),
         cmocka_unit_test(test_reset_while_blocked),       cmocka_unit_test(test_reset_between_runs),
-        cmocka_unit_test(test_reset_of_an_ended_process),
-        cmocka_unit_test(test_blocking_target_and_reset), cmocka_unit_test(test_target_that_throws),
+        cmocka_unit_test(test_reset_of_an_ended_process), cmocka_unit_test(test_blocking_target_and_reset),
+        cmocka_unit_test(test_target_that_throws),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

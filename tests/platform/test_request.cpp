@@ -110,15 +110,24 @@ void refuse(bool through_bus, void (*spoil)(cnnvp_request *), int status)
 void test_refused(void **)
 {
     for (const bool bus : {false, true}) {
-        refuse(bus, [](cnnvp_request *request) { request->address = 0x1000; }, CNNVP_E_ADDR);
-        refuse(bus, [](cnnvp_request *request) { request->address = base + AGENT_STORE_SIZE - 8; }, CNNVP_E_ADDR);
-        refuse(bus, [](cnnvp_request *request) { request->stride = -64; }, CNNVP_E_ADDR); /* below the window */
-        refuse(bus, [](cnnvp_request *request) { request->stride = INT64_MAX, request->count = 5; }, CNNVP_E_ADDR);
-        refuse(bus, [](cnnvp_request *request) { request->size = 0; }, CNNVP_E_INVAL);
-        refuse(bus, [](cnnvp_request *request) { request->count = 0; }, CNNVP_E_INVAL);
-        refuse(bus, [](cnnvp_request *request) { request->size = UINT64_MAX / 2; }, CNNVP_E_INVAL);
-        refuse(bus, [](cnnvp_request *request) { request->outstanding = 0; }, CNNVP_E_INVAL);
-        refuse(bus, [](cnnvp_request *request) { request->op = CNNVP_COMMAND; }, CNNVP_E_INVAL);
+        refuse(
+            bus, [](cnnvp_request *request) { request->address = 0x1000; }, CNNVP_E_ADDR);
+        refuse(
+            bus, [](cnnvp_request *request) { request->address = base + AGENT_STORE_SIZE - 8; }, CNNVP_E_ADDR);
+        refuse(
+            bus, [](cnnvp_request *request) { request->stride = -64; }, CNNVP_E_ADDR); /* below the window */
+        refuse(
+            bus, [](cnnvp_request *request) { request->stride = INT64_MAX, request->count = 5; }, CNNVP_E_ADDR);
+        refuse(
+            bus, [](cnnvp_request *request) { request->size = 0; }, CNNVP_E_INVAL);
+        refuse(
+            bus, [](cnnvp_request *request) { request->count = 0; }, CNNVP_E_INVAL);
+        refuse(
+            bus, [](cnnvp_request *request) { request->size = UINT64_MAX / 2; }, CNNVP_E_INVAL);
+        refuse(
+            bus, [](cnnvp_request *request) { request->outstanding = 0; }, CNNVP_E_INVAL);
+        refuse(
+            bus, [](cnnvp_request *request) { request->op = CNNVP_COMMAND; }, CNNVP_E_INVAL);
     }
 }
 

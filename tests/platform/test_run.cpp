@@ -216,11 +216,16 @@ void test_console(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_exit),          cmocka_unit_test(test_last_instant),
-        cmocka_unit_test(test_max_time),      cmocka_unit_test(test_no_progress),
-        cmocka_unit_test(test_broken_state),  cmocka_unit_test(test_interrupted_before),
-        cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_one_after_the_other),
-        cmocka_unit_test(test_only_one_at_a_time), cmocka_unit_test(test_console),
+        cmocka_unit_test(test_exit),
+        cmocka_unit_test(test_last_instant),
+        cmocka_unit_test(test_max_time),
+        cmocka_unit_test(test_no_progress),
+        cmocka_unit_test(test_broken_state),
+        cmocka_unit_test(test_interrupted_before),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_one_after_the_other),
+        cmocka_unit_test(test_only_one_at_a_time),
+        cmocka_unit_test(test_console),
         cmocka_unit_test(test_time_that_stands_still),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);

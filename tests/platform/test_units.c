@@ -60,7 +60,7 @@ static const struct instruction {
     uint32_t status_mask;
     const char *unit; /* as in opcodes.def */
 } instructions[] = {
-#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help)                                      \
+#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) \
     {#mnemonic, code, FORM_##descriptor, mask, #unit},
 #include "instruction/opcodes.def"
 };
@@ -111,40 +111,41 @@ static void put_window(struct random *random, struct cnnvp_command *command)
 
 static void put_matmul(struct random *random, struct cnnvp_command *command)
 {
-    const struct cnnvp_matmul matmul = {.in_addr = 2u * between(random, 0, 50),
-                                        .inputs = between(random, 1, 200),
-                                        .outputs = between(random, 1, 60),
-                                        .weight_addr = 2u * between(random, 0, 50),
-                                        .acc_addr = 4096,
-                                        .format = random_format(random)};
+    const struct cnnvp_matmul matmul = {
+        .in_addr = 2u * between(random, 0, 50),
+        .inputs = between(random, 1, 200),
+        .outputs = between(random, 1, 60),
+        .weight_addr = 2u * between(random, 0, 50),
+        .acc_addr = 4096,
+        .format = random_format(random)};
     put(command, &matmul, sizeof matmul);
 }
 
 static void put_vector(struct random *random, struct cnnvp_command *command)
 {
     const uint32_t count = between(random, 1, one_in(random, 4) ? 4 : 60);
-    const struct cnnvp_vector vector = {.a_addr = 8u * between(random, 0, 50),
-                                        .b_addr = 2u * between(random, 0, 50),
-                                        .c_addr = 2u * between(random, 0, 50),
-                                        .out_addr = 8192u + 2u * between(random, 0, 50),
-                                        .count = count,
-                                        .repeat = between(random, 1, 12),
-                                        .a_stride = between(random, 0, 2),
-                                        .a_repeat = one_in(random, 2) ? count : between(random, 0, 80),
-                                        .b_stride = between(random, 0, 1),
-                                        .b_repeat = one_in(random, 2) ? count : between(random, 0, 80),
-                                        .c_repeat = between(random, 0, 3),
-                                        .out_repeat = one_in(random, 2) ? count : between(random, count, 80),
-                                        .immediate = between(random, 1, 1000),
-                                        .format = random_format(random)};
+    const struct cnnvp_vector vector = {
+        .a_addr = 8u * between(random, 0, 50),
+        .b_addr = 2u * between(random, 0, 50),
+        .c_addr = 2u * between(random, 0, 50),
+        .out_addr = 8192u + 2u * between(random, 0, 50),
+        .count = count,
+        .repeat = between(random, 1, 12),
+        .a_stride = between(random, 0, 2),
+        .a_repeat = one_in(random, 2) ? count : between(random, 0, 80),
+        .b_stride = between(random, 0, 1),
+        .b_repeat = one_in(random, 2) ? count : between(random, 0, 80),
+        .c_repeat = between(random, 0, 3),
+        .out_repeat = one_in(random, 2) ? count : between(random, count, 80),
+        .immediate = between(random, 1, 1000),
+        .format = random_format(random)};
     put(command, &vector, sizeof vector);
 }
 
 static struct cnnvp_transfer random_transfer(struct random *random)
 {
-    struct cnnvp_transfer transfer = {.row_bytes = 2u * between(random, 1, 100),
-                                      .rows = between(random, 1, 10),
-                                      .planes = between(random, 1, 4)};
+    struct cnnvp_transfer transfer = {
+        .row_bytes = 2u * between(random, 1, 100), .rows = between(random, 1, 10), .planes = between(random, 1, 4)};
     transfer.buffer_addr = 2u * between(random, 0, 50);
     transfer.buffer_row_stride = transfer.row_bytes;
     transfer.buffer_plane_stride = transfer.rows * transfer.row_bytes;
@@ -163,11 +164,12 @@ static void put_transfer(struct random *random, const struct instruction *instru
 
 static struct cnnvp_command random_command(struct random *random, const struct instruction *instruction)
 {
-    struct cnnvp_command command = {.opcode = instruction->opcode,
-                                    .status = between(random, 0, 255) & instruction->status_mask,
-                                    .halves = between(random, 0, 7),
-                                    .immediate = between(random, 0, 65535),
-                                    .tag = between(random, 0, 3)};
+    struct cnnvp_command command = {
+        .opcode = instruction->opcode,
+        .status = between(random, 0, 255) & instruction->status_mask,
+        .halves = between(random, 0, 7),
+        .immediate = between(random, 0, 65535),
+        .tag = between(random, 0, 3)};
     switch (instruction->form) {
     case FORM_WINDOW:
         put_window(random, &command);
@@ -339,8 +341,8 @@ static void asking_changes_nothing(void **state)
 /* A narrow port lengthens a command: the buffer's delay is in the array's answer. */
 static void buffers_are_asked(void **state)
 {
-    static const char *const narrow[] = {"input_buffer.width_words=1", "weight_buffer.width_words=1",
-                                         "output_buffer.width_words=1"};
+    static const char *const narrow[] = {
+        "input_buffer.width_words=1", "weight_buffer.width_words=1", "output_buffer.width_words=1"};
     const struct cnnvp_matmul matmul = {.inputs = 64, .outputs = 64};
     struct cnnvp_command command = {.opcode = CNNVP_OPCODE_matmul};
     struct units_rig rig;

@@ -32,14 +32,15 @@ static struct cnnvp_command command_of(uint32_t opcode, uint32_t buffer, const s
 
 static struct cnnvp_transfer box(uint32_t row_bytes, uint32_t rows, uint32_t gap, uint32_t planes)
 {
-    return (struct cnnvp_transfer){.memory_addr = MEMORY,
-                                   .row_bytes = row_bytes,
-                                   .rows = rows,
-                                   .memory_row_stride = row_bytes + gap,
-                                   .buffer_row_stride = row_bytes,
-                                   .planes = planes,
-                                   .memory_plane_stride = rows * (row_bytes + gap),
-                                   .buffer_plane_stride = rows * row_bytes};
+    return (struct cnnvp_transfer){
+        .memory_addr = MEMORY,
+        .row_bytes = row_bytes,
+        .rows = rows,
+        .memory_row_stride = row_bytes + gap,
+        .buffer_row_stride = row_bytes,
+        .planes = planes,
+        .memory_plane_stride = rows * (row_bytes + gap),
+        .buffer_plane_stride = rows * row_bytes};
 }
 
 static uint64_t asked_ps(const char *const *settings, uint32_t opcode, uint32_t buffer,
@@ -93,8 +94,8 @@ static void check_transfer(const char *const *settings, const struct cnnvp_trans
 
 static const uint32_t shapes[][4] = {
     /* row_bytes, rows, gap, planes */
-    {2, 1, 0, 1},     {64, 1, 0, 1},     {2048, 1, 0, 1},   {34816, 1, 0, 1}, {262144, 1, 0, 1}, {100, 30, 0, 1},
-    {100, 30, 28, 1}, {30, 100, 450, 1}, {448, 16, 0, 8},   {56, 14, 56, 64}, {64, 8, 1024, 4},  {4096, 4, 4096, 3},
+    {2, 1, 0, 1},     {64, 1, 0, 1},     {2048, 1, 0, 1}, {34816, 1, 0, 1}, {262144, 1, 0, 1}, {100, 30, 0, 1},
+    {100, 30, 28, 1}, {30, 100, 450, 1}, {448, 16, 0, 8}, {56, 14, 56, 64}, {64, 8, 1024, 4},  {4096, 4, 4096, 3},
 };
 
 static void lone_transfers_take_what_is_asked(void **state)
@@ -110,10 +111,16 @@ static void lone_transfers_take_what_is_asked(void **state)
 /* The buffer's port is the bottleneck: it is asked too. */
 static void ports_are_asked(void **state)
 {
-    static const char *const narrow[] = {"input_buffer.size=1MiB", "input_buffer.width_words=1", "output_buffer.size=1MiB",
-                                         "output_buffer.width_words=1", "dma.port_bytes=64", "dram.size=16MiB", NULL};
-    static const char *const thin[] = {"input_buffer.size=1MiB", "output_buffer.size=1MiB", "dma.port_bytes=2",
-                                       "dram.size=16MiB", NULL};
+    static const char *const narrow[] = {
+        "input_buffer.size=1MiB",
+        "input_buffer.width_words=1",
+        "output_buffer.size=1MiB",
+        "output_buffer.width_words=1",
+        "dma.port_bytes=64",
+        "dram.size=16MiB",
+        NULL};
+    static const char *const thin[] = {
+        "input_buffer.size=1MiB", "output_buffer.size=1MiB", "dma.port_bytes=2", "dram.size=16MiB", NULL};
     const struct cnnvp_transfer transfer = box(65536, 1, 0, 1);
     (void)state;
     check_transfer(narrow, &transfer, PART);
@@ -177,7 +184,13 @@ static const struct cnnvp_request requests[] = {
     {.op = CNNVP_READ, .address = 100, .size = 5000, .count = 1, .burst_bytes = 64, .outstanding = 16},
     {.op = CNNVP_WRITE, .address = 64, .size = 100000, .count = 1, .burst_bytes = 64, .outstanding = 4},
     {.op = CNNVP_READ, .address = 4096, .size = 60, .count = 200, .stride = 8192, .burst_bytes = 32, .outstanding = 64},
-    {.op = CNNVP_WRITE, .address = 8000000, .size = 64, .count = 50, .stride = -1000, .burst_bytes = 64, .outstanding = 8},
+    {.op = CNNVP_WRITE,
+     .address = 8000000,
+     .size = 64,
+     .count = 50,
+     .stride = -1000,
+     .burst_bytes = 64,
+     .outstanding = 8},
     {.op = CNNVP_READ, .address = 0, .size = 1000000, .count = 1, .burst_bytes = 64, .outstanding = 64},
 };
 enum { REQUESTS = sizeof requests / sizeof requests[0], PRESETS = 5 };
@@ -275,9 +288,12 @@ static void memory_behind_the_bus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lone_transfers_take_what_is_asked), cmocka_unit_test(ports_are_asked),
-        cmocka_unit_test(more_bytes_take_longer),            cmocka_unit_test(memory_estimates_lone_requests),
-        cmocka_unit_test(memory_refuses_wrong_requests),     cmocka_unit_test(memory_without_an_answer),
+        cmocka_unit_test(lone_transfers_take_what_is_asked),
+        cmocka_unit_test(ports_are_asked),
+        cmocka_unit_test(more_bytes_take_longer),
+        cmocka_unit_test(memory_estimates_lone_requests),
+        cmocka_unit_test(memory_refuses_wrong_requests),
+        cmocka_unit_test(memory_without_an_answer),
         cmocka_unit_test(memory_behind_the_bus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

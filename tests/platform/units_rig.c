@@ -12,8 +12,8 @@
 #define MEMORY_BASE UINT64_C(0x80000000)
 
 /* Those who have ports come last. */
-static const char *const names[] = {"input_buffer", "weight_buffer", "output_buffer", "dram",
-                                    "pe_array",     "vector",        "dma"};
+static const char *const names[] = {
+    "input_buffer", "weight_buffer", "output_buffer", "dram", "pe_array", "vector", "dma"};
 enum { NAMES = sizeof names / sizeof names[0] };
 
 cnnvp_config *units_configure(const char *preset, const char *const *settings)
@@ -127,8 +127,8 @@ struct cnnvp_cost units_ask(struct units_rig *rig, const char *instance, const s
 int units_send(struct units_rig *rig, const char *instance, const struct cnnvp_command *command, cnnvp_time *delay)
 {
     struct cnnvp_command passed = *command;
-    struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = &passed, .size = sizeof passed, .tag = command->tag,
-                                  .flow = command->sequence};
+    struct cnnvp_access access = {
+        .op = CNNVP_COMMAND, .data = &passed, .size = sizeof passed, .tag = command->tag, .flow = command->sequence};
     struct cnnvp_host *host = units_rig_host(rig, instance);
     host->message[0] = '\0';
     const int status = fake_access(host, "command", &access);

@@ -171,8 +171,10 @@ static void test_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claim_and_complete), cmocka_unit_test(test_short_level),
-        cmocka_unit_test(test_priorities_and_threshold), cmocka_unit_test(test_wrong_completions),
+        cmocka_unit_test(test_claim_and_complete),
+        cmocka_unit_test(test_short_level),
+        cmocka_unit_test(test_priorities_and_threshold),
+        cmocka_unit_test(test_wrong_completions),
         cmocka_unit_test(test_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ struct track {
     char *name;
     int is_counter;
     char *unit;
-    int open;     /* a slice is */
+    int open; /* a slice is */
     int has_time;
     uint64_t time;
 };
@@ -244,8 +244,8 @@ static void read_event(struct reader *r, struct message m, uint64_t time, int ha
             uuid = field.value;
         } else if (field.number == 10) {
             if (field.value >= TABLE || r->names[field.value] == NULL || !has_state)
-                (void)fail(r, has_state ? "name has not been interned"
-                                        : "name, and the packet does not say it needs state");
+                (void)fail(
+                    r, has_state ? "name has not been interned" : "name, and the packet does not say it needs state");
             else
                 event.name = r->names[field.value];
         } else if (field.number == 30) {

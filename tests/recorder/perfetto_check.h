@@ -15,14 +15,14 @@ struct perfetto_event {
     uint64_t time_ns;
     const char *parent; /* name of the track's parent, "" without */
     const char *track;
-    int is_counter;     /* of the track */
-    const char *unit;   /* of a counter track, "" without */
-    const char *name;   /* begin */
-    const char *layer;  /* begin; "" without */
-    uint64_t begin_ps;  /* begin */
-    uint64_t end_ps;    /* begin */
-    uint64_t flow;      /* begin; 0 without */
-    int64_t value;      /* counter */
+    int is_counter;    /* of the track */
+    const char *unit;  /* of a counter track, "" without */
+    const char *name;  /* begin */
+    const char *layer; /* begin; "" without */
+    uint64_t begin_ps; /* begin */
+    uint64_t end_ps;   /* begin */
+    uint64_t flow;     /* begin; 0 without */
+    int64_t value;     /* counter */
 };
 
 typedef void (*perfetto_event_fn)(void *context, const struct perfetto_event *event);

@@ -12,24 +12,24 @@
 
 #include <cmocka.h>
 
-static const char *const causes[] = {"bias",  "fill",   "writeout",    "vector", "input",
-                                     "weight", "output", "instruction", "host"};
+static const char *const causes[] = {
+    "bias", "fill", "writeout", "vector", "input", "weight", "output", "instruction", "host"};
 #define CAUSES (sizeof causes / sizeof causes[0])
 
-static const struct cnnvp_layer_info layers[] = {{"C1", "conv", "forward", 1000},
-                                                 {"S2", "pool", "forward", 0},
-                                                 {"C1", "conv", "backward", 500}};
+static const struct cnnvp_layer_info layers[] = {
+    {"C1", "conv", "forward", 1000}, {"S2", "pool", "forward", 0}, {"C1", "conv", "backward", 500}};
 #define LAYERS 3u
 
-static const struct cnnvp_work_info work = {.struct_size = sizeof work,
-                                            .command = "run",
-                                            .network = "net.onnx",
-                                            .network_hash = 0xABCDEF,
-                                            .seed = 7,
-                                            .images = 4,
-                                            .pes = 64,
-                                            .layers = layers,
-                                            .layer_count = LAYERS};
+static const struct cnnvp_work_info work = {
+    .struct_size = sizeof work,
+    .command = "run",
+    .network = "net.onnx",
+    .network_hash = 0xABCDEF,
+    .seed = 7,
+    .images = 4,
+    .pes = 64,
+    .layers = layers,
+    .layer_count = LAYERS};
 
 static uint64_t random_state;
 
@@ -254,8 +254,8 @@ static void sums_are_those_of_what_was_fed(void **state)
         assert_int_equal(count(layer, "input_words"), mine[ARRAY_INPUT_WORDS]);
         assert_int_equal(count(layer, "weight_words"), mine[ARRAY_WEIGHT_WORDS]);
         assert_int_equal(count(layer, "output_words"), mine[ARRAY_OUTPUT_WORDS]);
-        assert_close(real(layer, "utilization"),
-                     (double)(layers[i].macs * 4) / ((double)mine[ARRAY_COMPUTE] * 64), 1e-12);
+        assert_close(real(layer, "utilization"), (double)(layers[i].macs * 4) / ((double)mine[ARRAY_COMPUTE] * 64),
+                     1e-12);
     }
     idle = 12345 + by_tag[0][ARRAY_COMPUTE];
     for (size_t c = 0; c < CAUSES; ++c)
@@ -465,7 +465,7 @@ static void tags_that_nobody_described(void **state)
     (void)state;
     cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65535, 5);
     cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 300, 6);
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65536, 7);      /* no such tag: nobody's */
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65536, 7); /* no such tag: nobody's */
     cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, UINT32_MAX, 8);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", UINT32_MAX, 0, 1, 2);
     root = json_of(recorder, 1);
@@ -507,8 +507,7 @@ static void unknown_names_in_a_table_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
-        assert_int_equal(cnnvp_recorder_new(machine_with(wrong[i], NULL), NULL, 0, &recorder, &error),
-                         CNNVP_BAD_INPUT);
+        assert_int_equal(cnnvp_recorder_new(machine_with(wrong[i], NULL), NULL, 0, &recorder, &error), CNNVP_BAD_INPUT);
         assert_null(recorder);
         assert_non_null(strstr(error.text, "extra"));
         assert_non_null(strstr(error.text, "stall_cycles.writeout"));

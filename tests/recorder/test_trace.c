@@ -116,21 +116,22 @@ static void small_waveform_in_full(void **state)
 
 static void small_timeline_in_full(void **state)
 {
-    static const char expected[] = "0 instruction/issue begin issue layer=C1 ps=0-1000 flow=9\n"
-                                   "0 input_buffer/features 5 feature_words\n"
-                                   "1 instruction/issue end\n"
-                                   "1 pe_array/conv begin conv layer=C1 ps=1500-4700 flow=9\n"
-                                   "1 input_buffer/features 0 feature_words\n"
-                                   "4 pe_array/conv end\n"
-                                   "4 pe_array/conv begin max layer=S2 ps=4700-4900 flow=0\n"
-                                   "4 pe_array/conv end\n"
-                                   "4 pe_array/irq 1 \n"
-                                   "6 pe_array/irq 0 \n"
-                                   "100 links/pe_array to dram 10000000000 bytes/s\n"
-                                   "200 links/pe_array to dram 10000000 bytes/s\n"
-                                   "300 links/pe_array to dram 0 bytes/s\n"
-                                   "400 links/pe_array to dram 20000000 bytes/s\n"
-                                   "500 links/pe_array to dram 0 bytes/s\n";
+    static const char expected[] =
+        "0 instruction/issue begin issue layer=C1 ps=0-1000 flow=9\n"
+        "0 input_buffer/features 5 feature_words\n"
+        "1 instruction/issue end\n"
+        "1 pe_array/conv begin conv layer=C1 ps=1500-4700 flow=9\n"
+        "1 input_buffer/features 0 feature_words\n"
+        "4 pe_array/conv end\n"
+        "4 pe_array/conv begin max layer=S2 ps=4700-4900 flow=0\n"
+        "4 pe_array/conv end\n"
+        "4 pe_array/irq 1 \n"
+        "6 pe_array/irq 0 \n"
+        "100 links/pe_array to dram 10000000000 bytes/s\n"
+        "200 links/pe_array to dram 10000000 bytes/s\n"
+        "300 links/pe_array to dram 0 bytes/s\n"
+        "400 links/pe_array to dram 20000000 bytes/s\n"
+        "500 links/pe_array to dram 0 bytes/s\n";
     struct perfetto_result result;
     char list[LIST_BYTES] = "";
     size_t size;
@@ -176,16 +177,17 @@ static void feed_calls(cnnvp_recorder *recorder)
 
 static void calls_are_nested_slices(void **state)
 {
-    static const char expected[] = "1 dram/functions begin main layer= ps=0-0 flow=0\n"
-                                   "2 dram/functions begin work layer= ps=0-0 flow=0\n"
-                                   "2 dram/functions begin trap layer= ps=0-0 flow=0\n"
-                                   "3 dram/functions end\n"
-                                   "4 dram/functions end\n"
-                                   "5 dram/functions begin work layer= ps=0-0 flow=0\n"
-                                   "6 dram/functions begin 0x00000400 layer= ps=0-0 flow=0\n"
-                                   "9 dram/functions end\n"
-                                   "9 dram/functions end\n"
-                                   "9 dram/functions end\n";
+    static const char expected[] =
+        "1 dram/functions begin main layer= ps=0-0 flow=0\n"
+        "2 dram/functions begin work layer= ps=0-0 flow=0\n"
+        "2 dram/functions begin trap layer= ps=0-0 flow=0\n"
+        "3 dram/functions end\n"
+        "4 dram/functions end\n"
+        "5 dram/functions begin work layer= ps=0-0 flow=0\n"
+        "6 dram/functions begin 0x00000400 layer= ps=0-0 flow=0\n"
+        "9 dram/functions end\n"
+        "9 dram/functions end\n"
+        "9 dram/functions end\n";
     struct perfetto_result result;
     char list[LIST_BYTES] = "";
     cnnvp_recorder *recorder = make(path("calls.pftrace"));
@@ -412,10 +414,25 @@ static void the_same_run_gives_the_same_bytes(void **state)
 /* Values at the limits of what fits into 32 bits, as the differences that they are. */
 static void all_values_of_a_counter_are_read_back(void **state)
 {
-    static const uint64_t values[] = {0, 1, UINT64_C(1) << 31, 1, UINT64_C(1) << 32, (UINT64_C(1) << 31) - 1, INT64_MAX,
-                                      INT64_MAX - (UINT64_C(1) << 31), 5};
-    static const uint64_t times[] = {0, 1000, 1001000, UINT64_C(4294967295000), UINT64_C(4294969000000),
-                                     UINT64_C(8589936295000), UINT64_C(8589936296000), UINT64_C(18446744073000000)};
+    static const uint64_t values[] = {
+        0,
+        1,
+        UINT64_C(1) << 31,
+        1,
+        UINT64_C(1) << 32,
+        (UINT64_C(1) << 31) - 1,
+        INT64_MAX,
+        INT64_MAX - (UINT64_C(1) << 31),
+        5};
+    static const uint64_t times[] = {
+        0,
+        1000,
+        1001000,
+        UINT64_C(4294967295000),
+        UINT64_C(4294969000000),
+        UINT64_C(8589936295000),
+        UINT64_C(8589936296000),
+        UINT64_C(18446744073000000)};
     enum { VALUES = sizeof values / sizeof values[0], TIMES = sizeof times / sizeof times[0] };
     cnnvp_recorder *recorder = make(path("values.pftrace"));
     struct perfetto_result result;
@@ -428,9 +445,9 @@ static void all_values_of_a_counter_are_read_back(void **state)
         const uint64_t at = times[i < TIMES ? i : TIMES - 1];
 
         cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, at, values[i]);
-        length += (size_t)snprintf(expected + length, sizeof expected - length,
-                                   "%" PRIu64 " input_buffer/features %" PRIu64 " feature_words\n", at / 1000,
-                                   values[i]);
+        length +=
+            (size_t)snprintf(expected + length, sizeof expected - length,
+                             "%" PRIu64 " input_buffer/features %" PRIu64 " feature_words\n", at / 1000, values[i]);
     }
     finish(recorder, UINT64_MAX);
     data = content("values.pftrace", &size);

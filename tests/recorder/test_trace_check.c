@@ -81,8 +81,12 @@ static void broken_dumps_are_refused(void **state)
 /* ---- Perfetto ---- */
 
 /* Packets by hand: sequence 1; flags 1 for the first, then 2. */
-#define NAME "\x0a\x0d\x50\x01\x68\x01\x62\x07\x12\x05\x08\x01\x12\x01" "x"
-#define TRACK "\x0a\x0c\x50\x01\x68\x02\xe2\x03\x05\x08\x05\x12\x01" "t"
+#define NAME                                                   \
+    "\x0a\x0d\x50\x01\x68\x01\x62\x07\x12\x05\x08\x01\x12\x01" \
+    "x"
+#define TRACK                                              \
+    "\x0a\x0c\x50\x01\x68\x02\xe2\x03\x05\x08\x05\x12\x01" \
+    "t"
 #define BEGIN(time) "\x0a\x0e\x40" time "\x50\x01\x68\x02\x5a\x06\x48\x01\x58\x05\x50\x01"
 #define END(time) "\x0a\x0c\x40" time "\x50\x01\x68\x02\x5a\x04\x48\x02\x58\x05"
 #define END_WITHOUT_STATE(time) "\x0a\x0a\x40" time "\x50\x01\x5a\x04\x48\x02\x58\x05"
@@ -107,7 +111,10 @@ static void a_valid_trace_passes(void **state)
 
 static void broken_traces_are_refused(void **state)
 {
-#define CASE(text, reason) {text, sizeof(text) - 1, reason}
+#define CASE(text, reason)             \
+    {                                  \
+        text, sizeof(text) - 1, reason \
+    }
     static const struct {
         const char *data;
         size_t size;

@@ -18,14 +18,15 @@
 
 static void overlapping_spans_are_put_one_behind_the_other(void **state)
 {
-    static const char expected[] = "1 pe_array/conv begin a layer= ps=1000-9000 flow=0\n"
-                                   "9 pe_array/conv end\n"
-                                   "9 pe_array/conv begin b layer= ps=9000-9000 flow=0\n"
-                                   "9 pe_array/conv end\n"
-                                   "9 pe_array/conv begin c layer= ps=9000-12000 flow=0\n"
-                                   "12 pe_array/conv end\n"
-                                   "20 pe_array/conv begin d layer= ps=20000-20000 flow=0\n"
-                                   "20 pe_array/conv end\n";
+    static const char expected[] =
+        "1 pe_array/conv begin a layer= ps=1000-9000 flow=0\n"
+        "9 pe_array/conv end\n"
+        "9 pe_array/conv begin b layer= ps=9000-9000 flow=0\n"
+        "9 pe_array/conv end\n"
+        "9 pe_array/conv begin c layer= ps=9000-12000 flow=0\n"
+        "12 pe_array/conv end\n"
+        "20 pe_array/conv begin d layer= ps=20000-20000 flow=0\n"
+        "20 pe_array/conv end\n";
     struct perfetto_result result;
     char list[LIST_BYTES] = "";
     size_t size;
@@ -50,9 +51,10 @@ static void overlapping_spans_are_put_one_behind_the_other(void **state)
 
 static void late_values_are_put_in_order(void **state)
 {
-    static const char expected[] = "10 dram/queue 2 requests\n"
-                                   "20 dram/queue 3 requests\n"
-                                   "30 dram/queue 1 requests\n";
+    static const char expected[] =
+        "10 dram/queue 2 requests\n"
+        "20 dram/queue 3 requests\n"
+        "30 dram/queue 1 requests\n";
     struct perfetto_result result;
     char list[LIST_BYTES] = "";
     size_t size;

@@ -91,21 +91,22 @@ static void the_span_of_the_instruction_says_when(void **state)
 
     (void)state;
     add(recorder, 7, 0, 0, 4000);
-    add(recorder, 8, 0, 0, 500); /* its span never comes: its own time counts */
+    add(recorder, 8, 0, 0, 500);                                        /* its span never comes: its own time counts */
     cnnvp_recorder_span(recorder, ELEMENT, 0, "issue", 1, 7, 0, 50000); /* another unit's */
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", 1, 7, 200000, 600000);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", 1, 7, 600000, 900000); /* nothing is left for it */
-    expect_list(recorder, 1000000,
-                "0 instruction/issue begin issue layer=tag_1 ps=0-50000 flow=7\n"
-                "0 links/pe_array to dram 5000000000 bytes/s\n"
-                "50 instruction/issue end\n"
-                "100 links/pe_array to dram 0 bytes/s\n"
-                "200 pe_array/conv begin conv layer=tag_1 ps=200000-600000 flow=7\n"
-                "200 links/pe_array to dram 10000000000 bytes/s\n"
-                "600 pe_array/conv end\n"
-                "600 pe_array/conv begin conv layer=tag_1 ps=600000-900000 flow=7\n"
-                "600 links/pe_array to dram 0 bytes/s\n"
-                "900 pe_array/conv end\n");
+    expect_list(
+        recorder, 1000000,
+        "0 instruction/issue begin issue layer=tag_1 ps=0-50000 flow=7\n"
+        "0 links/pe_array to dram 5000000000 bytes/s\n"
+        "50 instruction/issue end\n"
+        "100 links/pe_array to dram 0 bytes/s\n"
+        "200 pe_array/conv begin conv layer=tag_1 ps=200000-600000 flow=7\n"
+        "200 links/pe_array to dram 10000000000 bytes/s\n"
+        "600 pe_array/conv end\n"
+        "600 pe_array/conv begin conv layer=tag_1 ps=600000-900000 flow=7\n"
+        "600 links/pe_array to dram 0 bytes/s\n"
+        "900 pe_array/conv end\n");
 }
 
 /* What two transfers at a time would carry together beyond the part's peak lies in the windows beside. */

@@ -112,9 +112,9 @@ void list_event(void *context, const struct perfetto_event *event)
     char line[1024];
 
     if (event->type == 1)
-        snprintf(line, sizeof line,
-                 "%" PRIu64 " %s/%s begin %s layer=%s ps=%" PRIu64 "-%" PRIu64 " flow=%" PRIu64 "\n", event->time_ns,
-                 event->parent, event->track, event->name, event->layer, event->begin_ps, event->end_ps, event->flow);
+        snprintf(line, sizeof line, "%" PRIu64 " %s/%s begin %s layer=%s ps=%" PRIu64 "-%" PRIu64 " flow=%" PRIu64 "\n",
+                 event->time_ns, event->parent, event->track, event->name, event->layer, event->begin_ps, event->end_ps,
+                 event->flow);
     else if (event->type == 2)
         snprintf(line, sizeof line, "%" PRIu64 " %s/%s end\n", event->time_ns, event->parent, event->track);
     else

@@ -52,7 +52,7 @@ static int next(struct reader *r)
     r->token[0] = '\0';
     while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
         r->line += *r->at++ == '\n';
-    while (r->at < r->end && *r->at > ' ' && *r->at < 127 && length + 1 < TOKEN_BYTES)
+    while (r->at<r->end && * r->at> ' ' && *r->at < 127 && length + 1 < TOKEN_BYTES)
         r->token[length++] = *r->at++;
     r->token[length] = '\0';
     if (r->at < r->end && length && *r->at != ' ' && *r->at != '\n' && *r->at != '\t' && *r->at != '\r')
@@ -122,8 +122,8 @@ static int is_name(const char *text)
     if (!*text || (*text >= '0' && *text <= '9'))
         return 0;
     for (; *text; ++text)
-        if (!((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9')
-              || *text == '_' || *text == '$'))
+        if (!((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9') ||
+              *text == '_' || *text == '$'))
             return 0;
     return 1;
 }

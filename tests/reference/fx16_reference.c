@@ -11,12 +11,12 @@ struct run {
     const struct test_fx16_memory *memory;
     const struct cnnvp_binary *binary;
     const struct cnnvp_binary_layer *layer;
-    uint32_t number;   /* image that runs */
+    uint32_t number; /* image that runs */
     uint32_t acc_bits;
-    int32_t shift;     /* the layer's `format` */
+    int32_t shift; /* the layer's `format` */
     int32_t bias_shift;
     uint32_t rounding;
-    int16_t *weights;  /* [out][in][ky][kx], depthwise [channel][ky][kx], fc [out][in] */
+    int16_t *weights; /* [out][in][ky][kx], depthwise [channel][ky][kx], fc [out][in] */
     int16_t *biases;
     const int16_t *table;
     const char *wrong;
@@ -39,8 +39,7 @@ static int16_t *word(struct run *run, const struct cnnvp_binary_tensor *tensor, 
 {
     static int16_t nowhere;
     const int64_t words = c * tensor->channel_stride + y * (int64_t)tensor->row_stride + x;
-    const int64_t address =
-        (int64_t)tensor->address + (int64_t)run->number * tensor->image_stride + words * 2;
+    const int64_t address = (int64_t)tensor->address + (int64_t)run->number * tensor->image_stride + words * 2;
     int16_t *found = at(run, (uint64_t)address, 2);
     return found != NULL ? found : &nowhere;
 }
@@ -96,8 +95,8 @@ static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t 
     for (uint32_t o = 0; o < outputs; ++o)
         for (uint32_t i = 0; i < inputs; ++i)
             for (uint32_t tap = 0; tap < s.taps; ++tap) {
-                const uint64_t source = layer->op == CNNVP_OP_FC ? (uint64_t)i * outputs + o
-                                                                  : ((uint64_t)o * inputs + i) * s.taps + tap;
+                const uint64_t source =
+                    layer->op == CNNVP_OP_FC ? (uint64_t)i * outputs + o : ((uint64_t)o * inputs + i) * s.taps + tap;
                 run->weights[((uint64_t)(out + o) * s.inputs + in + i) * s.taps + tap] = from[source];
             }
     from += (uint64_t)outputs * inputs * s.taps;
@@ -176,8 +175,8 @@ static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
             for (uint32_t kx = 0; kx < layer->kx; ++kx) {
                 const int64_t row = (int64_t)y * layer->sy + (int64_t)ky * layer->dy - layer->pad_top;
                 const int64_t column = (int64_t)x * layer->sx + (int64_t)kx * layer->dx - layer->pad_left;
-                if (by_blocks && (!in_one_block(run, layer->in.height, y, row) ||
-                                  !in_one_block(run, layer->in.width, x, column)))
+                if (by_blocks &&
+                    (!in_one_block(run, layer->in.height, y, row) || !in_one_block(run, layer->in.width, x, column)))
                     continue;
                 const int64_t value = *word(run, &layer->in, layer->depthwise ? o : i, row, column);
                 const int64_t weight = run->weights[((uint64_t)(o * inputs + i) * layer->ky + ky) * layer->kx + kx];
@@ -253,8 +252,7 @@ static int16_t pool_window(struct run *run, uint32_t c, uint32_t y, uint32_t x)
 /* A word of an operand whose dimensions of 1 count for all positions. */
 static int64_t operand(struct run *run, const struct cnnvp_binary_tensor *tensor, uint32_t c, uint32_t y, uint32_t x)
 {
-    return *word(run, tensor, tensor->channels == 1 ? 0 : c, tensor->height == 1 ? 0 : y,
-                 tensor->width == 1 ? 0 : x);
+    return *word(run, tensor, tensor->channels == 1 ? 0 : c, tensor->height == 1 ? 0 : y, tensor->width == 1 ? 0 : x);
 }
 
 static int16_t combine(struct run *run, int64_t a, int64_t b)
@@ -376,8 +374,8 @@ static void normalise_channel(struct run *run, uint32_t c, int64_t gamma, int64_
             const int64_t distance = *word(run, &layer->in, c, y, x) - mean;
             squares += (uint64_t)(distance * distance);
         }
-    const int64_t inverse = test_fx16_inverse_root(squares, (uint64_t)count, formats->epsilon,
-                                                   -(int8_t)(formats->inverse & 0xffu), run->rounding);
+    const int64_t inverse = test_fx16_inverse_root(
+        squares, (uint64_t)count, formats->epsilon, -(int8_t)(formats->inverse & 0xffu), run->rounding);
     const int64_t scale = rounded(run, gamma * inverse, formats->scale);
     const int64_t product = rounded(run, mean * scale, formats->product);
     const int64_t offset = rounded(run, beta - product, formats->offset);

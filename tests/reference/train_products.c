@@ -183,12 +183,14 @@ static void finish_part(const struct train_net *net, const struct train_layer *l
 static int next_part(const struct train_net *net, const struct train_layer *layer, enum train_pass pass,
                      uint32_t images, uint32_t p, struct part *part)
 {
-    const enum train_block block = net->options.bits == 0 ? TRAIN_BY_TENSOR
-                                   : pass == TRAIN_PASS_ERROR        ? layer->kernel->block
-                                                          : layer->in->block;
-    struct range *const of = pass == TRAIN_PASS_FORWARD ? &part->in
-                             : pass == TRAIN_PASS_ERROR ? &part->out
-                                                        : &part->image;
+    const enum train_block block =
+        net->options.bits == 0     ? TRAIN_BY_TENSOR
+        : pass == TRAIN_PASS_ERROR ? layer->kernel->block
+                                   : layer->in->block;
+    struct range *const of =
+        pass == TRAIN_PASS_FORWARD ? &part->in
+        : pass == TRAIN_PASS_ERROR ? &part->out
+                                   : &part->image;
     *part = (struct part){{0, images}, {0, layer->outputs}, {0, layer->inputs}};
     if (block != (pass == TRAIN_PASS_GRADIENT ? TRAIN_BY_IMAGE : TRAIN_BY_CHANNEL))
         return p == 0;
@@ -198,7 +200,7 @@ static int next_part(const struct train_net *net, const struct train_layer *laye
 }
 
 void train_products(const struct train_net *net, const struct train_layer *layer, enum train_pass pass, uint32_t images,
-                     uint64_t n, double *to)
+                    uint64_t n, double *to)
 {
     struct part part;
     for (uint32_t p = 0; next_part(net, layer, pass, images, p, &part); ++p) {

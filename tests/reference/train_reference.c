@@ -268,9 +268,9 @@ static void forward(struct train_net *net, uint32_t images, int stored)
         if (l + 1 == net->layer_count)
             return;
         rectify(layer, n);
-        train_tensor_quantise(layer->out, net->options.bits, net->options.rounding,
-                              seed_of(net, stored ? UINT32_MAX : net->step, l, TRAIN_OF_ACTIVATION), layer->values, n,
-                              &layer->saturated);
+        train_tensor_quantise(
+            layer->out, net->options.bits, net->options.rounding,
+            seed_of(net, stored ? UINT32_MAX : net->step, l, TRAIN_OF_ACTIVATION), layer->values, n, &layer->saturated);
         pool(net, layer, images, layer->out, net->layers[l + 1].in);
     }
 }
@@ -305,9 +305,9 @@ static void backward(struct train_net *net, uint32_t images)
         }
         free(errors);
         errors = NULL;
-        train_tensor_quantise(layer->error, net->options.bits,
-                              net->options.carried ? TRAIN_CARRIED : net->options.rounding,
-                              seed_of(net, net->step, l, TRAIN_OF_ERROR), layer->chain, n, &layer->saturated);
+        train_tensor_quantise(
+            layer->error, net->options.bits, net->options.carried ? TRAIN_CARRIED : net->options.rounding,
+            seed_of(net, net->step, l, TRAIN_OF_ERROR), layer->chain, n, &layer->saturated);
         for (uint64_t i = 0; i < n; ++i)
             layer->errors[i] = value_at(net, layer->error, i);
         if (!layer->norm)
@@ -338,9 +338,9 @@ static void quantise_weights(struct train_net *net)
         const uint64_t weights = train_weight_count(layer);
         train_tensor_quantise(layer->kernel, options->bits, options->rounding,
                               seed_of(net, net->step, l, TRAIN_OF_WEIGHT), layer->weights, weights, &layer->saturated);
-        train_tensor_quantise(layer->bias_copy, options->bits, options->rounding,
-                              seed_of(net, net->step, l, TRAIN_OF_BIAS), layer->biases, layer->outputs,
-                              &layer->saturated);
+        train_tensor_quantise(
+            layer->bias_copy, options->bits, options->rounding, seed_of(net, net->step, l, TRAIN_OF_BIAS),
+            layer->biases, layer->outputs, &layer->saturated);
         for (uint64_t i = 0; options->no_master && i < weights; ++i)
             layer->weights[i] = value_at(net, layer->kernel, i);
     }
@@ -446,8 +446,7 @@ struct train_result train_net_evaluate(struct train_net *net, const uint8_t *ima
     struct train_result result = {0, 0};
     for (uint32_t first = 0; first < count; first += net->images_max) {
         const uint32_t part = count - first < net->images_max ? count - first : net->images_max;
-        const struct train_result one =
-            run(net, images + first * input_size(&net->layers[0]), labels + first, part, 1);
+        const struct train_result one = run(net, images + first * input_size(&net->layers[0]), labels + first, part, 1);
         result.loss += one.loss * part / count;
         result.correct += one.correct;
     }
@@ -491,9 +490,9 @@ static void new_layer(struct train_layer *layer, uint32_t images)
     const uint64_t weights = train_weight_count(layer);
     const uint64_t outputs = images * channels * train_plane(layer);
     double **const per_weight[] = {&layer->weights, &layer->weight_velocity, &layer->gradient};
-    double **const per_channel[] = {&layer->biases, &layer->bias_velocity, &layer->gamma_velocity, &layer->beta,
-                                    &layer->beta_velocity, &layer->mean, &layer->dgamma, &layer->dbeta,
-                                    &layer->norm_scale, &layer->norm_mean, &layer->norm_sigma};
+    double **const per_channel[] = {&layer->biases,        &layer->bias_velocity, &layer->gamma_velocity, &layer->beta,
+                                    &layer->beta_velocity, &layer->mean,          &layer->dgamma,         &layer->dbeta,
+                                    &layer->norm_scale,    &layer->norm_mean,     &layer->norm_sigma};
     double **const per_output[] = {&layer->sums, &layer->errors, &layer->values, &layer->chain};
     for (size_t i = 0; i < sizeof per_weight / sizeof *per_weight; ++i)
         *per_weight[i] = train_room(weights, sizeof(double));
@@ -516,8 +515,7 @@ void train_net_new(struct train_net *net, const struct train_layer *layers, uint
     net->layers = train_room(count, sizeof *net->layers);
     memcpy(net->layers, layers, count * sizeof *layers);
     for (uint32_t l = 0; l < count; ++l) {
-        const enum train_block of_out =
-            l + 1 < count ? block_of(options, &net->layers[l + 1]) : TRAIN_BY_TENSOR;
+        const enum train_block of_out = l + 1 < count ? block_of(options, &net->layers[l + 1]) : TRAIN_BY_TENSOR;
         new_layer(&net->layers[l], images_max);
         new_tensors(&net->layers[l], images_max, options, of_out);
     }
@@ -527,12 +525,19 @@ void train_net_free(struct train_net *net)
 {
     for (uint32_t l = 0; l < net->layer_count; ++l) {
         struct train_layer *layer = &net->layers[l];
-        void *const pieces[] = {layer->weights, layer->weight_velocity, layer->gradient, layer->biases,
-                                layer->bias_velocity, layer->gamma, layer->gamma_velocity, layer->beta,
-                                layer->beta_velocity, layer->mean, layer->sigma, layer->dgamma, layer->dbeta,
-                                layer->norm_scale, layer->norm_mean, layer->norm_sigma, layer->sums, layer->errors,
-                                layer->values, layer->chain, layer->positive, layer->place, layer->max_at,
-                                layer->min_at};
+        void *const pieces[] = {
+            layer->weights,        layer->weight_velocity,
+            layer->gradient,       layer->biases,
+            layer->bias_velocity,  layer->gamma,
+            layer->gamma_velocity, layer->beta,
+            layer->beta_velocity,  layer->mean,
+            layer->sigma,          layer->dgamma,
+            layer->dbeta,          layer->norm_scale,
+            layer->norm_mean,      layer->norm_sigma,
+            layer->sums,           layer->errors,
+            layer->values,         layer->chain,
+            layer->positive,       layer->place,
+            layer->max_at,         layer->min_at};
         for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i)
             free(pieces[i]);
         train_tensor_free(layer->in);

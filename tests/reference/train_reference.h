@@ -27,22 +27,22 @@ struct train_layer {
     uint32_t connected;
     uint32_t inputs, height, width; /* fully connected: inputs, 1, 1 */
     uint32_t outputs;
-    uint32_t side, pad;             /* kernel and border of a convolution */
+    uint32_t side, pad; /* kernel and border of a convolution */
     uint32_t norm, bias, relu, pool;
     double epsilon;
     /* Parameters; binary32 numbers unless bits is 0. [outputs][inputs][side][side]. */
     double *weights, *weight_velocity;
     double *biases, *bias_velocity;
     double *gamma, *gamma_velocity, *beta, *beta_velocity;
-    double *mean, *sigma;           /* running */
+    double *mean, *sigma; /* running */
     /* Of the last step, for a look inside. */
-    double *sums;                   /* [images][outputs][height'][width'] */
-    double *gradient;               /* by weights */
-    double *dgamma, *dbeta;         /* dbeta: by biases where there is no norm */
-    double *errors;                 /* by sums, as quantised */
+    double *sums;           /* [images][outputs][height'][width'] */
+    double *gradient;       /* by weights */
+    double *dgamma, *dbeta; /* dbeta: by biases where there is no norm */
+    double *errors;         /* by sums, as quantised */
     /* Own. */
     struct train_tensor *in, *kernel, *bias_copy, *out, *error; /* out: before the pool */
-    double *values, *chain;         /* behind batch norm and ReLU; loss by the output */
+    double *values, *chain;                                     /* behind batch norm and ReLU; loss by the output */
     uint8_t *positive, *place;
     double *norm_scale, *norm_mean, *norm_sigma;
     uint64_t *max_at, *min_at;
@@ -52,11 +52,11 @@ struct train_layer {
 struct train_options {
     uint32_t bits;
     enum train_rounding rounding;
-    int carried;              /* errors round so, in place of `rounding` */
+    int carried; /* errors round so, in place of `rounding` */
     enum train_block block;
-    int no_master;            /* weights are what their mantissas say, also when they are updated */
-    int float_backward;       /* forward with `bits`, the way back in binary64 */
-    int range;                /* sigma of batch norm from the range */
+    int no_master;      /* weights are what their mantissas say, also when they are updated */
+    int float_backward; /* forward with `bits`, the way back in binary64 */
+    int range;          /* sigma of batch norm from the range */
     double rate, momentum, bn_momentum;
     uint64_t seed;
     /* Seed of a quantisation; NULL: a hash of all four. */
@@ -69,7 +69,7 @@ struct train_net {
     uint32_t layer_count;
     uint32_t images_max;
     const uint8_t *brightest; /* largest byte of each channel of a data set whose images share exponents; NULL: 255 */
-    uint64_t step; /* number of the next one */
+    uint64_t step;            /* number of the next one */
 };
 
 struct train_result {

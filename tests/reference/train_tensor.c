@@ -142,9 +142,9 @@ void train_tensor_round(struct train_tensor *tensor, uint32_t bits, enum train_r
     for (uint64_t i = 0; i < n; ++i) {
         const int exponent = exponent_at(tensor, i);
         remainder = i % tensor->plane == 0 ? 0 : remainder;
-        tensor->mantissas[i] = rounding == TRAIN_CARRIED
-                                   ? carried(bits, x[i], exponent, &remainder, saturated)
-                                   : mantissa_of(bits, rounding, x[i], exponent, train_hash(seed, i), saturated);
+        tensor->mantissas[i] =
+            rounding == TRAIN_CARRIED ? carried(bits, x[i], exponent, &remainder, saturated)
+                                      : mantissa_of(bits, rounding, x[i], exponent, train_hash(seed, i), saturated);
     }
 }
 

@@ -106,7 +106,7 @@ static void make_table(const struct chain *chain, uint32_t block, struct table *
 struct element {
     struct fake_sim sim;
     struct cnnvp_host *scheduler;
-    uint32_t room;  /* of the queue */
+    uint32_t room; /* of the queue */
     uint32_t low;
     uint32_t high_words[65536];
     uint32_t low_words[65536];
@@ -231,9 +231,28 @@ static void a_full_queue_is_waited_for(void **state)
 static void assignments_are_elided(void **state)
 {
     (void)state;
-    struct table table = {.words = {2, 0x0001, 1, 0, 9, 0x0001, 1, 1, 0, /* list */ 1, 3u << 16, 14, 0, 0,
-                                    /* layer 5, r7 = 1, r7 = 1 */ 5, 0x01000000, 1, 0x40000700, 1, 0x40000700},
-                          .count = 20};
+    struct table table = {
+        .words = {2,
+                  0x0001,
+                  1,
+                  0,
+                  9,
+                  0x0001,
+                  1,
+                  1,
+                  0,
+                  /* list */ 1,
+                  3u << 16,
+                  14,
+                  0,
+                  0,
+                  /* layer 5, r7 = 1, r7 = 1 */ 5,
+                  0x01000000,
+                  1,
+                  0x40000700,
+                  1,
+                  0x40000700},
+        .count = 20};
     struct element *element = open_scheduler(&table);
     for (uint32_t run = 1; run <= 2; ++run) {
         (void)fake_write(element->scheduler, "CTRL", 1);
@@ -270,8 +289,8 @@ static void wrong_tables_are_refused(void **state)
     const struct chain chain = chain_worked(1);
     static const struct {
         uint32_t word, value;
-    } wrong[] = {{0, 0}, {0, 1}, {0, 65}, {0, 0xffffffff}, {1, 0x1010}, {2, 0}, {4, 0xffffffff}, {4, 5000},
-                 {7, 0}, {7, 3}, {8, 16384}};
+    } wrong[] = {{0, 0},          {0, 1},    {0, 65}, {0, 0xffffffff}, {1, 0x1010}, {2, 0},
+                 {4, 0xffffffff}, {4, 5000}, {7, 0},  {7, 3},          {8, 16384}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
         struct table table;
         make_table(&chain, 4, &table);
@@ -308,10 +327,8 @@ static void wrong_tables_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pushes_what_the_recursion_says),
-        cmocka_unit_test(a_full_queue_is_waited_for),
-        cmocka_unit_test(assignments_are_elided),
-        cmocka_unit_test(kept_assignments_are_pushed),
+        cmocka_unit_test(pushes_what_the_recursion_says), cmocka_unit_test(a_full_queue_is_waited_for),
+        cmocka_unit_test(assignments_are_elided),         cmocka_unit_test(kept_assignments_are_pushed),
         cmocka_unit_test(wrong_tables_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@
 
 #include "soak.h"
 
-#define WORKER_PAIRS 64u /* then a new one: the simulation kernel's pools only grow */
+#define WORKER_PAIRS 64u  /* then a new one: the simulation kernel's pools only grow */
 #define PAIR_SECONDS 120u /* of real time; a pair takes some hundredths of one */
 
 struct options {
@@ -131,10 +131,9 @@ static void soak_all(struct soak *soak, const struct options *options)
 
 static int parse(int argc, char **argv, struct soak *soak, struct options *options)
 {
-    static const struct option names[] = {{"seed", 1, NULL, 's'}, {"from", 1, NULL, 'f'}, {"count", 1, NULL, 'n'},
-                                          {"seconds", 1, NULL, 't'}, {"state", 1, NULL, 'r'},
-                                          {"program", 1, NULL, 'p'}, {"wide", 0, NULL, 'w'}, {"more", 0, NULL, 'm'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"seed", 1, NULL, 's'},    {"from", 1, NULL, 'f'},  {"count", 1, NULL, 'n'},
+                                          {"seconds", 1, NULL, 't'}, {"state", 1, NULL, 'r'}, {"program", 1, NULL, 'p'},
+                                          {"wide", 0, NULL, 'w'},    {"more", 0, NULL, 'm'},  {NULL, 0, NULL, 0}};
     for (int option = 0; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 's')
             soak->seed = strtoull(optarg, NULL, 0);
@@ -163,8 +162,8 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
 
 static void remove_folder(const struct soak *soak)
 {
-    static const char *const files[] = {"net.onnx", "stats.json", "out.npy", "err", "trace.vcd", "trace.fst", "trace.pftrace",
-                                        "images", "labels", "state", "half", "out.onnx"};
+    static const char *const files[] = {"net.onnx",      "stats.json", "out.npy", "err",   "trace.vcd", "trace.fst",
+                                        "trace.pftrace", "images",     "labels",  "state", "half",      "out.onnx"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i)
         (void)unlink(files[i]);
     if (soak->counts->failed == 0 && chdir("/") == 0)

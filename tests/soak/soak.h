@@ -15,8 +15,8 @@ enum soak_set { SOAK_PLAIN, SOAK_WIDE, SOAK_MORE };
 /* What suits a platform. */
 enum soak_kind {
     SOAK_ANY,
-    SOAK_HEADS,  /* any, with several outputs */
-    SOAK_CHAIN,  /* much of it can run depth first */
+    SOAK_HEADS,     /* any, with several outputs */
+    SOAK_CHAIN,     /* much of it can run depth first */
     SOAK_LEARNER,   /* the training engine takes it */
     SOAK_QUANTISED, /* whole numbers of 8 bits */
     SOAK_TRAINING   /* it learns from a data set */
@@ -29,11 +29,11 @@ struct soak_platform {
     const char *output;  /* name of the output buffer */
     enum soak_kind kind;
     int on_chip;
-    int trains;          /* `cnnvp train` */
-    uint32_t images;     /* of its data set */
-    uint32_t halfway;    /* the step behind which it can be interrupted; 0: it has one */
-    char memory[32];     /* somebody else's, as soak_memory.h has it; "": the platform's own */
-    char fault[48];      /* the same with errors from some transaction on */
+    int trains;       /* `cnnvp train` */
+    uint32_t images;  /* of its data set */
+    uint32_t halfway; /* the step behind which it can be interrupted; 0: it has one */
+    char memory[32];  /* somebody else's, as soak_memory.h has it; "": the platform's own */
+    char fault[48];   /* the same with errors from some transaction on */
     char memory_options[256];
 };
 

@@ -61,8 +61,8 @@ static void complain(const struct soak *soak, const struct variant *variant, con
 {
     char text[4096];
     command_text(soak, variant, text, sizeof text);
-    printf("pair %" PRIu64 " of seed %" PRIu64 ": %s%s%s\n", soak->counts->pair, soak->seed, what,
-           *detail ? ": " : "", detail);
+    printf("pair %" PRIu64 " of seed %" PRIu64 ": %s%s%s\n", soak->counts->pair, soak->seed, what, *detail ? ": " : "",
+           detail);
     printf("  in %s, where net.onnx stays as failed-%" PRIu64 ".onnx: cnnvp %s\n", soak->folder, soak->counts->pair,
            text);
     (void)fflush(stdout);
@@ -110,8 +110,8 @@ static int same_output(const struct soak_run *a, const struct soak_run *b)
 /* The accelerator's compute cycles and traffic, not its time. */
 static const char *same_work(const json_t *a, const json_t *b)
 {
-    static const char *const members[] = {"compute_cycles", "macs", "input_words", "weight_words", "output_words",
-                                          "dram_read_bytes", "dram_write_bytes"};
+    static const char *const members[] = {
+        "compute_cycles", "macs", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes"};
     const json_t *x = json_object_get(a, "layers");
     const json_t *y = json_object_get(b, "layers");
     if (json_array_size(x) != json_array_size(y))
@@ -185,9 +185,8 @@ static const struct variant always[] = {
     {"pe_array.detail=cycle", "-s pe_array.detail=cycle", 1, SAME_STATS, ITS_MEMORY},
     {"larger buffers", "", 4, OTHER_TILES, ITS_MEMORY},
 };
-static const struct variant stepped_training = {"detail=cycle",
-                                                "-s pe_array.detail=cycle -s multi_function.detail=cycle", 1, SAME_STATS,
-                                                ITS_MEMORY};
+static const struct variant stepped_training = {
+    "detail=cycle", "-s pe_array.detail=cycle -s multi_function.detail=cycle", 1, SAME_STATS, ITS_MEMORY};
 static const struct variant own_memory = {"the platform's own memory", "", 1, OTHER_TILES, OWN_MEMORY};
 
 /* One after the other from pair to pair. */

@@ -123,8 +123,8 @@ static void draw_kernel(struct network *network, const struct value *in, struct 
         kernel->strides[side] = soak_between(network, 1, 2);
         for (int end = 0; end < 4; end += 2)
             kernel->pads[side + end] = soak_between(network, 0, kernel->sides[side] - 1);
-        kernel->out[side] = soak_outputs(sizes[side], kernel->pads[side] + kernel->pads[side + 2], kernel->sides[side],
-                                         kernel->strides[side]);
+        kernel->out[side] = soak_outputs(
+            sizes[side], kernel->pads[side] + kernel->pads[side + 2], kernel->sides[side], kernel->strides[side]);
     }
 }
 
@@ -149,8 +149,8 @@ static int add_conv(struct network *network, const struct value *in)
     const char *weights = add_random_whole(network, "w", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 4, shape, 127);
     const char *scales = add_scales(network, "ws", channels, &each);
     const float zeros[64] = {0.0f};
-    const char *zero = add_whole(network, soak_name(network, "wz"), ONNX__TENSOR_PROTO__DATA_TYPE__INT8, each ? 1 : 0,
-                                 &channels, zeros);
+    const char *zero = add_whole(
+        network, soak_name(network, "wz"), ONNX__TENSOR_PROTO__DATA_TYPE__INT8, each ? 1 : 0, &channels, zeros);
     Onnx__NodeProto *node;
     if (pairs) {
         const char *numbers = soak_name(network, "wd");
@@ -198,13 +198,14 @@ static int add_product(struct network *network, const struct value *in)
     builder_operand(b, node, add_random_whole(network, "w", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 2, shape, 127));
     builder_operand(b, node, vendors ? add_scales(network, "ws", shape[1], &each) : add_scale(network, "ws", 0.004f));
     const float zeros[64] = {0.0f};
-    builder_operand(b, node, add_whole(network, soak_name(network, "wz"), ONNX__TENSOR_PROTO__DATA_TYPE__INT8,
-                                       each ? 1 : 0, &shape[1], zeros));
+    builder_operand(b, node,
+                    add_whole(network, soak_name(network, "wz"), ONNX__TENSOR_PROTO__DATA_TYPE__INT8, each ? 1 : 0,
+                              &shape[1], zeros));
     if (vendors)
         builder_operand(b, vendor(network, node),
-                        one_in(network, 2) ? ""
-                                           : add_random_whole(network, "b", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 1,
-                                                              &shape[1], 5000));
+                        one_in(network, 2)
+                            ? ""
+                            : add_random_whole(network, "b", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 1, &shape[1], 5000));
     add_steps_of(network, node, out, "ys", "yz");
     return 1;
 }
@@ -246,9 +247,8 @@ static int add_passing(struct network *network, const struct value *in)
     const int64_t *order = orders[soak_random(&network->random, 3)];
     const int transposes = one_in(network, 3);
     draw_kernel(network, in, &kernel);
-    struct value *out = transposes
-                            ? soak_result(network, sizes[order[1]], sizes[order[2]], sizes[order[3]])
-                            : soak_result(network, in->channels, kernel.out[0], kernel.out[1]);
+    struct value *out = transposes ? soak_result(network, sizes[order[1]], sizes[order[2]], sizes[order[3]])
+                                   : soak_result(network, in->channels, kernel.out[0], kernel.out[1]);
     out->scale = in->scale;
     out->zero = in->zero;
     out->is_signed = in->is_signed;
@@ -424,8 +424,11 @@ static int write_data(struct network *network, uint32_t images, int64_t classes)
 {
     const struct value *in = &network->values[0];
     const unsigned char header[20] = {
-        0, 0, 8, 4, 0, 0, 0, (unsigned char)images, 0, 0, 0, (unsigned char)in->channels, 0, 0, 0,
-        (unsigned char)in->height, 0, 0, 0, (unsigned char)in->width};
+        0, 0, 8, 4,
+        0, 0, 0, (unsigned char)images,
+        0, 0, 0, (unsigned char)in->channels,
+        0, 0, 0, (unsigned char)in->height,
+        0, 0, 0, (unsigned char)in->width};
     const unsigned char label_header[8] = {0, 0, 8, 1, 0, 0, 0, (unsigned char)images};
     FILE *pictures = fopen("images", "wb");
     FILE *labels = fopen("labels", "wb");

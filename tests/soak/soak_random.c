@@ -59,7 +59,10 @@ static int add_window(struct network *network, const struct value *in, const cha
     const uint32_t kind = soak_random(&network->random, 4);
     const int64_t multiplier = kind == 0 ? soak_between(network, 1, 2) : 0; /* depthwise */
     const int64_t group = kind == 0 ? in->channels : kind == 1 && in->channels % 2 == 0 ? 2 : 1;
-    const int64_t channels = !conv ? in->channels : kind == 0 ? group * multiplier : group * soak_between(network, 1, 6);
+    const int64_t channels =
+        !conv       ? in->channels
+        : kind == 0 ? group * multiplier
+                    : group * soak_between(network, 1, 6);
     const int64_t shape[4] = {channels, in->channels / group, kernel[0], kernel[1]};
     const char *weights = conv ? soak_name(network, "w") : NULL;
     const char *bias = conv && soak_random(&network->random, 2) ? soak_name(network, "b") : NULL;
@@ -79,8 +82,8 @@ static int add_window(struct network *network, const struct value *in, const cha
 
 static int add_function(struct network *network, const struct value *in)
 {
-    static const char *const functions[] = {"Relu",      "Sigmoid", "Tanh", "LeakyRelu",
-                                            "HardSwish", "Elu",     "Neg",  "Softplus"};
+    static const char *const functions[] = {
+        "Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "Elu", "Neg", "Softplus"};
     const char *function = functions[soak_random(&network->random, sizeof functions / sizeof functions[0])];
     const struct value from = *in;
     (void)builder_node(&network->builder, function, soak_result(network, from.channels, from.height, from.width)->name,
@@ -108,9 +111,9 @@ static int add_concat(struct network *network, const struct value *in)
     const struct value *other = &network->values[soak_random(&network->random, (uint32_t)network->count)];
     if (other->height != in->height || other->width != in->width || in->channels + other->channels > 24)
         return 0;
-    Onnx__NodeProto *node = builder_node(&network->builder, "Concat",
-                                         soak_result(network, in->channels + other->channels, in->height, in->width)->name,
-                                         in->name, other->name, NULL, NULL);
+    Onnx__NodeProto *node = builder_node(
+        &network->builder, "Concat", soak_result(network, in->channels + other->channels, in->height, in->width)->name,
+        in->name, other->name, NULL, NULL);
     builder_int(&network->builder, node, "axis", 1);
     return 1;
 }
@@ -122,8 +125,8 @@ static int add_norm(struct network *network, const struct value *in)
     const char *offset = soak_name(network, "o");
     (void)builder_random(b, scale, 1, &in->channels, 1.5f);
     (void)builder_random(b, offset, 1, &in->channels, 1.5f);
-    (void)builder_node(b, "InstanceNormalization", soak_result(network, in->channels, in->height, in->width)->name, in->name,
-                       scale, offset, NULL);
+    (void)builder_node(b, "InstanceNormalization", soak_result(network, in->channels, in->height, in->width)->name,
+                       in->name, scale, offset, NULL);
     return 1;
 }
 
@@ -145,8 +148,8 @@ static int add_dense(struct network *network, const struct value *in)
 static int add_softmax(struct network *network, const struct value *in)
 {
     Onnx__NodeProto *node =
-        builder_node(&network->builder, "Softmax", soak_result(network, in->channels, in->height, in->width)->name, in->name,
-                     NULL, NULL, NULL);
+        builder_node(&network->builder, "Softmax", soak_result(network, in->channels, in->height, in->width)->name,
+                     in->name, NULL, NULL, NULL);
     builder_int(&network->builder, node, "axis", in->height == 0 ? 1 : soak_between(network, 1, 3));
     return in->height == 0 || (in->height > 1 && in->width > 1 && in->channels > 1);
 }
@@ -172,9 +175,9 @@ static int add_transpose(struct network *network, const struct value *in)
     static const int64_t orders[5][4] = {{0, 2, 3, 1}, {0, 3, 1, 2}, {0, 1, 3, 2}, {0, 2, 1, 3}, {0, 3, 2, 1}};
     const int64_t *order = orders[soak_random(&network->random, 5)];
     const int64_t sizes[4] = {0, in->channels, in->height, in->width};
-    Onnx__NodeProto *node = builder_node(&network->builder, "Transpose",
-                                         soak_result(network, sizes[order[1]], sizes[order[2]], sizes[order[3]])->name,
-                                         in->name, NULL, NULL, NULL);
+    Onnx__NodeProto *node = builder_node(
+        &network->builder, "Transpose", soak_result(network, sizes[order[1]], sizes[order[2]], sizes[order[3]])->name,
+        in->name, NULL, NULL, NULL);
     builder_ints(&network->builder, node, "perm", 4, order);
     return 1;
 }
@@ -300,8 +303,8 @@ void soak_platform(uint64_t seed, struct soak_platform *platform)
         const uint32_t fc = 1 + soak_random(&random, 20);
         const uint32_t output = 1 + soak_random(&random, 10);
         const uint32_t input = 1 + soak_random(&random, 10);
-        soak_append(platform, "-p window -s pe_array.input_para=%u -s pe_array.output_para=%u -s pe_array.fc_para=%u", input,
-               output, fc);
+        soak_append(platform, "-p window -s pe_array.input_para=%u -s pe_array.output_para=%u -s pe_array.fc_para=%u",
+                    input, output, fc);
     }
     soak_append(platform, " -s pe_array.acc_bits=%u", 32 + soak_random(&random, 33));
     soak_append(platform, " -s vector.lanes=%u", 1 + soak_random(&random, 16));

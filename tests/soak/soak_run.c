@@ -194,8 +194,7 @@ static cnnvp_result configure(struct library_run *library, char *const *words)
         }
         word += taken;
     }
-    return soak_configure(library->preset, library->network_options.cpu_host, words, &library->config,
-                          &library->error);
+    return soak_configure(library->preset, library->network_options.cpu_host, words, &library->config, &library->error);
 }
 
 /* The training engine's guest says by characters where it is. */
@@ -208,11 +207,12 @@ static void no_console(void *context, const void *data, size_t size)
 
 static cnnvp_result simulate(struct library_run *library)
 {
-    const struct cnnvp_platform_options options = {.struct_size = sizeof options,
-                                                   .timing_only = library->network_options.timing_only,
-                                                   .verbosity = -1,
-                                                   .trace = library->trace,
-                                                   .console = no_console};
+    const struct cnnvp_platform_options options = {
+        .struct_size = sizeof options,
+        .timing_only = library->network_options.timing_only,
+        .verbosity = -1,
+        .trace = library->trace,
+        .console = no_console};
     struct cnnvp_run_result end;
     cnnvp_result result =
         library->memory != NULL
@@ -232,8 +232,7 @@ static cnnvp_result simulate(struct library_run *library)
 static cnnvp_result collect_output(struct library_run *library, size_t number, struct soak_run *run)
 {
     struct cnnvp_array output = {.rank = 0};
-    cnnvp_result result =
-        cnnvp_network_output(library->network, library->platform, number, &output, &library->error);
+    cnnvp_result result = cnnvp_network_output(library->network, library->platform, number, &output, &library->error);
     if (result != CNNVP_DONE)
         return result;
     size_t size = sizeof(float);
@@ -266,22 +265,22 @@ static cnnvp_result collect(struct library_run *library, struct soak_run *run)
 
 void soak_run_library(char *const *words, struct soak_run *run)
 {
-    struct library_run library = {.network_options = {.struct_size = sizeof library.network_options,
-                                                      .schedule = CNNVP_SCHEDULE_LAYER,
-                                                      .block = 8,
-                                                      .images = 1}};
+    struct library_run library = {
+        .network_options = {
+            .struct_size = sizeof library.network_options, .schedule = CNNVP_SCHEDULE_LAYER, .block = 8, .images = 1}};
     *run = (struct soak_run){0};
     cnnvp_result result = configure(&library, words + 1);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_new(library.network_file, library.config, &library.network_options, &library.network,
-                                   &library.error);
+        result = cnnvp_network_new(
+            library.network_file, library.config, &library.network_options, &library.network, &library.error);
     if (result == CNNVP_DONE)
         result = simulate(&library);
     if (result == CNNVP_DONE)
         result = collect(&library, run);
     const uint64_t broken = soak_memory_broken();
     if (broken != 0 && result == CNNVP_DONE) {
-        (void)snprintf(library.error.text, sizeof library.error.text, "%" PRIu64 " rules of the protocol broken", broken);
+        (void)snprintf(library.error.text, sizeof library.error.text, "%" PRIu64 " rules of the protocol broken",
+                       broken);
         result = CNNVP_FAILED;
     }
     cnnvp_platform_free(library.platform);

@@ -16,8 +16,8 @@ struct soak_run {
     char message[512]; /* the first line of standard error */
 };
 
-/* `words` begin with the program's name and end with NULL; they write stats.json and out.npy, if anything, or, trainings,
- * out.onnx and the file of --checkpoint. */
+/* `words` begin with the program's name and end with NULL; they write stats.json and out.npy, if anything, or,
+ * trainings, out.onnx and the file of --checkpoint. */
 void soak_run_program(const char *program, char *const *words, struct soak_run *run);
 
 /* The same through the C API: "run", the network, -q, -p, -s, --seed, --rounding, --images, --cpu host, --timing-only,

@@ -98,7 +98,8 @@ static cnnvp_result read_data(struct training *training, const char *text, cnnvp
     if (text == NULL)
         return CNNVP_DONE;
     const cnnvp_result result = cnnvp_dataset_new(text, 0, dataset, &training->error);
-    return result == CNNVP_DONE ? cnnvp_dataset_fit_network(*dataset, training->file, NULL, 0, &training->error) : result;
+    return result == CNNVP_DONE ? cnnvp_dataset_fit_network(*dataset, training->file, NULL, 0, &training->error)
+                                : result;
 }
 
 static cnnvp_result plan(struct training *training)
@@ -109,8 +110,8 @@ static cnnvp_result plan(struct training *training)
     training->options.dataset = training->dataset;
     training->options.evaluation = training->evaluation;
     if (result == CNNVP_DONE)
-        result = cnnvp_trainer_new(training->file, training->config, &training->options, &training->trainer,
-                                   &training->error);
+        result = cnnvp_trainer_new(
+            training->file, training->config, &training->options, &training->trainer, &training->error);
     if (result != CNNVP_DONE || training->resume == NULL)
         return result;
     size_t size = 0;
@@ -122,12 +123,13 @@ static cnnvp_result plan(struct training *training)
 
 static cnnvp_result learn(struct training *training)
 {
-    const struct cnnvp_platform_options options = {.struct_size = sizeof options,
-                                                   .timing_only = training->options.timing_only,
-                                                   .verbosity = -1,
-                                                   .trace = training->trace,
-                                                   .console = cnnvp_trainer_console,
-                                                   .console_context = training->trainer};
+    const struct cnnvp_platform_options options = {
+        .struct_size = sizeof options,
+        .timing_only = training->options.timing_only,
+        .verbosity = -1,
+        .trace = training->trace,
+        .console = cnnvp_trainer_console,
+        .console_context = training->trainer};
     struct cnnvp_train_record record = {.event = CNNVP_TRAIN_STEP};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     cnnvp_result result = cnnvp_platform_new(training->config, &options, &training->platform, &training->error);
@@ -135,10 +137,10 @@ static cnnvp_result learn(struct training *training)
         result = cnnvp_trainer_load(training->trainer, training->platform, &training->error);
     while (result == CNNVP_DONE && record.event != CNNVP_TRAIN_END) {
         result = cnnvp_trainer_step(training->trainer, training->platform, &record, &end, &training->error);
-        (void)json_array_append_new(training->records,
-                                    json_pack("[I,I,f,I]", (json_int_t)record.step, (json_int_t)record.correct,
-                                              record.event == CNNVP_TRAIN_END ? 0.0 : fmin(record.loss, 1e300),
-                                              (json_int_t)record.time_ps));
+        (void)json_array_append_new(
+            training->records,
+            json_pack("[I,I,f,I]", (json_int_t)record.step, (json_int_t)record.correct,
+                      record.event == CNNVP_TRAIN_END ? 0.0 : fmin(record.loss, 1e300), (json_int_t)record.time_ps));
     }
     if (result != CNNVP_DONE && training->error.text[0] == '\0')
         (void)snprintf(training->error.text, sizeof training->error.text, "%s", end.reason);
@@ -197,13 +199,14 @@ static cnnvp_result configure(struct training *training, char *const *words)
 
 void soak_train_library(char *const *words, struct soak_run *run)
 {
-    struct training training = {.options = {.struct_size = sizeof training.options,
-                                            .rounding = CNNVP_ROUND_STOCHASTIC,
-                                            .batch = 32,
-                                            .rate = 0.02f,
-                                            .momentum = 0.9f,
-                                            .epochs = 1},
-                                .records = json_array()};
+    struct training training = {
+        .options = {.struct_size = sizeof training.options,
+                    .rounding = CNNVP_ROUND_STOCHASTIC,
+                    .batch = 32,
+                    .rate = 0.02f,
+                    .momentum = 0.9f,
+                    .epochs = 1},
+        .records = json_array()};
     *run = (struct soak_run){0};
     cnnvp_result result = configure(&training, words + 1);
     if (result == CNNVP_DONE)

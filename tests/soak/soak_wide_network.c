@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks of pairs with --wide: what those without it never draw, and chains for depth first and the training engine. */
+/* Networks of pairs with --wide: what those without it never draw, and chains for depth first and the training engine.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -138,8 +139,8 @@ static int add_pool(struct network *network, const struct value *in)
     if (in->channels * window.out[0] * window.out[1] * window.kernel[0] * window.kernel[1] > MACS_MAX)
         return 0;
     const struct value *out = soak_result(network, in->channels, window.out[0], window.out[1]);
-    Onnx__NodeProto *node = builder_node(&network->builder, maximum ? "MaxPool" : "AveragePool", out->name, in->name,
-                                         NULL, NULL, NULL);
+    Onnx__NodeProto *node =
+        builder_node(&network->builder, maximum ? "MaxPool" : "AveragePool", out->name, in->name, NULL, NULL, NULL);
     put_window(network, node, &window);
     if (!maximum && one_in(network, 2))
         builder_int(&network->builder, node, "count_include_pad", 1);
@@ -149,7 +150,7 @@ static int add_pool(struct network *network, const struct value *in)
 static int add_global(struct network *network, const struct value *in)
 {
     static const char *const operators[] = {"GlobalAveragePool", "GlobalMaxPool", "ReduceMean"};
-    const char *operator = chosen(network, operators, 3);
+    const char *operator= chosen(network, operators, 3);
     const int64_t axes[2] = {2, 3};
     const char *out = soak_result(network, in->channels, 1, 1)->name;
     Onnx__NodeProto *node = builder_node(&network->builder, operator, out, in->name, NULL, NULL, NULL);
@@ -184,15 +185,15 @@ static int add_batch_norm(struct network *network, const struct value *in)
 static int add_constant(struct network *network, const struct value *in)
 {
     static const char *const operators[] = {"Add", "Sub", "Mul", "Div"};
-    const char *operator = chosen(network, operators, 4);
+    const char *operator= chosen(network, operators, 4);
     const int64_t shape[3] = {one_in(network, 2) ? 1 : in->channels, 1, 1};
     const char *constant = soak_name(network, "c");
     float values[256];
     for (int64_t c = 0; c < shape[0] && c < 256; ++c)
         values[c] = 0.25f + (float)soak_random(&network->random, 2000) / 1000.0f;
     (void)builder_floats(&network->builder, constant, 3, shape, values);
-    (void)builder_node(&network->builder, operator,
-                       soak_result(network, in->channels, in->height, in->width)->name, in->name, constant, NULL, NULL);
+    (void)builder_node(&network->builder, operator, soak_result(network, in->channels, in->height, in->width)->name,
+                       in->name, constant, NULL, NULL);
     return in->channels <= 256;
 }
 
@@ -245,8 +246,8 @@ static int add_depth_to_space(struct network *network, const struct value *in)
         return 0;
     const struct value *out = back ? soak_result(network, in->channels * 4, in->height / 2, in->width / 2)
                                    : soak_result(network, in->channels / 4, in->height * 2, in->width * 2);
-    Onnx__NodeProto *node = builder_node(&network->builder, back ? "SpaceToDepth" : "DepthToSpace", out->name, in->name,
-                                         NULL, NULL, NULL);
+    Onnx__NodeProto *node =
+        builder_node(&network->builder, back ? "SpaceToDepth" : "DepthToSpace", out->name, in->name, NULL, NULL, NULL);
     builder_int(&network->builder, node, "blocksize", 2);
     return 1;
 }
@@ -287,7 +288,8 @@ static int add_rolled(struct network *network, const struct value *in)
     (void)builder_node(b, "Slice", front, in->name, names[0], names[1], names[3]);
     builder_int(b,
                 builder_node(b, "Concat", soak_result(network, in->channels, in->height, in->width)->name, end, front,
-                             NULL, NULL), "axis", 2);
+                             NULL, NULL),
+                "axis", 2);
     return 1;
 }
 
@@ -314,7 +316,7 @@ static int add_wide(struct network *network, const struct value *in)
     case 10:
         return add_function(network, in);
     case 11:
-        return one_in(network, 3) ? add_rolled(network, in)
+        return one_in(network, 3)   ? add_rolled(network, in)
                : one_in(network, 2) ? add_depth_to_space(network, in)
                                     : add_slice(network, in);
     default:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Platforms of pairs with --wide: all presets, schedules and units, and what parameters those without it leave alone. */
+/* Platforms of pairs with --wide: all presets, schedules and units, and what parameters those without it leave alone.
+ */
 #include <string.h>
 
 #include "soak_platform.h"

@@ -39,7 +39,9 @@ void array_rig_end(struct array_rig *rig)
 
 void *array_rig_peek(struct cnnvp_host *buffer, uint32_t half, uint32_t address, uint64_t size)
 {
-    struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = size,
+    struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE,
+                                  .flags = CNNVP_DEBUG,
+                                  .size = size,
                                   .address = (uint64_t)address | (uint64_t)half << 31};
     assert_int_equal(fake_access(buffer, "port", &access), CNNVP_OK);
     return access.data;

@@ -111,14 +111,13 @@ static int host_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_req
     const uint64_t last = request->address + (request->count - 1u) * (uint64_t)request->stride + request->size;
     if (request->address < sim->memory_base || last > sim->memory_base + sim->memory_size)
         return CNNVP_E_ADDR;
-    const cnnvp_time begin = sim->memory_free > sim->now + sim->memory_latency ? sim->memory_free
-                                                                                : sim->now + sim->memory_latency;
+    const cnnvp_time begin =
+        sim->memory_free > sim->now + sim->memory_latency ? sim->memory_free : sim->now + sim->memory_latency;
     sim->memory_free = begin + request->size * request->count * sim->memory_ps_per_byte;
     request->issued = sim->now;
     sim->pending[sim->pending_count++] = (struct fake_pending){host, request, port, sim->memory_free};
-    sim->records[sim->record_count++] =
-        (struct fake_record){request->op,     request->address,     request->size, request->count,
-                             request->stride, request->outstanding, sim->now};
+    sim->records[sim->record_count++] = (struct fake_record){
+        request->op, request->address, request->size, request->count, request->stride, request->outstanding, sim->now};
     return CNNVP_OK;
 }
 

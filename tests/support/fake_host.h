@@ -94,7 +94,7 @@ struct fake_sim {
     uint64_t memory_size;
     cnnvp_time memory_latency;
     cnnvp_time memory_ps_per_byte;
-    cnnvp_time memory_free; /* requests are served one after the other, latency overlaps */
+    cnnvp_time memory_free;        /* requests are served one after the other, latency overlaps */
     uint64_t memory_error_address; /* a request that covers it completes with memory_error; UINT64_MAX: none */
     int memory_error;              /* CNNVP_E_MEMORY at first */
     struct fake_pending pending[FAKE_REQUESTS];

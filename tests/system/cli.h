@@ -12,8 +12,8 @@ struct cli_file {
 };
 
 struct cli_run {
-    int status;             /* exit status, 128 + n for signal n */
-    char *out;              /* standard output and standard error, zero-terminated */
+    int status; /* exit status, 128 + n for signal n */
+    char *out;  /* standard output and standard error, zero-terminated */
     char *err;
     json_t *stats;          /* NULL if none was written */
     struct cli_file output; /* of -o */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Units that take the place of built-in ones, with nothing but the public headers: `late_commands` and `late_words` pass
- * on what comes, later (in front of the vector unit, the DMA, a buffer); `slow_relu` is a block of the multi-function
- * module that takes several cycles for each value; `flat_memory` is an off-chip memory that does one request after the
- * other, so many bytes in a nanosecond each.
+ * Units that take the place of built-in ones, with nothing but the public headers: `late_commands` and `late_words`
+ * pass on what comes, later (in front of the vector unit, the DMA, a buffer); `slow_relu` is a block of the
+ * multi-function module that takes several cycles for each value; `flat_memory` is an off-chip memory that does one
+ * request after the other, so many bytes in a nanosecond each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,10 @@ static int late_access(void *self, uint32_t port, struct cnnvp_access *access)
     return late->ops->access(late->host, LATE_TO, access);
 }
 
-#define LAG {"lag", CNNVP_PARAM_UINT, "ns", "0", 0, 1000000, NULL, "by which each access is later"}
+#define LAG                                                                                   \
+    {                                                                                         \
+        "lag", CNNVP_PARAM_UINT, "ns", "0", 0, 1000000, NULL, "by which each access is later" \
+    }
 
 static const struct cnnvp_param late_params[] = {LAG};
 static const struct cnnvp_param buffer_params[] = {
@@ -64,13 +67,13 @@ static const struct cnnvp_port words_ports[] = {
     {"to", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "to the buffer that has them"},
 };
 
-#define LATE(name, ports_, params_)                                                                                    \
-    {                                                                                                                  \
-        .struct_size = sizeof(struct cnnvp_unit), .abi_major = CNNVP_ABI_MAJOR, .abi_minor = CNNVP_ABI_MINOR,          \
-        .kind = name, .version = "1", .summary = "passes on what comes, later", .instance_size = sizeof(struct late),  \
-        .params = params_, .param_count = sizeof params_ / sizeof params_[0], .ports = ports_,                         \
-        .port_count = sizeof ports_ / sizeof ports_[0], .init = late_init, .fini = nothing, .reset = nothing,          \
-        .access = late_access,                                                                                         \
+#define LATE(name, ports_, params_)                                                                                   \
+    {                                                                                                                 \
+        .struct_size = sizeof(struct cnnvp_unit), .abi_major = CNNVP_ABI_MAJOR, .abi_minor = CNNVP_ABI_MINOR,         \
+        .kind = name, .version = "1", .summary = "passes on what comes, later", .instance_size = sizeof(struct late), \
+        .params = params_, .param_count = sizeof params_ / sizeof params_[0], .ports = ports_,                        \
+        .port_count = sizeof ports_ / sizeof ports_[0], .init = late_init, .fini = nothing, .reset = nothing,         \
+        .access = late_access,                                                                                        \
     }
 
 /* ---- slow_relu ---- */
@@ -95,8 +98,14 @@ static int keep_signs(const struct relu *relu, const struct cnnvp_access *access
 {
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
     const uint64_t row = cnnvp_tile_packed(tile->plane, 1);
-    struct cnnvp_access borrow = {.op = CNNVP_BORROW_WRITE, .flags = access->flags & CNNVP_DEBUG, .tag = access->tag,
-                                  .flow = access->flow, .size = planes * row, .words = planes * row / 2, .word_bytes = 2};
+    struct cnnvp_access borrow = {
+        .op = CNNVP_BORROW_WRITE,
+        .flags = access->flags & CNNVP_DEBUG,
+        .tag = access->tag,
+        .flow = access->flow,
+        .size = planes * row,
+        .words = planes * row / 2,
+        .word_bytes = 2};
     const int status = relu->ops->access(relu->host, RELU_BUFFER, &borrow);
     uint8_t *matrix = borrow.data;
     if (status != CNNVP_OK || (access->flags & CNNVP_DEBUG) || tile->values == NULL)
@@ -146,7 +155,7 @@ struct flat {
     const struct cnnvp_host_ops *ops;
     uint8_t *bytes;
     uint64_t size;
-    uint64_t rate; /* bytes in a nanosecond */
+    uint64_t rate;               /* bytes in a nanosecond */
     struct cnnvp_request *first; /* in work; those that wait follow by their scratch */
     struct cnnvp_request *last;
 };
@@ -280,20 +289,42 @@ static const struct cnnvp_unit units[] = {
     LATE("late_commands", commands_ports, late_params),
     LATE("late_words", words_ports, buffer_params),
     {
-        .struct_size = sizeof(struct cnnvp_unit), .abi_major = CNNVP_ABI_MAJOR, .abi_minor = CNNVP_ABI_MINOR,
-        .kind = "slow_relu", .version = "1", .summary = "ReLU, some cycles for each value",
-        .instance_size = sizeof(struct relu), .params = relu_params,
-        .param_count = sizeof relu_params / sizeof relu_params[0], .ports = relu_ports,
-        .port_count = sizeof relu_ports / sizeof relu_ports[0], .init = relu_init, .fini = nothing, .reset = nothing,
+        .struct_size = sizeof(struct cnnvp_unit),
+        .abi_major = CNNVP_ABI_MAJOR,
+        .abi_minor = CNNVP_ABI_MINOR,
+        .kind = "slow_relu",
+        .version = "1",
+        .summary = "ReLU, some cycles for each value",
+        .instance_size = sizeof(struct relu),
+        .params = relu_params,
+        .param_count = sizeof relu_params / sizeof relu_params[0],
+        .ports = relu_ports,
+        .port_count = sizeof relu_ports / sizeof relu_ports[0],
+        .init = relu_init,
+        .fini = nothing,
+        .reset = nothing,
         .access = relu_access,
     },
     {
-        .struct_size = sizeof(struct cnnvp_unit), .abi_major = CNNVP_ABI_MAJOR, .abi_minor = CNNVP_ABI_MINOR,
-        .kind = "flat_memory", .version = "1", .summary = "one request after the other",
-        .instance_size = sizeof(struct flat), .params = flat_params,
-        .param_count = sizeof flat_params / sizeof flat_params[0], .ports = flat_ports,
-        .port_count = sizeof flat_ports / sizeof flat_ports[0], .event_count = 1, .init = flat_init, .fini = flat_fini,
-        .reset = flat_reset, .access = flat_access, .request = flat_request, .dmi = flat_dmi, .event = flat_event,
+        .struct_size = sizeof(struct cnnvp_unit),
+        .abi_major = CNNVP_ABI_MAJOR,
+        .abi_minor = CNNVP_ABI_MINOR,
+        .kind = "flat_memory",
+        .version = "1",
+        .summary = "one request after the other",
+        .instance_size = sizeof(struct flat),
+        .params = flat_params,
+        .param_count = sizeof flat_params / sizeof flat_params[0],
+        .ports = flat_ports,
+        .port_count = sizeof flat_ports / sizeof flat_ports[0],
+        .event_count = 1,
+        .init = flat_init,
+        .fini = flat_fini,
+        .reset = flat_reset,
+        .access = flat_access,
+        .request = flat_request,
+        .dmi = flat_dmi,
+        .event = flat_event,
         .estimate = flat_estimate,
     },
 };

@@ -48,8 +48,8 @@ static const char program[] =
 
 static void run(const char *const *settings)
 {
-    const struct cnnvp_platform_options options = {.struct_size = sizeof options, .verbosity = -1, .check_costs = 1,
-                                                   .max_time_ps = UINT64_C(1000000000000)};
+    const struct cnnvp_platform_options options = {
+        .struct_size = sizeof options, .verbosity = -1, .check_costs = 1, .max_time_ps = UINT64_C(1000000000000)};
     cnnvp_config *config;
     cnnvp_platform *platform;
     struct cnnvp_run_result end;

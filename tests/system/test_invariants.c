@@ -19,8 +19,8 @@
 static const char *const networks[] = {LENET, MIXED, LENET WINDOW, MIXED WINDOW};
 enum { NETWORKS = sizeof(networks) / sizeof(networks[0]), FIRST_WINDOW = 2 };
 
-static const char *const causes[] = {"bias",  "fill",   "writeout", "vector",      "input",
-                                     "weight", "output", "instruction", "host"};
+static const char *const causes[] = {
+    "bias", "fill", "writeout", "vector", "input", "weight", "output", "instruction", "host"};
 
 static long long sum_over(const json_t *rows, const char *member)
 {
@@ -71,8 +71,7 @@ static long long link_bytes(const json_t *stats, const char *from, const char *t
 static void check_array_links(const json_t *stats)
 {
     const json_t *layers = json_object_get(stats, "layers");
-    assert_int_equal(link_bytes(stats, "pe_array", "input_buffer", "read_bytes"),
-                     2 * sum_over(layers, "input_words"));
+    assert_int_equal(link_bytes(stats, "pe_array", "input_buffer", "read_bytes"), 2 * sum_over(layers, "input_words"));
     assert_int_equal(link_bytes(stats, "pe_array", "weight_buffer", "read_bytes"),
                      2 * sum_over(layers, "weight_words"));
     assert_int_equal(link_bytes(stats, "pe_array", "output_buffer", "write_bytes"),
@@ -130,8 +129,13 @@ static void accounting_is_exact(void **state)
     static const char *const shapes[] = {"-s pe_array.rows=5 -s pe_array.cols=3",
                                          "-s pe_array.input_para=5 -s pe_array.output_para=3 -s pe_array.fc_para=7"};
     static const char *const settings[] = {
-        "", NULL, "-s instruction.order=strict", "-s output_buffer.pingpong=off",
-        "-s dram.preset=ddr3-1600 -s dma.outstanding=1", "-s cpu.clock_mhz=100", "-s pe_array.clock_mhz=333"};
+        "",
+        NULL,
+        "-s instruction.order=strict",
+        "-s output_buffer.pingpong=off",
+        "-s dram.preset=ddr3-1600 -s dma.outstanding=1",
+        "-s cpu.clock_mhz=100",
+        "-s pe_array.clock_mhz=333"};
     for (int n = 0; n < NETWORKS; ++n) {
         for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
             struct cli_run run = cli_run_ok(networks[n], settings[i] != NULL ? settings[i] : shapes[n >= FIRST_WINDOW]);
@@ -205,14 +209,15 @@ static void cycle_detail_agrees_elsewhere(void **state)
     static const struct {
         int first_network; /* of the two on one engine */
         const char *more;
-    } settings[] = {{0, "-s pe_array.rows=3 -s pe_array.cols=5"},
-                    {0, "-s pe_array.propagation=off"},
-                    {0, "-s pe_array.kernel_piece=3"},
-                    {0, "-s pe_array.fc_mapping=single-neuron"},
-                    {0, "-s pe_array.fifo_v=extended"},
-                    {0, "-s pe_array.acc_bits=24"},
-                    {FIRST_WINDOW, "-s pe_array.input_para=3 -s pe_array.output_para=5 -s pe_array.fc_para=9"},
-                    {FIRST_WINDOW, "-s pe_array.acc_bits=24 -s pe_array.pipeline=1"}};
+    } settings[] = {
+        {0, "-s pe_array.rows=3 -s pe_array.cols=5"},
+        {0, "-s pe_array.propagation=off"},
+        {0, "-s pe_array.kernel_piece=3"},
+        {0, "-s pe_array.fc_mapping=single-neuron"},
+        {0, "-s pe_array.fifo_v=extended"},
+        {0, "-s pe_array.acc_bits=24"},
+        {FIRST_WINDOW, "-s pe_array.input_para=3 -s pe_array.output_para=5 -s pe_array.fc_para=9"},
+        {FIRST_WINDOW, "-s pe_array.acc_bits=24 -s pe_array.pipeline=1"}};
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
         for (int n = settings[i].first_network; n < settings[i].first_network + 2; ++n) {
             char cycle[256];
@@ -245,8 +250,8 @@ static void timing_only_gives_the_same_statistics(void **state)
 /* The same plan: each layer calculates and moves the same. */
 static void assert_same_work(const json_t *iss, const json_t *host)
 {
-    static const char *const members[] = {"compute_cycles", "input_words", "weight_words", "output_words",
-                                          "dram_read_bytes", "dram_write_bytes"};
+    static const char *const members[] = {
+        "compute_cycles", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes"};
     const json_t *a = json_object_get(iss, "layers");
     const json_t *b = json_object_get(host, "layers");
     assert_int_equal(json_array_size(a), json_array_size(b));
@@ -298,8 +303,13 @@ static void tuning_is_never_slower(void **state)
         "run $net/lenet5.onnx --stats @stats -q", "run $net/mixed.onnx --stats @stats -q",
         "run $net/lenet5.onnx --stats @stats -q" WINDOW, "run $net/mixed.onnx --stats @stats -q" WINDOW};
     static const char *const platforms[] = {
-        "", "--images 2", "-s dram.preset=hbm2", "-s dma.outstanding=1", "-s instruction.order=strict",
-        "-s weight_buffer.size=12KiB -s input_buffer.size=12KiB", "-s cpu.clock_mhz=100"};
+        "",
+        "--images 2",
+        "-s dram.preset=hbm2",
+        "-s dma.outstanding=1",
+        "-s instruction.order=strict",
+        "-s weight_buffer.size=12KiB -s input_buffer.size=12KiB",
+        "-s cpu.clock_mhz=100"};
     int faster = 0;
     (void)state;
     for (int n = 0; n < NETWORKS; ++n) {

@@ -17,14 +17,20 @@
 
 #include <cmocka.h>
 
-enum {
-    IMAGES = 4, INPUTS = 2 * 64, KERNEL = 4 * 2 * 9, MATRIX = 3 * 64, SUMS = IMAGES * 4 * 64
-};
+enum { IMAGES = 4, INPUTS = 2 * 64, KERNEL = 4 * 2 * 9, MATRIX = 3 * 64, SUMS = IMAGES * 4 * 64 };
 /* Places below are offsets from here. */
 #define MEMORY UINT64_C(0x80000000)
 
 static const struct train_layer shapes[] = {
-    {.inputs = 2, .height = 8, .width = 8, .outputs = 4, .side = 3, .pad = 1, .norm = 1, .relu = 1, .pool = 1,
+    {.inputs = 2,
+     .height = 8,
+     .width = 8,
+     .outputs = 4,
+     .side = 3,
+     .pad = 1,
+     .norm = 1,
+     .relu = 1,
+     .pool = 1,
      .epsilon = (double)0.001f},
     {.connected = 1, .inputs = 64, .height = 1, .width = 1, .outputs = 3},
 };
@@ -113,8 +119,8 @@ static void put_program(cnnvp_platform *platform, const uint64_t *words, size_t 
 
 static cnnvp_platform *new_platform(const char *const settings[4])
 {
-    const struct cnnvp_platform_options options = {.struct_size = sizeof options, .verbosity = -1,
-                                                   .max_time_ps = UINT64_C(1000000000000)};
+    const struct cnnvp_platform_options options = {
+        .struct_size = sizeof options, .verbosity = -1, .max_time_ps = UINT64_C(1000000000000)};
     cnnvp_config *config;
     cnnvp_platform *platform;
     done(cnnvp_config_new("trainer", &config, &problem));
@@ -199,8 +205,13 @@ struct reset {
 static void check_step(const char *const settings[4], const uint64_t *words, size_t count, uint64_t seed,
                        const struct reset *reset)
 {
-    const struct train_options options = {.bits = 8, .rounding = TRAIN_NEAREST, .range = 1, .rate = (double)0.05f,
-                                          .momentum = (double)0.9f, .bn_momentum = (double)0.1f};
+    const struct train_options options = {
+        .bits = 8,
+        .rounding = TRAIN_NEAREST,
+        .range = 1,
+        .rate = (double)0.05f,
+        .momentum = (double)0.9f,
+        .bn_momentum = (double)0.1f};
     struct data data;
     struct train_net net;
     struct cnnvp_run_result result;
@@ -290,7 +301,7 @@ static void test_wrong_programs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_step), cmocka_unit_test(test_reset),
-                                       cmocka_unit_test(test_wrong_programs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_step), cmocka_unit_test(test_reset), cmocka_unit_test(test_wrong_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,13 @@ static cnnvp_config *configure(const char *preset, const char *const *settings)
 
 static cnnvp_network *tuned(const cnnvp_config *config, int timing_only)
 {
-    const struct cnnvp_network_options options = {.struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST,
-                                                  .images = 2, .seed = 3, .tune = 1, .timing_only = timing_only};
+    const struct cnnvp_network_options options = {
+        .struct_size = sizeof options,
+        .rounding = CNNVP_ROUND_NEAREST,
+        .images = 2,
+        .seed = 3,
+        .tune = 1,
+        .timing_only = timing_only};
     cnnvp_network *network;
     done(cnnvp_network_new(TEST_NETWORK, config, &options, &network, &problem));
     assert_true(cnnvp_network_trials(network) > 0);
@@ -159,8 +164,8 @@ static void the_plan_does_not_depend_on_who_asks(void **state)
 static void impossible_trials_are_refused(void **state)
 {
     static const char *const external[] = {"dram.model=external", NULL};
-    const struct cnnvp_network_options options = {.struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST,
-                                                  .images = 1, .tune = 1};
+    const struct cnnvp_network_options options = {
+        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .images = 1, .tune = 1};
     cnnvp_config *config = configure("nfu", external);
     cnnvp_network *network = NULL;
     (void)state;

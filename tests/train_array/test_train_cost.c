@@ -13,7 +13,7 @@ static const struct cnnvp_train_shape engine = {.arrays = 4, .cols = 32, .rows =
 
 static const struct {
     uint32_t in, out, side;
-} vgg16[] = {{3, 64, 32},  {64, 64, 32},  {64, 128, 16}, {128, 128, 16}, {128, 256, 8}, {256, 256, 8}, {256, 256, 8},
+} vgg16[] = {{3, 64, 32},   {64, 64, 32},  {64, 128, 16}, {128, 128, 16}, {128, 256, 8}, {256, 256, 8}, {256, 256, 8},
              {256, 512, 4}, {512, 512, 4}, {512, 512, 4}, {512, 512, 2},  {512, 512, 2}, {512, 512, 2}};
 
 /* A tile as the decoder would describe it; costs look at nothing else. */
@@ -93,18 +93,18 @@ static void test_utilisation(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof vgg16 / sizeof vgg16[0]; ++i) {
-        const struct cnnvp_train_tile tile = {.images = 4,
-                                              .in_channels = vgg16[i].in,
-                                              .out_channels = vgg16[i].out,
-                                              .out_h = vgg16[i].side,
-                                              .out_w = vgg16[i].side,
-                                              .kx = 3,
-                                              .ky = 3};
+        const struct cnnvp_train_tile tile = {
+            .images = 4,
+            .in_channels = vgg16[i].in,
+            .out_channels = vgg16[i].out,
+            .out_h = vgg16[i].side,
+            .out_w = vgg16[i].side,
+            .kx = 3,
+            .ky = 3};
         struct cnnvp_train_cost cost;
         cnnvp_train_cost(&engine, &tile, &cost);
         assert_int_equal(cost.macs, cost.compute_cycles * 384);
-        assert_int_equal(cost.output_words,
-                         4ull * vgg16[i].in * vgg16[i].out * vgg16[i].side * vgg16[i].side);
+        assert_int_equal(cost.output_words, 4ull * vgg16[i].in * vgg16[i].out * vgg16[i].side * vgg16[i].side);
         assert_int_equal(cost.fill_cycles, 5);
         assert_int_equal(cost.writeout_cycles, 1);
     }

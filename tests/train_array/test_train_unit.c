@@ -66,8 +66,8 @@ static void end(struct bench *b)
 /* Debug access to a buffer's storage from the start of a half. */
 static char *half_of(struct cnnvp_host *buffer, uint32_t half)
 {
-    struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = HALF_BYTES,
-                                  .address = (uint64_t)half << 31};
+    struct cnnvp_access access = {
+        .op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = HALF_BYTES, .address = (uint64_t)half << 31};
     assert_int_equal(fake_access(buffer, "port", &access), CNNVP_OK);
     return access.data;
 }
@@ -105,9 +105,24 @@ static int send(struct bench *b, struct cnnvp_command *command, cnnvp_time *dela
 /* 6 -> 40 maps of 10x10, 5x5 kernels, five images: partial groups everywhere. */
 static struct train_case layer(uint32_t opcode)
 {
-    return (struct train_case){.opcode = opcode, .bits = 8, .images = 5, .cin = 6, .cout = 40, .h = 10, .w = 10,
-                               .oh = 10, .ow = 10, .kx = 5, .ky = 5, .sx = 1, .sy = 1, .px = 2, .py = 2,
-                               .accumulate = true, .second_exp_out = 1};
+    return (struct train_case){
+        .opcode = opcode,
+        .bits = 8,
+        .images = 5,
+        .cin = 6,
+        .cout = 40,
+        .h = 10,
+        .w = 10,
+        .oh = 10,
+        .ow = 10,
+        .kx = 5,
+        .ky = 5,
+        .sx = 1,
+        .sy = 1,
+        .px = 2,
+        .py = 2,
+        .accumulate = true,
+        .second_exp_out = 1};
 }
 
 /* The whole path of one command, in both depths and at a clock whose edges are not whole picoseconds apart. */
@@ -250,23 +265,40 @@ struct malformed {
 enum { OPCODE = 100, STATUS, COUNT };
 
 static const struct malformed faults[] = {
-    {T_FORWARD, OPCODE, 0x80, CNNVP_E_INVAL},       {T_FORWARD, OPCODE, 0xa6, CNNVP_E_INVAL},
-    {T_FORWARD, STATUS, 4, CNNVP_E_INVAL},          {T_FORWARD, COUNT, 20, CNNVP_E_INVAL},
-    {T_FORWARD, OPCODE, T_GRADIENT, CNNVP_E_INVAL}, {T_FORWARD, 0, HALF_BYTES, CNNVP_E_ADDR},
-    {T_FORWARD, 0, UINT32_C(1) << 31, CNNVP_E_INVAL}, {T_FORWARD, 1, UINT32_MAX, CNNVP_E_INVAL},
-    {T_FORWARD, 2, HALF_BYTES, CNNVP_E_ADDR},       {T_FORWARD, 4, 0, CNNVP_E_INVAL},
-    {T_FORWARD, 5, 0, CNNVP_E_INVAL},               {T_FORWARD, 5, 65536, CNNVP_E_INVAL},
-    {T_FORWARD, 6, 0, CNNVP_E_INVAL},               {T_FORWARD, 7, UINT32_MAX, CNNVP_E_INVAL},
-    {T_FORWARD, 8, 10, CNNVP_E_INVAL},              {T_FORWARD, 9, 5, CNNVP_E_INVAL},
-    {T_FORWARD, 10, 1, CNNVP_E_INVAL},              {T_FORWARD, 11, 5, CNNVP_E_INVAL},
-    {T_FORWARD, 12, HALF_BYTES - 8, CNNVP_E_ADDR},  {T_FORWARD, 13, 2, CNNVP_E_INVAL},
-    {T_FORWARD, 13, HALF_BYTES - 4, CNNVP_E_ADDR},  {T_FORWARD, 14, 99, CNNVP_E_INVAL},
-    {T_FORWARD, 15, 0, CNNVP_E_INVAL},              {T_FORWARD, 16, HALF_BYTES, CNNVP_E_ADDR},
-    {T_FORWARD, 17, 1u << 16, CNNVP_E_INVAL},       {T_FORWARD, 18, HALF_BYTES, CNNVP_E_ADDR},
-    {T_FORWARD, 19, 1u << 16, CNNVP_E_INVAL},       {T_FORWARD, 20, 1, CNNVP_E_INVAL},
-    {T_FORWARD, 20, HALF_BYTES, CNNVP_E_ADDR},      {T_GRADIENT, 17, 5, CNNVP_E_INVAL},
-    {T_GRADIENT, 19, 1, CNNVP_E_INVAL},             {T_GRADIENT, 21, 1u << 16, CNNVP_E_INVAL},
-    {T_GRADIENT, 12, 0, CNNVP_E_INVAL},             {T_GRADIENT, 11, UINT32_MAX, CNNVP_E_INVAL},
+    {T_FORWARD, OPCODE, 0x80, CNNVP_E_INVAL},
+    {T_FORWARD, OPCODE, 0xa6, CNNVP_E_INVAL},
+    {T_FORWARD, STATUS, 4, CNNVP_E_INVAL},
+    {T_FORWARD, COUNT, 20, CNNVP_E_INVAL},
+    {T_FORWARD, OPCODE, T_GRADIENT, CNNVP_E_INVAL},
+    {T_FORWARD, 0, HALF_BYTES, CNNVP_E_ADDR},
+    {T_FORWARD, 0, UINT32_C(1) << 31, CNNVP_E_INVAL},
+    {T_FORWARD, 1, UINT32_MAX, CNNVP_E_INVAL},
+    {T_FORWARD, 2, HALF_BYTES, CNNVP_E_ADDR},
+    {T_FORWARD, 4, 0, CNNVP_E_INVAL},
+    {T_FORWARD, 5, 0, CNNVP_E_INVAL},
+    {T_FORWARD, 5, 65536, CNNVP_E_INVAL},
+    {T_FORWARD, 6, 0, CNNVP_E_INVAL},
+    {T_FORWARD, 7, UINT32_MAX, CNNVP_E_INVAL},
+    {T_FORWARD, 8, 10, CNNVP_E_INVAL},
+    {T_FORWARD, 9, 5, CNNVP_E_INVAL},
+    {T_FORWARD, 10, 1, CNNVP_E_INVAL},
+    {T_FORWARD, 11, 5, CNNVP_E_INVAL},
+    {T_FORWARD, 12, HALF_BYTES - 8, CNNVP_E_ADDR},
+    {T_FORWARD, 13, 2, CNNVP_E_INVAL},
+    {T_FORWARD, 13, HALF_BYTES - 4, CNNVP_E_ADDR},
+    {T_FORWARD, 14, 99, CNNVP_E_INVAL},
+    {T_FORWARD, 15, 0, CNNVP_E_INVAL},
+    {T_FORWARD, 16, HALF_BYTES, CNNVP_E_ADDR},
+    {T_FORWARD, 17, 1u << 16, CNNVP_E_INVAL},
+    {T_FORWARD, 18, HALF_BYTES, CNNVP_E_ADDR},
+    {T_FORWARD, 19, 1u << 16, CNNVP_E_INVAL},
+    {T_FORWARD, 20, 1, CNNVP_E_INVAL},
+    {T_FORWARD, 20, HALF_BYTES, CNNVP_E_ADDR},
+    {T_GRADIENT, 17, 5, CNNVP_E_INVAL},
+    {T_GRADIENT, 19, 1, CNNVP_E_INVAL},
+    {T_GRADIENT, 21, 1u << 16, CNNVP_E_INVAL},
+    {T_GRADIENT, 12, 0, CNNVP_E_INVAL},
+    {T_GRADIENT, 11, UINT32_MAX, CNNVP_E_INVAL},
     {T_GRADIENT, 8, HALF_BYTES, CNNVP_E_ADDR},
 };
 
@@ -383,10 +415,14 @@ static void check_bias(uint64_t detail, uint32_t bits)
             ((int8_t *)second)[i] = (int8_t)(i * 7 % 200 - 100);
     }
     struct cnnvp_command command = {
-        .opcode = 0xa0, .status = 7, .sequence = 1, .count = 21,
+        .opcode = 0xa0,
+        .status = 7,
+        .sequence = 1,
+        .count = 21,
         /* a forward tile whose input registers mean nothing */
-        .descriptor = {99, 99, 99, 99, W | H << 16, IMAGES, 1, OUT, W | H << 16, 1 | 1 << 16, 1 | 1 << 16, 0, 0, 0,
-                       AREA, OUT * AREA, 77, 77, 0x1000, 0, 0}};
+        .descriptor = {99,   99,          99,          99,          W | H << 16, IMAGES, 1,
+                       OUT,  W | H << 16, 1 | 1 << 16, 1 | 1 << 16, 0,           0,      0,
+                       AREA, OUT * AREA,  77,          77,          0x1000,      0,      0}};
     assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
     for (int i = 0; i < IMAGES * OUT * AREA; ++i) {
         const double bias = ldexp((i / AREA % OUT) * 7 % 200 - 100, -2 - ((int)bits - 2));
@@ -400,9 +436,13 @@ static void check_bias(uint64_t detail, uint32_t bits)
     assert_int_equal(fake_count(b.input, "read_bytes"), 0);
     /* the gradient: sums of errors, exact */
     struct cnnvp_command gradient = {
-        .opcode = 0xa2, .status = 4, .sequence = 2, .count = 23,
-        .descriptor = {0, 0, 0, 0, W | H << 16, IMAGES, 1, OUT, 0, W, AREA, OUT * AREA, W | H << 16, 1 | 1 << 16,
-                       1 | 1 << 16, 0, 0, 1, 0, 0, 0x1000, 0, 0x800}};
+        .opcode = 0xa2,
+        .status = 4,
+        .sequence = 2,
+        .count = 23,
+        .descriptor = {0, 0, 0,    0,          W | H << 16, IMAGES,      1,           OUT,
+                       0, W, AREA, OUT * AREA, W | H << 16, 1 | 1 << 16, 1 | 1 << 16, 0,
+                       0, 1, 0,    0,          0x1000,      0,           0x800}};
     assert_int_equal(send(&b, &gradient, NULL), CNNVP_OK);
     for (int o = 0; o < OUT; ++o) {
         int64_t want = 0;
@@ -459,8 +499,12 @@ static void test_bias_and_held_scales(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),   cmocka_unit_test(test_all),     cmocka_unit_test(test_port_stall),
-        cmocka_unit_test(test_malformed), cmocka_unit_test(test_garbage), cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_port_stall),
+        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_bias_and_held_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

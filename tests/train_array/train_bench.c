@@ -11,14 +11,13 @@
 static const struct {
     uint32_t opcode, in, out, side;
 } layers[] = {
-    {T_FORWARD, 3, 64, 32},    {T_FORWARD, 64, 64, 32},   {T_FORWARD, 64, 128, 16}, {T_FORWARD, 128, 128, 16},
-    {T_FORWARD, 128, 256, 8},  {T_FORWARD, 256, 256, 8},  {T_FORWARD, 256, 512, 4}, {T_FORWARD, 512, 512, 4},
-    {T_FORWARD, 512, 512, 2},  {T_FORWARD, 1, 32, 32},    {T_FORWARD, 4, 32, 16},   {T_FORWARD, 16, 32, 8},
-    {T_FORWARD, 64, 32, 4},    {T_FORWARD, 128, 32, 2},
-    {T_ERROR, 64, 64, 32},     {T_ERROR, 128, 128, 16},  {T_ERROR, 256, 256, 8},
-    {T_ERROR, 512, 512, 4},    {T_ERROR, 512, 512, 2},    {T_GRADIENT, 3, 64, 32},  {T_GRADIENT, 64, 64, 32},
-    {T_GRADIENT, 128, 128, 16}, {T_GRADIENT, 256, 256, 8}, {T_GRADIENT, 512, 512, 4}, {T_GRADIENT, 512, 512, 2},
-    {T_MATMUL, 512, 512, 1},   {T_BACK, 512, 512, 1},     {T_OUTER, 512, 512, 1},
+    {T_FORWARD, 3, 64, 32},    {T_FORWARD, 64, 64, 32},    {T_FORWARD, 64, 128, 16},  {T_FORWARD, 128, 128, 16},
+    {T_FORWARD, 128, 256, 8},  {T_FORWARD, 256, 256, 8},   {T_FORWARD, 256, 512, 4},  {T_FORWARD, 512, 512, 4},
+    {T_FORWARD, 512, 512, 2},  {T_FORWARD, 1, 32, 32},     {T_FORWARD, 4, 32, 16},    {T_FORWARD, 16, 32, 8},
+    {T_FORWARD, 64, 32, 4},    {T_FORWARD, 128, 32, 2},    {T_ERROR, 64, 64, 32},     {T_ERROR, 128, 128, 16},
+    {T_ERROR, 256, 256, 8},    {T_ERROR, 512, 512, 4},     {T_ERROR, 512, 512, 2},    {T_GRADIENT, 3, 64, 32},
+    {T_GRADIENT, 64, 64, 32},  {T_GRADIENT, 128, 128, 16}, {T_GRADIENT, 256, 256, 8}, {T_GRADIENT, 512, 512, 4},
+    {T_GRADIENT, 512, 512, 2}, {T_MATMUL, 512, 512, 1},    {T_BACK, 512, 512, 1},     {T_OUTER, 512, 512, 1},
 };
 
 static double seconds(void)
@@ -57,9 +56,22 @@ int main(void)
         struct cnnvp_train_tile tile;
         struct cnnvp_train_cost cost;
         const char *reason = "";
-        struct train_case c = {.opcode = layers[i].opcode, .bits = 8, .images = 4, .cin = layers[i].in,
-                               .cout = layers[i].out, .h = layers[i].side, .w = layers[i].side, .oh = layers[i].side,
-                               .ow = layers[i].side, .kx = k, .ky = k, .sx = 1, .sy = 1, .px = k / 2u, .py = k / 2u};
+        struct train_case c = {
+            .opcode = layers[i].opcode,
+            .bits = 8,
+            .images = 4,
+            .cin = layers[i].in,
+            .cout = layers[i].out,
+            .h = layers[i].side,
+            .w = layers[i].side,
+            .oh = layers[i].side,
+            .ow = layers[i].side,
+            .kx = k,
+            .ky = k,
+            .sx = 1,
+            .sy = 1,
+            .px = k / 2u,
+            .py = k / 2u};
         train_case_fill(&c, &random, false, false);
         if (cnnvp_train_decode(&shape, &c.command, &tile, &reason) != CNNVP_OK) {
             fprintf(stderr, "%s\n", reason);

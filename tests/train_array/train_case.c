@@ -242,25 +242,75 @@ static void make_command(struct train_case *c)
     const uint32_t out_exp = train_case_out_exp_addr(c);
     const uint32_t in_size = is_error(c) ? pair(c->ow, c->oh) : pair(c->w, c->h);
     const uint32_t out_size = is_error(c) ? pair(c->w, c->h) : pair(c->ow, c->oh);
-    struct cnnvp_command command = {.opcode = c->opcode, .status = c->accumulate | (uint32_t)c->to_float << 1,
-                                    .tag = 3, .sequence = 7};
-    const uint32_t conv[] = {TRAIN_IN, (uint32_t)im.row, (uint32_t)im.channel, (uint32_t)im.image, in_size, c->images,
-                             (uint32_t)channels, (uint32_t)outs, out_size, pair(c->kx, c->ky), pair(c->sx, c->sy),
-                             pair(c->px, c->py), TRAIN_SECOND, TRAIN_OUT, (uint32_t)channel, (uint32_t)image, in_exp,
-                             pair(in_image, c->in_exp_channel), second_exp, pair(c->second_exp_out, part), out_exp};
-    const uint32_t gradient[] = {TRAIN_IN, (uint32_t)im.row, (uint32_t)im.channel, (uint32_t)im.image, in_size,
-                                 c->images, c->cin, c->cout, TRAIN_SECOND, (uint32_t)em.row, (uint32_t)em.channel,
-                                 (uint32_t)em.image, pair(c->ow, c->oh), pair(c->kx, c->ky), pair(c->sx, c->sy),
-                                 pair(c->px, c->py), TRAIN_OUT, (uint32_t)channel, in_exp,
-                                 pair(in_image, c->in_exp_channel), second_exp, pair(c->second_exp_out, part), out_exp};
-    const uint32_t matmul[] = {TRAIN_IN, (uint32_t)im.image, c->images, (uint32_t)channels, (uint32_t)outs,
-                               TRAIN_SECOND, TRAIN_OUT, (uint32_t)image, in_exp, (uint32_t)in_image, second_exp,
-                               pair(c->second_exp_out, part), out_exp};
-    const uint32_t outer[] = {TRAIN_IN, (uint32_t)im.image, c->images, c->cin, c->cout, TRAIN_SECOND,
-                              (uint32_t)em.image, TRAIN_OUT, (uint32_t)channel, in_exp, (uint32_t)in_image, second_exp,
-                              (uint32_t)part, out_exp};
+    struct cnnvp_command command = {
+        .opcode = c->opcode, .status = c->accumulate | (uint32_t)c->to_float << 1, .tag = 3, .sequence = 7};
+    const uint32_t conv[] = {
+        TRAIN_IN,
+        (uint32_t)im.row,
+        (uint32_t)im.channel,
+        (uint32_t)im.image,
+        in_size,
+        c->images,
+        (uint32_t)channels,
+        (uint32_t)outs,
+        out_size,
+        pair(c->kx, c->ky),
+        pair(c->sx, c->sy),
+        pair(c->px, c->py),
+        TRAIN_SECOND,
+        TRAIN_OUT,
+        (uint32_t)channel,
+        (uint32_t)image,
+        in_exp,
+        pair(in_image, c->in_exp_channel),
+        second_exp,
+        pair(c->second_exp_out, part),
+        out_exp};
+    const uint32_t gradient[] = {
+        TRAIN_IN,
+        (uint32_t)im.row,
+        (uint32_t)im.channel,
+        (uint32_t)im.image,
+        in_size,
+        c->images,
+        c->cin,
+        c->cout,
+        TRAIN_SECOND,
+        (uint32_t)em.row,
+        (uint32_t)em.channel,
+        (uint32_t)em.image,
+        pair(c->ow, c->oh),
+        pair(c->kx, c->ky),
+        pair(c->sx, c->sy),
+        pair(c->px, c->py),
+        TRAIN_OUT,
+        (uint32_t)channel,
+        in_exp,
+        pair(in_image, c->in_exp_channel),
+        second_exp,
+        pair(c->second_exp_out, part),
+        out_exp};
+    const uint32_t matmul[] = {
+        TRAIN_IN,  (uint32_t)im.image, c->images, (uint32_t)channels, (uint32_t)outs, TRAIN_SECOND,
+        TRAIN_OUT, (uint32_t)image,    in_exp,    (uint32_t)in_image, second_exp,     pair(c->second_exp_out, part),
+        out_exp};
+    const uint32_t outer[] = {
+        TRAIN_IN,
+        (uint32_t)im.image,
+        c->images,
+        c->cin,
+        c->cout,
+        TRAIN_SECOND,
+        (uint32_t)em.image,
+        TRAIN_OUT,
+        (uint32_t)channel,
+        in_exp,
+        (uint32_t)in_image,
+        second_exp,
+        (uint32_t)part,
+        out_exp};
     const uint32_t *from = !connected(c) ? (is_gradient(c) ? gradient : conv) : is_gradient(c) ? outer : matmul;
-    const size_t bytes = !connected(c) ? (is_gradient(c) ? sizeof gradient : sizeof conv)
+    const size_t bytes = !connected(c)    ? (is_gradient(c) ? sizeof gradient : sizeof conv)
                          : is_gradient(c) ? sizeof outer
                                           : sizeof matmul;
     memcpy(command.descriptor, from, bytes);
@@ -326,9 +376,10 @@ static void random_results(struct train_case *c, struct train_random *random)
         else if (c->bits > 8u)
             ((int64_t *)c->before)[i] = value / 4;
         else /* often near the limits */
-            ((int32_t *)c->before)[i] = value % 3 == 0 ? INT32_MAX - (int32_t)(value & 0xffff)
-                                        : value % 3 == 1 ? INT32_MIN + (int32_t)(value & 0xffff)
-                                                         : (int32_t)(value % INT32_MAX);
+            ((int32_t *)c->before)[i] =
+                value % 3 == 0   ? INT32_MAX - (int32_t)(value & 0xffff)
+                : value % 3 == 1 ? INT32_MIN + (int32_t)(value & 0xffff)
+                                 : (int32_t)(value % INT32_MAX);
     }
 }
 
@@ -373,8 +424,8 @@ void train_case_fill(struct train_case *c, struct train_random *random, bool ext
 
 void train_case_free(struct train_case *c)
 {
-    void *const pieces[] = {c->in,      c->second,      c->in_raw, c->second_raw,
-                            c->in_exps, c->second_exps, c->before, c->after};
+    void *const pieces[] = {
+        c->in, c->second, c->in_raw, c->second_raw, c->in_exps, c->second_exps, c->before, c->after};
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; ++i)
         free(pieces[i]);
 }

@@ -21,11 +21,11 @@ uint32_t train_range(struct train_random *random, uint32_t low, uint32_t high);
 struct train_case {
     uint32_t opcode;
     bool accumulate, to_float;
-    uint32_t bits;                 /* of mantissas */
-    uint32_t images, cin, cout;    /* of the layer */
-    uint32_t h, w, oh, ow;         /* its input and output map */
+    uint32_t bits;              /* of mantissas */
+    uint32_t images, cin, cout; /* of the layer */
+    uint32_t h, w, oh, ow;      /* its input and output map */
     uint32_t kx, ky, sx, sy, px, py;
-    uint32_t gap;                  /* mantissas left free between rows, channels and images */
+    uint32_t gap; /* mantissas left free between rows, channels and images */
     uint32_t in_exp_image, in_exp_channel, second_exp_out, second_exp_part; /* 0 or 1: exponents of their own */
     struct cnnvp_command command;
     /* data; mantissas as int32_t, and as the module takes them */

@@ -57,8 +57,8 @@ static void reference(const double *x, bool range, double *y)
     }
     for (int i = 0; i < COUNT; ++i)
         squares += (x[i] - mean) * (x[i] - mean) / COUNT;
-    const double sigma = range ? 0.54 / sqrt(2.0 * log(COUNT)) * (max - min) + (double)epsilon
-                               : sqrt(squares + (double)epsilon);
+    const double sigma =
+        range ? 0.54 / sqrt(2.0 * log(COUNT)) * (max - min) + (double)epsilon : sqrt(squares + (double)epsilon);
     for (int i = 0; i < COUNT; ++i)
         y[i] = (x[i] - mean) / sigma;
 }
@@ -167,10 +167,10 @@ static void test_backward(void **state)
                 x[i] = kept;
                 assert_true(fabs((above - below) / (2 * h) - (double)d.dx[at(c, i)]) < 2e-6);
             }
-            const double by_gamma = (loss(&d, c, x, gamma + h, beta, range != 0) -
-                                     loss(&d, c, x, gamma - h, beta, range != 0)) / (2 * h);
-            const double by_beta = (loss(&d, c, x, gamma, beta + h, range != 0) -
-                                    loss(&d, c, x, gamma, beta - h, range != 0)) / (2 * h);
+            const double by_gamma =
+                (loss(&d, c, x, gamma + h, beta, range != 0) - loss(&d, c, x, gamma - h, beta, range != 0)) / (2 * h);
+            const double by_beta =
+                (loss(&d, c, x, gamma, beta + h, range != 0) - loss(&d, c, x, gamma, beta - h, range != 0)) / (2 * h);
             assert_true(fabs(by_gamma - d.channels[c].norm.dgamma) < 1e-7);
             assert_true(fabs(by_beta - d.channels[c].norm.dbeta) < 1e-7);
         }

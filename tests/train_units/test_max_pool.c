@@ -39,9 +39,9 @@ static void test_random(void **state)
     uint64_t random = 8;
     (void)state;
     for (int run = 0; run < 500; ++run) {
-        const struct cnnvp_max_pool pool = {SIDE - next_bits(&random) % 4, SIDE - next_bits(&random) % 4,
-                                            1 + next_bits(&random) % 4, 1 + next_bits(&random) % 4,
-                                            1 + next_bits(&random) % 4, 1 + next_bits(&random) % 4};
+        const struct cnnvp_max_pool pool = {
+            SIDE - next_bits(&random) % 4, SIDE - next_bits(&random) % 4, 1 + next_bits(&random) % 4,
+            1 + next_bits(&random) % 4,    1 + next_bits(&random) % 4,    1 + next_bits(&random) % 4};
         const uint32_t rows = cnnvp_max_pool_rows(&pool);
         const uint32_t cols = cnnvp_max_pool_cols(&pool);
         int8_t in[ALL], out[ALL];

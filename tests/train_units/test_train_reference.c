@@ -28,9 +28,24 @@ enum { IMAGES = 6, SIDE = 8, STEPS = 3, MOST = IMAGES * 6 * SIDE * SIDE };
 
 /* conv 3x3 + BN + ReLU + pool, 5x5 + BN + ReLU, 3x3 + ReLU + pool, fully connected + ReLU, fully connected. */
 static const struct train_layer shapes[] = {
-    {.inputs = 2, .height = SIDE, .width = SIDE, .outputs = 6, .side = 3, .pad = 1, .norm = 1, .relu = 1, .pool = 1,
+    {.inputs = 2,
+     .height = SIDE,
+     .width = SIDE,
+     .outputs = 6,
+     .side = 3,
+     .pad = 1,
+     .norm = 1,
+     .relu = 1,
+     .pool = 1,
      .epsilon = (double)1e-3f},
-    {.inputs = 6, .height = 4, .width = 4, .outputs = 5, .side = 5, .pad = 2, .norm = 1, .relu = 1,
+    {.inputs = 6,
+     .height = 4,
+     .width = 4,
+     .outputs = 5,
+     .side = 5,
+     .pad = 2,
+     .norm = 1,
+     .relu = 1,
      .epsilon = (double)1e-3f},
     {.inputs = 5, .height = 4, .width = 4, .outputs = 4, .side = 3, .pad = 1, .relu = 1, .pool = 1},
     {.connected = 1, .inputs = 16, .height = 1, .width = 1, .outputs = 7, .relu = 1},
@@ -97,12 +112,30 @@ static struct cnnvp_train_tile tile_of(const struct train_layer *l, enum cnnvp_t
     const uint32_t taps = side * side;
     const int error = kind == CNNVP_TRAIN_ERROR;
     struct cnnvp_train_tile tile = {
-        .kind = kind, .connected = l->connected, .images = IMAGES, .in_channels = l->inputs, .out_channels = l->outputs,
-        .in_h = l->height, .in_w = l->width, .out_h = out_h, .out_w = out_w, .kx = side, .ky = side, .sx = 1, .sy = 1,
-        .px = l->pad, .py = l->pad, .in_row_stride = l->width, .in_channel_stride = area,
-        .in_image_stride = l->inputs * area, .w_out_stride = l->inputs * taps, .w_in_stride = taps,
-        .error_row_stride = out_w, .error_channel_stride = out_h * out_w,
-        .error_image_stride = l->outputs * out_h * out_w, .out_channel_stride = out_h * out_w,
+        .kind = kind,
+        .connected = l->connected,
+        .images = IMAGES,
+        .in_channels = l->inputs,
+        .out_channels = l->outputs,
+        .in_h = l->height,
+        .in_w = l->width,
+        .out_h = out_h,
+        .out_w = out_w,
+        .kx = side,
+        .ky = side,
+        .sx = 1,
+        .sy = 1,
+        .px = l->pad,
+        .py = l->pad,
+        .in_row_stride = l->width,
+        .in_channel_stride = area,
+        .in_image_stride = l->inputs * area,
+        .w_out_stride = l->inputs * taps,
+        .w_in_stride = taps,
+        .error_row_stride = out_w,
+        .error_channel_stride = out_h * out_w,
+        .error_image_stride = l->outputs * out_h * out_w,
+        .out_channel_stride = out_h * out_w,
         .out_image_stride = l->outputs * out_h * out_w};
     if (kind == CNNVP_TRAIN_GRADIENT)
         tile.out_channel_stride = l->inputs * taps;
@@ -177,10 +210,10 @@ static void forward(struct engine *engine, uint32_t l)
                       layer->channels, values);
         for (uint32_t c = 0; c < shape->outputs; ++c) {
             const double m = engine->options->bn_momentum;
-            layer->mean[c] = (float)((double)layer->mean[c] +
-                                     m * (layer->channels[c].norm.mean - (double)layer->mean[c]));
-            layer->sigma[c] = (float)((double)layer->sigma[c] +
-                                      m * (layer->channels[c].norm.sigma - (double)layer->sigma[c]));
+            layer->mean[c] =
+                (float)((double)layer->mean[c] + m * (layer->channels[c].norm.mean - (double)layer->mean[c]));
+            layer->sigma[c] =
+                (float)((double)layer->sigma[c] + m * (layer->channels[c].norm.sigma - (double)layer->sigma[c]));
         }
     }
     cnnvp_relu_forward_keep(values, n, layer->positive);
@@ -194,11 +227,11 @@ static void forward(struct engine *engine, uint32_t l)
     const uint64_t area = (uint64_t)shape->height * shape->width;
     for (uint64_t m = 0; m < (uint64_t)IMAGES * shape->outputs; ++m) /* windows of 2x2 */
         if (engine->options->bits > 8)
-            cnnvp_max_pool_forward_wide(&pool, quantised.wide + m * area, next->wide + m * area / 4,
-                                        layer->ids + m * area / 4);
+            cnnvp_max_pool_forward_wide(
+                &pool, quantised.wide + m * area, next->wide + m * area / 4, layer->ids + m * area / 4);
         else
-            cnnvp_max_pool_forward(&pool, quantised.narrow + m * area, next->narrow + m * area / 4,
-                                   layer->ids + m * area / 4);
+            cnnvp_max_pool_forward(
+                &pool, quantised.narrow + m * area, next->narrow + m * area / 4, layer->ids + m * area / 4);
 }
 
 /* `errors`: loss by the layer's output; on return by its input. */
@@ -214,8 +247,9 @@ static void backward(struct engine *engine, uint32_t l, float *errors)
         const struct cnnvp_max_pool pool = pool_of(shape);
         const uint64_t area = (uint64_t)shape->height * shape->width;
         for (uint64_t m = 0; m < (uint64_t)IMAGES * shape->outputs; ++m)
-            assert_int_equal(cnnvp_max_pool_backward(&pool, errors + m * area / 4, layer->ids + m * area / 4,
-                                                     chain + m * area), CNNVP_OK);
+            assert_int_equal(
+                cnnvp_max_pool_backward(&pool, errors + m * area / 4, layer->ids + m * area / 4, chain + m * area),
+                CNNVP_OK);
     }
     if (shape->relu)
         cnnvp_relu_backward(layer->positive, n, chain);

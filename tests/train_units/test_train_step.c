@@ -22,9 +22,20 @@
 #include <cmocka.h>
 
 enum {
-    IMAGES = 2, CIN = 2, COUT = 3, SIDE = 6, AREA = SIDE * SIDE, HALF = SIDE / 2, POOLED = COUT * HALF * HALF,
-    CLASSES = 4, X = IMAGES * CIN * AREA, Z = IMAGES * COUT * AREA, W = COUT * CIN * 9, P = IMAGES * POOLED,
-    V = CLASSES * POOLED, L = IMAGES * CLASSES
+    IMAGES = 2,
+    CIN = 2,
+    COUT = 3,
+    SIDE = 6,
+    AREA = SIDE * SIDE,
+    HALF = SIDE / 2,
+    POOLED = COUT * HALF * HALF,
+    CLASSES = 4,
+    X = IMAGES * CIN * AREA,
+    Z = IMAGES * COUT * AREA,
+    W = COUT * CIN * 9,
+    P = IMAGES * POOLED,
+    V = CLASSES * POOLED,
+    L = IMAGES * CLASSES
 };
 
 static const float epsilon = 1e-3f;
@@ -53,8 +64,7 @@ static void reference_conv(const struct network *net, const struct parameters *p
                         const int y = i / SIDE + t / 3 - 1;
                         const int x = i % SIDE + t % 3 - 1;
                         if (y >= 0 && x >= 0 && y < SIDE && x < SIDE)
-                            sum += p->w[(co * CIN + ci) * 9 + t] *
-                                   (double)net->x[(n * CIN + ci) * AREA + y * SIDE + x];
+                            sum += p->w[(co * CIN + ci) * 9 + t] * (double)net->x[(n * CIN + ci) * AREA + y * SIDE + x];
                     }
                 z[(n * COUT + co) * AREA + i] = sum;
             }
@@ -73,8 +83,8 @@ static void reference_norm(const struct network *net, const struct parameters *p
             min = fmin(min, value);
             max = fmax(max, value);
         }
-        const double sigma = net->range ? 0.54 / sqrt(2 * log(count)) * (max - min) + (double)epsilon
-                                       : sqrt(squares + (double)epsilon);
+        const double sigma =
+            net->range ? 0.54 / sqrt(2 * log(count)) * (max - min) + (double)epsilon : sqrt(squares + (double)epsilon);
         for (int i = 0; i < count; ++i) {
             double *value = &z[(i / AREA * COUT + c) * AREA + i % AREA];
             *value = fmax(0, p->gamma[c] * (*value - mean) / sigma + p->beta[c]);
@@ -137,22 +147,59 @@ static void run(const struct cnnvp_train_tile *tile, const int32_t *in, int8_t i
 static struct cnnvp_train_tile convolution(enum cnnvp_train_kind kind)
 {
     return (struct cnnvp_train_tile){
-        .kind = kind, .images = IMAGES, .in_channels = CIN, .out_channels = COUT, .in_h = SIDE, .in_w = SIDE,
-        .out_h = SIDE, .out_w = SIDE, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .px = 1, .py = 1, .in_row_stride = SIDE,
-        .in_channel_stride = AREA, .in_image_stride = CIN * AREA, .w_out_stride = CIN * 9, .w_in_stride = 9,
-        .error_row_stride = SIDE, .error_channel_stride = AREA, .error_image_stride = COUT * AREA,
-        .out_channel_stride = kind == CNNVP_TRAIN_GRADIENT ? CIN * 9 : AREA, .out_image_stride = COUT * AREA};
+        .kind = kind,
+        .images = IMAGES,
+        .in_channels = CIN,
+        .out_channels = COUT,
+        .in_h = SIDE,
+        .in_w = SIDE,
+        .out_h = SIDE,
+        .out_w = SIDE,
+        .kx = 3,
+        .ky = 3,
+        .sx = 1,
+        .sy = 1,
+        .px = 1,
+        .py = 1,
+        .in_row_stride = SIDE,
+        .in_channel_stride = AREA,
+        .in_image_stride = CIN * AREA,
+        .w_out_stride = CIN * 9,
+        .w_in_stride = 9,
+        .error_row_stride = SIDE,
+        .error_channel_stride = AREA,
+        .error_image_stride = COUT * AREA,
+        .out_channel_stride = kind == CNNVP_TRAIN_GRADIENT ? CIN * 9 : AREA,
+        .out_image_stride = COUT * AREA};
 }
 
 static struct cnnvp_train_tile connected(enum cnnvp_train_kind kind, uint32_t in, uint32_t out)
 {
     const bool error = kind == CNNVP_TRAIN_ERROR;
     return (struct cnnvp_train_tile){
-        .kind = kind, .connected = true, .images = IMAGES, .in_channels = in, .out_channels = out, .in_h = 1, .in_w = 1,
-        .out_h = 1, .out_w = 1, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .in_row_stride = 1, .in_channel_stride = 1,
-        .in_image_stride = in, .w_out_stride = error ? 1 : in, .w_in_stride = error ? out : 1, .error_row_stride = 1,
-        .error_channel_stride = 1, .error_image_stride = out,
-        .out_channel_stride = kind == CNNVP_TRAIN_GRADIENT ? in : 1, .out_image_stride = out};
+        .kind = kind,
+        .connected = true,
+        .images = IMAGES,
+        .in_channels = in,
+        .out_channels = out,
+        .in_h = 1,
+        .in_w = 1,
+        .out_h = 1,
+        .out_w = 1,
+        .kx = 1,
+        .ky = 1,
+        .sx = 1,
+        .sy = 1,
+        .in_row_stride = 1,
+        .in_channel_stride = 1,
+        .in_image_stride = in,
+        .w_out_stride = error ? 1 : in,
+        .w_in_stride = error ? out : 1,
+        .error_row_stride = 1,
+        .error_channel_stride = 1,
+        .error_image_stride = out,
+        .out_channel_stride = kind == CNNVP_TRAIN_GRADIENT ? in : 1,
+        .out_image_stride = out};
 }
 
 /* Forward and backward; the gradients of all parameters, and the loss. */

@@ -77,8 +77,8 @@ static void test_narrow(void **state)
 
 static void test_norm(void **state)
 {
-    struct cnnvp_norm norm = {.gamma = 1.0f, .beta = 2.0f, .gamma_velocity = 4.0f, .beta_velocity = 8.0f, .dgamma = 0.5,
-                              .dbeta = 1.5};
+    struct cnnvp_norm norm = {
+        .gamma = 1.0f, .beta = 2.0f, .gamma_velocity = 4.0f, .beta_velocity = 8.0f, .dgamma = 0.5, .dbeta = 1.5};
     (void)state;
     cnnvp_bn_update_entry(0.25f, 0.5f, 1, &norm);
     assert_true(norm.gamma_velocity == 2.5f && norm.gamma == 0.375f);
@@ -89,7 +89,7 @@ static void test_norm(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_master), cmocka_unit_test(test_narrow),
-                                       cmocka_unit_test(test_norm)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_master), cmocka_unit_test(test_narrow), cmocka_unit_test(test_norm)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

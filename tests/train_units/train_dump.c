@@ -14,7 +14,15 @@
 enum { IMAGES = 5, SIDE = 8, CLASSES = 4 };
 
 static const struct train_layer shapes[] = {
-    {.inputs = 2, .height = SIDE, .width = SIDE, .outputs = 6, .side = 3, .pad = 1, .norm = 1, .relu = 1, .pool = 1,
+    {.inputs = 2,
+     .height = SIDE,
+     .width = SIDE,
+     .outputs = 6,
+     .side = 3,
+     .pad = 1,
+     .norm = 1,
+     .relu = 1,
+     .pool = 1,
      .epsilon = 1e-3},
     {.inputs = 6, .height = 4, .width = 4, .outputs = 5, .side = 5, .pad = 2, .norm = 1, .relu = 1, .epsilon = 1e-3},
     {.inputs = 5, .height = 4, .width = 4, .outputs = 8, .side = 3, .pad = 1, .bias = 1, .relu = 1, .pool = 1},

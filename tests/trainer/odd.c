@@ -7,7 +7,11 @@
 
 #include "onnx_builder.h"
 
-#define DIMS(...) (const int64_t[]){__VA_ARGS__}
+#define DIMS(...)     \
+    (const int64_t[]) \
+    {                 \
+        __VA_ARGS__   \
+    }
 
 static void add_norm(struct builder *b, const char *name, const char *input, int64_t channels)
 {
@@ -60,4 +64,3 @@ void odd_write(char *name, int norm)
     free(bytes);
     builder_free(&b);
 }
-

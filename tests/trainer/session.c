@@ -17,9 +17,18 @@ struct session_setup session_setup(const char *network, uint32_t channels, uint3
 {
     return (struct session_setup){
         .network = network,
-        .channels = channels, .height = side, .width = side, .classes = classes, .images = 8,
-        .options = {.struct_size = sizeof(struct cnnvp_trainer_options), .rounding = CNNVP_ROUND_STOCHASTIC,
-                    .batch = 4, .rate = 0.05f, .momentum = 0.9f, .seed = 1, .epochs = 1},
+        .channels = channels,
+        .height = side,
+        .width = side,
+        .classes = classes,
+        .images = 8,
+        .options = {.struct_size = sizeof(struct cnnvp_trainer_options),
+                    .rounding = CNNVP_ROUND_STOCHASTIC,
+                    .batch = 4,
+                    .rate = 0.05f,
+                    .momentum = 0.9f,
+                    .seed = 1,
+                    .epochs = 1},
     };
 }
 

@@ -10,12 +10,12 @@
 
 struct session_setup {
     const char *network;
-    const char *sets[SESSION_SETS]; /* "instance.parameter=value" */
+    const char *sets[SESSION_SETS];                                /* "instance.parameter=value" */
     uint32_t channels, height, width, classes, images, evaluation; /* of made-up data sets */
-    struct cnnvp_trainer_options options; /* the data sets are filled in */
-    const void *state;              /* to go on from */
+    struct cnnvp_trainer_options options;                          /* the data sets are filled in */
+    const void *state;                                             /* to go on from */
     size_t state_size;
-    uint64_t stop_after;            /* steps of this run; 0: all */
+    uint64_t stop_after; /* steps of this run; 0: all */
 };
 
 struct session {

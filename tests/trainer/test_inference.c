@@ -36,11 +36,16 @@ struct run {
 static cnnvp_result run_network(const struct run *run, struct cnnvp_array *output, struct cnnvp_array *reference,
                                 char **stats, struct cnnvp_error *error)
 {
-    const struct cnnvp_network_options options = {.struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST,
-                                                  .cpu_host = run->cpu_host, .timing_only = run->timing_only,
-                                                  .input = run->input, .images = run->images, .seed = 3};
-    const struct cnnvp_platform_options platform_options = {.struct_size = sizeof platform_options,
-                                                            .timing_only = run->timing_only};
+    const struct cnnvp_network_options options = {
+        .struct_size = sizeof options,
+        .rounding = CNNVP_ROUND_NEAREST,
+        .cpu_host = run->cpu_host,
+        .timing_only = run->timing_only,
+        .input = run->input,
+        .images = run->images,
+        .seed = 3};
+    const struct cnnvp_platform_options platform_options = {
+        .struct_size = sizeof platform_options, .timing_only = run->timing_only};
     cnnvp_config *config = NULL;
     cnnvp_network *network = NULL;
     cnnvp_platform *platform = NULL;
@@ -165,8 +170,8 @@ static void check_lesson(enum cnnvp_train_bn bn)
     struct cnnvp_array nfu;
     struct cnnvp_array reference;
     learn(&lesson, bn);
-    const struct cnnvp_array input = {.type = CNNVP_ARRAY_U8, .rank = 4, .shape = {IMAGES, 1, 8, 8},
-                                      .data = lesson.pixels};
+    const struct cnnvp_array input = {
+        .type = CNNVP_ARRAY_U8, .rank = 4, .shape = {IMAGES, 1, 8, 8}, .data = lesson.pixels};
     struct run run = {.network = trained, .platform = "trainer", .input = &input, .cpu_host = 1};
     must_run(&run, &output, &reference, NULL);
     double loss = 0.0;
@@ -235,8 +240,8 @@ static void test_groups(void **state)
 static void test_probabilities(void **state)
 {
     (void)state;
-    static const char *const sets[] = {NULL, "input_buffer.size=800", "intermediate_buffer.size=32KiB",
-                                       "pe_array.mantissa_bits=24"};
+    static const char *const sets[] = {
+        NULL, "input_buffer.size=800", "intermediate_buffer.size=32KiB", "pe_array.mantissa_bits=24"};
     char name[64];
     struct cnnvp_array output;
     struct cnnvp_array reference;
@@ -301,8 +306,8 @@ static void check_dump(uint64_t images, const char *set, double least)
     char table[4096] = "";
     struct cnnvp_array output;
     (void)snprintf(folder, sizeof folder, "trainer-dump-%ld", (long)getpid());
-    struct run run = {.network = LENET5, .platform = "trainer", .images = images, .set = set, .cpu_host = 1,
-                      .dump = folder};
+    struct run run = {
+        .network = LENET5, .platform = "trainer", .images = images, .set = set, .cpu_host = 1, .dump = folder};
     must_run(&run, &output, NULL, NULL);
     (void)snprintf(path, sizeof path, "%s/sqnr.csv", folder);
     FILE *stream = fopen(path, "r");
@@ -355,11 +360,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trained),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_probabilities),
-        cmocka_unit_test(test_dump),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_trained), cmocka_unit_test(test_groups),  cmocka_unit_test(test_probabilities),
+        cmocka_unit_test(test_dump),    cmocka_unit_test(test_refused),
     };
     (void)snprintf(trained, sizeof trained, "trainer-trained-%ld.onnx", (long)getpid());
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

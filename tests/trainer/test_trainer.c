@@ -38,9 +38,8 @@ static struct outcome outcome_of(const struct session_setup *setup)
     assert_non_null(outcome.stats);
     memcpy(outcome.records, session.records, sizeof outcome.records);
     outcome.record_count = session.record_count;
-    if (!setup->options.timing_only &&
-        cnnvp_trainer_get_state(session.trainer, session.platform, &outcome.state, &outcome.state_size,
-                                &session.error) != CNNVP_DONE)
+    if (!setup->options.timing_only && cnnvp_trainer_get_state(session.trainer, session.platform, &outcome.state,
+                                                               &outcome.state_size, &session.error) != CNNVP_DONE)
         fail_msg("%s", session.error.text);
     session_close(&session);
     return outcome;
@@ -70,9 +69,8 @@ static uint64_t sum(const struct outcome *outcome, const char *op, const char *p
     size_t i;
     json_t *layer;
     uint64_t all = 0;
-    json_array_foreach(json_object_get(outcome->stats, "layers"), i, layer)
-        if (is(layer, "op", op) && is(layer, "phase", phase))
-            all += number(layer, member);
+    json_array_foreach(json_object_get(outcome->stats, "layers"), i,
+                       layer) if (is(layer, "op", op) && is(layer, "phase", phase)) all += number(layer, member);
     return all;
 }
 
@@ -86,12 +84,13 @@ static void assert_accounts(const struct outcome *outcome)
     uint64_t macs = 0;
     size_t i;
     json_t *layer;
-    json_array_foreach(json_object_get(outcome->stats, "layers"), i, layer) {
+    json_array_foreach(json_object_get(outcome->stats, "layers"), i, layer)
+    {
         uint64_t mine = number(layer, "compute_cycles");
         const char *cause;
         json_t *stalled;
-        json_object_foreach(json_object_get(layer, "stall_cycles"), cause, stalled)
-            mine += (uint64_t)json_integer_value(stalled);
+        json_object_foreach(json_object_get(layer, "stall_cycles"), cause, stalled) mine +=
+            (uint64_t)json_integer_value(stalled);
         assert_int_equal(mine, number(layer, "cycles"));
         cycles += mine;
         read += number(layer, "dram_read_bytes");
@@ -199,9 +198,9 @@ static uint64_t conv2(const struct outcome *outcome, const char *member)
 {
     size_t i;
     json_t *layer;
-    json_array_foreach(json_object_get(outcome->stats, "layers"), i, layer)
-        if (is(layer, "name", "conv2") && is(layer, "phase", "forward"))
-            return number(layer, member);
+    json_array_foreach(
+        json_object_get(outcome->stats, "layers"), i,
+        layer) if (is(layer, "name", "conv2") && is(layer, "phase", "forward")) return number(layer, member);
     fail_msg("no layer conv2");
     return 0;
 }
@@ -228,7 +227,7 @@ static void test_orders(void **state)
 {
     (void)state;
     struct session_setup setup = digits();
-    check_orders(setup, 14); /* slices by kernel load their inputs again */
+    check_orders(setup, 14);                    /* slices by kernel load their inputs again */
     setup.sets[0] = "pe_array.mantissa_bits=9"; /* the fewest slices: they do not */
     check_orders(setup, 15);
 }
@@ -243,8 +242,8 @@ static void test_core_and_host(void **state)
     setup.options.cpu_host = 0;
     struct outcome core = outcome_of(&setup);
     static const char *const phases[] = {"forward", "backward", "gradient"};
-    static const char *const members[] = {"compute_cycles", "input_words", "weight_words", "output_words",
-                                          "dram_read_bytes", "dram_write_bytes"};
+    static const char *const members[] = {
+        "compute_cycles", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes"};
     assert_same_results(&host, &core);
     for (size_t p = 0; p < 3; ++p)
         for (size_t m = 0; m < sizeof members / sizeof members[0]; ++m)
@@ -365,8 +364,8 @@ static struct session_setup odd(const char *network)
 static void test_odd_tiles(void **state)
 {
     (void)state;
-    static const char *const sets[] = {"input_buffer.size=800", "weight_buffer.size=1200",
-                                       "intermediate_buffer.size=48KiB"};
+    static const char *const sets[] = {
+        "input_buffer.size=800", "weight_buffer.size=1200", "intermediate_buffer.size=48KiB"};
     char name[64];
     odd_write(name, 0);
     struct session_setup setup = odd(name);
@@ -572,10 +571,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vgg16_cycles),  cmocka_unit_test(test_lenet5_cycles), cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_core_and_host), cmocka_unit_test(test_quantum),       cmocka_unit_test(test_timing_only),
-        cmocka_unit_test(test_cycle_stepped), cmocka_unit_test(test_buffers),       cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_odd_tiles),     cmocka_unit_test(test_odd_gradient),  cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_vgg16_cycles),   cmocka_unit_test(test_lenet5_cycles), cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_core_and_host),  cmocka_unit_test(test_quantum),       cmocka_unit_test(test_timing_only),
+        cmocka_unit_test(test_cycle_stepped),  cmocka_unit_test(test_buffers),       cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_odd_tiles),      cmocka_unit_test(test_odd_gradient),  cmocka_unit_test(test_resume),
         cmocka_unit_test(test_foreign_states), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,8 +18,13 @@ static uint32_t take_layers(const struct cnnvp_graph *graph, struct train_layer 
             if (count == LAYERS_MAX)
                 return 0;
             layers[count++] = (struct train_layer){
-                .connected = from->op == CNNVP_OP_FC, .inputs = in->channels, .height = in->height, .width = in->width,
-                .outputs = graph->tensors[from->out].channels, .side = from->kx, .pad = from->pad_top,
+                .connected = from->op == CNNVP_OP_FC,
+                .inputs = in->channels,
+                .height = in->height,
+                .width = in->width,
+                .outputs = graph->tensors[from->out].channels,
+                .side = from->kx,
+                .pad = from->pad_top,
                 .bias = from->has_bias};
         } else if (layer == NULL) {
             return 0;

@@ -92,12 +92,16 @@ int main(int argc, char **argv)
     const struct train_options options = {
         .bits = (uint32_t)number(argc, argv, "bits", 0),
         .rounding = (enum train_rounding)number(argc, argv, "rounding", TRAIN_STOCHASTIC),
-        .range = (int)number(argc, argv, "range", 1), .rate = (double)(float)number(argc, argv, "lr", 0.02),
-        .momentum = (double)(float)number(argc, argv, "momentum", 0.9), .bn_momentum = (double)0.1f, .seed = seed};
+        .range = (int)number(argc, argv, "range", 1),
+        .rate = (double)(float)number(argc, argv, "lr", 0.02),
+        .momentum = (double)(float)number(argc, argv, "momentum", 0.9),
+        .bn_momentum = (double)0.1f,
+        .seed = seed};
     if (cnnvp_dataset_new(argv[2], (uint64_t)number(argc, argv, "limit", 0), &dataset, &error) != CNNVP_DONE ||
         cnnvp_dataset_fit_network(dataset, argv[1], NULL, 0, &error) != CNNVP_DONE ||
-        (strcmp(argv[3], "-") != 0 && (cnnvp_dataset_new(argv[3], 0, &evaluation, &error) != CNNVP_DONE ||
-                                       cnnvp_dataset_fit_network(evaluation, argv[1], NULL, 0, &error) != CNNVP_DONE)) ||
+        (strcmp(argv[3], "-") != 0 &&
+         (cnnvp_dataset_new(argv[3], 0, &evaluation, &error) != CNNVP_DONE ||
+          cnnvp_dataset_fit_network(evaluation, argv[1], NULL, 0, &error) != CNNVP_DONE)) ||
         chain_new(argv[1], &import, (uint32_t)number(argc, argv, "batch", 32), &options, &net, &error) != CNNVP_DONE)
         stop(error.text);
     (void)printf("step,loss,accuracy\n");

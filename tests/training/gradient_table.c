@@ -74,17 +74,17 @@ int main(int argc, char **argv)
     static const char *const judges[] = {"step", "forward"};
     if (argc < 3)
         stop("NETWORK.onnx DATASET [key=value...]");
-    struct gradient_case c = {.network = argv[1],
-                              .dataset = argv[2],
-                              .bn = (enum cnnvp_train_bn)choice_of(argc, argv, "bn", norms, 2),
-                              .block = (enum cnnvp_train_block)choice_of(argc, argv, "exponents", blocks, 3),
-                              .errors = choice_of(argc, argv, "errors", errors, 2) ? CNNVP_TRAIN_ERRORS_PLAIN
-                                                                                   : CNNVP_TRAIN_ERRORS_CARRIED,
-                              .judge = (enum gradient_judge)choice_of(argc, argv, "judge", judges, 2),
-                              .bits = number_of(argc, argv, "bits", "8"),
-                              .seed = number_of(argc, argv, "seed", "1"),
-                              .steps = number_of(argc, argv, "steps", "0"),
-                              .rate = strtof(value_of(argc, argv, "rate", "0.05"), NULL)};
+    struct gradient_case c = {
+        .network = argv[1],
+        .dataset = argv[2],
+        .bn = (enum cnnvp_train_bn)choice_of(argc, argv, "bn", norms, 2),
+        .block = (enum cnnvp_train_block)choice_of(argc, argv, "exponents", blocks, 3),
+        .errors = choice_of(argc, argv, "errors", errors, 2) ? CNNVP_TRAIN_ERRORS_PLAIN : CNNVP_TRAIN_ERRORS_CARRIED,
+        .judge = (enum gradient_judge)choice_of(argc, argv, "judge", judges, 2),
+        .bits = number_of(argc, argv, "bits", "8"),
+        .seed = number_of(argc, argv, "seed", "1"),
+        .steps = number_of(argc, argv, "steps", "0"),
+        .rate = strtof(value_of(argc, argv, "rate", "0.05"), NULL)};
     for (const char *batch = value_of(argc, argv, "batch", "32"); batch != NULL;) {
         struct cnnvp_error error = {""};
         struct table table = {.all = (int)number_of(argc, argv, "all", "0"), .least = INFINITY};

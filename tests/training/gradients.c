@@ -31,10 +31,20 @@ static cnnvp_result step_platform(struct pair *pair)
 static cnnvp_result start_platform(struct pair *pair, const struct gradient_case *c)
 {
     const struct cnnvp_trainer_options options = {
-        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .bn = c->bn, .random_weights = 1, .cpu_host = 1,
-        .batch = c->batch, .rate = c->rate > 0 ? c->rate : 0.05f, .momentum = MOMENTUM, .seed = c->seed,
+        .struct_size = sizeof options,
+        .rounding = CNNVP_ROUND_NEAREST,
+        .bn = c->bn,
+        .random_weights = 1,
+        .cpu_host = 1,
+        .batch = c->batch,
+        .rate = c->rate > 0 ? c->rate : 0.05f,
+        .momentum = MOMENTUM,
+        .seed = c->seed,
         .epochs = c->steps + 1u,
-        .steps = c->steps + 1u, .block = c->block, .errors = c->errors, .dataset = pair->dataset};
+        .steps = c->steps + 1u,
+        .block = c->block,
+        .errors = c->errors,
+        .dataset = pair->dataset};
     struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options, .verbosity = -1, .console = cnnvp_trainer_console};
     char bits[40];
@@ -61,8 +71,7 @@ static cnnvp_result take_values(struct pair *pair, uint32_t layer, enum cnnvp_tr
                                 double *values)
 {
     struct cnnvp_array have;
-    const cnnvp_result done =
-        cnnvp_trainer_tensor(pair->trainer, pair->platform, layer, tensor, &have, pair->error);
+    const cnnvp_result done = cnnvp_trainer_tensor(pair->trainer, pair->platform, layer, tensor, &have, pair->error);
     if (done != CNNVP_DONE)
         return done;
     const double factor = tensor >= CNNVP_TRAIN_WEIGHT_VELOCITY ? (double)MOMENTUM : 1;
@@ -77,8 +86,7 @@ static cnnvp_result take_both(struct pair *pair, uint32_t layer, enum cnnvp_trai
                               double *values, double *velocity)
 {
     const cnnvp_result done = take_values(pair, layer, tensor, n, values);
-    return done != CNNVP_DONE ? done
-                              : take_values(pair, layer, tensor + CNNVP_TRAIN_WEIGHT_VELOCITY, n, velocity);
+    return done != CNNVP_DONE ? done : take_values(pair, layer, tensor + CNNVP_TRAIN_WEIGHT_VELOCITY, n, velocity);
 }
 
 static cnnvp_result take_parameters(struct pair *pair)
@@ -86,8 +94,8 @@ static cnnvp_result take_parameters(struct pair *pair)
     cnnvp_result done = CNNVP_DONE;
     for (uint32_t l = 0; done == CNNVP_DONE && l < pair->net.layer_count; ++l) {
         const struct train_layer *layer = &pair->net.layers[l];
-        done = take_both(pair, l, CNNVP_TRAIN_WEIGHT, train_weight_count(layer), layer->weights,
-                         layer->weight_velocity);
+        done =
+            take_both(pair, l, CNNVP_TRAIN_WEIGHT, train_weight_count(layer), layer->weights, layer->weight_velocity);
         if (done == CNNVP_DONE && layer->norm)
             done = take_both(pair, l, CNNVP_TRAIN_GAMMA, layer->outputs, layer->gamma, layer->gamma_velocity);
         if (done == CNNVP_DONE && layer->norm)
@@ -102,10 +110,15 @@ static cnnvp_result take_parameters(struct pair *pair)
 static cnnvp_result start_reference(struct pair *pair, const struct gradient_case *c)
 {
     const struct cnnvp_train_import_options import = {.random_weights = 1, .seed = c->seed};
-    const struct train_options options = {.bits = c->judge == GRADIENT_FLOAT_STEP ? 0 : c->bits, .float_backward = 1,
-                                          .rounding = TRAIN_NEAREST, .block = (enum train_block)c->block,
-                                          .range = c->bn == CNNVP_TRAIN_BN_RANGE, .momentum = 1,
-                                          .bn_momentum = (double)0.1f, .seed = c->seed};
+    const struct train_options options = {
+        .bits = c->judge == GRADIENT_FLOAT_STEP ? 0 : c->bits,
+        .float_backward = 1,
+        .rounding = TRAIN_NEAREST,
+        .block = (enum train_block)c->block,
+        .range = c->bn == CNNVP_TRAIN_BN_RANGE,
+        .momentum = 1,
+        .bn_momentum = (double)0.1f,
+        .seed = c->seed};
     return chain_new(c->network, &import, c->batch, &options, &pair->net, pair->error);
 }
 
@@ -162,17 +175,23 @@ struct taker {
 static cnnvp_result compare(struct pair *pair, uint32_t layer, enum cnnvp_train_tensor tensor, double *velocity,
                             const double *want, uint64_t n, const struct taker *taker)
 {
-    static const char *const names[] = {[CNNVP_TRAIN_WEIGHT] = "weights", [CNNVP_TRAIN_BIAS] = "bias",
-                                        [CNNVP_TRAIN_GAMMA] = "gamma", [CNNVP_TRAIN_BETA] = "beta"};
+    static const char *const names[] = {
+        [CNNVP_TRAIN_WEIGHT] = "weights",
+        [CNNVP_TRAIN_BIAS] = "bias",
+        [CNNVP_TRAIN_GAMMA] = "gamma",
+        [CNNVP_TRAIN_BETA] = "beta"};
     struct cnnvp_array have;
-    const cnnvp_result done = cnnvp_trainer_tensor(pair->trainer, pair->platform, layer,
-                                                   tensor + CNNVP_TRAIN_WEIGHT_VELOCITY, &have, pair->error);
+    const cnnvp_result done = cnnvp_trainer_tensor(
+        pair->trainer, pair->platform, layer, tensor + CNNVP_TRAIN_WEIGHT_VELOCITY, &have, pair->error);
     if (done != CNNVP_DONE)
         return done;
     for (uint64_t i = 0; i < n; ++i)
         velocity[i] -= want[i];
-    const struct gradient gradient = {.layer = cnnvp_trainer_layer_name(pair->trainer, layer), .tensor = names[tensor],
-                                      .values = n, .cosine = cosine(have.data, velocity, want, n)};
+    const struct gradient gradient = {
+        .layer = cnnvp_trainer_layer_name(pair->trainer, layer),
+        .tensor = names[tensor],
+        .values = n,
+        .cosine = cosine(have.data, velocity, want, n)};
     taker->take(taker->context, &gradient);
     cnnvp_array_clear(&have);
     return CNNVP_DONE;

@@ -16,7 +16,7 @@ struct gradient_case {
     enum cnnvp_train_block block;
     enum cnnvp_train_errors errors;
     enum gradient_judge judge;
-    uint32_t bits;  /* of mantissas */
+    uint32_t bits; /* of mantissas */
     uint32_t batch;
     uint32_t seed;
     uint32_t steps; /* on the platform before the one that is compared, which starts from what they have learned */

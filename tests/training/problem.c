@@ -14,12 +14,31 @@
 #include "onnx_builder.h"
 #include "onnx.h"
 
-#define DIMS(...) (const int64_t[]){__VA_ARGS__}
+#define DIMS(...)     \
+    (const int64_t[]) \
+    {                 \
+        __VA_ARGS__   \
+    }
 
 static const struct train_layer normed[PROBLEM_LAYERS] = {
-    {.inputs = 2, .height = 8, .width = 8, .outputs = 6, .side = 3, .pad = 1, .norm = 1, .relu = 1, .pool = 1,
+    {.inputs = 2,
+     .height = 8,
+     .width = 8,
+     .outputs = 6,
+     .side = 3,
+     .pad = 1,
+     .norm = 1,
+     .relu = 1,
+     .pool = 1,
      .epsilon = (double)1e-3f},
-    {.inputs = 6, .height = 4, .width = 4, .outputs = 37, .side = 5, .pad = 2, .norm = 1, .relu = 1,
+    {.inputs = 6,
+     .height = 4,
+     .width = 4,
+     .outputs = 37,
+     .side = 5,
+     .pad = 2,
+     .norm = 1,
+     .relu = 1,
      .epsilon = (double)1e-3f},
     {.connected = 1, .inputs = 592, .height = 1, .width = 1, .outputs = PROBLEM_CLASSES},
 };

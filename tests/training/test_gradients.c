@@ -69,8 +69,12 @@ static void check_bias(enum cnnvp_train_block block, uint32_t bits)
 {
     struct problem problem;
     problem_new(&problem, PROBLEM_BIASED, SEED, BATCH, 1);
-    check(&(const struct gradient_case){.network = problem.network, .dataset = problem.dataset, .block = block,
-                                        .bits = bits, .batch = BATCH, .seed = SEED},
+    check(&(const struct gradient_case){.network = problem.network,
+                                        .dataset = problem.dataset,
+                                        .block = block,
+                                        .bits = bits,
+                                        .batch = BATCH,
+                                        .seed = SEED},
           LEAST);
     problem_free(&problem);
 }
@@ -95,9 +99,17 @@ static void check_norm(enum cnnvp_train_bn bn, enum cnnvp_train_block block, uin
 {
     if (network_file == NULL)
         skip();
-    check(&(const struct gradient_case){.network = network_file, .dataset = dataset_text, .bn = bn, .block = block,
-                                        .bits = bits, .batch = batch, .seed = SEED, .judge = judge_of},
-          least);
+    check(
+        &(const struct gradient_case){
+            .network = network_file,
+            .dataset = dataset_text,
+            .bn = bn,
+            .block = block,
+            .bits = bits,
+            .batch = batch,
+            .seed = SEED,
+            .judge = judge_of},
+        least);
 }
 
 static void gradients_of_a_large_batch(void **state)
@@ -147,8 +159,12 @@ static void gradients_of_a_later_step(void **state)
     (void)state;
     if (network_file == NULL)
         skip();
-    check(&(const struct gradient_case){.network = network_file, .dataset = dataset_text,
-                                        .bn = CNNVP_TRAIN_BN_STANDARD, .bits = 24, .batch = BATCH, .seed = SEED,
+    check(&(const struct gradient_case){.network = network_file,
+                                        .dataset = dataset_text,
+                                        .bn = CNNVP_TRAIN_BN_STANDARD,
+                                        .bits = 24,
+                                        .batch = BATCH,
+                                        .seed = SEED,
                                         .steps = 20},
           1 - 1e-6);
 }
@@ -156,12 +172,9 @@ static void gradients_of_a_later_step(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_with_bias),
-        cmocka_unit_test(gradients_of_other_blocks),
-        cmocka_unit_test(gradients_of_a_large_batch),
-        cmocka_unit_test(gradients_with_norm),
-        cmocka_unit_test(gradients_of_8_bits_elsewhere),
-        cmocka_unit_test(gradients_of_more_bits),
+        cmocka_unit_test(gradients_with_bias),           cmocka_unit_test(gradients_of_other_blocks),
+        cmocka_unit_test(gradients_of_a_large_batch),    cmocka_unit_test(gradients_with_norm),
+        cmocka_unit_test(gradients_of_8_bits_elsewhere), cmocka_unit_test(gradients_of_more_bits),
         cmocka_unit_test(gradients_of_a_later_step),
     };
     if (argc >= 3) {

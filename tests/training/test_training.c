@@ -215,18 +215,32 @@ struct training_case {
 static void check(const struct training_case *c, uint64_t seed)
 {
     static const enum train_rounding roundings[] = {TRAIN_TRUNCATE, TRAIN_NEAREST, TRAIN_STOCHASTIC};
-    const struct train_options reference = {.bits = c->bits, .rounding = roundings[c->rounding],
-                                            .range = c->bn == CNNVP_TRAIN_BN_RANGE, .rate = (double)0.05f,
-                                            .momentum = (double)0.9f, .bn_momentum = (double)0.1f, .seed = seed,
-                                            .seed_of = seed_of, .block = (enum train_block)c->block,
-                                            .no_master = c->narrow,
-                                            .carried = c->errors == CNNVP_TRAIN_ERRORS_CARRIED ||
-                                                       (c->errors == CNNVP_TRAIN_ERRORS_DEFAULT &&
-                                                        c->rounding == CNNVP_ROUND_NEAREST)};
-    const struct cnnvp_trainer_options options = {.rounding = c->rounding, .bn = c->bn, .order = c->order,
-                                                  .cpu_host = c->cpu_host, .batch = BATCH, .rate = 0.05f,
-                                                  .momentum = 0.9f, .seed = seed, .epochs = EPOCHS,
-                                                  .block = c->block, .errors = c->errors, .narrow = c->narrow};
+    const struct train_options reference = {
+        .bits = c->bits,
+        .rounding = roundings[c->rounding],
+        .range = c->bn == CNNVP_TRAIN_BN_RANGE,
+        .rate = (double)0.05f,
+        .momentum = (double)0.9f,
+        .bn_momentum = (double)0.1f,
+        .seed = seed,
+        .seed_of = seed_of,
+        .block = (enum train_block)c->block,
+        .no_master = c->narrow,
+        .carried = c->errors == CNNVP_TRAIN_ERRORS_CARRIED ||
+                   (c->errors == CNNVP_TRAIN_ERRORS_DEFAULT && c->rounding == CNNVP_ROUND_NEAREST)};
+    const struct cnnvp_trainer_options options = {
+        .rounding = c->rounding,
+        .bn = c->bn,
+        .order = c->order,
+        .cpu_host = c->cpu_host,
+        .batch = BATCH,
+        .rate = 0.05f,
+        .momentum = 0.9f,
+        .seed = seed,
+        .epochs = EPOCHS,
+        .block = c->block,
+        .errors = c->errors,
+        .narrow = c->narrow};
     struct problem problem;
     struct session *session = calloc(1, sizeof *session);
     uint64_t step = 0;
@@ -268,8 +282,10 @@ static void exponents_of_images_and_channels(void **state)
                 for (int rounding = 0; rounding < 3; ++rounding)
                     check(&(const struct training_case){.kind = (enum problem_kind)kind,
                                                         .bn = (enum cnnvp_train_bn)bn,
-                                                        .rounding = (enum cnnvp_rounding)rounding, .bits = 8,
-                                                        .block = (enum cnnvp_train_block)block, .cpu_host = 1},
+                                                        .rounding = (enum cnnvp_rounding)rounding,
+                                                        .bits = 8,
+                                                        .block = (enum cnnvp_train_block)block,
+                                                        .cpu_host = 1},
                           UINT64_C(21) + (uint64_t)rounding);
 }
 
@@ -279,9 +295,12 @@ static void weights_of_8_bits_alone(void **state)
     for (int block = CNNVP_TRAIN_BLOCK_TENSOR; block <= CNNVP_TRAIN_BLOCK_CHANNEL; ++block)
         for (int kind = 0; kind < PROBLEM_KINDS; ++kind)
             for (int rounding = 1; rounding < 3; ++rounding)
-                check(&(const struct training_case){.kind = (enum problem_kind)kind, .narrow = 1,
-                                                    .rounding = (enum cnnvp_rounding)rounding, .bits = 8,
-                                                    .block = (enum cnnvp_train_block)block, .cpu_host = 1},
+                check(&(const struct training_case){.kind = (enum problem_kind)kind,
+                                                    .narrow = 1,
+                                                    .rounding = (enum cnnvp_rounding)rounding,
+                                                    .bits = 8,
+                                                    .block = (enum cnnvp_train_block)block,
+                                                    .cpu_host = 1},
                       UINT64_C(31) + (uint64_t)rounding);
 }
 
@@ -296,8 +315,10 @@ static void errors_plain_and_carried(void **state)
     for (size_t w = 0; w < sizeof widths / sizeof widths[0]; ++w)
         for (int errors = CNNVP_TRAIN_ERRORS_PLAIN; errors <= CNNVP_TRAIN_ERRORS_CARRIED; ++errors)
             for (int rounding = 0; rounding < 3; ++rounding)
-                check(&(const struct training_case){.errors = (enum cnnvp_train_errors)errors, .bits = widths[w].bits,
-                                                    .rounding = (enum cnnvp_rounding)rounding, .cpu_host = 1,
+                check(&(const struct training_case){.errors = (enum cnnvp_train_errors)errors,
+                                                    .bits = widths[w].bits,
+                                                    .rounding = (enum cnnvp_rounding)rounding,
+                                                    .cpu_host = 1,
                                                     .sets = {widths[w].set}},
                       UINT64_C(41) + (uint64_t)rounding);
 }
@@ -306,12 +327,20 @@ static void core_and_orders_change_nothing(void **state)
 {
     (void)state;
     check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 0}, 11);
-    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1,
-                                        .order = CNNVP_TRAIN_ORDER_CHANNEL}, 11);
-    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1,
-                                        .sets = {"pe_array.arrays=2", "pe_array.cols=8"}}, 11);
-    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1,
-                                        .sets = {"pe_array.detail=cycle", "multi_function.detail=cycle"}}, 11);
+    check(
+        &(const struct training_case){
+            .rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1, .order = CNNVP_TRAIN_ORDER_CHANNEL},
+        11);
+    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC,
+                                        .bits = 8,
+                                        .cpu_host = 1,
+                                        .sets = {"pe_array.arrays=2", "pe_array.cols=8"}},
+          11);
+    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC,
+                                        .bits = 8,
+                                        .cpu_host = 1,
+                                        .sets = {"pe_array.detail=cycle", "multi_function.detail=cycle"}},
+          11);
 }
 
 /* Sums of wide mantissas have more bits than the binary32 that slices of them meet in. */
@@ -319,20 +348,21 @@ static void wide_mantissas_train(void **state)
 {
     (void)state;
     for (int bn = 0; bn < 2; ++bn)
-        check(&(const struct training_case){.bn = (enum cnnvp_train_bn)bn, .rounding = CNNVP_ROUND_NEAREST, .bits = 24,
-                                            .cpu_host = 1, .tolerance = 4e-6, .sets = {"pe_array.mantissa_bits=24"}},
-                                            5);
+        check(&(const struct training_case){.bn = (enum cnnvp_train_bn)bn,
+                                            .rounding = CNNVP_ROUND_NEAREST,
+                                            .bits = 24,
+                                            .cpu_host = 1,
+                                            .tolerance = 4e-6,
+                                            .sets = {"pe_array.mantissa_bits=24"}},
+              5);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(platform_trains_as_the_reference),
-        cmocka_unit_test(exponents_of_images_and_channels),
-        cmocka_unit_test(weights_of_8_bits_alone),
-        cmocka_unit_test(errors_plain_and_carried),
-        cmocka_unit_test(core_and_orders_change_nothing),
-        cmocka_unit_test(wide_mantissas_train),
+        cmocka_unit_test(platform_trains_as_the_reference), cmocka_unit_test(exponents_of_images_and_channels),
+        cmocka_unit_test(weights_of_8_bits_alone),          cmocka_unit_test(errors_plain_and_carried),
+        cmocka_unit_test(core_and_orders_change_nothing),   cmocka_unit_test(wide_mantissas_train),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

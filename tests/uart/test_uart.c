@@ -80,8 +80,16 @@ static size_t console_read(struct cnnvp_host *host, void *data, size_t size)
 }
 
 static const struct cnnvp_host_ops ops = {
-    .struct_size = sizeof ops, .abi_major = CNNVP_ABI_MAJOR, .param = param, .now = now, .notify = notify,
-    .cancel = cancel, .irq = irq, .count = count, .console_write = console_write, .console_read = console_read,
+    .struct_size = sizeof ops,
+    .abi_major = CNNVP_ABI_MAJOR,
+    .param = param,
+    .now = now,
+    .notify = notify,
+    .cancel = cancel,
+    .irq = irq,
+    .count = count,
+    .console_write = console_write,
+    .console_read = console_read,
 };
 
 static void begin(struct cnnvp_host *host)
@@ -290,10 +298,14 @@ static void test_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_send),          cmocka_unit_test(test_receive),
-        cmocka_unit_test(test_receive_interrupt), cmocka_unit_test(test_empty_interrupt),
-        cmocka_unit_test(test_loop_back),     cmocka_unit_test(test_other_registers),
-        cmocka_unit_test(test_wrong_accesses), cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_send),
+        cmocka_unit_test(test_receive),
+        cmocka_unit_test(test_receive_interrupt),
+        cmocka_unit_test(test_empty_interrupt),
+        cmocka_unit_test(test_loop_back),
+        cmocka_unit_test(test_other_registers),
+        cmocka_unit_test(test_wrong_accesses),
+        cmocka_unit_test(test_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,9 +162,8 @@ static void reference(struct machine *m, int lanes, uint32_t opcode, uint32_t st
             *lane = r;
             if (!(status & STORE))
                 continue;
-            const int16_t word = opcode == OP_vdiv
-                                     ? clip(m, r)
-                                     : write_out(m, r, (int8_t)t->format, t->format >> 16 & 3u, random);
+            const int16_t word =
+                opcode == OP_vdiv ? clip(m, r) : write_out(m, r, (int8_t)t->format, t->format >> 16 & 3u, random);
             memcpy(m->half[OUT] + t->out_addr + 2 * (o * t->out_repeat + i), &word, 2);
         }
 }
@@ -271,22 +270,39 @@ static void test_division(void **state)
         uint32_t rounding;
         int16_t word;
     } cases[] = {
-        {10, 4, 0, 1, 2},       {-10, 4, 0, 1, -2},    {14, 4, 0, 1, 4},      {-14, 4, 0, 0, -3},
-        {1, 3, -15, 1, 10923},  {-1, 3, -15, 0, -10922}, {7, 0, 0, 1, 32767}, {0, 0, 3, 1, 32767},
-        {-7, 0, 0, 1, -32768},  {1 << 20, 1, 0, 1, 32767}, {-(1 << 20), 1, 0, 1, -32768},
-        {18, 9, 2, 1, 0},       {54, 9, 2, 1, 2},      {55, 9, 2, 1, 2},      {INT64_MIN, 1, 63, 1, -1},
-        {INT64_MIN, INT32_MIN, 30, 1, 4}, {INT64_MAX, 1, -48, 1, 32767}, {INT64_MIN, 1, -48, 0, -32768},
-        {(INT64_C(1) << 62) + 1, 1, 63, 1, 1}, {INT64_C(1) << 62, 1, 63, 1, 0}, {3, 2, 0, 1, 2}, {5, 2, 0, 1, 2},
+        {10, 4, 0, 1, 2},
+        {-10, 4, 0, 1, -2},
+        {14, 4, 0, 1, 4},
+        {-14, 4, 0, 0, -3},
+        {1, 3, -15, 1, 10923},
+        {-1, 3, -15, 0, -10922},
+        {7, 0, 0, 1, 32767},
+        {0, 0, 3, 1, 32767},
+        {-7, 0, 0, 1, -32768},
+        {1 << 20, 1, 0, 1, 32767},
+        {-(1 << 20), 1, 0, 1, -32768},
+        {18, 9, 2, 1, 0},
+        {54, 9, 2, 1, 2},
+        {55, 9, 2, 1, 2},
+        {INT64_MIN, 1, 63, 1, -1},
+        {INT64_MIN, INT32_MIN, 30, 1, 4},
+        {INT64_MAX, 1, -48, 1, 32767},
+        {INT64_MIN, 1, -48, 0, -32768},
+        {(INT64_C(1) << 62) + 1, 1, 63, 1, 1},
+        {INT64_C(1) << 62, 1, 63, 1, 0},
+        {3, 2, 0, 1, 2},
+        {5, 2, 0, 1, 2},
     };
     struct bench bench;
     (void)state;
     bench_open(&bench, 16, 0);
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
-        const struct vector_tile t = {.count = 1,
-                                      .repeat = 1,
-                                      .out_addr = 8,
-                                      .immediate = cases[c].b,
-                                      .format = FORMAT(cases[c].shift, 0, cases[c].rounding)};
+        const struct vector_tile t = {
+            .count = 1,
+            .repeat = 1,
+            .out_addr = 8,
+            .immediate = cases[c].b,
+            .format = FORMAT(cases[c].shift, 0, cases[c].rounding)};
         memcpy(bench_data(&bench, OUT, 0), &cases[c].a, 8);
         assert_true(bench_run(&bench, OP_vdiv, A(WIDE) | B(IMM) | STORE, 0, &t) > 0);
         assert_int_equal(((int16_t *)bench_data(&bench, OUT, 0))[4], cases[c].word);
@@ -304,8 +320,7 @@ static void test_compaction(void **state)
         const int64_t sum = 9 * (i - 500) + 4;
         memcpy((uint8_t *)bench_data(&bench, OUT, 1) + 8 * i, &sum, 8);
     }
-    const struct vector_tile t = {
-        .count = 1000, .repeat = 1, .a_stride = 1, .immediate = 9, .format = FORMAT(0, 0, 1)};
+    const struct vector_tile t = {.count = 1000, .repeat = 1, .a_stride = 1, .immediate = 9, .format = FORMAT(0, 0, 1)};
     assert_int_equal(bench_run(&bench, OP_vdiv, A(WIDE) | B(IMM) | STORE, 4, &t), 63 * 9 + 4);
     for (int i = 0; i < 1000; ++i)
         assert_int_equal(((int16_t *)bench_data(&bench, OUT, 1))[i], i - 500);
@@ -321,22 +336,23 @@ static void test_time(void **state)
     static const struct {
         uint32_t opcode, status, count, repeat, cycles;
     } cases[] = {
-        {OP_vmac, STORE, 16, 1, 1 + 4},       {OP_vmac, STORE, 17, 1, 2 + 4},     {OP_vadd, STORE, 25, 3, 5 + 4},
-        {OP_vcmp, STORE, 1, 1, 1 + 4},        {OP_vmac, ACCUMULATE, 10, 9, 9 + 4}, {OP_vmac, ACCUMULATE, 17, 9, 18 + 4},
-        {OP_vdiv, STORE, 32, 1, 18 + 4},      {OP_vnorm, STORE, 10, 8, 5 + 4},    {OP_vmean, 0, 100, 3, 3 * 20 + 4},
-        {OP_vvar, 0, 100, 3, 3 * 29 + 4},     {OP_vsoftmax, 0, 10, 2, 2 * 19 + 4}, {OP_vout, 0, 16, 7, 1 + 4},
+        {OP_vmac, STORE, 16, 1, 1 + 4},   {OP_vmac, STORE, 17, 1, 2 + 4},      {OP_vadd, STORE, 25, 3, 5 + 4},
+        {OP_vcmp, STORE, 1, 1, 1 + 4},    {OP_vmac, ACCUMULATE, 10, 9, 9 + 4}, {OP_vmac, ACCUMULATE, 17, 9, 18 + 4},
+        {OP_vdiv, STORE, 32, 1, 18 + 4},  {OP_vnorm, STORE, 10, 8, 5 + 4},     {OP_vmean, 0, 100, 3, 3 * 20 + 4},
+        {OP_vvar, 0, 100, 3, 3 * 29 + 4}, {OP_vsoftmax, 0, 10, 2, 2 * 19 + 4}, {OP_vout, 0, 16, 7, 1 + 4},
     };
     (void)state;
     for (int timing_only = 0; timing_only < 2; ++timing_only)
         for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
             struct bench bench;
-            const struct vector_tile t = {.count = cases[c].count,
-                                          .repeat = cases[c].repeat,
-                                          .a_stride = 1,
-                                          .a_repeat = (int32_t)cases[c].count,
-                                          .b_addr = 10000,
-                                          .out_addr = 20000,
-                                          .out_repeat = (int32_t)cases[c].count};
+            const struct vector_tile t = {
+                .count = cases[c].count,
+                .repeat = cases[c].repeat,
+                .a_stride = 1,
+                .a_repeat = (int32_t)cases[c].count,
+                .b_addr = 10000,
+                .out_addr = 20000,
+                .out_repeat = (int32_t)cases[c].count};
             bench_open(&bench, 16, timing_only);
             assert_int_equal(bench_run(&bench, cases[c].opcode, cases[c].status, 0, &t), cases[c].cycles);
             assert_int_equal(fake_count(bench.vector, "busy_cycles"), cases[c].cycles);
@@ -360,9 +376,18 @@ static void test_units(void **state)
         int16_t *data = bench_data(&bench, IN, 0);
         for (int i = 0; i < CHANNELS * WORDS; ++i)
             data[i] = (int16_t)(i * 7919 % 4001 - 2000);
-        struct vector_tile t = {.count = WORDS, .repeat = CHANNELS, .a_stride = 1, .a_repeat = WORDS, .out_repeat = 1,
-                                .b_addr = 20000, .b_repeat = 1, .c_addr = 20000, .c_repeat = 1, .out_addr = 20000,
-                                .immediate = 1};
+        struct vector_tile t = {
+            .count = WORDS,
+            .repeat = CHANNELS,
+            .a_stride = 1,
+            .a_repeat = WORDS,
+            .out_repeat = 1,
+            .b_addr = 20000,
+            .b_repeat = 1,
+            .c_addr = 20000,
+            .c_repeat = 1,
+            .out_addr = 20000,
+            .immediate = 1};
         assert_int_equal(bench_run(&bench, OP_vmean, A(IN), 0, &t), turns * TURN_CYCLES + 4);
         t.out_addr = 22000;
         t.format = FORMAT(-14, 0, 1);
@@ -440,11 +465,11 @@ static void test_bad_commands(void **state)
     struct vector_tile t;
     (void)state;
     bench_open(&bench, 16, 0);
-#define REFUSED(status, opcode, bits, change)                                                                          \
-    do {                                                                                                               \
-        t = good;                                                                                                      \
-        change;                                                                                                        \
-        assert_int_equal(bench_run(&bench, opcode, bits, 0, &t), status);                                              \
+#define REFUSED(status, opcode, bits, change)                             \
+    do {                                                                  \
+        t = good;                                                         \
+        change;                                                           \
+        assert_int_equal(bench_run(&bench, opcode, bits, 0, &t), status); \
     } while (0)
     REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.count = 0);
     REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.repeat = 0);
@@ -504,10 +529,15 @@ static void test_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_instructions), cmocka_unit_test(test_division),
-        cmocka_unit_test(test_compaction),          cmocka_unit_test(test_time), cmocka_unit_test(test_units),
-        cmocka_unit_test(test_port_limit),          cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_bad_commands),        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_random_instructions),
+        cmocka_unit_test(test_division),
+        cmocka_unit_test(test_compaction),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_port_limit),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,8 +79,7 @@ static void test_convolution(void **state)
                                    weights[((k * CHANNELS + c) * KERNEL + ky) * KERNEL + kx];
                 assert_int_equal(out[(k * OUT_H + y) * OUT_W + x], rounded(sum));
             }
-    assert_int_equal(fake_count(bench.vector, "mac_operations"),
-                     KERNELS * OUT_H * OUT_W * CHANNELS * KERNEL * KERNEL);
+    assert_int_equal(fake_count(bench.vector, "mac_operations"), KERNELS * OUT_H * OUT_W * CHANNELS * KERNEL * KERNEL);
     assert_int_equal(fake_counter(bench.buffers[OUT], "feature_words"), KERNELS * OUT_H * OUT_W);
     bench_close(&bench);
 }

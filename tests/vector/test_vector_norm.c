@@ -170,12 +170,13 @@ static void test_mean(void **state)
         const int shift = (int)(bench_random(&seed) % 12u) - 8;
         for (uint32_t i = 0; i < 3u * count; ++i)
             in[i] = (int16_t)((int32_t)(bench_random(&seed) % 4096u) - 1000);
-        const struct vector_tile t = {.count = count,
-                                      .repeat = 3,
-                                      .a_stride = 1,
-                                      .a_repeat = (int32_t)count,
-                                      .out_repeat = 2,
-                                      .format = FORMAT(shift, 0, 1)};
+        const struct vector_tile t = {
+            .count = count,
+            .repeat = 3,
+            .a_stride = 1,
+            .a_repeat = (int32_t)count,
+            .out_repeat = 2,
+            .format = FORMAT(shift, 0, 1)};
         assert_true(bench_run(&bench, OP_vmean, A(IN), 0, &t) > 0);
         for (uint32_t o = 0; o < 3; ++o) {
             int64_t sum = 0;
@@ -235,23 +236,21 @@ static void test_variance(void **state)
             const int64_t d = in[i] * (1 << extra) - mean[0];
             squares += d * d;
         }
-        const struct vector_tile t = {.count = (uint32_t)count,
-                                      .repeat = 1,
-                                      .a_stride = 1,
-                                      .immediate = eps,
-                                      .format = FORMAT(shift, extra, 1)};
+        const struct vector_tile t = {
+            .count = (uint32_t)count, .repeat = 1, .a_stride = 1, .immediate = eps, .format = FORMAT(shift, extra, 1)};
         assert_true(bench_run(&bench, OP_vvar, A(IN) | B(WT), 0, &t) > 0);
         if (squares + count * eps == 0)
             assert_int_equal(out[0], 32767);
         else
             assert_true(is_inverse_root(out[0], squares, count, eps, extra - shift));
         saturated += out[0] == 32767;
-        const struct vector_tile down = {.count = (uint32_t)count,
-                                         .repeat = 1,
-                                         .a_stride = 1,
-                                         .out_addr = 2,
-                                         .immediate = eps,
-                                         .format = FORMAT(shift, extra, 0)};
+        const struct vector_tile down = {
+            .count = (uint32_t)count,
+            .repeat = 1,
+            .a_stride = 1,
+            .out_addr = 2,
+            .immediate = eps,
+            .format = FORMAT(shift, extra, 0)};
         assert_true(bench_run(&bench, OP_vvar, A(IN) | B(WT), 0, &down) > 0);
         assert_true(out[1] == out[0] || out[1] == out[0] - 1);
     }
@@ -303,12 +302,13 @@ static void test_softmax(void **state)
         const uint32_t spread = 1u << (1u + bench_random(&seed) % 16u);
         for (uint32_t i = 0; i < 2u * count; ++i)
             in[i] = (int16_t)((int32_t)(bench_random(&seed) % spread) - (int32_t)(spread / 2u));
-        const struct vector_tile t = {.count = count,
-                                      .repeat = 2,
-                                      .a_stride = 1,
-                                      .a_repeat = (int32_t)count,
-                                      .out_repeat = (int32_t)count,
-                                      .format = FORMAT(0, fraction, 1)};
+        const struct vector_tile t = {
+            .count = count,
+            .repeat = 2,
+            .a_stride = 1,
+            .a_repeat = (int32_t)count,
+            .out_repeat = (int32_t)count,
+            .format = FORMAT(0, fraction, 1)};
         assert_true(bench_run(&bench, OP_vsoftmax, A(IN), 0, &t) > 0);
         for (uint32_t i = 0; i < 2u * count; ++i) {
             const int16_t *const row = in + i / count * count;
@@ -409,10 +409,14 @@ static void test_batch_normalisation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scalar_functions),    cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_bad_tables),          cmocka_unit_test(test_activation_in_place),
-        cmocka_unit_test(test_mean),                cmocka_unit_test(test_variance),
-        cmocka_unit_test(test_variance_extremes),   cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_scalar_functions),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_bad_tables),
+        cmocka_unit_test(test_activation_in_place),
+        cmocka_unit_test(test_mean),
+        cmocka_unit_test(test_variance),
+        cmocka_unit_test(test_variance_extremes),
+        cmocka_unit_test(test_softmax),
         cmocka_unit_test(test_batch_normalisation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,15 +104,16 @@ static struct cost walk(const struct nfu_case *c, const struct shape *shape)
 }
 
 enum { COUNTS = 9 };
-static const char *const names[COUNTS] = {"commands", "beats", "elements", "operations", "busy_cycles", "port_cycles",
-                                          "words in", "weights", "words out"};
+static const char *const names[COUNTS] = {
+    "commands", "beats", "elements", "operations", "busy_cycles", "port_cycles", "words in", "weights", "words out"};
 
 static void read_counts(const struct pair *pair, const struct nfu_case *c, uint64_t *counts)
 {
     const struct cnnvp_host *vector = pair->bench.vector;
-    const char *const operation = c->opcode == OP_CONV ? "mac_operations"
-                                  : is_partial(c)      ? "add_operations"
-                                                       : "cmp_operations";
+    const char *const operation =
+        c->opcode == OP_CONV ? "mac_operations"
+        : is_partial(c)      ? "add_operations"
+                             : "cmp_operations";
     counts[3] = fake_count(vector, operation);
     for (int i = 0; i < 6; ++i)
         if (i != 3)
@@ -124,9 +125,16 @@ static void read_counts(const struct pair *pair, const struct nfu_case *c, uint6
 static void check_cost(const struct pair *pair, const struct nfu_case *c, const uint64_t *before, int64_t cycles)
 {
     const struct cost cost = walk(c, &pair->shape);
-    const uint64_t expected[COUNTS] = {1, cost.beats, cost.elements, cost.elements, cost.cycles,
-                                       cost.cycles - PIPELINE - cost.beats, cost.input_words, cost.weight_words,
-                                       cost.output_words + cost.found_words};
+    const uint64_t expected[COUNTS] = {
+        1,
+        cost.beats,
+        cost.elements,
+        cost.elements,
+        cost.cycles,
+        cost.cycles - PIPELINE - cost.beats,
+        cost.input_words,
+        cost.weight_words,
+        cost.output_words + cost.found_words};
     uint64_t after[COUNTS];
     read_counts(pair, c, after);
     assert_int_equal(cycles, cost.cycles);
@@ -202,8 +210,8 @@ static void check_case(struct pair *pair, struct nfu_case *c, struct nfu_random 
 
 static void test_random_windows(void **state)
 {
-    static const struct shape shapes[] = {{16, 1, 4096, 0}, {1, 1, 4096, 0},  {3, 2, 4096, 0},
-                                          {256, 8, 64, 0},  {16, 64, 32, 0}, {7, 3, 5, 0}};
+    static const struct shape shapes[] = {
+        {16, 1, 4096, 0}, {1, 1, 4096, 0}, {3, 2, 4096, 0}, {256, 8, 64, 0}, {16, 64, 32, 0}, {7, 3, 5, 0}};
     struct nfu_random random = {77u};
     uint64_t clipped = 0;
     (void)state;
@@ -387,9 +395,8 @@ static void test_endless(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_windows), cmocka_unit_test(test_closed_forms),
-        cmocka_unit_test(test_timing_only),    cmocka_unit_test(test_registers_stay),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_random_windows), cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_timing_only),
+        cmocka_unit_test(test_registers_stay), cmocka_unit_test(test_refusals),     cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

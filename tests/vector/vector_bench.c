@@ -49,10 +49,8 @@ int64_t bench_run(struct bench *bench, uint32_t opcode, uint32_t status, uint32_
 
 void *bench_data(struct bench *bench, int buffer, uint32_t half)
 {
-    struct cnnvp_access access = {.op = CNNVP_BORROW_READ,
-                                  .flags = CNNVP_DEBUG,
-                                  .address = cnnvp_buffer_address(half, 0),
-                                  .size = BENCH_HALF};
+    struct cnnvp_access access = {
+        .op = CNNVP_BORROW_READ, .flags = CNNVP_DEBUG, .address = cnnvp_buffer_address(half, 0), .size = BENCH_HALF};
     assert_int_equal(fake_access(bench->buffers[buffer], "port", &access), CNNVP_OK);
     return access.data;
 }

@@ -27,8 +27,8 @@ enum { IN = 0, WT = 1, OUT = 2, WIDE = 3, IMM = 3 };
 #define STORE (1u << 5)
 #define MINIMUM (1u << 6)
 
-#define FORMAT(shift, bias_shift, rounding)                                                                            \
-    (((uint32_t)(shift) & 0xffu) | ((uint32_t)(bias_shift) & 0xffu) << 8 | (uint32_t)(rounding) << 16)
+#define FORMAT(shift, bias_shift, rounding) \
+    (((uint32_t)(shift)&0xffu) | ((uint32_t)(bias_shift)&0xffu) << 8 | (uint32_t)(rounding) << 16)
 
 #define BENCH_HALF 65536u
 #define BENCH_CYCLE 1000u

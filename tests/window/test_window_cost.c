@@ -16,8 +16,8 @@
 
 static struct cnnvp_window_shape engine_of(uint32_t input_para, uint32_t output_para, uint32_t fc_para)
 {
-    return (struct cnnvp_window_shape){.input_para = input_para, .output_para = output_para, .fc_para = fc_para,
-                                       .acc_bits = 48, .pipeline = 9};
+    return (struct cnnvp_window_shape){
+        .input_para = input_para, .output_para = output_para, .fc_para = fc_para, .acc_bits = 48, .pipeline = 9};
 }
 
 static struct cnnvp_window_cost closed_cost(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
@@ -75,7 +75,8 @@ static void count_passes(const struct nfu_case *c, uint32_t lanes, uint32_t outs
 static struct counted count_loops(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
 {
     struct counted count = {0};
-    const uint32_t alone = c->opcode == OP_POOL ? shape->input_para : cnnvp_minimum32(shape->input_para, shape->output_para);
+    const uint32_t alone =
+        c->opcode == OP_POOL ? shape->input_para : cnnvp_minimum32(shape->input_para, shape->output_para);
     if (c->opcode == OP_POOL || (c->status & 0x20u) != 0) {
         for (uint32_t at = 0; at < c->in_channels; at += alone) {
             const uint32_t n = cnnvp_minimum32(alone, c->in_channels - at);
@@ -148,7 +149,8 @@ static void test_closed_forms(void **state)
                                      pieces * 7u * 20u);
                 assert_int_equal(closed_cost(&shape, &c).macs, channels * (2u * channels + 1u) * k * k * 140u);
                 c = nfu_case_window(OP_POOL, channels, 1, 20, 7, k, k, 3, 2);
-                assert_int_equal(closed_cost(&shape, &c).compute_cycles, cnnvp_divide_up(channels, para) * pieces * 7u * 20u);
+                assert_int_equal(closed_cost(&shape, &c).compute_cycles,
+                                 cnnvp_divide_up(channels, para) * pieces * 7u * 20u);
                 assert_int_equal(closed_cost(&shape, &c).macs, 0);
                 c = (struct nfu_case){
                     .opcode = OP_MATMUL, .in_channels = 31u * channels, .out_channels = 7u * channels};
@@ -235,9 +237,20 @@ static void test_dilation(void **state)
 static void test_rotation(void **state)
 {
     static const int16_t map[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-    const struct nfu_case c = {.opcode = OP_CONV, .in_channels = 1, .out_channels = 1, .out_h = 2, .out_w = 2, .kx = 3,
-                               .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .in_row_stride = 4,
-                               .in_channel_stride = 16};
+    const struct nfu_case c = {
+        .opcode = OP_CONV,
+        .in_channels = 1,
+        .out_channels = 1,
+        .out_h = 2,
+        .out_w = 2,
+        .kx = 3,
+        .ky = 3,
+        .sx = 1,
+        .sy = 1,
+        .dx = 1,
+        .dy = 1,
+        .in_row_stride = 4,
+        .in_channel_stride = 16};
     const struct cnnvp_fx16_tile tile = nfu_case_tile(&c);
     struct cnnvp_window_lane lane = {.channel = map};
     struct cnnvp_window_reads reads = {0};
@@ -256,8 +269,8 @@ static void test_rotation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops), cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_lenet),
-        cmocka_unit_test(test_bias),  cmocka_unit_test(test_sums),         cmocka_unit_test(test_dilation),
+        cmocka_unit_test(test_loops),    cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_lenet),
+        cmocka_unit_test(test_bias),     cmocka_unit_test(test_sums),         cmocka_unit_test(test_dilation),
         cmocka_unit_test(test_rotation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,8 +126,19 @@ static void test_widest(void **state)
     struct nfu_random random = {7u};
     const struct cnnvp_window_shape shape = {
         .input_para = 64, .output_para = 64, .fc_para = 256, .acc_bits = 64, .pipeline = 32};
-    struct nfu_case c = {.opcode = OP_CONV, .status = 8u, .in_channels = 70, .out_channels = 66, .out_h = 3, .out_w = 4,
-                         .kx = 5, .ky = 4, .sx = 1, .sy = 2, .dx = 1, .dy = 1};
+    struct nfu_case c = {
+        .opcode = OP_CONV,
+        .status = 8u,
+        .in_channels = 70,
+        .out_channels = 66,
+        .out_h = 3,
+        .out_w = 4,
+        .kx = 5,
+        .ky = 4,
+        .sx = 1,
+        .sy = 2,
+        .dx = 1,
+        .dy = 1};
     (void)state;
     nfu_case_data(&c, &random);
     for (uint64_t i = 0; i < c.input_words; ++i)

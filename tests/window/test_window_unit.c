@@ -16,11 +16,17 @@
 #include <cmocka.h>
 
 /* LeNet-5's second convolution, dense: 6 -> 16 maps of 10x10, 5x5, with bias. */
-enum { C3_COMPUTE = 2 * 4 * 100, C3_BIAS = 2 * 101, C3_LOADS = 2 * 4 * 9, C3_PIPELINE = 8,
-       C3_BUSY = C3_COMPUTE + C3_BIAS + C3_LOADS + C3_PIPELINE,
-       C3_INPUT_WORDS = 2 * 6 * 4 * 10 * (9 + 9 * 3), C3_WEIGHT_WORDS = 96 * 4 * 9 + 16,
-       C3_KEPT_WORDS = 1600 * 4 * 4, /* sums of four passes; the fifth is the bias's */
-       C3_OUTPUT_WORDS = C3_KEPT_WORDS + 1600 };
+enum {
+    C3_COMPUTE = 2 * 4 * 100,
+    C3_BIAS = 2 * 101,
+    C3_LOADS = 2 * 4 * 9,
+    C3_PIPELINE = 8,
+    C3_BUSY = C3_COMPUTE + C3_BIAS + C3_LOADS + C3_PIPELINE,
+    C3_INPUT_WORDS = 2 * 6 * 4 * 10 * (9 + 9 * 3),
+    C3_WEIGHT_WORDS = 96 * 4 * 9 + 16,
+    C3_KEPT_WORDS = 1600 * 4 * 4, /* sums of four passes; the fifth is the bias's */
+    C3_OUTPUT_WORDS = C3_KEPT_WORDS + 1600
+};
 
 static void begin(struct array_rig *rig, uint64_t mhz, int timing_only)
 {

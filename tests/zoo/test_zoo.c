@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_zoo: every case of tests/data/zoo through the compiler and the integer reference: within 1 % of the largest value
- * of what PyTorch computed in float, and the same words with large and with small buffers.
- * test_zoo platform CASE|SHARD/SHARDS: one case, or those whose place in the order of names leaves SHARD when divided by
- * SHARDS, with `cnnvp run`: exactly the words of the reference, with large and with
- * small buffers, on the window engine, and with maps that stay on chip; every few cases also on the RISC-V core and timing
- * alone. No tensor moves less than its statistics say it must.
+ * test_zoo: every case of tests/data/zoo through the compiler and the integer reference: within 1 % of the largest
+ * value of what PyTorch computed in float, and the same words with large and with small buffers. test_zoo platform
+ * CASE|SHARD/SHARDS: one case, or those whose place in the order of names leaves SHARD when divided by SHARDS, with
+ * `cnnvp run`: exactly the words of the reference, with large and with small buffers, on the window engine, and with
+ * maps that stay on chip; every few cases also on the RISC-V core and timing alone. No tensor moves less than its
+ * statistics say it must.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -30,8 +30,8 @@
 #define MOST_OUTPUTS 8
 #define LIMIT 0.01
 
-#define SMALL_CONFIG                                                                                                   \
-    " -s pe_array.rows=3 -s pe_array.cols=5 -s input_buffer.size=4KiB -s output_buffer.size=6KiB"                      \
+#define SMALL_CONFIG                                                                              \
+    " -s pe_array.rows=3 -s pe_array.cols=5 -s input_buffer.size=4KiB -s output_buffer.size=6KiB" \
     " -s weight_buffer.size=4KiB"
 
 #define CHIP_CONFIG " -s input_buffer.size=512KiB -s output_buffer.size=512KiB -s weight_buffer.size=512KiB"
@@ -294,9 +294,9 @@ static int platform_agrees(const char *name, const struct fake_config *config, c
 {
     struct outputs reference = {.count = 0};
     struct outputs platform = {.count = 0};
-    const int same = run_reference(name, config, &reference) &&
-                     run_platform(name, options, reference.count, &platform) &&
-                     are_same(name, options, &platform, &reference);
+    const int same =
+        run_reference(name, config, &reference) && run_platform(name, options, reference.count, &platform) &&
+        are_same(name, options, &platform, &reference);
     clear_outputs(&reference);
     clear_outputs(&platform);
     return same;
@@ -322,7 +322,8 @@ static void exactly_the_reference(void **state)
     assert_int_equal(failed, 0);
 }
 
-/* Maps stay on chip from layer to layer, in buffers that hold most of the cases: zeros around them have to be made there. */
+/* Maps stay on chip from layer to layer, in buffers that hold most of the cases: zeros around them have to be made
+ * there. */
 static void on_chip_is_the_same(void **state)
 {
     (void)state;
@@ -344,13 +345,13 @@ static const struct {
     const char *name, *tensor, *member;
     json_int_t bytes;
 } least[] = {
-    {"slice_rows", "r.0", "least_read_bytes", 512},        /* 4 channels of 4 rows of 8 of 9 columns */
-    {"slice_rows", "input", "least_read_bytes", 576},      /* 4 channels of 4 of 7 rows */
-    {"slice_steps", "input", "least_read_bytes", 900},     /* 3 channels of 7 whole rows and 5 of 10 columns of one */
-    {"split_rows", "input", "least_read_bytes", 1008},     /* both parts: all */
-    {"conv_stride2", "input", "least_read_bytes", 2704},   /* all: windows overlap */
+    {"slice_rows", "r.0", "least_read_bytes", 512},      /* 4 channels of 4 rows of 8 of 9 columns */
+    {"slice_rows", "input", "least_read_bytes", 576},    /* 4 channels of 4 of 7 rows */
+    {"slice_steps", "input", "least_read_bytes", 900},   /* 3 channels of 7 whole rows and 5 of 10 columns of one */
+    {"split_rows", "input", "least_read_bytes", 1008},   /* both parts: all */
+    {"conv_stride2", "input", "least_read_bytes", 2704}, /* all: windows overlap */
     {"averagepool_ceil", "input", "least_read_bytes", 2016},
-    {"pad_value", "output.1", "least_write_bytes", 1008},  /* the middle of 8 x 14 zeros */
+    {"pad_value", "output.1", "least_write_bytes", 1008}, /* the middle of 8 x 14 zeros */
     {"pad_value", "output.1", "least_read_bytes", 1792},
 };
 
@@ -402,9 +403,9 @@ static void no_tensor_moves_less(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest reference[] = {cmocka_unit_test(close_to_float)};
-    const struct CMUnitTest platform[] = {cmocka_unit_test(exactly_the_reference),
-                                          cmocka_unit_test(on_chip_is_the_same),
-                                          cmocka_unit_test(no_tensor_moves_less)};
+    const struct CMUnitTest platform[] = {
+        cmocka_unit_test(exactly_the_reference), cmocka_unit_test(on_chip_is_the_same),
+        cmocka_unit_test(no_tensor_moves_less)};
     const int on_platform = argc > 1 && strcmp(argv[1], "platform") == 0;
     char *rest = NULL;
     const unsigned long part = argc > 2 ? strtoul(argv[2], &rest, 10) : 0;

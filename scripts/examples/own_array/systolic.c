@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A PE array of one's own: weight-stationary and systolic. Each PE holds one weight; inputs run along the rows, sums down
- * the columns. A convolution is a product of matrices: K = input channels x kernel taps along the rows, N = output
+ * A PE array of one's own: weight-stationary and systolic. Each PE holds one weight; inputs run along the rows, sums
+ * down the columns. A convolution is a product of matrices: K = input channels x kernel taps along the rows, N = output
  * channels along the columns, one output position after the other. A fully connected layer has one position.
  *
  * A set of weights is rows x cols of K x N. Of each set the array takes
- *   rows cycles              to load the weights; preload: double hides them behind the set before, as far as that lasts
+ *   rows cycles              to load the weights; preload: double hides them behind the set before while that lasts
  *   positions cycles         to stream the inputs
- * and rows + cols - 2 cycles once a command until the last sum has left. Sums wait in accumulators below the columns, so
- * results go to the output buffer once; biases wait there from the beginning.
+ * and rows + cols - 2 cycles once a command until the last sum has left. Sums wait in accumulators below the columns,
+ * so results go to the output buffer once; biases wait there from the beginning.
  *
- * Not modelled: the accumulators' size. Refused: pools, depthwise convolution and `step`, which share no weights between
- * columns: networks have them on the vector unit.
+ * Not modelled: the accumulators' size. Refused: pools, depthwise convolution and `step`, which share no weights
+ * between columns: networks have them on the vector unit.
  */
 #include <cnnvp_fx16.h>
 #include <cnnvp_integer.h>
@@ -21,9 +21,20 @@ enum { PARAM_rows, PARAM_cols, PARAM_clock_mhz, PARAM_preload, PARAM_acc_bits, P
 enum { PRELOAD_single, PRELOAD_double };
 
 enum {
-    STAT_commands, STAT_rejected, STAT_busy_cycles, STAT_compute_cycles, STAT_fill_cycles, STAT_input_port_cycles,
-    STAT_weight_port_cycles, STAT_output_port_cycles, STAT_input_words, STAT_weight_words, STAT_output_words, STAT_macs,
-    STAT_saturations, STAT_COUNT
+    STAT_commands,
+    STAT_rejected,
+    STAT_busy_cycles,
+    STAT_compute_cycles,
+    STAT_fill_cycles,
+    STAT_input_port_cycles,
+    STAT_weight_port_cycles,
+    STAT_output_port_cycles,
+    STAT_input_words,
+    STAT_weight_words,
+    STAT_output_words,
+    STAT_macs,
+    STAT_saturations,
+    STAT_COUNT
 };
 
 struct systolic {

@@ -39,8 +39,8 @@ cnnvp_result cnnvp_compare(const struct cnnvp_array *output, const struct cnnvp_
     const float *exact = reference->data;
     *difference = (struct cnnvp_difference){0};
     if (output->type != CNNVP_ARRAY_F32 || reference->type != CNNVP_ARRAY_F32 || count != count_of(reference))
-        return cnnvp_compiler_error(error, "what is compared is not float32, or has %zu and %zu elements", count,
-                                    count_of(reference));
+        return cnnvp_compiler_error(
+            error, "what is compared is not float32, or has %zu and %zu elements", count, count_of(reference));
     for (size_t i = 0; i < count; ++i) {
         const double distance = fabs((double)values[i] - (double)exact[i]);
         const double magnitude = fabs((double)exact[i]);
@@ -51,8 +51,8 @@ cnnvp_result cnnvp_compare(const struct cnnvp_array *output, const struct cnnvp_
     }
     difference->images = classes != 0 ? output->shape[0] : 0;
     for (size_t i = 0; i < difference->images; ++i)
-        difference->agreeing += cnnvp_top_class(values + i * classes, classes) ==
-                                cnnvp_top_class(exact + i * classes, classes);
+        difference->agreeing +=
+            cnnvp_top_class(values + i * classes, classes) == cnnvp_top_class(exact + i * classes, classes);
     return CNNVP_DONE;
 }
 

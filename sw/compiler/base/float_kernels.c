@@ -34,8 +34,8 @@ static float largest_number(const float *values, size_t count)
 #undef ROWS
 #undef COLUMNS
 
-static const struct cnnvp_float_kernels plain_kernels = {"plain",       plain_conv,    plain_dot, plain_scale,
-                                                         plain_largest, plain_quantise};
+static const struct cnnvp_float_kernels plain_kernels = {
+    "plain", plain_conv, plain_dot, plain_scale, plain_largest, plain_quantise};
 
 #ifdef CNNVP_SIMD_X86
 
@@ -51,8 +51,8 @@ static const struct cnnvp_float_kernels plain_kernels = {"plain",       plain_co
 #undef ROWS
 #undef COLUMNS
 
-static const struct cnnvp_float_kernels avx2_kernels = {"avx2",       avx2_conv,    avx2_dot, avx2_scale,
-                                                        avx2_largest, avx2_quantise};
+static const struct cnnvp_float_kernels avx2_kernels = {
+    "avx2", avx2_conv, avx2_dot, avx2_scale, avx2_largest, avx2_quantise};
 
 #define TARGET CNNVP_TARGET_AVX512
 #define NAME(function) avx512_##function
@@ -61,8 +61,8 @@ static const struct cnnvp_float_kernels avx2_kernels = {"avx2",       avx2_conv,
 #define COLUMNS 3u
 #include "float_kernels.inc"
 
-static const struct cnnvp_float_kernels avx512_kernels = {"avx512",       avx512_conv,    avx512_dot, avx512_scale,
-                                                          avx512_largest, avx512_quantise};
+static const struct cnnvp_float_kernels avx512_kernels = {
+    "avx512", avx512_conv, avx512_dot, avx512_scale, avx512_largest, avx512_quantise};
 
 #endif
 

@@ -229,7 +229,8 @@ cnnvp_result cnnvp_npy_read(const char *file, struct cnnvp_array *array, struct 
 static size_t make_header(const struct cnnvp_array *array, size_t type, char *header, size_t room)
 {
     size_t used = (size_t)snprintf(header + 10, room - 10, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                                   types[type].descr) + 10;
+                                   types[type].descr) +
+                  10;
     for (size_t i = 0; i < array->rank; ++i)
         used += (size_t)snprintf(header + used, room - used, i == 0 ? "%zu" : ", %zu", array->shape[i]);
     used += (size_t)snprintf(header + used, room - used, array->rank == 1 ? ",), }" : "), }");

@@ -15,9 +15,9 @@ struct cnnvp_pool {
     pthread_cond_t done;  /* the last thread has left a run */
     void (*work)(void *context, size_t part);
     void *context;
-    size_t next;          /* part that nobody has taken */
+    size_t next; /* part that nobody has taken */
     size_t parts;
-    size_t working;       /* threads inside the run */
+    size_t working; /* threads inside the run */
     int ended;
     size_t thread_count;
     pthread_t threads[THREADS_MAX];
@@ -68,8 +68,7 @@ static void start_threads(struct cnnvp_pool *pool, size_t count)
     (void)sigdelset(&all, SIGBUS);
     (void)sigdelset(&all, SIGSEGV);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool->thread_count < count &&
-           pthread_create(&pool->threads[pool->thread_count], NULL, thread, pool) == 0)
+    while (pool->thread_count < count && pthread_create(&pool->threads[pool->thread_count], NULL, thread, pool) == 0)
         ++pool->thread_count;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -45,7 +45,8 @@ static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_bi
     to->post_count = from->post_count;
     for (uint32_t i = 0; i < from->post_count; ++i)
         if (cnnvp_graph_is_table(from->posts[i].kind))
-            to->posts[i] = (struct cnnvp_binary_post){.kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words()};
+            to->posts[i] =
+                (struct cnnvp_binary_post){.kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words()};
         else
             to->posts[i].kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
 }
@@ -71,9 +72,8 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
 }
 
 /* A copy that is placed writes to a part of its output: the rest is like a frame to it. */
-static struct cnnvp_binary_tensor placed_output(const struct cnnvp_graph_layer *layer,
-                                               const struct cnnvp_binary_tensor *in,
-                                               const struct cnnvp_binary_tensor *out)
+static struct cnnvp_binary_tensor placed_output(
+    const struct cnnvp_graph_layer *layer, const struct cnnvp_binary_tensor *in, const struct cnnvp_binary_tensor *out)
 {
     struct cnnvp_binary_tensor part = *out;
     part.address += (layer->place_row * out->row_stride + layer->place_column) * CNNVP_WORD_BYTES;
@@ -88,7 +88,7 @@ static struct cnnvp_binary_tensor placed_output(const struct cnnvp_graph_layer *
 
 /* A copy of a part: the rest is like a frame to it. */
 static struct cnnvp_binary_tensor cropped_input(const struct cnnvp_graph_layer *layer,
-                                               const struct cnnvp_binary_tensor *in)
+                                                const struct cnnvp_binary_tensor *in)
 {
     struct cnnvp_binary_tensor part = *in;
     part.address += (layer->crop_row * in->row_stride + layer->crop_column) * CNNVP_WORD_BYTES;
@@ -135,7 +135,7 @@ static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build
 
 /* Fraction bits: F of the data, G of gamma, O of beta, I of 1 / sigma, S of the scales (network_binary.h). */
 static struct cnnvp_binary_norm_data describe_norm(const struct cnnvp_graph *graph,
-                                                  const struct cnnvp_graph_layer *layer, uint32_t rounding)
+                                                   const struct cnnvp_graph_layer *layer, uint32_t rounding)
 {
     const int32_t data = graph->tensors[layer->in].frac;
     const int32_t inverse = layer->inverse_frac;
@@ -158,7 +158,12 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
     *to = (struct cnnvp_binary_layer){
         .op = (uint32_t)from->op,
         .tag = (uint32_t)index + 1u,
-        .kx = from->kx, .ky = from->ky, .sx = from->sx, .sy = from->sy, .dx = from->dx, .dy = from->dy,
+        .kx = from->kx,
+        .ky = from->ky,
+        .sx = from->sx,
+        .sy = from->sy,
+        .dx = from->dx,
+        .dy = from->dy,
         .pad_top = from->pad_top,
         .pad_left = from->pad_left,
         .depthwise = from->depthwise,
@@ -166,8 +171,10 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
         .pool = (uint32_t)from->pool,
         .pool_area = from->kx * from->ky,
         .by_position = from->by_position,
-        .count_top = from->count_top, .count_bottom = from->count_bottom,
-        .count_left = from->count_left, .count_right = from->count_right,
+        .count_top = from->count_top,
+        .count_bottom = from->count_bottom,
+        .count_left = from->count_left,
+        .count_right = from->count_right,
         .arithmetic = (uint32_t)from->arithmetic,
         .axis = (uint32_t)from->axis,
         .permuted = from->permuted,
@@ -203,7 +210,7 @@ static cnnvp_result format_layers(const struct cnnvp_graph *graph, uint32_t roun
 }
 
 cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
-                                      struct cnnvp_error *error)
+                                       struct cnnvp_error *error)
 {
     const cnnvp_result result = format_layers(graph, rounding, build, error);
     if (result == CNNVP_DONE && build->depth != NULL)
@@ -284,7 +291,7 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
 
 /* Places the header, both tables and the blobs; build->end is the address behind them. */
 static cnnvp_result place_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                struct cnnvp_build *build, struct cnnvp_error *error)
+                                 struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_binary *header = &build->header;
     uint64_t at = CNNVP_BINARY_ADDRESS + cnnvp_binary_align(sizeof *header);
@@ -299,9 +306,10 @@ static cnnvp_result place_binary(const struct cnnvp_graph *graph, const struct c
     build->end = at;
     const uint64_t need = at - target->memory_base;
     if (need > target->memory_size)
-        return cnnvp_compiler_error(error, "%s: program and weights need %llu bytes of memory, dram has %llu; use -s "
-                                           "dram.size=", graph->file, (unsigned long long)need,
-                                    (unsigned long long)target->memory_size);
+        return cnnvp_compiler_error(error,
+                                    "%s: program and weights need %llu bytes of memory, dram has %llu; use -s "
+                                    "dram.size=",
+                                    graph->file, (unsigned long long)need, (unsigned long long)target->memory_size);
     build->blob_end = at;
     return CNNVP_DONE;
 }
@@ -349,8 +357,8 @@ void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_buil
 }
 
 static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
-                                struct cnnvp_error *error)
+                                 const struct cnnvp_binary_options *options, struct cnnvp_build *build,
+                                 struct cnnvp_error *error)
 {
     cnnvp_binary_shape_tensors(graph, build);
     for (size_t i = 0; i < graph->layer_count; ++i)
@@ -381,24 +389,25 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
 }
 
 cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
-                               struct cnnvp_error *error)
+                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
+                                struct cnnvp_error *error)
 {
-    *build = (struct cnnvp_build){.header = {
-                                      .magic = CNNVP_BINARY_MAGIC,
-                                      .version = CNNVP_BINARY_VERSION,
-                                      .flags = options->on_chip ? CNNVP_BINARY_ON_CHIP : 0u,
-                                      .layer_count = (uint32_t)graph->layer_count,
-                                      .images = options->images,
-                                      .element = target->element,
-                                      .plic = target->plic,
-                                      .element_irq = target->element_irq,
-                                      .scheduler = target->scheduler,
-                                      .scheduler_irq = target->scheduler_irq,
-                                      .input_halves = target->limits.input_halves,
-                                      .weight_halves = target->limits.weight_halves,
-                                      .output_halves = target->output_halves,
-                                  }};
+    *build = (struct cnnvp_build){
+        .header = {
+            .magic = CNNVP_BINARY_MAGIC,
+            .version = CNNVP_BINARY_VERSION,
+            .flags = options->on_chip ? CNNVP_BINARY_ON_CHIP : 0u,
+            .layer_count = (uint32_t)graph->layer_count,
+            .images = options->images,
+            .element = target->element,
+            .plic = target->plic,
+            .element_irq = target->element_irq,
+            .scheduler = target->scheduler,
+            .scheduler_irq = target->scheduler_irq,
+            .input_halves = target->limits.input_halves,
+            .weight_halves = target->limits.weight_halves,
+            .output_halves = target->output_halves,
+        }};
     build->layers = calloc(graph->layer_count, sizeof *build->layers);
     build->tables = calloc(graph->layer_count, sizeof *build->tables);
     build->tensors = calloc(graph->tensor_count, sizeof *build->tensors);

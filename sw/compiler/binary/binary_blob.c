@@ -22,8 +22,8 @@ static void put_word(struct fill *fill, int16_t word)
 
 static void put_biases(struct fill *fill, uint32_t first, uint32_t count)
 {
-    const int32_t frac = fill->graph->tensors[fill->source->in].frac + fill->source->weight_frac -
-                         fill->source->bias_shift;
+    const int32_t frac =
+        fill->graph->tensors[fill->source->in].frac + fill->source->weight_frac - fill->source->bias_shift;
     for (uint32_t o = first; o < first + count; ++o)
         put_word(fill, cnnvp_quantise(fill->source->bias[o], frac));
 }
@@ -93,12 +93,10 @@ static void put_parameters(struct fill *fill)
 }
 
 void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
-                            uint8_t *binary)
+                             uint8_t *binary)
 {
-    struct fill fill = {.graph = graph,
-                        .source = &graph->layers[layer],
-                        .layer = &build->layers[layer],
-                        .table = build->tables[layer]};
+    struct fill fill = {
+        .graph = graph, .source = &graph->layers[layer], .layer = &build->layers[layer], .table = build->tables[layer]};
     for (uint32_t i = 0; i < fill.layer->blob_count; ++i) {
         const struct cnnvp_blob_slice slice = cnnvp_blob_slice(fill.layer, i);
         const struct cnnvp_binary_blob *blob = &build->blobs.all[fill.layer->first_blob + i];

@@ -23,8 +23,7 @@ static int by_size(const void *a, const void *b)
     return x->address < y->address ? -1 : 1;
 }
 
-static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_build *build,
-                                struct cnnvp_error *error)
+static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const size_t count = build->blobs.count;
     const uint64_t room = target->limits.weight_bytes;
@@ -60,9 +59,9 @@ static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_
 /* ---- input buffer ---- */
 
 struct life {
-    int32_t tensor;  /* base */
-    size_t first;    /* layer that makes it; the network's input: 0 */
-    size_t last;     /* last layer that reads it */
+    int32_t tensor; /* base */
+    size_t first;   /* layer that makes it; the network's input: 0 */
+    size_t last;    /* last layer that reads it */
     int placed;
     uint32_t half;
     uint64_t address;
@@ -204,28 +203,28 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_tiling tiling;
-        const cnnvp_result result = cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, &target->limits,
-                                                      &tiling, error);
+        const cnnvp_result result =
+            cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, &target->limits, &tiling, error);
         if (result != CNNVP_DONE)
             return result;
         const uint64_t need = cnnvp_plan_use_of(&build->layers[i], tiling.result_bytes).output_bytes;
         if (need > target->limits.output_bytes)
-            return cnnvp_compiler_error(error,
-                                        "the network does not fit on chip: layer \"%s\" gives %llu bytes, a half of "
-                                        "the output buffer holds %llu; use -s output_buffer.size= or run it from "
-                                        "memory",
-                                        graph->layers[i].name, (unsigned long long)need,
-                                        (unsigned long long)target->limits.output_bytes);
+            return cnnvp_compiler_error(
+                error,
+                "the network does not fit on chip: layer \"%s\" gives %llu bytes, a half of "
+                "the output buffer holds %llu; use -s output_buffer.size= or run it from "
+                "memory",
+                graph->layers[i].name, (unsigned long long)need, (unsigned long long)target->limits.output_bytes);
         if (i + 1 < graph->layer_count && cnnvp_graph_is_output(graph, graph->layers[i].out))
-            return cnnvp_compiler_error(error,
-                                        "the network cannot stay on chip: its output is not made by its last layer "
-                                        "alone; run it from memory");
+            return cnnvp_compiler_error(
+                error, "the network cannot stay on chip: its output is not made by its last layer "
+                       "alone; run it from memory");
     }
     return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_binary_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                       struct cnnvp_build *build, struct cnnvp_error *error)
+                                        struct cnnvp_build *build, struct cnnvp_error *error)
 {
     cnnvp_result result = check_outputs(graph, target, build, error);
     if (result == CNNVP_DONE)

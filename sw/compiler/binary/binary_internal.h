@@ -9,21 +9,21 @@
 void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 /* binary_place.c: addresses of all tensors from build->end on, and build->end behind them. */
 cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                       uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error);
+                                        uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error);
 /* image_chip.c: places in the input buffer and the weight buffer for CNNVP_BINARY_ON_CHIP. */
 cnnvp_result cnnvp_binary_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                       struct cnnvp_build *build, struct cnnvp_error *error);
+                                        struct cnnvp_build *build, struct cnnvp_error *error);
 /* binary_blob.c: the words of a layer's blobs, and zeros up to the next one. */
 void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
-                            uint8_t *binary);
+                             uint8_t *binary);
 
 /* ---- depth first ---- */
 
 /*
- * Chains of the binary, from the marks: slots in the input buffer for all blocks, tiles for the layers (binary layers are
- * described already). Where the blocks of all layers do not fit side by side, a chain is cut before layers that read
- * one block only, for which block padding is ordinary padding; what cannot run in blocks then runs layer by layer. So
- * the buffers' sizes never change a result. The error names the layer, the buffer and the bytes.
+ * Chains of the binary, from the marks: slots in the input buffer for all blocks, tiles for the layers (binary layers
+ * are described already). Where the blocks of all layers do not fit side by side, a chain is cut before layers that
+ * read one block only, for which block padding is ordinary padding; what cannot run in blocks then runs layer by layer.
+ * So the buffers' sizes never change a result. The error names the layer, the buffer and the bytes.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
@@ -50,7 +50,7 @@ struct cnnvp_depth_row {
     const struct cnnvp_graph *graph;
     const struct cnnvp_target *target;
     struct cnnvp_build *build;
-    size_t *layers;   /* numbers in the graph */
+    size_t *layers; /* numbers in the graph */
     size_t count;
     size_t *sequence; /* in which slots are placed */
     int order_table;
@@ -64,11 +64,10 @@ struct cnnvp_binary_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *
 int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
                              struct cnnvp_binary_layer *layer);
 
-/* Chooses which of a chain's weights stay on chip, and sets its layers' tiles accordingly. *stream: bytes of each half of
- * the weight buffer, from 0 on, for those that do not. */
-CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row,
-                                                       const struct cnnvp_binary_level *levels, const size_t *layers,
-                                                       struct cnnvp_binary_chain *chain, uint64_t *stream,
-                                                       struct cnnvp_error *error);
+/* Chooses which of a chain's weights stay on chip, and sets its layers' tiles accordingly. *stream: bytes of each half
+ * of the weight buffer, from 0 on, for those that do not. */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(
+    const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels, const size_t *layers,
+    struct cnnvp_binary_chain *chain, uint64_t *stream, struct cnnvp_error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where tensors lie in memory. Each has a place of its own, so that all of them can be looked at after a run; the
- * network's input and outputs have one for each image. A tensor that padded layers read lies in a frame of zeros as wide
- * as the widest of them needs ("next-layer storage parameters", Part B 0-6).
+ * network's input and outputs have one for each image. A tensor that padded layers read lies in a frame of zeros as
+ * wide as the widest of them needs ("next-layer storage parameters", Part B 0-6).
  */
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
@@ -22,10 +22,10 @@ static void widen_border(const struct cnnvp_graph *graph, const struct cnnvp_gra
     const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
     base->border_top = cnnvp_maximum32(base->border_top, layer->pad_top);
     base->border_left = cnnvp_maximum32(base->border_left, layer->pad_left);
-    base->border_bottom = cnnvp_maximum32(base->border_bottom, overhang(in->height, out->height, layer->ky, layer->sy,
-                                                               layer->dy, layer->pad_top));
-    base->border_right = cnnvp_maximum32(base->border_right, overhang(in->width, out->width, layer->kx, layer->sx, layer->dx,
-                                                             layer->pad_left));
+    base->border_bottom = cnnvp_maximum32(
+        base->border_bottom, overhang(in->height, out->height, layer->ky, layer->sy, layer->dy, layer->pad_top));
+    base->border_right = cnnvp_maximum32(
+        base->border_right, overhang(in->width, out->width, layer->kx, layer->sx, layer->dx, layer->pad_left));
 }
 
 uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_binary_tensor *tensor)
@@ -113,7 +113,7 @@ static void place(struct cnnvp_build *build, int32_t tensor, uint32_t images)
 }
 
 cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                       uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error)
+                                        uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const int32_t input = cnnvp_graph_base(graph, graph->input);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
@@ -131,11 +131,11 @@ cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const s
     }
     const uint64_t need = build->end - target->memory_base;
     if (need > target->memory_size)
-        return cnnvp_compiler_error(error,
-                                    "%s: program, network and %u images need %llu bytes of memory, dram has %llu; use "
-                                    "fewer images or -s dram.size=%lluMiB",
-                                    graph->file, images, (unsigned long long)need,
-                                    (unsigned long long)target->memory_size,
-                                    (unsigned long long)((need + 0xfffffu) >> 20));
+        return cnnvp_compiler_error(
+            error,
+            "%s: program, network and %u images need %llu bytes of memory, dram has %llu; use "
+            "fewer images or -s dram.size=%lluMiB",
+            graph->file, images, (unsigned long long)need, (unsigned long long)target->memory_size,
+            (unsigned long long)((need + 0xfffffu) >> 20));
     return CNNVP_DONE;
 }

@@ -18,8 +18,8 @@ cnnvp_result cnnvp_depth_check_block(uint32_t block, struct cnnvp_error *error)
         below *= 2u;
     if (block == 0)
         return cnnvp_compiler_error(error, "--block 0: the side of a block is a power of two, such as 8");
-    return cnnvp_compiler_error(error, "--block %u: the side of a block is a power of two, such as %u or %u", block,
-                                below, below * 2u);
+    return cnnvp_compiler_error(
+        error, "--block %u: the side of a block is a power of two, such as %u or %u", block, below, below * 2u);
 }
 
 /* Zeros before the first position that keep the size: floor before, ceil after (Part B 4-9). */
@@ -63,12 +63,10 @@ static const char *why_not(const struct cnnvp_graph *graph, const struct cnnvp_g
     const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
     if (layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_POOL)
         return "it is neither a convolution nor a pool";
-    const char *reason =
-        layer->op == CNNVP_OP_CONV ? why_no_conv(layer, in, out) : why_no_pool(layer, in, out, block);
+    const char *reason = layer->op == CNNVP_OP_CONV ? why_no_conv(layer, in, out) : why_no_pool(layer, in, out, block);
     if (reason != NULL)
         return reason;
-    return is_power_of_two(in->height) && is_power_of_two(in->width) ? NULL
-                                                                      : "a side of its map is no power of two";
+    return is_power_of_two(in->height) && is_power_of_two(in->width) ? NULL : "a side of its map is no power of two";
 }
 
 /* The one layer that reads the tensor and all of it; CNNVP_GRAPH_NONE: it has to be in memory. */
@@ -99,7 +97,8 @@ static cnnvp_result no_chain(const struct cnnvp_graph *graph, uint32_t block, st
     if (nearest == NULL)
         return cnnvp_compiler_error(error,
                                     "%s: the depth-first schedule runs convolutions and 2x2 maximum pools, and the "
-                                    "network has none; use --schedule layer", graph->file);
+                                    "network has none; use --schedule layer",
+                                    graph->file);
     const struct cnnvp_graph_tensor *in = &graph->tensors[nearest->in];
     return cnnvp_compiler_error(
         error,
@@ -124,8 +123,7 @@ cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct 
     }
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const int32_t reader = only_reader(graph, graph->layers[i].out);
-        if (graph->layers[i].block_height != 0 && reader != CNNVP_GRAPH_NONE &&
-            graph->layers[reader].block_height != 0)
+        if (graph->layers[i].block_height != 0 && reader != CNNVP_GRAPH_NONE && graph->layers[reader].block_height != 0)
             graph->layers[i].chained = reader;
     }
     return found ? CNNVP_DONE : no_chain(graph, block, error);

@@ -29,9 +29,8 @@ static int is_conv(const struct cnnvp_graph_layer *layer)
 /* The block of the map that `reader` reads, in its frame. */
 static struct cnnvp_binary_tensor block_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *reader)
 {
-    struct cnnvp_binary_tensor block = {.channels = graph->tensors[reader->in].channels,
-                                       .height = reader->block_height,
-                                       .width = reader->block_width};
+    struct cnnvp_binary_tensor block = {
+        .channels = graph->tensors[reader->in].channels, .height = reader->block_height, .width = reader->block_width};
     if (is_conv(reader)) {
         block.border_top = reader->pad_top;
         block.border_left = reader->pad_left;
@@ -46,11 +45,12 @@ static struct cnnvp_binary_tensor block_of(const struct cnnvp_graph *graph, cons
 static void describe_level(struct cnnvp_binary_level *level, uint32_t height, uint32_t width,
                            const struct cnnvp_binary_tensor *block)
 {
-    *level = (struct cnnvp_binary_level){.bits_x = log2_of(width / block->width),
-                                        .bits_y = log2_of(height / block->height),
-                                        .target = block->height * block->width,
-                                        .on_chip = 1,
-                                        .block = *block};
+    *level = (struct cnnvp_binary_level){
+        .bits_x = log2_of(width / block->width),
+        .bits_y = log2_of(height / block->height),
+        .target = block->height * block->width,
+        .on_chip = 1,
+        .block = *block};
 }
 
 /* The part of a block of the next feature that one block gives. */
@@ -58,8 +58,8 @@ static struct cnnvp_binary_tensor part_of(const struct cnnvp_graph *graph, const
 {
     const uint32_t shrink = is_conv(layer) ? 1u : 2u;
     struct cnnvp_binary_tensor part = {.channels = graph->tensors[layer->out].channels,
-                                      .height = layer->block_height / shrink,
-                                      .width = layer->block_width / shrink};
+                                       .height = layer->block_height / shrink,
+                                       .width = layer->block_width / shrink};
     part.row_stride = part.width;
     part.channel_stride = part.width * part.height;
     return part;
@@ -98,8 +98,8 @@ static void describe_levels(const struct cnnvp_depth_row *row, size_t first, siz
 /* 1 if the level's block comes together from several of the level before. */
 static int is_gathered(const struct cnnvp_binary_level *levels, size_t level)
 {
-    return level > 0 && (levels[level].bits_x < levels[level - 1].bits_x ||
-                         levels[level].bits_y < levels[level - 1].bits_y);
+    return level > 0 &&
+           (levels[level].bits_x < levels[level - 1].bits_x || levels[level].bits_y < levels[level - 1].bits_y);
 }
 
 static int at_the_same_time(const struct cnnvp_binary_level *levels, size_t a, size_t b)
@@ -115,8 +115,7 @@ static uint64_t slot_bytes(const struct cnnvp_binary_level *level)
 
 static int overlap(const struct cnnvp_binary_level *a, const struct cnnvp_binary_level *b)
 {
-    return a->block.chip_half == b->block.chip_half &&
-           a->block.chip_address < b->block.chip_address + slot_bytes(b) &&
+    return a->block.chip_half == b->block.chip_half && a->block.chip_address < b->block.chip_address + slot_bytes(b) &&
            b->block.chip_address < a->block.chip_address + slot_bytes(a);
 }
 
@@ -134,8 +133,7 @@ static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_binary_leve
         moved = 0;
         for (size_t i = 0; i < placed; ++i) {
             const struct cnnvp_binary_level *other = &levels[row->sequence[i]];
-            if ((share && !at_the_same_time(levels, row->sequence[i], row->sequence[placed])) ||
-                !overlap(level, other))
+            if ((share && !at_the_same_time(levels, row->sequence[i], row->sequence[placed])) || !overlap(level, other))
                 continue;
             const uint64_t behind = other->block.chip_address + slot_bytes(other);
             if (behind + slot_bytes(level) > room)
@@ -244,8 +242,7 @@ static uint32_t smaller_part(uint32_t total, uint32_t part, uint32_t multiple)
     return 0;
 }
 
-int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
-                             struct cnnvp_binary_layer *layer)
+int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes, struct cnnvp_binary_layer *layer)
 {
     const struct cnnvp_tiling tiling = tiling_of(row, layer);
     layer->group_out = layer->tile_in = layer->tile_out = layer->out.channels;
@@ -283,11 +280,12 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
         need = weights ? use.weight_bytes : use.output_bytes;
         have = weights ? limits->weight_bytes : limits->output_bytes;
     }
-    return cnnvp_compiler_error(error,
-                                "layer \"%s\": a block of %ux%u with all channels needs %llu bytes of %s, one half of "
-                                "which holds %llu; use a smaller --block or -s %s.size=",
-                                from->name, from->block_height, from->block_width, (unsigned long long)need, buffer,
-                                (unsigned long long)have, buffer);
+    return cnnvp_compiler_error(
+        error,
+        "layer \"%s\": a block of %ux%u with all channels needs %llu bytes of %s, one half of "
+        "which holds %llu; use a smaller --block or -s %s.size=",
+        from->name, from->block_height, from->block_width, (unsigned long long)need, buffer, (unsigned long long)have,
+        buffer);
 }
 
 /* Block padding is ordinary padding: the map is one block. */
@@ -299,8 +297,8 @@ static int reads_one_block(const struct cnnvp_depth_row *row, size_t index)
 }
 
 /* Appends the chain of layers first .. first + count - 1 if its slots fit: *added. */
-static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block,
-                              int *added, struct cnnvp_error *error)
+static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block, int *added,
+                              struct cnnvp_error *error)
 {
     struct cnnvp_depth *depth = row->build->depth;
     struct cnnvp_binary_level *levels = &depth->levels[depth->level_count];
@@ -316,8 +314,8 @@ static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, s
         depth->sources[depth->layer_count++] = row->layers[i];
     }
     depth->level_count += count + 1;
-    return cnnvp_depth_choose_weights(row, levels, &row->layers[first], chain,
-                                      &depth->streams[depth->chain_count - 1u], error);
+    return cnnvp_depth_choose_weights(
+        row, levels, &row->layers[first], chain, &depth->streams[depth->chain_count - 1u], error);
 }
 
 static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struct cnnvp_error *error)
@@ -416,8 +414,8 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                struct cnnvp_error *error)
 {
-    struct cnnvp_depth_row row = {.graph = graph, .target = target, .build = build,
-                                  .order_table = options->order_table};
+    struct cnnvp_depth_row row = {
+        .graph = graph, .target = target, .build = build, .order_table = options->order_table};
     cnnvp_result result = reserve(&row, error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         if (!begins_chain(graph, i))

@@ -57,8 +57,8 @@ static cnnvp_result add_piece(struct pieces *pieces, uint64_t bytes)
         pieces->all = all;
         pieces->capacity = capacity;
     }
-    pieces->all[pieces->count] = (struct piece){
-        .bytes = bytes, .visits = pieces->visits, .number = pieces->count, .layer = pieces->layer};
+    pieces->all[pieces->count] =
+        (struct piece){.bytes = bytes, .visits = pieces->visits, .number = pieces->count, .layer = pieces->layer};
     ++pieces->count;
     return CNNVP_DONE;
 }
@@ -154,8 +154,7 @@ static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *re
                 *result = cnnvp_compiler_no_memory(slicing->error);
         if (*result == CNNVP_DONE)
             *result = cnnvp_plan_compute(layer, slicing->row->graph->layers[slicing->layers[i]].name,
-                                         &slicing->row->target->limits, &slicing->sliced[i].compute_ps,
-                                         slicing->error);
+                                         &slicing->row->target->limits, &slicing->sliced[i].compute_ps, slicing->error);
     }
     return *result == CNNVP_DONE;
 }
@@ -232,8 +231,8 @@ static uint64_t scheduled_ps(const struct slicing *slicing)
         const struct sliced *sliced = &slicing->sliced[i];
         const uint64_t slices = cnnvp_maximum(sliced->first.count, 1);
         const uint64_t core = (slices + 2u * sliced->first.count) * CNNVP_PLAN_COMMAND_CYCLES;
-        ps += cnnvp_maximum(sliced->first.ps, core * limits->core_ps) + TABLE_CORE * (uint64_t)limits->core_ps / images +
-              visits_of(&slicing->levels[i]) * sliced->compute_ps;
+        ps += cnnvp_maximum(sliced->first.ps, core * limits->core_ps) +
+              TABLE_CORE * (uint64_t)limits->core_ps / images + visits_of(&slicing->levels[i]) * sliced->compute_ps;
     }
     return ps;
 }
@@ -257,7 +256,8 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_c
     uint64_t least = UINT64_MAX;
     cnnvp_result result = CNNVP_DONE;
     *best = limits->weight_bytes;
-    for (uint64_t limit = SMALLEST_SLICE; limit < 2u * cnnvp_maximum(limits->weight_bytes, SMALLEST_SLICE); limit *= 2u) {
+    for (uint64_t limit = SMALLEST_SLICE; limit < 2u * cnnvp_maximum(limits->weight_bytes, SMALLEST_SLICE);
+         limit *= 2u) {
         const uint64_t slice = cnnvp_minimum(limit, limits->weight_bytes);
         if (!cut_weights(slicing, slice, &result)) {
             if (result != CNNVP_DONE)
@@ -282,18 +282,19 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_c
 }
 
 cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels,
-                                        const size_t *layers, struct cnnvp_binary_chain *chain,
-                                        uint64_t *stream, struct cnnvp_error *error)
+                                        const size_t *layers, struct cnnvp_binary_chain *chain, uint64_t *stream,
+                                        struct cnnvp_error *error)
 {
-    struct slicing slicing = {.row = row, .levels = levels, .layers = layers, .count = chain->layer_count,
-                              .error = error};
+    struct slicing slicing = {
+        .row = row, .levels = levels, .layers = layers, .count = chain->layer_count, .error = error};
     slicing.sliced = calloc(slicing.count, sizeof *slicing.sliced);
-    slicing.ask = cnnvp_plan_ask_new(&row->build->layers[layers[0]], row->graph->layers[layers[0]].name,
-                                     &row->target->limits);
+    slicing.ask =
+        cnnvp_plan_ask_new(&row->build->layers[layers[0]], row->graph->layers[layers[0]].name, &row->target->limits);
     uint64_t best = 0;
-    const cnnvp_result result = slicing.sliced != NULL && slicing.ask != NULL
-                                    ? choose_slices(&slicing, chain, &best, stream)
-                                    : cnnvp_compiler_no_memory(error);
+    const cnnvp_result result =
+        slicing.sliced != NULL && slicing.ask != NULL
+            ? choose_slices(&slicing, chain, &best, stream)
+            : cnnvp_compiler_no_memory(error);
     free(slicing.pieces.all);
     free(slicing.sliced);
     cnnvp_plan_ask_free(slicing.ask);

@@ -20,12 +20,8 @@ int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint
     const char *copy = cnnvp_arena_text(&graph->arena, name);
     if (copy == NULL)
         return CNNVP_GRAPH_NONE;
-    graph->tensors[graph->tensor_count] = (struct cnnvp_graph_tensor){.name = copy,
-                                                                      .rank = rank,
-                                                                      .channels = channels,
-                                                                      .height = height,
-                                                                      .width = width,
-                                                                      .base = CNNVP_GRAPH_NONE};
+    graph->tensors[graph->tensor_count] = (struct cnnvp_graph_tensor){
+        .name = copy, .rank = rank, .channels = channels, .height = height, .width = width, .base = CNNVP_GRAPH_NONE};
     return (int32_t)graph->tensor_count++;
 }
 
@@ -41,14 +37,20 @@ struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum 
         graph->layer_capacity = capacity;
     }
     struct cnnvp_graph_layer *layer = &graph->layers[graph->layer_count];
-    *layer = (struct cnnvp_graph_layer){.op = op,
-                                        .name = cnnvp_arena_text(&graph->arena, name),
-                                        .op_type = cnnvp_arena_text(&graph->arena, op_type),
-                                        .in = CNNVP_GRAPH_NONE,
-                                        .in2 = CNNVP_GRAPH_NONE,
-                                        .out = CNNVP_GRAPH_NONE,
-                                        .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1,
-                                        .groups = 1};
+    *layer = (struct cnnvp_graph_layer){
+        .op = op,
+        .name = cnnvp_arena_text(&graph->arena, name),
+        .op_type = cnnvp_arena_text(&graph->arena, op_type),
+        .in = CNNVP_GRAPH_NONE,
+        .in2 = CNNVP_GRAPH_NONE,
+        .out = CNNVP_GRAPH_NONE,
+        .kx = 1,
+        .ky = 1,
+        .sx = 1,
+        .sy = 1,
+        .dx = 1,
+        .dy = 1,
+        .groups = 1};
     if (layer->name == NULL || layer->op_type == NULL)
         return NULL;
     ++graph->layer_count;
@@ -90,8 +92,8 @@ size_t cnnvp_graph_offset(const struct cnnvp_graph *graph, int32_t tensor)
 {
     size_t offset = 0;
     for (; graph->tensors[tensor].base != CNNVP_GRAPH_NONE; tensor = graph->tensors[tensor].base)
-        offset += (size_t)graph->tensors[tensor].base_channel * graph->tensors[tensor].height *
-                  graph->tensors[tensor].width;
+        offset +=
+            (size_t)graph->tensors[tensor].base_channel * graph->tensors[tensor].height * graph->tensors[tensor].width;
     return offset;
 }
 
@@ -109,8 +111,9 @@ uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_gr
 const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer)
 {
     static const char *const names[] = {
-        [CNNVP_OP_CONV] = "conv", [CNNVP_OP_POOL] = "pool",         [CNNVP_OP_FC] = "fc",
-        [CNNVP_OP_ACTIVATION] = "activation", [CNNVP_OP_NORM] = "norm", [CNNVP_OP_ADD] = "add",
+        [CNNVP_OP_CONV] = "conv",      [CNNVP_OP_POOL] = "pool",
+        [CNNVP_OP_FC] = "fc",          [CNNVP_OP_ACTIVATION] = "activation",
+        [CNNVP_OP_NORM] = "norm",      [CNNVP_OP_ADD] = "add",
         [CNNVP_OP_SOFTMAX] = "softmax"};
     return layer->concat != 0 ? "concat" : names[layer->op];
 }
@@ -198,8 +201,7 @@ int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor
 
 void cnnvp_graph_remove(struct cnnvp_graph *graph, size_t index)
 {
-    memmove(&graph->layers[index], &graph->layers[index + 1],
-            (graph->layer_count - index - 1) * sizeof *graph->layers);
+    memmove(&graph->layers[index], &graph->layers[index + 1], (graph->layer_count - index - 1) * sizeof *graph->layers);
     --graph->layer_count;
 }
 
@@ -218,8 +220,7 @@ static struct cnnvp_graph_layer *insert_layer(struct cnnvp_graph *graph, size_t 
     if (cnnvp_graph_layer_add(graph, layer->op, name, layer->op_type) == NULL)
         return NULL;
     const char *copy = graph->layers[graph->layer_count - 1].name;
-    memmove(&graph->layers[index + 1], &graph->layers[index],
-            (graph->layer_count - 1 - index) * sizeof *graph->layers);
+    memmove(&graph->layers[index + 1], &graph->layers[index], (graph->layer_count - 1 - index) * sizeof *graph->layers);
     graph->layers[index] = *layer;
     graph->layers[index].name = copy;
     return &graph->layers[index];
@@ -295,9 +296,10 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
         const uint32_t multiplier = graph->tensors[layer->out].channels / layer->groups;
         const int deep = graph->tensors[layer->in].channels == layer->groups;
         if ((deep ? multiplier : layer->groups) > SPLIT_MAX)
-            return cnnvp_compiler_error(error, "%s: node \"%s\" (%s): %u groups of %u outputs would become too many "
-                                               "layers; up to %u are possible", graph->file, layer->name,
-                                        layer->op_type, layer->groups, multiplier, SPLIT_MAX);
+            return cnnvp_compiler_error(error,
+                                        "%s: node \"%s\" (%s): %u groups of %u outputs would become too many "
+                                        "layers; up to %u are possible",
+                                        graph->file, layer->name, layer->op_type, layer->groups, multiplier, SPLIT_MAX);
         const cnnvp_result result = deep ? split_multiplier_of(graph, i, error) : split_groups_of(graph, i, error);
         if (result != CNNVP_DONE)
             return result;
@@ -369,9 +371,10 @@ static cnnvp_result check_paddings(const struct cnnvp_graph *graph, struct cnnvp
 {
     for (size_t i = 0; i < graph->layer_count; ++i)
         if (graph->layers[i].lowest != 0)
-            return cnnvp_compiler_error(error, "%s: node \"%s\" (%s): padding with the lowest number is only known in "
-                                               "front of one MaxPool that pads nothing itself", graph->file,
-                                        graph->layers[i].name, graph->layers[i].op_type);
+            return cnnvp_compiler_error(error,
+                                        "%s: node \"%s\" (%s): padding with the lowest number is only known in "
+                                        "front of one MaxPool that pads nothing itself",
+                                        graph->file, graph->layers[i].name, graph->layers[i].op_type);
     return CNNVP_DONE;
 }
 

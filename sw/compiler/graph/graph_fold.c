@@ -192,9 +192,8 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
-        const ptrdiff_t at = layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC
-                                 ? cnnvp_graph_producer(graph, layer->in)
-                                 : -1;
+        const ptrdiff_t at =
+            layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC ? cnnvp_graph_producer(graph, layer->in) : -1;
         if (at < 0)
             continue;
         const struct cnnvp_graph_layer *scale = &graph->layers[at];

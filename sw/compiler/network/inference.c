@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks for PE arrays with 16-bit fixed point: from a file to a binary in a platform's memory, and back to numbers. */
+/* Networks for PE arrays with 16-bit fixed point: from a file to a binary in a platform's memory, and back to numbers.
+ */
 #include "network.h"
 
 #include <stdio.h>
@@ -41,15 +42,15 @@ static cnnvp_result check_images(const struct cnnvp_network *network, uint64_t i
     const uint64_t room = network->target.memory_size;
     if (images <= room / (words * CNNVP_WORD_BYTES))
         return CNNVP_DONE;
-    return cnnvp_compiler_error(error,
-                                "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "
-                                "or -s dram.size=",
-                                graph->file, (unsigned long long)images, (unsigned long long)words,
-                                (unsigned long long)room);
+    return cnnvp_compiler_error(
+        error,
+        "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "
+        "or -s dram.size=",
+        graph->file, (unsigned long long)images, (unsigned long long)words, (unsigned long long)room);
 }
 
 static struct cnnvp_binary_options binary_options_of(const struct cnnvp_network *network,
-                                                   const struct cnnvp_network_options *options)
+                                                     const struct cnnvp_network_options *options)
 {
     static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
     return (struct cnnvp_binary_options){
@@ -68,8 +69,8 @@ static cnnvp_result count_pes(struct cnnvp_network *network, struct cnnvp_error 
     network->target.pes = 1;
     for (size_t i = 0; i < network->graph.layer_count && network->target.pes == 1; ++i) {
         struct cnnvp_tiling tiling;
-        const cnnvp_result result = cnnvp_plan_tiling(&network->build.layers[i], network->graph.layers[i].name,
-                                                      &network->target.limits, &tiling, error);
+        const cnnvp_result result = cnnvp_plan_tiling(
+            &network->build.layers[i], network->graph.layers[i].name, &network->target.limits, &tiling, error);
         if (result != CNNVP_DONE)
             return result;
         network->target.pes = tiling.pes;
@@ -220,8 +221,8 @@ static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platf
         return cnnvp_compiler_no_memory(error);
     for (size_t image = 0; image < network->images && result == CNNVP_DONE; ++image) {
         put_input(network, network->input + image * words, frame + lead);
-        result = cnnvp_platform_write(platform, tensor->address - lead + image * tensor->image_stride, frame,
-                                      tensor->image_stride);
+        result = cnnvp_platform_write(
+            platform, tensor->address - lead + image * tensor->image_stride, frame, tensor->image_stride);
     }
     free(frame);
     return result == CNNVP_DONE
@@ -254,8 +255,8 @@ static cnnvp_result clear(cnnvp_platform *platform, uint64_t address, uint64_t b
         return CNNVP_DONE;
     }
     for (uint64_t done = 0; done < bytes && result == CNNVP_DONE; done += sizeof zeros)
-        result = cnnvp_platform_write(platform, address + done, zeros,
-                                      bytes - done < sizeof zeros ? (size_t)(bytes - done) : sizeof zeros);
+        result = cnnvp_platform_write(
+            platform, address + done, zeros, bytes - done < sizeof zeros ? (size_t)(bytes - done) : sizeof zeros);
     return result;
 }
 
@@ -299,10 +300,11 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         return result;
     }
     for (size_t i = 0; i < graph->layer_count; ++i)
-        layers[i] = (struct cnnvp_layer_info){.name = graph->layers[i].name,
-                                              .op = cnnvp_graph_op_name(&graph->layers[i]),
-                                              .phase = "forward",
-                                              .macs = cnnvp_graph_macs(graph, &graph->layers[i])};
+        layers[i] = (struct cnnvp_layer_info){
+            .name = graph->layers[i].name,
+            .op = cnnvp_graph_op_name(&graph->layers[i]),
+            .phase = "forward",
+            .macs = cnnvp_graph_macs(graph, &graph->layers[i])};
     struct cnnvp_tensor_info *tensors = NULL;
     size_t tensor_count = 0;
     result = cnnvp_network_tensors(network, &tensors, &tensor_count, error);
@@ -405,8 +407,8 @@ static cnnvp_result read_output(const struct cnnvp_network *network, cnnvp_platf
     const size_t words = cnnvp_graph_words(&network->graph.tensors[tensor]);
     cnnvp_result result = cnnvp_network_array(network, tensor, network->images, array, error);
     for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
-        result = cnnvp_network_read_tensor(network, platform, tensor, image, (float *)array->data + image * words,
-                                           error);
+        result =
+            cnnvp_network_read_tensor(network, platform, tensor, image, (float *)array->data + image * words, error);
     if (result != CNNVP_DONE)
         cnnvp_array_clear(array);
     return result;

@@ -33,14 +33,15 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
         return cnnvp_compiler_error(error, "struct cnnvp_network_options has %u bytes; this library knows %zu",
                                     options->struct_size, sizeof *options);
     if (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST && options->on_chip)
-        return cnnvp_compiler_error(error,
-                                    "--on-chip keeps whole maps on chip, the depth-first schedule blocks of them: "
-                                    "use one of the two");
+        return cnnvp_compiler_error(
+            error, "--on-chip keeps whole maps on chip, the depth-first schedule blocks of them: "
+                   "use one of the two");
     if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
-        return cnnvp_compiler_error(error, "rounding %d is none of truncate, nearest, stochastic",
-                                    (int)options->rounding);
-    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? cnnvp_depth_check_block(options->block, error)
-                                                           : CNNVP_DONE;
+        return cnnvp_compiler_error(
+            error, "rounding %d is none of truncate, nearest, stochastic", (int)options->rounding);
+    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
+               ? cnnvp_depth_check_block(options->block, error)
+               : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
@@ -115,8 +116,8 @@ cnnvp_result cnnvp_network_check_output(const cnnvp_network *network, const char
         return cnnvp_compiler_error(error, "a timing-only network has no %s", what);
     if (output < count)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(error, "%s: there is no output %zu; the network has %zu, counted from 0",
-                                network->graph.file, output, count);
+    return cnnvp_compiler_error(
+        error, "%s: there is no output %zu; the network has %zu, counted from 0", network->graph.file, output, count);
 }
 
 cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, size_t output,

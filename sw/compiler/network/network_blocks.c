@@ -30,11 +30,12 @@ cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cn
         const size_t *layers = &build->depth->sources[first];
         const struct cnnvp_binary_level *level = &build->depth->levels[first + c];
         struct cnnvp_chain_info *info = &(*chains)[c];
-        *info = (struct cnnvp_chain_info){.first_layer = layers[0],
-                                          .last_layer = layers[count - 1],
-                                          .layer_count = count,
-                                          .scheduled = build->depth->chains[c].scheduled != 0,
-                                          .blocks = UINT64_C(1) << (level->bits_x + level->bits_y)};
+        *info = (struct cnnvp_chain_info){
+            .first_layer = layers[0],
+            .last_layer = layers[count - 1],
+            .layer_count = count,
+            .scheduled = build->depth->chains[c].scheduled != 0,
+            .blocks = UINT64_C(1) << (level->bits_x + level->bits_y)};
         for (size_t i = 0; i < count; ++i)
             add_weights(build, &build->layers[layers[i]], info);
         first += count;

@@ -78,8 +78,8 @@ static int kept_as(const struct cnnvp_network *network, int ordinary)
 static cnnvp_result make_outputs(const struct cnnvp_network *network, float **outputs, struct cnnvp_error *error)
 {
     const size_t words = cnnvp_graph_output_words(&network->graph, network->graph.output_count);
-    *outputs = words <= SIZE_MAX / sizeof(float) / network->images
-                   ? malloc(network->images * words * sizeof **outputs) : NULL;
+    *outputs =
+        words <= SIZE_MAX / sizeof(float) / network->images ? malloc(network->images * words * sizeof **outputs) : NULL;
     return *outputs != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }
 
@@ -101,8 +101,8 @@ cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct
     const char *name = options->calibration_name != NULL ? options->calibration_name : "the calibration";
     uint64_t count = 0;
     float *images = NULL;
-    cnnvp_result result = cnnvp_network_images(&network->graph, options->calibration, name, 0,
-                                               options->timing_only ? NULL : &images, &count, error);
+    cnnvp_result result = cnnvp_network_images(
+        &network->graph, options->calibration, name, 0, options->timing_only ? NULL : &images, &count, error);
     const struct wanted wanted = {&network->graph, NULL, options->stopped};
     if (result == CNNVP_DONE && !options->timing_only)
         result = run_images(&network->graph, 0, images, count, &wanted, error);
@@ -111,8 +111,8 @@ cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct
 }
 
 /* The float model's outputs: those that are kept, or new ones in *made, to be given back with free(). */
-static cnnvp_result find_outputs(const struct cnnvp_network *network, int ordinary, const float **outputs,
-                                 float **made, struct cnnvp_error *error)
+static cnnvp_result find_outputs(const struct cnnvp_network *network, int ordinary, const float **outputs, float **made,
+                                 struct cnnvp_error *error)
 {
     *made = NULL;
     *outputs = network->float_outputs[kept_as(network, ordinary)];

@@ -67,8 +67,8 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct 
                                     array->type == CNNVP_ARRAY_I64 ? "int64" : "int16");
     const cnnvp_result result = count_images(graph, array, what, images, error);
     if (result == CNNVP_DONE && limit > *images)
-        return cnnvp_compiler_error(error, "%s has %llu images, %llu are asked for", what,
-                                    (unsigned long long)*images, (unsigned long long)limit);
+        return cnnvp_compiler_error(error, "%s has %llu images, %llu are asked for", what, (unsigned long long)*images,
+                                    (unsigned long long)limit);
     if (limit != 0)
         *images = limit;
     if (result != CNNVP_DONE || data == NULL)

@@ -120,9 +120,8 @@ static uint64_t words_written(const struct cnnvp_graph *graph, int32_t base)
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (cnnvp_graph_base(graph, layer->out) == base)
-            words += layer->placed != 0
-                         ? graph->tensors[layer->in].channels * positions_needed(graph, layer, layer->in)
-                         : cnnvp_graph_words(&graph->tensors[layer->out]);
+            words += layer->placed != 0 ? graph->tensors[layer->in].channels * positions_needed(graph, layer, layer->in)
+                                        : cnnvp_graph_words(&graph->tensors[layer->out]);
     }
     return words;
 }
@@ -141,10 +140,11 @@ static struct cnnvp_tensor_info weights_of(const struct cnnvp_network *network, 
     const struct cnnvp_binary_layer *layer = &network->build.layers[index];
     const struct cnnvp_binary_blob *first = &network->build.blobs.all[layer->first_blob];
     const struct cnnvp_binary_blob *last = first + layer->blob_count - 1u;
-    struct cnnvp_tensor_info info = {.name = network->graph.layers[index].name,
-                                     .kind = "weights",
-                                     .address = first->address,
-                                     .size = last->address + last->bytes - first->address};
+    struct cnnvp_tensor_info info = {
+        .name = network->graph.layers[index].name,
+        .kind = "weights",
+        .address = first->address,
+        .size = last->address + last->bytes - first->address};
     for (const struct cnnvp_binary_blob *blob = first; blob <= last; ++blob)
         info.least_read_bytes += blob->bytes;
     return info;
@@ -163,7 +163,9 @@ static cnnvp_result map_of(const struct cnnvp_network *network, int32_t tensor, 
     const cnnvp_result result = stays ? CNNVP_DONE : words_read(graph, tensor, &read, error);
     *info = (struct cnnvp_tensor_info){
         .name = graph->tensors[tensor].name,
-        .kind = is_input ? "input" : is_output ? "output" : "feature",
+        .kind = is_input    ? "input"
+                : is_output ? "output"
+                            : "feature",
         .address = place->address - cnnvp_binary_frame_lead(place),
         .size = place->image_stride != 0 ? (uint64_t)place->image_stride * network->images
                                          : cnnvp_binary_frame_bytes(place),

@@ -81,8 +81,7 @@ static cnnvp_result make_layer(struct trials *trials, size_t number)
     return result;
 }
 
-static cnnvp_result choose_trials(const struct cnnvp_network *network, struct trials *trials,
-                                  struct cnnvp_error *error)
+static cnnvp_result choose_trials(const struct cnnvp_network *network, struct trials *trials, struct cnnvp_error *error)
 {
     const size_t layers = network->graph.layer_count;
     const struct cnnvp_build *build = trials->build;
@@ -90,8 +89,7 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
     if (trials->all == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < layers; ++i) {
-        const size_t tries =
-            is_planned(build, i) && first_alike(build, i) == i ? tries_of(&build->finalists[i]) : 1;
+        const size_t tries = is_planned(build, i) && first_alike(build, i) == i ? tries_of(&build->finalists[i]) : 1;
         for (size_t n = 0; tries > 1 && n < tries; ++n)
             trials->all[trials->count++] = (struct trial){
                 .layer = i, .number = n, .core = build->finalists[i].all[n].core / network->target.cycle_ps};
@@ -127,11 +125,10 @@ static cnnvp_result write_tables(const struct trials *trials, cnnvp_platform *pl
     const struct cnnvp_binary *header = &trials->header;
     cnnvp_result result = cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, header, sizeof *header);
     if (result == CNNVP_DONE)
-        result = cnnvp_platform_write(platform, header->layers, trials->layers,
-                                      trials->count * sizeof *trials->layers);
+        result = cnnvp_platform_write(platform, header->layers, trials->layers, trials->count * sizeof *trials->layers);
     if (result == CNNVP_DONE && trials->blobs.count != 0)
-        result = cnnvp_platform_write(platform, header->blobs, trials->blobs.all,
-                                      trials->blobs.count * sizeof *trials->blobs.all);
+        result = cnnvp_platform_write(
+            platform, header->blobs, trials->blobs.all, trials->blobs.count * sizeof *trials->blobs.all);
     return result;
 }
 
@@ -265,8 +262,8 @@ static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_laye
 }
 
 /* Gives the build the tiles with which the whole network is the fastest. */
-static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials,
-                           const cnnvp_config *config, struct cnnvp_build *build, struct cnnvp_error *error)
+static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials, const cnnvp_config *config,
+                           struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const size_t layers = network->graph.layer_count;
     uint64_t best_ps = UINT64_MAX;

@@ -16,9 +16,9 @@ struct packing {
     const struct cnnvp_graph_layer *layer;
     const struct cnnvp_graph_tensor *in;
     const struct cnnvp_graph_tensor *out;
-    size_t inputs;    /* channels of a group */
+    size_t inputs; /* channels of a group */
     size_t outputs;
-    size_t phases_x;  /* columns of the input by their position modulo the stride, as far as taps use them */
+    size_t phases_x; /* columns of the input by their position modulo the stride, as far as taps use them */
     size_t phases_y;
     size_t row;       /* numbers of a packed row */
     size_t rows;      /* of a phase */
@@ -109,8 +109,8 @@ int cnnvp_float_scratch_new(const struct cnnvp_graph *graph, struct cnnvp_float_
         if (layer->op != CNNVP_OP_CONV)
             continue;
         const struct packing p = plan(graph, layer);
-        if (!raise_to(&p, &floats, &steps)
-            || (layer->block_height != 0 && !raise_to_blocks(graph, layer, &floats, &steps)))
+        if (!raise_to(&p, &floats, &steps) ||
+            (layer->block_height != 0 && !raise_to_blocks(graph, layer, &floats, &steps)))
             return 0;
     }
     scratch->pool = NULL;

@@ -109,8 +109,8 @@ static void sweep_tap(const struct cnnvp_graph_layer *layer, const struct shapes
     if (first_x == end_x)
         return;
     for (uint32_t row = first_y; row < end_y; ++row) {
-        const float *from = x + ((int64_t)row * layer->sy + offset_y) * s->in->width +
-                            ((int64_t)first_x * layer->sx + offset_x);
+        const float *from =
+            x + ((int64_t)row * layer->sy + offset_y) * s->in->width + ((int64_t)first_x * layer->sx + offset_x);
         float *to = y + (size_t)row * s->out->width + first_x;
         if (average)
             add_row(to, from, end_x - first_x, layer->sx);
@@ -143,10 +143,10 @@ static float pool_area(const struct cnnvp_graph_layer *layer, uint32_t row, uint
 {
     if (layer->by_position == 0)
         return (float)layer->kx * (float)layer->ky;
-    const int64_t rows = counted((int64_t)row * layer->sy - layer->pad_top, layer->ky, layer->count_top,
-                                 layer->count_bottom);
-    const int64_t columns = counted((int64_t)column * layer->sx - layer->pad_left, layer->kx, layer->count_left,
-                                    layer->count_right);
+    const int64_t rows =
+        counted((int64_t)row * layer->sy - layer->pad_top, layer->ky, layer->count_top, layer->count_bottom);
+    const int64_t columns =
+        counted((int64_t)column * layer->sx - layer->pad_left, layer->kx, layer->count_left, layer->count_right);
     return (float)(rows * columns);
 }
 
@@ -184,8 +184,8 @@ static void run_fc_part(void *context, size_t part)
     const size_t inputs = cnnvp_graph_words(s->in);
     const size_t end = (part + 1u) * FC_PART;
     for (size_t o = part * FC_PART; o < end && o < s->out->channels; ++o)
-        s->y[o] = fc->kernels->dot(layer->weights + o * inputs, s->x, inputs) +
-                  (layer->has_bias ? layer->bias[o] : 0.0f);
+        s->y[o] =
+            fc->kernels->dot(layer->weights + o * inputs, s->x, inputs) + (layer->has_bias ? layer->bias[o] : 0.0f);
 }
 
 static void run_fc(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, const struct shapes *s)
@@ -407,8 +407,8 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
 {
     const struct cnnvp_graph *graph = run->graph;
     const struct cnnvp_graph_layer *layer = &graph->layers[index];
-    const struct shapes s = {&graph->tensors[layer->in], &graph->tensors[layer->out], run->data[layer->in],
-                             run->data[layer->out]};
+    const struct shapes s = {
+        &graph->tensors[layer->in], &graph->tensors[layer->out], run->data[layer->in], run->data[layer->out]};
     const size_t words = cnnvp_graph_words(s.out);
     switch (layer->op) {
     case CNNVP_OP_CONV:

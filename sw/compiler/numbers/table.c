@@ -40,8 +40,8 @@ double cnnvp_post_function(const struct cnnvp_graph_post *post, double x)
     case CNNVP_GRAPH_ERF:
         return cnnvp_erf(x);
     case CNNVP_GRAPH_GELU:
-        return 0.5 * x * (1.0 + (value > 0.0 ? cnnvp_tanh(SQRT_2_PI * (x + 0.044715 * x * x * x))
-                                             : cnnvp_erf(x * SQRT_HALF)));
+        return 0.5 * x *
+               (1.0 + (value > 0.0 ? cnnvp_tanh(SQRT_2_PI * (x + 0.044715 * x * x * x)) : cnnvp_erf(x * SQRT_HALF)));
     default:
         return x;
     }
@@ -78,14 +78,15 @@ cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, int32_t in_fr
         shift = leaky_relu(post->value, in_frac, out_frac, words);
     } else {
         /* Softsign's tails fall like 1 / x; the logarithm ends at 1, erf is 1 but for 2e-8 from 4 on. */
-        const double range = post->kind == CNNVP_GRAPH_SOFTSIGN ? 4.0 * CNNVP_PWL_RANGE
-                             : post->kind == CNNVP_GRAPH_LOG    ? 1.0
-                             : post->kind == CNNVP_GRAPH_ERF    ? CNNVP_PWL_RANGE / 2.0
-                                                                : CNNVP_PWL_RANGE;
+        const double range =
+            post->kind == CNNVP_GRAPH_SOFTSIGN ? 4.0 * CNNVP_PWL_RANGE
+            : post->kind == CNNVP_GRAPH_LOG    ? 1.0
+            : post->kind == CNNVP_GRAPH_ERF    ? CNNVP_PWL_RANGE / 2.0
+                                               : CNNVP_PWL_RANGE;
         if (cnnvp_pwl_table_of(call_function, post, range, in_frac, out_frac, SEGMENTS, words, &count, &shift) != 0)
-            return cnnvp_compiler_error(error,
-                                        "the function of values with %d fraction bits has no table with results of %d",
-                                        (int)in_frac, (int)out_frac);
+            return cnnvp_compiler_error(
+                error, "the function of values with %d fraction bits has no table with results of %d", (int)in_frac,
+                (int)out_frac);
     }
     *format = ((uint32_t)shift & 0xffu) | rounding << 16;
     return CNNVP_DONE;

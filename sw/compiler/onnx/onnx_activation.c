@@ -16,8 +16,8 @@ static cnnvp_result add_activation(struct cnnvp_import *import, uint32_t count, 
     if (count == 0)
         return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = in});
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width,
-                                &layer);
+    result = cnnvp_import_layer(
+        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer);
     if (result != CNNVP_DONE)
         return result;
     layer->post_count = count;
@@ -37,8 +37,8 @@ static cnnvp_result inner_post(struct cnnvp_import *import, int32_t in, enum cnn
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, input.height,
-                                                   input.width, &layer);
+    const cnnvp_result result =
+        cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, input.height, input.width, &layer);
     if (result != CNNVP_DONE)
         return result;
     layer->post_count = 1;
@@ -65,8 +65,8 @@ static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const str
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width,
-                                &layer);
+    result =
+        cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width, &layer);
     if (result != CNNVP_DONE)
         return result;
     layer->in2 = second;
@@ -123,8 +123,10 @@ static cnnvp_result import_selu(struct cnnvp_import *import)
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.67326319f);
     const float gamma = cnnvp_onnx_float(import->node, "gamma", 1.05070102f);
     if (alpha < 1.6732f || alpha > 1.6733f || !(gamma > 0.0f && gamma <= 16.0f))
-        return cnnvp_import_error(import, "alpha is %g, gamma %g; ONNX's alpha of 1.67326 and a gamma up to 16 are "
-                                          "possible", (double)alpha, (double)gamma);
+        return cnnvp_import_error(import,
+                                  "alpha is %g, gamma %g; ONNX's alpha of 1.67326 and a gamma up to 16 are "
+                                  "possible",
+                                  (double)alpha, (double)gamma);
     return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SELU, gamma});
 }
 
@@ -309,8 +311,7 @@ static cnnvp_result import_softmax(struct cnnvp_import *import)
     if (result != CNNVP_DONE)
         return result;
     layer->axis = softmax.over;
-    return softmax.view == softmax.in ? CNNVP_DONE
-                                      : cnnvp_import_view(import, layer->out, softmax.rank, softmax.dims);
+    return softmax.view == softmax.in ? CNNVP_DONE : cnnvp_import_view(import, layer->out, softmax.rank, softmax.dims);
 }
 
 /* ln(x) of x in 0 .. 1: two tables from 1/32 on, the second one of 32 x, of which one has the part below. */

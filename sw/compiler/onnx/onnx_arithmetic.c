@@ -32,12 +32,13 @@ static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProt
         stride *= (size_t)constant->dims[i];
     }
     if (!fits)
-        return cnnvp_import_error(import,
-                                  "constant \"%s\" has %zu elements in %zu dimensions; one element, one for each of "
-                                  "the %u channels, or dimensions that are 1 or the tensor's, and up to %d "
-                                  "elements are needed",
-                                  constant->name != NULL ? constant->name : "", cnnvp_onnx_elements(constant),
-                                  constant->n_dims, import->graph->tensors[in].channels, CNNVP_ONNX_DIMENSION_MAX);
+        return cnnvp_import_error(
+            import,
+            "constant \"%s\" has %zu elements in %zu dimensions; one element, one for each of "
+            "the %u channels, or dimensions that are 1 or the tensor's, and up to %d "
+            "elements are needed",
+            constant->name != NULL ? constant->name : "", cnnvp_onnx_elements(constant), constant->n_dims,
+            import->graph->tensors[in].channels, CNNVP_ONNX_DIMENSION_MAX);
     const cnnvp_result result = cnnvp_import_floats(import, constant, cnnvp_onnx_elements(constant), &read);
     *values = NULL;
     if (result != CNNVP_DONE || read == NULL)
@@ -118,8 +119,8 @@ static cnnvp_result invert(struct cnnvp_import *import, size_t count, float *val
 }
 
 /* The constant has dimensions that the tensor does not have: it becomes a tensor, too. */
-static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation, size_t tensor_input,
-                                int32_t in, const Onnx__TensorProto *constant)
+static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation,
+                                size_t tensor_input, int32_t in, const Onnx__TensorProto *constant)
 {
     int32_t other;
     int32_t out;
@@ -170,8 +171,8 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_binary
     if (result != CNNVP_DONE)
         return result;
     const int product = operation == CNNVP_ARITHMETIC_MUL || operation == CNNVP_ARITHMETIC_DIV;
-    result = cnnvp_import_line(import, in, whole, product ? numbers.values : other, product ? NULL : numbers.values, 0,
-                               &out);
+    result = cnnvp_import_line(
+        import, in, whole, product ? numbers.values : other, product ? NULL : numbers.values, 0, &out);
     if (result == CNNVP_DONE && operation == CNNVP_ARITHMETIC_ADD && !whole)
         cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 1 - tensor_input);
     return result;
@@ -187,13 +188,12 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_binary_ar
     cnnvp_result result = cnnvp_import_any_rank(import, tensor_input, &in);
     if (result != CNNVP_DONE)
         return result;
-    if (cnnvp_onnx_elements(constant) != 1 ||
-        cnnvp_onnx_floats(&import->onnx, constant, &limit, 1, &why) != CNNVP_DONE)
+    if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_floats(&import->onnx, constant, &limit, 1, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "the constant is not one number");
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width,
-                                &layer);
+    result = cnnvp_import_layer(
+        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer);
     if (result != CNNVP_DONE)
         return result;
     layer->post_count = 1;

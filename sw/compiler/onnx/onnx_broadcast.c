@@ -41,8 +41,8 @@ static cnnvp_result shaped_constants(struct cnnvp_import *import, uint32_t rank,
     int64_t words = 1;
     for (uint32_t i = 1; i < rank; ++i) {
         if (dims[i] > CNNVP_ONNX_DIMENSION_MAX / words)
-            return cnnvp_import_error(import, "a constant of more than %d elements cannot become a tensor",
-                                      CNNVP_ONNX_DIMENSION_MAX);
+            return cnnvp_import_error(
+                import, "a constant of more than %d elements cannot become a tensor", CNNVP_ONNX_DIMENSION_MAX);
         words *= dims[i];
     }
     const cnnvp_result result = constant_vector(import, (uint32_t)words, values, out);
@@ -155,7 +155,8 @@ static cnnvp_result join_dims(struct cnnvp_import *import, int32_t first, int32_
         if (kind == 3 && b != 1)
             return cnnvp_import_error(import,
                                       "dimension %u of the inputs is %lld and %lld; they must be the same, or 1 where "
-                                      "one counts for all", i, (long long)a, (long long)b);
+                                      "one counts for all",
+                                      i, (long long)a, (long long)b);
         if (joined->dims[2][i] == 1)
             continue;
         if (kind != last && kind != 1) {
@@ -208,8 +209,8 @@ static cnnvp_result pair_groups(struct cnnvp_import *import, enum cnnvp_binary_a
     if (result == CNNVP_DONE && groups[1] * groups[2] > INT32_MAX / groups[3])
         return cnnvp_import_error(import, "the result has more than 2^31 elements");
     if (result == CNNVP_DONE)
-        result = cnnvp_import_inner(import, CNNVP_OP_ADD, first, (uint32_t)groups[1], (uint32_t)groups[2],
-                                    (uint32_t)groups[3], &layer);
+        result = cnnvp_import_inner(
+            import, CNNVP_OP_ADD, first, (uint32_t)groups[1], (uint32_t)groups[2], (uint32_t)groups[3], &layer);
     if (result != CNNVP_DONE)
         return result;
     layer->in2 = second;
@@ -230,8 +231,8 @@ static int has_its_shape(const struct cnnvp_graph_tensor *operand, const uint32_
     if (!is_expanded(operand))
         return 1;
     const int64_t *dims = operand->dims;
-    const int64_t wanted[3] = {dims[1], operand->rank == 4 ? dims[2] : 1,
-                               operand->rank == 2 ? 1 : dims[operand->rank - 1]};
+    const int64_t wanted[3] = {
+        dims[1], operand->rank == 4 ? dims[2] : 1, operand->rank == 2 ? 1 : dims[operand->rank - 1]};
     for (size_t i = 0; i < 3; ++i)
         if (wanted[i] != 1 && wanted[i] != joined[i])
             return 0;
@@ -280,9 +281,9 @@ static cnnvp_result expand_dims(struct cnnvp_import *import, int32_t in, const i
         dims[i] = i == 0 || size == 1 ? old[i] : size;
         if (i == 0 ? size != 0 && size != 1 && size != import->batch
                    : size < 1 || size > INT32_MAX || (old[i] != 1 && dims[i] != old[i]))
-            return cnnvp_import_error(import,
-                                      "number %lld of the shape does not fit to dimension %u of the input, %lld",
-                                      (long long)size, i, (long long)old[i]);
+            return cnnvp_import_error(
+                import, "number %lld of the shape does not fit to dimension %u of the input, %lld", (long long)size, i,
+                (long long)old[i]);
     }
     return CNNVP_DONE;
 }

@@ -36,12 +36,11 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
     if (result != CNNVP_DONE)
         return result;
     *read = (struct cnnvp_constant){.rank = tensor->n_dims,
-                              .whole = tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
-                                       tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32};
+                                    .whole = tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
+                                             tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32};
     if (tensor->n_dims > CNNVP_CONSTANT_RANK)
-        return cnnvp_import_error(import,
-                                  "a constant has %zu dimensions; up to %u are known", tensor->n_dims,
-                                  CNNVP_CONSTANT_RANK);
+        return cnnvp_import_error(
+            import, "a constant has %zu dimensions; up to %u are known", tensor->n_dims, CNNVP_CONSTANT_RANK);
     if (tensor->n_dims != 0)
         memcpy(read->dims, tensor->dims, tensor->n_dims * sizeof *read->dims);
     const size_t count = cnnvp_onnx_elements(tensor);
@@ -69,8 +68,8 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
     const Onnx__TensorProto *from = *constant;
     const int slopes = strcmp(import->node->op_type, "PRelu") == 0;
     if (import->onnx.opset >= 7 || (slopes && from->n_dims != 1) ||
-        (!slopes && (cnnvp_onnx_int(import->node, "broadcast", 0) == 0 ||
-                     cnnvp_onnx_attribute(import->node, "axis") == NULL)))
+        (!slopes &&
+         (cnnvp_onnx_int(import->node, "broadcast", 0) == 0 || cnnvp_onnx_attribute(import->node, "axis") == NULL)))
         return CNNVP_DONE;
     int64_t axis = slopes ? 1 : cnnvp_onnx_int(import->node, "axis", 0);
     axis += axis < 0 ? (int64_t)rank : (int64_t)import->single;
@@ -108,8 +107,8 @@ cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnn
     tensor->int64_data = made->ints;
     tensor->n_float_data = made->floats != NULL ? made->count : 0;
     tensor->float_data = made->floats;
-    return cnnvp_import_define(import, import->node->output[0],
-                               (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+    return cnnvp_import_define(
+        import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
 }
 
 cnnvp_result cnnvp_constant_move(struct cnnvp_import *import, const struct cnnvp_constant *from,
@@ -199,8 +198,8 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
     int64_t axis = cnnvp_onnx_int(import->node, "axis", 0);
     axis += axis < 0 ? (int64_t)data.rank : 0;
     if (axis < 0 || axis >= (int64_t)data.rank || !indices.whole || data.rank - 1 + indices.rank > CNNVP_CONSTANT_RANK)
-        return cnnvp_import_error(import, "axis %lld of %zu dimensions, or indices that are no integers",
-                                  (long long)axis, data.rank);
+        return cnnvp_import_error(
+            import, "axis %lld of %zu dimensions, or indices that are no integers", (long long)axis, data.rank);
     struct cnnvp_constant made = {.rank = 0};
     struct gather gather = {&indices, 1, (size_t)data.dims[axis]};
     for (size_t i = 0; i < data.rank; ++i) {
@@ -233,9 +232,8 @@ static cnnvp_result fold_squeeze(struct cnnvp_import *import)
         return result;
     const int64_t all = (int64_t)(data.rank + (adds ? count : 0));
     if (all > CNNVP_CONSTANT_RANK)
-        return cnnvp_import_error(import,
-                                  "the result has %lld dimensions; up to %u are known", (long long)all,
-                                  CNNVP_CONSTANT_RANK);
+        return cnnvp_import_error(
+            import, "the result has %lld dimensions; up to %u are known", (long long)all, CNNVP_CONSTANT_RANK);
     for (size_t i = 0; i < count; ++i) {
         const int64_t axis = axes[i] + (axes[i] < 0 ? all : 0);
         if (axis < 0 || axis >= all || (!adds && data.dims[axis] != 1))
@@ -276,15 +274,19 @@ static cnnvp_result join_shapes(struct cnnvp_import *import, const struct cnnvp_
         for (size_t d = 0; d < made->rank && fits; ++d)
             fits = (int64_t)d == axis || parts[i].dims[d] == made->dims[d];
         if (!fits)
-            return cnnvp_import_error(import, "input \"%s\" has another shape than the first, not only along axis "
-                                              "%lld", import->node->input[i], (long long)axis);
+            return cnnvp_import_error(import,
+                                      "input \"%s\" has another shape than the first, not only along axis "
+                                      "%lld",
+                                      import->node->input[i], (long long)axis);
         made->whole = made->whole || (parts[i].count != 0 && parts[i].whole);
         made->dims[axis] += parts[i].dims[axis];
     }
     for (size_t i = 0; i < count; ++i)
         if (parts[i].count != 0 && (parts[i].whole != made->whole || (!made->whole && parts[i].floats == NULL)))
-            return cnnvp_import_error(import, "constants are only joined where all are integers, or all are floats of "
-                                              "which up to %u are in one", SMALL_COUNT);
+            return cnnvp_import_error(import,
+                                      "constants are only joined where all are integers, or all are floats of "
+                                      "which up to %u are in one",
+                                      SMALL_COUNT);
     return CNNVP_DONE;
 }
 
@@ -301,8 +303,8 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
     const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
     const int64_t axis = inputs != 0 ? named + (named < 0 ? (int64_t)parts[0].rank : 0) : -1;
     if (axis < 0 || axis >= (int64_t)parts[0].rank)
-        return cnnvp_import_error(import, "axis %lld of %zu dimensions", (long long)named,
-                                  inputs != 0 ? parts[0].rank : 0);
+        return cnnvp_import_error(
+            import, "axis %lld of %zu dimensions", (long long)named, inputs != 0 ? parts[0].rank : 0);
     result = join_shapes(import, parts, inputs, axis, &made);
     if (result == CNNVP_DONE)
         result = cnnvp_constant_allocate(import, &made);
@@ -539,8 +541,8 @@ cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done)
         return CNNVP_DONE;
     for (size_t i = 0; i < node->n_input && found->function != fold_shape; ++i) {
         uint32_t number;
-        if (cnnvp_import_has(import, i) && (!cnnvp_names_get(&import->names, node->input[i], &number) ||
-                                            import->values[number].constant == NULL))
+        if (cnnvp_import_has(import, i) &&
+            (!cnnvp_names_get(&import->names, node->input[i], &number) || import->values[number].constant == NULL))
             return CNNVP_DONE;
     }
     *done = 1;

@@ -11,9 +11,9 @@ struct cnnvp_constant {
     size_t rank;
     int64_t dims[CNNVP_CONSTANT_RANK];
     size_t count;
-    int whole;       /* integers */
+    int whole; /* integers */
     int64_t *ints;
-    float *floats;   /* NULL: not read */
+    float *floats; /* NULL: not read */
 };
 
 /* Input `input` of the node. */

@@ -9,9 +9,25 @@
 #include "onnx_constant.h"
 
 enum {
-    ADD, SUB, MUL, DIV, MOD, LESSER, GREATER, /* numbers */
-    IS_EQUAL, IS_LESS, IS_MORE, IS_LESS_OR_EQUAL, IS_MORE_OR_EQUAL, AND, OR, /* 0 or 1 */
-    NEGATE, ABSOLUTE, FLOOR, CEIL, NOT
+    ADD,
+    SUB,
+    MUL,
+    DIV,
+    MOD,
+    LESSER,
+    GREATER, /* numbers */
+    IS_EQUAL,
+    IS_LESS,
+    IS_MORE,
+    IS_LESS_OR_EQUAL,
+    IS_MORE_OR_EQUAL,
+    AND,
+    OR, /* 0 or 1 */
+    NEGATE,
+    ABSOLUTE,
+    FLOOR,
+    CEIL,
+    NOT
 };
 
 /* Where element i of `made` is in an operand. */
@@ -73,25 +89,25 @@ static float combine_floats(int operation, float a, float b)
     }
 }
 
-#define COMPARE(type)                                     \
+#define COMPARE(type)                                        \
     static int compare_##type(int operation, type a, type b) \
-    {                                                     \
-        switch (operation) {                              \
-        case IS_EQUAL:                                    \
-            return !(a < b) && !(a > b);                  \
-        case IS_LESS:                                     \
-            return a < b;                                 \
-        case IS_MORE:                                     \
-            return a > b;                                 \
-        case IS_LESS_OR_EQUAL:                            \
-            return a <= b;                                \
-        case IS_MORE_OR_EQUAL:                            \
-            return a >= b;                                \
-        case AND:                                         \
-            return (a < 0 || a > 0) && (b < 0 || b > 0);  \
-        default:                                          \
-            return a < 0 || a > 0 || b < 0 || b > 0;      \
-        }                                                 \
+    {                                                        \
+        switch (operation) {                                 \
+        case IS_EQUAL:                                       \
+            return !(a < b) && !(a > b);                     \
+        case IS_LESS:                                        \
+            return a < b;                                    \
+        case IS_MORE:                                        \
+            return a > b;                                    \
+        case IS_LESS_OR_EQUAL:                               \
+            return a <= b;                                   \
+        case IS_MORE_OR_EQUAL:                               \
+            return a >= b;                                   \
+        case AND:                                            \
+            return (a < 0 || a > 0) && (b < 0 || b > 0);     \
+        default:                                             \
+            return a < 0 || a > 0 || b < 0 || b > 0;         \
+        }                                                    \
     }
 COMPARE(int64_t)
 COMPARE(float)

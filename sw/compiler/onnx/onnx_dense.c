@@ -13,16 +13,16 @@ cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__Tensor
 {
     const char *name = matrix->name != NULL ? matrix->name : "";
     if (matrix->n_dims != 2)
-        return cnnvp_import_error(import, "weights \"%s\" have %zu dimensions; a matrix is needed", name,
-                                  matrix->n_dims);
+        return cnnvp_import_error(
+            import, "weights \"%s\" have %zu dimensions; a matrix is needed", name, matrix->n_dims);
     const int64_t rows = matrix->dims[0];
     const int64_t columns = matrix->dims[1];
     const int64_t from = transposed ? columns : rows;
     const int64_t to = transposed ? rows : columns;
     if (from != inputs || to < 1 || to > CNNVP_ONNX_DIMENSION_MAX)
-        return cnnvp_import_error(import, "weights \"%s\" have shape (%lld, %lld); with %u inputs it must be %s", name,
-                                  (long long)rows, (long long)columns, inputs,
-                                  transposed ? "(outputs, inputs)" : "(inputs, outputs)");
+        return cnnvp_import_error(
+            import, "weights \"%s\" have shape (%lld, %lld); with %u inputs it must be %s", name, (long long)rows,
+            (long long)columns, inputs, transposed ? "(outputs, inputs)" : "(inputs, outputs)");
     *outputs = (uint32_t)to;
     const size_t count = cnnvp_onnx_elements(matrix);
     float *read;
@@ -47,7 +47,7 @@ cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__Tensor
 /* A constant as one number for each of `channels`, from shape (channels), (1, channels), (channels, 1, 1), one element
  * ... : all dimensions 1 but that of the channels, which is the second of `rank`. */
 cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant, uint32_t rank,
-                                     uint32_t channels, float factor, float **values)
+                                      uint32_t channels, float factor, float **values)
 {
     const char *name = constant->name != NULL ? constant->name : "";
     const size_t count = cnnvp_onnx_elements(constant);
@@ -57,9 +57,10 @@ cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__T
         fits = constant->dims[i] == 1 || (axis == 1 && constant->dims[i] == channels);
     }
     if (!fits)
-        return cnnvp_import_error(import, "constant \"%s\" has %zu elements in %zu dimensions; one element, or one for "
-                                          "each of the %u channels (shape %s) is needed", name, count,
-                                  constant->n_dims, channels, rank == 4 ? "(C, 1, 1)" : "(features)");
+        return cnnvp_import_error(import,
+                                  "constant \"%s\" has %zu elements in %zu dimensions; one element, or one for "
+                                  "each of the %u channels (shape %s) is needed",
+                                  name, count, constant->n_dims, channels, rank == 4 ? "(C, 1, 1)" : "(features)");
     float *read;
     const cnnvp_result result = cnnvp_import_floats(import, constant, count, &read);
     *values = NULL;
@@ -167,8 +168,8 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
         result = cnnvp_import_mixes(import, "transA=1");
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
     if (result == CNNVP_DONE && import->training && (alpha < 1.0f || alpha > 1.0f || beta < 1.0f || beta > 1.0f))
-        result = cnnvp_import_error(import, "alpha is %g, beta %g; a layer that learns needs 1", (double)alpha,
-                                    (double)beta);
+        result = cnnvp_import_error(
+            import, "alpha is %g, beta %g; a layer that learns needs 1", (double)alpha, (double)beta);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1, &matrix);
     if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
@@ -180,8 +181,8 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
     uint32_t outputs;
     float *weights;
     float *biases = NULL;
-    result = cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0,
-                         alpha, import->graph->tensors[in].channels, &outputs, &weights);
+    result = cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
+                                 import->graph->tensors[in].channels, &outputs, &weights);
     if (result == CNNVP_DONE && bias != NULL)
         result = cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases);
     return result == CNNVP_DONE ? cnnvp_import_dense_layer(import, in, outputs, weights, bias != NULL, biases) : result;
@@ -208,11 +209,10 @@ static cnnvp_result multiply_from_left(struct cnnvp_import *import, const Onnx__
     float *weights = NULL;
     struct cnnvp_graph_layer *layer;
     if (rank < 3 || (rank == 4 && dims[1] != 1))
-        return cnnvp_import_error(import, "the second operand has %u dimensions; a constant times one matrix is known",
-                                  rank);
+        return cnnvp_import_error(
+            import, "the second operand has %u dimensions; a constant times one matrix is known", rank);
     const int64_t maps[4] = {dims[0], dims[rank - 2], 1, dims[rank - 1]};
-    cnnvp_result result =
-        cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, maps, &in);
+    cnnvp_result result = cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, maps, &in);
     if (result == CNNVP_DONE)
         result = cnnvp_import_matrix(import, &matrix, 1, 1.0f, (uint32_t)maps[1], &outputs, &weights);
     if (result == CNNVP_DONE)
@@ -317,8 +317,8 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
         return result;
     if (tensor == 1)
         return multiply_from_left(import, constant, in);
-    result = cnnvp_import_matrix(import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs,
-                                 &weights);
+    result = cnnvp_import_matrix(
+        import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs, &weights);
     if (result == CNNVP_DONE && input.rank == 2)
         return cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL);
     if (result == CNNVP_DONE)
@@ -413,8 +413,8 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
     for (size_t c = 0; c < import->graph->tensors[in].channels && !import->graph->weightless; ++c) {
         const double deviation = sqrt((double)values[3][c] + epsilon);
         if (!(deviation > 0.0))
-            return cnnvp_import_error(import, "channel %zu: variance %g plus epsilon %g is not positive", c,
-                                      (double)values[3][c], epsilon);
+            return cnnvp_import_error(
+                import, "channel %zu: variance %g plus epsilon %g is not positive", c, (double)values[3][c], epsilon);
         const double scale = (double)values[0][c] / deviation;
         values[1][c] = (float)((double)values[1][c] - (double)values[2][c] * scale);
         values[0][c] = (float)scale;
@@ -437,9 +437,9 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
         return result;
     const float epsilon = cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (!(epsilon >= 0.0f) || import->graph->tensors[in].rank < 3)
-        return cnnvp_import_error(import,
-                                  "epsilon is %g, the input has %u dimensions; 0 or more, and 3 or more are needed",
-                                  (double)epsilon, import->graph->tensors[in].rank);
+        return cnnvp_import_error(
+            import, "epsilon is %g, the input has %u dimensions; 0 or more, and 3 or more are needed", (double)epsilon,
+            import->graph->tensors[in].rank);
     struct cnnvp_graph_layer *layer;
     result = cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
     if (result != CNNVP_DONE)

@@ -22,15 +22,13 @@ cnnvp_result cnnvp_import_define_empty(struct cnnvp_import *import, const char *
     tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
     tensor->n_dims = rank;
     tensor->dims = kept;
-    return cnnvp_import_define(import, name,
-                               (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
 }
 
 static int is_empty_input(struct cnnvp_import *import, size_t index)
 {
     uint32_t number;
-    return cnnvp_import_has(import, index) &&
-           cnnvp_names_get(&import->names, import->node->input[index], &number) &&
+    return cnnvp_import_has(import, index) && cnnvp_names_get(&import->names, import->node->input[index], &number) &&
            import->values[number].constant != NULL && cnnvp_onnx_is_empty(import->values[number].constant);
 }
 
@@ -56,8 +54,8 @@ static cnnvp_result refuse(struct cnnvp_import *import, size_t index)
     if (result != CNNVP_DONE)
         return result;
     cnnvp_import_shape_text(import, empty, shape);
-    return cnnvp_import_error(import, "input \"%s\" has no elements: its shape is %s", import->node->input[index],
-                              shape);
+    return cnnvp_import_error(
+        import, "input \"%s\" has no elements: its shape is %s", import->node->input[index], shape);
 }
 
 /* Element by element: the result has the shape that the inputs' shapes make together. */
@@ -80,8 +78,8 @@ static cnnvp_result join_inputs(struct cnnvp_import *import)
         cnnvp_onnx_shape_text(rank, dims, shapes[0]);
         cnnvp_onnx_shape_text(own_rank, own, shapes[1]);
         if (!cnnvp_import_join_dims(&rank, dims, own_rank, own))
-            return cnnvp_import_error(import, "the shapes %s and %s of its inputs do not fit to each other", shapes[0],
-                                      shapes[1]);
+            return cnnvp_import_error(
+                import, "the shapes %s and %s of its inputs do not fit to each other", shapes[0], shapes[1]);
     }
     return cnnvp_import_define_empty(import, import->node->output[0], rank, dims);
 }
@@ -118,8 +116,10 @@ static cnnvp_result leave_out(struct cnnvp_import *import, int *done)
         for (size_t d = import->batch == 0 ? 1 : 0; d < rank && fits; ++d)
             fits = dims[d] == first[d] || (int64_t)d == axis;
         if (!fits)
-            return cnnvp_import_error(import, "input \"%s\" has another shape than the first, not only along axis "
-                                              "%lld", node->input[i], (long long)named);
+            return cnnvp_import_error(import,
+                                      "input \"%s\" has another shape than the first, not only along axis "
+                                      "%lld",
+                                      node->input[i], (long long)named);
         if (!is_empty_input(import, i))
             inputs[made->n_input++] = node->input[i];
     }

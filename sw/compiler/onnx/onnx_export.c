@@ -13,8 +13,17 @@
 #include "onnx.h"
 #include "whole_file.h"
 
-enum { MODEL_GRAPH = 7, GRAPH_NODE = 1, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, NODE_INPUT = 1, TENSOR_DIMS = 1,
-       TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_RAW = 9 };
+enum {
+    MODEL_GRAPH = 7,
+    GRAPH_NODE = 1,
+    GRAPH_INITIALIZER = 5,
+    GRAPH_INPUT = 11,
+    NODE_INPUT = 1,
+    TENSOR_DIMS = 1,
+    TENSOR_TYPE = 2,
+    TENSOR_NAME = 8,
+    TENSOR_RAW = 9
+};
 
 /* One parameter on its way into the file. */
 struct edit {
@@ -25,13 +34,14 @@ struct edit {
     int renamed;         /* the node has to name it anew */
 };
 
-struct export {
+struct export
+{
     struct cnnvp_onnx onnx;
     const struct cnnvp_graph *graph;
     struct edit *edits;
     size_t edit_count;
-    uint8_t *dead_inputs;  /* 1: of the graph, had no values, nobody uses it any more */
-    uint8_t *dead_nodes;   /* 1: computed parameters from such inputs alone */
+    uint8_t *dead_inputs;         /* 1: of the graph, had no values, nobody uses it any more */
+    uint8_t *dead_nodes;          /* 1: computed parameters from such inputs alone */
     struct cnnvp_wire_buffer out; /* the new graph */
     struct cnnvp_error *error;
 };
@@ -312,9 +322,9 @@ static cnnvp_result write_model(struct export *export, FILE *stream)
             continue;
         }
         struct cnnvp_wire_buffer key = {0};
-        const int done = put_graph(export, &field) &&
-                         cnnvp_wire_put_varint(&key, MODEL_GRAPH << 3 | CNNVP_WIRE_BYTES) &&
-                         cnnvp_wire_put_varint(&key, export->out.used);
+        const int done =
+            put_graph(export, &field) && cnnvp_wire_put_varint(&key, MODEL_GRAPH << 3 | CNNVP_WIRE_BYTES) &&
+            cnnvp_wire_put_varint(&key, export->out.used);
         if (done) {
             (void)fwrite(key.bytes, 1, key.used, stream);
             (void)fwrite(export->out.bytes, 1, export->out.used, stream);

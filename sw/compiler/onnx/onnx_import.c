@@ -25,8 +25,8 @@ cnnvp_result cnnvp_import_error(struct cnnvp_import *import, const char *format,
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     const char *type = import->node->op_type != NULL ? import->node->op_type : "";
-    return cnnvp_compiler_error(import->error, "%s: node \"%s\" (%s): %s", import->onnx.name,
-                                name_of_node(import->node), type, message);
+    return cnnvp_compiler_error(
+        import->error, "%s: node \"%s\" (%s): %s", import->onnx.name, name_of_node(import->node), type, message);
 }
 
 cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import)
@@ -73,8 +73,10 @@ cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, in
     if (result != CNNVP_DONE)
         return result;
     if (value.tensor == CNNVP_GRAPH_NONE)
-        return cnnvp_import_error(import, "input \"%s\" is a constant; a tensor that depends on the network's input is "
-                                          "needed", import->node->input[index]);
+        return cnnvp_import_error(import,
+                                  "input \"%s\" is a constant; a tensor that depends on the network's input is "
+                                  "needed",
+                                  import->node->input[index]);
     *tensor = value.tensor;
     return cnnvp_import_expanded(import, tensor);
 }
@@ -86,12 +88,12 @@ cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint
         return result;
     const uint32_t found = import->graph->tensors[*tensor].rank;
     if (rank != 0 && found != rank)
-        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; %u are needed, %s",
-                                  import->node->input[index], found, rank,
-                                  rank == 4 ? "(N, C, H, W)" : "(N, features)");
+        return cnnvp_import_error(
+            import, "input \"%s\" has %u dimensions; %u are needed, %s", import->node->input[index], found, rank,
+            rank == 4 ? "(N, C, H, W)" : "(N, features)");
     if (found > 4)
-        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; up to 4 are known here",
-                                  import->node->input[index], found);
+        return cnnvp_import_error(
+            import, "input \"%s\" has %u dimensions; up to 4 are known here", import->node->input[index], found);
     return CNNVP_DONE;
 }
 
@@ -102,8 +104,8 @@ cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, co
     if (result != CNNVP_DONE)
         return result;
     if (value.constant == NULL)
-        return cnnvp_import_error(import, "input \"%s\" depends on the network's input; a constant is needed",
-                                  import->node->input[index]);
+        return cnnvp_import_error(
+            import, "input \"%s\" depends on the network's input; a constant is needed", import->node->input[index]);
     *tensor = value.constant;
     return CNNVP_DONE;
 }
@@ -115,8 +117,8 @@ cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__Tensor
     *out = NULL;
     cnnvp_import_shape_text(import, tensor, shape);
     if (cnnvp_onnx_is_empty(tensor))
-        return cnnvp_import_error(import, "tensor \"%s\" has no elements: its shape is %s",
-                                  tensor->name != NULL ? tensor->name : "", shape);
+        return cnnvp_import_error(
+            import, "tensor \"%s\" has no elements: its shape is %s", tensor->name != NULL ? tensor->name : "", shape);
     if (cnnvp_onnx_elements(tensor) != count)
         return cnnvp_import_error(import, "tensor \"%s\" has %zu elements; %zu are needed",
                                   tensor->name != NULL ? tensor->name : "", cnnvp_onnx_elements(tensor), count);
@@ -157,8 +159,8 @@ cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_binary_o
                                 uint32_t channels, uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
 {
     if ((uint64_t)channels * height > INT32_MAX / width)
-        return cnnvp_import_error(import, "the result has more than 2^31 elements: %u x %u x %u", channels, height,
-                                  width);
+        return cnnvp_import_error(
+            import, "the result has more than 2^31 elements: %u x %u x %u", channels, height, width);
     const char *name = import->node->output[0];
     *layer = cnnvp_graph_layer_add(import->graph, op, name_of_node(import->node), import->node->op_type);
     const int32_t out = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
@@ -197,8 +199,7 @@ void cnnvp_import_pass(struct cnnvp_graph_layer *layer)
 cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out, struct cnnvp_graph_layer **layer)
 {
     char name[256];
-    (void)snprintf(name, sizeof name, "%.200s.%.40s", name_of_node(import->node),
-                   import->graph->tensors[in].name);
+    (void)snprintf(name, sizeof name, "%.200s.%.40s", name_of_node(import->node), import->graph->tensors[in].name);
     *layer = cnnvp_graph_layer_add(import->graph, CNNVP_OP_ACTIVATION, name, import->node->op_type);
     if (*layer == NULL)
         return cnnvp_import_no_memory(import);
@@ -216,8 +217,8 @@ cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribut
     if (found != NULL) {
         *count = found->n_ints;
         if (*count > most)
-            return cnnvp_import_error(import,
-                                      "attribute %s has %zu numbers; %zu are possible", attribute, *count, most);
+            return cnnvp_import_error(
+                import, "attribute %s has %zu numbers; %zu are possible", attribute, *count, most);
         if (*count != 0)
             memcpy(numbers, found->ints, *count * sizeof *numbers);
         return CNNVP_DONE;
@@ -230,8 +231,8 @@ cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribut
         return result;
     *count = cnnvp_onnx_elements(constant);
     if (*count > most)
-        return cnnvp_import_error(import, "input %zu (%s) has %zu numbers; %zu are possible", index, attribute, *count,
-                                  most);
+        return cnnvp_import_error(
+            import, "input %zu (%s) has %zu numbers; %zu are possible", index, attribute, *count, most);
     struct cnnvp_error why;
     if (*count != 0 && cnnvp_onnx_ints(&import->onnx, constant, numbers, *count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
@@ -249,8 +250,8 @@ static cnnvp_result define_initializers(struct cnnvp_import *import)
         if (tensor->name == NULL || tensor->name[0] == '\0')
             return cnnvp_compiler_error(import->error, "%s: weight number %zu has no name", import->onnx.name, i);
         if (cnnvp_names_get(&import->names, tensor->name, &number))
-            return cnnvp_compiler_error(import->error, "%s: two weights are named \"%s\"", import->onnx.name,
-                                        tensor->name);
+            return cnnvp_compiler_error(
+                import->error, "%s: two weights are named \"%s\"", import->onnx.name, tensor->name);
         const cnnvp_result result = cnnvp_import_define(
             import, tensor->name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
         if (result != CNNVP_DONE)
@@ -274,8 +275,8 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
         import->mixed = 1;
         return cnnvp_compiler_error(import->error,
                                     "%s: input \"%s\" has %zu dimensions; 2 to %u are known, such as (N, C, H, W), "
-                                    "(N, C, W) or (N, features), and 1 to %u where all are numbers", file, info->name,
-                                    own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
+                                    "(N, C, W) or (N, features), and 1 to %u where all are numbers",
+                                    file, info->name, own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
     }
     result = cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &import->graph->input);
     if (result != CNNVP_DONE)
@@ -297,9 +298,10 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
         if (info->name == NULL || cnnvp_names_get(&import->names, info->name, &number))
             continue;
         if (first != NULL && !import->training)
-            return cnnvp_compiler_error(import->error, "%s: the network has several inputs (\"%s\", \"%s\"); one is "
-                                                       "needed, and values for the others", import->onnx.name, first,
-                                        info->name);
+            return cnnvp_compiler_error(import->error,
+                                        "%s: the network has several inputs (\"%s\", \"%s\"); one is "
+                                        "needed, and values for the others",
+                                        import->onnx.name, first, info->name);
         const cnnvp_result result = first != NULL ? cnnvp_import_parameter(import, info) : define_input(import, info);
         first = first != NULL ? first : info->name;
         if (result != CNNVP_DONE)
@@ -357,8 +359,8 @@ static cnnvp_result define_output(struct cnnvp_import *import, const char *name,
                                     import->onnx.name, name, shape);
     }
     if (tensor == CNNVP_GRAPH_NONE)
-        return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" is a constant", import->onnx.name,
-                                    name);
+        return cnnvp_compiler_error(
+            import->error, "%s: the network's output \"%s\" is a constant", import->onnx.name, name);
     cnnvp_result result = cnnvp_import_expanded(import, &tensor);
     if (result == CNNVP_DONE && !import->training &&
         cnnvp_graph_base(graph, tensor) == cnnvp_graph_base(graph, graph->input))

@@ -25,17 +25,17 @@ struct cnnvp_import {
     struct cnnvp_onnx onnx;
     struct cnnvp_graph *graph;
     const struct cnnvp_onnx_sizes *sizes; /* may be NULL */
-    struct cnnvp_names names; /* index in values */
+    struct cnnvp_names names;             /* index in values */
     struct cnnvp_onnx_value *values;
     size_t value_count;
     size_t value_capacity;
-    int64_t batch;            /* of the network's input as the file says, 0: a symbol */
+    int64_t batch; /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
-    int single;               /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
-    int mixed;                /* it would have to be: a node would mix the images of the batch */
-    int kind;                 /* struct cnnvp_import_operator */
+    int single; /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
+    int mixed;  /* it would have to be: a node would mix the images of the batch */
+    int kind;   /* struct cnnvp_import_operator */
     uint32_t node_number;
-    int training;             /* parameters stay apart, and may be without values (train_import.h) */
+    int training; /* parameters stay apart, and may be without values (train_import.h) */
     struct cnnvp_error *error;
 };
 
@@ -154,8 +154,7 @@ uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, in
 uint32_t cnnvp_import_all_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[CNNVP_ONNX_RANK]);
 /* An axis that a node names among those of a tensor with `rank` dimensions here: from 1 on. The first one is not for
  * images in a batch: that is the error of mixes, "WHAT would mix the images of the batch". */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64_t named,
-                                              int64_t *axis);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64_t named, int64_t *axis);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what);
 /* Numbers from an attribute or, since some operator set, from input `index` (at most `most`). *count is 0 where
  * neither is there. */
@@ -189,8 +188,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum 
 /* A constant as a tensor of that rank, dimensions of 1 in front; input `index` as a tensor. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                    uint32_t rank, int32_t *out);
-CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t index,
-                                                            int32_t *tensor);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t index, int32_t *tensor);
 /* 1: a constant operand is better a tensor, too: it has positions where the tensor has one for all of them, or would be
  * one number for each word of many dimensions. */
 int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in);
@@ -206,8 +204,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import
 /* Conv's layer over `in`, as the node's attributes and the shape of its weights say; they and the bias are the caller's
  * to fill in. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in,
-                                                    const Onnx__TensorProto *weights,
-                                                    struct cnnvp_graph_layer **layer);
+                                                    const Onnx__TensorProto *weights, struct cnnvp_graph_layer **layer);
 /* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`; NULL if the graph is
  * weightless. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix,

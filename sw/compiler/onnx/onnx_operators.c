@@ -36,15 +36,16 @@ static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const
     if (*found != NULL)
         return CNNVP_DONE;
     if (vendor)
-        return cnnvp_import_error(import, "this operator of onnxruntime's own is not known; `cnnvp models onnx` lists "
-                                          "the %zu that are", known);
+        return cnnvp_import_error(import,
+                                  "this operator of onnxruntime's own is not known; `cnnvp models onnx` lists "
+                                  "the %zu that are",
+                                  known);
     return cnnvp_import_error(import, "this operator is not known; `cnnvp models onnx` lists the %zu that are",
                               known - cnnvp_import_vendor.count);
 }
 
 /* Names in lines of up to 100 columns. */
-static void list_names(FILE *stream, const char *title, const struct cnnvp_import_operators *const *lists,
-                       size_t count)
+static void list_names(FILE *stream, const char *title, const struct cnnvp_import_operators *const *lists, size_t count)
 {
     int column = 0;
     (void)fprintf(stream, "%s\n", title);
@@ -241,8 +242,9 @@ static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_i
         return result;
     const int64_t images = count_images(import, &inputs);
     if (found->form == CNNVP_FORM_WORDS)
-        return images == 1 && !constants_have_images(import, &inputs) ? run_image(import, found, &inputs, 0)
-                                                                       : run(import, found);
+        return images == 1 && !constants_have_images(import, &inputs)
+                   ? run_image(import, found, &inputs, 0)
+                   : run(import, found);
     return run_images(import, found, &inputs, images);
 }
 
@@ -253,8 +255,10 @@ static cnnvp_result check_outputs(struct cnnvp_import *import)
     uint32_t number;
     for (size_t i = 0; i < node->n_output; ++i)
         if (node->output[i][0] != '\0' && cnnvp_names_get(&import->names, node->output[i], &number))
-            return cnnvp_import_error(import, "output \"%s\" is already an input or weight of the graph or the result "
-                                              "of an earlier node", node->output[i]);
+            return cnnvp_import_error(import,
+                                      "output \"%s\" is already an input or weight of the graph or the result "
+                                      "of an earlier node",
+                                      node->output[i]);
     return CNNVP_DONE;
 }
 
@@ -265,8 +269,8 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
         return cnnvp_import_error(import, "a node needs an operator and an output");
     const int vendor = node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
     if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0 && !vendor)
-        return cnnvp_import_error(import, "operators of domain \"%s\" are not known; only ONNX's own are",
-                                  node->domain);
+        return cnnvp_import_error(
+            import, "operators of domain \"%s\" are not known; only ONNX's own are", node->domain);
     int done = 0;
     int whole;
     int32_t zero;

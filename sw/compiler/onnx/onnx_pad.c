@@ -15,7 +15,7 @@ enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE };
 struct padding {
     enum pad_mode mode;
     float value;
-    int64_t pads[8]; /* before, for each dimension, then after */
+    int64_t pads[8];      /* before, for each dimension, then after */
     uint32_t first, last; /* channels */
     uint32_t top, bottom, left, right;
 };
@@ -160,15 +160,20 @@ static cnnvp_result pad_direction(struct cnnvp_import *import, int32_t *in, enum
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[*in];
     const uint32_t size = columns ? input.width : input.height;
-    const struct padding around = {.top = columns ? 0 : before, .bottom = columns ? 0 : after,
-                                   .left = columns ? before : 0, .right = columns ? after : 0};
+    const struct padding around = {
+        .top = columns ? 0 : before,
+        .bottom = columns ? 0 : after,
+        .left = columns ? before : 0,
+        .right = columns ? after : 0};
     const int reflect = mode == PAD_REFLECT;
     struct cnnvp_graph_layer *layer;
     if (before + after == 0)
         return CNNVP_DONE;
     if (before + after > COPIES_MAX || (reflect && (before >= size || after >= size)))
-        return cnnvp_import_error(import, "%u and %u lines cannot be added to %u; up to %d, and less than there are to "
-                                          "reflect, are possible", before, after, size, COPIES_MAX);
+        return cnnvp_import_error(import,
+                                  "%u and %u lines cannot be added to %u; up to %d, and less than there are to "
+                                  "reflect, are possible",
+                                  before, after, size, COPIES_MAX);
     cnnvp_result result = place_in_zeros(import, *in, &around, 1, &layer);
     if (result != CNNVP_DONE)
         return result;
@@ -220,9 +225,9 @@ static cnnvp_result pad_channels(struct cnnvp_import *import, int32_t *in, const
     if (padding->mode != PAD_CONSTANT || padding->value < -1e30f || padding->value > 1e30f)
         return cnnvp_import_error(import, "channels can be padded with a number from -1e30 to 1e30 only");
     if ((padding->first + padding->last) / dims[1] > COPIES_MAX)
-        return cnnvp_import_error(import,
-                                  "%u and %u channels cannot be added to %lld; up to %d times as many are possible",
-                                  padding->first, padding->last, (long long)dims[1], COPIES_MAX);
+        return cnnvp_import_error(
+            import, "%u and %u channels cannot be added to %lld; up to %d times as many are possible", padding->first,
+            padding->last, (long long)dims[1], COPIES_MAX);
     dims[1] += padding->first + padding->last;
     cnnvp_result result = cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out);
     if (result == CNNVP_DONE)

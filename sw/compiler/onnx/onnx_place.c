@@ -36,8 +36,10 @@ static cnnvp_result concat_shape(struct cnnvp_import *import, int32_t *parts, in
         }
         for (uint32_t d = 1; d < *rank; ++d)
             if (part_rank != *rank || (d != *axis && part[d] != dims[d]))
-                return cnnvp_import_error(import, "input \"%s\" has another shape than the first, not only along axis "
-                                                  "%lld", import->node->input[i], (long long)named);
+                return cnnvp_import_error(import,
+                                          "input \"%s\" has another shape than the first, not only along axis "
+                                          "%lld",
+                                          import->node->input[i], (long long)named);
         total += part[*axis];
     }
     dims[*axis] = total;
@@ -240,8 +242,8 @@ static cnnvp_result import_split(struct cnnvp_import *import)
         return cnnvp_import_no_memory(import);
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_axis(import, cnnvp_import_all_dims(import, in, dims),
-                                   cnnvp_onnx_int(import->node, "axis", 0), &axis);
+        result = cnnvp_import_axis(
+            import, cnnvp_import_all_dims(import, in, dims), cnnvp_onnx_int(import->node, "axis", 0), &axis);
     if (result == CNNVP_DONE)
         result = cnnvp_import_list(import, "split", 1, PARTS_MAX, sizes, &count);
     if (result != CNNVP_DONE)
@@ -251,8 +253,8 @@ static cnnvp_result import_split(struct cnnvp_import *import)
     const int uneven = cnnvp_onnx_attribute(import->node, "num_outputs") != NULL;
     const int64_t equal = (dims[axis] + (int64_t)parts - 1) / (int64_t)parts;
     if (count == 0 && !uneven && dims[axis] % (int64_t)parts != 0)
-        return cnnvp_import_error(import, "%lld elements cannot be split in %zu equal parts", (long long)dims[axis],
-                                  parts);
+        return cnnvp_import_error(
+            import, "%lld elements cannot be split in %zu equal parts", (long long)dims[axis], parts);
     if (count != 0 && count != parts)
         return cnnvp_import_error(import, "split has %zu numbers for %zu outputs", count, parts);
     int64_t at = 0;
@@ -260,8 +262,8 @@ static cnnvp_result import_split(struct cnnvp_import *import)
         int32_t part;
         const int64_t size = count != 0 ? sizes[i] : i + 1 < parts ? equal : dims[axis] - at;
         if (size < 0 || size > dims[axis] - at)
-            return cnnvp_import_error(import, "part %zu has %lld of %lld elements", i, (long long)size,
-                                      (long long)dims[axis]);
+            return cnnvp_import_error(
+                import, "part %zu has %lld of %lld elements", i, (long long)size, (long long)dims[axis]);
         if (size == 0) {
             result = define_none(import, in, 1u << axis, import->node->output[i]);
             continue;
@@ -314,8 +316,8 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
         return cnnvp_import_no_memory(import);
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_axis(import, cnnvp_import_all_dims(import, in, old),
-                                   cnnvp_onnx_int(import->node, "axis", 0), &axis);
+        result = cnnvp_import_axis(
+            import, cnnvp_import_all_dims(import, in, old), cnnvp_onnx_int(import->node, "axis", 0), &axis);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1, &constant);
     if (result == CNNVP_DONE)
@@ -326,16 +328,18 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
     const uint32_t rank = import->graph->tensors[in].rank;
     const size_t made = rank - 1 + constant->n_dims;
     if (made > CNNVP_ONNX_RANK || made < (import->single ? 1u : 2u))
-        return cnnvp_import_error(import, "the indices have %zu dimensions, the input %u: that leaves %zu; 2 to %u are "
-                                          "possible", constant->n_dims, rank, made, CNNVP_ONNX_RANK);
+        return cnnvp_import_error(import,
+                                  "the indices have %zu dimensions, the input %u: that leaves %zu; 2 to %u are "
+                                  "possible",
+                                  constant->n_dims, rank, made, CNNVP_ONNX_RANK);
     for (size_t i = 1; i < made; ++i)
         dims[i] = i < (size_t)axis                      ? old[i]
                   : i < (size_t)axis + constant->n_dims ? constant->dims[i - (size_t)axis]
                                                         : old[i - constant->n_dims + 1];
     dims[0] = old[0];
     if (count == 0)
-        return cnnvp_import_define_empty(import, import->node->output[0], made - (import->single != 0),
-                                         dims + (import->single != 0));
+        return cnnvp_import_define_empty(
+            import, import->node->output[0], made - (import->single != 0), dims + (import->single != 0));
     for (size_t i = 0; i < count; ++i) {
         if (indices[i] < -old[axis] || indices[i] >= old[axis])
             return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %lld",
@@ -387,14 +391,14 @@ static cnnvp_result read_slice(struct cnnvp_import *import, struct slice *slice)
     if (result != CNNVP_DONE)
         return result;
     if (ends != slice->count || (axes != 0 && axes != slice->count) || (steps != 0 && steps != slice->count))
-        return cnnvp_import_error(import, "there are %zu starts, %zu ends, %zu axes, %zu steps", slice->count, ends,
-                                  axes, steps);
+        return cnnvp_import_error(
+            import, "there are %zu starts, %zu ends, %zu axes, %zu steps", slice->count, ends, axes, steps);
     for (size_t i = 0; i < slice->count; ++i) {
         slice->axes[i] = axes != 0 ? slice->axes[i] : (int64_t)i;
         slice->steps[i] = steps != 0 ? slice->steps[i] : 1;
         if (slice->steps[i] == 0 || slice->steps[i] > 32767 || slice->steps[i] < -32767)
-            return cnnvp_import_error(import, "a step is %lld; 1 to 32767 and -1 to -32767 are possible",
-                                      (long long)slice->steps[i]);
+            return cnnvp_import_error(
+                import, "a step is %lld; 1 to 32767 and -1 to -32767 are possible", (long long)slice->steps[i]);
     }
     return CNNVP_DONE;
 }

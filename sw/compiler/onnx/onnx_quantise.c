@@ -46,10 +46,11 @@ cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import)
     if (block != 0)
         return cnnvp_import_error(import,
                                   "block_size is %lld; one scale for the tensor or for each element of an axis is "
-                                  "known", (long long)block);
+                                  "known",
+                                  (long long)block);
     if (!known)
-        return cnnvp_import_error(import, "output_dtype is %lld; 8-bit integers of the zero point's type are known",
-                                  (long long)type);
+        return cnnvp_import_error(
+            import, "output_dtype is %lld; 8-bit integers of the zero point's type are known", (long long)type);
     return CNNVP_DONE;
 }
 
@@ -90,7 +91,8 @@ static cnnvp_result check_one(struct cnnvp_import *import, size_t index, const s
         return CNNVP_DONE;
     return cnnvp_import_error(import,
                               "input \"%s\" has %zu numbers; scales along an axis are known for weights and for "
-                              "DequantizeLinear", import->node->input[index], step->count);
+                              "DequantizeLinear",
+                              import->node->input[index], step->count);
 }
 
 static cnnvp_result read_step(struct cnnvp_import *import, size_t index, struct steps *step)
@@ -227,8 +229,8 @@ static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float
     if (result == CNNVP_DONE && steps.count > 1 && (axis != 1 || steps.count != input.channels))
         return cnnvp_import_error(import,
                                   "input \"%s\" has %zu numbers for axis %lld; one for all, or one for each of %u "
-                                  "channels is known", import->node->input[index + 1], steps.count, (long long)axis,
-                                  input.channels);
+                                  "channels is known",
+                                  import->node->input[index + 1], steps.count, (long long)axis, input.channels);
     if (result != CNNVP_DONE)
         return result;
     if (steps.count > 1)
@@ -405,8 +407,8 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
         return result;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0 || input.height > INT16_MAX || input.width > INT16_MAX)
-        return cnnvp_import_error(import, "channels_last=1 or maps of %u x %u are not known", input.height,
-                                  input.width);
+        return cnnvp_import_error(
+            import, "channels_last=1 or maps of %u x %u are not known", input.height, input.width);
     result = cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, 1, 1, &layer);
     if (result != CNNVP_DONE)
         return result;
@@ -436,8 +438,8 @@ static const struct cnnvp_import_operator vendor_operators[] = {
     {"QLinearGlobalAveragePool", import_global_average, CNNVP_FORM_IMAGES, 0},
 };
 
-const struct cnnvp_import_operators cnnvp_import_vendor = {vendor_operators,
-                                                            sizeof vendor_operators / sizeof vendor_operators[0]};
+const struct cnnvp_import_operators cnnvp_import_vendor = {
+    vendor_operators, sizeof vendor_operators / sizeof vendor_operators[0]};
 
 /* ---- what passes whole numbers on ---- */
 
@@ -466,12 +468,12 @@ cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, i
         const struct cnnvp_graph_tensor *base = base_of(import, import->values[number].tensor);
         const int differs = i != 0 && ((base->whole != 0) != *whole || (base->whole != 0 && base->zero != *zero));
         if (base->whole != 0 && !passes_whole(node->op_type))
-            return cnnvp_import_error(import, "input \"%s\" is quantised; a DequantizeLinear is needed in front",
-                                      node->input[i]);
+            return cnnvp_import_error(
+                import, "input \"%s\" is quantised; a DequantizeLinear is needed in front", node->input[i]);
         if (differs)
-            return cnnvp_import_error(import,
-                                      "the inputs are not quantised alike; a DequantizeLinear is needed in front "
-                                      "of each");
+            return cnnvp_import_error(
+                import, "the inputs are not quantised alike; a DequantizeLinear is needed in front "
+                        "of each");
         *whole = base->whole != 0;
         *zero = base->zero;
     }

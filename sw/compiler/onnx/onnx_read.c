@@ -67,8 +67,8 @@ static cnnvp_result check_model(struct cnnvp_onnx *onnx, struct cnnvp_error *err
         onnx->opset = (uint64_t)set->version;
     }
     if (!found)
-        return cnnvp_compiler_error(error, "%s: it names no operator set; one of %d to %d is needed", onnx->name,
-                                    OPSET_FIRST, OPSET_LAST);
+        return cnnvp_compiler_error(
+            error, "%s: it names no operator set; one of %d to %d is needed", onnx->name, OPSET_FIRST, OPSET_LAST);
     if (model->graph->n_node == 0)
         return cnnvp_compiler_error(error, "%s: the graph has no node", onnx->name);
     return CNNVP_DONE;
@@ -144,8 +144,8 @@ void cnnvp_onnx_shape_text(size_t rank, const int64_t *dims, char text[CNNVP_ONN
     size_t used = 1;
     text[0] = '[';
     for (size_t i = 0; i < rank && used + 24 < CNNVP_ONNX_SHAPE_TEXT; ++i)
-        used += (size_t)snprintf(text + used, CNNVP_ONNX_SHAPE_TEXT - used, "%s%lld", i == 0 ? "" : ",",
-                                 (long long)dims[i]);
+        used += (size_t)snprintf(
+            text + used, CNNVP_ONNX_SHAPE_TEXT - used, "%s%lld", i == 0 ? "" : ",", (long long)dims[i]);
     text[used] = ']';
     text[used + 1] = '\0';
 }
@@ -329,11 +329,15 @@ static cnnvp_result locate_external(const struct cnnvp_onnx *onnx, const Onnx__T
     uint64_t offset = 0;
     uint64_t length = bytes;
     if (location == NULL || !stays_inside(location))
-        return cnnvp_compiler_error(error, "tensor \"%s\" lies in file \"%.200s\"; a file in the network's folder is "
-                                           "needed", name, location != NULL ? location : "");
+        return cnnvp_compiler_error(error,
+                                    "tensor \"%s\" lies in file \"%.200s\"; a file in the network's folder is "
+                                    "needed",
+                                    name, location != NULL ? location : "");
     if (!external_number(tensor, "offset", &offset) || !external_number(tensor, "length", &length) || length != bytes)
-        return cnnvp_compiler_error(error, "tensor \"%s\": offset or length in file \"%.200s\" is no number, or is not "
-                                           "%zu bytes as its shape says", name, location, bytes);
+        return cnnvp_compiler_error(error,
+                                    "tensor \"%s\": offset or length in file \"%.200s\" is no number, or is not "
+                                    "%zu bytes as its shape says",
+                                    name, location, bytes);
     const cnnvp_result result = open_external(onnx, location, &file, error);
     if (result != CNNVP_DONE)
         return result;
@@ -350,10 +354,10 @@ static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProt
     const char *name = tensor->name != NULL ? tensor->name : "";
     *raw = NULL;
     if (element_size(tensor->data_type) == 0)
-        return cnnvp_compiler_error(
-            error, "tensor \"%s\" has data type %d; float, float16, double, int8, uint8, int32 and "
-                   "int64 are known", name,
-            (int)tensor->data_type);
+        return cnnvp_compiler_error(error,
+                                    "tensor \"%s\" has data type %d; float, float16, double, int8, uint8, int32 and "
+                                    "int64 are known",
+                                    name, (int)tensor->data_type);
     if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL && count != 0)
         return locate_external(onnx, tensor, count * element_size(tensor->data_type), raw, error);
     size_t have = typed_count(tensor);
@@ -368,8 +372,8 @@ static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProt
             have = 0;
     }
     if (count == 0 || have != count)
-        return cnnvp_compiler_error(error, "tensor \"%s\" has %zu elements where its shape says %zu", name, have,
-                                    count);
+        return cnnvp_compiler_error(
+            error, "tensor \"%s\" has %zu elements where its shape says %zu", name, have, count);
     return CNNVP_DONE;
 }
 
@@ -438,8 +442,8 @@ cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__Tensor
         size_t i = first;
         while (all_finite(out + i, 1))
             ++i;
-        return cnnvp_compiler_error(error, "element %zu of tensor \"%s\" is not a finite number", i,
-                                    tensor->name != NULL ? tensor->name : "");
+        return cnnvp_compiler_error(
+            error, "element %zu of tensor \"%s\" is not a finite number", i, tensor->name != NULL ? tensor->name : "");
     }
     return result;
 }
@@ -459,8 +463,8 @@ cnnvp_result cnnvp_onnx_number(const struct cnnvp_onnx *onnx, const Onnx__Tensor
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_onnx_ints(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, int64_t *out,
-                             size_t count, struct cnnvp_error *error)
+cnnvp_result cnnvp_onnx_ints(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, int64_t *out, size_t count,
+                             struct cnnvp_error *error)
 {
     const uint8_t *raw;
     const cnnvp_result result = locate(onnx, tensor, count, &raw, error);

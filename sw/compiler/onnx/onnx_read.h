@@ -21,7 +21,7 @@ struct cnnvp_onnx {
     size_t size;
     uint64_t hash; /* see onnx_scan.h */
     Onnx__ModelProto *model;
-    uint64_t opset;   /* of the default domain */
+    uint64_t opset;                /* of the default domain */
     struct cnnvp_onnx_file *files; /* with external data, as they are needed */
 };
 

@@ -29,16 +29,18 @@ static cnnvp_result pool(struct cnnvp_import *import, int32_t *in, enum reductio
     struct cnnvp_graph_layer *layer;
     int32_t view = *in;
     if (ky > WINDOW_MAX || kx > WINDOW_MAX)
-        return cnnvp_import_error(import, "%lld x %lld words are too many to reduce at once; up to %d x %d are "
-                                          "possible", (long long)ky, (long long)kx, WINDOW_MAX, WINDOW_MAX);
+        return cnnvp_import_error(import,
+                                  "%lld x %lld words are too many to reduce at once; up to %d x %d are "
+                                  "possible",
+                                  (long long)ky, (long long)kx, WINDOW_MAX, WINDOW_MAX);
     if (input.channels != shape[0] || input.height != shape[1] || input.width != shape[2]) {
         view = cnnvp_graph_tensor_add(graph, input.name, 4, (uint32_t)shape[0], (uint32_t)shape[1], (uint32_t)shape[2]);
         if (view == CNNVP_GRAPH_NONE)
             return cnnvp_import_no_memory(import);
         graph->tensors[view].base = *in;
     }
-    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_POOL, view, (uint32_t)shape[0],
-                                                   (uint32_t)(shape[1] / ky), (uint32_t)(shape[2] / kx), &layer);
+    const cnnvp_result result = cnnvp_import_inner(
+        import, CNNVP_OP_POOL, view, (uint32_t)shape[0], (uint32_t)(shape[1] / ky), (uint32_t)(shape[2] / kx), &layer);
     if (result != CNNVP_DONE)
         return result;
     layer->pool = reduction == REDUCE_MAX ? CNNVP_POOL_MAX : CNNVP_POOL_AVERAGE;

@@ -62,10 +62,12 @@ static int64_t within(double place, int64_t size)
 static int64_t nearest(const struct resize *resize, const struct line *line, int64_t out)
 {
     const double place = place_of(resize, line, out);
-    const double whole = resize->rounding == ROUND_FLOOR         ? floor(place)
-                         : resize->rounding == ROUND_CEIL        ? ceil(place)
-                         : resize->rounding == ROUND_PREFER_CEIL ? floor(place + 0.5)
-                                                                 : ceil(place - 0.5);
+    const double whole =
+        resize->rounding == ROUND_FLOOR  ? floor(place)
+        : resize->rounding == ROUND_CEIL ? ceil(place)
+        : resize->rounding == ROUND_PREFER_CEIL
+            ? floor(place + 0.5)
+            : ceil(place - 0.5);
     return within(whole, line->in);
 }
 
@@ -86,8 +88,8 @@ static int choose(const struct cnnvp_import *import, const char *attribute, cons
 static cnnvp_result read_modes(struct cnnvp_import *import, struct resize *resize)
 {
     static const char *const modes[] = {"nearest", "linear", "cubic"};
-    static const char *const transforms[] = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric",
-                                             "align_corners", "asymmetric", "tf_half_pixel_for_nn"};
+    static const char *const transforms[] = {"half_pixel",    "pytorch_half_pixel", "half_pixel_symmetric",
+                                             "align_corners", "asymmetric",         "tf_half_pixel_for_nn"};
     static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
     const int first = import->onnx.opset < 11; /* Upsample, and Resize of operator set 10 */
     const int mode = choose(import, "mode", modes, 3, NEAREST);
@@ -104,11 +106,12 @@ static cnnvp_result read_modes(struct cnnvp_import *import, struct resize *resiz
     if (cnnvp_onnx_attribute(import->node, "keep_aspect_ratio_policy") != NULL &&
         !cnnvp_onnx_is(import->node, "keep_aspect_ratio_policy", "stretch"))
         return cnnvp_import_error(import, "keep_aspect_ratio_policy is known as stretch only");
-    *resize = (struct resize){.mode = (unsigned)mode,
-                              .cubic = (double)cnnvp_onnx_float(import->node, "cubic_coeff_a", -0.75f),
-                              .inside = cnnvp_onnx_int(import->node, "exclude_outside", 0) != 0,
-                              .transform = (enum transform)transform,
-                              .rounding = (unsigned)rounding};
+    *resize = (struct resize){
+        .mode = (unsigned)mode,
+        .cubic = (double)cnnvp_onnx_float(import->node, "cubic_coeff_a", -0.75f),
+        .inside = cnnvp_onnx_int(import->node, "exclude_outside", 0) != 0,
+        .transform = (enum transform)transform,
+        .rounding = (unsigned)rounding};
     return CNNVP_DONE;
 }
 
@@ -121,8 +124,8 @@ static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size
     if (result != CNNVP_DONE)
         return result;
     if (cnnvp_onnx_elements(constant) != count)
-        return cnnvp_import_error(import, "input %zu has %zu numbers; %zu are needed", index,
-                                  cnnvp_onnx_elements(constant), count);
+        return cnnvp_import_error(
+            import, "input %zu has %zu numbers; %zu are needed", index, cnnvp_onnx_elements(constant), count);
     if (cnnvp_onnx_floats(&import->onnx, constant, numbers, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "input %zu: %s", index, why.text);
     return CNNVP_DONE;
@@ -142,8 +145,8 @@ static cnnvp_result read_factors(struct cnnvp_import *import, size_t count, floa
         return result == CNNVP_DONE ? read_numbers(import, index, count, scales) : result;
     }
     if (attribute->n_floats != count)
-        return cnnvp_import_error(import, "attribute scales has %zu numbers; %zu are needed", attribute->n_floats,
-                                  count);
+        return cnnvp_import_error(
+            import, "attribute scales has %zu numbers; %zu are needed", attribute->n_floats, count);
     for (size_t i = 0; i < count; ++i)
         scales[i] = attribute->floats[i];
     return CNNVP_DONE;
@@ -208,9 +211,10 @@ static cnnvp_result resize_nearest(struct cnnvp_import *import, const struct res
         is_whole &= is_whole && indices[i] == i / factor;
     }
     if (!is_whole && copies > COPIES_MAX)
-        return cnnvp_import_error(import, "%lld of %lld elements by the nearest one take %lld copies; %d are possible, "
-                                          "or a whole factor up to %d", (long long)line->out, (long long)line->in,
-                                  (long long)copies, COPIES_MAX, PHASES_MAX);
+        return cnnvp_import_error(import,
+                                  "%lld of %lld elements by the nearest one take %lld copies; %d are possible, "
+                                  "or a whole factor up to %d",
+                                  (long long)line->out, (long long)line->in, (long long)copies, COPIES_MAX, PHASES_MAX);
     if (!is_whole)
         return cnnvp_import_gather(import, *tensor, axis, indices, (size_t)line->out, tensor);
     for (int64_t i = 0; i < factor; ++i)
@@ -239,8 +243,7 @@ static cnnvp_result weigh_neighbours(struct cnnvp_import *import, int32_t in, in
     *out = layer->out;
     if (import->graph->weightless)
         return CNNVP_DONE;
-    layer->weights =
-        cnnvp_arena_array(&import->graph->arena, (size_t)input.channels * count, sizeof *layer->weights);
+    layer->weights = cnnvp_arena_array(&import->graph->arena, (size_t)input.channels * count, sizeof *layer->weights);
     if (layer->weights == NULL)
         return cnnvp_import_no_memory(import);
     for (size_t i = 0; i < (size_t)input.channels * count; ++i)
@@ -345,7 +348,8 @@ static cnnvp_result resize_by_matrix(struct cnnvp_import *import, const struct r
     const int64_t dims[4] = {0, input.channels, columns && input.rank == 4 ? (int64_t)input.height : line->out,
                              columns ? line->out : (int64_t)input.width};
     return result == CNNVP_DONE && input.rank == 3
-               ? cnnvp_import_shaped(import, input.name, *tensor, 3, dims, tensor) : result;
+               ? cnnvp_import_shaped(import, input.name, *tensor, 3, dims, tensor)
+               : result;
 }
 
 /* All positions of a phase lie alike between their neighbours, at most half an element before the first. */

@@ -24,13 +24,27 @@ struct rule {
 
 static const struct rule rules[MESSAGES][RULES] = {
     [MODEL] = {{1, COPY, 0}, {8, COPY, 0}, {7, DESCEND, GRAPH}},
-    [GRAPH] = {{1, DESCEND, NODE}, {2, COPY, 0}, {5, DESCEND, TENSOR}, {11, DESCEND, VALUE_INFO},
-               {12, DESCEND, VALUE_INFO}},
+    [GRAPH] =
+        {{1, DESCEND, NODE}, {2, COPY, 0}, {5, DESCEND, TENSOR}, {11, DESCEND, VALUE_INFO}, {12, DESCEND, VALUE_INFO}},
     [NODE] = {{1, COPY, 0}, {2, COPY, 0}, {3, COPY, 0}, {4, COPY, 0}, {7, COPY, 0}, {5, DESCEND, ATTRIBUTE}},
-    [ATTRIBUTE] = {{1, COPY, 0}, {20, COPY, 0}, {2, COPY, 0}, {3, COPY, 0}, {4, COPY, 0}, {5, DESCEND, TENSOR},
-                   {7, COPY, 0}, {8, COPY, 0}},
-    [TENSOR] = {{1, COPY, 0}, {2, COPY, 0}, {4, COPY, 0}, {5, COPY, 0}, {7, COPY, 0}, {8, COPY, 0}, {9, RAW, 0},
-                {10, COPY, 0}, {13, COPY, 0}, {14, COPY, 0}},
+    [ATTRIBUTE] = {{1, COPY, 0},
+                   {20, COPY, 0},
+                   {2, COPY, 0},
+                   {3, COPY, 0},
+                   {4, COPY, 0},
+                   {5, DESCEND, TENSOR},
+                   {7, COPY, 0},
+                   {8, COPY, 0}},
+    [TENSOR] = {{1, COPY, 0},
+                {2, COPY, 0},
+                {4, COPY, 0},
+                {5, COPY, 0},
+                {7, COPY, 0},
+                {8, COPY, 0},
+                {9, RAW, 0},
+                {10, COPY, 0},
+                {13, COPY, 0},
+                {14, COPY, 0}},
     [VALUE_INFO] = {{1, COPY, 0}, {2, DESCEND, TYPE}},
     [TYPE] = {{1, COPY, 0}},
 };
@@ -38,7 +52,7 @@ static const struct rule rules[MESSAGES][RULES] = {
 struct scan {
     const uint8_t *file;
     struct cnnvp_wire_buffer out;
-    size_t bad; /* offset of damage; SIZE_MAX: none */
+    size_t bad;         /* offset of damage; SIZE_MAX: none */
     XXH3_state_t *hash; /* of the bytes before `hashed` */
     size_t hashed;
 };
@@ -142,6 +156,6 @@ cnnvp_result cnnvp_onnx_scan(const char *name, const uint8_t *file, size_t size,
         return cnnvp_compiler_no_memory(error);
     if (scan.bad == 0)
         return cnnvp_compiler_error(error, "%s: not an ONNX file: it begins with something else", name);
-    return cnnvp_compiler_error(error, "%s: not a complete ONNX file: damaged or cut off at byte %zu of %zu", name,
-                                scan.bad, size);
+    return cnnvp_compiler_error(
+        error, "%s: not a complete ONNX file: damaged or cut off at byte %zu of %zu", name, scan.bad, size);
 }

@@ -47,8 +47,8 @@ static cnnvp_result import_flatten(struct cnnvp_import *import)
     const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
     const int64_t axis = named + (named < 0 ? rank : front);
     if (axis < front || axis > rank)
-        return cnnvp_import_error(import, "axis %lld is none of %lld dimensions", (long long)named,
-                                  (long long)(rank - front));
+        return cnnvp_import_error(
+            import, "axis %lld is none of %lld dimensions", (long long)named, (long long)(rank - front));
     if (!front && axis != 1)
         return cnnvp_import_mixes(import, "an axis that is not 1");
     int64_t dims[3] = {0, 1, 1};
@@ -83,8 +83,8 @@ static cnnvp_result resolve_shape(struct cnnvp_import *import, int32_t in, size_
         known = words;
     }
     if (known != words)
-        return cnnvp_import_error(import, "the shape holds %lld elements an image, the input has %lld",
-                                  (long long)known, (long long)words);
+        return cnnvp_import_error(
+            import, "the shape holds %lld elements an image, the input has %lld", (long long)known, (long long)words);
     return CNNVP_DONE;
 }
 
@@ -107,7 +107,8 @@ static cnnvp_result import_reshape(struct cnnvp_import *import)
     if (shape->n_dims != 1 || rank < 1 || rank > CNNVP_ONNX_RANK)
         return cnnvp_import_error(import,
                                   "the shape has %zu dimensions; 2 to %zu are possible: (N, features), (N, C, W), "
-                                  "(N, C, H, W), or more", count, CNNVP_ONNX_RANK - front);
+                                  "(N, C, H, W), or more",
+                                  count, CNNVP_ONNX_RANK - front);
     if (count != 0 && cnnvp_onnx_ints(&import->onnx, shape, dims + front, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
     result = resolve_shape(import, in, rank, dims);
@@ -191,8 +192,8 @@ static cnnvp_result import_cast(struct cnnvp_import *import)
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
     if (to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 &&
         to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
-        return cnnvp_import_error(import, "a cast to data type %lld would round; only casts to float types are known",
-                                  (long long)to);
+        return cnnvp_import_error(
+            import, "a cast to data type %lld would round; only casts to float types are known", (long long)to);
     return import_identity(import);
 }
 
@@ -228,19 +229,15 @@ static cnnvp_result import_constant(struct cnnvp_import *import)
         dims[0] = (int64_t)(made->n_int64_data + made->n_float_data);
         tensor = made;
     }
-    return cnnvp_import_define(import, import->node->output[0],
-                               (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+    return cnnvp_import_define(
+        import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
 }
 
 static const struct cnnvp_import_operator operators[] = {
-    {"Flatten", import_flatten, CNNVP_FORM_ALL, 0},
-    {"Reshape", import_reshape, CNNVP_FORM_ALL, 0},
-    {"Squeeze", import_squeeze, CNNVP_FORM_ALL, 0},
-    {"Unsqueeze", import_unsqueeze, CNNVP_FORM_ALL, 0},
-    {"Identity", import_identity, CNNVP_FORM_ALL, 0},
-    {"Dropout", import_dropout, CNNVP_FORM_ALL, 0},
-    {"Cast", import_cast, CNNVP_FORM_ALL, 0},
-    {"Constant", import_constant, CNNVP_FORM_ALL, 0},
+    {"Flatten", import_flatten, CNNVP_FORM_ALL, 0},   {"Reshape", import_reshape, CNNVP_FORM_ALL, 0},
+    {"Squeeze", import_squeeze, CNNVP_FORM_ALL, 0},   {"Unsqueeze", import_unsqueeze, CNNVP_FORM_ALL, 0},
+    {"Identity", import_identity, CNNVP_FORM_ALL, 0}, {"Dropout", import_dropout, CNNVP_FORM_ALL, 0},
+    {"Cast", import_cast, CNNVP_FORM_ALL, 0},         {"Constant", import_constant, CNNVP_FORM_ALL, 0},
 };
 
 const struct cnnvp_import_operators cnnvp_import_shape = {operators, sizeof operators / sizeof operators[0]};

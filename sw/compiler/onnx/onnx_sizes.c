@@ -31,8 +31,8 @@ static cnnvp_result read_shape(const char *text, struct given *given, struct cnn
         if (size < 1 || size > CNNVP_ONNX_DIMENSION_MAX || (*end != 'x' && *end != '\0'))
             return cnnvp_compiler_error(error,
                                         "--shape %s: \"%.*s\" is not a size; sizes are numbers from 1 to %d with x in "
-                                        "between, such as 1x3x320x320", text, (int)strcspn(at, "x"), at,
-                                        CNNVP_ONNX_DIMENSION_MAX);
+                                        "between, such as 1x3x320x320",
+                                        text, (int)strcspn(at, "x"), at, CNNVP_ONNX_DIMENSION_MAX);
         given->dims[given->rank++] = size;
         at = end;
         if (*at == '\0')
@@ -77,9 +77,8 @@ static void print_shape(const Onnx__TensorShapeProto *shape, char *text, size_t 
     for (size_t i = 0; i < shape->n_dim && used + 32 < room; ++i) {
         const int64_t number = number_of(shape->dim[i]);
         const char *comma = i == 0 ? "" : ",";
-        used += (size_t)(number != 0
-                             ? snprintf(text + used, room - used, "%s%lld", comma, (long long)number)
-                             : snprintf(text + used, room - used, "%s%.20s", comma, symbol_of(shape->dim[i])));
+        used += (size_t)(number != 0 ? snprintf(text + used, room - used, "%s%lld", comma, (long long)number)
+                                     : snprintf(text + used, room - used, "%s%.20s", comma, symbol_of(shape->dim[i])));
     }
     (void)snprintf(text + used, room - used, "]");
 }
@@ -110,12 +109,15 @@ static cnnvp_result ask(struct cnnvp_import *import, const char *name, const Onn
     const char *images = import->training ? "" : ", or with images of that size, -i FILE.npy";
     print_wanted(name, shape, wanted, sizeof wanted);
     if (shape == NULL)
-        return cnnvp_compiler_error(import->error, "%s: input \"%s\" has no shape: give it, such as --shape %s with "
-                                                   "numbers for the letters", file, name, wanted);
+        return cnnvp_compiler_error(import->error,
+                                    "%s: input \"%s\" has no shape: give it, such as --shape %s with "
+                                    "numbers for the letters",
+                                    file, name, wanted);
     print_shape(shape, have, sizeof have);
     return cnnvp_compiler_error(import->error,
                                 "%s: symbolic size \"%s\" in input \"%s\" %s: give it with --shape %s, numbers for the "
-                                "letters%s", file, symbol_of(shape->dim[axis]), name, have, wanted, images);
+                                "letters%s",
+                                file, symbol_of(shape->dim[axis]), name, have, wanted, images);
 }
 
 /* ---- settling ---- */
@@ -128,14 +130,16 @@ static cnnvp_result find_given(struct cnnvp_import *import, const char *name, st
         const char *text = sizes->shapes[i];
         const char *before = given->text;
         if (!names_input(text, name))
-            return cnnvp_compiler_error(import->error, "%s: --shape %s: the network has no input of that name; its "
-                                                       "input is \"%s\"", import->onnx.name, text, name);
+            return cnnvp_compiler_error(import->error,
+                                        "%s: --shape %s: the network has no input of that name; its "
+                                        "input is \"%s\"",
+                                        import->onnx.name, text, name);
         const cnnvp_result result = read_shape(text, given, import->error);
         if (result != CNNVP_DONE)
             return result;
         if (before != NULL)
-            return cnnvp_compiler_error(import->error, "--shape %s: input \"%s\" has a shape already, of --shape %s",
-                                        text, name, before);
+            return cnnvp_compiler_error(
+                import->error, "--shape %s: input \"%s\" has a shape already, of --shape %s", text, name, before);
     }
     return CNNVP_DONE;
 }
@@ -151,9 +155,9 @@ static cnnvp_result compare(struct cnnvp_import *import, const char *name, const
     for (size_t i = 0; i < shape->n_dim; ++i) {
         const int64_t number = number_of(shape->dim[i]);
         if (number != 0 && number != given->dims[i])
-            return cnnvp_compiler_error(import->error, "%s: --shape %s: size %zu of input \"%s\" %s is %lld, not %lld",
-                                        import->onnx.name, given->text, i + 1, name, have, (long long)number,
-                                        (long long)given->dims[i]);
+            return cnnvp_compiler_error(
+                import->error, "%s: --shape %s: size %zu of input \"%s\" %s is %lld, not %lld", import->onnx.name,
+                given->text, i + 1, name, have, (long long)number, (long long)given->dims[i]);
     }
     return CNNVP_DONE;
 }
@@ -190,8 +194,10 @@ cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueIn
     struct given given;
     const char *file = import->onnx.name;
     if (info->type == NULL || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
-        return cnnvp_compiler_error(import->error, "%s: input \"%s\" is no tensor; one of (N, C, H, W) or "
-                                                   "(N, features) is needed", file, info->name);
+        return cnnvp_compiler_error(import->error,
+                                    "%s: input \"%s\" is no tensor; one of (N, C, H, W) or "
+                                    "(N, features) is needed",
+                                    file, info->name);
     const Onnx__TensorShapeProto *shape = info->type->tensor_type->shape;
     cnnvp_result result = find_given(import, info->name, &given);
     if (result == CNNVP_DONE && shape == NULL && given.text == NULL)

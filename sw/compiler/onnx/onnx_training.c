@@ -41,15 +41,15 @@ cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, const Onnx__Val
     tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
     tensor->n_dims = shape->n_dim;
     tensor->dims = dims;
-    return cnnvp_import_define(import, info->name,
-                               (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+    return cnnvp_import_define(
+        import, info->name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
 }
 
 cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count, float **out)
 {
     if (count > DRAWN_MAX)
-        return cnnvp_import_error(import, "\"%s\" has no values, and %zu are more than can be drawn (2^27)",
-                                  tensor->name, count);
+        return cnnvp_import_error(
+            import, "\"%s\" has no values, and %zu are more than can be drawn (2^27)", tensor->name, count);
     *out = cnnvp_arena_array(&import->graph->arena, count, sizeof **out);
     return *out != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
 }
@@ -67,8 +67,11 @@ void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role
         (role != CNNVP_GRAPH_WEIGHTS && cnnvp_onnx_elements(tensor) != graph->tensors[layer->out].channels))
         return;
     struct cnnvp_graph_origin *origin = &layer->origins[role];
-    *origin = (struct cnnvp_graph_origin){.node = import->node_number + 1, .input = (uint32_t)input,
-                                          .rank = (uint32_t)tensor->n_dims, .absent = !cnnvp_onnx_has_values(tensor)};
+    *origin = (struct cnnvp_graph_origin){
+        .node = import->node_number + 1,
+        .input = (uint32_t)input,
+        .rank = (uint32_t)tensor->n_dims,
+        .absent = !cnnvp_onnx_has_values(tensor)};
     if (tensor->n_dims != 0)
         memcpy(origin->dims, tensor->dims, tensor->n_dims * sizeof *origin->dims);
 }
@@ -153,11 +156,11 @@ static cnnvp_result check_layer(const struct cnnvp_import *import, const struct 
     const size_t channels = import->graph->tensors[layer->out].channels;
     for (size_t c = 0; layer->variance != NULL && c < channels; ++c)
         if (!((double)layer->variance[c] + (double)layer->epsilon > 0.0))
-            return cnnvp_compiler_error(import->error,
-                                        "%s: node \"%s\" (%s): channel %zu: variance %g plus epsilon %g is not "
-                                        "positive",
-                                        import->onnx.name, layer->name, layer->op_type, c, (double)layer->variance[c],
-                                        (double)layer->epsilon);
+            return cnnvp_compiler_error(
+                import->error,
+                "%s: node \"%s\" (%s): channel %zu: variance %g plus epsilon %g is not "
+                "positive",
+                import->onnx.name, layer->name, layer->op_type, c, (double)layer->variance[c], (double)layer->epsilon);
     return CNNVP_DONE;
 }
 

@@ -55,8 +55,8 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, view, sizes[from[0]], sizes[from[1]], sizes[from[2]],
-                                &layer);
+    result =
+        cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, view, sizes[from[0]], sizes[from[1]], sizes[from[2]], &layer);
     if (result != CNNVP_DONE)
         return result;
     cnnvp_import_pass(layer);

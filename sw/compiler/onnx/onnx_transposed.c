@@ -93,8 +93,7 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis, in
     const Onnx__NodeProto *node = import->node;
     const int same = cnnvp_onnx_is(node, "auto_pad", "SAME_UPPER") || cnnvp_onnx_is(node, "auto_pad", "SAME_LOWER");
     const int valid = cnnvp_onnx_is(node, "auto_pad", "VALID");
-    if (!same && !valid && cnnvp_onnx_attribute(node, "auto_pad") != NULL &&
-        !cnnvp_onnx_is(node, "auto_pad", "NOTSET"))
+    if (!same && !valid && cnnvp_onnx_attribute(node, "auto_pad") != NULL && !cnnvp_onnx_is(node, "auto_pad", "NOTSET"))
         return cnnvp_import_error(import, "attribute auto_pad is none of NOTSET, VALID, SAME_UPPER, SAME_LOWER");
     if (asked != 0 || same)
         pad_for(import, axis, asked != 0 ? asked : axis->in * axis->stride);
@@ -149,13 +148,16 @@ static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__Tenso
 {
     const char *name = weights->name != NULL ? weights->name : "";
     if (weights->n_dims != made->rank || cnnvp_onnx_elements(weights) == 0)
-        return cnnvp_import_error(import, "weights \"%s\" have %zu dimensions; %u are needed, as the input has, and no "
-                                          "more than 2^31 elements", name, weights->n_dims, made->rank);
+        return cnnvp_import_error(import,
+                                  "weights \"%s\" have %zu dimensions; %u are needed, as the input has, and no "
+                                  "more than 2^31 elements",
+                                  name, weights->n_dims, made->rank);
     made->groups = cnnvp_onnx_int(import->node, "group", 1);
     if (weights->dims[0] != made->inputs || made->groups < 1 || made->inputs % made->groups != 0)
-        return cnnvp_import_error(import, "weights \"%s\" are for %lld input channels in %lld groups; the input has "
-                                          "%lld, which the groups have to divide", name, (long long)weights->dims[0],
-                                  (long long)made->groups, (long long)made->inputs);
+        return cnnvp_import_error(import,
+                                  "weights \"%s\" are for %lld input channels in %lld groups; the input has "
+                                  "%lld, which the groups have to divide",
+                                  name, (long long)weights->dims[0], (long long)made->groups, (long long)made->inputs);
     made->outputs = weights->dims[1];
     made->y.kernel = made->rank == 4 ? weights->dims[2] : 1;
     made->x.kernel = weights->dims[made->rank - 1];
@@ -176,7 +178,8 @@ static cnnvp_result phase_weights(struct cnnvp_import *import, const struct tran
     const size_t taps = (size_t)layer->ky * layer->kx;
     if (made->weights == NULL)
         return CNNVP_DONE;
-    layer->weights = cnnvp_arena_array(&import->graph->arena, (size_t)(outputs * inputs) * taps, sizeof *layer->weights);
+    layer->weights =
+        cnnvp_arena_array(&import->graph->arena, (size_t)(outputs * inputs) * taps, sizeof *layer->weights);
     if (layer->weights == NULL)
         return cnnvp_import_no_memory(import);
     float *to = layer->weights;
@@ -215,8 +218,8 @@ static cnnvp_result add_phase(struct cnnvp_import *import, const struct transpos
     if (result == CNNVP_DONE && empty)
         result = cnnvp_import_cut(import, in, 1, 0, 1, &in);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_inner(import, CNNVP_OP_CONV, in, (uint32_t)(made->outputs * made->groups), height, width,
-                                    &layer);
+        result = cnnvp_import_inner(
+            import, CNNVP_OP_CONV, in, (uint32_t)(made->outputs * made->groups), height, width, &layer);
     if (result != CNNVP_DONE)
         return result;
     layer->ky = empty ? 1 : (uint32_t)y.taps;
@@ -268,8 +271,8 @@ static cnnvp_result import_conv_transpose(struct cnnvp_import *import)
     made.y = (struct axis){.in = input.height, .stride = 1, .dilation = 1, .out = 1};
     made.x = (struct axis){.in = input.width};
     if (made.rank < 3)
-        return cnnvp_import_error(import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed",
-                                  import->node->input[0]);
+        return cnnvp_import_error(
+            import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed", import->node->input[0]);
     result = cnnvp_import_constant(import, 1, &weights);
     if (result == CNNVP_DONE)
         result = check_weights(import, weights, &made);

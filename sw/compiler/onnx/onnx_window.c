@@ -11,8 +11,8 @@ cnnvp_result cnnvp_import_ints(struct cnnvp_import *import, const char *name, si
     if (attribute == NULL)
         return CNNVP_DONE;
     if (attribute->n_ints != count)
-        return cnnvp_import_error(import, "attribute %s has %zu numbers; %zu are needed", name, attribute->n_ints,
-                                  count);
+        return cnnvp_import_error(
+            import, "attribute %s has %zu numbers; %zu are needed", name, attribute->n_ints, count);
     for (size_t i = 0; i < count; ++i) {
         out[i] = attribute->ints[i];
         if (out[i] < low || out[i] > CNNVP_ONNX_WINDOW_MAX)
@@ -120,8 +120,8 @@ static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__Tenso
 {
     const char *name = weights->name != NULL ? weights->name : "";
     if (weights->n_dims != rank)
-        return cnnvp_import_error(import, "weights \"%s\" have %zu dimensions; %u are needed, as the input has", name,
-                                  weights->n_dims, rank);
+        return cnnvp_import_error(
+            import, "weights \"%s\" have %zu dimensions; %u are needed, as the input has", name, weights->n_dims, rank);
     d[0] = weights->dims[0];
     d[1] = weights->dims[1];
     d[2] = rank == 4 ? weights->dims[2] : 1;
@@ -133,11 +133,12 @@ static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__Tenso
         return cnnvp_import_error(import, "%lld groups do not divide %lld input and %lld output channels",
                                   (long long)group, (long long)channels, (long long)d[0]);
     if (d[1] != channels / group)
-        return cnnvp_import_error(import,
-                                  "weights \"%s\" have shape (%lld, %lld, %lld, %lld); with %lld input channels "
-                                  "in %lld groups the second number must be %lld",
-                                  name, (long long)d[0], (long long)d[1], (long long)d[2], (long long)d[3],
-                                  (long long)channels, (long long)group, (long long)(channels / group));
+        return cnnvp_import_error(
+            import,
+            "weights \"%s\" have shape (%lld, %lld, %lld, %lld); with %lld input channels "
+            "in %lld groups the second number must be %lld",
+            name, (long long)d[0], (long long)d[1], (long long)d[2], (long long)d[3], (long long)channels,
+            (long long)group, (long long)(channels / group));
     return CNNVP_DONE;
 }
 
@@ -161,16 +162,16 @@ cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in, co
     const int64_t group = cnnvp_onnx_int(import->node, "group", 1);
     int64_t d[4];
     if (input.rank < 3)
-        return cnnvp_import_error(import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed",
-                                  import->node->input[0]);
+        return cnnvp_import_error(
+            import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed", import->node->input[0]);
     cnnvp_result result = check_weights(import, weights, input.rank, input.channels, group, d);
     if (result != CNNVP_DONE)
         return result;
     struct axis axes[3] = {{.in = 1}, {.in = input.height, .kernel = d[2]}, {.in = input.width, .kernel = d[3]}};
     result = read_window(import, input.rank, axes);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_layer(import, CNNVP_OP_CONV, in, input.rank, (uint32_t)d[0], (uint32_t)axes[1].out,
-                                    (uint32_t)axes[2].out, layer);
+        result = cnnvp_import_layer(
+            import, CNNVP_OP_CONV, in, input.rank, (uint32_t)d[0], (uint32_t)axes[1].out, (uint32_t)axes[2].out, layer);
     if (result != CNNVP_DONE)
         return result;
     set_window(*layer, &axes[1], &axes[2]);
@@ -269,9 +270,8 @@ static cnnvp_result import_pool(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK];
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     (void)cnnvp_import_all_dims(import, in, dims);
-    struct axis axes[3] = {{.in = input.rank == 5 ? dims[2] : 1},
-                           {.in = input.rank == 5 ? dims[3] : input.height},
-                           {.in = input.width}};
+    struct axis axes[3] = {
+        {.in = input.rank == 5 ? dims[2] : 1}, {.in = input.rank == 5 ? dims[3] : input.height}, {.in = input.width}};
     result = read_window(import, input.rank, axes);
     for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i) {
         const int64_t reach = (axes[i].kernel - 1) * axes[i].dilation + 1;

@@ -49,7 +49,8 @@ struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_binary_layer *l
 {
     struct cnnvp_plan_counts counts = {.input_slices = 1, .output_slices = 1};
     counts.groups = cnnvp_divide_up32(layer->out.channels, layer->group_out);
-    counts.tiles = cnnvp_divide_up32(layer->out.height, layer->tile_h) * cnnvp_divide_up32(layer->out.width, layer->tile_w);
+    counts.tiles =
+        cnnvp_divide_up32(layer->out.height, layer->tile_h) * cnnvp_divide_up32(layer->out.width, layer->tile_w);
     if (!cnnvp_plan_is_channelwise(layer)) {
         counts.input_slices = cnnvp_divide_up32(cnnvp_layer_inputs(layer), layer->tile_in);
         counts.output_slices = cnnvp_divide_up32(layer->group_out, layer->tile_out);
@@ -99,9 +100,8 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
     switch (layer->op) {
     case CNNVP_OP_CONV:
     case CNNVP_OP_POOL:
-        use.input_bytes =
-            layer->tile_in * cnnvp_plan_input_rows(layer, layer->tile_h) *
-            cnnvp_plan_input_columns(layer, layer->tile_w) * CNNVP_WORD_BYTES;
+        use.input_bytes = layer->tile_in * cnnvp_plan_input_rows(layer, layer->tile_h) *
+                          cnnvp_plan_input_columns(layer, layer->tile_w) * CNNVP_WORD_BYTES;
         break;
     case CNNVP_OP_FC:
         use.input_bytes = (uint64_t)layer->tile_in * CNNVP_WORD_BYTES;

@@ -9,7 +9,7 @@
 #include "cnnvp_command.h"
 
 #define SOURCE_OUTPUT 2u /* of a vector operand */
-#define ANSWERS 4096u /* a power of two */
+#define ANSWERS 4096u    /* a power of two */
 #define MOST_PS (UINT64_C(1) << 50)
 
 /* Transfers are asked about with so many planes or bytes: what more of them takes follows from the difference. */
@@ -30,9 +30,9 @@ struct cnnvp_plan_ask {
     const struct cnnvp_binary_layer *layer;
     const char *name;
     const struct cnnvp_plan_limits *limits;
-    uint64_t latency;      /* UINT64_MAX: not asked yet */
-    uint64_t request;      /* likewise */
-    uint64_t weights[2];   /* of few and of many bytes; UINT64_MAX: not asked yet */
+    uint64_t latency;    /* UINT64_MAX: not asked yet */
+    uint64_t request;    /* likewise */
+    uint64_t weights[2]; /* of few and of many bytes; UINT64_MAX: not asked yet */
     char refusal[256];
     struct cnnvp_error wrong; /* "": nothing is */
     size_t count;
@@ -87,12 +87,13 @@ static const char *unit_of(const struct cnnvp_binary_layer *layer)
 
 static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
 {
-    struct cnnvp_command command = {.opcode = CNNVP_OPCODE_matmul,
-                                    .status = cnnvp_slice_status(layer, slice->first, slice->last)};
-    const struct cnnvp_matmul matmul = {.inputs = slice->in,
-                                        .outputs = slice->out,
-                                        .bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * CNNVP_WORD_BYTES,
-                                        .format = layer->format};
+    struct cnnvp_command command = {
+        .opcode = CNNVP_OPCODE_matmul, .status = cnnvp_slice_status(layer, slice->first, slice->last)};
+    const struct cnnvp_matmul matmul = {
+        .inputs = slice->in,
+        .outputs = slice->out,
+        .bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * CNNVP_WORD_BYTES,
+        .format = layer->format};
     put_descriptor(&command, &matmul, sizeof matmul);
     return command;
 }
@@ -103,8 +104,8 @@ static struct cnnvp_command window_command(const struct cnnvp_binary_layer *laye
     const uint32_t columns = (uint32_t)cnnvp_plan_input_columns(layer, slice->columns);
     const struct cnnvp_operation operation = cnnvp_window_operation(layer, slice->first, slice->last);
     struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
-    struct cnnvp_window window = cnnvp_layer_window(layer, cnnvp_plan_window_columns(layer),
-                                                    cnnvp_plan_window_rows(layer), slice->rows, slice->columns);
+    struct cnnvp_window window = cnnvp_layer_window(
+        layer, cnnvp_plan_window_columns(layer), cnnvp_plan_window_rows(layer), slice->rows, slice->columns);
     window.in_row_stride = columns;
     window.in_channel_stride = rows * columns;
     window.in_channels = slice->in;
@@ -151,10 +152,18 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
                                struct cnnvp_error *error)
 {
     struct cnnvp_error said;
-    const struct cnnvp_plan_slice whole = {layer->out.height, layer->out.width, cnnvp_layer_inputs(layer),
-                                           layer->out.channels, 1, 1};
-    *tiling = (struct cnnvp_tiling){.rows = 1, .cols = 1, .in = 1, .out = 1, .side = 1, .result_bytes = CNNVP_WORD_BYTES,
-                                    .word_bytes = CNNVP_WORD_BYTES, .format = CNNVP_WORD_FORMAT, .pes = 1};
+    const struct cnnvp_plan_slice whole = {
+        layer->out.height, layer->out.width, cnnvp_layer_inputs(layer), layer->out.channels, 1, 1};
+    *tiling = (struct cnnvp_tiling){
+        .rows = 1,
+        .cols = 1,
+        .in = 1,
+        .out = 1,
+        .side = 1,
+        .result_bytes = CNNVP_WORD_BYTES,
+        .word_bytes = CNNVP_WORD_BYTES,
+        .format = CNNVP_WORD_FORMAT,
+        .pes = 1};
     if (!has_unit(layer) || layer->unit == CNNVP_UNIT_VECTOR)
         return CNNVP_DONE;
     const struct cnnvp_command command = command_of(layer, &whole);
@@ -162,10 +171,11 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
         return cnnvp_compiler_error(error, "layer \"%s\": %s", name, said.text);
     if (strcmp(tiling->format, CNNVP_WORD_FORMAT) == 0 && tiling->word_bytes == CNNVP_WORD_BYTES)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(error,
-                                "layer \"%s\": pe_array calculates with %u-byte words of format \"%s\"; networks run on "
-                                "2-byte words of 16-bit fixed point, \"fx16\"",
-                                name, (unsigned)tiling->word_bytes, tiling->format);
+    return cnnvp_compiler_error(
+        error,
+        "layer \"%s\": pe_array calculates with %u-byte words of format \"%s\"; networks run on "
+        "2-byte words of 16-bit fixed point, \"fx16\"",
+        name, (unsigned)tiling->word_bytes, tiling->format);
 }
 
 /* ---- answers ---- */
@@ -230,9 +240,13 @@ static uint64_t ask_command(struct cnnvp_plan_ask *ask, const char *instance, co
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice)
 {
     const struct cnnvp_binary_layer *layer = ask->layer;
-    const uint32_t question[6] = {slice->rows, slice->columns, slice->in, slice->out,
-                                  (uint32_t)slice->first << 1 | (uint32_t)slice->last,
-                                  cnnvp_pack(layer->tile_kx, layer->tile_ky)};
+    const uint32_t question[6] = {
+        slice->rows,
+        slice->columns,
+        slice->in,
+        slice->out,
+        (uint32_t)slice->first << 1 | (uint32_t)slice->last,
+        cnnvp_pack(layer->tile_kx, layer->tile_ky)};
     int known;
     struct answer *answer = look_up(ask, SLICE, question, &known);
     if (!known) {
@@ -246,12 +260,13 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
 static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
 {
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(ask->layer);
-    const struct cnnvp_vector vector = {.b_addr = words * CNNVP_WORD_BYTES,
-                                        .count = words,
-                                        .repeat = 1,
-                                        .a_stride = 1,
-                                        .b_stride = 1,
-                                        .format = ask->layer->format};
+    const struct cnnvp_vector vector = {
+        .b_addr = words * CNNVP_WORD_BYTES,
+        .count = words,
+        .repeat = 1,
+        .a_stride = 1,
+        .b_stride = 1,
+        .format = ask->layer->format};
     struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
     put_descriptor(&command, &vector, sizeof vector);
     return ask_command(ask, "vector", &command, 1);
@@ -261,8 +276,8 @@ static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_po
 {
     struct cnnvp_vector vector = {.count = words, .repeat = 1, .a_stride = 1};
     const struct cnnvp_operation operation = cnnvp_post_operation(post, &vector);
-    struct cnnvp_command command = {.opcode = operation.opcode,
-                                    .status = operation.status | SOURCE_OUTPUT << CNNVP_STATUS_vcmp_a};
+    struct cnnvp_command command = {
+        .opcode = operation.opcode, .status = operation.status | SOURCE_OUTPUT << CNNVP_STATUS_vcmp_a};
     put_descriptor(&command, &vector, sizeof vector);
     return ask_command(ask, "vector", &command, 1);
 }
@@ -326,22 +341,24 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
 uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
                            uint32_t rows, uint32_t columns)
 {
-    const uint32_t question[6] = {rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left,
-                                  tensor->border_top};
+    const uint32_t question[6] = {
+        rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left, tensor->border_top};
     int known;
     struct answer *answer = look_up(ask, BOX, question, &known);
     for (size_t i = 0; !known && i < 2; ++i) {
         const uint32_t planes = i == 0 ? FEW_PLANES : MANY_PLANES;
         const uint32_t row_stride = tensor->row_stride != 0 ? tensor->row_stride : columns;
         const uint32_t plane_stride = tensor->channel_stride != 0 ? tensor->channel_stride : row_stride * rows;
-        const struct cnnvp_transfer box = {.row_bytes = columns * CNNVP_WORD_BYTES,
-                                           .rows = rows,
-                                           .memory_row_stride = row_stride * CNNVP_WORD_BYTES,
-                                           .buffer_row_stride = columns * CNNVP_WORD_BYTES,
-                                           .planes = planes,
-                                           .memory_plane_stride = plane_stride * CNNVP_WORD_BYTES,
-                                           .buffer_plane_stride = rows * columns * CNNVP_WORD_BYTES};
-        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, (uint64_t)tensor->border_left * CNNVP_WORD_BYTES, &box);
+        const struct cnnvp_transfer box = {
+            .row_bytes = columns * CNNVP_WORD_BYTES,
+            .rows = rows,
+            .memory_row_stride = row_stride * CNNVP_WORD_BYTES,
+            .buffer_row_stride = columns * CNNVP_WORD_BYTES,
+            .planes = planes,
+            .memory_plane_stride = plane_stride * CNNVP_WORD_BYTES,
+            .buffer_plane_stride = rows * columns * CNNVP_WORD_BYTES};
+        const uint64_t ps =
+            transfer_ps(ask, CNNVP_OPCODE_receive, (uint64_t)tensor->border_left * CNNVP_WORD_BYTES, &box);
         const uint64_t latency = latency_ps(ask);
         answer->ps[i] = ps > latency ? ps - latency : 0;
     }

@@ -2,10 +2,10 @@
 /*
  * Which ways there are to cut a layer, what each takes at least, and the best few.
  *
- * The bound of a way is the longest of four: all calculations, all work of the vector unit, all transfers, and the core's
- * pushing; and besides what nothing hides, the first transfers and the last. How often inputs and weights are brought
- * follows from the loops that network_binary.h describes, and from what stays in the halves of a buffer from one step to
- * the next.
+ * The bound of a way is the longest of four: all calculations, all work of the vector unit, all transfers, and the
+ * core's pushing; and besides what nothing hides, the first transfers and the last. How often inputs and weights are
+ * brought follows from the loops that network_binary.h describes, and from what stays in the halves of a buffer from
+ * one step to the next.
  */
 #include "plan_ask.h"
 #include "cnnvp_integer.h"
@@ -159,9 +159,9 @@ static uint64_t input_ps(struct search *search)
     if (layer->permuted != 0)
         for (uint32_t i = 0; i < 3; ++i)
             box[layer->from[i]] = i == 0 ? layer->group_out : i == 1 ? layer->tile_h : layer->tile_w;
-    uint64_t ps = cnnvp_plan_box_ps(ask, &layer->in, cnnvp_minimum32(box[0], layer->in.channels),
-                                    cnnvp_minimum32(box[1], layer->in.height),
-                                    cnnvp_minimum32(box[2], layer->in.width));
+    uint64_t ps =
+        cnnvp_plan_box_ps(ask, &layer->in, cnnvp_minimum32(box[0], layer->in.channels),
+                          cnnvp_minimum32(box[1], layer->in.height), cnnvp_minimum32(box[2], layer->in.width));
     if (layer->op == CNNVP_OP_ADD)
         ps += cnnvp_plan_box_ps(ask, &layer->in2, cnnvp_minimum32(box[0], layer->in2.channels),
                                 cnnvp_minimum32(box[1], layer->in2.height), cnnvp_minimum32(box[2], layer->in2.width));
@@ -191,8 +191,8 @@ static struct work work_of(struct search *search)
     const uint64_t blob = counts.blobs != 0 ? cnnvp_plan_weights_ps(search->ask, blob_bytes) : 0;
     const uint64_t store = cnnvp_plan_box_ps(search->ask, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
     /* What one group's tiles read stays where all of it has a half; a group's weights likewise. */
-    const int inputs_stay = !cnnvp_plan_is_channelwise(layer) &&
-                            counts.tiles * counts.input_slices <= limits->input_halves;
+    const int inputs_stay =
+        !cnnvp_plan_is_channelwise(layer) && counts.tiles * counts.input_slices <= limits->input_halves;
     const uint64_t inputs = (inputs_stay ? counts.tiles : steps) * (uint64_t)counts.input_slices;
     const int weights_stay = counts.input_slices * counts.output_slices <= limits->weight_halves;
     const uint64_t blobs = !weighted ? (counts.blobs != 0 ? 1u : 0) : weights_stay ? counts.blobs : slices;
@@ -220,8 +220,9 @@ static void consider(struct search *search)
     const uint64_t vector = work.vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work.compute : 0);
     const uint64_t bound =
         cnnvp_maximum(cnnvp_maximum(work.compute, vector), cnnvp_maximum(work.memory, work.core)) + work.ends;
-    struct cnnvp_plan_finalist way = {cnnvp_plan_cut_of(search->layer),
-                                      bound + (work.compute + work.vector + work.memory + work.core) / WORK_PART, work.core};
+    struct cnnvp_plan_finalist way = {
+        cnnvp_plan_cut_of(search->layer), bound + (work.compute + work.vector + work.memory + work.core) / WORK_PART,
+        work.core};
     for (size_t i = 0; i < finalists->count; ++i) {
         if (way.price >= finalists->all[i].price)
             continue;
@@ -260,8 +261,7 @@ static void keep_whole(const struct cnnvp_binary_layer *layer, struct candidates
 {
     if (layer->op == CNNVP_OP_SOFTMAX) {
         const int position = layer->out.height == 1 && layer->out.width == 1;
-        const int over_channels =
-            layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position);
+        const int over_channels = layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position);
         groups->count = over_channels ? 1 : groups->count;
         heights->count = layer->axis == CNNVP_AXIS_ROWS ? 1 : heights->count;
         widths->count = layer->axis == CNNVP_AXIS_LAST ? 1 : widths->count;

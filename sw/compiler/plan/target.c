@@ -19,8 +19,10 @@ static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *
     if (cnnvp_config_place(config, instance, &place, &text) == CNNVP_DONE)
         return cnnvp_compiler_error(error, "%s: %s: its model has no parameter %s, which networks need", place,
                                     instance, name + strlen(instance) + 1);
-    return cnnvp_compiler_error(error, "the platform has no instance %s: networks need cpu, dram, plic, instruction, "
-                                       "pe_array, vector, dma and the input, weight and output buffers", instance);
+    return cnnvp_compiler_error(error,
+                                "the platform has no instance %s: networks need cpu, dram, plic, instruction, "
+                                "pe_array, vector, dma and the input, weight and output buffers",
+                                instance);
 }
 
 static cnnvp_result window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size,
@@ -29,8 +31,8 @@ static cnnvp_result window(const cnnvp_config *config, const char *instance, uin
     if (cnnvp_config_window(config, instance, base, size) != CNNVP_DONE)
         return cnnvp_compiler_error(error, "the platform has no instance %s on the bus, which networks need", instance);
     if (*base > UINT32_MAX)
-        return cnnvp_compiler_error(error, "%s lies at 0x%llx, beyond the core's 32-bit addresses", instance,
-                                    (unsigned long long)*base);
+        return cnnvp_compiler_error(
+            error, "%s lies at 0x%llx, beyond the core's 32-bit addresses", instance, (unsigned long long)*base);
     return CNNVP_DONE;
 }
 
@@ -105,8 +107,8 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
 {
     memset(target, 0, sizeof *target);
     struct cnnvp_plan_limits *limits = &target->limits;
-    cnnvp_result result = cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves,
-                                              error);
+    cnnvp_result result =
+        cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves, error);
     if (result == CNNVP_DONE)
         result = cnnvp_target_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error);
     if (result == CNNVP_DONE)

@@ -61,8 +61,8 @@ static cnnvp_result check_open(const cnnvp_config *config, const char *name, con
     if (cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE || target == NULL || *target != '\0' ||
         cnnvp_config_place(config, instance, &written, &target) == CNNVP_DONE)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(error, "%s: %s: the platform has no instance %s, which networks need there", place,
-                                name, instance);
+    return cnnvp_compiler_error(
+        error, "%s: %s: the platform has no instance %s, which networks need there", place, name, instance);
 }
 
 static cnnvp_result check_wire(const cnnvp_config *config, const char *name, const char *wanted,
@@ -79,9 +79,11 @@ static cnnvp_result check_wire(const cnnvp_config *config, const char *name, con
         return cnnvp_compiler_error(error, "%s: %.*s: port %s is not connected; networks need `connect: {%s: %s}`",
                                     place, (int)dot, name, name + dot + 1, name + dot + 1, wanted);
     const size_t length = strcspn(target, ".");
-    const int same = strchr(wanted, '.') != NULL ? strcmp(target, wanted) == 0
-                     : is_instance(target, length, instance) ||
-                           (strcmp(target, "bus") == 0 && strcmp(wanted, "dram") == 0); /* the bus leads there too */
+    const int same =
+        strchr(wanted, '.') != NULL
+            ? strcmp(target, wanted) == 0
+            : is_instance(target, length, instance) ||
+                  (strcmp(target, "bus") == 0 && strcmp(wanted, "dram") == 0); /* the bus leads there too */
     if (same || !is_known(target, length))
         return CNNVP_DONE;
     return cnnvp_compiler_error(error, "%s: %.*s.connect.%s: leads to %s; networks need %s there", place, (int)dot,
@@ -98,8 +100,8 @@ static cnnvp_result check_fixed(const cnnvp_config *config, const char *name, co
     if (cnnvp_config_get(config, name, &value, &text) != CNNVP_DONE || strcmp(text, wanted) == 0 ||
         cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(error, "%s: %s: is %s; networks on the training engine need %s", place, name, text,
-                                wanted);
+    return cnnvp_compiler_error(
+        error, "%s: %s: is %s; networks on the training engine need %s", place, name, text, wanted);
 }
 
 /* ---- units that the software leaves alone ---- */
@@ -122,7 +124,8 @@ static int is_first(const struct cnnvp_config_instance *instance, const cnnvp_co
     if (instance->unit == NULL || instance->idle || instance->unit->process != NULL)
         return 1;
     for (uint32_t i = 0; i < instance->unit->port_count; ++i)
-        if (instance->unit->ports[i].kind == CNNVP_PORT_TARGET || instance->unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
+        if (instance->unit->ports[i].kind == CNNVP_PORT_TARGET ||
+            instance->unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
             return 0;
     return cnnvp_config_window(config, instance->name, &base, &size) != CNNVP_DONE;
 }
@@ -167,8 +170,10 @@ static cnnvp_result refuse_undriven(const struct driven *driven, struct cnnvp_er
     }
     if (first == NULL)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(error, "%s: %s: the software that runs networks does not use it%s; connect it to what "
-                                       "it uses, or write `idle: true` if it is to do nothing", place, first, others);
+    return cnnvp_compiler_error(error,
+                                "%s: %s: the software that runs networks does not use it%s; connect it to what "
+                                "it uses, or write `idle: true` if it is to do nothing",
+                                place, first, others);
 }
 
 static cnnvp_result find_undriven(struct driven *driven, struct cnnvp_error *error)
@@ -193,8 +198,8 @@ cnnvp_result cnnvp_target_driven(const cnnvp_config *config, struct cnnvp_error 
         ++driven.count;
     driven.instances = calloc(driven.count + 1, sizeof *driven.instances);
     driven.is = calloc(driven.count + 1, 1);
-    const cnnvp_result result = driven.instances != NULL && driven.is != NULL ? find_undriven(&driven, error)
-                                                                              : cnnvp_compiler_no_memory(error);
+    const cnnvp_result result =
+        driven.instances != NULL && driven.is != NULL ? find_undriven(&driven, error) : cnnvp_compiler_no_memory(error);
     free(driven.instances);
     free(driven.is);
     return result;

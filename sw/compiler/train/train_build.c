@@ -85,8 +85,8 @@ static void place_maps(struct builder *b, const struct cnnvp_train_node *node, i
     const uint64_t plane = (uint64_t)node->ho * node->wo;
     const uint64_t pooled = (uint64_t)node->ph * node->pw;
     if (!first)
-        layer->in = place_bfp(b, images * node->ci * node->hi * node->wi,
-                              cnnvp_train_plan_exponents(plan, node, node->ci));
+        layer->in =
+            place_bfp(b, images * node->ci * node->hi * node->wi, cnnvp_train_plan_exponents(plan, node, node->ci));
     layer->sums = place(b, maps * plane * SUM_BYTES);
     if (!plan->learns)
         return;
@@ -159,8 +159,8 @@ static cnnvp_result place_held(struct builder *b)
         const struct cnnvp_train_node *node = &b->net->nodes[i];
         const uint64_t needed = cnnvp_train_plan_entries(plan, node);
         /* Weights have blocks of channels where the maps of a fully connected layer have none. */
-        const uint64_t held = plan->block == CNNVP_TRAIN_BY_CHANNEL ? node->co
-                                                                    : cnnvp_train_plan_exponents(plan, node, node->co);
+        const uint64_t held =
+            plan->block == CNNVP_TRAIN_BY_CHANNEL ? node->co : cnnvp_train_plan_exponents(plan, node, node->co);
         entries = needed > entries ? needed : entries;
         exponents = held > exponents ? held : exponents;
     }
@@ -168,11 +168,11 @@ static cnnvp_result place_held(struct builder *b)
     const uint64_t held = (exponents + 3u) / 4u * 4u + 8u;
     const unsigned long long needed_bytes = entries * CNNVP_TRAIN_EXTREME_BYTES + held;
     if (needed_bytes > room)
-        return cnnvp_compiler_error(b->error,
-                                    "%s: %llu extremes and %llu exponents at once do not fit into max_min_buffer; use "
-                                    "max_min_buffer.size=%llu or more",
-                                    b->graph->file, (unsigned long long)entries, (unsigned long long)exponents,
-                                    needed_bytes);
+        return cnnvp_compiler_error(
+            b->error,
+            "%s: %llu extremes and %llu exponents at once do not fit into max_min_buffer; use "
+            "max_min_buffer.size=%llu or more",
+            b->graph->file, (unsigned long long)entries, (unsigned long long)exponents, needed_bytes);
     struct cnnvp_train_binary *header = &b->build->header;
     header->held_scale = (uint32_t)(room - held);
     header->held_back = header->held_scale + 4u;
@@ -188,8 +188,7 @@ static cnnvp_result place_held(struct builder *b)
 static void place_images(struct builder *b, uint64_t count, int training, struct cnnvp_train_images *images)
 {
     const struct cnnvp_train_net *net = b->net;
-    const uint64_t bytes =
-        (uint64_t)net->channels * net->height * net->width * b->target->value_bytes;
+    const uint64_t bytes = (uint64_t)net->channels * net->height * net->width * b->target->value_bytes;
     const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(&b->options->plan, &net->nodes[0]);
     const uint64_t records = training ? b->options->plan.images : count;
     const int softmax = b->build->header.tag_softmax != 0;
@@ -293,13 +292,12 @@ void cnnvp_train_build_clear(struct cnnvp_train_build *build)
 cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_build *build, cnnvp_platform *platform,
                                     struct cnnvp_error *error)
 {
-    cnnvp_result result =
-        cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, &build->header, sizeof build->header);
+    cnnvp_result result = cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, &build->header, sizeof build->header);
     if (result == CNNVP_DONE)
-        result = cnnvp_platform_write(platform, build->header.layers, build->layers,
-                                      build->layer_count * sizeof *build->layers);
+        result = cnnvp_platform_write(
+            platform, build->header.layers, build->layers, build->layer_count * sizeof *build->layers);
     if (result != CNNVP_DONE)
-        return cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",
-                                    (unsigned)CNNVP_BINARY_ADDRESS);
+        return cnnvp_compiler_error(
+            error, "the platform has no memory for the network at 0x%x", (unsigned)CNNVP_BINARY_ADDRESS);
     return CNNVP_DONE;
 }

@@ -8,14 +8,14 @@
 
 struct cnnvp_train_build_options {
     struct cnnvp_train_plan_options plan;
-    uint32_t flags;            /* of enum cnnvp_train_flag */
-    uint32_t rounding;         /* enum cnnvp_round_mode */
-    uint32_t error_rounding;   /* as in struct cnnvp_train_binary */
+    uint32_t flags;          /* of enum cnnvp_train_flag */
+    uint32_t rounding;       /* enum cnnvp_round_mode */
+    uint32_t error_rounding; /* as in struct cnnvp_train_binary */
     uint64_t seed;
     float rate, momentum, bn_momentum;
-    uint64_t images;           /* of the training's data set; 0: none */
-    uint64_t evaluation;       /* images of the evaluation, or of an inference */
-    int labels;                /* of the evaluation are there */
+    uint64_t images;     /* of the training's data set; 0: none */
+    uint64_t evaluation; /* images of the evaluation, or of an inference */
+    int labels;          /* of the evaluation are there */
     uint64_t epochs;
 };
 
@@ -23,13 +23,12 @@ struct cnnvp_train_build {
     struct cnnvp_train_binary header;
     struct cnnvp_train_layer *layers; /* one a node; given back by cnnvp_train_build_clear */
     size_t layer_count;
-    uint64_t end;                     /* address behind everything */
+    uint64_t end; /* address behind everything */
 };
 
-CNNVP_MUST_USE cnnvp_result cnnvp_train_build(const struct cnnvp_graph *graph, const struct cnnvp_train_net *net,
-                                              const struct cnnvp_train_target *target,
-                                              const struct cnnvp_train_build_options *options,
-                                              struct cnnvp_train_build *build, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_train_build(
+    const struct cnnvp_graph *graph, const struct cnnvp_train_net *net, const struct cnnvp_train_target *target,
+    const struct cnnvp_train_build_options *options, struct cnnvp_train_build *build, struct cnnvp_error *error);
 void cnnvp_train_build_clear(struct cnnvp_train_build *build);
 
 /* Writes header and layer table into the platform's memory. */

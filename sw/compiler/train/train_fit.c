@@ -43,7 +43,8 @@ int cnnvp_train_product_fits(const struct cnnvp_train_fit *fit, int error, const
     const uint64_t inputs = (uint64_t)tiles->images * tiles->in * input_rows(node, error, tiles->rows) * in_width;
     const uint64_t weights = (uint64_t)tiles->in * tiles->out * taps_of(node);
     const uint64_t sums = (uint64_t)tiles->images * tiles->out * tiles->rows * out_width;
-    return even(inputs * target->value_bytes) + even(exponents_of(fit, tiles->images, tiles->in)) <= target->input_half &&
+    return even(inputs * target->value_bytes) + even(exponents_of(fit, tiles->images, tiles->in)) <=
+               target->input_half &&
            even(weights * target->value_bytes) + even(kernels) <= target->weight_half &&
            sums * SUM_BYTES <= target->output_half;
 }
@@ -110,8 +111,9 @@ uint32_t cnnvp_train_gradient_rows(const struct cnnvp_train_fit *fit, const stru
     some.rows = fit->node->ho;
     while (some.rows != 0 && !cnnvp_train_operands_fit(fit, &some))
         --some.rows;
-    return fit->target->error_rows && some.rows < fit->node->ho ? some.rows / fit->target->rows * fit->target->rows
-                                                                : some.rows;
+    return fit->target->error_rows && some.rows < fit->node->ho
+               ? some.rows / fit->target->rows * fit->target->rows
+               : some.rows;
 }
 
 uint32_t cnnvp_train_weight_rows(const struct cnnvp_train_fit *fit)

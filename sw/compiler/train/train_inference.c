@@ -51,12 +51,12 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
     if (result != CNNVP_DONE)
         return result;
     if (images > inference_of(network)->target.map.memory_size / words)
-        return cnnvp_compiler_error(error, "%s: %llu images of %llu values do not fit into dram; use fewer images or "
-                                           "-s dram.size=", graph->file, (unsigned long long)images,
-                                    (unsigned long long)words);
-    result = options->input != NULL
-                 ? cnnvp_network_input(graph, options, input, &images, error)
-                 : cnnvp_network_seeded(graph, options->seed, images, input, error);
+        return cnnvp_compiler_error(error,
+                                    "%s: %llu images of %llu values do not fit into dram; use fewer images or "
+                                    "-s dram.size=",
+                                    graph->file, (unsigned long long)images, (unsigned long long)words);
+    result = options->input != NULL ? cnnvp_network_input(graph, options, input, &images, error)
+                                    : cnnvp_network_seeded(graph, options->seed, images, input, error);
     network->images = (uint32_t)images;
     return result;
 }
@@ -81,8 +81,8 @@ static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *conf
                          const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, options->input};
-    const struct cnnvp_train_import_options import = {.seed = options->seed, .weightless = options->timing_only,
-                                                      .sizes = &sizes};
+    const struct cnnvp_train_import_options import = {
+        .seed = options->seed, .weightless = options->timing_only, .sizes = &sizes};
     struct inference *train = calloc(1, sizeof *train);
     network->own = train;
     if (train == NULL)
@@ -137,12 +137,15 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < train->net.count; ++i) {
         const struct cnnvp_graph_layer *layer = &train->graph.layers[train->net.nodes[i].layer];
-        layers[i] = (struct cnnvp_layer_info){.name = layer->name, .op = cnnvp_graph_op_name(layer), .phase = "forward",
-                                              .macs = cnnvp_train_net_macs(&train->net.nodes[i])};
+        layers[i] = (struct cnnvp_layer_info){
+            .name = layer->name,
+            .op = cnnvp_graph_op_name(layer),
+            .phase = "forward",
+            .macs = cnnvp_train_net_macs(&train->net.nodes[i])};
     }
     if (train->net.softmax)
-        layers[count - 1u] = (struct cnnvp_layer_info){.name = train->graph.layers[train->net.softmax_layer].name,
-                                                       .op = "softmax", .phase = "forward"};
+        layers[count - 1u] = (struct cnnvp_layer_info){
+            .name = train->graph.layers[train->net.softmax_layer].name, .op = "softmax", .phase = "forward"};
     const struct cnnvp_work_info work = {
         .struct_size = sizeof work,
         .command = "run",
@@ -184,8 +187,8 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
     if (result == CNNVP_DONE && !network->timing_only)
         result = cnnvp_train_put_weights(&source, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)
-        result = cnnvp_train_put_images(&source, &train->build.header.evaluation, train->build.layers[0].block, &reader,
-                                        platform, error);
+        result = cnnvp_train_put_images(
+            &source, &train->build.header.evaluation, train->build.layers[0].block, &reader, platform, error);
     return result == CNNVP_DONE ? describe(network, platform, error) : result;
 }
 
@@ -200,8 +203,8 @@ static cnnvp_result read_outputs(const struct cnnvp_network *network, cnnvp_plat
     const uint32_t classes = train->net.classes;
     uint64_t address = images->outputs + (uint64_t)image * classes * sizeof *values;
     if (train->net.softmax)
-        address = images->results + (uint64_t)image * cnnvp_train_record_bytes(classes) +
-                  sizeof(struct cnnvp_train_result);
+        address =
+            images->results + (uint64_t)image * cnnvp_train_record_bytes(classes) + sizeof(struct cnnvp_train_result);
     if (cnnvp_platform_read(platform, address, values, classes * sizeof *values) == CNNVP_DONE)
         return CNNVP_DONE;
     return cnnvp_compiler_error(error, "the output cannot be read at 0x%llx", (unsigned long long)address);

@@ -18,8 +18,8 @@ struct look {
 
 static cnnvp_result none(const struct look *look, const char *what)
 {
-    return cnnvp_compiler_error(look->error, "layer \"%s\" has no %s",
-                                look->trainer->graph.layers[look->node->layer].name, what);
+    return cnnvp_compiler_error(
+        look->error, "layer \"%s\" has no %s", look->trainer->graph.layers[look->node->layer].name, what);
 }
 
 static cnnvp_result new_array(const struct look *look, size_t rank, const uint64_t *shape, struct cnnvp_array *values)
@@ -53,8 +53,8 @@ static cnnvp_result read_memory(const struct look *look, uint32_t address, void 
 static cnnvp_result read_bfp(const struct look *look, const struct cnnvp_train_bfp *place, uint32_t block,
                              const struct cnnvp_bfp_layout *shape, struct cnnvp_array *values)
 {
-    static const enum cnnvp_bfp_block blocks[] = {CNNVP_BFP_BLOCK_TENSOR, CNNVP_BFP_BLOCK_IMAGE,
-                                                  CNNVP_BFP_BLOCK_CHANNEL};
+    static const enum cnnvp_bfp_block blocks[] = {
+        CNNVP_BFP_BLOCK_TENSOR, CNNVP_BFP_BLOCK_IMAGE, CNNVP_BFP_BLOCK_CHANNEL};
     struct cnnvp_bfp_layout layout = *shape;
     const size_t count = count_of(values);
     const size_t bytes = look->trainer->target.value_bytes;
@@ -82,10 +82,10 @@ static cnnvp_result read_matrix(const struct look *look, int velocity, struct cn
     const struct cnnvp_train_node *node = look->node;
     const uint64_t shape[] = {node->co, node->ci, node->ky, node->kx};
     const int narrow = look->trainer->options.narrow && !velocity;
-    const struct cnnvp_bfp_layout layout = {1, node->co, cnnvp_train_net_weights(node) / node->co,
-                                            CNNVP_BFP_BLOCK_TENSOR};
-    const uint32_t block = look->trainer->build.header.block == CNNVP_TRAIN_BY_CHANNEL ? CNNVP_TRAIN_BY_CHANNEL
-                                                                                       : CNNVP_TRAIN_BY_TENSOR;
+    const struct cnnvp_bfp_layout layout = {
+        1, node->co, cnnvp_train_net_weights(node) / node->co, CNNVP_BFP_BLOCK_TENSOR};
+    const uint32_t block =
+        look->trainer->build.header.block == CNNVP_TRAIN_BY_CHANNEL ? CNNVP_TRAIN_BY_CHANNEL : CNNVP_TRAIN_BY_TENSOR;
     const cnnvp_result result = new_array(look, node->connected ? 2 : 4, shape, values);
     if (result != CNNVP_DONE)
         return result;
@@ -126,8 +126,8 @@ static cnnvp_result read_images(const struct look *look, struct cnnvp_array *val
     const struct cnnvp_trainer *trainer = look->trainer;
     const struct cnnvp_train_binary *header = &trainer->build.header;
     const uint64_t step = trainer->next_step - 1u;
-    const uint64_t first = step / header->steps_per_epoch * trainer->images +
-                           step % header->steps_per_epoch * header->batch;
+    const uint64_t first =
+        step / header->steps_per_epoch * trainer->images + step % header->steps_per_epoch * header->batch;
     const size_t words = count_of(values) / (size_t)look->images;
     const struct cnnvp_bfp_layout one = {1, look->node->ci, words / look->node->ci, CNNVP_BFP_BLOCK_TENSOR};
     const uint32_t block = look->layer->block;
@@ -149,8 +149,8 @@ static cnnvp_result read_map(const struct look *look, enum cnnvp_train_tensor te
 {
     const struct cnnvp_train_node *node = look->node;
     const int input = tensor == CNNVP_TRAIN_ACTIVATION;
-    const uint64_t shape[] = {look->images, input ? node->ci : node->co, input ? node->hi : node->ho,
-                              input ? node->wi : node->wo};
+    const uint64_t shape[] = {
+        look->images, input ? node->ci : node->co, input ? node->hi : node->ho, input ? node->wi : node->wo};
     const struct cnnvp_bfp_layout layout = {shape[0], shape[1], shape[2] * shape[3], CNNVP_BFP_BLOCK_TENSOR};
     if (look->images == 0)
         return none(look, "maps: no step is complete");

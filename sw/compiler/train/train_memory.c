@@ -42,10 +42,9 @@ static cnnvp_result encode(const struct cnnvp_train_source *source, uint32_t rou
 {
     const struct cnnvp_bfp_format format = {source->target->mantissa_bits, rounding, seed};
     struct cnnvp_bfp_counts counts = {0};
-    const int status =
-        source->target->value_bytes == 1u
-            ? cnnvp_bfp_encode(&format, layout, values, mantissas, exponents, &counts)
-            : cnnvp_bfp_encode_wide(&format, layout, values, mantissas, exponents, &counts);
+    const int status = source->target->value_bytes == 1u
+                           ? cnnvp_bfp_encode(&format, layout, values, mantissas, exponents, &counts)
+                           : cnnvp_bfp_encode_wide(&format, layout, values, mantissas, exponents, &counts);
     return status == CNNVP_OK ? CNNVP_DONE : cnnvp_compiler_error(error, "values cannot be quantised");
 }
 
@@ -94,8 +93,8 @@ static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_plat
     const struct cnnvp_graph_layer *norm = &source->graph->layers[node->norm];
     const float *bias = node->has_bias ? source->graph->layers[node->layer].bias : NULL;
     struct cnnvp_train_norm_entry *entries = NULL;
-    const cnnvp_result result = map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries,
-                                    "batch norm", &entries, error);
+    const cnnvp_result result =
+        map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries, "batch norm", &entries, error);
     for (uint32_t c = 0; result == CNNVP_DONE && c < node->co; ++c) {
         memset(&entries[c], 0, sizeof entries[c]);
         entries[c].gamma = bits_of(norm->weights[c]);
@@ -149,8 +148,8 @@ static cnnvp_result get_norm(const struct cnnvp_train_source *source, cnnvp_plat
     const struct cnnvp_graph_layer *norm = &source->graph->layers[node->norm];
     const float *bias = node->has_bias ? source->graph->layers[node->layer].bias : NULL;
     const struct cnnvp_train_norm_entry *entries = NULL;
-    const cnnvp_result result = map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries,
-                                    "batch norm", &entries, error);
+    const cnnvp_result result =
+        map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries, "batch norm", &entries, error);
     for (uint32_t c = 0; result == CNNVP_DONE && c < node->co; ++c) {
         const double sigma = (double)float_of(entries[c].running_sigma);
         const double variance = sigma * sigma - (double)norm->epsilon;
@@ -179,8 +178,8 @@ static cnnvp_result get_matrix(const struct cnnvp_train_source *source, cnnvp_pl
         return result;
     }
     const int by_channel = source->build->header.block == CNNVP_TRAIN_BY_CHANNEL;
-    const struct cnnvp_bfp_layout layout = {1, node->co, count / node->co,
-                                            by_channel ? CNNVP_BFP_BLOCK_CHANNEL : CNNVP_BFP_BLOCK_TENSOR};
+    const struct cnnvp_bfp_layout layout = {
+        1, node->co, count / node->co, by_channel ? CNNVP_BFP_BLOCK_CHANNEL : CNNVP_BFP_BLOCK_TENSOR};
     const uint32_t bits = source->target->mantissa_bits;
     cnnvp_result result =
         map(platform, layer->weights.mantissas, count * source->target->value_bytes, "weights", &data, error);
@@ -258,8 +257,8 @@ static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const
             if (source->target->value_bytes == 1u)
                 cnnvp_bfp_quantise(&format, exponent, at, plane, reader->plane, (int8_t *)mantissas + at, &counts);
             else
-                cnnvp_bfp_quantise_wide(&format, exponent, at, plane, reader->plane, (int32_t *)mantissas + at,
-                                        &counts);
+                cnnvp_bfp_quantise_wide(
+                    &format, exponent, at, plane, reader->plane, (int32_t *)mantissas + at, &counts);
         }
     }
     return CNNVP_DONE;

@@ -6,15 +6,15 @@
 struct chain {
     struct cnnvp_graph *graph;
     struct cnnvp_train_net *net;
-    int32_t tensor;        /* that the next layer must read, without views */
+    int32_t tensor; /* that the next layer must read, without views */
     struct cnnvp_error *error;
 };
 
 static cnnvp_result refuse(const struct chain *chain, size_t layer, const char *why)
 {
     const struct cnnvp_graph_layer *at = &chain->graph->layers[layer];
-    return cnnvp_compiler_error(chain->error, "%s: node \"%s\" (%s): %s", chain->graph->file, at->name, at->op_type,
-                                why);
+    return cnnvp_compiler_error(
+        chain->error, "%s: node \"%s\" (%s): %s", chain->graph->file, at->name, at->op_type, why);
 }
 
 static struct cnnvp_train_node *last_node(const struct chain *chain)
@@ -32,11 +32,20 @@ static cnnvp_result take_learning(struct chain *chain, size_t index)
         .norm = CNNVP_TRAIN_NO_LAYER,
         .connected = layer->op == CNNVP_OP_FC,
         .has_bias = layer->has_bias != 0,
-        .ci = in->channels, .hi = in->height, .wi = in->width,
-        .co = out->channels, .ho = out->height, .wo = out->width,
-        .ph = out->height, .pw = out->width,
-        .kx = layer->kx, .ky = layer->ky, .sx = layer->sx, .sy = layer->sy,
-        .px = layer->pad_left, .py = layer->pad_top,
+        .ci = in->channels,
+        .hi = in->height,
+        .wi = in->width,
+        .co = out->channels,
+        .ho = out->height,
+        .wo = out->width,
+        .ph = out->height,
+        .pw = out->width,
+        .kx = layer->kx,
+        .ky = layer->ky,
+        .sx = layer->sx,
+        .sy = layer->sy,
+        .px = layer->pad_left,
+        .py = layer->pad_top,
     };
     if (node.connected) {
         node.ci *= node.hi * node.wi;
@@ -79,8 +88,7 @@ static cnnvp_result take_activation(struct chain *chain, size_t index)
     struct cnnvp_train_node *node = last_node(chain);
     const struct cnnvp_graph_layer *layer = &chain->graph->layers[index];
     const int relu = layer->post_count == 1 && layer->posts[0].kind == CNNVP_GRAPH_MAX &&
-                     !(layer->posts[0].value < 0) && !(layer->posts[0].value > 0) && !layer->permuted &&
-                     !layer->placed;
+                     !(layer->posts[0].value < 0) && !(layer->posts[0].value > 0) && !layer->permuted && !layer->placed;
     if (!relu)
         return refuse(chain, index, "ReLU and max pool are what the training engine trains through");
     if (node == NULL)
@@ -145,8 +153,8 @@ static cnnvp_result check_end(struct chain *chain)
 {
     const struct cnnvp_train_node *node = last_node(chain);
     if (node == NULL)
-        return cnnvp_compiler_error(chain->error, "%s: nothing in the network learns: no convolution, no matrix",
-                                    chain->graph->file);
+        return cnnvp_compiler_error(
+            chain->error, "%s: nothing in the network learns: no convolution, no matrix", chain->graph->file);
     if (node->ph != 1 || node->pw != 1 || node->norm != CNNVP_TRAIN_NO_LAYER || node->relu || node->pool)
         return refuse(chain, node->layer,
                       "the training engine ends with a convolution or matrix that gives one number a class");
@@ -163,8 +171,8 @@ cnnvp_result cnnvp_train_net_make(struct cnnvp_graph *graph, struct cnnvp_train_
     struct chain chain = {.graph = graph, .net = net, .error = error};
     *net = (struct cnnvp_train_net){.channels = input->channels, .height = input->height, .width = input->width};
     if (graph->output_count != 1)
-        return cnnvp_compiler_error(error, "%s: the network has %zu outputs; the training engine gives one",
-                                    graph->file, graph->output_count);
+        return cnnvp_compiler_error(
+            error, "%s: the network has %zu outputs; the training engine gives one", graph->file, graph->output_count);
     net->nodes = cnnvp_arena_array(&graph->arena, graph->layer_count, sizeof *net->nodes);
     if (net->nodes == NULL)
         return cnnvp_compiler_no_memory(error);

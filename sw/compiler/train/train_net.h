@@ -13,25 +13,25 @@
 #define CNNVP_TRAIN_NO_LAYER SIZE_MAX
 
 struct cnnvp_train_node {
-    size_t layer;          /* of the graph: conv or fc */
-    size_t norm;           /* of the graph: batch norm, or CNNVP_TRAIN_NO_LAYER */
-    int connected;         /* fc: maps are 1 x 1 */
+    size_t layer;  /* of the graph: conv or fc */
+    size_t norm;   /* of the graph: batch norm, or CNNVP_TRAIN_NO_LAYER */
+    int connected; /* fc: maps are 1 x 1 */
     int has_bias;
     int relu;
-    int pool;              /* 2x2, stride 2 */
-    uint32_t ci, hi, wi;   /* input; fc: inputs x 1 x 1 */
-    uint32_t co, ho, wo;   /* sums */
-    uint32_t ph, pw;       /* output, behind the pool */
+    int pool;            /* 2x2, stride 2 */
+    uint32_t ci, hi, wi; /* input; fc: inputs x 1 x 1 */
+    uint32_t co, ho, wo; /* sums */
+    uint32_t ph, pw;     /* output, behind the pool */
     uint32_t kx, ky, sx, sy, px, py;
 };
 
 struct cnnvp_train_net {
     struct cnnvp_train_node *nodes; /* in the graph's arena */
     size_t count;
-    int softmax;           /* the network ends in one */
-    size_t softmax_layer;  /* of the graph */
+    int softmax;                      /* the network ends in one */
+    size_t softmax_layer;             /* of the graph */
     uint32_t channels, height, width; /* of an image */
-    uint32_t classes;      /* outputs of the last layer */
+    uint32_t classes;                 /* outputs of the last layer */
 };
 
 /* The graph as it was imported for training, not simplified. The error names the node that cannot be trained. */

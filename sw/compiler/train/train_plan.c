@@ -5,8 +5,8 @@
 /* Bytes of a 32-bit intermediate. */
 #define SUM_BYTES UINT64_C(4)
 
-/* Bytes of weights that follow each other in a gradient's tile, at least, where such a tile fits and a layer has so many
- * weights. Shorter ones open a row each: that costs energy, and half of the simulation's time again. */
+/* Bytes of weights that follow each other in a gradient's tile, at least, where such a tile fits and a layer has so
+ * many weights. Shorter ones open a row each: that costs energy, and half of the simulation's time again. */
 #define PIECE_BYTES UINT64_C(1024)
 #define MANY_WEIGHTS (UINT64_C(1) << 20)
 
@@ -26,10 +26,20 @@ static void describe(const struct cnnvp_train_node *node, struct cnnvp_train_lay
 {
     *layer = (struct cnnvp_train_layer){
         .op = node->connected ? CNNVP_TRAIN_FC : CNNVP_TRAIN_CONV,
-        .ci = node->ci, .hi = node->hi, .wi = node->wi,
-        .co = node->co, .ho = node->ho, .wo = node->wo,
-        .ph = node->ph, .pw = node->pw,
-        .kx = node->kx, .ky = node->ky, .sx = node->sx, .sy = node->sy, .px = node->px, .py = node->py,
+        .ci = node->ci,
+        .hi = node->hi,
+        .wi = node->wi,
+        .co = node->co,
+        .ho = node->ho,
+        .wo = node->wo,
+        .ph = node->ph,
+        .pw = node->pw,
+        .kx = node->kx,
+        .ky = node->ky,
+        .sx = node->sx,
+        .sy = node->sy,
+        .px = node->px,
+        .py = node->py,
         .bias = node->has_bias && node->norm == CNNVP_TRAIN_NO_LAYER,
         .norm = node->norm != CNNVP_TRAIN_NO_LAYER,
         .relu = (uint32_t)node->relu,
@@ -38,7 +48,7 @@ static void describe(const struct cnnvp_train_node *node, struct cnnvp_train_lay
 }
 
 enum cnnvp_train_binary_block cnnvp_train_plan_block(const struct cnnvp_train_plan_options *options,
-                                                    const struct cnnvp_train_node *node)
+                                                     const struct cnnvp_train_node *node)
 {
     const int is_channel = options->block == CNNVP_TRAIN_BY_CHANNEL;
     return is_channel && node->connected ? CNNVP_TRAIN_BY_TENSOR : options->block;
@@ -54,9 +64,10 @@ uint32_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *optio
 uint64_t cnnvp_train_plan_entries(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node)
 {
     const uint64_t exponents = cnnvp_train_plan_exponents(options, node, node->co);
-    const uint64_t measured = node->norm == CNNVP_TRAIN_NO_LAYER ? exponents
-                              : node->co > exponents             ? UINT64_C(2) * node->co
-                                                                 : node->co + exponents;
+    const uint64_t measured =
+        node->norm == CNNVP_TRAIN_NO_LAYER ? exponents
+        : node->co > exponents             ? UINT64_C(2) * node->co
+                                           : node->co + exponents;
     const uint64_t weights = (options->block == CNNVP_TRAIN_BY_CHANNEL ? node->co : 1u) + 1u;
     return measured > weights ? measured : weights;
 }
@@ -107,7 +118,7 @@ struct search {
     uint32_t images; /* that a price is for */
     int first;
     struct cnnvp_train_tiles best;
-    uint64_t rank; /* goes before the price */
+    uint64_t rank;  /* goes before the price */
     uint64_t price; /* UINT64_MAX: none fits */
 };
 
@@ -122,8 +133,8 @@ static void begin(struct search *search, enum cnnvp_train_pass pass, struct cnnv
 /* Smaller tiles are not looked at after so many in a row that were no better. */
 #define PATIENCE 3u
 
-/* Tiles that fit; 1 if they are the best so far. Mantissas wider than 8 bits are summed in binary32, which rounds: the minimum
- * `rank` first, whatever it takes. */
+/* Tiles that fit; 1 if they are the best so far. Mantissas wider than 8 bits are summed in binary32, which rounds: the
+ * minimum `rank` first, whatever it takes. */
 static int consider(struct search *search, struct cnnvp_train_tiles tiles, uint64_t rank)
 {
     const uint64_t wide = search->fit.target->value_bytes != 1u ? rank : 0;
@@ -168,8 +179,9 @@ static int cut_product(struct search *search, int error, struct cnnvp_train_tile
             uint32_t worse = 0;
             while (worse < PATIENCE && next_size(&in)) {
                 const struct cnnvp_train_tiles some = {in.now, out.now, rows.now, group};
-                const uint64_t rank = (uint64_t)cnnvp_divide_up32(inputs, in.now) << 40u |
-                                      cnnvp_divide_up32(height, rows.now) * (uint64_t)cnnvp_divide_up32(outputs, out.now);
+                const uint64_t rank =
+                    (uint64_t)cnnvp_divide_up32(inputs, in.now) << 40u |
+                    cnnvp_divide_up32(height, rows.now) * (uint64_t)cnnvp_divide_up32(outputs, out.now);
                 if ((!by_channel || in.now == 1u) && cnnvp_train_product_fits(&search->fit, error, &some))
                     worse = consider(search, some, rank) ? 0 : worse + 1u;
             }
@@ -211,13 +223,13 @@ static int try_channels(struct search *search, uint32_t in, uint32_t out)
     tiles.rows = cnnvp_train_gradient_fits(&search->fit, &tiles) ? cnnvp_train_gradient_rows(&search->fit, &tiles) : 0;
     if (tiles.rows == 0)
         return 0;
-    struct sizes images = sizes_of(
-        tiles.rows == node->ho ? cnnvp_minimum32(all, search->fit.target->arrays) : 1u, 1u);
+    struct sizes images = sizes_of(tiles.rows == node->ho ? cnnvp_minimum32(all, search->fit.target->arrays) : 1u, 1u);
     while (next_size(&images)) {
         tiles.images = images.now;
         if (cnnvp_train_operands_fit(&search->fit, &tiles))
-            better |= consider(search, tiles, cnnvp_divide_up32(all, tiles.images) *
-                                                  (uint64_t)cnnvp_divide_up32(node->ho, tiles.rows));
+            better |=
+                consider(search, tiles,
+                         cnnvp_divide_up32(all, tiles.images) * (uint64_t)cnnvp_divide_up32(node->ho, tiles.rows));
     }
     return better;
 }
@@ -260,8 +272,8 @@ static void cut_weights(struct search *search)
     struct sizes rows = sizes_of(search->fit.node->co, search->fit.target->arrays);
     while (next_size(&rows)) {
         layer->quantise_rows = cnnvp_minimum32(rows.now, most);
-        const uint64_t price = cnnvp_train_price(search->pricer, CNNVP_TRAIN_PASS_LEARN, layer, search->first,
-                                                 search->images, search->price);
+        const uint64_t price = cnnvp_train_price(
+            search->pricer, CNNVP_TRAIN_PASS_LEARN, layer, search->first, search->images, search->price);
         if (price == UINT64_MAX)
             continue;
         search->price = price;

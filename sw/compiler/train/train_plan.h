@@ -8,19 +8,19 @@
 #include "train_net.h"
 
 struct cnnvp_train_target {
-    uint32_t arrays;        /* images, or channels in gradients, at a time */
-    uint32_t cols;          /* kernels at a time */
-    uint32_t fc_kernels;    /* in fully connected layers, forward and error */
-    uint32_t rows;          /* PEs of a column */
+    uint32_t arrays;     /* images, or channels in gradients, at a time */
+    uint32_t cols;       /* kernels at a time */
+    uint32_t fc_kernels; /* in fully connected layers, forward and error */
+    uint32_t rows;       /* PEs of a column */
     uint32_t mantissa_bits;
-    uint32_t value_bytes;   /* of a mantissa */
-    int error_rows;         /* pe_array.gradient: error-rows */
+    uint32_t value_bytes;                          /* of a mantissa */
+    int error_rows;                                /* pe_array.gradient: error-rows */
     uint64_t input_half, weight_half, output_half; /* bytes */
     uint32_t input_halves, weight_halves, output_halves;
     /* Buffers of the multi-function module, bytes. */
     uint64_t max_min, sum, batch_norm, relu, id, output_data;
-    uint32_t core_ps;      /* of a cycle */
-    cnnvp_units *units;    /* asked what instructions take */
+    uint32_t core_ps;        /* of a cycle */
+    cnnvp_units *units;      /* asked what instructions take */
     struct cnnvp_target map; /* memory, element, interrupt controller */
 };
 
@@ -32,15 +32,15 @@ void cnnvp_train_target_clear(struct cnnvp_train_target *target);
 
 struct cnnvp_train_plan_options {
     enum cnnvp_train_binary_block block;
-    uint32_t images;    /* of a batch */
-    int learns;         /* 0: forward only */
-    int narrow;         /* weights are kept in block floating point alone */
-    int by_channel;     /* partial sums go to memory for each input channel */
+    uint32_t images; /* of a batch */
+    int learns;      /* 0: forward only */
+    int narrow;      /* weights are kept in block floating point alone */
+    int by_channel;  /* partial sums go to memory for each input channel */
 };
 
 /* Blocks of what a layer reads and of its errors: fully connected ones take none of channels. */
 enum cnnvp_train_binary_block cnnvp_train_plan_block(const struct cnnvp_train_plan_options *options,
-                                                    const struct cnnvp_train_node *node);
+                                                     const struct cnnvp_train_node *node);
 /* Exponents of such a tensor of that many channels. */
 uint32_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node,
                                     uint32_t channels);
@@ -51,12 +51,11 @@ uint64_t cnnvp_train_plan_packed(uint64_t values, uint64_t width);
 
 struct cnnvp_train_pricer; /* train_price.h */
 
-/* Fills the shape and the tiles of `layer`. first: its images come from the data set. The error names the node whose smallest
- * tile does not fit. */
-CNNVP_MUST_USE cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node,
-                                             const struct cnnvp_train_target *target,
-                                             const struct cnnvp_train_plan_options *options,
-                                             int first, struct cnnvp_train_pricer *pricer,
-                                             struct cnnvp_train_layer *layer, struct cnnvp_error *error);
+/* Fills the shape and the tiles of `layer`. first: its images come from the data set. The error names the node whose
+ * smallest tile does not fit. */
+CNNVP_MUST_USE cnnvp_result cnnvp_train_plan(
+    const struct cnnvp_graph *graph, const struct cnnvp_train_node *node, const struct cnnvp_train_target *target,
+    const struct cnnvp_train_plan_options *options, int first, struct cnnvp_train_pricer *pricer,
+    struct cnnvp_train_layer *layer, struct cnnvp_error *error);
 
 #endif

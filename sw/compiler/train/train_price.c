@@ -48,16 +48,17 @@ struct cnnvp_train_pricer {
     struct cnnvp_train_layer layers[2]; /* one below, and the layer */
     struct cnnvp_train_images images;   /* where a first layer reads */
     int learns;
-    uint32_t *order;                    /* numbers of images: their own places */
-    uint32_t low;                       /* half of a word */
-    uint32_t registers[256];            /* of the element */
+    uint32_t *order;         /* numbers of images: their own places */
+    uint32_t low;            /* half of a word */
+    uint32_t registers[256]; /* of the element */
     struct opcode opcodes[256];
-    uint64_t burst, latency;            /* ps of a burst among others, and of what a lone one takes more */
+    uint64_t burst, latency; /* ps of a burst among others, and of what a lone one takes more */
     uint64_t busy[UNITS];
-    uint64_t gap[UNITS], widest[UNITS]; /* work of other units since a unit's last command, and most between two of them */
+    uint64_t gap[UNITS],
+        widest[UNITS]; /* work of other units since a unit's last command, and most between two of them */
     uint64_t core;
     uint64_t bound;
-    int over;                           /* the bound is reached, or a unit refuses */
+    int over; /* the bound is reached, or a unit refuses */
     struct answer answers[ANSWERS];
     struct cnnvp_guest guest;
 };
@@ -66,8 +67,8 @@ struct cnnvp_train_pricer {
 
 static int is_place(const char *name)
 {
-    static const char *const places[] = {"entry", "norm_entry", "first", "seed", "seed_high", "feature_words", "record",
-                                         "block"};
+    static const char *const places[] = {
+        "entry", "norm_entry", "first", "seed", "seed_high", "feature_words", "record", "block"};
     const size_t length = strlen(name);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i)
         if (strcmp(name, places[i]) == 0)
@@ -92,7 +93,8 @@ static const struct {
     enum unit unit;
     enum form form;
 } table[] = {
-#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) {code, UNIT_##unit, FORM_##descriptor},
+#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) \
+    {code, UNIT_##unit, FORM_##descriptor},
 #include "instruction/opcodes.def"
 };
 
@@ -113,8 +115,7 @@ static uint64_t ask(struct cnnvp_train_pricer *pricer, enum unit unit, const str
 {
     struct cnnvp_cost cost;
     struct cnnvp_error error;
-    const cnnvp_result result =
-        cnnvp_units_command(pricer->target->units, unit_names[unit], command, &cost, &error);
+    const cnnvp_result result = cnnvp_units_command(pricer->target->units, unit_names[unit], command, &cost, &error);
     if (result == CNNVP_DONE && cost.status == CNNVP_OK)
         return cost.ps;
     pricer->over = 1;
@@ -199,15 +200,20 @@ static void ask_latency(struct cnnvp_train_pricer *pricer)
 
 static uint64_t longest(const struct cnnvp_train_pricer *pricer)
 {
-    return cnnvp_maximum(cnnvp_maximum(pricer->busy[ARRAY], pricer->busy[VECTOR]), cnnvp_maximum(pricer->busy[DMA], pricer->core));
+    return cnnvp_maximum(cnnvp_maximum(pricer->busy[ARRAY], pricer->busy[VECTOR]),
+                         cnnvp_maximum(pricer->busy[DMA], pricer->core));
 }
 
 static void note(struct cnnvp_train_pricer *pricer, uint32_t high)
 {
     const struct opcode *opcode = &pricer->opcodes[high >> 24];
     const uint32_t base = high >> 8 & 0xffu;
-    struct cnnvp_command command = {.opcode = high >> 24, .status = high >> 16 & 0xffu, .halves = high & 0xffu,
-                                    .immediate = pricer->low, .count = opcode->count};
+    struct cnnvp_command command = {
+        .opcode = high >> 24,
+        .status = high >> 16 & 0xffu,
+        .halves = high & 0xffu,
+        .immediate = pricer->low,
+        .count = opcode->count};
     pricer->core += CNNVP_PLAN_COMMAND_CYCLES * pricer->target->core_ps;
     memcpy(command.descriptor, &pricer->registers[base], opcode->count * sizeof command.descriptor[0]);
     const uint64_t ps = command.opcode == CNNVP_OPCODE_request ? pieces_ps(pricer, &command, BURST_BYTES, 1)
@@ -271,17 +277,24 @@ struct cnnvp_train_pricer *cnnvp_train_pricer_new(const struct cnnvp_train_targe
     pricer->order = order;
     pricer->target = target;
     pricer->learns = options->learns;
-    pricer->machine = (struct cnnvp_machine){.host = pricer, .read = read_register, .write = write_register,
-                                             .memory = memory};
+    pricer->machine =
+        (struct cnnvp_machine){.host = pricer, .read = read_register, .write = write_register, .memory = memory};
     pricer->binary = (struct cnnvp_train_binary){
         .flags = flags_of(options),
-        .input_halves = target->input_halves, .weight_halves = target->weight_halves,
+        .input_halves = target->input_halves,
+        .weight_halves = target->weight_halves,
         .output_halves = target->output_halves,
         .weight_half = (uint32_t)target->weight_half,
         .output_half = (uint32_t)target->output_half,
-        .arrays = target->arrays, .mantissa_bits = target->mantissa_bits, .value_bytes = target->value_bytes,
-        .held_back = 4u, .held_exponents = 8u,
-        .block = options->block, .rounding = CNNVP_ROUNDING_NEAREST, .momentum = 1u, .batch = options->images,
+        .arrays = target->arrays,
+        .mantissa_bits = target->mantissa_bits,
+        .value_bytes = target->value_bytes,
+        .held_back = 4u,
+        .held_exponents = 8u,
+        .block = options->block,
+        .rounding = CNNVP_ROUNDING_NEAREST,
+        .momentum = 1u,
+        .batch = options->images,
     };
     read_table(pricer->opcodes);
     ask_latency(pricer);
@@ -301,10 +314,24 @@ static void place(struct cnnvp_train_layer *layer, const struct cnnvp_train_targ
 {
     const uint32_t base = (uint32_t)target->map.memory_base;
     uint32_t *const places[] = {
-        &layer->in.mantissas, &layer->in.exponents, &layer->sums, &layer->positive, &layer->positions,
-        &layer->error.mantissas, &layer->error.exponents, &layer->back, &layer->norm_entries, &layer->extreme_entries,
-        &layer->weights.mantissas, &layer->weights.exponents, &layer->master.values, &layer->master.velocity,
-        &layer->biases.mantissas, &layer->biases.exponents, &layer->bias_master.values, &layer->bias_master.velocity};
+        &layer->in.mantissas,
+        &layer->in.exponents,
+        &layer->sums,
+        &layer->positive,
+        &layer->positions,
+        &layer->error.mantissas,
+        &layer->error.exponents,
+        &layer->back,
+        &layer->norm_entries,
+        &layer->extreme_entries,
+        &layer->weights.mantissas,
+        &layer->weights.exponents,
+        &layer->master.values,
+        &layer->master.velocity,
+        &layer->biases.mantissas,
+        &layer->biases.exponents,
+        &layer->bias_master.values,
+        &layer->bias_master.velocity};
     for (uint32_t i = 0; i < sizeof places / sizeof places[0]; ++i)
         *places[i] = base + (i << 26);
 }
@@ -338,16 +365,19 @@ uint64_t cnnvp_train_price(struct cnnvp_train_pricer *pricer, enum cnnvp_train_p
     pricer->layers[0] = pricer->layers[1] = *layer;
     place(&pricer->layers[0], pricer->target);
     place(&pricer->layers[1], pricer->target);
-    pricer->images = (struct cnnvp_train_images){.count = images, .mantissas = pricer->layers[1].in.mantissas,
-                                                 .exponents = pricer->layers[1].in.exponents};
+    pricer->images = (struct cnnvp_train_images){
+        .count = images, .mantissas = pricer->layers[1].in.mantissas, .exponents = pricer->layers[1].in.exponents};
     memset(guest, 0, offsetof(struct cnnvp_guest, collected));
     memset(pricer->registers, 0, sizeof pricer->registers);
     memset(pricer->busy, 0, sizeof pricer->busy);
     guest->machine = &pricer->machine;
     guest->element.machine = &pricer->machine;
-    guest->train = (struct cnnvp_train){.binary = &pricer->binary, .layers = &pricer->layers[first ? 1 : 0],
-                                        .data = &pricer->images, .images = images,
-                                        .step = pricer->learns ? 0 : CNNVP_TRAIN_NO_STEP};
+    guest->train = (struct cnnvp_train){
+        .binary = &pricer->binary,
+        .layers = &pricer->layers[first ? 1 : 0],
+        .data = &pricer->images,
+        .images = images,
+        .step = pricer->learns ? 0 : CNNVP_TRAIN_NO_STEP};
     memset(pricer->gap, 0, sizeof pricer->gap);
     memset(pricer->widest, 0, sizeof pricer->widest);
     pricer->core = 0;

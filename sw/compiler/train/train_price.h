@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a pass of a layer takes with given tiles. The guest's own layer function runs on a machine that only notes what it
- * pushes; the units are asked what each instruction takes, as if it were alone. The price is the longest of what the PE
- * array, the multi-function module, the transfers and the core have to do; what the others do at most between two
+ * What a pass of a layer takes with given tiles. The guest's own layer function runs on a machine that only notes what
+ * it pushes; the units are asked what each instruction takes, as if it were alone. The price is the longest of what the
+ * PE array, the multi-function module, the transfers and the core have to do; what the others do at most between two
  * commands of the busiest unit, which begins and ends the pass; and a little of all work. Nothing here knows how a unit
  * works, how instructions are issued, or in which order they are pushed.
  */

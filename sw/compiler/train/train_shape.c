@@ -9,8 +9,8 @@ cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_
     struct cnnvp_graph graph;
     struct cnnvp_dataset_info info;
     cnnvp_dataset_describe(dataset, &info);
-    const struct cnnvp_array images = {.rank = 4,
-                                       .shape = {(size_t)info.images, info.channels, info.height, info.width}};
+    const struct cnnvp_array images = {
+        .rank = 4, .shape = {(size_t)info.images, info.channels, info.height, info.width}};
     const struct cnnvp_onnx_sizes sizes = {shapes, shape_count, &images};
     const struct cnnvp_train_import_options options = {.weightless = 1, .sizes = &sizes};
     cnnvp_result result = cnnvp_onnx_import_training(onnx_file, &options, &graph, error);

@@ -8,8 +8,8 @@
 
 int cnnvp_train_target_is(const cnnvp_config *config)
 {
-    static const char *const needed[] = {"pe_array.arrays", "pe_array.cols", "pe_array.rows", "pe_array.mantissa_bits",
-                                         "intermediate_buffer.size"};
+    static const char *const needed[] = {
+        "pe_array.arrays", "pe_array.cols", "pe_array.rows", "pe_array.mantissa_bits", "intermediate_buffer.size"};
     uint64_t value;
     const char *text;
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; ++i)
@@ -32,15 +32,18 @@ static cnnvp_result read_module(const cnnvp_config *config, struct cnnvp_train_t
         const char *name;
         uint64_t *bytes;
     } buffers[] = {
-        {"max_min_buffer.size", &target->max_min}, {"sum_buffer.size", &target->sum},
-        {"batch_norm_buffer.size", &target->batch_norm}, {"relu_buffer.size", &target->relu},
-        {"id_buffer.size", &target->id}, {"output_data_buffer.size", &target->output_data},
+        {"max_min_buffer.size", &target->max_min},
+        {"sum_buffer.size", &target->sum},
+        {"batch_norm_buffer.size", &target->batch_norm},
+        {"relu_buffer.size", &target->relu},
+        {"id_buffer.size", &target->id},
+        {"output_data_buffer.size", &target->output_data},
     };
     const char *text;
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; ++i)
         if (cnnvp_config_get(config, buffers[i].name, buffers[i].bytes, &text) != CNNVP_DONE)
-            return cnnvp_compiler_error(error, "the platform has no parameter %s, which training needs",
-                                        buffers[i].name);
+            return cnnvp_compiler_error(
+                error, "the platform has no parameter %s, which training needs", buffers[i].name);
     return CNNVP_DONE;
 }
 

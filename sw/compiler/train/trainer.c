@@ -32,13 +32,13 @@ static cnnvp_result check_options(const struct cnnvp_trainer_options *options, s
     if (options->batch == 0 || options->batch > 65535u)
         return cnnvp_compiler_error(error, "a batch of %u images: 1 to 65535 are possible", options->batch);
     if (!(options->rate > 0.0f) || !isfinite(options->rate))
-        return cnnvp_compiler_error(error, "learning rate %g: a finite number above 0 is needed",
-                                    (double)options->rate);
+        return cnnvp_compiler_error(
+            error, "learning rate %g: a finite number above 0 is needed", (double)options->rate);
     if (!(options->momentum >= 0.0f && options->momentum < 1.0f))
         return cnnvp_compiler_error(error, "momentum %g: 0 or more and below 1 is needed", (double)options->momentum);
     if (!(options->bn_momentum >= 0.0f && options->bn_momentum <= 1.0f))
-        return cnnvp_compiler_error(error, "batch norm's momentum %g: 0 to 1 is possible",
-                                    (double)options->bn_momentum);
+        return cnnvp_compiler_error(
+            error, "batch norm's momentum %g: 0 to 1 is possible", (double)options->bn_momentum);
     if (options->epochs == 0)
         return cnnvp_compiler_error(error, "0 epochs: 1 or more are needed");
     if (options->dataset == NULL)
@@ -57,9 +57,9 @@ static cnnvp_result check_dataset(const struct cnnvp_trainer *trainer, const cnn
         return cnnvp_compiler_error(error, "the %s has %llu images", what, (unsigned long long)info.images);
     if ((uint64_t)info.channels * info.height * info.width != (uint64_t)net->channels * net->height * net->width ||
         (net->height != 1 && (info.channels != net->channels || info.height != net->height)))
-        return cnnvp_compiler_error(error, "%s: the %s has images of %u x %u x %u; the network takes %u x %u x %u",
-                                    trainer->file, what, info.channels, info.height, info.width, net->channels,
-                                    net->height, net->width);
+        return cnnvp_compiler_error(
+            error, "%s: the %s has images of %u x %u x %u; the network takes %u x %u x %u", trainer->file, what,
+            info.channels, info.height, info.width, net->channels, net->height, net->width);
     if (info.classes > net->classes)
         return cnnvp_compiler_error(error, "%s: the %s has labels up to %u; the network has %u classes", trainer->file,
                                     what, info.classes - 1u, net->classes);
@@ -75,9 +75,16 @@ static int carries(const struct cnnvp_trainer_options *options)
 static uint64_t hash_of(const struct cnnvp_trainer *trainer)
 {
     const struct cnnvp_trainer_options *options = &trainer->options;
-    uint64_t words[12] = {options->rounding, options->bn, options->block, options->narrow != 0, options->batch,
-                          options->seed, trainer->target.mantissa_bits, cnnvp_dataset_hash(options->dataset),
-                          trainer->net.count};
+    uint64_t words[12] = {
+        options->rounding,
+        options->bn,
+        options->block,
+        options->narrow != 0,
+        options->batch,
+        options->seed,
+        trainer->target.mantissa_bits,
+        cnnvp_dataset_hash(options->dataset),
+        trainer->net.count};
     uint32_t bn_bits;
     memcpy(&bn_bits, &options->bn_momentum, sizeof bn_bits);
     words[9] = bn_bits;
@@ -85,10 +92,25 @@ static uint64_t hash_of(const struct cnnvp_trainer *trainer)
     uint64_t hash = XXH3_64bits(words, sizeof words);
     for (size_t i = 0; i < trainer->net.count; ++i) {
         const struct cnnvp_train_node *node = &trainer->net.nodes[i];
-        const uint32_t shape[] = {node->ci, node->hi, node->wi, node->co, node->ho, node->wo, node->ph, node->pw,
-                                  node->kx, node->ky, node->sx, node->sy, node->px, node->py,
-                                  (uint32_t)node->relu, (uint32_t)node->pool, (uint32_t)node->has_bias,
-                                  node->norm != CNNVP_TRAIN_NO_LAYER};
+        const uint32_t shape[] = {
+            node->ci,
+            node->hi,
+            node->wi,
+            node->co,
+            node->ho,
+            node->wo,
+            node->ph,
+            node->pw,
+            node->kx,
+            node->ky,
+            node->sx,
+            node->sy,
+            node->px,
+            node->py,
+            (uint32_t)node->relu,
+            (uint32_t)node->pool,
+            (uint32_t)node->has_bias,
+            node->norm != CNNVP_TRAIN_NO_LAYER};
         hash = XXH3_64bits_withSeed(shape, sizeof shape, hash);
     }
     return hash;
@@ -97,13 +119,16 @@ static uint64_t hash_of(const struct cnnvp_trainer *trainer)
 static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trainer *trainer)
 {
     static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
-    static const enum cnnvp_train_binary_block blocks[] = {CNNVP_TRAIN_BY_TENSOR, CNNVP_TRAIN_BY_IMAGE,
-                                                          CNNVP_TRAIN_BY_CHANNEL};
+    static const enum cnnvp_train_binary_block blocks[] = {
+        CNNVP_TRAIN_BY_TENSOR, CNNVP_TRAIN_BY_IMAGE, CNNVP_TRAIN_BY_CHANNEL};
     const struct cnnvp_trainer_options *options = &trainer->options;
     const uint64_t batch = options->batch < trainer->images ? options->batch : trainer->images;
     return (struct cnnvp_train_build_options){
-        .plan = {.block = blocks[options->block], .images = (uint32_t)batch, .learns = 1,
-                 .narrow = options->narrow != 0, .by_channel = options->order == CNNVP_TRAIN_ORDER_CHANNEL},
+        .plan = {.block = blocks[options->block],
+                 .images = (uint32_t)batch,
+                 .learns = 1,
+                 .narrow = options->narrow != 0,
+                 .by_channel = options->order == CNNVP_TRAIN_ORDER_CHANNEL},
         .flags = (options->order == CNNVP_TRAIN_ORDER_CHANNEL ? CNNVP_TRAIN_CHANNEL_ORDER : 0u) |
                  (options->bn == CNNVP_TRAIN_BN_STANDARD ? CNNVP_TRAIN_STANDARD_BN : 0u) |
                  (options->narrow ? CNNVP_TRAIN_NARROW : 0u),
@@ -125,11 +150,11 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     const struct cnnvp_trainer_options *options = &trainer->options;
     struct cnnvp_dataset_info info;
     cnnvp_dataset_describe(options->dataset, &info);
-    const struct cnnvp_array images = {.rank = 4,
-                                       .shape = {(size_t)info.images, info.channels, info.height, info.width}};
+    const struct cnnvp_array images = {
+        .rank = 4, .shape = {(size_t)info.images, info.channels, info.height, info.width}};
     const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, &images};
-    const struct cnnvp_train_import_options import = {options->random_weights, options->seed, options->timing_only,
-                                                      &sizes};
+    const struct cnnvp_train_import_options import = {
+        options->random_weights, options->seed, options->timing_only, &sizes};
     cnnvp_result result = cnnvp_train_target_read(config, &trainer->target, error);
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
@@ -217,12 +242,13 @@ void cnnvp_trainer_info(const cnnvp_trainer *trainer, struct cnnvp_trainer_info 
 
 static struct cnnvp_train_source source_of(const struct cnnvp_trainer *trainer)
 {
-    return (struct cnnvp_train_source){.graph = &trainer->graph,
-                                       .net = &trainer->net,
-                                       .target = &trainer->target,
-                                       .build = &trainer->build,
-                                       .learns = 1,
-                                       .narrow = trainer->options.narrow != 0};
+    return (struct cnnvp_train_source){
+        .graph = &trainer->graph,
+        .net = &trainer->net,
+        .target = &trainer->target,
+        .build = &trainer->build,
+        .learns = 1,
+        .narrow = trainer->options.narrow != 0};
 }
 
 struct bytes_reader {
@@ -264,8 +290,8 @@ static cnnvp_result put_order(const struct cnnvp_trainer *trainer, cnnvp_platfor
 {
     const uint64_t count = trainer->images;
     void *mapped = NULL;
-    if (cnnvp_platform_map(platform, trainer->build.header.order,
-                           count * trainer->options.epochs * sizeof(uint32_t), &mapped) != CNNVP_DONE)
+    if (cnnvp_platform_map(platform, trainer->build.header.order, count * trainer->options.epochs * sizeof(uint32_t),
+                           &mapped) != CNNVP_DONE)
         return cnnvp_compiler_error(error, "the platform has no memory for the order of images");
     uint32_t *order = mapped;
     for (uint64_t epoch = 0; epoch < trainer->options.epochs; ++epoch)
@@ -350,8 +376,8 @@ cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, 
         return cnnvp_compiler_error(error, "the state belongs to another training: network, data set, batch, rounding, "
                                            "batch norm, blocks, mantissas and seed must be the same");
     if (size - sizeof header != header.bytes)
-        return cnnvp_compiler_error(error, "the state has %zu bytes; %zu are needed", size - sizeof header,
-                                    (size_t)header.bytes);
+        return cnnvp_compiler_error(
+            error, "the state has %zu bytes; %zu are needed", size - sizeof header, (size_t)header.bytes);
     if (header.next_step > trainer->build.header.steps)
         return cnnvp_compiler_error(error, "the state was taken after %llu steps; this training ends after %u",
                                     (unsigned long long)header.next_step, trainer->build.header.steps);
@@ -413,7 +439,8 @@ static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform
             describe_layer(trainer, i, layers, images);
         layers[softmax] = (struct cnnvp_layer_info){
             .name = trainer->net.softmax ? trainer->graph.layers[trainer->net.softmax_layer].name : "softmax",
-            .op = "softmax", .phase = "forward"};
+            .op = "softmax",
+            .phase = "forward"};
         images[softmax] = trainer->trained_images + trainer->evaluated_images;
         const struct cnnvp_work_info work = {
             .struct_size = sizeof work,

@@ -13,16 +13,16 @@ struct cnnvp_trainer {
     struct cnnvp_train_target target;
     struct cnnvp_trainer_options options;
     struct cnnvp_train_build build;
-    uint64_t images;          /* of the training's data set */
+    uint64_t images; /* of the training's data set */
     uint64_t evaluation;
-    uint64_t hash;            /* of all that a state is bound to */
-    uint8_t *state;           /* to begin with; NULL: weights of the graph */
+    uint64_t hash;  /* of all that a state is bound to */
+    uint8_t *state; /* to begin with; NULL: weights of the graph */
     size_t state_size;
     /* Where the run is. */
-    int marked;               /* the guest has said that something is complete */
-    int evaluates;            /* what comes next is an evaluation */
+    int marked;    /* the guest has said that something is complete */
+    int evaluates; /* what comes next is an evaluation */
     uint64_t next_step;
-    uint64_t trained_images;  /* of this run, for its statistics */
+    uint64_t trained_images; /* of this run, for its statistics */
     uint64_t evaluated_images;
 };
 
@@ -51,15 +51,13 @@ struct cnnvp_train_reader {
     uint32_t channels;
     uint64_t plane;
 };
-CNNVP_MUST_USE cnnvp_result cnnvp_train_put_images(const struct cnnvp_train_source *source,
-                                                   const struct cnnvp_train_images *images, uint32_t block,
-                                                   const struct cnnvp_train_reader *reader, cnnvp_platform *platform,
-                                                   struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_train_put_images(
+    const struct cnnvp_train_source *source, const struct cnnvp_train_images *images, uint32_t block,
+    const struct cnnvp_train_reader *reader, cnnvp_platform *platform, struct cnnvp_error *error);
 
 /* Regions that training goes on from, in a fixed order; calls the function for each. */
-CNNVP_MUST_USE cnnvp_result cnnvp_train_each_region(const struct cnnvp_train_source *source,
-                                                    cnnvp_result (*function)(void *context, uint32_t address,
-                                                                             size_t bytes),
-                                                    void *context);
+CNNVP_MUST_USE cnnvp_result cnnvp_train_each_region(
+    const struct cnnvp_train_source *source, cnnvp_result (*function)(void *context, uint32_t address, size_t bytes),
+    void *context);
 
 #endif

@@ -55,8 +55,8 @@ static uint32_t device_access(struct host_cpu *self, uint32_t op, uint32_t addre
     if (status == CNNVP_E_STOPPED)
         stop(self);
     else if (status != CNNVP_OK)
-        self->ops->log(self->host, CNNVP_LOG_WARNING, "device access at 0x%08x failed: %s",
-                       (unsigned)address, cnnvp_status_text(status));
+        self->ops->log(self->host, CNNVP_LOG_WARNING, "device access at 0x%08x failed: %s", (unsigned)address,
+                       cnnvp_status_text(status));
     return value;
 }
 
@@ -113,8 +113,9 @@ static void process(void *instance)
     self->memory.data = NULL;
     if (cnnvp_guest_init(&self->guest, &self->machine) != 0) {
         if (!self->stopped)
-            self->ops->finish(self->host, 2, "no network binary in memory, or memory that gives no direct access (which "
-                                             "--cpu iss does not need)");
+            self->ops->finish(self->host, 2,
+                              "no network binary in memory, or memory that gives no direct access (which "
+                              "--cpu iss does not need)");
         return;
     }
     const int code = cnnvp_guest_run(&self->guest);
@@ -139,8 +140,8 @@ static int init(void *instance, const struct cnnvp_init *init)
     self->host = init->host;
     self->ops = init->ops;
     self->machine = (struct cnnvp_machine){self, device_read, device_write, memory, console, sleep_once};
-    self->access_time = cnnvp_edge_time(self->ops->param(self->host, PARAM_clock_mhz),
-                                        self->ops->param(self->host, PARAM_access_cycles));
+    self->access_time = cnnvp_edge_time(
+        self->ops->param(self->host, PARAM_clock_mhz), self->ops->param(self->host, PARAM_access_cycles));
     return CNNVP_OK;
 }
 
@@ -151,7 +152,7 @@ static void reset(void *instance)
 }
 
 static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) \
     {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
 #include "host/host_cpu.def"
 };

@@ -47,13 +47,13 @@ enum cnnvp_train_base {
 
 /* Planes of rows of bytes in memory, dense in a buffer half. */
 struct cnnvp_train_box {
-    uint32_t address;    /* in memory */
-    uint32_t row;        /* bytes */
+    uint32_t address; /* in memory */
+    uint32_t row;     /* bytes */
     uint32_t rows;
     uint32_t row_stride; /* bytes, in memory */
     uint32_t planes;
     uint32_t plane_stride;
-    uint32_t features;   /* values of maps among it */
+    uint32_t features; /* values of maps among it */
 };
 
 static inline uint32_t cnnvp_train_even(uint32_t bytes)

@@ -177,8 +177,7 @@ static void load_exponents(struct cnnvp_guest *guest, const struct map *map, uin
 static uint32_t load_map(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_cut *cut,
                          enum cnnvp_train_buffer buffer, uint32_t *half)
 {
-    const uint32_t bytes =
-        cut->images * cut->channels * cut->rows * map->width * guest->train.binary->value_bytes;
+    const uint32_t bytes = cut->images * cut->channels * cut->rows * map->width * guest->train.binary->value_bytes;
     const uint32_t exponents = cnnvp_train_even(bytes);
     const struct cnnvp_train_box box = map_box(guest, map, cut->image, cut);
     if (cnnvp_train_find(guest, buffer, box.address, cnnvp_train_pack(cut->channels, cut->rows), cut->images, half))
@@ -265,7 +264,5 @@ uint32_t cnnvp_train_seed_of(const struct cnnvp_guest *guest, const struct cnnvp
 
 uint32_t cnnvp_train_exponents(const struct cnnvp_guest *guest, uint32_t block, uint32_t channels)
 {
-    return block == CNNVP_TRAIN_BY_IMAGE     ? guest->train.images
-           : block == CNNVP_TRAIN_BY_CHANNEL ? channels
-                                             : 1u;
+    return block == CNNVP_TRAIN_BY_IMAGE ? guest->train.images : block == CNNVP_TRAIN_BY_CHANNEL ? channels : 1u;
 }

@@ -68,8 +68,14 @@ static struct cnnvp_train_box matrix_box(const struct work *work, const struct t
                                          uint32_t bytes)
 {
     const uint32_t stride = work->layer->ci * work->taps * bytes;
-    return (struct cnnvp_train_box){address + tile->out * stride + tile->in * work->taps * bytes,
-                                    tile->ins * work->taps * bytes, tile->outs, stride, 1, 0, 0};
+    return (struct cnnvp_train_box){
+        address + tile->out * stride + tile->in * work->taps * bytes,
+        tile->ins * work->taps * bytes,
+        tile->outs,
+        stride,
+        1,
+        0,
+        0};
 }
 
 static struct cnnvp_train_box vector_box(const struct tile *tile, uint32_t address)
@@ -83,10 +89,9 @@ static void decode(const struct work *work, const struct tile *tile, const struc
 {
     const struct cnnvp_train_binary *binary = work->guest->train.binary;
     const int by_channel = binary->block == CNNVP_TRAIN_BY_CHANNEL;
-    const struct cnnvp_train_box box =
-        matrix_box(work, tile, work->layer->weights.mantissas, binary->value_bytes);
-    const struct cnnvp_train_box of_blocks = {work->layer->weights.exponents + (by_channel ? tile->out : 0),
-                                              by_channel ? tile->outs : 1u, 1, 0, 1, 0, 0};
+    const struct cnnvp_train_box box = matrix_box(work, tile, work->layer->weights.mantissas, binary->value_bytes);
+    const struct cnnvp_train_box of_blocks = {
+        work->layer->weights.exponents + (by_channel ? tile->out : 0), by_channel ? tile->outs : 1u, 1, 0, 1, 0, 0};
     const struct cnnvp_tdecode descriptor = {
         .in_addr = places->narrow,
         .in_stride = tile->ins * work->taps,
@@ -289,12 +294,11 @@ static void load_operands(const struct work *work, const struct tile *tile, stru
     if (end > (int32_t)layer->hi)
         end = (int32_t)layer->hi;
     const int32_t from = begin < 0 ? 0 : begin;
-    o->in = (struct cnnvp_train_cut){o->error.image, o->error.images, tile->in,
-                                     tile->ins,      (uint32_t)from,  (uint32_t)(end - from)};
+    o->in = (struct cnnvp_train_cut){
+        o->error.image, o->error.images, tile->in, tile->ins, (uint32_t)from, (uint32_t)(end - from)};
     o->pad_rows = (uint32_t)(from - begin);
     o->in_exponents = cnnvp_train_load_inputs(work->guest, layer, &o->in, &o->input);
-    o->error_exponents =
-        cnnvp_train_load_errors(work->guest, layer, &o->error, CNNVP_TRAIN_WEIGHT, &o->weight);
+    o->error_exponents = cnnvp_train_load_errors(work->guest, layer, &o->error, CNNVP_TRAIN_WEIGHT, &o->weight);
 }
 
 static void push_gradient(const struct work *work, const struct tile *tile, const struct operands *o, int bias)
@@ -315,9 +319,12 @@ static void accumulate_tile(const struct work *work, const struct tile *tile, co
     for (uint32_t image = 0; image < images; image += tiles->images)
         for (uint32_t row = 0; row < work->layer->ho; row += tiles->rows) {
             o.error = (struct cnnvp_train_cut){
-                .image = image, .images = cnnvp_minimum32(tiles->images, images - image),
-                .channel = tile->out, .channels = tile->outs,
-                .row = row, .rows = cnnvp_minimum32(tiles->rows, work->layer->ho - row),
+                .image = image,
+                .images = cnnvp_minimum32(tiles->images, images - image),
+                .channel = tile->out,
+                .channels = tile->outs,
+                .row = row,
+                .rows = cnnvp_minimum32(tiles->rows, work->layer->ho - row),
             };
             load_operands(work, tile, &o);
             if (!o.accumulate && before->valid)
@@ -342,8 +349,10 @@ static void accumulate(const struct work *work)
     for (uint32_t in = 0; in < layer->ci; in += layer->gradient.in)
         for (uint32_t out = 0; out < layer->co; out += layer->gradient.out) {
             const struct tile tile = {
-                .in = in, .ins = cnnvp_minimum32(layer->gradient.in, layer->ci - in),
-                .out = out, .outs = cnnvp_minimum32(layer->gradient.out, layer->co - out),
+                .in = in,
+                .ins = cnnvp_minimum32(layer->gradient.in, layer->ci - in),
+                .out = out,
+                .outs = cnnvp_minimum32(layer->gradient.out, layer->co - out),
                 .valid = 1,
             };
             accumulate_tile(work, &tile, &before);
@@ -453,9 +462,13 @@ static void quantise(const struct work *work)
     const struct cnnvp_train_layer *layer = work->layer;
     const uint32_t entries = weight_entries(work);
     const struct copy weights = {
-        .from = layer->master.values, .to = layer->weights.mantissas,
-        .rows = layer->co, .values = layer->ci * work->taps, .kernel = layer->kx,
-        .rows_at_once = layer->quantise_rows, .by_channel = work->guest->train.binary->block == CNNVP_TRAIN_BY_CHANNEL,
+        .from = layer->master.values,
+        .to = layer->weights.mantissas,
+        .rows = layer->co,
+        .values = layer->ci * work->taps,
+        .kernel = layer->kx,
+        .rows_at_once = layer->quantise_rows,
+        .by_channel = work->guest->train.binary->block == CNNVP_TRAIN_BY_CHANNEL,
         .seed = cnnvp_train_seed_of(work->guest, layer, CNNVP_TRAIN_SEED_WEIGHT),
     };
     hold_exponents(work, 0, entries, layer->weights.exponents);
@@ -463,8 +476,12 @@ static void quantise(const struct work *work)
     if (!layer->bias)
         return;
     const struct copy biases = {
-        .from = layer->bias_master.values, .to = layer->biases.mantissas,
-        .rows = 1, .values = layer->co, .kernel = layer->co, .rows_at_once = 1,
+        .from = layer->bias_master.values,
+        .to = layer->biases.mantissas,
+        .rows = 1,
+        .values = layer->co,
+        .kernel = layer->co,
+        .rows_at_once = 1,
         .seed = cnnvp_train_seed_of(work->guest, layer, CNNVP_TRAIN_SEED_BIAS),
     };
     hold_exponents(work, entries, 1, layer->biases.exponents);
@@ -482,8 +499,8 @@ void cnnvp_train_learn(struct cnnvp_guest *guest, const struct cnnvp_train_layer
         .adds_float = cnnvp_train_adds_float(guest),
     };
     cnnvp_train_forget(guest);
-    cnnvp_train_clear_held(guest, CNNVP_TRAIN_EXTREMES, 0,
-                           (weight_entries(&work) + layer->bias) * CNNVP_TRAIN_EXTREME_BYTES);
+    cnnvp_train_clear_held(
+        guest, CNNVP_TRAIN_EXTREMES, 0, (weight_entries(&work) + layer->bias) * CNNVP_TRAIN_EXTREME_BYTES);
     accumulate(&work);
     quantise(&work);
 }

@@ -39,8 +39,14 @@ static uint32_t packed_bytes(uint32_t values, uint32_t width)
 static struct cnnvp_train_box packed_box(const struct cnnvp_train_layer *layer, const struct cnnvp_train_cut *cut,
                                          uint32_t address, uint32_t bytes)
 {
-    return (struct cnnvp_train_box){address + (cut->image * layer->co + cut->channel) * bytes, cut->channels * bytes,
-                                    cut->images, layer->co * bytes, 1, 0, 0};
+    return (struct cnnvp_train_box){
+        address + (cut->image * layer->co + cut->channel) * bytes,
+        cut->channels * bytes,
+        cut->images,
+        layer->co * bytes,
+        1,
+        0,
+        0};
 }
 
 static uint32_t held_exponents(const struct cnnvp_guest *guest, uint32_t block, const struct cnnvp_train_cut *cut)
@@ -83,7 +89,9 @@ static struct blocks measured(uint32_t block, const struct cnnvp_train_cut *cut,
 {
     const uint32_t by_image = block == CNNVP_TRAIN_BY_IMAGE;
     const uint32_t by_channel = block == CNNVP_TRAIN_BY_CHANNEL;
-    return (struct blocks){base + (by_image ? cut->image : by_channel ? cut->channel : 0),
+    return (struct blocks){base + (by_image     ? cut->image
+                                   : by_channel ? cut->channel
+                                                : 0),
                            cnnvp_train_pack(by_image, by_channel)};
 }
 
@@ -91,8 +99,8 @@ static void clear_measured(struct cnnvp_guest *guest, const struct cnnvp_train_l
                            uint32_t base)
 {
     const uint32_t entries = cnnvp_train_exponents(guest, block, layer->co);
-    cnnvp_train_clear_held(guest, CNNVP_TRAIN_EXTREMES, base * CNNVP_TRAIN_EXTREME_BYTES,
-                           entries * CNNVP_TRAIN_EXTREME_BYTES);
+    cnnvp_train_clear_held(
+        guest, CNNVP_TRAIN_EXTREMES, base * CNNVP_TRAIN_EXTREME_BYTES, entries * CNNVP_TRAIN_EXTREME_BYTES);
 }
 
 /* Exponents from measured extremes. */
@@ -148,8 +156,8 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
         .first = (cut->image * layer->co + cut->channel) * plane,
         .tensor_image_stride = layer->co * plane,
     };
-    uint32_t status = 1u << CNNVP_STATUS_tpost_fp32 | layer->norm << CNNVP_STATUS_tpost_norm |
-                      layer->relu << CNNVP_STATUS_tpost_relu;
+    uint32_t status =
+        1u << CNNVP_STATUS_tpost_fp32 | layer->norm << CNNVP_STATUS_tpost_norm | layer->relu << CNNVP_STATUS_tpost_relu;
     if (measures)
         status |= 1u << CNNVP_STATUS_tpost_measure;
     else
@@ -197,9 +205,8 @@ static void push_squares(struct cnnvp_guest *guest, const struct cnnvp_train_lay
         .first = cut->image * plane,
         .map = plane,
     };
-    cnnvp_train_push(guest, CNNVP_OPCODE_tstat,
-                     1u << CNNVP_STATUS_tstat_fp32 | 1u << CNNVP_STATUS_tstat_squares, middle(half),
-                     CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
+    cnnvp_train_push(guest, CNNVP_OPCODE_tstat, 1u << CNNVP_STATUS_tstat_fp32 | 1u << CNNVP_STATUS_tstat_squares,
+                     middle(half), CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
 }
 
 /* Brings every tile of sums back. Stores follow the loads of the next tile. */
@@ -289,8 +296,8 @@ void cnnvp_train_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
 static void load_labels(struct cnnvp_guest *guest, const struct cnnvp_train_cut *cut, uint32_t half, uint32_t at)
 {
     for (uint32_t i = 0; i < cut->images; ++i) {
-        const struct cnnvp_train_box box = {guest->train.data->labels + cnnvp_train_number(guest, cut->image + i) * 4u,
-                                            4, 1, 0, 1, 0, 0};
+        const struct cnnvp_train_box box = {
+            guest->train.data->labels + cnnvp_train_number(guest, cut->image + i) * 4u, 4, 1, 0, 1, 0, 0};
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, at + i * 4u, &box);
     }
 }
@@ -331,16 +338,16 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
         .entry = by_image ? cut->image : 0,
         .entry_image_stride = (uint32_t)by_image,
     };
-    cnnvp_train_push(guest, CNNVP_OPCODE_tsoftmax,
-                     1u << CNNVP_STATUS_tsoftmax_fp32 |
-                         (train->data->labels != 0 ? 1u : 0u) << CNNVP_STATUS_tsoftmax_gradient,
-                     middle(half), CNNVP_TRAIN_BASE_SOFTMAX, &softmax, sizeof softmax);
+    cnnvp_train_push(
+        guest, CNNVP_OPCODE_tsoftmax,
+        1u << CNNVP_STATUS_tsoftmax_fp32 | (train->data->labels != 0 ? 1u : 0u) << CNNVP_STATUS_tsoftmax_gradient,
+        middle(half), CNNVP_TRAIN_BASE_SOFTMAX, &softmax, sizeof softmax);
     const struct cnnvp_theld held = {.address = records, .bytes = cut->images * record};
     cnnvp_train_push(guest, CNNVP_OPCODE_tsave, (uint32_t)CNNVP_TRAIN_RECORDS << CNNVP_STATUS_tsave_buffer,
                      middle(half), CNNVP_TRAIN_BASE_HELD, &held, sizeof held);
     const uint32_t first = learns ? 0 : train->first;
-    const struct cnnvp_train_box results = {train->data->results + (first + cut->image) * record, cut->images * record,
-                                            1, 0, 1, 0, 0};
+    const struct cnnvp_train_box results = {
+        train->data->results + (first + cut->image) * record, cut->images * record, 1, 0, 1, 0, 0};
     cnnvp_train_put(guest, half, records, &results);
     if (learns) {
         const struct cnnvp_train_box back = cnnvp_train_sums_box(layer->back, classes, 1, 1, cut);
@@ -459,8 +466,8 @@ static void push_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
 static void store_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                        const struct cnnvp_train_cut *cut, uint32_t half)
 {
-    const struct cnnvp_train_box box = packed_box(layer, cut, layer->error.mantissas,
-                                                  layer->ho * layer->wo * guest->train.binary->value_bytes);
+    const struct cnnvp_train_box box =
+        packed_box(layer, cut, layer->error.mantissas, layer->ho * layer->wo * guest->train.binary->value_bytes);
     cnnvp_train_put(guest, half, back_places_of(layer, cut).out, &box);
 }
 

@@ -13,12 +13,12 @@
 /* The kernels' side of a product. */
 struct product {
     const struct cnnvp_train_layer *layer;
-    int error;             /* terror, tback: channels exchanged */
+    int error; /* terror, tback: channels exchanged */
     int adds_float;
     uint32_t in_channels, in_height, in_width;
     uint32_t out_channels, out_height, out_width;
     struct cnnvp_train_tiles tiles;
-    uint32_t sums;         /* where the result lies in memory */
+    uint32_t sums; /* where the result lies in memory */
     uint32_t held_scale;
 };
 
@@ -46,7 +46,9 @@ static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_train_
         .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_scale,
         .format = cnnvp_train_format(guest),
         .out_image_stride = pending->channels * plane,
-        .entry = by_channel ? pending->channel : by_image ? pending->image : 0,
+        .entry = by_channel ? pending->channel
+                 : by_image ? pending->image
+                            : 0,
         .entry_strides = cnnvp_train_pack(by_image, by_channel),
         .first = pending->image * map + pending->row * pending->map_width,
         .map = map,
@@ -64,10 +66,10 @@ static void advance(struct cnnvp_guest *guest)
         push_statistics(guest, pending);
         return;
     }
-    const struct cnnvp_train_cut cut = {pending->image,    pending->images, pending->channel,
-                                        pending->channels, pending->row,    pending->rows};
-    const struct cnnvp_train_box box = cnnvp_train_sums_box(pending->address, pending->map_channels,
-                                                            pending->map_height, pending->map_width, &cut);
+    const struct cnnvp_train_cut cut = {
+        pending->image, pending->images, pending->channel, pending->channels, pending->row, pending->rows};
+    const struct cnnvp_train_box box =
+        cnnvp_train_sums_box(pending->address, pending->map_channels, pending->map_height, pending->map_width, &cut);
     cnnvp_train_put(guest, pending->half, 0, &box);
 }
 
@@ -145,8 +147,7 @@ static uint32_t load_kernels(struct cnnvp_guest *guest, const struct product *pr
     const uint32_t rows = product->error ? channels : out->channels;
     const uint32_t columns = product->error ? out->channels : channels;
     const struct cnnvp_train_box box = {
-        .address = layer->weights.mantissas + first_row * row_stride +
-                   (product->error ? out->channel : channel) * taps,
+        .address = layer->weights.mantissas + first_row * row_stride + (product->error ? out->channel : channel) * taps,
         .row = columns * taps,
         .rows = rows,
         .row_stride = row_stride,
@@ -253,8 +254,8 @@ static void push_bias(struct cnnvp_guest *guest, const struct product *product, 
     const struct cnnvp_train_layer *layer = product->layer;
     const uint32_t bytes = guest->train.binary->value_bytes;
     struct slice slice = {.channels = 1, .rows = tile->cut.rows, .accumulate = 1};
-    const struct cnnvp_train_box box = {layer->biases.mantissas + tile->cut.channel * bytes, tile->cut.channels * bytes,
-                                        1, 0, 1, 0, 0};
+    const struct cnnvp_train_box box = {
+        layer->biases.mantissas + tile->cut.channel * bytes, tile->cut.channels * bytes, 1, 0, 1, 0, 0};
     const struct cnnvp_train_box exponent = {layer->biases.exponents, 1, 1, 0, 1, 0, 0};
     uint32_t half;
     slice.kernel_exponents = cnnvp_train_even(box.row);
@@ -267,8 +268,11 @@ static void push_bias(struct cnnvp_guest *guest, const struct product *product, 
     const uint32_t plane = tile->cut.rows * product->out_width;
     if (layer->op == CNNVP_TRAIN_FC) {
         const struct cnnvp_tmatmul matmul = {
-            .images = tile->cut.images, .inputs = 1, .outputs = tile->cut.channels,
-            .out_image_stride = tile->cut.channels, .weight_exp_addr = slice.kernel_exponents,
+            .images = tile->cut.images,
+            .inputs = 1,
+            .outputs = tile->cut.channels,
+            .out_image_stride = tile->cut.channels,
+            .weight_exp_addr = slice.kernel_exponents,
             .out_exp_addr = CNNVP_TRAIN_HELD | product->held_scale,
         };
         cnnvp_train_push(guest, CNNVP_OPCODE_tmatmul, status, slice.halves, CNNVP_TRAIN_BASE_MATMUL, &matmul,
@@ -277,10 +281,17 @@ static void push_bias(struct cnnvp_guest *guest, const struct product *product, 
     }
     const uint32_t size = cnnvp_train_pack(product->out_width, tile->cut.rows);
     const struct cnnvp_tconv conv = {
-        .in_size = size, .images = tile->cut.images, .in_channels = 1, .out_channels = tile->cut.channels,
-        .out_size = size, .kernel = cnnvp_train_pack(1, 1), .stride = cnnvp_train_pack(1, 1),
-        .out_channel_stride = plane, .out_image_stride = tile->cut.channels * plane,
-        .weight_exp_addr = slice.kernel_exponents, .out_exp_addr = CNNVP_TRAIN_HELD | product->held_scale,
+        .in_size = size,
+        .images = tile->cut.images,
+        .in_channels = 1,
+        .out_channels = tile->cut.channels,
+        .out_size = size,
+        .kernel = cnnvp_train_pack(1, 1),
+        .stride = cnnvp_train_pack(1, 1),
+        .out_channel_stride = plane,
+        .out_image_stride = tile->cut.channels * plane,
+        .weight_exp_addr = slice.kernel_exponents,
+        .out_exp_addr = CNNVP_TRAIN_HELD | product->held_scale,
     };
     cnnvp_train_push(guest, CNNVP_OPCODE_tforward, status, slice.halves, CNNVP_TRAIN_BASE_CONV, &conv, sizeof conv);
 }
@@ -295,9 +306,8 @@ static void push_slice(struct cnnvp_guest *guest, const struct product *product,
     uint32_t weight = 0;
     in.channels = cnnvp_minimum32(product->tiles.in, product->in_channels - channel);
     slice.pad_rows = input_rows(product, &tile->cut, &in.row, &in.rows);
-    slice.exponents = product->error
-                          ? cnnvp_train_load_errors(guest, product->layer, &in, CNNVP_TRAIN_INPUT, &input)
-                          : cnnvp_train_load_inputs(guest, product->layer, &in, &input);
+    slice.exponents = product->error ? cnnvp_train_load_errors(guest, product->layer, &in, CNNVP_TRAIN_INPUT, &input)
+                                     : cnnvp_train_load_inputs(guest, product->layer, &in, &input);
     slice.kernel_exponents = load_kernels(guest, product, &tile->cut, channel, in.channels, &weight);
     if (channel == 0 || reload) {
         /* With one half, what waits there must leave first. */
@@ -309,8 +319,8 @@ static void push_slice(struct cnnvp_guest *guest, const struct product *product,
         /* The sums that come back may be those that have not been stored yet. */
         if (is_pending(guest, &tile->cut))
             finish(guest);
-        const struct cnnvp_train_box box = cnnvp_train_sums_box(product->sums, product->out_channels,
-                                                                product->out_height, product->out_width, &tile->cut);
+        const struct cnnvp_train_box box = cnnvp_train_sums_box(
+            product->sums, product->out_channels, product->out_height, product->out_width, &tile->cut);
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, tile->half, 0, &box);
     }
     slice.channels = in.channels;
@@ -399,8 +409,12 @@ void cnnvp_train_forward(struct cnnvp_guest *guest, const struct cnnvp_train_lay
     const struct product product = {
         .layer = layer,
         .adds_float = layer->bias || cnnvp_train_adds_float(guest),
-        .in_channels = layer->ci, .in_height = layer->hi, .in_width = layer->wi,
-        .out_channels = layer->co, .out_height = layer->ho, .out_width = layer->wo,
+        .in_channels = layer->ci,
+        .in_height = layer->hi,
+        .in_width = layer->wi,
+        .out_channels = layer->co,
+        .out_height = layer->ho,
+        .out_width = layer->wo,
         .tiles = layer->forward,
         .sums = layer->sums,
         .held_scale = guest->train.binary->held_scale,
@@ -415,8 +429,12 @@ void cnnvp_train_error(struct cnnvp_guest *guest, const struct cnnvp_train_layer
         .layer = layer,
         .error = 1,
         .adds_float = cnnvp_train_adds_float(guest),
-        .in_channels = layer->co, .in_height = layer->ho, .in_width = layer->wo,
-        .out_channels = layer->ci, .out_height = layer->hi, .out_width = layer->wi,
+        .in_channels = layer->co,
+        .in_height = layer->ho,
+        .in_width = layer->wo,
+        .out_channels = layer->ci,
+        .out_height = layer->hi,
+        .out_width = layer->wi,
         .tiles = layer->backward,
         .sums = below->back,
         .held_scale = guest->train.binary->held_back,

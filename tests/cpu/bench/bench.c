@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ROUNDS 300 /* about 136 million instructions */
+#define ROUNDS 300           /* about 136 million instructions */
 #define EXPECTED 0x41694c42u /* as computed by the same source on an x86-64 host */
 
 volatile uint32_t tohost __attribute__((section(".tohost"), aligned(64)));
@@ -147,10 +147,24 @@ static uint32_t machine(void)
     uint32_t counts[4] = {0};
     for (const char *p = text; *p != 0; ++p) {
         switch (*p) {
-        case 'a': case 'e': case 'i': case 'o': case 'u': state = state == VOWEL ? END : VOWEL; break;
-        case ' ': state = START; break;
-        case 'q': case 'x': case 'z': state = END; break;
-        default: state = state == START ? WORD : state; break;
+        case 'a':
+        case 'e':
+        case 'i':
+        case 'o':
+        case 'u':
+            state = state == VOWEL ? END : VOWEL;
+            break;
+        case ' ':
+            state = START;
+            break;
+        case 'q':
+        case 'x':
+        case 'z':
+            state = END;
+            break;
+        default:
+            state = state == START ? WORD : state;
+            break;
         }
         ++counts[state];
     }

@@ -23,7 +23,7 @@ struct cnnvp_names {
     struct cnnvp_name {
         const char *name;
         uint32_t value;
-    } *slots;
+    } * slots;
     size_t capacity;
     size_t count;
 };

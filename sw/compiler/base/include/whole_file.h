@@ -10,7 +10,7 @@
 struct cnnvp_whole_file {
     const char *name; /* the caller's */
     FILE *stream;
-    char *temporary;  /* empty: written in place, where the name stands for a device, a pipe or a link */
+    char *temporary; /* empty: written in place, where the name stands for a device, a pipe or a link */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_whole_open(const char *name, struct cnnvp_whole_file *file,

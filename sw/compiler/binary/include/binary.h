@@ -30,21 +30,21 @@ struct cnnvp_build {
     struct cnnvp_binary_layer *layers;   /* one for each of the graph's */
     struct cnnvp_binary_tensor *tensors; /* one for each of the graph's */
     struct cnnvp_binary_blobs blobs;
-    int16_t **tables;                   /* of each layer, NULL if it has none */
-    size_t table_bytes;                 /* header and tables */
-    uint64_t blob_end;                  /* address after header, tables and blobs */
-    uint64_t end;                       /* address behind everything */
-    struct cnnvp_depth *depth;          /* depth.h; NULL: layer by layer */
+    int16_t **tables;                       /* of each layer, NULL if it has none */
+    size_t table_bytes;                     /* header and tables */
+    uint64_t blob_end;                      /* address after header, tables and blobs */
+    uint64_t end;                           /* address behind everything */
+    struct cnnvp_depth *depth;              /* depth.h; NULL: layer by layer */
     struct cnnvp_plan_finalists *finalists; /* of each layer outside of chains; NULL: planned before, or kept on chip */
 };
 
 /* Plans and places. Neither depends on the graph's number formats, which may still change. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                              const struct cnnvp_binary_options *options, struct cnnvp_build *build,
-                                              struct cnnvp_error *error);
+                                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
+                                               struct cnnvp_error *error);
 /* Takes the number formats that the graph has now. `rounding`: enum cnnvp_round_mode. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,
-                                                     struct cnnvp_build *build, struct cnnvp_error *error);
+                                                      struct cnnvp_build *build, struct cnnvp_error *error);
 void cnnvp_binary_clear(struct cnnvp_build *build, size_t layers);
 /* Bytes of the binary at CNNVP_BINARY_ADDRESS; of a weightless graph's the tables alone. */
 size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build);
@@ -82,12 +82,12 @@ uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t fir
 /* What the binary has of chains. Levels and layers of all chains lie one after the other. */
 struct cnnvp_depth {
     struct cnnvp_binary_chain *chains;
-    uint64_t *streams;                /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
-                                         that do not stay */
+    uint64_t *streams; /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
+                          that do not stay */
     struct cnnvp_binary_level *levels;
     struct cnnvp_binary_layer *layers; /* as blocks see them */
-    size_t *sources;                  /* of each of these, its number in the graph */
-    uint32_t *orders;                 /* words of all order tables */
+    size_t *sources;                   /* of each of these, its number in the graph */
+    uint32_t *orders;                  /* words of all order tables */
     size_t chain_count;
     size_t level_count;
     size_t layer_count;

@@ -17,8 +17,8 @@
 #define CNNVP_GRAPH_NONE (-1)
 
 enum cnnvp_graph_post_kind {
-    CNNVP_GRAPH_MAX,        /* max{x, value} */
-    CNNVP_GRAPH_MIN,        /* min{x, value} */
+    CNNVP_GRAPH_MAX, /* max{x, value} */
+    CNNVP_GRAPH_MIN, /* min{x, value} */
     CNNVP_GRAPH_SIGMOID,
     CNNVP_GRAPH_TANH,
     CNNVP_GRAPH_LEAKY_RELU, /* x < 0: value * x */
@@ -28,9 +28,9 @@ enum cnnvp_graph_post_kind {
     CNNVP_GRAPH_SOFTPLUS,   /* ln(1 + e^x) */
     CNNVP_GRAPH_SOFTSIGN,   /* x / (1 + |x|) */
     CNNVP_GRAPH_ERF,
-    CNNVP_GRAPH_GELU,       /* x / 2 * (1 + erf(x / sqrt(2))); value 1: tanh(sqrt(2 / pi) (x + 0.044715 x^3)) in
-                             * place of erf */
-    CNNVP_GRAPH_LOG         /* ln(min{1, max{value, x}}), value above 0 */
+    CNNVP_GRAPH_GELU, /* x / 2 * (1 + erf(x / sqrt(2))); value 1: tanh(sqrt(2 / pi) (x + 0.044715 x^3)) in
+                       * place of erf */
+    CNNVP_GRAPH_LOG   /* ln(min{1, max{value, x}}), value above 0 */
 };
 
 struct cnnvp_graph_post {
@@ -57,9 +57,9 @@ struct cnnvp_graph_origin {
 };
 
 struct cnnvp_graph_tensor {
-    const char *name;      /* of the ONNX value */
-    uint32_t rank;         /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W), 2 (N, C) or 1 (N) */
-    const int64_t *dims;   /* all where they are more than 4; while a file is read also as Expand has them */
+    const char *name;    /* of the ONNX value */
+    uint32_t rank;       /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W), 2 (N, C) or 1 (N) */
+    const int64_t *dims; /* all where they are more than 4; while a file is read also as Expand has them */
     uint32_t channels;
     uint32_t height;
     uint32_t width;
@@ -75,23 +75,23 @@ struct cnnvp_graph_tensor {
 
 struct cnnvp_graph_layer {
     enum cnnvp_binary_op op;
-    const char *name;      /* of the ONNX node, or what stands for it */
-    const char *op_type;   /* of the ONNX node, for messages */
+    const char *name;    /* of the ONNX node, or what stands for it */
+    const char *op_type; /* of the ONNX node, for messages */
     int32_t in;
-    int32_t in2;           /* add */
+    int32_t in2; /* add */
     int32_t out;
     uint32_t kx, ky, sx, sy, dx, dy;
     uint32_t pad_top, pad_left, pad_bottom, pad_right;
-    uint32_t groups;       /* conv */
-    uint32_t depthwise;    /* conv: groups == input channels == output channels */
+    uint32_t groups;    /* conv */
+    uint32_t depthwise; /* conv: groups == input channels == output channels */
     enum cnnvp_binary_pool_kind pool;
-    uint32_t by_position;  /* average: the divisor counts the taps within these rows and columns (network_binary.h) */
+    uint32_t by_position; /* average: the divisor counts the taps within these rows and columns (network_binary.h) */
     int32_t count_top, count_bottom, count_left, count_right;
     enum cnnvp_binary_arithmetic arithmetic; /* add */
     enum cnnvp_binary_axis axis;             /* softmax */
     enum cnnvp_binary_norm_kind norm;
-    float uniform;         /* norm: all scales are this number and all offsets 0; 0: they are not, or nobody knows */
-    float epsilon;         /* norm with statistics of the data, or when training */
+    float uniform; /* norm: all scales are this number and all offsets 0; 0: they are not, or nobody knows */
+    float epsilon; /* norm with statistics of the data, or when training */
     /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and
      * bias. */
     float *mean, *variance;
@@ -101,25 +101,25 @@ struct cnnvp_graph_layer {
     /* activation: a copy that lies in the output from this position on, the rest of which is other layers' or zeros. */
     uint32_t placed;
     uint32_t place_row, place_column;
-    uint32_t lowest;       /* placed: the rest is the lowest number, not zeros; only a maximum pool can read that */
-    uint32_t cropped;      /* activation: a copy of the part of the input that begins at this position */
+    uint32_t lowest;  /* placed: the rest is the lowest number, not zeros; only a maximum pool can read that */
+    uint32_t cropped; /* activation: a copy of the part of the input that begins at this position */
     uint32_t crop_row, crop_column, crop_height, crop_width;
-    uint32_t permuted;     /* activation: 1: output dimension i (channels, rows, columns) is input dimension from[i] */
+    uint32_t permuted; /* activation: 1: output dimension i (channels, rows, columns) is input dimension from[i] */
     uint32_t from[3];
-    uint32_t concat;       /* activation: part of a concatenation; its output is a view of the result */
-    uint32_t has_bias;     /* conv, fc */
+    uint32_t concat;   /* activation: part of a concatenation; its output is a view of the result */
+    uint32_t has_bias; /* conv, fc */
     /* conv [out][in of the group][ky][kx], fc [out][in], norm: scales. NULL in timing-only. */
     float *weights;
-    float *bias;           /* conv, fc: per output; norm: offsets */
+    float *bias; /* conv, fc: per output; norm: offsets */
     uint32_t post_count;
     struct cnnvp_graph_post posts[CNNVP_GRAPH_POSTS];
-    float pre_max_abs;     /* largest value that is written before the posts */
-    int32_t pre_frac;      /* format of what enters the posts */
+    float pre_max_abs; /* largest value that is written before the posts */
+    int32_t pre_frac;  /* format of what enters the posts */
     int32_t weight_frac;
     int32_t bias_shift;
     uint32_t block_height; /* depth first: what it reads is padded by blocks of so many rows and columns; 0: not */
     uint32_t block_width;
-    int32_t chained;       /* depth first: the layer that runs next on the same block, or CNNVP_GRAPH_NONE */
+    int32_t chained; /* depth first: the layer that runs next on the same block, or CNNVP_GRAPH_NONE */
 };
 
 /* What the network gives; several may be one tensor, or parts of one, and layers may read it. */
@@ -130,9 +130,9 @@ struct cnnvp_graph_output {
 
 struct cnnvp_graph {
     struct cnnvp_arena arena;
-    const char *file;      /* for messages */
-    uint64_t file_hash;    /* xxh3; without the data of tensors with more than 4096 bytes of it, so that a run that only
-                              wants times never touches weights and yet says the same */
+    const char *file;   /* for messages */
+    uint64_t file_hash; /* xxh3; without the data of tensors with more than 4096 bytes of it, so that a run that only
+                           wants times never touches weights and yet says the same */
     struct cnnvp_graph_tensor *tensors;
     size_t tensor_count;
     size_t tensor_capacity;
@@ -142,8 +142,8 @@ struct cnnvp_graph {
     int32_t input;
     struct cnnvp_graph_output *outputs; /* at least one, in the file's order */
     size_t output_count;
-    int weightless;        /* timing-only: no weights were read */
-    uint32_t single;       /* the whole input is one image: arrays have no batch in front, or one more dimension */
+    int weightless;  /* timing-only: no weights were read */
+    uint32_t single; /* the whole input is one image: arrays have no batch in front, or one more dimension */
 };
 
 /* Adds one, zeroed but for what is said here; CNNVP_GRAPH_NONE / NULL: no memory. Pointers to tensors and layers are

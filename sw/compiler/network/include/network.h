@@ -23,15 +23,15 @@ struct cnnvp_back_end {
     /* 1: after a run memory has the last image's values of this tensor of network->graph. */
     int (*holds)(const struct cnnvp_network *network, int32_t tensor);
     /* Those values, and how many fraction bits they have, CNNVP_NETWORK_FLOAT: none, they are binary32. */
-    cnnvp_result (*tensor)(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
-                           float *values, int32_t *frac, struct cnnvp_error *error);
+    cnnvp_result (*tensor)(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor, float *values,
+                           int32_t *frac, struct cnnvp_error *error);
 };
 #define CNNVP_NETWORK_FLOAT INT32_MIN
 
 /* inference.c. */
 extern const struct cnnvp_back_end cnnvp_inference;
-/* ../train: forward with the batch norms' stored values, groups of as many images as the engine has arrays (the last one
- * shorter), softmax and its output data buffer at the end. Number formats follow from the data. */
+/* ../train: forward with the batch norms' stored values, groups of as many images as the engine has arrays (the last
+ * one shorter), softmax and its output data buffer at the end. Number formats follow from the data. */
 extern const struct cnnvp_back_end cnnvp_training_engine;
 
 struct cnnvp_network {
@@ -46,16 +46,16 @@ struct cnnvp_network {
     int on_chip;
     int timing_only;
     int cpu_host;
-    uint32_t block;             /* depth first: side of a block; 0: layer by layer */
+    uint32_t block; /* depth first: side of a block; 0: layer by layer */
     int order_table;
-    double block_difference;    /* of the float model's output, padded by blocks and not, at most */
-    double block_magnitude;     /* largest of the latter */
+    double block_difference; /* of the float model's output, padded by blocks and not, at most */
+    double block_magnitude;  /* largest of the latter */
     /* Of the float model, chains padded by blocks, and ordinarily: all images of the first output, then of the next
      * one. NULL as far as not calculated. */
     float *float_outputs[2];
-    float *input;        /* images x words of the input; NULL in timing-only */
+    float *input; /* images x words of the input; NULL in timing-only */
     const struct cnnvp_back_end *back_end;
-    void *own;           /* the back end's, NULL: nothing */
+    void *own; /* the back end's, NULL: nothing */
 };
 
 /* network_tune.c: chooses the tiles of the network's build by trial. */
@@ -87,9 +87,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network
 
 /* network_float.c: runs the options' calibration in float, or the images to run, and keeps the largest magnitudes for
  * the choice of formats. In timing-only the options are checked, no more. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network,
-                                                    const struct cnnvp_network_options *options,
-                                                    struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_calibrate(
+    struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
 /* Depth first: fills block_difference and block_magnitude. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error);
 /* BAD_INPUT, and a message: it has no such output, or is timing-only and has no `what`. */
@@ -97,9 +96,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_check_output(const cnnvp_network *netw
                                                        struct cnnvp_error *error);
 
 /* network_traffic.c: the places of weights and maps in memory, by address; to be given back with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network,
-                                                  struct cnnvp_tensor_info **tensors, size_t *count,
-                                                  struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(
+    const struct cnnvp_network *network, struct cnnvp_tensor_info **tensors, size_t *count, struct cnnvp_error *error);
 
 /* Shape (images, ...) of a tensor as its ONNX value has it, without images for one of a network whose whole input is
  * one image; data are allocated, to be given back with cnnvp_array_clear. */

@@ -34,10 +34,10 @@ struct cnnvp_norm_max {
 
 struct cnnvp_floatref {
     const struct cnnvp_graph *graph;
-    int ordinary;     /* 1: depth-first chains are padded at the edges of maps, as if they ran layer by layer */
-    float *block;     /* room for a block's input and output */
-    float **data;     /* one for each tensor; views point into their base */
-    float *pre_max;   /* one for each layer: largest magnitude before the posts */
+    int ordinary;   /* 1: depth-first chains are padded at the edges of maps, as if they ran layer by layer */
+    float *block;   /* room for a block's input and output */
+    float **data;   /* one for each tensor; views point into their base */
+    float *pre_max; /* one for each layer: largest magnitude before the posts */
     struct cnnvp_norm_max *norm_max; /* one for each layer, over all images so far */
     const struct cnnvp_float_kernels *kernels;
     struct cnnvp_float_scratch scratch;
@@ -86,7 +86,6 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits);
 
 /* epsilon in units of 2^(-2 frac), as vvar takes it. */
 uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac);
-
 
 /* A right shift at write-out as units take it: -48 to 63. */
 int32_t cnnvp_formats_shift(int32_t shift);

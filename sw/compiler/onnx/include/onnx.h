@@ -33,7 +33,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_sized(const char *file, const stru
 struct cnnvp_train_import_options {
     int random_weights; /* 1: all parameters are drawn; 0: those that the file has no values for */
     uint64_t seed;
-    int weightless;     /* 1: no values at all (timing-only) */
+    int weightless;                       /* 1: no values at all (timing-only) */
     const struct cnnvp_onnx_sizes *sizes; /* what settles the input's, or NULL */
 };
 

@@ -5,7 +5,8 @@
  *
  * What a unit takes for a command, how its tiles are to be cut and what transfers take is asked of the units
  * (plan_ask.h). From that follows a bound for each way to cut a layer: the longest of calculation, transfers and the
- * core's work. The one with the best bound is taken; with --tune the best few are tried on the platform (network_tune.c).
+ * core's work. The one with the best bound is taken; with --tune the best few are tried on the platform
+ * (network_tune.c).
  */
 #ifndef CNNVP_COMPILER_PLAN_H
 #define CNNVP_COMPILER_PLAN_H
@@ -52,7 +53,7 @@ struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_binary_layer *layer);
 /* How the layer is cut. */
 struct cnnvp_plan_counts {
     uint32_t groups;
-    uint32_t tiles;         /* spatial, of a group */
+    uint32_t tiles; /* spatial, of a group */
     uint32_t input_slices;
     uint32_t output_slices; /* of a full group */
     uint32_t blobs;         /* of the layer */
@@ -111,8 +112,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, c
 
 /* ---- what the units say of a layer as a whole ---- */
 
-/* Sets the layer's `unit`: the PE array, or where that refuses its convolution or pooling the vector unit. The error has
- * the layer and the units' own words. */
+/* Sets the layer's `unit`: the PE array, or where that refuses its convolution or pooling the vector unit. The error
+ * has the layer and the units' own words. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
@@ -135,15 +136,15 @@ uint64_t cnnvp_plan_weights_ps(struct cnnvp_plan_ask *ask, uint64_t bytes);
 struct cnnvp_target {
     struct cnnvp_plan_limits limits;
     uint32_t output_halves;
-    uint32_t acc_bits;     /* of the PE array's sums */
-    uint64_t pes;          /* its processing elements */
-    uint32_t cycle_ps;     /* of the PE array */
-    uint64_t memory_base;  /* off-chip memory's window on the bus */
+    uint32_t acc_bits;    /* of the PE array's sums */
+    uint64_t pes;         /* its processing elements */
+    uint32_t cycle_ps;    /* of the PE array */
+    uint64_t memory_base; /* off-chip memory's window on the bus */
     uint64_t memory_size;
-    uint32_t element;      /* registers of the instruction element */
-    uint32_t plic;         /* and of the interrupt controller */
-    uint32_t element_irq;  /* the element's line there */
-    uint32_t scheduler;    /* registers of the depth-first scheduler, 0: there is none */
+    uint32_t element;     /* registers of the instruction element */
+    uint32_t plic;        /* and of the interrupt controller */
+    uint32_t element_irq; /* the element's line there */
+    uint32_t scheduler;   /* registers of the depth-first scheduler, 0: there is none */
     uint32_t scheduler_irq;
 };
 
