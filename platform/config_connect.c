@@ -424,12 +424,11 @@ static cnnvp_result refuse_circle(const struct cnnvp_box *box, const struct cnnv
                                   const unsigned char *open, struct cnnvp_error *error)
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
-    const struct cnnvp_instance *from = NULL;
     const struct cnnvp_setting *latest = NULL;
     char path[400] = "";
     for (size_t i = 0; i < resolved->instance_count; ++i)
         at = &resolved->instances[goes_on(at, open)->target]; /* now it is in the circle */
-    const struct cnnvp_instance *first = at;
+    const struct cnnvp_instance *const first = at, *from = at;
     do {
         const struct cnnvp_binding *link = goes_on(at, open);
         const char *port = at->unit->ports[link->port].name;

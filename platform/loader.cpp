@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cpu/program.h"
+#include "cnnvp_program.h"
 
 namespace cnnvp {
 

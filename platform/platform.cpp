@@ -11,7 +11,7 @@ namespace cnnvp {
 namespace {
 
 constexpr uint64_t default_clock_mhz = 1000;
-const char *const core_port = "control"; /* see cpu/program.h */
+const char *const core_port = "control"; /* see cnnvp_program.h */
 
 int platforms = 0;                      /* alive */
 const run_control *report_to = nullptr; /* log of the platform that is alive */
@@ -74,7 +74,7 @@ void platform::plan_bus(plan &plan) const
     plan.bus_initiators.push_back("loader");
 }
 
-/* The core is the instance named cpu, or else the first one, with a port as cpu/program.h describes. */
+/* The core is the instance named cpu, or else the first one, with a port as cnnvp_program.h describes. */
 void platform::plan_core(plan &plan) const
 {
     for (uint32_t i = 0; i < resolved_.instance_count; ++i) {

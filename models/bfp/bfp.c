@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block floating point, one block at a time. See bfp.h for the format. A binary32 is significand * 2^(field - 150)
- * with 24 bits of significand (field 1 stands for subnormals too), so its mantissa is the significand shifted right by
- * exponent - (w - 2) + 150 - field.
+ * Block floating point, one block at a time. See cnnvp_bfp.h for the format. A binary32 is significand * 2^(field -
+ * 150) with 24 bits of significand (field 1 stands for subnormals too), so its mantissa is the significand shifted
+ * right by exponent - (w - 2) + 150 - field.
  */
 #include "bfp_kernels.h"
 #include "cnnvp_integer.h"

@@ -4,7 +4,7 @@
 #ifndef CNNVP_BFP_KERNELS_H
 #define CNNVP_BFP_KERNELS_H
 
-#include "bfp.h"
+#include "cnnvp_bfp.h"
 
 /* What n values have in common. */
 struct bfp_run {

@@ -3,7 +3,7 @@
  * Block floating point of whole tensors: which runs of contiguous values belong to which block. A block is `runs`
  * runs of `length` values, `step` apart; block b begins at b * `first`.
  */
-#include "bfp.h"
+#include "cnnvp_bfp.h"
 
 struct division {
     uint64_t blocks;

@@ -4,7 +4,7 @@
 #define CNNVP_CPU_INTERNAL_H
 
 #include "cnnvp_model.h"
-#include "cpu/program.h"
+#include "cnnvp_program.h"
 #include "cpu/rv32.h"
 
 #define UNIT_DEF "cpu/cpu.def"

@@ -2,7 +2,7 @@
 /* The data of a job: from the intermediate buffer into the tile that streams through the blocks, and back. */
 #include "job.h"
 
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "job.h"
 
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 #include "stage/pool.h"
 
 #include <string.h>

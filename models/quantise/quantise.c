@@ -5,7 +5,7 @@
  */
 #include "quantise.h"
 
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 #include "stage/extremes.h"
 #include "stage/step.h"
 

@@ -14,7 +14,7 @@
  *   gradient  out[co][ci][ky][kx] = sum over n, y, x of e[n][co][y][x] * in[n][ci][y * sy + ky - py][x * sx + kx - px]
  *
  * A fully connected layer is the same with 1x1 maps and kernels; only its cost differs. Operands are mantissas
- * (bfp/bfp.h), int8_t up to 8 bits and int32_t beyond. The sums of one command are exact, so no order of adding
+ * (cnnvp_bfp.h), int8_t up to 8 bits and int32_t beyond. The sums of one command are exact, so no order of adding
  * matters. They enter the intermediate buffer once: added to what is there where the command accumulates, then
  * clipped to 32 bits and counted (Part B 1-11; 64 bits with wide mantissas), or, `to_float`, turned into binary32 by
  * their scale and added in binary32 (Part B 1-14: where the terms' exponents differ).
@@ -22,7 +22,7 @@
 #ifndef CNNVP_TRAIN_TILE_H
 #define CNNVP_TRAIN_TILE_H
 
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 
 /* MAC cycles of a kernel row: kernels go in pieces of 3 columns and as many rows as a column has PEs. */
 #define CNNVP_TRAIN_TAPS 3u

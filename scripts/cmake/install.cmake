@@ -56,12 +56,13 @@ add_custom_command(
   COMMENT "libcnnvp.a with all units"
   VERBATIM)
 add_custom_target(cnnvp_whole_library ALL DEPENDS ${whole_library})
-set(to_install $<TARGET_FILE:cnnvp_program> $<TARGET_FILE:cnnvp_fx16> ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
+set(to_install $<TARGET_FILE:cnnvp_program> $<TARGET_FILE:cnnvp_fx16> $<TARGET_FILE:cnnvp_bfp>
+    ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
     ${PROJECT_BINARY_DIR}/share/cnnvp/cnnvp_guest.elf ${whole_library})
 install(FILES ${whole_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# What units on 16-bit fixed point share, for units outside of the tree.
-install(TARGETS cnnvp_fx16 ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Arithmetic that units share, for units outside of the tree.
+install(TARGETS cnnvp_fx16 cnnvp_bfp ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # ---- pkg-config and CMake packages ----
 
@@ -131,7 +132,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/examples ${PROJECT_SOURCE_DIR}/s
 # ---- what has to be built for it ----
 
 add_custom_target(cnnvp_installable)
-add_dependencies(cnnvp_installable cnnvp_program cnnvp_guest cnnvp_whole_library cnnvp_fx16 cnnvp_isa)
+add_dependencies(cnnvp_installable cnnvp_program cnnvp_guest cnnvp_whole_library cnnvp_fx16 cnnvp_bfp cnnvp_isa)
 if(TARGET cnnvp_manual)
   add_dependencies(cnnvp_installable cnnvp_manual)
 endif()

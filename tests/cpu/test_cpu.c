@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "cpu/cpu.h"
-#include "cpu/program.h"
+#include "cnnvp_program.h"
 #include "rv32_machine.h"
 
 enum { REPORTS = 1024, STATS = 16, PORT_CONTROL = 0, PORT_IRQ = 2 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference's tensors: block floating point by its definition (S001 C9, Part B 1-14, 1-15; models/bfp/bfp.h
+/* The reference's tensors: block floating point by its definition (S001 C9, Part B 1-14, 1-15; c_api/cnnvp_bfp.h
  * for the carried remainder), or plain numbers. */
 #ifndef TRAIN_TENSOR_H
 #define TRAIN_TENSOR_H

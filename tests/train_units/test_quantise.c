@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exponents from the max-min buffer are those that a sweep over the batch-normed data would find (Part B 1-25). */
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 #include "numbers.h"
 #include "quantise/quantise.h"
 #include "relu/relu.h"

@@ -4,7 +4,7 @@
  * losses, gradients, weights, running statistics. Both batch norms, three roundings, 8 bits of mantissa and 24. With 24
  * bits the reference also agrees with the same formulas in binary64.
  */
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 #include "stage/pool.h"
 #include "numbers.h"
 #include "relu/relu.h"

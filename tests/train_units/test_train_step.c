@@ -4,7 +4,7 @@
  * formula can hide behind quantisation: convolution, batch norm, ReLU, quantiser, max pool, fully connected layer,
  * softmax, and back. Its gradients against finite differences of the same network in binary64.
  */
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 #include "stage/pool.h"
 #include "numbers.h"
 #include "relu/relu.h"

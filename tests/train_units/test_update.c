@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gradient update: the rule step by step to the bit, 8-bit weights, and that stochastic rounding lets small steps
  * count. */
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 #include "bn_update/bn_update.h"
 #include "numbers.h"
 #include "stage/momentum.h"

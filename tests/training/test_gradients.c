@@ -14,10 +14,10 @@
  * binary64 of what the engine computes forward (FROM_FORWARD): autograd of the network as it is quantised. README.md
  * has the cosines by network, setting and batch.
  *
- * Errors carry their remainders (models/bfp/bfp.h). Without that 8 bits are far off: batch norm's way back leaves a few
- * large values, of the range those at each channel's extremes, 25 times the root mean square, and beside them many that
- * are all less than half a unit, of one sign, and vanish: 0.59, 0.97 of the first convolution's gradient. Of the range,
- * exponents of images are needed as well, since one for all images is set by the largest extreme of all.
+ * Errors carry their remainders (c_api/cnnvp_bfp.h). Without that 8 bits are far off: batch norm's way back leaves a
+ * few large values, of the range those at each channel's extremes, 25 times the root mean square, and beside them many
+ * that are all less than half a unit, of one sign, and vanish: 0.59, 0.97 of the first convolution's gradient. Of the
+ * range, exponents of images are needed as well, since one for all images is set by the largest extreme of all.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 #include "cnnvp_command.h"
 #include "onnx.h"
 #include "trainer.h"

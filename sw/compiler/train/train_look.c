@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 
 struct look {
     const struct cnnvp_trainer *trainer;

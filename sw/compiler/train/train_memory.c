@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 
 /* -- memory -- */
 

@@ -9,7 +9,7 @@
 
 #include <xxhash.h>
 
-#include "bfp/bfp.h"
+#include "cnnvp_bfp.h"
 #include "cnnvp_command.h"
 #include "network.h"
 #include "onnx.h"

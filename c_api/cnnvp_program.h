@@ -3,8 +3,8 @@
  * What a core is told before it starts: an access with op CNNVP_COMMAND on its target port `control`, `data` a
  * struct cnnvp_cpu_program, size its size. Made by the platform's program loader, before the core's process starts.
  */
-#ifndef CNNVP_CPU_PROGRAM_H
-#define CNNVP_CPU_PROGRAM_H
+#ifndef CNNVP_PROGRAM_H
+#define CNNVP_PROGRAM_H
 
 #include <stdint.h>
 
