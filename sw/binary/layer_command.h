@@ -79,6 +79,41 @@ static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnn
     }
 }
 
+/* Batch normalisation, one after the other: stored statistics take the last alone. mean, variance and transform are
+ * over all words of each channel, the three between them over the channels. */
+enum cnnvp_norm_step {
+    CNNVP_NORM_MEAN,
+    CNNVP_NORM_VARIANCE,
+    CNNVP_NORM_SCALE,
+    CNNVP_NORM_PRODUCT,
+    CNNVP_NORM_OFFSET,
+    CNNVP_NORM_TRANSFORM,
+    CNNVP_NORM_STEPS
+};
+
+static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_binary_layer *layer,
+                                                          enum cnnvp_norm_step step)
+{
+    const uint32_t of_data = layer->norm == CNNVP_NORM_DATA ? 2u : 1u;
+    const uint32_t multiply = 1u << CNNVP_STATUS_vmac_store | 2u << CNNVP_STATUS_vmac_b;
+    switch (step) {
+    case CNNVP_NORM_MEAN:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vmean, 0};
+    case CNNVP_NORM_VARIANCE:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vvar, 2u << CNNVP_STATUS_vvar_b};
+    case CNNVP_NORM_SCALE:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vmac, multiply | 1u << CNNVP_STATUS_vmac_a};
+    case CNNVP_NORM_PRODUCT:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vmac, multiply | 2u << CNNVP_STATUS_vmac_a};
+    case CNNVP_NORM_OFFSET:
+        return (struct cnnvp_operation){
+            CNNVP_OPCODE_vsub, 1u << CNNVP_STATUS_vsub_store | 1u << CNNVP_STATUS_vsub_a | 2u << CNNVP_STATUS_vsub_b};
+    default:
+        return (struct cnnvp_operation){
+            CNNVP_OPCODE_vnorm, of_data << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store};
+    }
+}
+
 /* A function of each word that comes from operand a; sets the vector's constant or format. A table is read from the
  * weight buffer. */
 static inline struct cnnvp_operation cnnvp_post_operation(const struct cnnvp_binary_post *post,

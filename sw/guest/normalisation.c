@@ -16,7 +16,7 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binar
     const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &scales);
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-    const uint32_t status = 1u << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store;
+    const uint32_t status = cnnvp_norm_operation(layer, CNNVP_NORM_TRANSFORM).status;
     const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
     const uint32_t plane = box->rows * box->columns;
     const uint32_t offsets = scales + layer->in.channels * CNNVP_WORD_BYTES;
@@ -45,17 +45,24 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binar
     cnnvp_end_step(guest, &epilogue);
 }
 
+static void push_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, enum cnnvp_norm_step step,
+                      uint32_t halves, const struct cnnvp_vector *vector)
+{
+    const struct cnnvp_operation operation = cnnvp_norm_operation(layer, step);
+    cnnvp_push_vector(guest, operation.opcode, operation.status, halves, vector);
+}
+
 /* Where the vectors of one word a channel are in the output half. */
 struct norm_scratch {
     uint32_t mean, inverse, scale, product, offset;
 };
 
 /* scale = gamma * inverse, offset = beta - mean * scale, for all channels of the step. */
-static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_binary_norm_data *formats,
+static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct norm_scratch *at, uint32_t gamma, uint32_t beta, uint32_t halves,
                            uint32_t channels, uint32_t seed)
 {
-    const uint32_t multiply = 1u << CNNVP_STATUS_vmac_store | 2u << CNNVP_STATUS_vmac_b;
+    const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
     struct cnnvp_vector vector = {
         .a_addr = gamma,
         .b_addr = at->inverse,
@@ -67,19 +74,17 @@ static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_binary_
         .format = formats->scale,
         .seed = seed,
     };
-    cnnvp_push_vector(guest, CNNVP_OPCODE_vmac, multiply | 1u << CNNVP_STATUS_vmac_a, halves, &vector);
+    push_step(guest, layer, CNNVP_NORM_SCALE, halves, &vector);
     vector.a_addr = at->mean;
     vector.b_addr = at->scale;
     vector.out_addr = at->product;
     vector.format = formats->product;
-    cnnvp_push_vector(guest, CNNVP_OPCODE_vmac, multiply | 2u << CNNVP_STATUS_vmac_a, halves, &vector);
+    push_step(guest, layer, CNNVP_NORM_PRODUCT, halves, &vector);
     vector.a_addr = beta;
     vector.b_addr = at->product;
     vector.out_addr = at->offset;
     vector.format = formats->offset;
-    cnnvp_push_vector(guest, CNNVP_OPCODE_vsub,
-                      1u << CNNVP_STATUS_vsub_store | 1u << CNNVP_STATUS_vsub_a | 2u << CNNVP_STATUS_vsub_b, halves,
-                      &vector);
+    push_step(guest, layer, CNNVP_NORM_OFFSET, halves, &vector);
 }
 
 static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
@@ -112,21 +117,20 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
         .format = formats->mean,
         .seed = epilogue.seed,
     };
-    cnnvp_push_vector(guest, CNNVP_OPCODE_vmean, 0, halves, &vector);
+    push_step(guest, layer, CNNVP_NORM_MEAN, halves, &vector);
     vector.out_addr = at.inverse;
     vector.format = formats->inverse;
-    cnnvp_push_vector(guest, CNNVP_OPCODE_vvar, 2u << CNNVP_STATUS_vvar_b, halves, &vector);
+    push_step(guest, layer, CNNVP_NORM_VARIANCE, halves, &vector);
     const uint32_t gamma = gammas + box->channel * CNNVP_WORD_BYTES;
     const uint32_t beta = gamma + layer->in.channels * CNNVP_WORD_BYTES;
-    push_transform(guest, formats, &at, gamma, beta, halves, box->channels, epilogue.seed);
+    push_transform(guest, layer, &at, gamma, beta, halves, box->channels, epilogue.seed);
     vector.b_addr = at.scale;
     vector.c_addr = at.offset;
     vector.c_repeat = 1;
     vector.out_addr = 0;
     vector.out_repeat = plane;
     vector.format = layer->format;
-    cnnvp_push_vector(guest, CNNVP_OPCODE_vnorm, 2u << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store, halves,
-                      &vector);
+    push_step(guest, layer, CNNVP_NORM_TRANSFORM, halves, &vector);
     cnnvp_use_table(&epilogue, layer, weight_half, gammas + 2u * layer->in.channels * CNNVP_WORD_BYTES);
     cnnvp_end_step(guest, &epilogue);
 }

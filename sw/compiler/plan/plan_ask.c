@@ -256,10 +256,17 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
     return answer->ps[0];
 }
 
+static uint64_t vector_ps(struct cnnvp_plan_ask *ask, struct cnnvp_operation operation,
+                          const struct cnnvp_vector *vector)
+{
+    struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
+    put_descriptor(&command, vector, sizeof *vector);
+    return ask_command(ask, "vector", &command, 1);
+}
+
 /* Both operands in the input buffer, the second after the first. */
 static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
 {
-    const struct cnnvp_operation operation = cnnvp_arithmetic_operation(ask->layer);
     const struct cnnvp_vector vector = {
         .b_addr = words * CNNVP_WORD_BYTES,
         .count = words,
@@ -267,30 +274,77 @@ static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
         .a_stride = 1,
         .b_stride = 1,
         .format = ask->layer->format};
-    struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
-    put_descriptor(&command, &vector, sizeof vector);
-    return ask_command(ask, "vector", &command, 1);
+    return vector_ps(ask, cnnvp_arithmetic_operation(ask->layer), &vector);
+}
+
+/* Channels are repetitions; vectors of one word a channel lie after the results. */
+static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t plane)
+{
+    uint64_t sum = 0;
+    for (enum cnnvp_norm_step step = ask->layer->norm == CNNVP_NORM_DATA ? CNNVP_NORM_MEAN : CNNVP_NORM_TRANSFORM;
+         step != CNNVP_NORM_STEPS && sum != CNNVP_PLAN_REFUSED; ++step) {
+        const int over_channels = step >= CNNVP_NORM_SCALE && step <= CNNVP_NORM_OFFSET;
+        const struct cnnvp_vector vector = {
+            .b_addr = channels * plane * CNNVP_WORD_BYTES,
+            .c_addr = channels * (plane + 1u) * CNNVP_WORD_BYTES,
+            .out_addr = step == CNNVP_NORM_TRANSFORM ? 0 : channels * (plane + 2u) * CNNVP_WORD_BYTES,
+            .count = over_channels ? channels : plane,
+            .repeat = over_channels ? 1u : channels,
+            .a_stride = 1,
+            .b_stride = over_channels ? 1u : 0,
+            .a_repeat = plane,
+            .b_repeat = 1,
+            .c_repeat = 1,
+            .out_repeat = step == CNNVP_NORM_TRANSFORM ? plane : 1u,
+            .format = ask->layer->format};
+        const uint64_t ps = vector_ps(ask, cnnvp_norm_operation(ask->layer, step), &vector);
+        sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
+    }
+    return sum;
+}
+
+/* Groups of words that one instruction takes; transposed results take another, of as many beats at most. */
+static uint64_t softmax_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows, uint32_t columns)
+{
+    const uint32_t axis = ask->layer->axis;
+    const int position = rows * columns == 1;
+    const uint32_t count = axis == CNNVP_AXIS_CHANNELS || position ? channels
+                           : axis == CNNVP_AXIS_ROWS               ? rows
+                                                                   : columns;
+    const uint32_t groups = axis == CNNVP_AXIS_LAST ? rows : columns;
+    const struct cnnvp_vector vector = {
+        .count = count,
+        .repeat = groups,
+        .a_stride = 1,
+        .a_repeat = count,
+        .out_repeat = count,
+        .format = ask->layer->format};
+    const uint64_t ps = vector_ps(ask, (struct cnnvp_operation){CNNVP_OPCODE_vsoftmax, 0}, &vector);
+    return ps != CNNVP_PLAN_REFUSED ? ps * cnnvp_divide_up32(channels * rows * columns, count * groups) : ps;
 }
 
 static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_post *post, uint32_t words)
 {
     struct cnnvp_vector vector = {.count = words, .repeat = 1, .a_stride = 1};
     const struct cnnvp_operation operation = cnnvp_post_operation(post, &vector);
-    struct cnnvp_command command = {
-        .opcode = operation.opcode, .status = operation.status | SOURCE_OUTPUT << CNNVP_STATUS_vcmp_a};
-    put_descriptor(&command, &vector, sizeof vector);
-    return ask_command(ask, "vector", &command, 1);
+    return vector_ps(
+        ask, (struct cnnvp_operation){operation.opcode, operation.status | SOURCE_OUTPUT << CNNVP_STATUS_vcmp_a},
+        &vector);
 }
 
-uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t words)
+uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows, uint32_t columns)
 {
     const struct cnnvp_binary_layer *layer = ask->layer;
-    const uint32_t question[6] = {words};
+    const uint32_t words = channels * rows * columns;
+    const uint32_t question[6] = {channels, rows, columns};
     int known;
     struct answer *answer = look_up(ask, VECTOR, question, &known);
     if (known)
         return answer->ps[0];
-    uint64_t sum = layer->op == CNNVP_OP_ADD ? arithmetic_ps(ask, words) : 0;
+    uint64_t sum = layer->op == CNNVP_OP_ADD       ? arithmetic_ps(ask, words)
+                   : layer->op == CNNVP_OP_NORM    ? norm_ps(ask, channels, rows * columns)
+                   : layer->op == CNNVP_OP_SOFTMAX ? softmax_ps(ask, channels, rows, columns)
+                                                   : 0;
     for (uint32_t i = 0; i < layer->post_count && sum != CNNVP_PLAN_REFUSED; ++i) {
         const uint64_t ps = post_ps(ask, &layer->posts[i], words);
         sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;

@@ -19,9 +19,9 @@ struct cnnvp_plan_slice {
 
 /* Until the instruction is done, in ps; CNNVP_PLAN_REFUSED: the unit does not take it. */
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice);
-/* Of the vector unit for so many results that lie side by side: an elementwise layer's operation, and what follows the
- * calculation. Softmax and batch norm by the data are not in it. */
-uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t words);
+/* Of the vector unit for a tile of results that lie side by side: an elementwise layer's operation, batch norm,
+ * softmax, and what follows the calculation. */
+uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows, uint32_t columns);
 /* Of the memory for a box of a tensor among other transfers, as cnnvp_plan_weights_ps; a lone one takes
  * cnnvp_plan_latency_ps more. */
 uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,

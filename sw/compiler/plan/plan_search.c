@@ -137,11 +137,11 @@ static void calculate(struct search *search, struct work *work)
     for (size_t i = 0; i < 8; ++i) {
         const size_t g = i >> 2, r = i >> 1 & 1u, c = i & 1u;
         const uint64_t steps = (uint64_t)groups.count[g] * rows.count[r] * columns.count[c];
-        const uint32_t words = groups.size[g] * rows.size[r] * columns.size[c];
         if (steps == 0)
             continue;
         work->compute += steps * step_ps(search, groups.size[g], rows.size[r], columns.size[c], work);
-        work->vector += steps * accepted(work, cnnvp_plan_vector_ps(search->ask, words));
+        work->vector +=
+            steps * accepted(work, cnnvp_plan_vector_ps(search->ask, groups.size[g], rows.size[r], columns.size[c]));
     }
 }
 
