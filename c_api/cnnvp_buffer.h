@@ -15,8 +15,10 @@
  * - `mode` is made by the functions below: how a read addresses the banks (enum cnnvp_read_mode), which side the
  *   initiator is on, and how many live feature values a write brings (borders left out; 0 for weights and constants),
  *   of which kind (enum cnnvp_buffer_write).
- * - Time: `delay` grows by max(0, ceil(words / width_words) - cycles) accelerator cycles, and by nothing where `cycles`
- *   is 0 or CNNVP_UNTIMED is set. The same rule for every initiator.
+ * - `streams` says at how many addresses the initiator works side by side: rows of a window, images, reading and
+ * writing back. With fewer banks than streams these take turns. A rotating read has three of its own.
+ * - Time: `delay` grows by latency + max(0, ceil(words / width_words) * ceil(streams / banks) - cycles) accelerator
+ *   cycles, latency for reads of calculation units; and by nothing where `cycles` is 0 or CNNVP_UNTIMED is set.
  * - CNNVP_DEBUG: the range is checked, the pointer given, nothing counted.
  */
 #ifndef CNNVP_BUFFER_PROTOCOL_H

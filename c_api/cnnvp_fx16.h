@@ -153,6 +153,9 @@ struct cnnvp_fx16_traffic {
     uint64_t weight_words, weight_cycles; /* biases included */
     uint64_t output_words, output_cycles;
     uint32_t passes; /* updates of each sum; with more than one they are kept at acc_addr while the command runs */
+    /* cnnvp_access::streams: addresses at which the array works side by side; 0: one */
+    uint32_t input_streams, weight_streams, output_streams;
+    enum cnnvp_read_mode input_mode; /* of windows */
 };
 
 /* Cycles by which the buffers' ports lengthen a command. */

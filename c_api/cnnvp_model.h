@@ -123,6 +123,7 @@ struct cnnvp_access {
     uint64_t cycles;     /* cycles over which the initiator spreads the words; 0 where it does not matter */
     uint32_t mode;       /* meaning set by the target: a buffer's read or update mode, a command's number */
     uint32_t word_bytes; /* bytes of one of `words`; 0 means 2. Links count words * word_bytes, or size without words */
+    uint32_t streams;    /* addresses at which it works side by side: of a buffer's banks; 0: one */
     cnnvp_time delay;    /* in: how far the initiator has run ahead of now; out: plus what the target took */
 };
 
@@ -146,9 +147,8 @@ struct cnnvp_request {
     uint64_t count;       /* segments, 1 or more */
     int64_t stride;       /* bytes from one segment's start to the next's */
     uint32_t burst_bytes; /* the initiator's burst length, for memories that ask; they may split further. 0: not said */
-    uint32_t
-        outstanding; /* bursts of this op that the initiator keeps in flight at most, in all its requests; 1 or more */
-    cnnvp_time issued;     /* set by the host: when the request was made */
+    uint32_t outstanding; /* bursts of this op that the initiator has in flight at most, of all requests; 1 or more */
+    cnnvp_time issued;    /* set by the host: when the request was made */
     cnnvp_time first_data; /* out: when the first burst was complete */
     uint64_t cookie;       /* the initiator's own */
     uint64_t scratch[4];   /* the target's own while it holds the request */

@@ -8,8 +8,9 @@
  * it only checks that it could: entries that its buffers do not have, matrices that do not fit into them. The
  * multi-function module asks so before each tile, so a tile that is then sent is not refused midway.
  *
- * Blocks work side by side as a pipeline: each raises `cycles` to its own if those are more, and adds the stages of its
- * pipeline to `fill`. The module charges cycles + fill.
+ * Blocks work side by side as a pipeline: each raises `cycles` to its own if those are more, `waiting_cycles` to its
+ * own and those that it waits for its buffers, and adds the stages of its pipeline to `fill`. The module charges the
+ * larger of the two and fill.
  */
 #ifndef CNNVP_TILE_H
 #define CNNVP_TILE_H
@@ -148,7 +149,9 @@ struct cnnvp_tile {
     uint32_t record; /* softmax: number of the record of image 0 */
 
     /* out */
-    uint64_t cycles, fill;
+    uint64_t cycles, waiting_cycles, fill;
+
+    uint64_t waits; /* the block's own: cycles that it waits for its buffers */
 };
 
 /* Bits of a position. */

@@ -23,16 +23,17 @@ struct entries {
 };
 
 static int borrow_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                          const struct cnnvp_tile *tile, bool change, bool extremes, bool sums, struct entries *entries)
+                          const struct cnnvp_tile *tile, bool change, bool extremes, bool sums, uint64_t cycles,
+                          struct entries *entries)
 {
     int status = cnnvp_stage_entries(stage, access, PORT_buffer, change, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_norm), &entries->norms);
+                                     sizeof(struct cnnvp_norm), cycles, &entries->norms);
     if (status == CNNVP_OK && extremes)
         status = cnnvp_stage_entries(stage, access, PORT_max_min, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_extremes), &entries->extremes);
+                                     sizeof(struct cnnvp_extremes), cycles, &entries->extremes);
     if (status == CNNVP_OK && sums)
         status = cnnvp_stage_entries(stage, access, PORT_sum, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_sums), &entries->sums);
+                                     sizeof(struct cnnvp_sums), cycles, &entries->sums);
     return status;
 }
 
@@ -66,7 +67,8 @@ static int coefficients(const struct batch_norm *norm, const struct cnnvp_access
     const struct cnnvp_stage *stage = &norm->stage;
     const bool back = tile->kind == CNNVP_TILE_COEFFICIENTS_BACK;
     struct entries entries = {0};
-    const int status = borrow_entries(stage, access, tile, true, !back, !back, &entries);
+    const int status = borrow_entries(stage, access, tile, true, !back, !back,
+                                      cnnvp_tile_shared_beats(tile, tile->channels) * norm->channel_cycles, &entries);
     if (status != CNNVP_OK)
         return status;
     for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c)
@@ -183,7 +185,8 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
     const bool back = tile->kind == CNNVP_TILE_BACKWARD;
     const bool reduce = back && (tile->flags & CNNVP_TILE_REDUCE) != 0;
     struct entries entries = {0};
-    const int status = borrow_entries(stage, access, tile, reduce, back, false, &entries);
+    const int status = borrow_entries(
+        stage, access, tile, reduce, back, false, cnnvp_tile_beats(tile, tile->channels * tile->plane), &entries);
     if (status != CNNVP_OK)
         return status;
     if (cnnvp_stage_computes_fast(stage, access, tile)) {

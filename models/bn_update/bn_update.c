@@ -52,7 +52,8 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
     if (tile->kind != CNNVP_TILE_NORM_UPDATE)
         return CNNVP_E_INVAL;
     status = cnnvp_stage_entries(
-        stage, access, PORT_buffer, true, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm), &entries);
+        stage, access, PORT_buffer, true, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm),
+        cnnvp_tile_shared_beats(tile, 2u * (uint64_t)tile->channels), &entries);
     if (status != CNNVP_OK)
         return status;
     const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;

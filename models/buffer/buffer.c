@@ -8,11 +8,13 @@
  *   storage element: partial sums live in the output buffer itself (Part B 3-4).
  * - Two halves (S001 C2 ping-pong). Who may use which half when is the instruction element's scoreboard; both halves
  *   have SRAMs of their own, so DMA and array never wait for each other inside the buffer.
- * - The port: `width_words` 16-bit words a cycle, charged for each access as a whole, whoever makes it.
+ * - The port: `width_words` 16-bit words a cycle, charged for each access as a whole, whoever makes it; and banks:
+ * where an initiator works at more addresses side by side than there are banks, these take turns.
  * - Live feature values for `storage` in the statistics.
  * Not modelled: single bank cycles, ECC, power-down.
  */
 #include "buffer_internal.h"
+#include "cnnvp_integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,8 @@
 #define WINDOW (UINT64_C(1) << 32) /* of the port */
 #define HALF_BIT (UINT64_C(1) << 31)
 #define STORAGE_ALIGNMENT 64u
+/* Of a rotating read: row r of a map lies in bank r mod 3. */
+#define ROWS 3u
 
 struct buffer {
     struct cnnvp_host *host;
@@ -33,7 +37,8 @@ struct buffer {
     uint64_t half_bytes;
     uint32_t halves;
     uint64_t width_words;
-    uint64_t rotating_width_words;
+    uint32_t banks;
+    uint64_t latency;
     uint64_t clock_mhz;
     int timing_only;
     struct buffer_live live[2];
@@ -60,15 +65,18 @@ static int refuse(struct buffer *buffer, const struct cnnvp_access *access, int 
     return status;
 }
 
-/* What an access that lasts longer than its initiator spread it adds to its delay. */
-static void charge_port(struct buffer *buffer, struct cnnvp_access *access, uint64_t words, uint64_t width)
+/* What an access that lasts longer than its initiator spread it adds to its delay, and a read's latency. */
+static void charge_port(struct buffer *buffer, struct cnnvp_access *access, uint64_t words, uint32_t streams,
+                        uint64_t latency)
 {
-    const uint64_t needed = words / width + (words % width != 0);
+    const uint64_t needed = cnnvp_divide_up(words, buffer->width_words) * cnnvp_divide_up(streams, buffer->banks);
     count(buffer, access->mode & CNNVP_BUFFER_DMA_SIDE ? STAT_dma_port_words : STAT_calculation_port_words, access,
           words);
-    if (access->cycles == 0 || needed <= access->cycles || (access->flags & CNNVP_UNTIMED))
+    if (access->cycles == 0 || (access->flags & CNNVP_UNTIMED))
         return;
-    const uint64_t extra = needed - access->cycles;
+    const uint64_t extra = latency + (needed > access->cycles ? needed - access->cycles : 0);
+    if (extra == 0)
+        return;
     count(buffer, STAT_port_conflict_cycles, access, extra);
     /* delay is a whole number of cycles; add `extra` of them from the edge that now + delay is. */
     const cnnvp_time from = buffer->ops->now(buffer->host) + access->delay;
@@ -224,8 +232,9 @@ static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
         buffer_live_leave(&buffer->live[half], offset, offset + access->size, feature_words);
         report_live(buffer);
     }
-    charge_port(buffer, access, words,
-                mode == CNNVP_READ_ROTATING ? buffer->rotating_width_words : buffer->width_words);
+    const int calculates = is_read && !(access->mode & CNNVP_BUFFER_DMA_SIDE);
+    charge_port(buffer, access, words, cnnvp_maximum32(access->streams, mode == CNNVP_READ_ROTATING ? ROWS : 1u),
+                calculates ? buffer->latency : 0);
     return CNNVP_OK;
 }
 
@@ -266,7 +275,7 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
     report_live(buffer);
     const uint64_t last_words = update->partial ? slot_words : sums;
     const uint64_t written_words = access->words != 0 ? access->words : last_words + kept_words;
-    charge_port(buffer, access, written_words + kept_words + found_words, buffer->width_words);
+    charge_port(buffer, access, written_words + kept_words + found_words, cnnvp_maximum32(access->streams, 1u), 0);
 }
 
 static int update_access(struct buffer *buffer, struct cnnvp_access *access)
@@ -319,16 +328,14 @@ static int buffer_init(void *self, const struct cnnvp_init *init)
     buffer->host = init->host;
     buffer->ops = init->ops;
     const uint64_t size = init->ops->param(init->host, PARAM_size);
-    const uint64_t banks = init->ops->param(init->host, PARAM_banks);
     if (size % 16u != 0)
         return init->ops->config_error(
             init->host, PARAM_size, "size must be a multiple of 16 bytes, %llu is not", (unsigned long long)size);
     buffer->halves = init->ops->param(init->host, PARAM_pingpong) ? 2u : 1u;
     buffer->half_bytes = size / buffer->halves;
     buffer->width_words = init->ops->param(init->host, PARAM_width_words);
-    buffer->rotating_width_words = banks >= 3u ? buffer->width_words : buffer->width_words * banks / 3u;
-    if (buffer->rotating_width_words == 0)
-        buffer->rotating_width_words = 1u;
+    buffer->banks = (uint32_t)init->ops->param(init->host, PARAM_banks);
+    buffer->latency = init->ops->param(init->host, PARAM_latency);
     buffer->timing_only = init->ops->timing_only(init->host);
     if (!buffer->timing_only) {
         const size_t whole = (size_t)(size + STORAGE_ALIGNMENT - 1u) / STORAGE_ALIGNMENT * STORAGE_ALIGNMENT;

@@ -22,7 +22,13 @@ static int move_matrix(const struct cnnvp_stage *stage, const struct cnnvp_acces
                        const struct cnnvp_tile *tile, const struct matrix *matrix, bool back)
 {
     const struct cnnvp_stage_piece piece = {
-        matrix->port, back ? CNNVP_BORROW_WRITE : CNNVP_BORROW_READ, 0, tile->images * matrix->image_bytes, 2u};
+        matrix->port,
+        back ? CNNVP_BORROW_WRITE : CNNVP_BORROW_READ,
+        0,
+        tile->images * matrix->image_bytes,
+        2u,
+        cnnvp_tile_beats(tile, tile->channels * tile->plane),
+        cnnvp_stage_streams(tile)};
     void *data;
     const int status = cnnvp_stage_borrow(stage, access, &piece, &data);
     if (status != CNNVP_OK)

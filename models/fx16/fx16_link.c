@@ -59,8 +59,9 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     access.size = tile->in_span * 2u;
     access.words = traffic->input_words;
     access.cycles = traffic->input_cycles;
+    access.streams = traffic->input_streams;
     access.mode = tile->ones                        ? CNNVP_READ_ONES
-                  : tile->kind == CNNVP_FX16_WINDOW ? CNNVP_READ_ROTATING
+                  : tile->kind == CNNVP_FX16_WINDOW ? traffic->input_mode
                                                     : CNNVP_READ_SEQUENTIAL;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
     data->input = access.data;
@@ -88,6 +89,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
     access.size = end - begin;
     access.words = traffic->weight_words;
     access.cycles = traffic->weight_cycles;
+    access.streams = traffic->weight_streams;
     access.mode = CNNVP_READ_SEQUENTIAL;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_weight, &access);
     if (status == CNNVP_OK && access.data != NULL) {
@@ -196,6 +198,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     access.size = sizeof update;
     access.words = traffic->output_words;
     access.cycles = traffic->output_cycles;
+    access.streams = traffic->output_streams;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
     stalls->output = stall_cycles(unit, &access);
     *saturated = status == CNNVP_OK ? update.saturated : 0;

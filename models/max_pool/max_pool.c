@@ -115,7 +115,14 @@ static int work_on(struct cnnvp_pool_ids *pool, const struct cnnvp_access *acces
     const struct cnnvp_stage *stage = &pool->stage;
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
     const uint64_t bytes = cnnvp_tile_packed(cnnvp_tile_pooled(tile), cnnvp_tile_position_bits(tile->kx, tile->ky));
-    const struct cnnvp_stage_piece piece = {PORT_buffer, CNNVP_BORROW_WRITE, 0, planes * bytes, 2u};
+    const struct cnnvp_stage_piece piece = {
+        PORT_buffer,
+        CNNVP_BORROW_WRITE,
+        0,
+        planes * bytes,
+        2u,
+        cnnvp_tile_beats(tile, tile->channels * tile->plane),
+        cnnvp_stage_streams(tile)};
     const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
     void *positions = NULL;
     int status = stage->timing_only ? CNNVP_OK : cnnvp_pool_ids_reserve(pool, cnnvp_tile_pooled(tile));

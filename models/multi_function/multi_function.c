@@ -49,6 +49,14 @@ static bool leaves_features(const struct cnnvp_job *job, const struct cnnvp_job_
     return through && operand == &job->operands[CNNVP_JOB_OUT];
 }
 
+/* Buffers are worked at side by side: the slowest counts. */
+static void note_stalls(const struct multi_function *module, struct work *work, cnnvp_time delay)
+{
+    const uint64_t stalls =
+        cnnvp_delay_cycles(module->ops->clock_mhz(module->host), module->ops->now(module->host), delay);
+    work->port_stalls = stalls > work->port_stalls ? stalls : work->port_stalls;
+}
+
 /* Borrows an operand's range, widened to even addresses as buffers take them. */
 static int borrow(const struct multi_function *module, struct work *work, struct cnnvp_job_operand *operand,
                   enum cnnvp_op op, uint32_t flags)
@@ -63,7 +71,8 @@ static int borrow(const struct multi_function *module, struct work *work, struct
         .address = begin | (uint64_t)operand->half << 31,
         .size = end - begin,
         .words = operand->rows * operand->row_values,
-        .cycles = operand->held ? 0 : work->beats,
+        .streams = operand->held ? 1u : module->sets,
+        .cycles = work->beats,
         .word_bytes = operand->bytes,
         .mode = op == CNNVP_BORROW_WRITE && leaves_features(&work->job, operand)
                     ? cnnvp_buffer_write_mode(operand->rows * operand->row_values)
@@ -72,9 +81,7 @@ static int borrow(const struct multi_function *module, struct work *work, struct
     const uint32_t port = operand->held ? PORT_max_min_buffer : PORT_output;
     const int status = module->ops->access(module->host, port, &access);
     operand->data = status == CNNVP_OK && access.data != NULL ? (char *)access.data + (operand->address - begin) : NULL;
-    const uint64_t stalls =
-        cnnvp_delay_cycles(module->ops->clock_mhz(module->host), module->ops->now(module->host), access.delay);
-    work->port_stalls = stalls > work->port_stalls ? stalls : work->port_stalls;
+    note_stalls(module, work, access.delay);
     return status;
 }
 
@@ -173,7 +180,7 @@ static bool is_held(const struct cnnvp_job *job)
     return job->opcode == CNNVP_JOB_tload || job->opcode == CNNVP_JOB_tsave || job->opcode == CNNVP_JOB_tclear;
 }
 
-static int borrow_held(const struct multi_function *module, const struct work *work, uint32_t flags, void **data)
+static int borrow_held(const struct multi_function *module, struct work *work, uint32_t flags, void **data)
 {
     const struct cnnvp_job *job = &work->job;
     struct cnnvp_access access = {
@@ -185,8 +192,10 @@ static int borrow_held(const struct multi_function *module, const struct work *w
         .size = job->size,
         .words = job->size / 4u,
         .word_bytes = 4u,
+        .cycles = work->beats,
     };
     const int status = module->ops->access(module->host, PORT_max_min_buffer + job->buffer, &access);
+    note_stalls(module, work, access.delay);
     *data = status == CNNVP_OK ? access.data : NULL;
     return status == CNNVP_OK && *data == NULL && !module->timing_only ? CNNVP_E_STATE : status;
 }
@@ -347,6 +356,9 @@ static int execute(struct multi_function *module, struct cnnvp_access *access, c
         return refuse(module, command, status, failure(status));
     if (is_held(&work.job) || work.job.opcode == CNNVP_JOB_tdecode)
         tile->cycles = work.beats;
+
+    if (tile->waiting_cycles > tile->cycles)
+        work.port_stalls += tile->waiting_cycles - tile->cycles;
 
     const uint64_t busy = tile->cycles + tile->fill + work.port_stalls;
     const uint64_t mhz = module->ops->clock_mhz(module->host);

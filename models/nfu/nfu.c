@@ -91,6 +91,8 @@ static int execute(struct nfu *nfu, struct cnnvp_access *access, const struct cn
         .output_words = cost.output_words,
         .output_cycles = cost.writeout_cycles,
         .passes = 1,
+        .input_streams = tile.kind == CNNVP_FX16_WINDOW ? nfu->shape.rows : 1u,
+        .output_streams = tile.kind == CNNVP_FX16_WINDOW ? nfu->shape.rows : 1u,
     };
     status = cnnvp_fx16_fetch(&nfu->unit, command, &tile, &traffic, &data, &stalls);
     if (status == CNNVP_OK)

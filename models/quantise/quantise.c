@@ -62,15 +62,16 @@ static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_ac
 {
     void *extremes;
     void *norms = NULL;
-    int status = cnnvp_stage_entries(
-        stage, access, PORT_max_min, false, tile->entry, tile->channels, sizeof(struct cnnvp_extremes), &extremes);
+    uint64_t cycles = cnnvp_tile_shared_beats(tile, tile->channels);
+    int status = cnnvp_stage_entries(stage, access, PORT_max_min, false, tile->entry, tile->channels,
+                                     sizeof(struct cnnvp_extremes), cycles, &extremes);
     if (status == CNNVP_OK && (tile->flags & (CNNVP_TILE_MAP | CNNVP_TILE_MAP_BACK)) != 0)
-        status = cnnvp_stage_entries(
-            stage, access, PORT_norm, false, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm), &norms);
+        status = cnnvp_stage_entries(stage, access, PORT_norm, false, tile->norm_entry, tile->channels,
+                                     sizeof(struct cnnvp_norm), cycles, &norms);
     if (status != CNNVP_OK)
         return status;
     struct search search = {.tile = tile, .extremes = extremes, .norms = norms};
-    const uint64_t cycles = cnnvp_stage_take_shared(stage, access, tile, tile->channels, 1u, find_exponent, &search);
+    cycles = cnnvp_stage_take_shared(stage, access, tile, tile->channels, 1u, find_exponent, &search);
     for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c)
         find_exponent(&search, 0, c);
     count_events(stage, access, &search.counts);

@@ -46,7 +46,13 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
 {
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
     const struct cnnvp_stage_piece piece = {
-        PORT_buffer, CNNVP_BORROW_WRITE, 0, planes * cnnvp_tile_packed(tile->plane, 1u), 2u};
+        PORT_buffer,
+        CNNVP_BORROW_WRITE,
+        0,
+        planes * cnnvp_tile_packed(tile->plane, 1u),
+        2u,
+        cnnvp_tile_beats(tile, tile->channels * tile->plane),
+        cnnvp_stage_streams(tile)};
     const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
     void *matrix = NULL;
     const int status = keep ? cnnvp_stage_borrow(stage, access, &piece, &matrix) : CNNVP_OK;

@@ -33,7 +33,14 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
 {
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
     const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
-    const struct cnnvp_stage_piece piece = {PORT_buffer, CNNVP_BORROW_READ, 0, planes * bytes, 2u};
+    const struct cnnvp_stage_piece piece = {
+        PORT_buffer,
+        CNNVP_BORROW_READ,
+        0,
+        planes * bytes,
+        2u,
+        cnnvp_tile_beats(tile, tile->channels * tile->plane),
+        cnnvp_stage_streams(tile)};
     void *matrix;
     const int status = cnnvp_stage_borrow(stage, access, &piece, &matrix);
     if (status != CNNVP_OK)

@@ -91,16 +91,22 @@ static int softmax_access(void *self, uint32_t port, struct cnnvp_access *access
         return CNNVP_E_INVAL;
     const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
     const uint64_t bytes = record_bytes(tile);
+    const uint64_t interval = 1u + 2u * softmax->exp_cycles;
     const struct cnnvp_stage_piece piece = {
-        PORT_output, CNNVP_BORROW_WRITE, tile->record * bytes, tile->images * bytes, 4u};
+        PORT_output,
+        CNNVP_BORROW_WRITE,
+        tile->record * bytes,
+        tile->images * bytes,
+        4u,
+        cnnvp_tile_beats(tile, tile->channels) * interval,
+        cnnvp_stage_streams(tile)};
     if (gradient && tile->labels != NULL && !labels_are_classes(tile))
         return CNNVP_E_INVAL;
     status = cnnvp_stage_borrow(stage, access, &piece, &records);
     if (status != CNNVP_OK)
         return status;
     struct work images = {tile, records, 0};
-    const uint64_t cycles =
-        cnnvp_stage_take(stage, access, tile, tile->channels, 1u + 2u * softmax->exp_cycles, classify_one, &images);
+    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, tile->channels, interval, classify_one, &images);
     for (uint32_t n = 0; cnnvp_stage_computes_fast(stage, access, tile) && n < tile->images; ++n)
         classify_image(&images, n);
     cnnvp_stage_count(stage, access, STAT_nonfinite, images.nonfinite);

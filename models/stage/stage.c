@@ -2,6 +2,8 @@
 /* What the blocks of the multi-function module have in common. See stage.h. */
 #include "stage.h"
 
+#include "cnnvp_integer.h"
+
 /* Every block has one row in the trace. */
 enum { TRACK_work };
 
@@ -37,28 +39,43 @@ int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_acces
         .size = piece->size,
         .words = piece->size / piece->word_bytes,
         .word_bytes = piece->word_bytes,
+        .cycles = piece->cycles,
+        .streams = piece->streams,
     };
     const int status = stage->ops->access(stage->host, piece->port, &borrow);
     *data = status == CNNVP_OK ? borrow.data : NULL;
+    if (borrow.delay != 0) {
+        struct cnnvp_tile *tile = access->data;
+        const uint64_t waits =
+            cnnvp_delay_cycles(stage->ops->clock_mhz(stage->host), stage->ops->now(stage->host), borrow.delay);
+        tile->waits = cnnvp_maximum(tile->waits, waits);
+    }
     if (status == CNNVP_OK && *data == NULL && cnnvp_stage_computes(stage, access))
         return CNNVP_E_STATE;
     return status;
 }
 
 int cnnvp_stage_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t port, bool change,
-                        uint64_t first, uint64_t count, uint64_t entry_bytes, void **data)
+                        uint64_t first, uint64_t count, uint64_t entry_bytes, uint64_t cycles, void **data)
 {
     struct cnnvp_stage_piece piece = {
         .port = port,
         .op = CNNVP_BORROW_READ,
         .address = first * entry_bytes,
         .size = count * entry_bytes,
-        .word_bytes = 4u};
+        .word_bytes = 4u,
+        .cycles = cycles,
+        .streams = change ? 2u : 1u};
     const int status = cnnvp_stage_borrow(stage, access, &piece, data);
     if (status != CNNVP_OK || !change)
         return status;
     piece.op = CNNVP_BORROW_WRITE;
     return cnnvp_stage_borrow(stage, access, &piece, data);
+}
+
+uint32_t cnnvp_stage_streams(const struct cnnvp_tile *tile)
+{
+    return cnnvp_minimum32(tile->images, tile->sets);
 }
 
 uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile)
@@ -81,14 +98,17 @@ void cnnvp_stage_charge(const struct cnnvp_stage *stage, const struct cnnvp_acce
     const uint64_t mhz = stage->ops->clock_mhz(stage->host);
     const cnnvp_time now = stage->ops->now(stage->host);
     const uint64_t edge = cnnvp_edge_at_or_after(mhz, now + access->delay) + tile->fill;
+    const uint64_t cycles = work->cycles + tile->waits;
+    tile->waits = 0;
     tile->fill += stage->pipeline;
-    tile->cycles = work->cycles > tile->cycles ? work->cycles : tile->cycles;
-    cnnvp_stage_count(stage, access, work->busy_stat, work->cycles + stage->pipeline);
+    tile->cycles = cnnvp_maximum(tile->cycles, work->cycles);
+    tile->waiting_cycles = cnnvp_maximum(tile->waiting_cycles, cycles);
+    cnnvp_stage_count(stage, access, work->busy_stat, cycles + stage->pipeline);
     cnnvp_stage_count(stage, access, work->work_stat, work->work);
     if (work->name == NULL)
         return;
     stage->ops->span(stage->host, TRACK_work, work->name, access->tag, access->flow, cnnvp_edge_time(mhz, edge),
-                     cnnvp_edge_time(mhz, edge + work->cycles + stage->pipeline));
+                     cnnvp_edge_time(mhz, edge + cycles + stage->pipeline));
 }
 
 int cnnvp_stage_pass(const struct cnnvp_stage *stage, struct cnnvp_access *access, uint32_t port,

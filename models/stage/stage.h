@@ -25,6 +25,8 @@ struct cnnvp_stage_piece {
     uint64_t address; /* bytes */
     uint64_t size;    /* bytes */
     uint32_t word_bytes;
+    uint64_t cycles;  /* over which the block spreads it */
+    uint32_t streams; /* addresses side by side */
 };
 
 /* Parameter 0 of every block is `pipeline`. */
@@ -45,19 +47,25 @@ static inline bool cnnvp_stage_computes(const struct cnnvp_stage *stage, const s
     return !stage->timing_only && !cnnvp_stage_asks(access);
 }
 
-/* Borrows a piece on behalf of an access; only checks where that only asks. *data is NULL in timing-only. */
+/* Borrows a piece on behalf of an access; only checks where that only asks. *data is NULL in timing-only. What the
+ * block waits for it counts with its next cnnvp_stage_charge. */
 CNNVP_MUST_USE int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                                       const struct cnnvp_stage_piece *piece, void **data);
 
-/* Borrows entries first .. first + count - 1 for reading, or for reading and writing. */
+/* Borrows entries first .. first + count - 1 for reading, or for reading and writing back side by side, spread over
+ * `cycles`. */
 CNNVP_MUST_USE int cnnvp_stage_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                                        uint32_t port, bool change, uint64_t first, uint64_t count, uint64_t entry_bytes,
-                                       void **data);
+                                       uint64_t cycles, void **data);
 
 /* Entries that values of a tile lie between: how many from the first to the last. */
 uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile);
 
-/* The block's share in the tile's time, its span in the trace and two of its statistics: `busy` (cycles) and `work`. */
+/* Images that the sets take side by side, each with a matrix of its own. */
+uint32_t cnnvp_stage_streams(const struct cnnvp_tile *tile);
+
+/* The block's share in the tile's time, its span in the trace and two of its statistics: `busy` (cycles, waiting for
+ * its buffers included) and `work`. */
 struct cnnvp_stage_work {
     const char *name; /* of the span; NULL: none */
     uint32_t busy_stat;

@@ -115,17 +115,18 @@ static int take_extremes(const struct cnnvp_stage *stage, struct cnnvp_access *a
 {
     void *entries;
     void *apart = NULL;
+    const uint64_t values = tile->channels * tile->plane;
+    const uint64_t beats = cnnvp_tile_beats(tile, values);
     int status = CNNVP_OK;
     if ((tile->flags & CNNVP_TILE_APART) != 0)
-        status = cnnvp_stage_entries(
-            stage, access, PORT_buffer, false, tile->norm_entry, tile->channels, sizeof(struct cnnvp_extremes), &apart);
+        status = cnnvp_stage_entries(stage, access, PORT_buffer, false, tile->norm_entry, tile->channels,
+                                     sizeof(struct cnnvp_extremes), beats, &apart);
     if (status == CNNVP_OK)
         status = cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
-                                     sizeof(struct cnnvp_extremes), &entries);
+                                     sizeof(struct cnnvp_extremes), beats, &entries);
     if (status != CNNVP_OK)
         return status;
-    const uint64_t values = tile->channels * tile->plane;
-    uint64_t cycles = cnnvp_tile_beats(tile, values);
+    uint64_t cycles = beats;
     if (cnnvp_stage_computes_fast(stage, access, tile))
         add_tile(tile, entries, apart);
     else if (tile->stepped != 0 && !cnnvp_stage_asks(access))

@@ -126,8 +126,9 @@ static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
         return status;
     if (tile->kind != CNNVP_TILE_STATISTICS && tile->kind != CNNVP_TILE_SQUARES)
         return CNNVP_E_INVAL;
-    status = cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
-                                 sizeof(struct cnnvp_sums), &entries);
+    status =
+        cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
+                            sizeof(struct cnnvp_sums), cnnvp_tile_beats(tile, tile->channels * tile->plane), &entries);
     if (status != CNNVP_OK)
         return status;
     const bool squares = tile->kind == CNNVP_TILE_SQUARES;

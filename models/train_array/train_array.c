@@ -67,6 +67,7 @@ struct piece {
     uint64_t words;   /* that cross the port */
     uint64_t cycles;
     uint32_t mode;
+    uint32_t streams; /* addresses side by side */
 };
 
 static uint64_t stall_cycles(const struct train_array *array, const struct cnnvp_access *access)
@@ -90,6 +91,7 @@ static int borrow(const struct train_array *array, const struct work *work, uint
         .words = piece->words,
         .cycles = piece->cycles,
         .mode = piece->mode,
+        .streams = piece->streams,
         .word_bytes = piece->bytes,
     };
     const int status = array->ops->access(array->host, piece->port, &access);
@@ -118,7 +120,8 @@ static struct piece results_piece(const struct train_array *array, const struct 
         .bytes = cnnvp_train_is_wide(&array->shape) && !tile->to_float ? 8u : 4u,
         .words = work->cost.output_words,
         .cycles = work->cost.compute_cycles + work->cost.writeout_cycles,
-        .mode = cnnvp_buffer_write_mode(features)};
+        .mode = cnnvp_buffer_write_mode(features),
+        .streams = array->shape.arrays * array->shape.cols};
 }
 
 static struct piece scales_piece(const struct work *work)
@@ -179,12 +182,13 @@ static int borrow_operands(struct train_array *array, struct work *work)
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
     const struct piece pieces[] = {
         {PORT_input, tile->in_half, tile->in_addr, tile->in_span, bytes, cost->input_words, cost->compute_cycles,
-         rotating},
+         rotating, 1u},
         {PORT_weight, tile->second_half, tile->second_addr, tile->second_span, bytes, cost->weight_words,
-         cost->compute_cycles, gradient ? rotating : CNNVP_READ_SEQUENTIAL},
-        {PORT_input, tile->in_half, tile->in_exp_addr, tile->in_exps, 1u, tile->in_exps, 0, CNNVP_READ_SEQUENTIAL},
+         cost->compute_cycles, gradient ? rotating : CNNVP_READ_SEQUENTIAL,
+         gradient ? 1u : array->shape.cols * array->shape.rows},
+        {PORT_input, tile->in_half, tile->in_exp_addr, tile->in_exps, 1u, tile->in_exps, 0, CNNVP_READ_SEQUENTIAL, 1u},
         {PORT_weight, tile->second_half, tile->second_exp_addr, tile->second_exps, 1u, tile->second_exps, 0,
-         CNNVP_READ_SEQUENTIAL},
+         CNNVP_READ_SEQUENTIAL, 1u},
     };
     void *data[4] = {NULL};
     uint64_t stalls[4] = {0};

@@ -184,7 +184,35 @@ static void test_few_banks(void **state)
     assert_int_equal(access.delay, 0);
     access.mode = cnnvp_buffer_read_mode(CNNVP_READ_ROTATING);
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
-    assert_int_equal(access.delay, 20000); /* 90 words at 3 a cycle */
+    assert_int_equal(access.delay, 20000); /* 90 words at 9 a cycle, three times */
+    access.delay = 0;
+    access.streams = 5;
+    assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
+    assert_int_equal(access.delay, 40000); /* five times */
+    fake_sim_free(&f.sim);
+}
+
+/* Reads of calculation units wait for the latency, once; writes, and the DMA, do not. */
+static void test_latency(void **state)
+{
+    struct fixture f;
+    (void)state;
+    fake_sim_init(&f.sim, MHZ, 0, 0);
+    f.host = fake_add(&f.sim, &cnnvp_unit_buffer);
+    fake_set(f.host, "latency", 3);
+    assert_int_equal(fake_start(f.host), CNNVP_OK);
+    struct cnnvp_access access = {
+        .op = CNNVP_BORROW_READ, .size = 180, .cycles = 10, .mode = cnnvp_buffer_read_mode(CNNVP_READ_SEQUENTIAL)};
+    assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
+    assert_int_equal(access.delay, 3000);
+    access.delay = 0;
+    access.mode = cnnvp_buffer_dma_mode(0);
+    assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
+    assert_int_equal(access.delay, 0);
+    access.op = CNNVP_BORROW_WRITE;
+    access.mode = cnnvp_buffer_write_mode(0);
+    assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
+    assert_int_equal(access.delay, 0);
     fake_sim_free(&f.sim);
 }
 
@@ -611,13 +639,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_halves_are_apart), cmocka_unit_test(test_ones),
         cmocka_unit_test(test_bad_accesses),     cmocka_unit_test(test_port_limit),
-        cmocka_unit_test(test_few_banks),        cmocka_unit_test(test_write_out),
-        cmocka_unit_test(test_partial_sums),     cmocka_unit_test(test_compaction),
-        cmocka_unit_test(test_bad_updates),      cmocka_unit_test(test_live_values),
-        cmocka_unit_test(test_live_row_tiles),   cmocka_unit_test(test_live_many_ranges),
-        cmocka_unit_test(test_live_copies),      cmocka_unit_test(test_live_marks),
-        cmocka_unit_test(test_live_rows),        cmocka_unit_test(test_passes),
-        cmocka_unit_test(test_timing_only),
+        cmocka_unit_test(test_few_banks),        cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_write_out),        cmocka_unit_test(test_partial_sums),
+        cmocka_unit_test(test_compaction),       cmocka_unit_test(test_bad_updates),
+        cmocka_unit_test(test_live_values),      cmocka_unit_test(test_live_row_tiles),
+        cmocka_unit_test(test_live_many_ranges), cmocka_unit_test(test_live_copies),
+        cmocka_unit_test(test_live_marks),       cmocka_unit_test(test_live_rows),
+        cmocka_unit_test(test_passes),           cmocka_unit_test(test_timing_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,10 +120,14 @@ void machine_begin(struct machine *machine, const struct machine_options *option
     for (unsigned i = M_INPUT; i <= M_INTERMEDIATE; ++i) {
         fake_set(machine->units[i], "size", 2u * MACHINE_HALF);
         fake_set(machine->units[i], "width_words", options->width_words != 0 ? options->width_words : 8192u);
+        fake_set(machine->units[i], "banks", 1024);
     }
     for (unsigned i = M_MAX_MIN; i <= M_OUTPUT; ++i) {
         fake_set(machine->units[i], "pingpong", 0);
         fake_set(machine->units[i], "size", 1u << 16);
+        fake_set(machine->units[i], "width_words", options->held_words != 0 ? options->held_words : 65536u);
+        fake_set(machine->units[i], "banks", options->held_banks != 0 ? options->held_banks : 1024u);
+        fake_set(machine->units[i], "latency", options->held_latency);
     }
     for (unsigned i = 0; i < M_INSTANCES; ++i)
         assert_int_equal(fake_start(machine->units[i]), CNNVP_OK);

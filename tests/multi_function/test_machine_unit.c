@@ -387,6 +387,47 @@ static void test_port(void **state)
     machine_end(&m);
 }
 
+/* The blocks' buffers lengthen a tile by what their ports, banks and latency say. */
+static void check_held(uint32_t banks, uint32_t latency, bool cycle, bool timing_only)
+{
+    const struct machine_options options = {
+        .bits = 8,
+        .cycle = cycle,
+        .timing_only = timing_only,
+        .sets = 4,
+        .lanes = 16,
+        .held_words = 1,
+        .held_banks = banks,
+        .held_latency = latency};
+    struct machine m;
+    machine_begin(&m, &options);
+    /* Entries of 48 words are read and written back side by side. */
+    const struct machine_tbnupdate norm = {.channels = 30};
+    const uint64_t entries = 30u * 48u * (banks < 2u ? 2u : 1u) + latency;
+    MACHINE_DO(&m, OP_tbnupdate, 0, norm);
+    assert_int_equal(cycles(&m), entries + 4u);
+    assert_int_equal(fake_count(m.units[M_BN_UPDATE], "busy_cycles"), entries + 4u);
+    /* Each image has a 0/1 matrix, 2 words a plane, of its own: three are written side by side, in 8 cycles. */
+    struct machine_tpost d = post();
+    d.mask_addr = 0x10000;
+    d.mask_image_stride = 1000;
+    const uint64_t matrices = IMAGES * CHANNELS * 2u * cnnvp_divide_up(IMAGES, banks);
+    const uint64_t tile = cnnvp_divide_up(CHANNELS * PLANE, 16);
+    MACHINE_DO(&m, OP_tpost, ST_tpost_fp32 | ST_tpost_relu | ST_tpost_keep, d);
+    assert_int_equal(fake_count(m.units[M_RELU], "busy_cycles"), (matrices > tile ? matrices : tile) + 1u);
+    /* The encoder reads them again. */
+    assert_int_equal(cycles(&m), (matrices > tile ? matrices : tile) + latency + 6u);
+    assert_int_equal(fake_count(m.units[M_MODULE], "busy_cycles") * 5000u, m.sim.now);
+    machine_end(&m);
+}
+
+static void test_held(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 16; ++i)
+        check_held((i & 1u) != 0 ? 1u : 4u, (i & 2u) != 0 ? 7u : 0, (i & 4u) != 0, (i & 8u) != 0);
+}
+
 /* ---- what a guest can do wrong ---- */
 
 struct malformed {
@@ -667,6 +708,7 @@ int main(void)
         cmocka_unit_test(test_classify),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_port),
+        cmocka_unit_test(test_held),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_misuse),

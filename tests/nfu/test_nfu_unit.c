@@ -87,7 +87,7 @@ static void check_c3(uint64_t detail, uint64_t mhz, int timing_only)
     assert_int_equal(fake_count(rig.array, "weight_words"), compute + 64u);
     assert_int_equal(fake_count(rig.array, "output_words"), 1600);
     assert_int_equal(fake_count(rig.array, "macs"), 240000);
-    assert_int_equal(fake_count(rig.input, "read_rotating_words"), words);
+    assert_int_equal(fake_count(rig.input, "read_sequential_words"), words);
     assert_int_equal(fake_count(rig.weight, "read_sequential_words"), compute + 64u);
     assert_int_equal(fake_count(rig.output, "write_words"), 1600);
     assert_int_equal(delay, cnnvp_edge_time(mhz, 1001 + busy) - cnnvp_edge_time(mhz, 1001));

@@ -226,7 +226,7 @@ static void check_port_stall(uint64_t edge)
         c.second_exp_out = 0;
         begin(&b, 700, 0);
         struct cnnvp_host *const buffers[] = {b.input, b.weight, b.output};
-        fake_set(buffers[port], "banks", 3);
+        fake_set(buffers[port], "banks", port == 2u ? 128 : 3); /* rows of a map; sums of 4 x 32 columns */
         fake_set(buffers[port], "width_words", 1);
         start(&b);
         train_case_fill(&c, &random, false, false);

@@ -129,15 +129,15 @@ static void test_command(void **state)
     check_c3(1, 1000, 1);
 }
 
-/* Narrow buffers lengthen a command by what their ports say. */
-static void test_port_stalls(void **state)
+/* Narrow buffers lengthen a command by what their ports say, those with few banks by what their banks say. */
+static void check_port_stalls(bool few)
 {
     struct array_rig rig;
     struct nfu_random random = {12u};
     struct nfu_case c = nfu_case_lenet_c3();
-    (void)state;
     begin(&rig, 700, 0);
     fake_set(rig.input, "width_words", 4);
+    fake_set(rig.input, "banks", few ? 8 : 24); /* three rows of eight channels side by side */
     fake_set(rig.weight, "width_words", 8);
     fake_set(rig.output, "width_words", 16);
     array_rig_start(&rig);
@@ -145,7 +145,7 @@ static void test_port_stalls(void **state)
     load(&rig, &c);
     struct cnnvp_command command = command_of(&c);
     assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
-    const uint64_t input = C3_INPUT_WORDS / 4 - C3_COMPUTE;
+    const uint64_t input = C3_INPUT_WORDS / 4 * (few ? 3 : 1) - C3_COMPUTE;
     const uint64_t weight = C3_WEIGHT_WORDS / 8 - (C3_LOADS + 2); /* two cycles for biases */
     const uint64_t output = (C3_OUTPUT_WORDS + C3_KEPT_WORDS) / 16 - (C3_COMPUTE + C3_BIAS);
     assert_int_equal(fake_count(rig.array, "input_port_cycles"), input);
@@ -154,6 +154,13 @@ static void test_port_stalls(void **state)
     assert_int_equal(fake_count(rig.array, "busy_cycles"), C3_BUSY + input + weight + output);
     nfu_case_free(&c);
     array_rig_end(&rig);
+}
+
+static void test_port_stalls(void **state)
+{
+    (void)state;
+    check_port_stalls(false);
+    check_port_stalls(true);
 }
 
 /* Two commands over halves of the inputs, the second with bias and write-out, equal one over all. */

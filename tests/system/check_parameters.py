@@ -1,0 +1,217 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every parameter of every unit of the presets does something: check_parameters.py CNNVP NETWORKS.
+
+Each number and choice is set to other values, on workloads that use its unit, until a time, a count, an output or a
+refusal differs; what the statistics repeat of the configuration does not count. What remains must be one of WITHOUT,
+and whatever stands there must indeed change nothing.
+"""
+import json
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+from onnx import TensorProto, helper
+
+CNNVP, NETWORKS = sys.argv[1], sys.argv[2]
+ONLY = sys.argv[3] if len(sys.argv) > 3 else ""
+
+# PRESET.INSTANCE.PARAM, parts of which may be left open as *, and why it changes no result.
+WITHOUT = {
+    "*.cpu.quantum": "only the speed of the simulation",
+    "*.cpu.timebase_mhz": "the guest software does not read the time",
+    "*.clint.timebase_mhz": "the guest software sets no timer",
+    "*.uart.poll_us": "nothing is typed",
+    "*.instruction.fetch_words": "only programs that lie in memory are fetched (tests/system/fetch.c)",
+    "*.pe_array.detail": "both depths give the same: tests/nfu, tests/window, tests/train_array",
+    "trainer.multi_function.detail": "both depths give the same: tests/multi_function",
+    "nfu.weight_buffer.banks": "S002: one weight a cycle goes to all PEs, those of a fully connected layer lie in a row",
+}
+
+# A fast core and memory hide no unit behind them; slow ones are the other way round.
+FAST = ["cpu.clock_mhz=100000", "dram.preset=hbm2"]
+NARROW = ["input_buffer.width_words=16", "weight_buffer.width_words=16", "output_buffer.width_words=16"]
+WORKLOADS = {
+    "nfu": [("run", "mixed", []), ("run", "mixed", FAST), ("run", "all", FAST), ("depth", "blocks", FAST),
+            ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW)],
+    "window": [("run", "mixed", []), ("run", "mixed", FAST), ("run", "all", FAST),
+               ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW)],
+    "trainer": [("train", "digits", FAST), ("train", "digits", FAST + ["multi_function.lanes=16", "dram.ranks=2"]),
+                ("train", "digits", FAST + ["multi_function.lanes=16", "relu_buffer.width_words=1",
+                                            "id_buffer.width_words=1"]),
+                ("train", "digits", FAST + NARROW[:2] + ["intermediate_buffer.width_words=16"])],
+}
+
+
+def const(label, *shape):
+    count = 1
+    for size in shape:
+        count *= size
+    rng = random.Random(label)
+    return helper.make_tensor(label, TensorProto.FLOAT, shape, [rng.uniform(-0.3, 0.3) for _ in range(count)])
+
+
+def make(folder, name, shape, nodes, weights, results):
+    values = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
+    made = [helper.make_tensor_value_info("y", TensorProto.FLOAT, results)]
+    model = helper.make_model(helper.make_graph(nodes, name, values, made, weights),
+                              opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    with open(os.path.join(folder, name + ".onnx"), "wb") as stream:
+        stream.write(model.SerializeToString())
+
+
+def make_networks(folder):
+    """`all`: functions of the vector unit, parts of a window, a fully connected layer. `blocks`: a chain."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w0", "b0"], ["c0"], kernel_shape=[5, 5], pads=[2, 2, 2, 2]),
+        helper.make_node("InstanceNormalization", ["c0", "one", "zero"], ["n0"]),
+        helper.make_node("Sigmoid", ["n0"], ["s0"]),
+        helper.make_node("Conv", ["s0", "w1"], ["c1"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=9),
+        helper.make_node("Mul", ["c1", "s0"], ["m0"]),
+        helper.make_node("AveragePool", ["m0"], ["p0"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Flatten", ["p0"], ["f0"]),
+        helper.make_node("Gemm", ["f0", "w2", "b2"], ["g0"], transB=1),
+        helper.make_node("Softmax", ["g0"], ["y"], axis=1),
+    ]
+    weights = [const("w0", 9, 3, 5, 5), const("b0", 9), const("w1", 9, 1, 3, 3), const("w2", 70, 9 * 64),
+               const("b2", 70), helper.make_tensor("one", TensorProto.FLOAT, [9], [1.0] * 9),
+               helper.make_tensor("zero", TensorProto.FLOAT, [9], [0.0] * 9)]
+    make(folder, "all", [1, 3, 16, 16], nodes, weights, [1, 70])
+    nodes = [
+        helper.make_node("Conv", ["x", "w3"], ["c0"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c0"], ["r0"]),
+        helper.make_node("MaxPool", ["r0"], ["p0"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Conv", ["p0", "w4"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+    ]
+    make(folder, "blocks", [1, 3, 16, 16], nodes, [const("w3", 8, 3, 3, 3), const("w4", 8, 8, 3, 3)], [1, 8, 8, 8])
+
+
+def make_images(folder):
+    rng = random.Random(2)
+    with open(os.path.join(folder, "images"), "wb") as stream:
+        stream.write(struct.pack(">4I", 0x803, 24, 8, 8) + bytes(rng.randrange(256) for _ in range(24 * 64)))
+    with open(os.path.join(folder, "labels"), "wb") as stream:
+        stream.write(struct.pack(">2I", 0x801, 24) + bytes(rng.randrange(10) for _ in range(24)))
+
+
+def network_of(folder, name):
+    own = os.path.join(folder, name + ".onnx")
+    return own if os.path.exists(own) else os.path.join(NETWORKS, name + ".onnx")
+
+
+def run(folder, preset, workload, settings):
+    """What came out: an error, or statistics without the configuration, and the output's bytes."""
+    command, network, base = workload
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        stats, output = os.path.join(place, "s.json"), os.path.join(place, "o")
+        call = [CNNVP, "train" if command == "train" else "run", network_of(folder, network), "-p", preset, "-q",
+                "--stats", stats, "-o", output + (".onnx" if command == "train" else ".npy")]
+        call += [word for setting in base + settings for word in ("-s", setting)]
+        if command == "train":
+            call += ["--dataset", f"idx:{folder}/images,{folder}/labels", "--batch", "12", "--epochs", "1"]
+        if command == "depth":
+            call += ["--schedule", "depth-first", "--block", "4"]
+        if command != "train":
+            call += ["-n", "2"]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return "error " + done.stderr
+        with open(stats, encoding="utf-8") as stream:
+            counted = json.load(stream)
+        for member in ("platform", "command", "wall_seconds"):
+            counted.pop(member, None)
+        counted["total"].pop("simulation_speed", None)
+        with open(output + (".onnx" if command == "train" else ".npy"), "rb") as stream:
+            return json.dumps(counted, sort_keys=True) + str(stream.read())
+
+
+def instances(preset):
+    """(instance, kind), and what their parameters are."""
+    text = subprocess.run([CNNVP, "check", preset], capture_output=True, text=True, check=True).stdout
+    name, found = None, []
+    for line in text.split("\n"):
+        if re.match(r"  \w+:$", line):
+            name = line.strip(" :")
+        elif name and re.match(r"    model: ", line):
+            found.append((name, line.split()[1]))
+        elif name and (match := re.match(r"    (\w+): (.+)$", line)):
+            found.append((name, match.group(1), match.group(2)))
+    return found
+
+
+def parameters(kind):
+    """{name: ("choice", [...]) or ("number", lowest, highest)} as `cnnvp models` says"""
+    text = subprocess.run([CNNVP, "models", kind], capture_output=True, text=True, check=True).stdout
+    rows, inside = {}, False
+    for line in text.split("\n"):
+        inside = line == "parameters" or (inside and line != "")
+        columns = re.split(r"  +", line.strip())
+        if inside and len(columns) >= 3 and columns[1] in ("number", "size", "choice"):
+            if columns[1] == "choice":
+                rows[columns[0]] = columns[2].split("|")
+            else:
+                rows[columns[0]] = [number(word) for word in columns[2].split(" to ")]
+    return rows
+
+
+def number(text):
+    match = re.match(r"(\d+)(KiB|MiB|GiB)?$", text)
+    return int(match.group(1)) * {None: 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[match.group(2)]
+
+
+def others(limits, value):
+    if not isinstance(limits[0], int):
+        return [choice for choice in limits if choice != value]
+    low, high = limits
+    now = number(value)
+    tries = [now // 2, now * 2, now // 2 // 16 * 16, low, max(now // 8, low), now + 1, now * 16, high]
+    return [str(n) for n in dict.fromkeys(tries) if low <= n <= high and n != now]
+
+
+def is_dead(folder, preset, instance, name, limits, value, before):
+    return all(run(folder, preset, workload, [f"{instance}.{name}={other}"]) == before[i]
+               for i, workload in enumerate(WORKLOADS[preset]) for other in others(limits, value))
+
+
+def excepted(place):
+    return [pattern for pattern in WITHOUT if re.fullmatch(pattern.replace(".", r"\.").replace("*", r"\w+"), place)]
+
+
+def main():
+    wrong, used = [], set()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        make_networks(folder)
+        make_images(folder)
+        for preset, workloads in WORKLOADS.items():
+            before = list(pool.map(lambda w, p=preset: run(folder, p, w, []), workloads))
+            for text in before:
+                if text.startswith("error"):
+                    sys.exit(f"{preset}: {text}")
+            kinds, asked = {}, []
+            for row in instances(preset):
+                if len(row) == 2:
+                    kinds[row[0]] = parameters(row[1])
+                elif row[1] in kinds.get(row[0], {}) and ONLY in f"{preset}.{row[0]}.{row[1]}":
+                    asked.append((row[0], row[1], kinds[row[0]][row[1]], row[2]))
+            dead = pool.map(lambda a, p=preset, b=before: is_dead(folder, p, *a, b), asked)
+            for (instance, name, _, _), is_it in zip(asked, dead):
+                place = f"{preset}.{instance}.{name}"
+                patterns = excepted(place)
+                used.update(patterns if is_it else ())
+                if is_it and not patterns:
+                    wrong.append(f"{place} changes nothing")
+                elif patterns and not is_it:
+                    wrong.append(f"{place} changes something, though {patterns[0]} says that it does not")
+            print(f"{preset}: {len(asked)} parameters")
+    wrong += [f"{pattern}: no parameter is like that" for pattern in WITHOUT if pattern not in used and not ONLY]
+    print("\n".join(wrong) or "each of the others changes something")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
