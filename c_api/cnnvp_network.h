@@ -26,7 +26,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_npy_write(const char *file, const struct cnnvp
                                             struct cnnvp_error *error);
 void cnnvp_array_clear(struct cnnvp_array *array);
 
-enum cnnvp_rounding { CNNVP_ROUND_TRUNCATE = 0, CNNVP_ROUND_NEAREST = 1, CNNVP_ROUND_STOCHASTIC = 2 };
+/* FLOOR, toward minus infinity, is one of block floating point alone (Part B 1-15): training. */
+enum cnnvp_rounding {
+    CNNVP_ROUND_TRUNCATE = 0,
+    CNNVP_ROUND_NEAREST = 1,
+    CNNVP_ROUND_STOCHASTIC = 2,
+    CNNVP_ROUND_FLOOR = 3
+};
 enum cnnvp_schedule { CNNVP_SCHEDULE_LAYER = 0, CNNVP_SCHEDULE_DEPTH_FIRST = 1 };
 /* Where the depth-first schedule has the order of blocks from: counting in Morton order, or a table made beforehand. */
 enum cnnvp_block_order { CNNVP_BLOCK_ORDER_MORTON = 0, CNNVP_BLOCK_ORDER_TABLE = 1 };

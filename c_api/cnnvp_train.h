@@ -52,7 +52,8 @@ enum cnnvp_train_errors {
 
 struct cnnvp_trainer_options {
     uint32_t struct_size;         /* sizeof(struct cnnvp_trainer_options) */
-    enum cnnvp_rounding rounding; /* of mantissas; truncated, many networks do not learn */
+    enum cnnvp_rounding rounding; /* of mantissas, those of images to nearest if it is stochastic; truncated, many
+                                     networks do not learn */
     enum cnnvp_train_bn bn;
     enum cnnvp_train_order order;
     enum cnnvp_train_block block;

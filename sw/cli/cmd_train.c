@@ -53,7 +53,7 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
     static const char *const orders[] = {"kernel", "channel", NULL};
     static const char *const blocks[] = {"tensor", "image", "channel", NULL};
     static const char *const masters[] = {"32", "8", NULL};
-    static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
+    static const char *const roundings[] = {"truncate", "nearest", "stochastic", "floor", NULL};
     static const char *const ways[] = {"plain", "carried", NULL};
     static const char *const cpus[] = {"iss", "host", NULL};
     switch (key) {
@@ -334,7 +334,10 @@ static const struct argp_option options_of_train[] = {
     {"bn", KEY_BN, "range|standard", 0, "Sigma of batch norm, from the range or the variance (default: range)", 5},
     {"init", KEY_INIT, "file|random", 0,
      "Begin with the file's weights, drawing those it has none for (default), or draw all of them", 5},
-    {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic", 0, "Rounding of mantissas (default: stochastic)", 6},
+    {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic|floor", 0,
+     "Rounding of mantissas, images to nearest where it is stochastic; floor: toward minus infinity (default: "
+     "stochastic)",
+     6},
     {"errors", KEY_ERRORS, "plain|carried", 0,
      "Errors round as all the rest, or to nearest with the remainder carried to the next value of the map (default: "
      "carried with --rounding nearest, else plain)",

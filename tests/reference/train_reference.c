@@ -400,7 +400,9 @@ static void take_images(struct train_net *net, const uint8_t *images, uint32_t c
     if (net->options.bits == 0)
         memcpy(in->numbers, values, n * sizeof *values);
     else
-        train_tensor_round(in, net->options.bits, TRAIN_NEAREST, 0, values, n, &saturated);
+        train_tensor_round(in, net->options.bits,
+                           net->options.rounding == TRAIN_STOCHASTIC ? TRAIN_NEAREST : net->options.rounding, 0, values,
+                           n, &saturated);
     free(values);
 }
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* CARRIED: to nearest, with what rounding lost before in the same map. */
-enum train_rounding { TRAIN_TRUNCATE = 0, TRAIN_NEAREST = 1, TRAIN_STOCHASTIC = 2, TRAIN_CARRIED = 3 };
+enum train_rounding { TRAIN_TRUNCATE = 0, TRAIN_NEAREST = 1, TRAIN_STOCHASTIC = 2, TRAIN_CARRIED = 3, TRAIN_FLOOR = 4 };
 
 /* What shares an exponent; of kernels, channels are output channels, and what is by image is by tensor. */
 enum train_block { TRAIN_BY_TENSOR = 0, TRAIN_BY_IMAGE = 1, TRAIN_BY_CHANNEL = 2 };

@@ -110,6 +110,8 @@ static int32_t mantissa_of(uint32_t bits, enum train_rounding rounding, double x
             kept += lost * 2 > unit || (lost * 2 == unit && kept % 2 == 1) ? 1 : 0;
         else if (rounding == TRAIN_STOCHASTIC && shift <= 55)
             kept += lost > random % unit ? 1 : 0;
+        else if (rounding == TRAIN_FLOOR && x < 0)
+            kept += lost != 0 ? 1 : 0;
     }
     const uint64_t most = (uint64_t)limit + (x < 0 ? 1 : 0);
     if (kept > most) {

@@ -300,7 +300,8 @@ static struct train_result step(struct engine *engine, const uint8_t *images, co
     const uint64_t inputs = (uint64_t)IMAGES * shapes[0].inputs * SIDE * SIDE;
     for (uint64_t i = 0; i < inputs; ++i)
         errors[i] = (float)images[i] / 255.0f;
-    encode(engine, errors, inputs, CNNVP_ROUNDING_NEAREST, 0, &engine->layers[0].in);
+    const enum train_rounding rounding = engine->options->rounding;
+    encode(engine, errors, inputs, rounding == TRAIN_STOCHASTIC ? TRAIN_NEAREST : rounding, 0, &engine->layers[0].in);
     for (uint32_t l = 0; l < LAYERS; ++l)
         forward(engine, l);
     for (uint32_t i = 0; i < IMAGES; ++i)

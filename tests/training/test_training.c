@@ -214,7 +214,7 @@ struct training_case {
 
 static void check(const struct training_case *c, uint64_t seed)
 {
-    static const enum train_rounding roundings[] = {TRAIN_TRUNCATE, TRAIN_NEAREST, TRAIN_STOCHASTIC};
+    static const enum train_rounding roundings[] = {TRAIN_TRUNCATE, TRAIN_NEAREST, TRAIN_STOCHASTIC, TRAIN_FLOOR};
     const struct train_options reference = {
         .bits = c->bits,
         .rounding = roundings[c->rounding],
@@ -264,7 +264,7 @@ static void platform_trains_as_the_reference(void **state)
     (void)state;
     for (int kind = 0; kind < PROBLEM_KINDS; ++kind)
         for (int bn = 0; bn < (kind == PROBLEM_NORMED ? 2 : 1); ++bn)
-            for (int rounding = 0; rounding < 3; ++rounding)
+            for (int rounding = 0; rounding < 4; ++rounding)
                 check(&(const struct training_case){.kind = (enum problem_kind)kind,
                                                     .bn = (enum cnnvp_train_bn)bn,
                                                     .rounding = (enum cnnvp_rounding)rounding,
@@ -314,7 +314,7 @@ static void errors_plain_and_carried(void **state)
     } widths[] = {{8, "pe_array.mantissa_bits=8"}, {5, "pe_array.mantissa_bits=5"}, {11, "pe_array.mantissa_bits=11"}};
     for (size_t w = 0; w < sizeof widths / sizeof widths[0]; ++w)
         for (int errors = CNNVP_TRAIN_ERRORS_PLAIN; errors <= CNNVP_TRAIN_ERRORS_CARRIED; ++errors)
-            for (int rounding = 0; rounding < 3; ++rounding)
+            for (int rounding = 0; rounding < 4; ++rounding)
                 check(&(const struct training_case){.errors = (enum cnnvp_train_errors)errors,
                                                     .bits = widths[w].bits,
                                                     .rounding = (enum cnnvp_rounding)rounding,

@@ -230,8 +230,9 @@ static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const
                                   struct cnnvp_error *error)
 {
     const uint64_t words = reader->channels * reader->plane;
-    const uint32_t bits = source->target->mantissa_bits;
-    const struct cnnvp_bfp_format format = {bits, CNNVP_ROUNDING_NEAREST, 0};
+    const uint32_t rounding = source->build->header.rounding;
+    const struct cnnvp_bfp_format format = {
+        source->target->mantissa_bits, rounding == CNNVP_ROUNDING_STOCHASTIC ? CNNVP_ROUNDING_NEAREST : rounding, 0};
     struct cnnvp_bfp_counts counts = {0};
     const uint64_t blocks = image_blocks(block, reader);
     float *largest = calloc(blocks, sizeof *largest);

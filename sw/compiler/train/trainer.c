@@ -25,7 +25,7 @@ static cnnvp_result check_options(const struct cnnvp_trainer_options *options, s
     if (options->struct_size != sizeof *options)
         return cnnvp_compiler_error(error, "struct cnnvp_trainer_options has %u bytes; this library knows %zu",
                                     options->struct_size, sizeof *options);
-    if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC || (unsigned)options->bn > CNNVP_TRAIN_BN_STANDARD ||
+    if ((unsigned)options->rounding > CNNVP_ROUND_FLOOR || (unsigned)options->bn > CNNVP_TRAIN_BN_STANDARD ||
         (unsigned)options->order > CNNVP_TRAIN_ORDER_CHANNEL || (unsigned)options->block > CNNVP_TRAIN_BLOCK_CHANNEL ||
         (unsigned)options->errors > CNNVP_TRAIN_ERRORS_CARRIED)
         return cnnvp_compiler_error(error, "rounding, batch norm, order, block or errors is none of the known ones");
@@ -118,7 +118,8 @@ static uint64_t hash_of(const struct cnnvp_trainer *trainer)
 
 static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trainer *trainer)
 {
-    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
+    static const uint32_t roundings[] = {
+        CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC, CNNVP_BFP_ROUNDING_FLOOR};
     static const enum cnnvp_train_binary_block blocks[] = {
         CNNVP_TRAIN_BY_TENSOR, CNNVP_TRAIN_BY_IMAGE, CNNVP_TRAIN_BY_CHANNEL};
     const struct cnnvp_trainer_options *options = &trainer->options;
