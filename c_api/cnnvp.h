@@ -260,6 +260,7 @@ struct cnnvp_chain_info {
     uint64_t blocks;                /* of the first layer's input */
     uint64_t weight_bytes;          /* of all its layers, biases and tables included */
     int scheduled;                  /* 1: the scheduler issues its instructions, 0: the guest software */
+    const char *issue_reason;       /* why; static text */
     uint64_t resident_weight_bytes; /* of these stay on chip while it runs; the others are loaded for each block */
 };
 

@@ -36,6 +36,9 @@ enum cnnvp_rounding {
 enum cnnvp_schedule { CNNVP_SCHEDULE_LAYER = 0, CNNVP_SCHEDULE_DEPTH_FIRST = 1 };
 /* Where the depth-first schedule has the order of blocks from: counting in Morton order, or a table made beforehand. */
 enum cnnvp_block_order { CNNVP_BLOCK_ORDER_MORTON = 0, CNNVP_BLOCK_ORDER_TABLE = 1 };
+/* Who issues the instructions of the depth-first schedule's chains. FASTER: whoever is by the plan's estimate.
+ * SCHEDULER: an error where the scheduler unit cannot. */
+enum cnnvp_issue { CNNVP_ISSUE_FASTER = 0, CNNVP_ISSUE_GUEST = 1, CNNVP_ISSUE_SCHEDULER = 2 };
 
 struct cnnvp_network_options {
     uint32_t struct_size;
@@ -51,6 +54,7 @@ struct cnnvp_network_options {
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
     enum cnnvp_block_order block_order;    /* depth-first */
+    enum cnnvp_issue issue;                /* depth-first */
     int (*stopped)(void);  /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
     uint64_t input_images; /* of the input, the first so many, which it must have; 0: all */
     int tune;              /* 1: the best tilings of each layer are tried on the platform; see cnnvp_network_new */

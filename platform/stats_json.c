@@ -394,6 +394,7 @@ static void add_schedule(struct stats_builder *b, json_t *root)
         set_count(b, line, "layers", chain->layer_count);
         set_count(b, line, "blocks", chain->blocks);
         set_text(b, line, "issued_by", chain->scheduled ? "scheduler" : "guest");
+        set_text(b, line, "issue_reason", chain->issue_reason != NULL ? chain->issue_reason : "");
         set_count(b, line, "weight_bytes", chain->weight_bytes);
         set_count(b, line, "resident_weight_bytes", chain->resident_weight_bytes);
     }

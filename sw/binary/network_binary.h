@@ -107,7 +107,7 @@ struct cnnvp_binary_chain {
     uint32_t levels;    /* address of struct cnnvp_binary_level[layer_count + 1] */
     uint32_t resident;  /* 1: some blobs stay in the weight buffer while the chain runs; others are loaded for each
                            block that needs them */
-    uint32_t scheduled; /* 1: the scheduler issues its instructions where they fit its table */
+    uint32_t scheduled; /* 1: the scheduler issues its instructions where they fit its table; 2: or nobody does */
     struct cnnvp_binary_tensor in;  /* feature 0 in memory */
     struct cnnvp_binary_tensor out; /* the last feature in memory */
 };

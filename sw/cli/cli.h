@@ -93,6 +93,7 @@ struct cli_network_options {
     enum cnnvp_schedule schedule;
     uint32_t block;
     enum cnnvp_block_order block_order;
+    enum cnnvp_issue issue;
     const char *depth_first_only; /* an option that was given and that other schedules would ignore, or NULL */
     int cpu_host;
     int timing_only;

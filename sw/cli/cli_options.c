@@ -16,6 +16,7 @@ enum {
     KEY_SCHEDULE,
     KEY_BLOCK,
     KEY_BLOCK_ORDER,
+    KEY_ISSUE,
     KEY_CPU,
     KEY_TIMING_ONLY,
     KEY_ON_CHIP,
@@ -110,6 +111,7 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
 {
     static const char *const schedules[] = {"layer", "depth-first", NULL};
     static const char *const orders[] = {"morton", "table", NULL};
+    static const char *const issuers[] = {"guest", "scheduler", NULL};
     static const char *const cpus[] = {"iss", "host", NULL};
     static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
     struct cli_network_options *options = state->input;
@@ -124,6 +126,10 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
     case KEY_BLOCK_ORDER:
         options->block_order = (enum cnnvp_block_order)cli_choice(state, "--block-order", arg, orders);
         options->depth_first_only = "--block-order";
+        return 0;
+    case KEY_ISSUE:
+        options->issue = (enum cnnvp_issue)(CNNVP_ISSUE_GUEST + cli_choice(state, "--issue", arg, issuers));
+        options->depth_first_only = "--issue";
         return 0;
     case KEY_CPU:
         options->cpu_host = cli_choice(state, "--cpu", arg, cpus);
@@ -196,6 +202,8 @@ static const struct argp_option network_options[] = {
     {"block", KEY_BLOCK, "N", 0, "Side of a block of the depth-first schedule, a power of two (default: 8)", 5},
     {"block-order", KEY_BLOCK_ORDER, "morton|table", 0,
      "Depth first: order of the blocks by counting (default) or from a table made beforehand; it is the same order", 5},
+    {"issue", KEY_ISSUE, "guest|scheduler", 0,
+     "Depth first: who issues the instructions of chains (default: the faster one by the plan's estimate)", 5},
     {"on-chip", KEY_ON_CHIP, NULL, 0, "Keep maps on chip between layers; an error where they do not fit", 5},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},

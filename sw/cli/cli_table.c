@@ -151,9 +151,10 @@ static void print_schedule(const json_t *root, FILE *stream)
     json_array_foreach(chains, index, chain)(void) fprintf(
         stream,
         "%-20s  %s to %s, %" PRId64 " blocks of side %" PRId64 " at most, %" PRId64 " of %" PRId64
-        " weight bytes stay on chip, issued by %s\n",
+        " weight bytes stay on chip, issued by %s: %s\n",
         "depth first", text(chain, "first"), text(chain, "last"), whole(chain, "blocks"), whole(schedule, "block"),
-        whole(chain, "resident_weight_bytes"), whole(chain, "weight_bytes"), text(chain, "issued_by"));
+        whole(chain, "resident_weight_bytes"), whole(chain, "weight_bytes"), text(chain, "issued_by"),
+        text(chain, "issue_reason"));
     if (padding != NULL && number(padding, "max_magnitude") > 0)
         (void)fprintf(stream, "%-20s  %.3f %% of the largest magnitude off ordinary convolution, at most\n",
                       "block padding", 100.0 * number(padding, "max_difference") / number(padding, "max_magnitude"));

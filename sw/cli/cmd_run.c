@@ -253,6 +253,7 @@ static cnnvp_result plan(struct run *run)
         .schedule = options->network.schedule,
         .block = options->network.block,
         .block_order = options->network.block_order,
+        .issue = options->network.issue,
         .on_chip = options->network.on_chip,
         .timing_only = options->network.timing_only,
         .cpu_host = options->network.cpu_host,

@@ -264,6 +264,9 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .block = (uint32_t)number_of(sweep, number, "block", 8),
         .block_order =
             is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
+        .issue = is_set(sweep, number, "issue", "guest")       ? CNNVP_ISSUE_GUEST
+                 : is_set(sweep, number, "issue", "scheduler") ? CNNVP_ISSUE_SCHEDULER
+                                                               : CNNVP_ISSUE_FASTER,
         .on_chip = is_set(sweep, number, "on_chip", "true"),
         .timing_only = timing_only,
         .tune = is_set(sweep, number, "tune", "true"),

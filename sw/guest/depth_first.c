@@ -214,6 +214,10 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
     depth.left = blocks - 1u;
     if (chain->scheduled && cnnvp_depth_on_scheduler(guest, &depth, number))
         blocks = 0;
+    else if (chain->scheduled > 1u) {
+        guest->element.failed = CNNVP_ELEMENT_NO_TABLE;
+        blocks = 0;
+    }
     for (; blocks != 0; --blocks)
         for (uint32_t layer = 0; run_layer(guest, &depth, layer);)
             ++layer;

@@ -188,6 +188,11 @@ void cnnvp_element_explain(const struct cnnvp_element *element)
 {
     const struct cnnvp_machine *machine = element->machine;
     const uint32_t cause = read_register(element, ELEMENT_ERROR_CAUSE);
+    if (element->failed == CNNVP_ELEMENT_NO_TABLE) {
+        print_text(machine, "guest: the scheduler's table has no room for the instructions of a chain; use "
+                            "-s scheduler.table_words=\n");
+        return;
+    }
     print_text(machine, "guest: the instruction element stopped: ");
     switch (cause) {
 #define CNNVP_ERROR_CAUSE(name, value, help) \

@@ -27,6 +27,12 @@ struct cnnvp_capture {
     uint32_t touched[8]; /* bit n of all: register n is assigned */
 };
 
+enum cnnvp_element_failure {
+    CNNVP_ELEMENT_WORKS = 0,
+    CNNVP_ELEMENT_STOPPED = 1, /* it reported an error */
+    CNNVP_ELEMENT_NO_TABLE = 2 /* the scheduler's table has no room for a chain that nobody else is to issue */
+};
+
 struct cnnvp_element {
     const struct cnnvp_machine *machine;
     uint32_t base;                 /* address of the element's registers */
@@ -34,7 +40,7 @@ struct cnnvp_element {
     uint32_t tag;                  /* layer tag in effect at the end of what was pushed */
     uint32_t events;               /* irq instructions pushed */
     volatile uint32_t interrupts;  /* interrupts handled */
-    volatile uint32_t failed;      /* an error was reported */
+    volatile uint32_t failed;      /* enum cnnvp_element_failure */
     struct cnnvp_capture *capture; /* NULL: words are pushed */
     uint32_t value[256];           /* of the element's registers at the end of what was pushed; 0 at reset */
 };

@@ -230,6 +230,34 @@ static void hardware_issues_the_same(void **state)
     }
 }
 
+/* Who issues can be asked for; a table that is too small is no reason to do otherwise. */
+static void issuers_can_be_chosen(void **state)
+{
+    static const char *const issuers[] = {"guest", "scheduler"};
+    struct chain chain = chain_worked(2);
+    char file[64];
+    (void)state;
+    chain_write(&chain, file);
+    for (int i = 0; i < 2; ++i) {
+        struct cli_run run = cli_run("run %s -p " TEST_EXAMPLES "/nfu_scheduler.yaml --schedule depth-first --block 2 "
+                                     "--timing-only --stats @stats -q --issue %s",
+                                     file, issuers[i]);
+        assert_int_equal(run.status, 0);
+        const json_t *told = json_array_get(json_object_get(json_object_get(run.stats, "schedule"), "chains"), 0);
+        assert_string_equal(json_string_value(json_object_get(told, "issued_by")), issuers[i]);
+        assert_string_equal(json_string_value(json_object_get(told, "issue_reason")), "as asked");
+        assert_true((cli_number(run.stats, "units.scheduler.steps") != 0) == (i == 1));
+        cli_free(&run);
+    }
+    struct cli_run run = cli_run("run %s -p " TEST_EXAMPLES "/nfu_scheduler.yaml --schedule depth-first --block 2 "
+                                 "--timing-only -q --issue scheduler -s scheduler.table_words=64",
+                                 file);
+    assert_int_equal(run.status, 1);
+    assert_non_null(strstr(run.out, "use -s scheduler.table_words="));
+    cli_free(&run);
+    (void)unlink(file);
+}
+
 /* Where each slot has a place of its own its zeros are written once, and what does not change from block to block is
  * not pushed again: four times the blocks need no more fills, and few words more a step. */
 static void further_blocks_are_little_work(void **state)
@@ -442,6 +470,16 @@ static void wrong_use_is_refused(void **state)
     refused(wide_file, "--schedule depth-first --block 8 -s output_buffer.size=1KiB", "of output_buffer");
     refused("$net/lenet5.onnx", "--schedule depth-first", "use --schedule layer");
     refused(file, "--schedule depth-first --block-order z", "is not one of morton, table");
+    refused(file, "--schedule depth-first --block 4 --issue scheduler",
+            "the platform has no scheduler with an interrupt line");
+    refused(file,
+            "--schedule depth-first --block 4 -p " TEST_EXAMPLES "/nfu_scheduler.yaml --issue scheduler "
+            "--block-order table",
+            "the order of its blocks comes from a table");
+    refused(wide_file,
+            "--schedule depth-first --block 4 -p " TEST_EXAMPLES "/nfu_scheduler.yaml --issue scheduler "
+            "-s weight_buffer.size=2KiB",
+            "not all its weights stay on chip");
     (void)unlink(file);
     (void)unlink(wide_file);
 }
@@ -455,6 +493,7 @@ int main(void)
         cmocka_unit_test(invariants),
         cmocka_unit_test(native_guest_does_the_same),
         cmocka_unit_test(hardware_issues_the_same),
+        cmocka_unit_test(issuers_can_be_chosen),
         cmocka_unit_test(further_blocks_are_little_work),
         cmocka_unit_test(hardware_pushes_formats_whatever_they_are),
         cmocka_unit_test(hardware_wakes_the_core_again),

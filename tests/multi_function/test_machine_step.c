@@ -693,7 +693,8 @@ static void load_images(struct trainer *t, const uint8_t *images, uint64_t n)
         .size = (uint32_t)n | 1 << 16,
         .out_addr = SECOND,
         .block = CNNVP_TILE_HELD | EXPONENT,
-        .format = TRAIN_NEAREST | t->options->bits << 8};
+        .format = (t->options->rounding == TRAIN_STOCHASTIC ? TRAIN_NEAREST : (uint32_t)t->options->rounding) |
+                  t->options->bits << 8};
     for (uint64_t i = 0; i < n; ++i)
         values[i] = (float)images[i] / 255.0f;
     clear_entries(t, ENTRY_OTHER, 1);

@@ -54,6 +54,7 @@ struct cnnvp_depth_row {
     size_t count;
     size_t *sequence; /* in which slots are placed */
     int order_table;
+    enum cnnvp_issue issue;
 };
 
 /* The layer as one block sees it. */
@@ -68,6 +69,6 @@ int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_
  * of the weight buffer, from 0 on, for those that do not. */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(
     const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels, const size_t *layers,
-    struct cnnvp_binary_chain *chain, uint64_t *stream, struct cnnvp_error *error);
+    struct cnnvp_binary_chain *chain, uint64_t *stream, const char **reason, struct cnnvp_error *error);
 
 #endif

@@ -314,8 +314,8 @@ static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, s
         depth->sources[depth->layer_count++] = row->layers[i];
     }
     depth->level_count += count + 1;
-    return cnnvp_depth_choose_weights(
-        row, levels, &row->layers[first], chain, &depth->streams[depth->chain_count - 1u], error);
+    return cnnvp_depth_choose_weights(row, levels, &row->layers[first], chain, &depth->streams[depth->chain_count - 1u],
+                                      &depth->issue_reasons[depth->chain_count - 1u], error);
 }
 
 static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struct cnnvp_error *error)
@@ -401,11 +401,12 @@ static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *err
         return cnnvp_compiler_no_memory(error);
     depth->chains = calloc(count, sizeof *depth->chains);
     depth->streams = calloc(count, sizeof *depth->streams);
+    depth->issue_reasons = calloc(count, sizeof *depth->issue_reasons);
     depth->levels = calloc(2 * count, sizeof *depth->levels);
     depth->layers = calloc(count, sizeof *depth->layers);
     depth->sources = calloc(count, sizeof *depth->sources);
-    if (depth->chains == NULL || depth->streams == NULL || depth->levels == NULL || depth->layers == NULL ||
-        depth->sources == NULL)
+    if (depth->chains == NULL || depth->streams == NULL || depth->issue_reasons == NULL || depth->levels == NULL ||
+        depth->layers == NULL || depth->sources == NULL)
         return cnnvp_compiler_no_memory(error);
     return CNNVP_DONE;
 }
@@ -415,7 +416,7 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
                                struct cnnvp_error *error)
 {
     struct cnnvp_depth_row row = {
-        .graph = graph, .target = target, .build = build, .order_table = options->order_table};
+        .graph = graph, .target = target, .build = build, .order_table = options->order_table, .issue = options->issue};
     cnnvp_result result = reserve(&row, error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         if (!begins_chain(graph, i))
@@ -438,6 +439,7 @@ void cnnvp_depth_clear(struct cnnvp_build *build)
         return;
     free(build->depth->chains);
     free(build->depth->streams);
+    free(build->depth->issue_reasons);
     free(build->depth->levels);
     free(build->depth->layers);
     free(build->depth->sources);

@@ -245,14 +245,23 @@ static int some_stay(const struct pieces *pieces)
     return 0;
 }
 
+/* Why the scheduler unit cannot issue the chain, NULL: it can. Loads of weights depend on what the buffer holds:
+ * software issues those. */
+static const char *scheduler_cannot(const struct cnnvp_depth_row *row, int all)
+{
+    if (row->target->scheduler == 0)
+        return "the platform has no scheduler with an interrupt line";
+    if (row->order_table)
+        return "the order of its blocks comes from a table";
+    return all ? NULL : "not all its weights stay on chip, and the scheduler loads none";
+}
+
 /* The size of slices that is the cheapest: *best, what stays with them, and who issues. */
 static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_chain *chain, uint64_t *best,
-                                  uint64_t *stream)
+                                  uint64_t *stream, const char **reason)
 {
     const struct cnnvp_depth_row *row = slicing->row;
     const struct cnnvp_plan_limits *limits = &row->target->limits;
-    /* Loads of weights depend on what the buffer holds: software issues those. */
-    const int scheduler = row->target->scheduler != 0 && !row->order_table;
     uint64_t least = UINT64_MAX;
     cnnvp_result result = CNNVP_DONE;
     *best = limits->weight_bytes;
@@ -267,23 +276,34 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_c
         const int all = place(limits, &slicing->pieces, 0);
         if (!all)
             (void)place(limits, &slicing->pieces, slice);
+        const char *cannot = scheduler_cannot(row, all);
         const uint64_t guest_ps = chain_ps(slicing);
-        const uint64_t unit_ps = scheduler && all ? scheduled_ps(slicing) : UINT64_MAX;
-        const uint64_t ps = cnnvp_minimum(guest_ps, unit_ps);
-        if (ps >= least)
+        const uint64_t unit_ps = cannot == NULL && row->issue != CNNVP_ISSUE_GUEST ? scheduled_ps(slicing) : UINT64_MAX;
+        const int by_unit = unit_ps <= guest_ps || (row->issue == CNNVP_ISSUE_SCHEDULER && unit_ps != UINT64_MAX);
+        const uint64_t ps = by_unit ? unit_ps : guest_ps;
+        /* What was asked for goes before what is faster. */
+        if (row->issue == CNNVP_ISSUE_SCHEDULER && by_unit && !chain->scheduled)
+            least = UINT64_MAX;
+        if (ps >= least || (row->issue == CNNVP_ISSUE_SCHEDULER && chain->scheduled && !by_unit))
             continue;
         least = ps;
         *best = slice;
         *stream = all ? 0 : slice;
         chain->resident = (uint32_t)some_stay(&slicing->pieces);
-        chain->scheduled = unit_ps <= guest_ps;
+        chain->scheduled = !by_unit ? 0 : row->issue == CNNVP_ISSUE_SCHEDULER ? 2u : 1u;
+        *reason = row->issue != CNNVP_ISSUE_FASTER && (by_unit || row->issue == CNNVP_ISSUE_GUEST) ? "as asked"
+                  : cannot != NULL                                                                 ? cannot
+                                   : "the faster one by the plan's estimate";
     }
+    if (row->issue == CNNVP_ISSUE_SCHEDULER && !chain->scheduled)
+        return cnnvp_compiler_error(slicing->error, "--issue scheduler: layer \"%s\" and those after it: %s",
+                                    row->graph->layers[slicing->layers[0]].name, *reason);
     return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels,
                                         const size_t *layers, struct cnnvp_binary_chain *chain, uint64_t *stream,
-                                        struct cnnvp_error *error)
+                                        const char **reason, struct cnnvp_error *error)
 {
     struct slicing slicing = {
         .row = row, .levels = levels, .layers = layers, .count = chain->layer_count, .error = error};
@@ -293,7 +313,7 @@ cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const
     uint64_t best = 0;
     const cnnvp_result result =
         slicing.sliced != NULL && slicing.ask != NULL
-            ? choose_slices(&slicing, chain, &best, stream)
+            ? choose_slices(&slicing, chain, &best, stream, reason)
             : cnnvp_compiler_no_memory(error);
     free(slicing.pieces.all);
     free(slicing.sliced);

@@ -60,6 +60,7 @@ static struct cnnvp_binary_options binary_options_of(const struct cnnvp_network 
         .on_chip = options->on_chip,
         .block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0,
         .order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE,
+        .issue = options->issue,
     };
 }
 

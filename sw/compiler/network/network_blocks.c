@@ -35,6 +35,7 @@ cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cn
             .last_layer = layers[count - 1],
             .layer_count = count,
             .scheduled = build->depth->chains[c].scheduled != 0,
+            .issue_reason = build->depth->issue_reasons[c],
             .blocks = UINT64_C(1) << (level->bits_x + level->bits_y)};
         for (size_t i = 0; i < count; ++i)
             add_weights(build, &build->layers[layers[i]], info);

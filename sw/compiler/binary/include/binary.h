@@ -4,6 +4,7 @@
 #ifndef CNNVP_COMPILER_IMAGE_H
 #define CNNVP_COMPILER_IMAGE_H
 
+#include "cnnvp_network.h"
 #include "graph.h"
 #include "plan.h"
 
@@ -14,6 +15,7 @@ struct cnnvp_binary_options {
     int on_chip;
     uint32_t block;  /* depth first: side of a block; 0: layer by layer */
     int order_table; /* depth first: blocks come in the order of a table instead of by counting */
+    enum cnnvp_issue issue;
     const struct cnnvp_binary_layer *planned; /* their tiles are taken; NULL: tiles are planned */
 };
 
@@ -82,8 +84,9 @@ uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t fir
 /* What the binary has of chains. Levels and layers of all chains lie one after the other. */
 struct cnnvp_depth {
     struct cnnvp_binary_chain *chains;
-    uint64_t *streams; /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
-                          that do not stay */
+    const char **issue_reasons; /* of each chain: why who issues it does; static texts */
+    uint64_t *streams;          /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
+                                   that do not stay */
     struct cnnvp_binary_level *levels;
     struct cnnvp_binary_layer *layers; /* as blocks see them */
     size_t *sources;                   /* of each of these, its number in the graph */
