@@ -258,6 +258,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .struct_size = sizeof options,
         .rounding = is_set(sweep, number, "rounding", "truncate")     ? CNNVP_ROUND_TRUNCATE
                     : is_set(sweep, number, "rounding", "stochastic") ? CNNVP_ROUND_STOCHASTIC
+                    : is_set(sweep, number, "rounding", "floor")      ? CNNVP_ROUND_FLOOR
                                                                       : CNNVP_ROUND_NEAREST,
         .schedule =
             is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER,

@@ -38,7 +38,8 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
                    "use one of the two");
     if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
         return cnnvp_compiler_error(
-            error, "rounding %d is none of truncate, nearest, stochastic", (int)options->rounding);
+            error, "rounding %d: results round by truncate, nearest or stochastic; floor is for training",
+            (int)options->rounding);
     return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
                ? cnnvp_depth_check_block(options->block, error)
                : CNNVP_DONE;
