@@ -16,7 +16,7 @@ static const struct {
     uint32_t column;
 } layer_members[] = {
     {"compute_cycles", CNNVP_COLUMN_COMPUTE},
-#define CNNVP_STALL(cause, help) {"stall_cycles." #cause, CNNVP_COLUMN_STALL_##cause},
+#define CNNVP_STALL(cause, bound, help) {"stall_cycles." #cause, CNNVP_COLUMN_STALL_##cause},
 #include "stats.def"
 #define CNNVP_QUANTITY(name, help) {#name, CNNVP_COLUMN_##name},
 #include "stats.def"
@@ -426,7 +426,7 @@ uint64_t cnnvp_stats_row_cycles(const uint64_t *sums)
 {
     uint64_t cycles = sums[CNNVP_COLUMN_COMPUTE];
 
-#define CNNVP_STALL(cause, help) cycles += sums[CNNVP_COLUMN_STALL_##cause];
+#define CNNVP_STALL(cause, bound, help) cycles += sums[CNNVP_COLUMN_STALL_##cause];
 #include "stats.def"
     return cycles;
 }

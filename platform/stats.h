@@ -14,7 +14,7 @@
 /* Columns of a layer's row; behind them one for each name under "values.". */
 enum cnnvp_layer_column {
     CNNVP_COLUMN_COMPUTE,
-#define CNNVP_STALL(cause, help) CNNVP_COLUMN_STALL_##cause,
+#define CNNVP_STALL(cause, bound, help) CNNVP_COLUMN_STALL_##cause,
 #include "stats.def"
 #define CNNVP_QUANTITY(name, help) CNNVP_COLUMN_##name,
 #include "stats.def"

@@ -164,6 +164,33 @@ static void add_network(struct stats_builder *b, json_t *root)
     set_count(b, object, "macs", macs);
 }
 
+/* Cycles by what binds. */
+struct bounds {
+#define CNNVP_BOUND(name, help) uint64_t name;
+#include "stats.def"
+};
+
+static void add_bounds(struct bounds *bounds, const uint64_t *sums)
+{
+    bounds->compute += sums[CNNVP_COLUMN_COMPUTE];
+#define CNNVP_STALL(cause, bound, help) bounds->bound += sums[CNNVP_COLUMN_STALL_##cause];
+#include "stats.def"
+}
+
+/* "" without cycles. */
+static const char *bound_by(const struct bounds *bounds)
+{
+    const char *name = "";
+    uint64_t most = 0;
+#define CNNVP_BOUND(candidate, help) \
+    if (bounds->candidate > most) {  \
+        most = bounds->candidate;    \
+        name = #candidate;           \
+    }
+#include "stats.def"
+    return name;
+}
+
 static void add_total(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -214,12 +241,15 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 
     json_t *stalls = set_object(b, object, "stall_cycles");
 
-#define CNNVP_STALL(cause, help) set_count(b, stalls, #cause, sums[CNNVP_COLUMN_STALL_##cause]);
+#define CNNVP_STALL(cause, bound, help) set_count(b, stalls, #cause, sums[CNNVP_COLUMN_STALL_##cause]);
 #include "stats.def"
     set_real(b, object, "utilization",
              ratio((double)layer_macs(stats, tag), (double)sums[CNNVP_COLUMN_COMPUTE] * (double)stats->work.pes));
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
+    struct bounds bounds = {0};
+    add_bounds(&bounds, sums);
+    set_text(b, object, "bound_by", bound_by(&bounds));
     set_real(b, object, "energy_pj", picojoules(energy_of_layer(stats, tag)));
 }
 
@@ -435,6 +465,27 @@ static void add_energy(struct stats_builder *b, json_t *root)
     set(b, object, "by_unit", units);
 }
 
+static void add_summary(struct stats_builder *b, json_t *root)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    const json_t *totals = json_object_get(root, "total");
+    const double cycles = json_number_value(json_object_get(totals, "accel_cycles"));
+    const double macs = json_number_value(json_object_get(totals, "macs"));
+    const double energy = json_number_value(json_object_get(json_object_get(root, "energy"), "total_pj"));
+    json_t *object = set_object(b, root, "summary");
+    struct bounds bounds = {0};
+
+    for (uint32_t tag = 1; tag < stats->tags; ++tag)
+        add_bounds(&bounds, row(stats, tag));
+    set_real(b, object, "peak_share", ratio(macs, cycles * (double)stats->work.pes));
+    set_real(b, object, "energy_per_image_pj", ratio(energy, (double)complete_images(stats)));
+    set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
+    set_text(b, object, "bound_by", bound_by(&bounds));
+    json_t *shares = set_object(b, object, "bound_shares");
+#define CNNVP_BOUND(name, help) set_real(b, shares, #name, ratio((double)bounds.name, cycles));
+#include "stats.def"
+}
+
 /* Layers of one name (a layer's phases) share a member. */
 static void add_values(struct stats_builder *b, json_t *root)
 {
@@ -495,6 +546,7 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
     add_memory(&b, root);
     add_storage(&b, root);
     add_energy(&b, root);
+    add_summary(&b, root);
     if (!stats->timing_only)
         add_values(&b, root);
     if (!b.failed)

@@ -27,7 +27,9 @@ cnnvp_result cnnvp_stats_text(char **text)
     line(stream, "name", "unit", "help");
 #define CNNVP_MEMBER(path, unit, help) line(stream, path, unit, help);
 #include "stats_members.def"
-#define CNNVP_STALL(cause, help) line(stream, "layers[].stall_cycles." #cause, "cycles", help);
+#define CNNVP_STALL(cause, bound, help) line(stream, "layers[].stall_cycles." #cause, "cycles", help);
+#include "stats.def"
+#define CNNVP_BOUND(name, help) line(stream, "summary.bound_shares." #name, "0 to 1", "of accel_cycles: " help);
 #include "stats.def"
 #define CNNVP_QUANTITY(name, help) line(stream, "layers[]." #name, unit_of(#name), help);
 #include "stats.def"

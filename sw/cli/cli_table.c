@@ -160,6 +160,36 @@ static void print_schedule(const json_t *root, FILE *stream)
                       "block padding", 100.0 * number(padding, "max_difference") / number(padding, "max_magnitude"));
 }
 
+/* What limits the run. */
+static void print_summary(const json_t *summary, FILE *stream)
+{
+    static const double prefixes[] = {1e6, 1e3, 1.0};
+    static const char *const units[] = {"uJ", "nJ", "pJ"};
+    const double energy = number(summary, "energy_per_image_pj");
+    const char *separator = "";
+    const char *name;
+    json_t *share;
+    if (text(summary, "bound_by")[0] == '\0')
+        return;
+    (void)fprintf(stream, "%-20s  %.1f %% of what the PEs could multiply\n", "share of peak",
+                  100.0 * number(summary, "peak_share"));
+    size_t unit = 0;
+    while (unit + 1 < sizeof units / sizeof units[0] && energy < prefixes[unit])
+        ++unit;
+    if (energy > 0)
+        (void)fprintf(stream, "%-20s  %.4g %s an image, %.3g TOPS/W\n", "energy", energy / prefixes[unit], units[unit],
+                      number(summary, "tops_per_watt"));
+    (void)fprintf(stream, "%-20s  %s (", "bound by", text(summary, "bound_by"));
+    json_object_foreach(json_object_get(summary, "bound_shares"), name, share)
+    {
+        if (json_number_value(share) < 0.0005)
+            continue;
+        (void)fprintf(stream, "%s%s %.1f %%", separator, name, 100.0 * json_number_value(share));
+        separator = ", ";
+    }
+    (void)fputs(" of the cycles)\n", stream);
+}
+
 cnnvp_result cli_print_totals(const char *json, FILE *stream)
 {
     json_t *root = NULL;
@@ -182,6 +212,7 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     print_count(stream, "peak feature words", json_object_get(root, "storage"), "peak_feature_words");
     print_count(stream, "instructions", total, "accel_instructions");
     print_count(stream, "guest instructions", total, "guest_instructions");
+    print_summary(json_object_get(root, "summary"), stream);
     (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));
     json_decref(root);
     return CNNVP_DONE;

@@ -232,7 +232,7 @@ static void compare_layers(struct comparison *comparison, const json_t *a, const
 
 static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
 {
-    static const char *const sections[] = {"total", "memory", "storage", "energy", "units", "values"};
+    static const char *const sections[] = {"total", "summary", "memory", "storage", "energy", "units", "values"};
     section(comparison, "configuration", json_object_get(a, "platform"), json_object_get(b, "platform"));
     section(comparison, "network", json_object_get(a, "network"), json_object_get(b, "network"));
     compare_layers(comparison, json_object_get(a, "layers"), json_object_get(b, "layers"));

@@ -155,7 +155,7 @@ static void invariants(void **state)
         same(file, options, "-s cpu.quantum=1", "platform");
         same(file, options, "-s cpu.quantum=1000000", "platform");
         same(file, options, "--trace @trace.pftrace", "");
-        same(file, options, "--block-order table", "schedule layers total units energy memory");
+        same(file, options, "--block-order table", "schedule layers total units energy memory summary");
     }
     (void)unlink(file);
 }

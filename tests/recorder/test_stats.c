@@ -149,7 +149,7 @@ static void members_and_their_order(void **state)
     (void)cnnvp_recorder_link(recorder, ARRAY, DRAM);
     root = json_of(recorder, 1000);
     assert_members(root, "schema cnnvp command seed wall_seconds platform network total layers tensors units "
-                         "links memory storage energy values");
+                         "links memory storage energy summary values");
     assert_string_equal(text(root, "schema"), "cnnvp-stats/1");
     assert_string_equal(text(root, "command"), "run");
     assert_string_equal(text(root, "network.name"), "net.onnx");
@@ -161,7 +161,7 @@ static void members_and_their_order(void **state)
                                           "images images_per_s");
     assert_members(json_array_get(member(root, "layers"), 1),
                    "index name op phase macs start_ps end_ps cycles compute_cycles stall_cycles utilization "
-                   "input_words weight_words output_words dram_read_bytes dram_write_bytes energy_pj");
+                   "input_words weight_words output_words dram_read_bytes dram_write_bytes bound_by energy_pj");
     assert_members(member(json_array_get(member(root, "layers"), 1), "stall_cycles"),
                    "bias fill writeout vector input weight output instruction host");
     assert_members(json_array_get(member(root, "links"), 0), "from to read_bytes write_bytes transactions");
@@ -169,6 +169,8 @@ static void members_and_their_order(void **state)
                                            "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s over_time");
     assert_members(member(root, "storage"), "peak_feature_words peak_feature_bytes");
     assert_members(member(root, "energy"), "table total_pj no_layer_pj by_unit");
+    assert_members(member(root, "summary"), "peak_share energy_per_image_pj tops_per_watt bound_by bound_shares");
+    assert_members(member(root, "summary.bound_shares"), "compute memory vector core instruction pipeline");
     assert_members(member(root, "units"), "cpu bus instruction pe_array input_buffer output_buffer dram");
     assert_members(member(root, "units.input_buffer"), "words conflicts");
     assert_null(member(root, "units.pe_array.saturations"));
@@ -204,6 +206,35 @@ static void nothing_counted_gives_zeros(void **state)
     assert_close(real(root, "energy.total_pj"), 0, 0);
     assert_int_equal(count(root, "values.saturations.C1"), 0);
     assert_int_equal(count(root, "values.saturations.S2"), 0);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+/* What has the most cycles, of equal ones the first. */
+static void what_binds(void **state)
+{
+    static const struct {
+        uint32_t stat;
+        uint64_t cycles;
+    } fed[] = {{ARRAY_COMPUTE, 10}, {ARRAY_INPUT, 6},    {ARRAY_WEIGHT, 4}, {ARRAY_OUTPUT, 1}, {ARRAY_VECTOR, 2},
+               {ARRAY_HOST, 12},    {ARRAY_WRITEOUT, 5}, {ARRAY_BIAS, 4},   {ARRAY_FILL, 3},   {ARRAY_INSTRUCTION, 1}};
+    cnnvp_recorder *recorder = make(0);
+
+    (void)state;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    for (size_t i = 0; i < sizeof fed / sizeof fed[0]; ++i)
+        cnnvp_recorder_count(recorder, ARRAY, fed[i].stat, 1, fed[i].cycles);
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 2, 52);
+    json_t *root = json_of(recorder, 1);
+    assert_string_equal(text(json_array_get(member(root, "layers"), 0), "bound_by"), "core");
+    assert_string_equal(text(json_array_get(member(root, "layers"), 1), "bound_by"), "compute");
+    assert_string_equal(text(root, "summary.bound_by"), "compute");
+    assert_close(real(root, "summary.bound_shares.compute"), 0.62, 1e-9);
+    assert_close(real(root, "summary.bound_shares.memory"), 0.11, 1e-9);
+    assert_close(real(root, "summary.bound_shares.core"), 0.12, 1e-9);
+    assert_close(real(root, "summary.bound_shares.pipeline"), 0.12, 1e-9);
+    assert_int_equal(count(root, "total.accel_cycles"), 100);
+    assert_close(real(root, "summary.peak_share"), (double)count(root, "total.macs") / (100 * 64), 1e-9);
     json_decref(root);
     cnnvp_recorder_free(recorder);
 }
@@ -622,6 +653,7 @@ int main(void)
         cmocka_unit_test(memory_and_storage),
         cmocka_unit_test(links_by_pair),
         cmocka_unit_test(energy_from_the_table),
+        cmocka_unit_test(what_binds),
         cmocka_unit_test(energy_adds_up),
         cmocka_unit_test(timing_only_has_no_values),
         cmocka_unit_test(tags_that_nobody_described),
