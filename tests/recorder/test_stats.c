@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-static const char *const causes[] = {
-    "bias", "fill", "writeout", "vector", "input", "weight", "output", "instruction", "host"};
+static const char *const causes[] = {"bias",        "fill",  "writeout", "vector", "input_port",  "weight_port",
+                                     "output_port", "input", "weight",   "output", "instruction", "host"};
 #define CAUSES (sizeof causes / sizeof causes[0])
 
 static const struct cnnvp_layer_info layers[] = {
@@ -163,14 +163,14 @@ static void members_and_their_order(void **state)
                    "index name op phase macs start_ps end_ps cycles compute_cycles stall_cycles utilization "
                    "input_words weight_words output_words dram_read_bytes dram_write_bytes bound_by energy_pj");
     assert_members(member(json_array_get(member(root, "layers"), 1), "stall_cycles"),
-                   "bias fill writeout vector input weight output instruction host");
+                   "bias fill writeout vector input_port weight_port output_port input weight output instruction host");
     assert_members(json_array_get(member(root, "links"), 0), "from to read_bytes write_bytes transactions");
     assert_members(member(root, "memory"), "read_bytes write_bytes bursts row_hits row_misses row_conflicts refreshes "
                                            "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s over_time");
     assert_members(member(root, "storage"), "peak_feature_words peak_feature_bytes");
     assert_members(member(root, "energy"), "table total_pj no_layer_pj by_unit");
     assert_members(member(root, "summary"), "peak_share energy_per_image_pj tops_per_watt bound_by bound_shares");
-    assert_members(member(root, "summary.bound_shares"), "compute memory vector core instruction pipeline");
+    assert_members(member(root, "summary.bound_shares"), "compute memory port vector core instruction pipeline");
     assert_members(member(root, "units"), "cpu bus instruction pe_array input_buffer output_buffer dram");
     assert_members(member(root, "units.input_buffer"), "words conflicts");
     assert_null(member(root, "units.pe_array.saturations"));
@@ -216,8 +216,9 @@ static void what_binds(void **state)
     static const struct {
         uint32_t stat;
         uint64_t cycles;
-    } fed[] = {{ARRAY_COMPUTE, 10}, {ARRAY_INPUT, 6},    {ARRAY_WEIGHT, 4}, {ARRAY_OUTPUT, 1}, {ARRAY_VECTOR, 2},
-               {ARRAY_HOST, 12},    {ARRAY_WRITEOUT, 5}, {ARRAY_BIAS, 4},   {ARRAY_FILL, 3},   {ARRAY_INSTRUCTION, 1}};
+    } fed[] = {{ARRAY_COMPUTE, 10}, {ARRAY_INPUT, 6},      {ARRAY_WEIGHT, 4},     {ARRAY_OUTPUT, 1},
+               {ARRAY_VECTOR, 1},   {ARRAY_INPUT_PORT, 1}, {ARRAY_HOST, 12},      {ARRAY_WRITEOUT, 5},
+               {ARRAY_BIAS, 4},     {ARRAY_FILL, 3},       {ARRAY_INSTRUCTION, 1}};
     cnnvp_recorder *recorder = make(0);
 
     (void)state;
@@ -231,6 +232,7 @@ static void what_binds(void **state)
     assert_string_equal(text(root, "summary.bound_by"), "compute");
     assert_close(real(root, "summary.bound_shares.compute"), 0.62, 1e-9);
     assert_close(real(root, "summary.bound_shares.memory"), 0.11, 1e-9);
+    assert_close(real(root, "summary.bound_shares.port"), 0.01, 1e-9);
     assert_close(real(root, "summary.bound_shares.core"), 0.12, 1e-9);
     assert_close(real(root, "summary.bound_shares.pipeline"), 0.12, 1e-9);
     assert_int_equal(count(root, "total.accel_cycles"), 100);

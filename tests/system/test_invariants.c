@@ -19,8 +19,8 @@
 static const char *const networks[] = {LENET, MIXED, LENET WINDOW, MIXED WINDOW};
 enum { NETWORKS = sizeof(networks) / sizeof(networks[0]), FIRST_WINDOW = 2 };
 
-static const char *const causes[] = {
-    "bias", "fill", "writeout", "vector", "input", "weight", "output", "instruction", "host"};
+static const char *const causes[] = {"bias",        "fill",  "writeout", "vector", "input_port",  "weight_port",
+                                     "output_port", "input", "weight",   "output", "instruction", "host"};
 
 static long long sum_over(const json_t *rows, const char *member)
 {
