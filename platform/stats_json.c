@@ -388,7 +388,7 @@ static void add_over_time(struct stats_builder *b, json_t *memory)
 static void add_memory(struct stats_builder *b, json_t *root)
 {
     static const char *const sums[] = {
-        "read_bytes", "write_bytes", "bursts", "row_hits", "row_misses", "row_conflicts", "refreshes"};
+        "read_bytes", "write_bytes", "bursts", "burst_bytes", "row_hits", "row_misses", "row_conflicts", "refreshes"};
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "memory");
     double bytes = (double)(memory_total(stats, "read_bytes") + memory_total(stats, "write_bytes"));
@@ -465,6 +465,21 @@ static void add_energy(struct stats_builder *b, json_t *root)
     set(b, object, "by_unit", units);
 }
 
+/* From the first layer's begin to the last one's end. */
+static uint64_t accelerator_ps(const struct cnnvp_stats *stats)
+{
+    uint64_t begin = CNNVP_TIME_NEVER;
+    uint64_t end = 0;
+
+    for (uint32_t tag = 1; tag < stats->tags; ++tag) {
+        if (stats->times[tag].begin == CNNVP_TIME_NEVER)
+            continue;
+        begin = stats->times[tag].begin < begin ? stats->times[tag].begin : begin;
+        end = stats->times[tag].end > end ? stats->times[tag].end : end;
+    }
+    return end > begin ? end - begin : 0;
+}
+
 static void add_summary(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -478,6 +493,9 @@ static void add_summary(struct stats_builder *b, json_t *root)
     for (uint32_t tag = 1; tag < stats->tags; ++tag)
         add_bounds(&bounds, row(stats, tag));
     set_real(b, object, "peak_share", ratio(macs, cycles * (double)stats->work.pes));
+    set_real(b, object, "bandwidth_share",
+             ratio((double)memory_total(stats, "burst_bytes") * PICOSECONDS_PER_SECOND,
+                   (double)memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats)));
     set_real(b, object, "energy_per_image_pj", ratio(energy, (double)complete_images(stats)));
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
     set_text(b, object, "bound_by", bound_by(&bounds));

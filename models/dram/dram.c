@@ -122,7 +122,9 @@ static void count_traffic(struct dram *self)
     count_some(self, STAT_requests, traffic->tag, traffic->requests);
     count_some(self, STAT_read_bytes, traffic->tag, traffic->bytes[0]);
     count_some(self, STAT_write_bytes, traffic->tag, traffic->bytes[1]);
-    count_some(self, STAT_bursts, traffic->tag, traffic->bursts[0] + traffic->bursts[1]);
+    const uint64_t bursts = traffic->bursts[0] + traffic->bursts[1];
+    count_some(self, STAT_bursts, traffic->tag, bursts);
+    count_some(self, STAT_burst_bytes, traffic->tag, bursts * DRAM_BURST_BYTES);
     count_some(self, STAT_reads, traffic->tag, traffic->bursts[0]);
     count_some(self, STAT_read_latency_ps, traffic->tag, traffic->latency[0]);
     count_some(self, STAT_write_latency_ps, traffic->tag, traffic->latency[1]);
@@ -237,6 +239,7 @@ static void count_requesters(struct dram *self)
         } values[] = {
             {read ? STAT_read_bytes : STAT_write_bytes, shares->bytes},
             {STAT_bursts, shares->bursts},
+            {STAT_burst_bytes, shares->bursts * DRAM_BURST_BYTES},
             {STAT_reads, read ? shares->bursts : 0},
             {read ? STAT_read_latency_ps : STAT_write_latency_ps, shares->latency},
             {STAT_row_hits, shares->hits},

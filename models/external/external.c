@@ -266,6 +266,7 @@ static void external_complete(void *instance, uint32_t port, struct cnnvp_reques
         if (!request->first_data)
             request->first_data = now;
         self->ops->count(self->host, STAT_bursts, done->tag, 1);
+        self->ops->count(self->host, STAT_burst_bytes, done->tag, done->size);
         if (read)
             self->ops->count(self->host, STAT_reads, done->tag, 1);
         cnnvp_bandwidth_add(&self->bandwidth, now, done->size);

@@ -173,6 +173,9 @@ static void print_summary(const json_t *summary, FILE *stream)
         return;
     (void)fprintf(stream, "%-20s  %.1f %% of what the PEs could multiply\n", "share of peak",
                   100.0 * number(summary, "peak_share"));
+    if (number(summary, "bandwidth_share") > 0)
+        (void)fprintf(stream, "%-20s  %.1f %% of what the memory's buses could carry\n", "share of bandwidth",
+                      100.0 * number(summary, "bandwidth_share"));
     size_t unit = 0;
     while (unit + 1 < sizeof units / sizeof units[0] && energy < prefixes[unit])
         ++unit;
@@ -207,8 +210,8 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     print_count(stream, "accelerator cycles", total, "accel_cycles");
     print_count(stream, "of them idle", total, "idle_cycles");
     print_count(stream, "MACs", total, "macs");
-    (void)fprintf(stream, "%-20s  %" PRId64 " bytes read, %" PRId64 " written\n", "DRAM", whole(memory, "read_bytes"),
-                  whole(memory, "write_bytes"));
+    (void)fprintf(stream, "%-20s  %" PRId64 " bytes read, %" PRId64 " written, %" PRId64 " in whole bursts\n", "DRAM",
+                  whole(memory, "read_bytes"), whole(memory, "write_bytes"), whole(memory, "burst_bytes"));
     print_count(stream, "peak feature words", json_object_get(root, "storage"), "peak_feature_words");
     print_count(stream, "instructions", total, "accel_instructions");
     print_count(stream, "guest instructions", total, "guest_instructions");

@@ -46,8 +46,8 @@ static void write_layers(FILE *stream, const json_t *layers)
 {
     static const char *const before[] = {
         "index", "name", "op", "phase", "macs", "start_ps", "end_ps", "cycles", "compute_cycles"};
-    static const char *const after[] = {
-        "utilization", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes"};
+    static const char *const after[] = {"utilization",     "input_words",      "weight_words",    "output_words",
+                                        "dram_read_bytes", "dram_write_bytes", "dram_burst_bytes"};
     const json_t *stalls = json_object_get(json_array_get(layers, 0), "stall_cycles");
     const char *cause;
     size_t index;

@@ -258,6 +258,7 @@ static void record(const struct run *run, const struct dram_replay_result *from)
         {STAT_read_bytes, from->reads * DRAM_BURST_BYTES},
         {STAT_write_bytes, from->writes * DRAM_BURST_BYTES},
         {STAT_bursts, from->reads + from->writes},
+        {STAT_burst_bytes, (from->reads + from->writes) * DRAM_BURST_BYTES},
         {STAT_reads, from->reads},
         {STAT_read_latency_ps, from->read_clocks * run->tck_ps},
         {STAT_write_latency_ps, from->write_clocks * run->tck_ps},

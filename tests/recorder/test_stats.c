@@ -159,17 +159,20 @@ static void members_and_their_order(void **state)
     assert_close(real(root, "wall_seconds"), 0.25, 0);
     assert_members(member(root, "total"), "time_ps accel_cycles idle_cycles guest_instructions accel_instructions macs "
                                           "images images_per_s");
-    assert_members(json_array_get(member(root, "layers"), 1),
-                   "index name op phase macs start_ps end_ps cycles compute_cycles stall_cycles utilization "
-                   "input_words weight_words output_words dram_read_bytes dram_write_bytes bound_by energy_pj");
+    assert_members(
+        json_array_get(member(root, "layers"), 1),
+        "index name op phase macs start_ps end_ps cycles compute_cycles stall_cycles utilization "
+        "input_words weight_words output_words dram_read_bytes dram_write_bytes dram_burst_bytes bound_by energy_pj");
     assert_members(member(json_array_get(member(root, "layers"), 1), "stall_cycles"),
                    "bias fill writeout vector input_port weight_port output_port input weight output instruction host");
     assert_members(json_array_get(member(root, "links"), 0), "from to read_bytes write_bytes transactions");
-    assert_members(member(root, "memory"), "read_bytes write_bytes bursts row_hits row_misses row_conflicts refreshes "
-                                           "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s over_time");
+    assert_members(member(root, "memory"),
+                   "read_bytes write_bytes bursts burst_bytes row_hits row_misses row_conflicts refreshes "
+                   "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s over_time");
     assert_members(member(root, "storage"), "peak_feature_words peak_feature_bytes");
     assert_members(member(root, "energy"), "table total_pj no_layer_pj by_unit");
-    assert_members(member(root, "summary"), "peak_share energy_per_image_pj tops_per_watt bound_by bound_shares");
+    assert_members(member(root, "summary"),
+                   "peak_share bandwidth_share energy_per_image_pj tops_per_watt bound_by bound_shares");
     assert_members(member(root, "summary.bound_shares"), "compute memory port vector core instruction pipeline");
     assert_members(member(root, "units"), "cpu bus instruction pe_array input_buffer output_buffer dram");
     assert_members(member(root, "units.input_buffer"), "words conflicts");

@@ -113,6 +113,8 @@ static void check_accounting(const json_t *stats)
                      sum_over(layers, "cycles") + cli_number(stats, "total.idle_cycles"));
     assert_int_equal(sum_over(layers, "dram_read_bytes"), cli_number(stats, "memory.read_bytes"));
     assert_int_equal(sum_over(layers, "dram_write_bytes"), cli_number(stats, "memory.write_bytes"));
+    assert_int_equal(sum_over(layers, "dram_burst_bytes"), cli_number(stats, "memory.burst_bytes"));
+    assert_int_equal(cli_number(stats, "memory.burst_bytes"), 64 * cli_number(stats, "memory.bursts"));
     assert_int_equal(link_bytes_to(stats, "dram", "read_bytes"), cli_number(stats, "memory.read_bytes"));
     assert_int_equal(link_bytes_to(stats, "dram", "write_bytes"), cli_number(stats, "memory.write_bytes"));
     assert_int_equal(sum_over_time(stats, "read_bytes"), cli_number(stats, "memory.read_bytes"));
