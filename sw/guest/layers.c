@@ -239,6 +239,8 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
     cnnvp_end_step(guest, &epilogue);
 }
 
+/* S000 streams weights past the buffer (A5 L6-L8). Here they come by slices into a half of the weight buffer while the
+ * other half is worked on: long bursts instead of one request an input. */
 void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_step *step)
 {
@@ -367,6 +369,8 @@ static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const s
     return tile;
 }
 
+/* S000 reads data straight from off-chip storage (A3 L4-L5). Here they come by tiles through the input buffer, whose
+ * other half hides the memory's latency. */
 void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_binary_post *function = &layer->posts[0];
