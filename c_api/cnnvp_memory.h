@@ -43,6 +43,29 @@ CNNVP_MUST_USE cnnvp_result cnnvp_memory_replay(
     const cnnvp_config *config, const char *file, const struct cnnvp_memory_options *options,
     struct cnnvp_memory_result *result, char **json, struct cnnvp_error *error);
 
+/* Patterns of bursts. MIXED: one after the other, every third a write. STRIDED: every 4 KiB. */
+enum cnnvp_memory_pattern {
+    CNNVP_MEMORY_READ = 0,
+    CNNVP_MEMORY_WRITE = 1,
+    CNNVP_MEMORY_MIXED = 2,
+    CNNVP_MEMORY_STRIDED = 3,
+    CNNVP_MEMORY_RANDOM = 4,
+    CNNVP_MEMORY_PATTERNS = 5
+};
+
+struct cnnvp_memory_streams {
+    char preset[32];
+    double peak; /* bytes/s that the data buses carry at most */
+    double bytes_per_s[CNNVP_MEMORY_PATTERNS];
+};
+
+/* What each part of `dram.preset` delivers, the memory's other parameters as configured: 65536 bursts of each pattern
+ * through the memory alone, with at most `outstanding` reads on their way (1 to 1024). *count of them, `room` at
+ * most. BAD_INPUT: the platform has no such memory, or a part cannot be as the other parameters say. */
+CNNVP_MUST_USE cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstanding,
+                                                struct cnnvp_memory_streams *streams, size_t room, size_t *count,
+                                                struct cnnvp_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,13 +7,13 @@
 #include "cli.h"
 #include "cnnvp_memory.h"
 
-enum { KEY_OUTSTANDING = 0x200, KEY_STATS, KEY_TRACE, KEY_UNTIMED };
+enum { KEY_OUTSTANDING = 0x200, KEY_STATS, KEY_TRACE, KEY_UNTIMED, KEY_STREAM };
 
 struct memory_options {
     struct cli_platform_options platform;
     const char *file;
     uint32_t outstanding;
-    int untimed;
+    int untimed, stream;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -41,9 +41,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             cli_usage(state, "one trace is expected, not also %s", arg);
         options->file = arg;
         return 0;
+    case KEY_STREAM:
+        options->stream = 1;
+        return 0;
     case ARGP_KEY_END:
-        if (options->file == NULL)
+        if (options->file == NULL && !options->stream)
             cli_usage(state, "which trace? TRACE.txt is missing");
+        if (options->stream && (options->file != NULL || options->untimed || options->platform.stats != NULL ||
+                                options->platform.trace != NULL))
+            cli_usage(state, "--stream takes no trace and leaves no statistics");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -90,11 +96,36 @@ static cnnvp_result replay(const struct memory_options *options, const cnnvp_con
     return status;
 }
 
+static cnnvp_result stream(const struct memory_options *options, const cnnvp_config *config)
+{
+    struct cnnvp_memory_streams parts[64];
+    struct cnnvp_error error = {""};
+    size_t count;
+    const cnnvp_result result = cli_report(
+        cnnvp_memory_stream(config, options->outstanding, parts, sizeof parts / sizeof *parts, &count, &error), &error);
+    if (result != CNNVP_DONE)
+        return result;
+    (void)printf("GB/s            %8s %12s %12s %12s %12s %12s\n", "peak", "reads", "writes", "mixed", "every 4 KiB",
+                 "random");
+    for (size_t i = 0; i < count; ++i) {
+        (void)printf("%-14s  %8.2f", parts[i].preset, parts[i].peak / 1e9);
+        for (size_t p = 0; p < CNNVP_MEMORY_PATTERNS; ++p)
+            (void)printf(" %5.2f %4.0f %%", parts[i].bytes_per_s[p] / 1e9,
+                         100.0 * parts[i].bytes_per_s[p] / parts[i].peak);
+        (void)putchar('\n');
+    }
+    return CNNVP_DONE;
+}
+
 static int command(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
         {"outstanding", KEY_OUTSTANDING, "N", 0, "Reads on their way at most (default: 32)", 0},
         {"untimed", KEY_UNTIMED, NULL, 0, "Times in the trace count for nothing: as fast as the controllers take it",
+         0},
+        {"stream", KEY_STREAM, NULL, 0,
+         "No trace: what each part of dram.preset delivers beside its peak: reads and writes one after the other, both "
+         "mixed, reads every 4 KiB, at random",
          0},
         {"stats", KEY_STATS, "FILE.json", 0, "Where statistics go", 0},
         {"trace", KEY_TRACE, "FILE", 0, "Where bandwidth over time goes: .pftrace, .vcd or .fst", 0},
@@ -103,7 +134,7 @@ static int command(int argc, char **argv)
     const struct argp argp = {
         .options = option_list,
         .parser = parse,
-        .args_doc = "TRACE.txt",
+        .args_doc = "TRACE.txt\n--stream",
         .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
                "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty "
                "lines and what follows a # count for nothing. Bursts are sent in order, each as soon as the "
@@ -125,7 +156,7 @@ static int command(int argc, char **argv)
     if (result == CNNVP_DONE)
         result = cli_configure(&options.platform, 0, &config);
     if (result == CNNVP_DONE)
-        result = replay(&options, config);
+        result = options.stream ? stream(&options, config) : replay(&options, config);
     cnnvp_config_free(config);
     cli_platform_options_clear(&options.platform);
     return (int)result;

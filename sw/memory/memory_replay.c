@@ -17,6 +17,7 @@
 #include "dram/dram.h"
 #include "unit/bandwidth.h"
 #include "dram/dram_replay.h"
+#include "memory_internal.h"
 #include "recorder.h"
 
 enum {
@@ -233,7 +234,7 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
     cnnvp_recorder_moved_alone(run->recorder, &bytes);
 }
 
-static const struct cnnvp_instance *find_memory(const struct cnnvp_resolved *platform, struct cnnvp_error *error)
+const struct cnnvp_instance *cnnvp_memory_find(const struct cnnvp_resolved *platform, struct cnnvp_error *error)
 {
     for (size_t i = 0; platform != NULL && i < platform->instance_count; ++i) {
         const struct cnnvp_instance *instance = &platform->instances[i];
@@ -443,7 +444,7 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
         error = &unwanted;
     if (json != NULL)
         *json = NULL;
-    const struct cnnvp_instance *memory = find_memory(platform, error);
+    const struct cnnvp_instance *memory = cnnvp_memory_find(platform, error);
     if (memory == NULL)
         return CNNVP_BAD_INPUT;
     if (options->struct_size != sizeof *options) {

@@ -109,6 +109,18 @@ sed -i 's/total_num_read_requests: .*/total_num_read_requests: 1/' same.txt
 compare ramulator2 same.txt && fail "another number of reads passes"
 refused 2 'none/run.txt' run "$SOURCE/scripts/networks/lenet5.onnx" --memory-trace none/run.txt
 
+# Each part beside its peak: none delivers more; bank groups lowest, reads come nearer to it; one read at a time is slow.
+expect 0 memory --stream
+cp out all
+grep -c '^[a-z].* %.*%' all | grep -qx 5 || fail "not five parts: $(cat all)"
+awk 'NR > 1 { for (i = 4; i <= NF; i += 3) if ($i > 100 || $i < 5) exit 1 }' all || fail "more than the peak: $(cat all)"
+expect 0 memory --stream -s dram.mapping=row-column-bank
+awk 'NR == FNR { was[$1] = $3; next } $1 == "ddr4-3200" && $3 < 1.3 * was[$1] { exit 1 }' all out ||
+    fail "bank groups change nothing: $(cat out)"
+expect 0 memory --stream --outstanding 1
+awk 'NR == FNR { was[$1] = $3; next } FNR > 1 && $3 > was[$1] / 2 { exit 1 }' all out || fail "one at a time: $(cat out)"
+refused 2 'takes no trace' memory hex.txt --stream
+
 refused 2 'none.txt: cannot be read' memory none.txt
 refused 2 'cannot be read' memory .
 refused 2 'TRACE.txt is missing' memory

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp_memory_stream: patterns of bursts through each part that the memory's parameter `preset` names. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cnnvp_command.h"
+#include "cnnvp_memory.h"
+#include "dram/dram.h"
+#include "dram/dram_replay.h"
+#include "memory_internal.h"
+
+enum { BURSTS = 65536, STRIDE = 4096 };
+
+static double bytes_per_s(const struct dram_timing *timing, uint64_t bursts, uint64_t clocks)
+{
+    return (double)bursts * DRAM_BURST_BYTES * 1e12 / ((double)clocks * (double)timing->tck_ps);
+}
+
+/* Writes every third burst where reads and writes are mixed. */
+static void send(struct dram_replay *replay, enum cnnvp_memory_pattern pattern)
+{
+    for (uint64_t i = 0; i < BURSTS; ++i) {
+        const uint64_t address =
+            pattern == CNNVP_MEMORY_STRIDED  ? i * STRIDE
+            : pattern == CNNVP_MEMORY_RANDOM ? (cnnvp_round_random(1, i) >> 32) * DRAM_BURST_BYTES
+                                             : i * DRAM_BURST_BYTES;
+        cnnvp_dram_replay_burst(
+            replay, pattern == CNNVP_MEMORY_WRITE || (pattern == CNNVP_MEMORY_MIXED && i % 3 == 2), address);
+    }
+}
+
+static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t *values, uint32_t outstanding,
+                            struct cnnvp_memory_streams *streams, struct cnnvp_error *error)
+{
+    struct dram_options options;
+    struct dram_timing timing;
+    char message[256];
+    uint32_t at_fault;
+    cnnvp_dram_options_read(values, &options);
+    if (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &at_fault) != CNNVP_OK) {
+        cnnvp_config_place_error(memory, at_fault, message, error);
+        return CNNVP_BAD_INPUT;
+    }
+    streams->peak = bytes_per_s(&timing, options.channels, timing.t[DRAM_T_bl]);
+    for (unsigned pattern = 0; pattern < CNNVP_MEMORY_PATTERNS; ++pattern) {
+        struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, outstanding, NULL, NULL);
+        if (replay == NULL) {
+            (void)snprintf(error->text, sizeof error->text, "out of memory");
+            return CNNVP_FAILED;
+        }
+        struct dram_replay_result result;
+        send(replay, (enum cnnvp_memory_pattern)pattern);
+        cnnvp_dram_replay_end(replay, DRAM_NEVER, &result);
+        cnnvp_dram_replay_free(replay);
+        streams->bytes_per_s[pattern] = bytes_per_s(&timing, BURSTS, result.clocks);
+    }
+    return CNNVP_DONE;
+}
+
+/* Copies the number-th of names separated by |; 0: there is none. */
+static int choice(const char *choices, size_t number, char *name, size_t size)
+{
+    for (; number != 0 && choices != NULL; --number)
+        choices = strchr(choices, '|') != NULL ? strchr(choices, '|') + 1 : NULL;
+    if (choices == NULL)
+        return 0;
+    (void)snprintf(name, size, "%.*s", (int)strcspn(choices, "|"), choices);
+    return 1;
+}
+
+cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstanding, struct cnnvp_memory_streams *streams,
+                                 size_t room, size_t *count, struct cnnvp_error *error)
+{
+    const struct cnnvp_instance *memory = cnnvp_memory_find(cnnvp_config_resolved(config), error);
+    *count = 0;
+    if (memory == NULL)
+        return CNNVP_BAD_INPUT;
+    const struct cnnvp_unit *unit = memory->unit;
+    size_t preset = 0;
+    while (preset < unit->param_count && strcmp(unit->params[preset].name, "preset") != 0)
+        ++preset;
+    uint64_t *values = malloc(unit->param_count * sizeof *values);
+    if (values == NULL || preset == unit->param_count) {
+        free(values);
+        (void)snprintf(error->text, sizeof error->text, "out of memory");
+        return CNNVP_FAILED;
+    }
+    memcpy(values, memory->values, unit->param_count * sizeof *values);
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; result == CNNVP_DONE && i < room; ++i) {
+        if (!choice(unit->params[preset].choices, i, streams[i].preset, sizeof streams[i].preset))
+            break;
+        values[preset] = i;
+        result = measure(memory, values, outstanding, &streams[i], error);
+        *count = i + 1;
+    }
+    free(values);
+    return result;
+}
