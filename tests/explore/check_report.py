@@ -75,7 +75,9 @@ def check_sweep(dom, source):
 
 def check_run(dom, source):
     head = dom.rows[0][1]
-    layers = json.load(open(source + "/stats.json"))["layers"]
+    stats = json.load(open(source + "/stats.json"))
+    layers, bound = stats["layers"], stats["summary"]["bound_by"]
+    assert f"Bound by {bound} (" in open(page).read(), "the page does not say what binds"
     assert len(dom.rows) == len(layers) + 1
     for layer, (_, cells) in zip(layers, dom.rows[1:]):
         for name, text in zip(head, cells):

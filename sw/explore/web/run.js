@@ -7,6 +7,13 @@ document.title = title;
 make(document.body, "h1", title);
 make(document.body, "div", time(stats.total.time_ps) + ", " + stats.total.accel_cycles + " accelerator cycles, " + stats.total.macs + " MACs" +
     (stats.partial ? "; the run did not come to its end" : ""), { className: "note", id: "totals" });
+const summary = stats.summary, percent = share => (100 * share).toFixed(1) + " %";
+if (summary && summary.bound_by) {
+    const shares = Object.entries(summary.bound_shares).filter(([, share]) => share >= 0.0005).map(([name, share]) => name + " " + percent(share));
+    make(document.body, "div", "Bound by " + summary.bound_by + " (" + shares.join(", ") + " of the cycles); " + percent(summary.peak_share) +
+        " of the PEs' peak, " + percent(summary.bandwidth_share) + " of the memory's; " + summary.tops_per_watt.toPrecision(3) + " TOPS/W",
+        { className: "note", id: "summary" });
+}
 /* ---- timeline: layers, then tracks; wheel zooms, dragging moves, double click shows all ---- */
 make(document.body, "h2", "Timeline");
 make(document.body, "div", "Wheel: zoom. Drag: move. Double click: all of it.", { className: "note screen" });
