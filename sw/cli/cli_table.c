@@ -89,6 +89,13 @@ static int has_phases(const json_t *layers)
     return 0;
 }
 
+/* Of all the layer's cycles, waiting included. */
+static double utilization_of(const json_t *layer)
+{
+    const double cycles = number(layer, "cycles");
+    return cycles > 0 ? number(layer, "utilization") * number(layer, "compute_cycles") / cycles : 0;
+}
+
 cnnvp_result cli_print_layers(const char *json, FILE *stream)
 {
     json_t *root = NULL;
@@ -111,7 +118,7 @@ cnnvp_result cli_print_layers(const char *json, FILE *stream)
             stream,
             "%-*.*s  %-10s %-*s%12" PRId64 " %12" PRId64 " %6.1f%% %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n",
             width, width, text(layer, "name"), text(layer, "op"), phases ? 13 : 0, phases ? text(layer, "phase") : "",
-            whole(layer, "cycles"), whole(layer, "compute_cycles"), 100.0 * number(layer, "utilization"),
+            whole(layer, "cycles"), whole(layer, "compute_cycles"), 100.0 * utilization_of(layer),
             whole(layer, "input_words"), whole(layer, "dram_read_bytes"), whole(layer, "dram_write_bytes"), stalls);
     }
     (void)fputc('\n', stream);
