@@ -140,6 +140,9 @@ void cnnvp_units_free(cnnvp_units *units);
 
 struct cnnvp_command; /* cnnvp_command.h */
 
+/* The instance that a port of `instance` leads to; NULL where the port is open or nothing has that name. */
+const char *cnnvp_units_at(const cnnvp_units *units, const char *instance, const char *port);
+
 /* What a command of the instruction element takes on an instance ("pe_array", "vector", "dma"): a `receive` or `store`
  * with the whole transfer, from the request to the last word. BAD_INPUT: there is no such instance, or it takes no
  * commands. A refusal is an answer: DONE, and its status in *cost. */
@@ -250,6 +253,7 @@ struct cnnvp_layer_info {
     const char *op;    /* conv, pool, fc, norm, activation, add, concat, softmax */
     const char *phase; /* forward, backward, gradient */
     uint64_t macs;     /* for one image */
+    uint64_t pes;      /* processing elements of the unit that runs it; 0: those of the work */
 };
 
 /* A row of layers that runs depth first, block by block. Layers count from 0. */
@@ -284,7 +288,7 @@ struct cnnvp_work_info {
     uint64_t network_hash; /* xxh3 of the network file without the raw data of tensors above 4096 bytes */
     uint64_t seed;
     uint64_t images;
-    uint64_t pes;                          /* processing elements, for utilization */
+    uint64_t pes;                          /* processing elements of the PE array */
     const struct cnnvp_layer_info *layers; /* tag t is layers[t - 1] */
     size_t layer_count;
     const uint64_t *layer_images; /* images that each layer worked on; NULL: `images` for all */

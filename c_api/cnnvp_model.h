@@ -468,6 +468,9 @@ struct cnnvp_host_ops {
     /* `estimate` of the memory at `port`, its address one of the bus; CNNVP_E_NOSUP where it has none, or in a
      * simulation. Questions to units at other ports are accesses with CNNVP_ESTIMATE. */
     int (*estimate)(struct cnnvp_host *host, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration);
+
+    /* -- wiring (not from init, reset or fini) -- 1 where an initiator's port leads somewhere, 0 where it is open */
+    int (*connected)(struct cnnvp_host *host, uint32_t port);
 };
 
 /* The index-th unit of a library, NULL behind the last. `host_abi` is major << 16 | minor of the host. */

@@ -83,6 +83,16 @@ struct host_ops {
         return unit.guarded([&] { return unit.send(port, *access); });
     }
 
+    static int connected(cnnvp_host *host, uint32_t port)
+    {
+        unit_host &unit = of(host);
+        return unit.guarded([&] {
+            unit_host::port_state *state = nullptr;
+            const int found = unit.find_port("connected", port, &state);
+            return state != nullptr ? static_cast<int>(state->connected) : found;
+        });
+    }
+
     static int request(cnnvp_host *host, uint32_t port, cnnvp_request *request)
     {
         unit_host &unit = of(host);
@@ -205,6 +215,7 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::wake,         host_ops::count,         host_ops::span,          host_ops::counter,
         host_ops::log,          host_ops::finish,        host_ops::console_write, host_ops::console_read,
         host_ops::count_for,    host_ops::burst,         host_ops::reach,         host_ops::estimate,
+        host_ops::connected,
     };
     return &table;
 }

@@ -233,6 +233,7 @@ static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     stats->work.layer_count = work->layer_count;
     for (size_t i = 0; i < work->layer_count; ++i) {
         layers[i].macs = work->layers[i].macs;
+        layers[i].pes = work->layers[i].pes != 0 ? work->layers[i].pes : work->pes;
         images[i] = work->layer_images != NULL ? work->layer_images[i] : work->images;
         if (!copy_text(work->layers[i].name, "", &layers[i].name) ||
             !copy_text(work->layers[i].op, "", &layers[i].op) ||

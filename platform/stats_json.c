@@ -67,6 +67,12 @@ static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
     return stats->work.layers[tag - 1].macs * complete;
 }
 
+/* Of the unit that runs the layer. */
+static uint64_t layer_pes(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    return tag <= stats->work.layer_count ? stats->work.layers[tag - 1].pes : stats->work.pes;
+}
+
 /* The instance of this name, or else the first unit of this kind; instance_count if there is neither. */
 static size_t find_instance(const struct cnnvp_stats *stats, const char *name)
 {
@@ -234,6 +240,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     set_text(b, object, "op", info != NULL ? info->op : "");
     set_text(b, object, "phase", info != NULL ? info->phase : "forward");
     set_count(b, object, "macs", layer_macs(stats, tag));
+    set_count(b, object, "pes", layer_pes(stats, tag));
     set_count(b, object, "start_ps", times->begin == CNNVP_TIME_NEVER ? 0 : times->begin);
     set_count(b, object, "end_ps", times->end);
     set_count(b, object, "cycles", cnnvp_stats_row_cycles(sums));
@@ -244,7 +251,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 #define CNNVP_STALL(cause, bound, help) set_count(b, stalls, #cause, sums[CNNVP_COLUMN_STALL_##cause]);
 #include "stats.def"
     set_real(b, object, "utilization",
-             ratio((double)layer_macs(stats, tag), (double)sums[CNNVP_COLUMN_COMPUTE] * (double)stats->work.pes));
+             ratio((double)layer_macs(stats, tag), (double)sums[CNNVP_COLUMN_COMPUTE] * (double)layer_pes(stats, tag)));
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
     struct bounds bounds = {0};
@@ -489,10 +496,14 @@ static void add_summary(struct stats_builder *b, json_t *root)
     const double energy = json_number_value(json_object_get(json_object_get(root, "energy"), "total_pj"));
     json_t *object = set_object(b, root, "summary");
     struct bounds bounds = {0};
+    double peak = cycles * (double)stats->work.pes; /* MACs that the PEs could have done */
 
-    for (uint32_t tag = 1; tag < stats->tags; ++tag)
+    for (uint32_t tag = 1; tag < stats->tags; ++tag) {
         add_bounds(&bounds, row(stats, tag));
-    set_real(b, object, "peak_share", ratio(macs, cycles * (double)stats->work.pes));
+        peak +=
+            (double)cnnvp_stats_row_cycles(row(stats, tag)) * ((double)layer_pes(stats, tag) - (double)stats->work.pes);
+    }
+    set_real(b, object, "peak_share", ratio(macs, peak));
     set_real(b, object, "bandwidth_share",
              ratio((double)memory_total(stats, "burst_bytes") * PICOSECONDS_PER_SECOND,
                    (double)memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats)));

@@ -279,6 +279,13 @@ static int burst(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_
     return 0;
 }
 
+static int connected(struct cnnvp_host *host, uint32_t port)
+{
+    if (port >= host->instance->unit->port_count)
+        return CNNVP_E_INVAL;
+    return host->ways[port].bus || host->ways[port].target != NULL;
+}
+
 static const struct cnnvp_host_ops host_ops = {
     .struct_size = sizeof host_ops,
     .abi_major = CNNVP_ABI_MAJOR,
@@ -312,6 +319,7 @@ static const struct cnnvp_host_ops host_ops = {
     .burst = burst,
     .reach = no_wait,
     .estimate = estimate,
+    .connected = connected,
 };
 
 /* ---- making ---- */
@@ -525,6 +533,18 @@ static struct cnnvp_host *find(const cnnvp_units *units, const char *instance, u
 static cnnvp_result no_commands(const char *instance, struct cnnvp_error *error)
 {
     return refuse(error, "the platform has no instance %s with a port for commands (CNNVP_PORT_COMMANDS)", instance);
+}
+
+const char *cnnvp_units_at(const cnnvp_units *units, const char *instance, const char *port)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(units->config);
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        const struct cnnvp_instance *from = &resolved->instances[i];
+        for (size_t b = 0; strcmp(from->name, instance) == 0 && b < from->binding_count; ++b)
+            if (strcmp(from->unit->ports[from->bindings[b].port].name, port) == 0)
+                return resolved->instances[from->bindings[b].target].name;
+    }
+    return NULL;
 }
 
 /* Lets the unit finish. */

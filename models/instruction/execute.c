@@ -7,8 +7,15 @@
 #include "element.h"
 #include "isa.h"
 
-static const uint32_t unit_ports[] = {
-    [ISA_UNIT_array] = PORT_array, [ISA_UNIT_vector] = PORT_vector, [ISA_UNIT_dma] = PORT_dma};
+static uint32_t port_of(const struct element *self, enum isa_unit unit)
+{
+    static const uint32_t ports[ISA_UNIT_COUNT] = {
+#define CNNVP_EXECUTOR(unit, stand_in, help) [ISA_UNIT_##unit] = PORT_##unit,
+#include "instruction/opcodes.def"
+    };
+    const enum isa_unit stand_in = cnnvp_isa_stand_in(unit);
+    return unit == stand_in || self->ops->connected(self->host, ports[unit]) == 1 ? ports[unit] : ports[stand_in];
+}
 
 static int waits_for_all(const struct element *self, uint32_t opcode)
 {
@@ -215,7 +222,7 @@ static int execute_tile(struct element *self, const struct pipeline_entry *entry
         .sequence = command.sequence,
         .word = entry->word,
         .pc = entry->pc,
-        .unit = op->unit,
+        .unit = cnnvp_isa_stand_in(op->unit),
         .tag = command.tag,
         .resources = entry->resources,
         .causes = entry->causes};
@@ -223,7 +230,7 @@ static int execute_tile(struct element *self, const struct pipeline_entry *entry
     struct cnnvp_access access = {
         .op = CNNVP_COMMAND, .tag = command.tag, .flow = command.sequence, .data = &command, .size = sizeof command};
     self->touched = 1;
-    const int status = self->ops->access(self->host, unit_ports[op->unit], &access);
+    const int status = self->ops->access(self->host, port_of(self, op->unit), &access);
     if (status == CNNVP_OK) {
         struct ledger_command *added = cnnvp_ledger_find(&self->ledger, command.sequence);
         const cnnvp_time end = cnnvp_edge_time(self->mhz, cycle) + access.delay;
@@ -231,7 +238,7 @@ static int execute_tile(struct element *self, const struct pipeline_entry *entry
             cnnvp_ledger_end(&self->ledger, added, cnnvp_edge_at_or_after(self->mhz, end));
     } else if (status < 0) {
         cnnvp_ledger_drop(&self->ledger, command.sequence);
-        if (status == CNNVP_E_STATE && retry_later(self, op->unit, cycle))
+        if (status == CNNVP_E_STATE && retry_later(self, cnnvp_isa_stand_in(op->unit), cycle))
             return 0;
         fail(self, entry, cycle, ERROR_unit, status);
     }

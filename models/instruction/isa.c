@@ -39,6 +39,15 @@ static const uint64_t operand_masks[ISA_FORMAT_COUNT] = {
 #include "instruction/opcodes.def"
 };
 
+enum isa_unit cnnvp_isa_stand_in(enum isa_unit unit)
+{
+    static const enum isa_unit stand_ins[ISA_UNIT_COUNT] = {
+#define CNNVP_EXECUTOR(unit, stand_in, help) [ISA_UNIT_##unit] = ISA_UNIT_##stand_in,
+#include "instruction/opcodes.def"
+    };
+    return stand_ins[unit];
+}
+
 const struct isa_opcode *cnnvp_isa_opcode(uint32_t code)
 {
     return code < 256u && opcodes[code].mnemonic != NULL ? &opcodes[code] : NULL;
@@ -166,7 +175,7 @@ void cnnvp_isa_usage(const struct isa_fields *fields, uint32_t *resources, uint3
 {
     *resources = 0;
     *causes = 0;
-    switch (opcodes[fields->opcode & 0xffu].unit) {
+    switch (cnnvp_isa_stand_in(opcodes[fields->opcode & 0xffu].unit)) {
     case ISA_UNIT_array:
         *resources = array_resources(fields);
         break;

@@ -8,7 +8,12 @@
 #include "cnnvp_command.h"
 
 enum isa_class { ISA_CLASS_control, ISA_CLASS_data, ISA_CLASS_calc };
-enum isa_unit { ISA_UNIT_none, ISA_UNIT_array, ISA_UNIT_vector, ISA_UNIT_dma };
+enum isa_unit {
+    ISA_UNIT_none,
+#define CNNVP_EXECUTOR(unit, stand_in, help) ISA_UNIT_##unit,
+#include "instruction/opcodes.def"
+    ISA_UNIT_COUNT
+};
 
 enum isa_format {
 #define CNNVP_FORMAT(format, operand_mask) ISA_FORMAT_##format,
@@ -56,6 +61,9 @@ struct isa_fields {
     uint32_t halves;
     uint32_t immediate;
 };
+
+/* Whose turn a unit's commands take: array, vector or dma. The same executes them where the unit's port is open. */
+enum isa_unit cnnvp_isa_stand_in(enum isa_unit unit);
 
 /* NULL where the opcode is unknown. */
 const struct isa_opcode *cnnvp_isa_opcode(uint32_t code);

@@ -1,216 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The window engine (S000, unit kind `window`): convolution unit, pooling unit and fully connected unit of algorithms
- * 1, 2 and 5, with the rotating read of the input buffer in front and the output buffer's update modes behind. It
- * carries out conv, pool and matmul of the instruction set; step is the NFU's alone.
+ * The convolution unit of S000 (A1), kind `window`: instruction conv.
  *
- * Modelled: results exact modulo 2^acc_bits, the same as on every FX16 array; cycles, words on each port and
- * operations of every command, by closed forms (detail: fast, window_cost.c) or by stepping (detail: cycle,
- * window_cycle.c); Part B 0-1 to 0-5, 0-8, 0-9, 0-12, 0-13. A command that takes more than one pass keeps its partial
- * sums at acc_addr while it runs. Division (0-5), activation (A3) and batch normalisation (A4) are the vector unit's,
- * with lanes = fc_para and units = input_para: the three sweeps of A4 take 3 * ceil(C / input_para) * ceil(H * W /
- * fc_para) beats for each image there, besides the folding of lanes and the divisions (vector.h); activation takes
- * ceil(C * H * W / fc_para). Not modelled: a second set of kernel registers that would hide loads; conflicts of banks
- * for dilated rows.
- *
- * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, bias and fill
- * cycles and what the buffers' ports add.
+ * Modelled: for each pair of input_para and output_para channels a window of 3x3 multipliers, an adder tree for each
+ * output channel; results, cycles and words as window_engine/engine.c and window_cost.c have them. Not modelled: what
+ * engine.c says.
  */
-#include "window.h"
-
-#include "cnnvp_fx16.h"
-#include "window_cycle.h"
-#include "window_tile.h"
+#include "window_engine/engine.h"
 
 #define UNIT_DEF "window/window.def"
 #include "unit/unit_enums.inc"
 
-enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
-#include "instruction/opcodes.def"
-};
-
 enum { DETAIL_fast, DETAIL_cycle };
-
-#define SLOT_BYTES 8u /* of a partial sum in the output buffer */
-
-struct window {
-    struct cnnvp_fx16_unit unit;
-    struct cnnvp_window_shape shape;
-    bool stepped;
-    struct cnnvp_window_engine engine; /* of detail: cycle */
-};
-
-/* ---- commands ---- */
-
-static int compute(struct window *window, const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
-                   struct cnnvp_window_cost *cost)
-{
-    if (window->stepped)
-        return cnnvp_window_cycle(&window->shape, tile, data, &window->engine, cost);
-    return window->unit.timing_only ? CNNVP_OK
-                                    : cnnvp_fx16_compute(window->shape.acc_bits, tile, data, &window->unit.scratch);
-}
-
-static void count_command(const struct window *window, uint32_t tag, const struct cnnvp_window_cost *cost,
-                          const struct cnnvp_fx16_stalls *stalls, uint64_t busy, uint64_t saturated)
-{
-    const struct {
-        uint32_t stat;
-        uint64_t n;
-    } counts[] = {
-        {STAT_commands, 1u},
-        {STAT_busy_cycles, busy},
-        {STAT_compute_cycles, cost->compute_cycles},
-        {STAT_bias_cycles, cost->bias_cycles},
-        {STAT_fill_cycles, cost->load_cycles + cost->pipeline_cycles},
-        {STAT_input_port_cycles, stalls->input},
-        {STAT_weight_port_cycles, stalls->weight},
-        {STAT_output_port_cycles, stalls->output},
-        {STAT_input_words, cost->input_words},
-        {STAT_reused_words, cost->reused_words},
-        {STAT_weight_words, cost->weight_words},
-        {STAT_bias_words, cost->bias_words},
-        {STAT_kernel_loads, cost->kernel_loads},
-        {STAT_output_words, cost->output_words},
-        {STAT_macs, cost->macs},
-        {STAT_saturations, saturated},
-    };
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
-        if (counts[i].n != 0)
-            window->unit.ops->count(window->unit.host, counts[i].stat, tag, counts[i].n);
-}
-
-/* Kernel pieces come while nothing is computed, fully connected weights with every cycle. */
-/* Of each input channel three rows are read side by side, of each output channel a kernel. */
-static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                                            const struct cnnvp_window_cost *cost)
-{
-    const bool sweeps = tile->kind == CNNVP_FX16_WINDOW;
-    const uint64_t sweeping = cost->compute_cycles + cost->bias_cycles;
-    return (struct cnnvp_fx16_traffic){
-        .input_words = cost->input_words,
-        .input_cycles = cost->compute_cycles,
-        .weight_words = cost->weight_words,
-        .weight_cycles = tile->kind == CNNVP_FX16_MATMUL ? sweeping : cost->load_cycles + cost->bias_loads,
-        .output_words = cost->output_words,
-        .output_cycles = sweeping,
-        .passes = (uint32_t)cost->passes,
-        .input_streams = sweeps ? CNNVP_WINDOW_SIDE * shape->input_para : 1u,
-        .weight_streams = sweeps ? shape->output_para : 1u,
-        .output_streams = sweeps ? shape->output_para : 1u,
-        .input_mode = CNNVP_READ_ROTATING,
-    };
-}
-
-static int execute(struct window *window, struct cnnvp_access *access, const struct cnnvp_command *command)
-{
-    struct cnnvp_fx16_tile tile;
-    struct cnnvp_window_cost cost;
-    struct cnnvp_fx16_data data = {0};
-    struct cnnvp_fx16_stalls stalls = {0};
-    uint64_t saturated = 0;
-    const char *reason = "";
-    if (command->opcode == OP_step)
-        return cnnvp_fx16_refuse(
-            &window->unit, command, CNNVP_E_INVAL, "the window engine has conv, pool and matmul; step is the NFU's");
-    int status = cnnvp_fx16_decode(command, &tile, &reason);
-    if (status != CNNVP_OK)
-        return cnnvp_fx16_refuse(&window->unit, command, status, reason);
-    cnnvp_window_cost(&window->shape, &tile, &cost);
-    const uint64_t cycles = cost.compute_cycles + cost.bias_cycles + cost.load_cycles + cost.pipeline_cycles;
-    if (cycles > CNNVP_FX16_MAX_CYCLES)
-        return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
-    if (cost.passes > 1u && (tile.acc_addr % 8u != 0 || tile.acc_addr >> 31 != 0))
-        return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL,
-                                 "acc_addr, where several passes keep their sums, is a multiple of 8 below 2^31");
-    const struct cnnvp_fx16_traffic traffic = traffic_of(&window->shape, &tile, &cost);
-    status = cnnvp_fx16_fetch(&window->unit, command, &tile, &traffic, &data, &stalls);
-    if (status == CNNVP_OK)
-        status = compute(window, &tile, &data, &cost);
-    if (status == CNNVP_OK)
-        status = cnnvp_fx16_deliver(&window->unit, command, &tile, &traffic, &data, &stalls, &saturated);
-    if (status != CNNVP_OK)
-        return cnnvp_fx16_refuse(&window->unit, command, status, NULL);
-
-    const uint64_t busy = cost.compute_cycles + cost.bias_cycles + cost.load_cycles + cost.pipeline_cycles +
-                          stalls.input + stalls.weight + stalls.output;
-    count_command(window, command->tag, &cost, &stalls, busy, saturated);
-    cnnvp_fx16_occupy(&window->unit, command, tile.name, busy, access);
-    return CNNVP_OK;
-}
 
 /* ---- callbacks ---- */
 
-static int window_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    const struct cnnvp_command *command = NULL;
-    const int status = cnnvp_fx16_command(access, &command);
-    (void)port;
-    return status == CNNVP_OK ? execute(self, access, command) : status;
-}
-
-/* Whole groups of channels. A command of more than one pass (window_cost.c) keeps its sums in the output buffer. */
-static int window_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
-{
-    const struct window *window = self;
-    const struct cnnvp_window_shape *shape = &window->shape;
-    const struct cnnvp_command *command = NULL;
-    struct cnnvp_fx16_tile tile;
-    (void)port;
-    const int status = cnnvp_fx16_command(access, &command);
-    if (status != CNNVP_OK)
-        return status;
-    cnnvp_fx16_describe(command, &tile);
-    tiling->pes = (uint64_t)CNNVP_WINDOW_TAPS * shape->input_para * shape->output_para;
-    tiling->result_bytes = SLOT_BYTES;
-    if (tile.kind == CNNVP_FX16_MATMUL) {
-        tiling->in = shape->fc_para;
-        tiling->out = shape->fc_para;
-        return CNNVP_OK;
-    }
-    tiling->side = CNNVP_WINDOW_SIDE;
-    if (!tile.uses_k) {
-        tiling->out = shape->input_para;
-    } else if (tile.per_channel) {
-        tiling->out = shape->input_para < shape->output_para ? shape->input_para : shape->output_para;
-        tiling->in = tiling->out;
-    } else {
-        tiling->in = shape->input_para;
-        tiling->out = shape->output_para;
-    }
-    const bool one_piece = tile.kx <= CNNVP_WINDOW_SIDE && tile.ky <= CNNVP_WINDOW_SIDE;
-    if (one_piece && !tile.bias && (tile.per_channel || tile.in_channels <= shape->input_para))
-        tiling->result_bytes = tiling->word_bytes;
-    return CNNVP_OK;
-}
-
 static int window_init(void *self, const struct cnnvp_init *init)
 {
-    struct window *window = self;
-    window->shape = (struct cnnvp_window_shape){
+    const struct cnnvp_window_shape shape = {
         .input_para = (uint32_t)init->ops->param(init->host, PARAM_input_para),
         .output_para = (uint32_t)init->ops->param(init->host, PARAM_output_para),
-        .fc_para = (uint32_t)init->ops->param(init->host, PARAM_fc_para),
+        .fc_para = 1,
         .acc_bits = (uint32_t)init->ops->param(init->host, PARAM_acc_bits),
         .pipeline = (uint32_t)init->ops->param(init->host, PARAM_pipeline),
     };
-    window->stepped = init->ops->param(init->host, PARAM_detail) == DETAIL_cycle;
-    window->unit = (struct cnnvp_fx16_unit){
-        .host = init->host,
-        .ops = init->ops,
-        .acc_bits = window->shape.acc_bits,
-        .timing_only = init->ops->timing_only(init->host) != 0,
-        .rejected_stat = STAT_rejected,
-    };
+    cnnvp_window_init(self, init, &shape, CNNVP_WINDOW_OP_conv,
+                      init->ops->param(init->host, PARAM_detail) == DETAIL_cycle,
+                      "the convolution unit takes conv alone: pool is for a unit pooling, matmul for fully_connected");
     return CNNVP_OK;
-}
-
-static void window_fini(void *self)
-{
-    struct window *window = self;
-    cnnvp_fx16_unit_free(&window->unit);
-    cnnvp_window_engine_free(&window->engine);
 }
 
 /* ---- tables ---- */
@@ -221,10 +38,10 @@ const struct cnnvp_unit cnnvp_unit_window = {
     UNIT_TABLES,
     .kind = "window",
     .version = "1.0",
-    .summary = "3x3 window engine: a multiplier window for each channel pair, pooling unit, fully connected unit",
-    .instance_size = sizeof(struct window),
+    .summary = "convolution unit: a window of 3x3 multipliers for each pair of channels",
+    .instance_size = sizeof(struct cnnvp_window_unit),
     .init = window_init,
-    .fini = window_fini,
-    .access = window_access,
-    .tiling = window_tiling,
+    .fini = cnnvp_window_fini,
+    .access = cnnvp_window_access,
+    .tiling = cnnvp_window_tiling,
 };

@@ -58,7 +58,7 @@ cnnvp_config *fake_config_new(const struct fake_config *config)
     if (window) {
         set(made, "pe_array.input_para", config->input_para);
         set(made, "pe_array.output_para", config->output_para);
-        set(made, "pe_array.fc_para", config->fc_para);
+        set(made, "fully_connected.fc_para", config->fc_para);
     } else {
         char mapping[64];
         set(made, "pe_array.rows", config->rows);

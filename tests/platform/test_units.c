@@ -53,22 +53,38 @@ enum form { FORM_WINDOW, FORM_MATMUL, FORM_VECTOR, FORM_TRANSFER, FORM_OTHER };
 #define FORM_THELD FORM_OTHER
 #define FORM_NONE FORM_OTHER
 
+enum {
+    UNIT_none,
+#define CNNVP_EXECUTOR(unit, stand_in, help) UNIT_##unit,
+#include "instruction/opcodes.def"
+};
+
+/* As in opcodes.def. */
+static const struct {
+    const char *name;
+    const char *stand_in;
+} units[] = {
+    {"", ""},
+#define CNNVP_EXECUTOR(unit, stand_in, help) {#unit, #stand_in},
+#include "instruction/opcodes.def"
+};
+
 static const struct instruction {
     const char *name;
     uint32_t opcode;
     enum form form;
     uint32_t status_mask;
-    const char *unit; /* as in opcodes.def */
+    unsigned unit; /* of units */
 } instructions[] = {
 #define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) \
-    {#mnemonic, code, FORM_##descriptor, mask, #unit},
+    {#mnemonic, code, FORM_##descriptor, mask, UNIT_##unit},
 #include "instruction/opcodes.def"
 };
 enum { INSTRUCTIONS = sizeof instructions / sizeof instructions[0] };
 
-static const char *instance_of(const struct instruction *instruction)
+static const char *instance_of(const struct units_rig *rig, const struct instruction *instruction)
 {
-    return strcmp(instruction->unit, "array") == 0 ? "pe_array" : instruction->unit;
+    return units_rig_executor(rig, units[instruction->unit].name, units[instruction->unit].stand_in);
 }
 
 static void put(struct cnnvp_command *command, const void *descriptor, size_t bytes)
@@ -201,7 +217,7 @@ static cnnvp_config *random_platform(struct random *random)
 {
     static const char *const buffers[] = {"input_buffer", "weight_buffer", "output_buffer"};
     static const uint32_t clocks[] = {1000, 333, 700, 1600};
-    enum { SETTINGS = 16, LENGTH = 64 };
+    enum { SETTINGS = 24, LENGTH = 64 };
     char texts[SETTINGS][LENGTH];
     const char *settings[SETTINGS + 1] = {NULL};
     size_t count = 0;
@@ -218,6 +234,10 @@ static cnnvp_config *random_platform(struct random *random)
     if (window) {
         SET("pe_array.input_para=%u", between(random, 1, 9));
         SET("pe_array.output_para=%u", between(random, 1, 9));
+        SET("pooling.input_para=%u", between(random, 1, 9));
+        SET("fully_connected.fc_para=%u", between(random, 1, 20));
+        SET("activation.fc_para=%u", between(random, 1, 20));
+        SET("mean.input_para=%u", between(random, 1, 9));
     } else {
         SET("pe_array.rows=%u", between(random, 1, 12));
         SET("pe_array.cols=%u", between(random, 1, 12));
@@ -242,7 +262,7 @@ static void assert_same(const struct instruction *instruction, const struct cnnv
 static int check_command(struct units_rig *rig, const struct instruction *instruction,
                          const struct cnnvp_command *command)
 {
-    const char *instance = instance_of(instruction);
+    const char *instance = instance_of(rig, instruction);
     const uint64_t mhz = rig->sim.clock_mhz;
     char reason[512];
     cnnvp_time delay;
@@ -272,7 +292,7 @@ static int check_command(struct units_rig *rig, const struct instruction *instru
 /* Of requests, receives and stores see below; a live takes a cycle, whatever it says. */
 static int is_answered_at_once(const struct instruction *instruction)
 {
-    return strcmp(instruction->unit, "none") != 0 && strcmp(instruction->name, "request") != 0 &&
+    return instruction->unit != UNIT_none && strcmp(instruction->name, "request") != 0 &&
            strcmp(instruction->name, "receive") != 0 && strcmp(instruction->name, "store") != 0;
 }
 
@@ -325,13 +345,13 @@ static void asking_changes_nothing(void **state)
         for (unsigned n = 0; n < COMMANDS; ++n) {
             do
                 which[n] = &instructions[next(&random) % INSTRUCTIONS];
-            while (strcmp(which[n]->unit, "none") == 0);
+            while (which[n]->unit == UNIT_none);
             commands[n] = random_command(&random, which[n]);
-            first[n] = units_ask(&rig, instance_of(which[n]), &commands[n]);
+            first[n] = units_ask(&rig, instance_of(&rig, which[n]), &commands[n]);
         }
         for (unsigned n = 0; n < 5u * COMMANDS; ++n) {
             const size_t i = next(&random) % COMMANDS;
-            const struct cnnvp_cost again = units_ask(&rig, instance_of(which[i]), &commands[i]);
+            const struct cnnvp_cost again = units_ask(&rig, instance_of(&rig, which[i]), &commands[i]);
             assert_same(which[i], &first[i], &again);
         }
         units_rig_close(&rig);
@@ -352,7 +372,7 @@ static void buffers_are_asked(void **state)
     for (size_t i = 0; i < 4; ++i) {
         const char *const settings[] = {i < 3 ? narrow[i] : NULL, NULL};
         units_rig_open(&rig, units_configure("window", settings), 1);
-        ps[i] = units_ask(&rig, "pe_array", &command).ps;
+        ps[i] = units_ask(&rig, "fully_connected", &command).ps;
         units_rig_close(&rig);
     }
     assert_true(ps[3] > 0);

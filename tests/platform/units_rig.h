@@ -10,11 +10,14 @@
 #include "cnnvp_command.h"
 #include "fake_host.h"
 
+enum { UNITS_RIG_HOSTS = 13 };
+
 struct units_rig {
     cnnvp_config *config;
     cnnvp_units *units;
     struct fake_sim sim;
-    cnnvp_time done_at; /* of the newest completion; CNNVP_TIME_NEVER: none */
+    struct cnnvp_host *hosts[UNITS_RIG_HOSTS]; /* NULL: the platform has no such instance */
+    cnnvp_time done_at;                        /* of the newest completion; CNNVP_TIME_NEVER: none */
     int32_t done_status;
 };
 
@@ -29,6 +32,9 @@ struct cnnvp_host *units_rig_host(struct units_rig *rig, const char *instance);
 /* Lets time pass to a clock edge: what has been sent ends. */
 void units_rig_to_edge(struct units_rig *rig, uint64_t edge);
 uint64_t units_rig_edge(const struct units_rig *rig);
+
+/* The instance that executes an instruction: of a unit, as in opcodes.def, or its stand-in. */
+const char *units_rig_executor(const struct units_rig *rig, const char *unit, const char *stand_in);
 
 /* What the instance says that the command takes. */
 struct cnnvp_cost units_ask(struct units_rig *rig, const char *instance, const struct cnnvp_command *command);

@@ -17,7 +17,7 @@ static const char *const causes[] = {"bias",        "fill",  "writeout", "vector
 #define CAUSES (sizeof causes / sizeof causes[0])
 
 static const struct cnnvp_layer_info layers[] = {
-    {"C1", "conv", "forward", 1000}, {"S2", "pool", "forward", 0}, {"C1", "conv", "backward", 500}};
+    {"C1", "conv", "forward", 1000, 0}, {"S2", "pool", "forward", 0, 8}, {"C1", "conv", "backward", 500, 0}};
 #define LAYERS 3u
 
 static const struct cnnvp_work_info work = {
@@ -161,7 +161,7 @@ static void members_and_their_order(void **state)
                                           "images images_per_s");
     assert_members(
         json_array_get(member(root, "layers"), 1),
-        "index name op phase macs start_ps end_ps cycles compute_cycles stall_cycles utilization "
+        "index name op phase macs pes start_ps end_ps cycles compute_cycles stall_cycles utilization "
         "input_words weight_words output_words dram_read_bytes dram_write_bytes dram_burst_bytes bound_by energy_pj");
     assert_members(member(json_array_get(member(root, "layers"), 1), "stall_cycles"),
                    "bias fill writeout vector input_port weight_port output_port input weight output instruction host");
@@ -239,7 +239,7 @@ static void what_binds(void **state)
     assert_close(real(root, "summary.bound_shares.core"), 0.12, 1e-9);
     assert_close(real(root, "summary.bound_shares.pipeline"), 0.12, 1e-9);
     assert_int_equal(count(root, "total.accel_cycles"), 100);
-    assert_close(real(root, "summary.peak_share"), (double)count(root, "total.macs") / (100 * 64), 1e-9);
+    assert_close(real(root, "summary.peak_share"), (double)count(root, "total.macs") / (48 * 64 + 52 * 8), 1e-9);
     json_decref(root);
     cnnvp_recorder_free(recorder);
 }
@@ -290,7 +290,9 @@ static void sums_are_those_of_what_was_fed(void **state)
         assert_int_equal(count(layer, "input_words"), mine[ARRAY_INPUT_WORDS]);
         assert_int_equal(count(layer, "weight_words"), mine[ARRAY_WEIGHT_WORDS]);
         assert_int_equal(count(layer, "output_words"), mine[ARRAY_OUTPUT_WORDS]);
-        assert_close(real(layer, "utilization"), (double)(layers[i].macs * 4) / ((double)mine[ARRAY_COMPUTE] * 64),
+        assert_close(real(layer, "utilization"),
+                     (double)(layers[i].macs * 4) /
+                         ((double)mine[ARRAY_COMPUTE] * (double)(layers[i].pes != 0 ? layers[i].pes : 64)),
                      1e-12);
     }
     idle = 12345 + by_tag[0][ARRAY_COMPUTE];
@@ -559,7 +561,7 @@ static void unknown_names_in_a_table_are_refused(void **state)
 
 static void a_description_is_checked_and_copied(void **state)
 {
-    struct cnnvp_layer_info changed[1] = {{NULL, NULL, NULL, 3}};
+    struct cnnvp_layer_info changed[1] = {{.macs = 3}};
     char name[] = "bad \xFF name";
     struct cnnvp_work_info mine = {.images = 1, .pes = 1, .layers = changed, .layer_count = 1};
     cnnvp_recorder *recorder = make(0);

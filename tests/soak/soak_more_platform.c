@@ -94,7 +94,7 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
     } else {
         soak_set(platform, "pe_array.input_para", 1 + soak_random(random, 12));
         soak_set(platform, "pe_array.output_para", 1 + soak_random(random, 12));
-        soak_set(platform, "pe_array.fc_para", 1 + soak_random(random, 32));
+        soak_set(platform, "fully_connected.fc_para", 1 + soak_random(random, 32));
     }
     soak_set(platform, "vector.lanes", 1 + soak_random(random, 32));
     soak_choose(platform, random, "output_buffer.pingpong", switches, 2);

@@ -303,7 +303,8 @@ void soak_platform(uint64_t seed, struct soak_platform *platform)
         const uint32_t fc = 1 + soak_random(&random, 20);
         const uint32_t output = 1 + soak_random(&random, 10);
         const uint32_t input = 1 + soak_random(&random, 10);
-        soak_append(platform, "-p window -s pe_array.input_para=%u -s pe_array.output_para=%u -s pe_array.fc_para=%u",
+        soak_append(platform,
+                    "-p window -s pe_array.input_para=%u -s pe_array.output_para=%u -s fully_connected.fc_para=%u",
                     input, output, fc);
     }
     soak_append(platform, " -s pe_array.acc_bits=%u", 32 + soak_random(&random, 33));

@@ -46,7 +46,7 @@ static void draw_window(struct soak_platform *platform, uint64_t *random)
 {
     soak_set(platform, "pe_array.input_para", 1 + soak_random(random, 12));
     soak_set(platform, "pe_array.output_para", 1 + soak_random(random, 12));
-    soak_set(platform, "pe_array.fc_para", 1 + soak_random(random, 32));
+    soak_set(platform, "fully_connected.fc_para", 1 + soak_random(random, 32));
     soak_set(platform, "vector.units", 1 + soak_random(random, 12));
 }
 

@@ -21,7 +21,6 @@ void array_rig_begin(struct array_rig *rig, const struct cnnvp_unit *unit, uint6
     fake_connect(rig->array, "input", rig->input, "port");
     fake_connect(rig->array, "weight", rig->weight, "port");
     fake_connect(rig->array, "output", rig->output, "port");
-    fake_set(rig->array, "clock_mhz", mhz);
 }
 
 void array_rig_start(struct array_rig *rig)

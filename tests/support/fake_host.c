@@ -283,6 +283,11 @@ static size_t host_console_read(struct cnnvp_host *host, void *data, size_t size
     return 0;
 }
 
+static int host_connected(struct cnnvp_host *host, uint32_t port)
+{
+    return host->handler[port] != NULL || host->target[port] != NULL;
+}
+
 static const struct cnnvp_host_ops ops = {
     .struct_size = sizeof(struct cnnvp_host_ops),
     .abi_major = CNNVP_ABI_MAJOR,
@@ -315,6 +320,7 @@ static const struct cnnvp_host_ops ops = {
     .finish = host_finish,
     .console_write = host_console_write,
     .console_read = host_console_read,
+    .connected = host_connected,
 };
 
 static uint64_t default_value(const struct cnnvp_param *param)

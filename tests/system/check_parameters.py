@@ -29,6 +29,8 @@ WITHOUT = {
     "*.uart.poll_us": "nothing is typed",
     "*.instruction.fetch_words": "only programs that lie in memory are fetched (tests/system/fetch.c)",
     "*.pe_array.detail": "both depths give the same: tests/nfu, tests/window, tests/train_array",
+    "window.pooling.detail": "the same: tests/window",
+    "window.fully_connected.detail": "the same: tests/window",
     "trainer.multi_function.detail": "both depths give the same: tests/multi_function",
     "nfu.weight_buffer.banks": "S002: one weight a cycle goes to all PEs, those of a fully connected layer lie in a row",
 }
@@ -73,7 +75,8 @@ def make_networks(folder):
         helper.make_node("Sigmoid", ["n0"], ["s0"]),
         helper.make_node("Conv", ["s0", "w1"], ["c1"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], group=9),
         helper.make_node("Mul", ["c1", "s0"], ["m0"]),
-        helper.make_node("AveragePool", ["m0"], ["p0"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Softmax", ["m0"], ["t0"], axis=1),
+        helper.make_node("AveragePool", ["t0"], ["p0"], kernel_shape=[2, 2], strides=[2, 2]),
         helper.make_node("Flatten", ["p0"], ["f0"]),
         helper.make_node("Gemm", ["f0", "w2", "b2"], ["g0"], transB=1),
         helper.make_node("Softmax", ["g0"], ["y"], axis=1),
@@ -178,6 +181,33 @@ def is_dead(folder, preset, instance, name, limits, value, before):
                for i, workload in enumerate(WORKLOADS[preset]) for other in others(limits, value))
 
 
+def stand_ins(folder):
+    """S000's units one by one: another does the work of one that is taken away, with the same results."""
+    def ran(preset):
+        stats, output = os.path.join(folder, "s.json"), os.path.join(folder, "o.npy")
+        done = subprocess.run([CNNVP, "run", network_of(folder, "all"), "-p", preset, "-q", "--stats", stats, "-o", output],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return done.stderr, None
+        with open(stats, encoding="utf-8") as counted, open(output, "rb") as values:
+            return values.read(), {name: unit.get("commands") for name, unit in json.load(counted)["units"].items()}
+
+    right, by_itself = ran("window")
+    for unit, other in (("pooling", "vector"), ("activation", "vector"), ("mean", "vector"), ("variance", "vector"),
+                        ("normalise", "vector"), ("fully_connected", None)):
+        file = os.path.join(folder, "without.yaml")
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write(f"platform: w\nbase: window\nunits:\n  {unit}: null\n"
+                         f"  instruction: {{connect: {{{unit}: null}}}}\n")
+        values, commands = ran(file)
+        assert by_itself[unit] > 0, unit
+        if other is None:
+            assert commands is None and f"a unit {unit}" in values or f"for {unit}" in values, values
+        else:
+            assert values == right and commands[other] > by_itself[other], unit
+            assert unit not in commands
+
+
 def excepted(place):
     return [pattern for pattern in WITHOUT if re.fullmatch(pattern.replace(".", r"\.").replace("*", r"\w+"), place)]
 
@@ -187,6 +217,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         make_networks(folder)
         make_images(folder)
+        stand_ins(folder)
         for preset, workloads in WORKLOADS.items():
             before = list(pool.map(lambda w, p=preset: run(folder, p, w, []), workloads))
             for text in before:

@@ -10,12 +10,12 @@
 
 __extension__ typedef __int128 wide;
 
-#define LANES_MOST 256
+#define LANES_HERE 256
 
 /* ---- the reference ---- */
 
 struct machine {
-    int64_t lane[5][LANES_MOST]; /* mac add sub div cmp */
+    int64_t lane[5][LANES_HERE]; /* mac add sub div cmp */
     uint8_t *half[3];
     uint64_t clipped;
 };

@@ -12,7 +12,9 @@
 
 #include "buffer/buffer.h"
 #include "fake_host.h"
-#include "vector/vector.h"
+#include "lanes/lanes.h"
+
+extern const struct cnnvp_unit cnnvp_unit_vector;
 
 enum {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),

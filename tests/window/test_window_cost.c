@@ -5,7 +5,7 @@
  */
 #include "nfu_case.h"
 #include "cnnvp_integer.h"
-#include "window/window_cycle.h"
+#include "window_engine/window_cycle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * results, and stepping counts what the closed forms say.
  */
 #include "nfu_case.h"
-#include "window/window_cycle.h"
+#include "window_engine/window_cycle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

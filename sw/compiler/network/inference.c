@@ -64,19 +64,28 @@ static struct cnnvp_binary_options binary_options_of(const struct cnnvp_network 
     };
 }
 
-/* The array says with each layer how many processing elements it has: the first one counts. */
+/* Processing elements of the unit that runs a layer, which says so itself; 1: of the vector unit's. */
+static cnnvp_result layer_pes(const struct cnnvp_network *network, size_t layer, uint64_t *pes,
+                              struct cnnvp_error *error)
+{
+    struct cnnvp_tiling tiling;
+    const cnnvp_result result = cnnvp_plan_tiling(
+        &network->build.layers[layer], network->graph.layers[layer].name, &network->target.limits, &tiling, error);
+    *pes = tiling.pes;
+    return result;
+}
+
+/* The array's: as many as the largest unit for a layer has. */
 static cnnvp_result count_pes(struct cnnvp_network *network, struct cnnvp_error *error)
 {
+    cnnvp_result result = CNNVP_DONE;
     network->target.pes = 1;
-    for (size_t i = 0; i < network->graph.layer_count && network->target.pes == 1; ++i) {
-        struct cnnvp_tiling tiling;
-        const cnnvp_result result = cnnvp_plan_tiling(
-            &network->build.layers[i], network->graph.layers[i].name, &network->target.limits, &tiling, error);
-        if (result != CNNVP_DONE)
-            return result;
-        network->target.pes = tiling.pes;
+    for (size_t i = 0; i < network->graph.layer_count && result == CNNVP_DONE; ++i) {
+        uint64_t pes = 1;
+        result = layer_pes(network, i, &pes, error);
+        network->target.pes = cnnvp_maximum(network->target.pes, pes);
     }
-    return CNNVP_DONE;
+    return result;
 }
 
 /* Finds better tiles and builds with them. */
@@ -300,15 +309,20 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         free(layers);
         return result;
     }
-    for (size_t i = 0; i < graph->layer_count; ++i)
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         layers[i] = (struct cnnvp_layer_info){
             .name = graph->layers[i].name,
             .op = cnnvp_graph_op_name(&graph->layers[i]),
             .phase = "forward",
             .macs = cnnvp_graph_macs(graph, &graph->layers[i])};
+        result = layer_pes(network, i, &layers[i].pes, error);
+        if (layers[i].pes == 1)
+            layers[i].pes = 0;
+    }
     struct cnnvp_tensor_info *tensors = NULL;
     size_t tensor_count = 0;
-    result = cnnvp_network_tensors(network, &tensors, &tensor_count, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_tensors(network, &tensors, &tensor_count, error);
     if (result != CNNVP_DONE) {
         free(layers);
         free(chains);

@@ -80,9 +80,31 @@ static int has_unit(const struct cnnvp_binary_layer *layer)
     return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
 }
 
-static const char *unit_of(const struct cnnvp_binary_layer *layer)
+/* The instance that executes an instruction, by the element's table and connections. */
+static const char *executor(const struct cnnvp_plan_limits *limits, uint32_t opcode)
 {
-    return layer->unit == CNNVP_UNIT_VECTOR ? "vector" : "pe_array";
+    static const struct {
+        const char *unit;
+        const char *stand_in;
+    } ports[] = {
+        {"", ""},
+#define CNNVP_EXECUTOR(unit, stand_in, help) {#unit, #stand_in},
+#include "instruction/opcodes.def"
+    };
+    enum {
+        none,
+#define CNNVP_EXECUTOR(unit, stand_in, help) unit,
+#include "instruction/opcodes.def"
+    };
+    static const unsigned char executors[256] = {
+#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) [code] = unit,
+#include "instruction/opcodes.def"
+    };
+    const unsigned unit = executors[opcode & 0xffu];
+    const char *instance = cnnvp_units_at(limits->units, "instruction", ports[unit].unit);
+    if (instance == NULL)
+        instance = cnnvp_units_at(limits->units, "instruction", ports[unit].stand_in);
+    return instance != NULL ? instance : ports[unit].stand_in;
 }
 
 static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
@@ -132,18 +154,20 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char
     if (!has_unit(layer))
         return CNNVP_DONE;
     struct cnnvp_command command = command_of(layer, &least);
-    cnnvp_result result = cnnvp_units_command(limits->units, "pe_array", &command, &cost, error);
+    const char *unit = executor(limits, command.opcode);
+    cnnvp_result result = cnnvp_units_command(limits->units, unit, &command, &cost, error);
     if (result != CNNVP_DONE || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
         return result;
     snprintf(said, sizeof said, "%s", cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
     if (layer->op == CNNVP_OP_FC)
-        return cnnvp_compiler_error(error, "layer \"%s\": pe_array: %s", name, said);
+        return cnnvp_compiler_error(error, "layer \"%s\": %s: %s", name, unit, said);
     layer->unit = CNNVP_UNIT_VECTOR;
     command = command_of(layer, &least);
-    result = cnnvp_units_command(limits->units, "vector", &command, &cost, error);
+    const char *other = executor(limits, command.opcode);
+    result = cnnvp_units_command(limits->units, other, &command, &cost, error);
     if (result != CNNVP_DONE || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
         return result;
-    return cnnvp_compiler_error(error, "layer \"%s\": pe_array: %s; and vector: %s", name, said,
+    return cnnvp_compiler_error(error, "layer \"%s\": %s: %s; and %s: %s", name, unit, said, other,
                                 cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
 }
 
@@ -167,15 +191,15 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
     if (!has_unit(layer) || layer->unit == CNNVP_UNIT_VECTOR)
         return CNNVP_DONE;
     const struct cnnvp_command command = command_of(layer, &whole);
-    if (cnnvp_units_tiling(limits->units, "pe_array", &command, tiling, &said) != CNNVP_DONE)
+    const char *unit = executor(limits, command.opcode);
+    if (cnnvp_units_tiling(limits->units, unit, &command, tiling, &said) != CNNVP_DONE)
         return cnnvp_compiler_error(error, "layer \"%s\": %s", name, said.text);
     if (strcmp(tiling->format, CNNVP_WORD_FORMAT) == 0 && tiling->word_bytes == CNNVP_WORD_BYTES)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(
-        error,
-        "layer \"%s\": pe_array calculates with %u-byte words of format \"%s\"; networks run on "
-        "2-byte words of 16-bit fixed point, \"fx16\"",
-        name, (unsigned)tiling->word_bytes, tiling->format);
+    return cnnvp_compiler_error(error,
+                                "layer \"%s\": %s calculates with %u-byte words of format \"%s\"; networks run on "
+                                "2-byte words of 16-bit fixed point, \"fx16\"",
+                                name, unit, (unsigned)tiling->word_bytes, tiling->format);
 }
 
 /* ---- answers ---- */
@@ -213,9 +237,9 @@ static void no_answer(struct cnnvp_plan_ask *ask, const char *instance, const st
 }
 
 /* In ps; CNNVP_PLAN_REFUSED, and what was said where `keep` is set. */
-static uint64_t ask_command(struct cnnvp_plan_ask *ask, const char *instance, const struct cnnvp_command *command,
-                            int keep)
+static uint64_t ask_command(struct cnnvp_plan_ask *ask, const struct cnnvp_command *command, int keep)
 {
+    const char *instance = executor(ask->limits, command->opcode);
     struct cnnvp_cost cost;
     struct cnnvp_error said;
     if (cnnvp_units_command(ask->limits->units, instance, command, &cost, &said) != CNNVP_DONE) {
@@ -251,7 +275,7 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
     struct answer *answer = look_up(ask, SLICE, question, &known);
     if (!known) {
         const struct cnnvp_command command = command_of(layer, slice);
-        answer->ps[0] = ask_command(ask, unit_of(layer), &command, 1);
+        answer->ps[0] = ask_command(ask, &command, 1);
     }
     return answer->ps[0];
 }
@@ -261,7 +285,7 @@ static uint64_t vector_ps(struct cnnvp_plan_ask *ask, struct cnnvp_operation ope
 {
     struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
     put_descriptor(&command, vector, sizeof *vector);
-    return ask_command(ask, "vector", &command, 1);
+    return ask_command(ask, &command, 1);
 }
 
 /* Both operands in the input buffer, the second after the first. */
@@ -362,7 +386,7 @@ static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode
     struct cnnvp_transfer asked = *transfer;
     asked.memory_addr = (uint32_t)(ask->limits->memory_base + offset);
     put_descriptor(&command, &asked, sizeof asked);
-    const uint64_t ps = ask_command(ask, "dma", &command, 0);
+    const uint64_t ps = ask_command(ask, &command, 0);
     return ps != CNNVP_PLAN_REFUSED ? ps : 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
+#include "cnnvp_integer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,7 +123,8 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     limits->memory_base = target->memory_base;
     limits->core_ps = (uint32_t)(PS_A_US / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
     target->cycle_ps = (uint32_t)(PS_A_US / number(config, "pe_array.clock_mhz", DEFAULT_MHZ));
-    target->acc_bits = (uint32_t)number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
+    const uint64_t acc_bits = number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
+    target->acc_bits = (uint32_t)cnnvp_minimum(acc_bits, number(config, "fully_connected.acc_bits", acc_bits));
     return result;
 }
 

@@ -9,12 +9,14 @@
 
 enum who { ALL, INFERENCE, TRAINING };
 
-static const struct {
+static const struct wire {
     enum who who;
     const char *name; /* instance.port */
     const char *target;
+    int choice; /* may be open */
 } wires[] = {
-#define CNNVP_WIRE(who, instance, port, target) {who, #instance "." #port, target},
+#define CNNVP_WIRE(who, instance, port, target) {who, #instance "." #port, target, 0},
+#define CNNVP_CHOICE(who, instance, port, target) {who, #instance "." #port, target, 1},
 #include "wiring.def"
 };
 
@@ -65,15 +67,18 @@ static cnnvp_result check_open(const cnnvp_config *config, const char *name, con
         error, "%s: %s: the platform has no instance %s, which networks need there", place, name, instance);
 }
 
-static cnnvp_result check_wire(const cnnvp_config *config, const char *name, const char *wanted,
-                               struct cnnvp_error *error)
+static cnnvp_result check_wire(const cnnvp_config *config, const struct wire *wire, struct cnnvp_error *error)
 {
+    const char *const name = wire->name;
+    const char *const wanted = wire->target;
     char instance[64];
     const char *place;
     const char *target = NULL;
     const size_t dot = strcspn(name, ".");
     snprintf(instance, sizeof instance, "%.*s", (int)strcspn(wanted, "."), wanted);
     if (cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE || target == NULL)
+        return CNNVP_DONE;
+    if (*target == '\0' && wire->choice)
         return CNNVP_DONE;
     if (*target == '\0')
         return cnnvp_compiler_error(error, "%s: %.*s: port %s is not connected; networks need `connect: {%s: %s}`",
@@ -216,7 +221,7 @@ cnnvp_result cnnvp_target_complete(const cnnvp_config *config, enum cnnvp_target
     const enum who who = who_needs(software);
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < sizeof wires / sizeof wires[0] && result == CNNVP_DONE; ++i)
-        if (wires[i].who == ALL || wires[i].who == who)
+        if (!wires[i].choice && (wires[i].who == ALL || wires[i].who == who))
             result = check_open(config, wires[i].name, wires[i].target, error);
     return result;
 }
@@ -228,7 +233,7 @@ cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, enum cnnvp_target_s
     cnnvp_result result = cnnvp_target_complete(config, software, error);
     for (size_t i = 0; i < sizeof wires / sizeof wires[0] && result == CNNVP_DONE; ++i)
         if (wires[i].who == ALL || wires[i].who == who)
-            result = check_wire(config, wires[i].name, wires[i].target, error);
+            result = check_wire(config, &wires[i], error);
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0] && result == CNNVP_DONE; ++i)
         if (fixed[i].who == ALL || fixed[i].who == who)
             result = check_fixed(config, fixed[i].name, fixed[i].value, error);

@@ -84,13 +84,17 @@ enum form { FORM_NONE, CNNVP_DESCRIPTORS(FORM) FORMS };
 #define FORM(form, name) [FORM_##form] = {CNNVP_DESCRIPTOR_##form(NAME) NULL},
 static const char *const members[FORMS][MOST_MEMBERS] = {CNNVP_DESCRIPTORS(FORM)};
 
-#define UNIT_none NONE
-#define UNIT_array ARRAY
-#define UNIT_vector VECTOR
-#define UNIT_dma DMA
+#define STAND_IN_array ARRAY
+#define STAND_IN_vector VECTOR
+#define STAND_IN_dma DMA
+enum {
+    UNIT_none = NONE,
+#define CNNVP_EXECUTOR(unit, stand_in, help) UNIT_##unit = STAND_IN_##stand_in,
+#include "instruction/opcodes.def"
+};
 static const struct {
     uint32_t code;
-    enum unit unit;
+    unsigned unit;
     enum form form;
 } table[] = {
 #define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) \
@@ -103,7 +107,7 @@ static void read_table(struct opcode opcodes[256])
     for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
         struct opcode *opcode = &opcodes[table[i].code];
         const char *const *names = members[table[i].form];
-        opcode->unit = table[i].unit;
+        opcode->unit = (enum unit)table[i].unit;
         for (opcode->count = 0; names[opcode->count] != NULL; ++opcode->count)
             opcode->places |= (uint32_t)is_place(names[opcode->count]) << opcode->count;
     }

@@ -136,7 +136,7 @@ uint64_t cnnvp_plan_weights_ps(struct cnnvp_plan_ask *ask, uint64_t bytes);
 struct cnnvp_target {
     struct cnnvp_plan_limits limits;
     uint32_t output_halves;
-    uint32_t acc_bits;    /* of the PE array's sums */
+    uint32_t acc_bits;    /* of sums: the PE array's or the fully connected unit's, whichever are narrower */
     uint64_t pes;         /* its processing elements */
     uint32_t cycle_ps;    /* of the PE array */
     uint64_t memory_base; /* off-chip memory's window on the bus */

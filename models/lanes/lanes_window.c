@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vpool and vconv are pool and conv of the PE arrays, which models/fx16 decodes, computes and links. Their cost is the
- * vector unit's, see vector.h. */
-#include "vector_internal.h"
+ * unit's own, see lanes.h. */
+#include "lanes_internal.h"
 #include "cnnvp_integer.h"
 
 enum {
@@ -22,12 +22,12 @@ _Static_assert((int)MASK_vconv == (int)MASK_conv && (int)LSB_vconv_update == (in
                    (int)LSB_vconv_ones == (int)LSB_conv_ones && (int)LSB_vconv_depthwise == (int)LSB_conv_depthwise,
                "vconv has the status of conv");
 
-const char *vector_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
+const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
 {
-    const int pool = command->opcode == VECTOR_OP_vpool;
+    const int pool = command->opcode == LANES_OP_vpool;
     struct cnnvp_command of_array = *command;
     const char *reason = NULL;
-    of_array.opcode = pool ? VECTOR_OP_pool : VECTOR_OP_conv;
+    of_array.opcode = pool ? LANES_OP_pool : LANES_OP_conv;
     if ((command->status & ~(uint32_t)(pool ? MASK_vpool : MASK_vconv)) != 0)
         return "vpool and vconv have the status bits of pool and conv";
     return cnnvp_fx16_decode(&of_array, tile, &reason) == CNNVP_OK ? NULL : reason;
@@ -53,15 +53,15 @@ static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes
     return cnnvp_divide_up(channels * plane, lanes) + channels - 1u - between_groups;
 }
 
-static enum vector_operator operator_of(const struct cnnvp_fx16_tile *tile)
+static enum lanes_operator operator_of(const struct cnnvp_fx16_tile *tile)
 {
     if (tile->operation.compare)
-        return VECTOR_cmp;
-    return tile->uses_k ? VECTOR_mac : VECTOR_add;
+        return LANES_cmp;
+    return tile->uses_k ? LANES_mac : LANES_add;
 }
 
-void vector_window_cost(const struct cnnvp_fx16_tile *tile, const struct vector_shape *shape, struct vector_cost *cost,
-                        struct cnnvp_fx16_traffic *traffic)
+void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost,
+                       struct cnnvp_fx16_traffic *traffic)
 {
     const uint64_t lanes = shape->lanes;
     const uint64_t plane = tile->plane_words;
@@ -72,7 +72,7 @@ void vector_window_cost(const struct cnnvp_fx16_tile *tile, const struct vector_
         tile->planes / turns * channel_groups(turns, plane, lanes) + channel_groups(tile->planes % turns, plane, lanes);
     const uint64_t parameters = (tile->uses_k ? taps : 0u) + (tile->bias ? 1u : 0u);
     const uint64_t beats = cnnvp_divide_up(turns * plane, lanes) * taps;
-    *cost = (struct vector_cost){.cycles = beats + shape->pipeline, .beats = beats, .elements = results * taps};
+    *cost = (struct lanes_cost){.cycles = beats + shape->pipeline, .beats = beats, .elements = results * taps};
     cost->operations[operator_of(tile)] = cost->elements;
     *traffic = (struct cnnvp_fx16_traffic){
         .input_words = cost->elements,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integer arithmetic of the vector unit that C has no operator for. The same on every machine. */
-#include "vector_internal.h"
+/* Integer arithmetic of the lanes that C has no operator for. The same on every machine. */
+#include "lanes_internal.h"
 
 static uint64_t magnitude(int64_t value)
 {
@@ -52,7 +52,7 @@ static int rounds_up(uint64_t quotient, uint64_t rest, uint64_t low, uint32_t sh
     return fraction > (random & UINT32_MAX);
 }
 
-int64_t vector_divide(int64_t numerator, int64_t denominator, int32_t shift, uint32_t rounding, uint64_t random)
+int64_t lanes_divide(int64_t numerator, int64_t denominator, int32_t shift, uint32_t rounding, uint64_t random)
 {
     const int negative = (numerator < 0) != (denominator < 0);
     const uint64_t divisor = magnitude(denominator);
@@ -79,7 +79,7 @@ static uint64_t integer_root(uint64_t value)
     return root;
 }
 
-int16_t vector_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int32_t exponent, uint32_t rounding)
+int16_t lanes_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int32_t exponent, uint32_t rounding)
 {
     /* (2 * word)^2 = 4 * 2^(2 exponent) * count / (sum + count * epsilon); the root of the whole part is the whole part
      * of the root, so everything below is exact. */
@@ -113,7 +113,7 @@ static const uint32_t powers[65] = {
     560640218,  554601009,  548626854,  542717053,  536870912,
 };
 
-uint64_t vector_exp(uint64_t d, int32_t fraction)
+uint64_t lanes_exp(uint64_t d, int32_t fraction)
 {
     const uint64_t log2_e = 1549082005; /* round(2^30 / ln 2) */
     const uint32_t right = fraction > 0 ? (uint32_t)fraction : 0;

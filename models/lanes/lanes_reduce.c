@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Instructions that go over a repetition as a whole: mean, variance, softmax. */
-#include "vector_internal.h"
+#include "lanes_internal.h"
 
 /* Where sums of squares saturate, so that epsilon can be added. */
 #define MOST_SQUARES (UINT64_C(1) << 62)
 
 static uint64_t shorter(uint64_t left)
 {
-    return left < VECTOR_CHUNK ? left : VECTOR_CHUNK;
+    return left < LANES_CHUNK ? left : LANES_CHUNK;
 }
 
 static int16_t clip(int64_t value, uint64_t *clipped)
@@ -19,28 +19,28 @@ static int16_t clip(int64_t value, uint64_t *clipped)
     return (int16_t)value;
 }
 
-static int64_t sum_of(const struct vector_job *job, uint64_t o)
+static int64_t sum_of(const struct lanes_job *job, uint64_t o)
 {
-    int64_t values[VECTOR_CHUNK];
+    int64_t values[LANES_CHUNK];
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < job->count; i += VECTOR_CHUNK) {
+    for (uint64_t i = 0; i < job->count; i += LANES_CHUNK) {
         const uint64_t n = shorter(job->count - i);
-        vector_load(&job->a, o, i, n, values);
+        lanes_load(&job->a, o, i, n, values);
         for (uint64_t k = 0; k < n; ++k)
             sum += (uint64_t)values[k];
     }
     return (int64_t)sum;
 }
 
-static uint64_t squares_of(const struct vector_job *job, uint64_t o, int64_t mean)
+static uint64_t squares_of(const struct lanes_job *job, uint64_t o, int64_t mean)
 {
-    int64_t values[VECTOR_CHUNK];
+    int64_t values[LANES_CHUNK];
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < job->count; i += VECTOR_CHUNK) {
+    for (uint64_t i = 0; i < job->count; i += LANES_CHUNK) {
         const uint64_t n = shorter(job->count - i);
-        vector_load(&job->a, o, i, n, values);
+        lanes_load(&job->a, o, i, n, values);
         for (uint64_t k = 0; k < n; ++k) {
-            const int64_t d = vector_add(vector_shift(values[k], job->bias_shift), -mean);
+            const int64_t d = lanes_add(lanes_shift(values[k], job->bias_shift), -mean);
             const uint64_t distance = d < 0 ? 0u - (uint64_t)d : (uint64_t)d;
             const uint64_t square = distance >> 31 != 0 ? MOST_SQUARES : distance * distance;
             sum = sum + square < MOST_SQUARES ? sum + square : MOST_SQUARES;
@@ -49,13 +49,13 @@ static uint64_t squares_of(const struct vector_job *job, uint64_t o, int64_t mea
     return sum;
 }
 
-static int64_t largest_of(const struct vector_job *job, uint64_t o)
+static int64_t largest_of(const struct lanes_job *job, uint64_t o)
 {
-    int64_t values[VECTOR_CHUNK];
+    int64_t values[LANES_CHUNK];
     int64_t largest = INT64_MIN;
-    for (uint64_t i = 0; i < job->count; i += VECTOR_CHUNK) {
+    for (uint64_t i = 0; i < job->count; i += LANES_CHUNK) {
         const uint64_t n = shorter(job->count - i);
-        vector_load(&job->a, o, i, n, values);
+        lanes_load(&job->a, o, i, n, values);
         for (uint64_t k = 0; k < n; ++k)
             largest = values[k] > largest ? values[k] : largest;
     }
@@ -64,52 +64,52 @@ static int64_t largest_of(const struct vector_job *job, uint64_t o)
 
 static uint64_t exponential(int64_t largest, int64_t value, int32_t fraction)
 {
-    return vector_exp((uint64_t)largest - (uint64_t)value, fraction);
+    return lanes_exp((uint64_t)largest - (uint64_t)value, fraction);
 }
 
 /* Element by element in the last sweep: results may lie where the operands are. */
-static void softmax(const struct vector_job *job, uint64_t o)
+static void softmax(const struct lanes_job *job, uint64_t o)
 {
     const int32_t fraction = job->bias_shift;
     const int64_t largest = largest_of(job, o);
     uint64_t sum = 0;
     for (uint64_t i = 0; i < job->count; ++i) {
         int64_t value;
-        vector_load(&job->a, o, i, 1, &value);
+        lanes_load(&job->a, o, i, 1, &value);
         sum += exponential(largest, value, fraction);
     }
     for (uint64_t i = 0; i < job->count; ++i) {
         int64_t value;
-        vector_load(&job->a, o, i, 1, &value);
+        lanes_load(&job->a, o, i, 1, &value);
         /* at most 1: the largest is part of the sum, unless an earlier result lies on an operand and is larger still */
         const uint64_t part = value > largest ? sum : exponential(largest, value, fraction);
         const uint64_t twice = (part << 16) / sum;
         const uint64_t word = (twice + 1u) / 2u;
         const int16_t result = word > (uint64_t)INT16_MAX ? INT16_MAX : (int16_t)word;
-        vector_put(&job->out, o, i, 1, &result);
+        lanes_put(&job->out, o, i, 1, &result);
     }
 }
 
-uint64_t vector_reduce(const struct vector_job *job)
+uint64_t lanes_reduce(const struct lanes_job *job)
 {
     uint64_t clipped = 0;
     for (uint64_t o = 0; o < job->repeat; ++o) {
         int16_t word;
-        if (job->opcode == VECTOR_OP_vsoftmax) {
+        if (job->opcode == LANES_OP_vsoftmax) {
             softmax(job, o);
             continue;
         }
-        if (job->opcode == VECTOR_OP_vmean) {
-            word = clip(vector_divide(sum_of(job, o), (int64_t)job->count, job->shift, job->rounding,
-                                      cnnvp_round_random(job->seed, o)),
+        if (job->opcode == LANES_OP_vmean) {
+            word = clip(lanes_divide(sum_of(job, o), (int64_t)job->count, job->shift, job->rounding,
+                                     cnnvp_round_random(job->seed, o)),
                         &clipped);
         } else {
             int64_t mean;
-            vector_load(&job->b, o, 0, 1, &mean);
-            word = vector_inverse_root(squares_of(job, o, mean), job->count, (uint64_t)job->immediate,
-                                       job->bias_shift - job->shift, job->rounding);
+            lanes_load(&job->b, o, 0, 1, &mean);
+            word = lanes_inverse_root(squares_of(job, o, mean), job->count, (uint64_t)job->immediate,
+                                      job->bias_shift - job->shift, job->rounding);
         }
-        vector_put(&job->out, o, 0, 1, &word);
+        lanes_put(&job->out, o, 0, 1, &word);
     }
     return clipped;
 }

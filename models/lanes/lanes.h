@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The vector unit (kind `vector`): S003's calculation element. This is the definition of its instructions; their
- * encoding is in instruction/opcodes.def, their registers in instruction/descriptors.def.
+ * Lanes of arithmetic beside a PE array, and the units made of them: `vector`, S003's calculation element, which takes
+ * all instructions below, and S000's `activation` (vact), `mean` (vmean), `variance` (vvar) and `normalise` (vnorm).
+ * This is the definition of the instructions; their encoding is in instruction/opcodes.def, their registers in
+ * instruction/descriptors.def.
  *
  * Operands. Element (o, i), 0 <= o < repeat, 0 <= i < count, has number e = o * count + i. a, b are 16-bit words,
  * sign-extended to 64 bits; with source 3, a is a 64-bit slot (a_addr a multiple of 8, strides in slots) and b the
@@ -32,7 +34,7 @@
  *          R = slope[k] * a + (intercept[k] << intercept_shift). Always writes. The line of the first and of the last
  *          segment goes on to infinity. b is the input (0) or weight (1) buffer. sw/tables makes such tables.
  *   vnorm  R = a * b + (c << s), b = B[o * b_repeat], c = C[o * c_repeat] from the same buffer (0 .. 2), b_stride not
- *          used; R is left in mac; store writes it.
+ *          used; R is left in mac; store writes it, and `normalise`, whose registers vout cannot reach, takes no other.
  *   vmean  for each o: word = saturate16(round(sum of a / count * 2^-shift)), rounded once as in vdiv, random number o.
  *          A negative shift gives the mean -shift more fraction bits than the data have.
  *   vvar   for each o: mean m at B[o * b_repeat], with s more fraction bits than a (0 <= s <= 15); b is a buffer (0 ..
@@ -58,7 +60,8 @@
  * Time, in accelerator cycles, with row = ceil(count / lanes), levels = ceil(log2(lanes)), D = div_cycles, and turns =
  * ceil(repeat / units), since whole repetitions are shared out to the units (S000 A4, Part B 0-11: input_para units of
  * fc_para lanes; the registers are the first unit's):
- *   vmac vadd vsub vcmp vact vout         beats = ceil(count * repeat / lanes), with accumulate repeat * row; vout row
+ *   vact                                  ceil(count * repeat / (units * lanes)): no value needs its neighbour
+ *   vmac vadd vsub vcmp vout              beats = ceil(count * repeat / lanes), with accumulate repeat * row; vout row
  *   vdiv                                  the same beats, 1 + D cycles each
  *   vnorm                                 turns * row; with one unit ceil(count * repeat / lanes), without gaps
  *   vmean                                 turns * (row + levels + 1 + D)
@@ -70,11 +73,60 @@
  * the ports: taps for each result; each weight and bias once for each group of lanes that works on its channel; the
  * results, four words each where they are partial sums, and as many again where they update such sums.
  */
-#ifndef CNNVP_VECTOR_H
-#define CNNVP_VECTOR_H
+#ifndef CNNVP_LANES_H
+#define CNNVP_LANES_H
 
-#include "cnnvp_command.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-extern const struct cnnvp_unit cnnvp_unit_vector;
+#include "cnnvp_fx16.h"
+
+#define LANES_MOST 256u /* of a unit */
+
+/* In the order of the field `operator` of vout. */
+enum lanes_operator { LANES_mac, LANES_add, LANES_sub, LANES_div, LANES_cmp, LANES_OPERATORS };
+
+struct lanes_registers {
+    int64_t lane[LANES_OPERATORS][LANES_MOST];
+};
+
+/* How many lanes there are, and what they take. */
+struct lanes_shape {
+    uint64_t lanes;
+    uint64_t units;
+    uint64_t pipeline;
+    uint64_t div_cycles;
+};
+
+enum lanes_opcode {
+    LANES_OP_ANY = 0,
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) LANES_OP_##mnemonic = (code),
+#include "instruction/opcodes.def"
+};
+
+/* An instance of a unit made of lanes. */
+struct lanes {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    struct lanes_shape shape;
+    enum lanes_opcode opcode; /* the instruction that it takes */
+    const char *refusal;
+    uint64_t clock_mhz;
+    bool timing_only;
+    cnnvp_time busy_until;
+    cnnvp_time track_end;
+    struct lanes_registers registers;
+    struct cnnvp_fx16_unit links; /* of vpool and vconv */
+};
+
+/*
+ * The units' callbacks. A unit's .def file has lanes/lanes_tables.inc. opcode: the
+ * instruction that it takes; refusal: what it says of others.
+ */
+void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct lanes_shape *shape,
+                enum lanes_opcode opcode, const char *refusal);
+void lanes_fini(void *self);
+void lanes_reset(void *self);
+int lanes_access(void *self, uint32_t port, struct cnnvp_access *access);
 
 #endif

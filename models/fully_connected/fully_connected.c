@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fully connected unit of S000 (A5), kind `fully_connected`: instruction matmul.
+ *
+ * Modelled: fc_para multipliers share an input, each has a neuron (Part B 0-12); results, cycles and words as
+ * window_engine/engine.c and window_cost.c have them. Not modelled: what engine.c says.
+ */
+#include "window_engine/engine.h"
+
+#define UNIT_DEF "fully_connected/fully_connected.def"
+#include "unit/unit_enums.inc"
+
+enum { DETAIL_fast, DETAIL_cycle };
+
+/* ---- callbacks ---- */
+
+static int fully_connected_init(void *self, const struct cnnvp_init *init)
+{
+    const struct cnnvp_window_shape shape = {
+        .input_para = 1,
+        .output_para = 1,
+        .fc_para = (uint32_t)init->ops->param(init->host, PARAM_fc_para),
+        .acc_bits = (uint32_t)init->ops->param(init->host, PARAM_acc_bits),
+        .pipeline = (uint32_t)init->ops->param(init->host, PARAM_pipeline),
+    };
+    cnnvp_window_init(self, init, &shape, CNNVP_WINDOW_OP_matmul,
+                      init->ops->param(init->host, PARAM_detail) == DETAIL_cycle,
+                      "a fully connected unit takes matmul alone");
+    return CNNVP_OK;
+}
+
+/* ---- tables ---- */
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_fully_connected = {
+    UNIT_TABLES,
+    .kind = "fully_connected",
+    .version = "1.0",
+    .summary = "fully connected unit: lanes of one multiplier that share an input",
+    .instance_size = sizeof(struct cnnvp_window_unit),
+    .init = fully_connected_init,
+    .fini = cnnvp_window_fini,
+    .access = cnnvp_window_access,
+    .tiling = cnnvp_window_tiling,
+};

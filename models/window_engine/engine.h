@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* S000's units that sweep windows: what their files share. */
+#ifndef CNNVP_WINDOW_ENGINE_H
+#define CNNVP_WINDOW_ENGINE_H
+
+#include <stdbool.h>
+
+#include "cnnvp_fx16.h"
+#include "window_cycle.h"
+#include "window_tile.h"
+
+enum {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
+    CNNVP_WINDOW_OP_##mnemonic = (code),
+#include "instruction/opcodes.def"
+};
+
+/* An instance of such a unit. */
+struct cnnvp_window_unit {
+    struct cnnvp_fx16_unit unit;
+    struct cnnvp_window_shape shape;
+    uint32_t opcode; /* the instruction that it takes */
+    bool stepped;
+    const char *refusal;
+    struct cnnvp_window_engine engine; /* of detail: cycle */
+};
+
+/*
+ * The units' callbacks. A unit's .def file has window_engine/engine_tables.inc. shape: 1 for what the unit does not
+ * have. opcode: the instruction that it takes; refusal: what it says of others. stepped: parameter `detail` is cycle.
+ */
+void cnnvp_window_init(struct cnnvp_window_unit *window, const struct cnnvp_init *init,
+                       const struct cnnvp_window_shape *shape, uint32_t opcode, bool stepped, const char *refusal);
+void cnnvp_window_fini(void *self);
+int cnnvp_window_access(void *self, uint32_t port, struct cnnvp_access *access);
+/* Whole groups of channels. */
+int cnnvp_window_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling);
+
+#endif
