@@ -89,7 +89,8 @@ struct cnnvp_fx16_data {
     const int16_t *input;
     const int16_t *weights;
     const int16_t *bias;
-    int64_t *sums; /* planes * plane_words, exact modulo 2^acc_bits */
+    const int16_t *ones; /* what the input buffer reads as for the bias, where traffic says so */
+    int64_t *sums;       /* planes * plane_words, exact modulo 2^acc_bits */
 };
 
 /* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right. */
@@ -150,6 +151,7 @@ struct cnnvp_fx16_unit {
 /* Words that cross each port and the cycles over which they are spread. */
 struct cnnvp_fx16_traffic {
     uint64_t input_words, input_cycles;
+    uint64_t ones_words, ones_cycles;     /* of the input buffer, read as ones: the bias layer of S000 */
     uint64_t weight_words, weight_cycles; /* biases included */
     uint64_t output_words, output_cycles;
     uint32_t passes; /* updates of each sum; with more than one they are kept at acc_addr while the command runs */

@@ -67,8 +67,10 @@ static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_window_shape *sha
     const bool sweeps = tile->kind == CNNVP_FX16_WINDOW;
     const uint64_t sweeping = cost->compute_cycles + cost->bias_cycles;
     return (struct cnnvp_fx16_traffic){
-        .input_words = cost->input_words,
+        .input_words = cost->input_words - cost->ones_words,
         .input_cycles = cost->compute_cycles,
+        .ones_words = cost->ones_words,
+        .ones_cycles = cost->bias_cycles,
         .weight_words = cost->weight_words,
         .weight_cycles = tile->kind == CNNVP_FX16_MATMUL ? sweeping : cost->load_cycles + cost->bias_loads,
         .output_words = cost->output_words,

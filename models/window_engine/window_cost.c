@@ -21,9 +21,9 @@
  * bank delivers them anyway. Dilated kernels do not go through shift registers: 9 words a position. A fully connected
  * input is read once and broadcast (A5 L5).
  *
- * Bias (A1 L14, 0-8): one more input channel whose data read as 1, so one more pass for each step of the kernel depth,
- * Ho * Wo cycles after one cycle to load its only tap; fully connected one more input. compute_cycles have
- * no bias: these are of the cause bias.
+ * Bias (A1 L14, 0-8): one more input channel whose data the input buffer reads as 1, so one more pass for each step of
+ * the kernel depth, Ho * Wo words and cycles after one cycle to load its only tap; fully connected one more input.
+ * compute_cycles have no bias: these are of the cause bias.
  *
  * Partial sums (A1 L16): the output buffer holds them, four words each, at acc_addr; every pass but the last writes
  * them there, every pass but the first finds them there (the buffer counts that). The last one rounds on its way, so
@@ -93,6 +93,7 @@ static void window_cost(const struct cnnvp_window_shape *shape, const struct cnn
     if (tile->bias) {
         cost->bias_loads = out_steps;
         cost->bias_cycles = out_steps * (positions + 1u);
+        cost->ones_words = out_steps * positions;
         cost->bias_words = tile->out_channels;
     }
     output_cost(tile, in_steps * pieces + tile->bias, cost);
@@ -109,6 +110,7 @@ static void matmul_cost(const struct cnnvp_window_shape *shape, const struct cnn
     cost->bias_cycles = tile->bias ? steps : 0;
     cost->bias_loads = cost->bias_cycles;
     cost->bias_words = tile->bias ? tile->outputs : 0;
+    cost->ones_words = tile->bias;
     output_cost(tile, (uint64_t)tile->inputs + tile->bias, cost);
 }
 
@@ -121,5 +123,6 @@ void cnnvp_window_cost(const struct cnnvp_window_shape *shape, const struct cnnv
     else
         window_cost(shape, tile, cost);
     cost->weight_words += cost->bias_words;
+    cost->input_words += cost->ones_words;
     cost->pipeline_cycles = shape->pipeline - 1u;
 }

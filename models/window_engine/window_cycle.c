@@ -231,7 +231,8 @@ static int64_t bias_value(const struct run *run, uint64_t out)
 {
     if (run->data->bias == NULL)
         return 0;
-    return cnnvp_wrap(cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift), run->shape->acc_bits);
+    const int64_t one = run->data->ones != NULL ? *run->data->ones : 1;
+    return cnnvp_wrap(one * cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift), run->shape->acc_bits);
 }
 
 /* The bias layer of A1 L14: every input reads as 1, the kernel's only tap is the bias. */
@@ -251,6 +252,7 @@ static void sweep_bias(struct run *run, const struct pass *pass)
                 values[o] = bias_value(run, pass->out + o);
             step_clock(run, &stage);
             ++run->cost->bias_cycles;
+            ++run->cost->ones_words;
         }
     }
 }
@@ -322,6 +324,7 @@ static void broadcast(struct run *run, uint64_t in)
 static void broadcast_bias(struct run *run)
 {
     const struct cnnvp_fx16_tile *tile = run->tile;
+    ++run->cost->ones_words;
     for (uint32_t out = 0; out < tile->outputs; out += run->shape->fc_para) {
         const struct cnnvp_window_stage stage = {
             .count = cnnvp_minimum32(run->shape->fc_para, tile->outputs - out),
@@ -362,7 +365,7 @@ int cnnvp_window_cycle(const struct cnnvp_window_shape *shape, const struct cnnv
     bubbles(&run, shape->pipeline - 1u);
     cost->pipeline_cycles = shape->pipeline - 1u;
     cost->weight_words += cost->bias_words;
-    cost->input_words = run.reads.words;
+    cost->input_words = run.reads.words + cost->ones_words;
     cost->reused_words = run.reads.reused;
     return run.reads.fault ? CNNVP_E_FATAL : CNNVP_OK;
 }

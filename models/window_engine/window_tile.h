@@ -31,7 +31,8 @@ struct cnnvp_window_cost {
     uint64_t bias_loads;  /* among them: cycles in which biases come */
     uint64_t load_cycles; /* of kernel pieces; cause fill, as the pipeline's */
     uint64_t pipeline_cycles;
-    uint64_t input_words;
+    uint64_t input_words; /* ones included */
+    uint64_t ones_words;
     uint64_t reused_words;
     uint64_t weight_words; /* biases included */
     uint64_t bias_words;
