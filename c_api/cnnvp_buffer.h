@@ -16,9 +16,12 @@
  *   initiator is on, and how many live feature values a write brings (borders left out; 0 for weights and constants),
  *   of which kind (enum cnnvp_buffer_write).
  * - `streams` says at how many addresses the initiator works side by side: rows of a window, images, reading and
- * writing back. With fewer banks than streams these take turns. A rotating read has three of its own.
- * - Time: `delay` grows by latency + max(0, ceil(words / width_words) * ceil(streams / banks) - cycles) accelerator
- *   cycles, latency for reads of calculation units; and by nothing where `cycles` is 0 or CNNVP_UNTIMED is set.
+ *   writing back. A bank serves one address in a cycle; `turns` is what the bank with the most of them needs. Streams
+ * are spread over the banks evenly: turns = ceil(streams / banks). With `rows` they are streams / rows maps, to each of
+ *   which belong B = banks / maps banks (at least 1), and row r of a map is in its bank r mod B (S000's rotating
+ * structure and S001's zones are B = 3): turns = ceil(rows / (B / gcd(B, row_step))) * ceil(maps / banks).
+ * - Time: `delay` grows by latency + max(0, ceil(words / width_words) * turns - cycles) accelerator cycles, latency for
+ *   reads of calculation units; and by nothing where `cycles` is 0 or CNNVP_UNTIMED is set.
  * - CNNVP_DEBUG: the range is checked, the pointer given, nothing counted.
  */
 #ifndef CNNVP_BUFFER_PROTOCOL_H

@@ -157,7 +157,8 @@ struct cnnvp_fx16_traffic {
     uint32_t passes; /* updates of each sum; with more than one they are kept at acc_addr while the command runs */
     /* cnnvp_access::streams: addresses at which the array works side by side; 0: one */
     uint32_t input_streams, weight_streams, output_streams;
-    enum cnnvp_read_mode input_mode; /* of windows */
+    uint32_t input_rows, input_row_step; /* cnnvp_access::rows, row_step */
+    enum cnnvp_read_mode input_mode;     /* of windows */
 };
 
 /* Cycles by which the buffers' ports lengthen a command. */

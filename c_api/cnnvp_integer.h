@@ -22,6 +22,16 @@ static inline uint64_t cnnvp_divide_up(uint64_t a, uint64_t b)
 }
 
 /* The same in 32 bits, as the guest's core has them. */
+static inline uint64_t cnnvp_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static inline uint32_t cnnvp_minimum32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;

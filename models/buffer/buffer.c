@@ -8,10 +8,12 @@
  *   storage element: partial sums live in the output buffer itself (Part B 3-4).
  * - Two halves (S001 C2 ping-pong). Who may use which half when is the instruction element's scoreboard; both halves
  *   have SRAMs of their own, so DMA and array never wait for each other inside the buffer.
- * - The port: `width_words` 16-bit words a cycle, charged for each access as a whole, whoever makes it; and banks:
- * where an initiator works at more addresses side by side than there are banks, these take turns.
+ * - The port: `width_words` 16-bit words a cycle, charged for each access as a whole, whoever makes it; and banks, each
+ *   of which serves one address in a cycle: S000's rotating rows and S001's zones are banks of a map (cnnvp_buffer.h).
+ *   By closed form (detail: fast) or stepped (detail: cycle, buffer_port.c).
  * - Live feature values for `storage` in the statistics.
- * Not modelled: single bank cycles, ECC, power-down.
+ * Not modelled: which word lies in which bank beyond a map's rows (words lie one after the other in the simulator's
+ * memory), ECC, power-down.
  */
 #include "buffer_internal.h"
 #include "cnnvp_integer.h"
@@ -26,8 +28,7 @@
 #define WINDOW (UINT64_C(1) << 32) /* of the port */
 #define HALF_BIT (UINT64_C(1) << 31)
 #define STORAGE_ALIGNMENT 64u
-/* Of a rotating read: row r of a map lies in bank r mod 3. */
-#define ROWS 3u
+enum { DETAIL_fast, DETAIL_cycle };
 
 struct buffer {
     struct cnnvp_host *host;
@@ -36,8 +37,8 @@ struct buffer {
     int16_t *ones;    /* a half full of 1, made at the first read as ones */
     uint64_t half_bytes;
     uint32_t halves;
-    uint64_t width_words;
-    uint32_t banks;
+    struct buffer_port port;
+    struct buffer_port_state *stepped; /* NULL: closed forms */
     uint64_t latency;
     uint64_t clock_mhz;
     int timing_only;
@@ -66,14 +67,16 @@ static int refuse(struct buffer *buffer, const struct cnnvp_access *access, int 
 }
 
 /* What an access that lasts longer than its initiator spread it adds to its delay, and a read's latency. */
-static void charge_port(struct buffer *buffer, struct cnnvp_access *access, uint64_t words, uint32_t streams,
-                        uint64_t latency)
+static void charge_port(struct buffer *buffer, struct cnnvp_access *access, uint64_t words, uint64_t latency)
 {
-    const uint64_t needed = cnnvp_divide_up(words, buffer->width_words) * cnnvp_divide_up(streams, buffer->banks);
+    const struct buffer_pattern pattern = {words, cnnvp_maximum32(access->streams, 1u), access->rows, access->row_step};
     count(buffer, access->mode & CNNVP_BUFFER_DMA_SIDE ? STAT_dma_port_words : STAT_calculation_port_words, access,
           words);
     if (access->cycles == 0 || (access->flags & CNNVP_UNTIMED))
         return;
+    const uint64_t needed = buffer->stepped != NULL && pattern.streams <= BUFFER_STREAMS
+                                ? buffer_port_step(&buffer->port, &pattern, buffer->stepped)
+                                : buffer_port_cycles(&buffer->port, &pattern);
     const uint64_t extra = latency + (needed > access->cycles ? needed - access->cycles : 0);
     if (extra == 0)
         return;
@@ -233,8 +236,7 @@ static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
         report_live(buffer);
     }
     const int calculates = is_read && !(access->mode & CNNVP_BUFFER_DMA_SIDE);
-    charge_port(buffer, access, words, cnnvp_maximum32(access->streams, mode == CNNVP_READ_ROTATING ? ROWS : 1u),
-                calculates ? buffer->latency : 0);
+    charge_port(buffer, access, words, calculates ? buffer->latency : 0);
     return CNNVP_OK;
 }
 
@@ -275,7 +277,7 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
     report_live(buffer);
     const uint64_t last_words = update->partial ? slot_words : sums;
     const uint64_t written_words = access->words != 0 ? access->words : last_words + kept_words;
-    charge_port(buffer, access, written_words + kept_words + found_words, cnnvp_maximum32(access->streams, 1u), 0);
+    charge_port(buffer, access, written_words + kept_words + found_words, 0);
 }
 
 static int update_access(struct buffer *buffer, struct cnnvp_access *access)
@@ -333,8 +335,13 @@ static int buffer_init(void *self, const struct cnnvp_init *init)
             init->host, PARAM_size, "size must be a multiple of 16 bytes, %llu is not", (unsigned long long)size);
     buffer->halves = init->ops->param(init->host, PARAM_pingpong) ? 2u : 1u;
     buffer->half_bytes = size / buffer->halves;
-    buffer->width_words = init->ops->param(init->host, PARAM_width_words);
-    buffer->banks = (uint32_t)init->ops->param(init->host, PARAM_banks);
+    buffer->port = (struct buffer_port){
+        init->ops->param(init->host, PARAM_width_words), init->ops->param(init->host, PARAM_banks)};
+    if (init->ops->param(init->host, PARAM_detail) == DETAIL_cycle) {
+        buffer->stepped = calloc(1, sizeof *buffer->stepped);
+        if (buffer->stepped == NULL)
+            return CNNVP_E_NOMEM;
+    }
     buffer->latency = init->ops->param(init->host, PARAM_latency);
     buffer->timing_only = init->ops->timing_only(init->host);
     if (!buffer->timing_only) {
@@ -351,6 +358,7 @@ static void buffer_fini(void *self)
     struct buffer *buffer = self;
     free(buffer->storage);
     free(buffer->ones);
+    free(buffer->stepped);
 }
 
 /* An SRAM's contents after reset are undefined; zero is what every run then has in common. */

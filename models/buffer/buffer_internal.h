@@ -16,6 +16,37 @@ CNNVP_MUST_USE int buffer_update_check(const struct cnnvp_update *update, uint64
 /* Applies a checked update to the half's storage. Counts clipped words in update->saturated. */
 void buffer_update_apply(struct cnnvp_update *update, uint8_t *half);
 
+/* ---- the port (buffer_port.c) ---- */
+
+struct buffer_port {
+    uint64_t width_words;
+    uint64_t banks;
+};
+
+/* What an access asks of it, as in struct cnnvp_access; streams at least 1. */
+struct buffer_pattern {
+    uint64_t words;
+    uint64_t streams;
+    uint64_t rows;
+    uint64_t row_step;
+};
+
+#define BUFFER_BANKS 1024u   /* the largest value of parameter `banks` */
+#define BUFFER_STREAMS 8192u /* that the stepped port tells apart */
+
+/* All zero at first. */
+struct buffer_port_state {
+    uint64_t cycle;
+    uint64_t busy[BUFFER_BANKS]; /* the last cycle in which the bank served a stream */
+    uint8_t served[BUFFER_STREAMS];
+};
+
+/* Cycles in which the words have crossed. */
+uint64_t buffer_port_cycles(const struct buffer_port *port, const struct buffer_pattern *pattern);
+/* The same, cycle by cycle; at most BUFFER_STREAMS streams. */
+uint64_t buffer_port_step(const struct buffer_port *port, const struct buffer_pattern *pattern,
+                          struct buffer_port_state *state);
+
 /* ---- what is alive in a half (buffer_live.c) ---- */
 
 /* Ranges kept apart for each half; with more, the newest two are taken as one. */

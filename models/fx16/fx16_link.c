@@ -60,6 +60,8 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     access.words = traffic->input_words;
     access.cycles = traffic->input_cycles;
     access.streams = traffic->input_streams;
+    access.rows = traffic->input_rows;
+    access.row_step = traffic->input_row_step;
     access.mode = tile->ones                        ? CNNVP_READ_ONES
                   : tile->kind == CNNVP_FX16_WINDOW ? traffic->input_mode
                                                     : CNNVP_READ_SEQUENTIAL;

@@ -167,7 +167,10 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
     const char *error = lanes_decode(command, lanes->shape.lanes, &job);
     if (error != NULL)
         return refuse(lanes, command, CNNVP_E_INVAL, error);
-    lanes_cost(&job, &lanes->shape, &cost);
+    if (lanes->shape.stepped)
+        lanes_cycle(&job, &lanes->shape, &cost);
+    else
+        lanes_cost(&job, &lanes->shape, &cost);
     if (job.opcode == LANES_OP_vact && !lanes->timing_only) {
         const int status = check_table(lanes, command, &job.b);
         if (status != CNNVP_OK)
@@ -214,6 +217,8 @@ static int execute_window(struct lanes *lanes, const struct cnnvp_command *comma
     if (error != NULL)
         return refuse(lanes, command, CNNVP_E_INVAL, error);
     lanes_window_cost(&tile, &lanes->shape, &cost, &traffic);
+    if (lanes->shape.stepped && cost.cycles <= CNNVP_FX16_MAX_CYCLES)
+        lanes_window_cycle(&tile, &lanes->shape, &cost);
     if (cost.cycles > CNNVP_FX16_MAX_CYCLES)
         return refuse(lanes, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
     int status = cnnvp_fx16_fetch(&lanes->links, command, &tile, &traffic, &data, &stalls);

@@ -64,6 +64,9 @@ struct lanes_cost {
 CNNVP_MUST_USE const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job);
 
 void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
+/* The same, clock by clock; of vpool and vconv cycles and beats. (lanes_cycle.c) */
+void lanes_cycle(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
+void lanes_window_cycle(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost);
 
 /* The lanes' registers, which hold a window's sum while its taps go by. */
 #define LANES_REGISTER_BITS 64u

@@ -33,23 +33,13 @@ const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnv
     return cnnvp_fx16_decode(&of_array, tile, &reason) == CNNVP_OK ? NULL : reason;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Channels that a unit's groups of lanes have to do with, summed over the groups: each boundary between channels that
  * lies inside a group is one more. */
 static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes)
 {
     if (channels == 0)
         return 0;
-    const uint64_t between_groups = (channels - 1u) / (lanes / common_divisor(plane, lanes));
+    const uint64_t between_groups = (channels - 1u) / (lanes / cnnvp_common_divisor(plane, lanes));
     return cnnvp_divide_up(channels * plane, lanes) + channels - 1u - between_groups;
 }
 

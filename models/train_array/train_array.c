@@ -57,6 +57,9 @@ struct work {
 
 /* ---- links ---- */
 
+/* Of the input buffer, row r of a map in zone r mod 3 (Part B 1-8). */
+#define ZONES 3u
+
 /* A piece of a buffer half that a command uses. */
 struct piece {
     uint32_t port;
@@ -68,6 +71,7 @@ struct piece {
     uint64_t cycles;
     uint32_t mode;
     uint32_t streams; /* addresses side by side */
+    uint32_t rows;    /* of them, rows of a map */
 };
 
 static uint64_t stall_cycles(const struct train_array *array, const struct cnnvp_access *access)
@@ -92,6 +96,8 @@ static int borrow(const struct train_array *array, const struct work *work, uint
         .cycles = piece->cycles,
         .mode = piece->mode,
         .streams = piece->streams,
+        .rows = piece->rows,
+        .row_step = 1,
         .word_bytes = piece->bytes,
     };
     const int status = array->ops->access(array->host, piece->port, &access);
@@ -179,16 +185,19 @@ static int borrow_operands(struct train_array *array, struct work *work)
     const struct cnnvp_train_cost *cost = &work->cost;
     const uint32_t bytes = mantissa_bytes(array);
     const uint32_t rotating = tile->connected ? CNNVP_READ_SEQUENTIAL : CNNVP_READ_ROTATING;
+    const uint32_t rows = tile->connected ? 0 : ZONES;
+    const uint32_t streams = tile->connected ? 1u : ZONES;
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
     const struct piece pieces[] = {
         {PORT_input, tile->in_half, tile->in_addr, tile->in_span, bytes, cost->input_words, cost->compute_cycles,
-         rotating, 1u},
+         rotating, streams, rows},
         {PORT_weight, tile->second_half, tile->second_addr, tile->second_span, bytes, cost->weight_words,
          cost->compute_cycles, gradient ? rotating : CNNVP_READ_SEQUENTIAL,
-         gradient ? 1u : array->shape.cols * array->shape.rows},
-        {PORT_input, tile->in_half, tile->in_exp_addr, tile->in_exps, 1u, tile->in_exps, 0, CNNVP_READ_SEQUENTIAL, 1u},
+         gradient ? streams : array->shape.cols * array->shape.rows, gradient ? rows : 0},
+        {PORT_input, tile->in_half, tile->in_exp_addr, tile->in_exps, 1u, tile->in_exps, 0, CNNVP_READ_SEQUENTIAL, 1u,
+         0},
         {PORT_weight, tile->second_half, tile->second_exp_addr, tile->second_exps, 1u, tile->second_exps, 0,
-         CNNVP_READ_SEQUENTIAL, 1u},
+         CNNVP_READ_SEQUENTIAL, 1u, 0},
     };
     void *data[4] = {NULL};
     uint64_t stalls[4] = {0};

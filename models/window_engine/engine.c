@@ -7,7 +7,7 @@
  * operations of every command, by closed forms (detail: fast, window_cost.c) or by stepping (detail: cycle,
  * window_cycle.c); Part B 0-1 to 0-5, 0-8, 0-9, 0-12, 0-13. A command that takes more than one pass keeps its partial
  * sums at acc_addr while it runs. Division (0-5) is the vector unit's. Not modelled: a second set of kernel registers
- * that would hide loads; conflicts of banks for dilated rows.
+ * that would hide loads.
  *
  * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, bias and fill
  * cycles and what the buffers' ports add.
@@ -77,6 +77,8 @@ static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_window_shape *sha
         .output_cycles = sweeping,
         .passes = (uint32_t)cost->passes,
         .input_streams = sweeps ? CNNVP_WINDOW_SIDE * shape->input_para : 1u,
+        .input_rows = sweeps ? CNNVP_WINDOW_SIDE : 0,
+        .input_row_step = tile->ky > 1u ? tile->dy : 1u,
         .weight_streams = sweeps ? shape->output_para : 1u,
         .output_streams = sweeps ? shape->output_para : 1u,
         .input_mode = CNNVP_READ_ROTATING,

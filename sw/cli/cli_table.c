@@ -200,6 +200,42 @@ static void print_summary(const json_t *summary, FILE *stream)
     (void)fputs(" of the cycles)\n", stream);
 }
 
+static void list_units(const json_t *root, int stepped, const char *label, FILE *stream)
+{
+    const char *separator = "";
+    const char *name;
+    json_t *unit;
+    json_object_foreach(json_object_get(root, "units"), name, unit)
+    {
+        const json_t *platform = json_object_get(root, "platform");
+        const char *detail = text(json_object_get(json_object_get(platform, "units"), name), "detail");
+        const int commanded =
+            json_object_get(unit, "commands") != NULL || json_object_get(unit, "read_busy_cycles") != NULL;
+        if (stepped ? strcmp(detail, "cycle") != 0 : strcmp(detail, "-") != 0 || !commanded)
+            continue;
+        (void)fprintf(stream, "%s%s", *separator != '\0' ? separator : label, name);
+        separator = ", ";
+    }
+    if (*separator != '\0')
+        (void)fputc('\n', stream);
+}
+
+/* Where something is stepped: what is, and which units have closed forms alone. */
+static void print_detail(const json_t *root, FILE *stream)
+{
+    const char *name;
+    json_t *unit;
+    int any = 0;
+    json_object_foreach(json_object_get(json_object_get(root, "platform"), "units"), name, unit)
+    {
+        any |= strcmp(text(unit, "detail"), "cycle") == 0;
+    }
+    if (!any)
+        return;
+    list_units(root, 1, "cycle by cycle        ", stream);
+    list_units(root, 0, "closed forms alone    ", stream);
+}
+
 cnnvp_result cli_print_totals(const char *json, FILE *stream)
 {
     json_t *root = NULL;
@@ -223,6 +259,7 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     print_count(stream, "instructions", total, "accel_instructions");
     print_count(stream, "guest instructions", total, "guest_instructions");
     print_summary(json_object_get(root, "summary"), stream);
+    print_detail(root, stream);
     (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));
     json_decref(root);
     return CNNVP_DONE;

@@ -168,7 +168,7 @@ static void test_port_limit(void **state)
     }
 }
 
-/* Rows r and r + banks collide when fewer than three banks hold the rows of a window. */
+/* Rows r and r + banks collide when fewer than three banks hold the rows of a window, or these are dilated. */
 static void test_few_banks(void **state)
 {
     struct fixture f;
@@ -183,13 +183,79 @@ static void test_few_banks(void **state)
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
     assert_int_equal(access.delay, 0);
     access.mode = cnnvp_buffer_read_mode(CNNVP_READ_ROTATING);
+    access.streams = access.rows = 3;
+    access.row_step = 1;
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
     assert_int_equal(access.delay, 20000); /* 90 words at 9 a cycle, three times */
     access.delay = 0;
     access.streams = 5;
+    access.rows = 0;
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
     assert_int_equal(access.delay, 40000); /* five times */
     fake_sim_free(&f.sim);
+}
+
+/* Three rows of each of two maps, three banks a map. */
+static void test_dilated_rows(void **state)
+{
+    static const uint32_t turns[] = {0, 1, 1, 3, 1, 1, 3};
+    (void)state;
+    for (uint32_t step = 1; step < 7u; ++step) {
+        struct fixture f;
+        fake_sim_init(&f.sim, MHZ, 0, 0);
+        f.host = fake_add(&f.sim, &cnnvp_unit_buffer);
+        fake_set(f.host, "banks", 6);
+        fake_set(f.host, "width_words", 18);
+        assert_int_equal(fake_start(f.host), CNNVP_OK);
+        struct cnnvp_access access = {
+            .op = CNNVP_BORROW_READ, .size = 180, .cycles = 5, .streams = 6, .rows = 3, .row_step = step};
+        assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
+        assert_int_equal(access.delay, 5000u * (turns[step] - 1u));
+        fake_sim_free(&f.sim);
+    }
+}
+
+/* An access of any pattern through a half's port and banks, cycle by cycle. */
+static void test_stepped_port(void **state)
+{
+    uint64_t seed = 31;
+    (void)state;
+    for (uint32_t n = 0; n < 3000u; ++n) {
+        struct fixture f[2];
+        uint64_t draw[7];
+        for (size_t i = 0; i < 7u; ++i) {
+            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            draw[i] = seed >> 33;
+        }
+        struct cnnvp_access access = {
+            .op = CNNVP_BORROW_READ,
+            .size = 180,
+            .words = 1u + draw[0] % 300u,
+            .cycles = 1u + draw[1] % 40u,
+            .rows = (uint32_t)(draw[2] % 5u)};
+        access.row_step = (uint32_t)(1u + draw[3] % 8u);
+        access.streams = (uint32_t)(1u + draw[4] % 12u) * (access.rows != 0 ? access.rows : 1u);
+        cnnvp_time delays[2];
+        for (size_t detail = 0; detail < 2u; ++detail) {
+            struct cnnvp_access mine = access;
+            fake_sim_init(&f[detail].sim, MHZ, 0, 0);
+            f[detail].host = fake_add(&f[detail].sim, &cnnvp_unit_buffer);
+            fake_set(f[detail].host, "banks", 1u + draw[5] % 40u);
+            fake_set(f[detail].host, "width_words", 1u + draw[6] % 20u);
+            fake_set(f[detail].host, "detail", detail);
+            assert_int_equal(fake_start(f[detail].host), CNNVP_OK);
+            for (uint32_t again = 0; again < 2u; ++again)
+                assert_int_equal(fake_access(f[detail].host, "port", &mine), CNNVP_OK);
+            delays[detail] = mine.delay;
+        }
+        if (delays[0] != delays[1])
+            fail_msg("%llu words, %u streams, %u rows of step %u: %llu ps, stepped %llu",
+                     (unsigned long long)access.words, access.streams, access.rows, access.row_step,
+                     (unsigned long long)delays[0], (unsigned long long)delays[1]);
+        assert_int_equal(fake_count(f[0].host, "port_conflict_cycles"), fake_count(f[1].host, "port_conflict_cycles"));
+        fake_sim_free(&f[0].sim);
+        fake_sim_free(&f[1].sim);
+    }
 }
 
 /* Reads of calculation units wait for the latency, once; writes, and the DMA, do not. */
@@ -640,6 +706,7 @@ int main(void)
         cmocka_unit_test(test_halves_are_apart), cmocka_unit_test(test_ones),
         cmocka_unit_test(test_bad_accesses),     cmocka_unit_test(test_port_limit),
         cmocka_unit_test(test_few_banks),        cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_dilated_rows),     cmocka_unit_test(test_stepped_port),
         cmocka_unit_test(test_write_out),        cmocka_unit_test(test_partial_sums),
         cmocka_unit_test(test_compaction),       cmocka_unit_test(test_bad_updates),
         cmocka_unit_test(test_live_values),      cmocka_unit_test(test_live_row_tiles),

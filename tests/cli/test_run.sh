@@ -226,6 +226,12 @@ refused 2 "cnnvp: $network: layer \"C1\": its smallest tile needs " run "$networ
 refused 2 "--output: /nonexistent/x.npy cannot be written" run "$network" -i "$input" -o /nonexistent/x.npy
 refused 2 "--dump: out.npy is not a folder" run "$network" -i "$input" --dump out.npy
 absent x.npy x.json x.vcd
+# What is stepped, and what never is.
+expect 0 run "$network" --timing-only
+if grep -q 'cycle by cycle' out; then fail "nothing is stepped"; fi
+expect 0 run "$network" --timing-only -s pe_array.detail=cycle -s input_buffer.detail=cycle
+says "cycle by cycle        pe_array, input_buffer"
+says "closed forms alone    dma"
 # Tilings by trial, of a platform that can be read once, on its own core too where the run has none.
 for cpu in iss host; do
     printf 'platform: piped\nbase: nfu\n' |

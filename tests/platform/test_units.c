@@ -213,11 +213,13 @@ static struct cnnvp_command random_command(struct random *random, const struct i
 /* ---- platforms ---- */
 
 /* Either array, buffers with narrow ports, some clock. */
-static cnnvp_config *random_platform(struct random *random)
+static cnnvp_config *random_platform(struct random *random, int stepped)
 {
     static const char *const buffers[] = {"input_buffer", "weight_buffer", "output_buffer"};
     static const uint32_t clocks[] = {1000, 333, 700, 1600};
-    enum { SETTINGS = 24, LENGTH = 64 };
+    enum { SETTINGS = 40, LENGTH = 64 };
+    static const char *const units_of_window[] = {
+        "pooling", "fully_connected", "activation", "mean", "variance", "normalise"};
     char texts[SETTINGS][LENGTH];
     const char *settings[SETTINGS + 1] = {NULL};
     size_t count = 0;
@@ -231,6 +233,9 @@ static cnnvp_config *random_platform(struct random *random)
     SET("pe_array.clock_mhz=%u", clocks[between(random, 0, 3)]);
     SET("dma.port_bytes=%u", 2u * between(random, 1, 32));
     SET("vector.lanes=%u", between(random, 1, 16));
+    SET("vector.units=%u", between(random, 1, 4));
+    SET("input_buffer.banks=%u", between(random, 1, 30));
+    SET("output_buffer.banks=%u", between(random, 1, 30));
     if (window) {
         SET("pe_array.input_para=%u", between(random, 1, 9));
         SET("pe_array.output_para=%u", between(random, 1, 9));
@@ -242,6 +247,14 @@ static cnnvp_config *random_platform(struct random *random)
         SET("pe_array.rows=%u", between(random, 1, 12));
         SET("pe_array.cols=%u", between(random, 1, 12));
         SET("pe_array.kernel_piece=%u", one_in(random, 2) ? 3u : 0u);
+    }
+    for (size_t i = 0; stepped && i < sizeof buffers / sizeof buffers[0]; ++i)
+        SET("%s.detail=cycle", buffers[i]);
+    for (size_t i = 0; stepped && window && i < sizeof units_of_window / sizeof units_of_window[0]; ++i)
+        SET("%s.detail=cycle", units_of_window[i]);
+    if (stepped) {
+        SET("pe_array.detail=cycle");
+        SET("vector.detail=cycle");
     }
 #undef SET
     return units_configure(window ? "window" : "nfu", settings);
@@ -311,7 +324,7 @@ static void what_is_asked_is_what_is_taken(void **state)
     for (unsigned platform = 0; platform < 60; ++platform) {
         struct units_rig rig;
         const int timing_only = platform % 4 != 0;
-        units_rig_open(&rig, random_platform(&random), timing_only);
+        units_rig_open(&rig, random_platform(&random, 0), timing_only);
         for (unsigned n = 0; n < 500; ++n) {
             const size_t i = next(&random) % INSTRUCTIONS;
             if (!is_answered_at_once(&instructions[i]) || (!timing_only && depends_on_data(&instructions[i])))
@@ -341,7 +354,7 @@ static void asking_changes_nothing(void **state)
         struct cnnvp_command commands[COMMANDS];
         const struct instruction *which[COMMANDS];
         struct cnnvp_cost first[COMMANDS];
-        units_rig_open(&rig, random_platform(&random), 1);
+        units_rig_open(&rig, random_platform(&random, 0), 1);
         for (unsigned n = 0; n < COMMANDS; ++n) {
             do
                 which[n] = &instructions[next(&random) % INSTRUCTIONS];
@@ -355,6 +368,35 @@ static void asking_changes_nothing(void **state)
             assert_same(which[i], &first[i], &again);
         }
         units_rig_close(&rig);
+    }
+}
+
+/* A command stepped through unit, ports and banks takes what the closed forms say. */
+static void depths_agree(void **state)
+{
+    struct random random = {73};
+    (void)state;
+    for (unsigned platform = 0; platform < 40; ++platform) {
+        struct units_rig rigs[2];
+        struct random again = random;
+        unsigned accepted = 0;
+        units_rig_open(&rigs[0], random_platform(&again, 0), 1);
+        units_rig_open(&rigs[1], random_platform(&random, 1), 1);
+        for (unsigned n = 0; n < 600; ++n) {
+            const struct instruction *instruction = &instructions[next(&random) % INSTRUCTIONS];
+            if (!is_answered_at_once(instruction))
+                continue;
+            const struct cnnvp_command command = random_command(&random, instruction);
+            const struct cnnvp_cost fast = units_ask(&rigs[0], instance_of(&rigs[0], instruction), &command);
+            const struct cnnvp_cost stepped = units_ask(&rigs[1], instance_of(&rigs[1], instruction), &command);
+            if (fast.status != stepped.status || fast.ps != stepped.ps)
+                fail_msg("%s: closed forms say %llu ps, stepped it takes %llu", instruction->name,
+                         (unsigned long long)fast.ps, (unsigned long long)stepped.ps);
+            accepted += fast.status == CNNVP_OK;
+        }
+        assert_true(accepted > 10);
+        units_rig_close(&rigs[0]);
+        units_rig_close(&rigs[1]);
     }
 }
 
@@ -409,6 +451,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_asked_is_what_is_taken),
         cmocka_unit_test(asking_changes_nothing),
+        cmocka_unit_test(depths_agree),
         cmocka_unit_test(buffers_are_asked),
         cmocka_unit_test(wrong_questions_are_named),
     };

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a command costs on lanes, stepped: clock by clock the lanes take elements, dividers hold them, and trees fold
+ * them. Shares the decoded job with lanes_cost.c, and nothing else.
+ */
+#include "lanes_internal.h"
+#include "cnnvp_integer.h"
+
+struct run {
+    const struct lanes_shape *shape;
+    struct lanes_cost *cost;
+};
+
+static void clock(struct run *run, uint64_t cycles)
+{
+    run->cost->cycles += cycles;
+}
+
+/* A beat in which a number of lanes take an element each. */
+static void beat(struct run *run, uint64_t held)
+{
+    ++run->cost->beats;
+    clock(run, 1u + held);
+}
+
+static void count(struct run *run, const uint64_t per_element[LANES_OPERATORS], uint64_t elements)
+{
+    for (uint32_t o = 0; o < LANES_OPERATORS; ++o)
+        run->cost->operations[o] += per_element[o] * elements;
+}
+
+/* `elements` fill `width` lanes without gaps. */
+static void stream(struct run *run, uint64_t elements, uint64_t width, uint64_t held)
+{
+    for (uint64_t taken = 0; taken < elements; taken += width)
+        beat(run, held);
+}
+
+/* Neighbouring lanes add or compare, until one is left. */
+static void fold(struct run *run)
+{
+    for (uint64_t left = run->shape->lanes; left > 1u; left = (left + 1u) / 2u)
+        clock(run, 1);
+}
+
+static void divide(struct run *run)
+{
+    clock(run, 1u + run->shape->div_cycles);
+}
+
+/* Repetitions, one to each unit. What a unit does with its own is the same for all of them. */
+static void by_repetition(struct run *run, const struct lanes_job *job)
+{
+    for (uint64_t first = 0; first < job->repeat; first += run->shape->units) {
+        stream(run, job->count, run->shape->lanes, 0);
+        if (job->opcode == LANES_OP_vnorm)
+            continue;
+        fold(run);
+        if (job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar)
+            divide(run);
+        if (job->opcode == LANES_OP_vvar) /* the root and its inverse */
+            divide(run);
+        if (job->opcode != LANES_OP_vsoftmax)
+            continue;
+        stream(run, job->count, run->shape->lanes, 0); /* exponentials of what the largest is above */
+        fold(run);
+        stream(run, job->count, run->shape->lanes, run->shape->div_cycles);
+    }
+}
+
+/* Operations of an element, and of a repetition. */
+static void count_operations(struct run *run, const struct lanes_job *job)
+{
+    static const uint64_t elements_of[][LANES_OPERATORS] = {
+        [LANES_OP_vmac - LANES_OP_vmac] = {[LANES_mac] = 1},
+        [LANES_OP_vadd - LANES_OP_vmac] = {[LANES_add] = 1},
+        [LANES_OP_vsub - LANES_OP_vmac] = {[LANES_sub] = 1},
+        [LANES_OP_vdiv - LANES_OP_vmac] = {[LANES_div] = 1},
+        [LANES_OP_vcmp - LANES_OP_vmac] = {[LANES_cmp] = 1},
+        [LANES_OP_vact - LANES_OP_vmac] = {[LANES_mac] = 1, [LANES_sub] = 1},
+        [LANES_OP_vnorm - LANES_OP_vmac] = {[LANES_mac] = 1},
+        [LANES_OP_vmean - LANES_OP_vmac] = {[LANES_add] = 1},
+        [LANES_OP_vvar - LANES_OP_vmac] = {[LANES_sub] = 1, [LANES_mac] = 1},
+        [LANES_OP_vsoftmax -
+            LANES_OP_vmac] = {[LANES_cmp] = 1, [LANES_sub] = 2, [LANES_mac] = 2, [LANES_add] = 1, [LANES_div] = 1},
+    };
+    if (job->opcode == LANES_OP_vout)
+        return;
+    for (uint64_t o = 0; o < job->repeat; ++o) {
+        count(run, elements_of[job->opcode - LANES_OP_vmac], job->count);
+        if (job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar)
+            run->cost->operations[LANES_div] += job->opcode == LANES_OP_vvar ? 2u : 1u;
+        if (job->accumulate && job->opcode == LANES_OP_vcmp)
+            run->cost->operations[LANES_cmp] += job->count;
+        else if (job->accumulate && job->opcode != LANES_OP_vmac)
+            run->cost->operations[LANES_add] += job->count;
+    }
+}
+
+void lanes_cycle(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost)
+{
+    struct run run = {shape, cost};
+    const uint64_t elements = job->count * job->repeat;
+    const uint64_t held = job->opcode == LANES_OP_vdiv ? shape->div_cycles : 0;
+    *cost = (struct lanes_cost){.elements = elements};
+    switch (job->opcode) {
+    case LANES_OP_vnorm:
+        if (shape->units == 1u)
+            stream(&run, elements, shape->lanes, 0);
+        else
+            by_repetition(&run, job);
+        break;
+    case LANES_OP_vmean:
+    case LANES_OP_vvar:
+    case LANES_OP_vsoftmax:
+        by_repetition(&run, job);
+        break;
+    case LANES_OP_vact:
+        stream(&run, elements, shape->lanes * shape->units, 0);
+        break;
+    default:
+        if (!job->accumulate)
+            stream(&run, elements, shape->lanes, held);
+        for (uint64_t o = 0; job->accumulate && o < job->repeat; ++o) /* each begins at lane 0 */
+            stream(&run, job->count, shape->lanes, held);
+        break;
+    }
+    count_operations(&run, job);
+    clock(&run, shape->pipeline);
+}
+
+void lanes_window_cycle(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost)
+{
+    struct run run = {shape, cost};
+    const uint64_t inputs = tile->uses_k && !tile->per_channel ? tile->in_channels : 1u;
+    const uint64_t channels = cnnvp_divide_up(tile->out_channels, shape->units); /* of a unit, the last one's fewer */
+    cost->cycles = cost->beats = 0;
+    for (uint64_t first = 0; first < channels * tile->plane_words; first += shape->lanes)
+        for (uint64_t tap = 0; tap < inputs * tile->kx * tile->ky; ++tap)
+            beat(&run, 0);
+    clock(&run, shape->pipeline);
+}
