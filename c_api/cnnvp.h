@@ -58,6 +58,8 @@ const char *cnnvp_did_you_mean(const char *wanted, const char *const *names);
 
 /* The built-in energy tables, for a person. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);
+/* What parts of units take in area and static power, with sources and ranges. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_area_text(char **text);
 /* What the members of the statistics mean, for a person. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_text(char **text);
 
@@ -308,7 +310,7 @@ struct cnnvp_work_info {
 /* May be called again: what was said before is forgotten. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work);
 
-/* Statistics in the form of schema cnnvp-stats/1. Free with free(). */
+/* Statistics in the form of schema cnnvp-stats/2. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json);
 
 #ifdef __cplusplus

@@ -293,6 +293,44 @@ struct cnnvp_host; /* the host's side of one instance; opaque */
 struct cnnvp_host_ops;
 
 /* What `init` is given. Both pointers stay valid until `fini` has returned; keep them in the instance. */
+/* What a unit is made of, and what its counts cost. */
+enum cnnvp_part_kind {
+    CNNVP_PART_MULTIPLIER, /* integer, bits x bits */
+    CNNVP_PART_ADDER,      /* subtractors and comparators too */
+    CNNVP_PART_DIVIDER,
+    CNNVP_PART_REGISTER, /* flip-flops */
+    CNNVP_PART_SRAM,     /* one bank of `bytes`; `bits` cross its port at a time */
+    CNNVP_PART_CORE      /* a small in-order RISC-V core */
+};
+
+struct cnnvp_part {
+    enum cnnvp_part_kind kind;
+    uint32_t bits;
+    uint64_t count;
+    uint64_t bytes; /* of an SRAM */
+    const char *what;
+};
+
+/* What is published of something, or derived from it: the least, the usual, and the most. */
+struct cnnvp_range {
+    double low;
+    double typical;
+    double high;
+};
+
+/* Takes what `costs` of a unit says. */
+struct cnnvp_costs {
+    uint32_t struct_size;
+    void *context;
+    /* Area and static power of a part follow from the platform's technology, as does what an access of an SRAM takes.
+     */
+    void (*part)(void *context, const struct cnnvp_part *part);
+    /* One count of statistic `stat`, in pJ, whatever the technology; takes the place of the statistic's table entry. */
+    void (*energy)(void *context, uint32_t stat, const struct cnnvp_range *picojoules);
+    /* Power whenever the simulation runs, in mW, whatever the technology. */
+    void (*power)(void *context, const struct cnnvp_range *milliwatts);
+};
+
 struct cnnvp_init {
     uint32_t struct_size;
     uint32_t instance; /* number of this instance, as in struct cnnvp_access::initiator */
@@ -368,6 +406,9 @@ struct cnnvp_unit {
     /* What a request at a memory target port would take from now to its completion, if it were alone. Memories have
      * it. Its address is an offset in the memory. */
     int (*estimate)(void *self, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration);
+    /* Without an instance: what the unit is made of and costs with these values of its parameters, in the order of
+     * their table. NULL: nobody knows, and statistics say so. */
+    void (*costs)(const uint64_t *params, const struct cnnvp_costs *costs);
 };
 
 /* ------------------------------------------------------------------------------------------------------------------

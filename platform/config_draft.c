@@ -314,7 +314,7 @@ static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *map,
 
 static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_error *error)
 {
-    static const char *const keys[] = {"platform", "base", "memory", "energy", "units"};
+    static const char *const keys[] = {"platform", "base", "memory", "technology", "energy", "units"};
     for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, child->key);
@@ -339,19 +339,26 @@ static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_
     return CNNVP_DONE;
 }
 
+/* The setting `key` of a unit, as a key of the file says it. */
+static cnnvp_result put_scalar(struct cnnvp_draft *draft, struct cnnvp_draft_unit *unit, const char *key,
+                               const struct cnnvp_yaml_node *node, const struct cnnvp_setting *common,
+                               struct cnnvp_error *error)
+{
+    struct cnnvp_setting setting = *common;
+    setting.key = key;
+    setting.text = node->text;
+    setting.place = node->place;
+    setting.key_place = node->key_place;
+    return put_setting(draft, unit, &setting, error);
+}
+
 /* `energy: TABLE`, or a map of `table` and entries. */
 static cnnvp_result read_energy(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *energy,
                                 const struct cnnvp_setting *common, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    if (energy->kind == CNNVP_YAML_SCALAR) {
-        struct cnnvp_setting setting = *common;
-        setting.key = "table";
-        setting.text = energy->text;
-        setting.place = energy->place;
-        setting.key_place = energy->key_place;
-        return put_setting(draft, &draft->energy, &setting, error);
-    }
+    if (energy->kind == CNNVP_YAML_SCALAR)
+        return put_scalar(draft, &draft->energy, "table", energy, common, error);
     for (const struct cnnvp_yaml_node *child = energy->children; child != NULL && result == CNNVP_DONE;
          child = child->next)
         result = read_setting(draft, &draft->energy, child, common, error);
@@ -435,6 +442,9 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
     const struct cnnvp_yaml_node *memory = child_of(root, "memory");
     if (memory != NULL && result == CNNVP_DONE)
         result = read_memory(draft, memory, &common, error);
+    const struct cnnvp_yaml_node *technology = child_of(root, "technology");
+    if (technology != NULL && result == CNNVP_DONE)
+        result = put_scalar(draft, &draft->energy, "technology", technology, &common, error);
     const struct cnnvp_yaml_node *energy = child_of(root, "energy");
     if (energy != NULL && result == CNNVP_DONE)
         result = read_energy(draft, energy, &common, error);

@@ -24,6 +24,21 @@ static int read_picojoules(const char *text, double *value)
     return *value <= 1e9;
 }
 
+static cnnvp_result set_technology(struct cnnvp_energy_table *table, const char *text, const char *place,
+                                   struct cnnvp_error *error)
+{
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, text);
+    for (uint32_t i = 0; cnnvp_technology_at(i) != NULL; ++i) {
+        table->technology = i;
+        if (strcmp(cnnvp_technology_at(i)->name, text) == 0)
+            return CNNVP_DONE;
+        cnnvp_suggest_offer(&suggest, cnnvp_technology_at(i)->name);
+    }
+    return cnnvp_config_error(error, place, "technology: %s is none%s", cnnvp_config_show(text).text,
+                              cnnvp_suggest_text(&suggest, "there are"));
+}
+
 static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key, const char *key_place,
                               const char *text, const char *place, struct cnnvp_error *error)
 {
@@ -35,6 +50,8 @@ static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key,
         table->sram_scaling = strcmp(text, "on") == 0;
         return CNNVP_DONE;
     }
+    if (strcmp(key, "technology") == 0)
+        return set_technology(table, text, place, error);
     const enum cnnvp_energy_entry entry = cnnvp_energy_find(key);
     if (entry == CNNVP_ENERGY_ENTRIES) {
         struct cnnvp_suggest suggest;
@@ -43,6 +60,7 @@ static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key,
             cnnvp_suggest_offer(&suggest, cnnvp_energy_name((enum cnnvp_energy_entry)i));
         cnnvp_suggest_offer(&suggest, "table");
         cnnvp_suggest_offer(&suggest, "sram_scaling");
+        cnnvp_suggest_offer(&suggest, "technology");
         return cnnvp_config_error(error, key_place, "energy: the table has no entry %s%s", cnnvp_config_show(key).text,
                                   cnnvp_suggest_text(&suggest, "it has"));
     }
@@ -51,6 +69,8 @@ static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key,
             error, place, "energy.%s: %s is no number of picojoules, such as 0.2 or 150, at most 10^9", key,
             cnnvp_config_show(text).text);
     table->picojoules[entry] = value;
+    if (entry == CNNVP_ENERGY_dram_byte)
+        table->own_energies = 0; /* a byte's energy is wanted, not the commands' */
     return CNNVP_DONE;
 }
 
@@ -168,7 +188,7 @@ static int same_entries(const struct cnnvp_energy_table *a, const struct cnnvp_e
     for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; ++i)
         if (!same_number(a->picojoules[i], b->picojoules[i]))
             return 0;
-    return a->sram_scaling == b->sram_scaling;
+    return a->sram_scaling == b->sram_scaling && a->own_energies == b->own_energies;
 }
 
 void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
@@ -181,6 +201,8 @@ void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
             base = built_in;
             named = 1;
         }
+    if (table->technology != 0)
+        (void)fprintf(stream, "technology: %s\n", cnnvp_technology_of(table)->name);
     if (named && same_entries(&base, table) && cnnvp_energy_builtin(0, &built_in) &&
         strcmp(built_in.name, table->name) == 0)
         return; /* what is meant without a word */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Energy tables: picojoules of one count. Built in: the columns of energy.def; others from files (config_energy.c). */
+/* Energy tables: picojoules of one count, and the technology that they are scaled to. Built in: the columns of
+ * energy.def; others from files (config_energy.c). */
 #ifndef CNNVP_PLATFORM_ENERGY_H
 #define CNNVP_PLATFORM_ENERGY_H
 
@@ -10,14 +11,26 @@ extern "C" {
 #endif
 
 enum cnnvp_energy_entry {
-#define CNNVP_ENERGY(name, horowitz, eyeriss, sram, help) CNNVP_ENERGY_##name,
+#define CNNVP_ENERGY(name, horowitz, eyeriss, low, high, sram, help) CNNVP_ENERGY_##name,
 #include "energy.def"
     CNNVP_ENERGY_ENTRIES
+};
+
+/* Factors of logic against 45 nm, and um2 of a bit of SRAM. */
+struct cnnvp_technology {
+    const char *name;
+    const char *help;
+    double energy;
+    double area;
+    double leakage;
+    struct cnnvp_range sram_um2;
 };
 
 struct cnnvp_energy_table {
     char name[64];
     int sram_scaling; /* 1: entries of buffers are for 8 KiB and grow with the square root of the size */
+    int own_energies; /* 1: what units say of their own counts takes the place of entries */
+    uint32_t technology;
     double picojoules[CNNVP_ENERGY_ENTRIES];
 };
 
@@ -32,9 +45,16 @@ const char *cnnvp_energy_name(enum cnnvp_energy_entry entry);
 /* Names of all entries, for messages. */
 const char *cnnvp_energy_names(void);
 
-/* Picojoules of one count for an instance, scaled by its size where the entry says so. */
-double cnnvp_energy_of(const struct cnnvp_energy_table *table, enum cnnvp_energy_entry entry,
-                       const struct cnnvp_instance *instance);
+struct cnnvp_instance_costs; /* costs.h */
+
+/* Picojoules of one count for an instance, scaled to the technology, and by its size where the entry says so. */
+struct cnnvp_range cnnvp_energy_of(const struct cnnvp_energy_table *table, enum cnnvp_energy_entry entry,
+                                   const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs);
+
+/* The index-th technology, NULL behind the last; the first is the default. */
+const struct cnnvp_technology *cnnvp_technology_at(size_t index);
+/* That of a table; NULL: the default. */
+const struct cnnvp_technology *cnnvp_technology_of(const struct cnnvp_energy_table *table);
 
 #ifdef __cplusplus
 }

@@ -75,25 +75,24 @@ static int find_column(struct cnnvp_stats *stats, const struct cnnvp_instance *i
     return CNNVP_BAD_INPUT;
 }
 
-static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *instance, const struct cnnvp_stat *stat,
-                     struct cnnvp_stat_slot *slot, struct cnnvp_error *error)
+static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *instance, uint32_t number,
+                     struct cnnvp_instance_stats *mine, struct cnnvp_error *error)
 {
+    const struct cnnvp_stat *stat = &instance->unit->stats[number];
+    struct cnnvp_stat_slot *slot = &mine->stats[number];
     int result = find_column(stats, instance, stat, &slot->column, error);
 
     if (result != CNNVP_DONE)
         return result;
-    slot->energy = CNNVP_ENERGY_ENTRIES;
     slot->energy_column = CNNVP_NO_COLUMN;
-    if (stat->energy != NULL) {
-        slot->energy = cnnvp_energy_find(stat->energy);
-        if (slot->energy == CNNVP_ENERGY_ENTRIES) {
-            snprintf(error->text, sizeof error->text,
-                     "unit %s (%s): statistic %s: no entry '%.100s' in the energy table; there are:%s", instance->name,
-                     instance->model, stat->name, stat->energy, cnnvp_energy_names());
-            return CNNVP_BAD_INPUT;
-        }
-        slot->energy_column = stats->energy_columns++;
+    if (stat->energy != NULL && cnnvp_energy_find(stat->energy) == CNNVP_ENERGY_ENTRIES) {
+        snprintf(error->text, sizeof error->text,
+                 "unit %s (%s): statistic %s: no entry '%.100s' in the energy table; there are:%s", instance->name,
+                 instance->model, stat->name, stat->energy, cnnvp_energy_names());
+        return CNNVP_BAD_INPUT;
     }
+    if (cnnvp_costs_counts(instance, &mine->costs, number))
+        slot->energy_column = stats->energy_columns++;
     return CNNVP_DONE;
 }
 
@@ -130,8 +129,11 @@ static int init_instance(struct cnnvp_stats *stats, size_t index, struct cnnvp_e
         return no_memory(error);
     mine->stat_count = (uint32_t)unit->stat_count;
     mine->counter_count = (uint32_t)unit->counter_count;
-    for (size_t i = 0; i < unit->stat_count; ++i) {
-        int result = init_stat(stats, instance, &unit->stats[i], &mine->stats[i], error);
+    const cnnvp_result said = cnnvp_costs_init(stats->platform, instance, &mine->costs, error);
+    if (said != CNNVP_DONE)
+        return (int)said;
+    for (uint32_t i = 0; i < unit->stat_count; ++i) {
+        int result = init_stat(stats, instance, i, mine, error);
 
         if (result != CNNVP_DONE)
             return result;
@@ -197,6 +199,7 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     for (size_t i = 0; stats->instances != NULL && i < stats->platform->instance_count; ++i) {
         free(stats->instances[i].stats);
         free(stats->instances[i].counters);
+        cnnvp_costs_fini(&stats->instances[i].costs);
         for (uint32_t r = 0; r < stats->instances[i].requester_count; ++r)
             free(stats->instances[i].requesters[r].counts);
         free(stats->instances[i].requesters);

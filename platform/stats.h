@@ -4,6 +4,7 @@
 #define CNNVP_PLATFORM_STATS_H
 
 #include "config.h"
+#include "costs.h"
 #include "energy.h"
 #include "over_time.h"
 #include "recorder.h"
@@ -26,7 +27,6 @@ enum cnnvp_layer_column {
 struct cnnvp_stat_slot {
     uint64_t total;
     uint32_t column;        /* CNNVP_NO_COLUMN: not in layers */
-    uint32_t energy;        /* enum cnnvp_energy_entry; CNNVP_ENERGY_ENTRIES: none */
     uint32_t energy_column; /* of the rows below, CNNVP_NO_COLUMN: none */
 };
 
@@ -45,6 +45,7 @@ struct cnnvp_requester_stats {
 };
 
 struct cnnvp_instance_stats {
+    struct cnnvp_instance_costs costs;
     struct cnnvp_stat_slot *stats;
     struct cnnvp_counter_slot *counters;
     uint32_t stat_count;

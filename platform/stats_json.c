@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.json, schema cnnvp-stats/1. Members come in a fixed order: the schema's, then that of the platform
+ * stats.json, schema cnnvp-stats/2. Members come in a fixed order: the schema's, then that of the platform
  * file's instances and of the units' tables. Numbers are whole; the few real ones have 15 significant digits.
  * Sums of real numbers run in the order of the instances.
  */
 #include "stats_builder.h"
 
-#define SCHEMA "cnnvp-stats/1"
+#define SCHEMA "cnnvp-stats/2"
 #define PICOSECONDS_PER_SECOND 1e12
+#define PICOSECONDS_PER_MICROSECOND 1e6
 
 static double ratio(double dividend, double divisor)
 {
@@ -121,30 +122,61 @@ static double picojoules(uint64_t femtojoules)
     return (double)femtojoules / FEMTOJOULES;
 }
 
-/* Femtojoules of an instance on behalf of a tag. */
-static uint64_t energy_of(const struct cnnvp_stats *stats, size_t instance, uint32_t tag)
+/* Of an instance on behalf of a tag, by its counts; in fJ. */
+static uint64_t dynamic_energy(const struct cnnvp_stats *stats, size_t instance, uint32_t tag,
+                               struct cnnvp_range *range)
 {
+    const struct cnnvp_instance_stats *mine = &stats->instances[instance];
     uint64_t sum = 0;
 
-    for (uint32_t s = 0; s < stats->instances[instance].stat_count; ++s) {
-        const struct cnnvp_stat_slot *slot = &stats->instances[instance].stats[s];
-
-        if (slot->energy_column == CNNVP_NO_COLUMN)
+    for (uint32_t s = 0; s < mine->stat_count; ++s) {
+        if (mine->stats[s].energy_column == CNNVP_NO_COLUMN)
             continue;
-        const double each = cnnvp_energy_of(
-            &stats->energy, (enum cnnvp_energy_entry)slot->energy, &stats->platform->instances[instance]);
-        const uint64_t n = stats->energy_rows[(size_t)tag * stats->energy_columns + slot->energy_column];
-        sum += (uint64_t)floor((double)n * each * FEMTOJOULES + 0.5);
+        const struct cnnvp_range each =
+            cnnvp_costs_energy(&stats->energy, &stats->platform->instances[instance], &mine->costs, s);
+        const uint64_t n = stats->energy_rows[(size_t)tag * stats->energy_columns + mine->stats[s].energy_column];
+        sum += (uint64_t)floor((double)n * each.typical * FEMTOJOULES + 0.5);
+        range->low += (double)n * each.low;
+        range->high += (double)n * each.high;
     }
     return sum;
 }
 
-static uint64_t energy_of_layer(const struct cnnvp_stats *stats, uint32_t tag)
+/* Of an instance in so much time; in fJ: a milliwatt takes one in a picosecond. */
+static uint64_t static_energy(const struct cnnvp_stats *stats, size_t instance, double ps)
 {
+    return (uint64_t)floor(stats->instances[instance].costs.milliwatts.typical * ps);
+}
+
+/* Time of a layer's cycles: by the clock of whoever counts compute cycles. */
+static double layer_ps(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    double mhz = 0;
+
+    for (size_t i = 0; i < stats->platform->instance_count && mhz <= 0; ++i)
+        for (uint32_t s = 0; s < stats->instances[i].stat_count && mhz <= 0; ++s)
+            if (stats->instances[i].stats[s].column == CNNVP_COLUMN_COMPUTE)
+                mhz = cnnvp_costs_clock(stats->platform, &stats->platform->instances[i]);
+    return mhz > 0 ? (double)cnnvp_stats_row_cycles(row(stats, tag)) * PICOSECONDS_PER_MICROSECOND / mhz : 0;
+}
+
+static uint64_t static_energy_of_layer(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    const double ps = layer_ps(stats, tag);
     uint64_t sum = 0;
 
     for (size_t i = 0; i < stats->platform->instance_count; ++i)
-        sum += energy_of(stats, i, tag);
+        sum += static_energy(stats, i, ps);
+    return sum;
+}
+
+static uint64_t dynamic_energy_of_layer(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    struct cnnvp_range range = {0, 0, 0};
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < stats->platform->instance_count; ++i)
+        sum += dynamic_energy(stats, i, tag, &range);
     return sum;
 }
 
@@ -250,14 +282,19 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 
 #define CNNVP_STALL(cause, bound, help) set_count(b, stalls, #cause, sums[CNNVP_COLUMN_STALL_##cause]);
 #include "stats.def"
-    set_real(b, object, "utilization",
-             ratio((double)layer_macs(stats, tag), (double)sums[CNNVP_COLUMN_COMPUTE] * (double)layer_pes(stats, tag)));
+    const double peak = (double)layer_pes(stats, tag);
+    const double macs = (double)layer_macs(stats, tag);
+
+    set_real(b, object, "utilization", ratio(macs, (double)cnnvp_stats_row_cycles(sums) * peak));
+    set_real(b, object, "compute_utilization", ratio(macs, (double)sums[CNNVP_COLUMN_COMPUTE] * peak));
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
     struct bounds bounds = {0};
     add_bounds(&bounds, sums);
     set_text(b, object, "bound_by", bound_by(&bounds));
-    set_real(b, object, "energy_pj", picojoules(energy_of_layer(stats, tag)));
+    const uint64_t standing = static_energy_of_layer(stats, tag);
+    set_real(b, object, "energy_pj", picojoules(standing + dynamic_energy_of_layer(stats, tag)));
+    set_real(b, object, "static_pj", picojoules(standing));
 }
 
 static void add_layers(struct stats_builder *b, json_t *root)
@@ -445,31 +482,96 @@ static void add_storage(struct stats_builder *b, json_t *root)
     set_count(b, object, "peak_feature_bytes", b->stats->peak[CNNVP_LIVE_BYTES]);
 }
 
+/* The unit says nothing of what its counts or its time cost. */
+static int costs_unknown(const struct cnnvp_stats *stats, size_t instance)
+{
+    const struct cnnvp_instance_stats *mine = &stats->instances[instance];
+
+    if (mine->costs.known || stats->platform->instances[instance].unit == NULL)
+        return 0;
+    for (uint32_t s = 0; s < mine->stat_count; ++s)
+        if (mine->stats[s].energy_column != CNNVP_NO_COLUMN)
+            return 0;
+    return 1;
+}
+
+static void add_name(struct stats_builder *b, json_t *array, const char *name)
+{
+    if (json_array_append_new(array, json_string(name)) != 0)
+        b->failed = 1;
+}
+
 static void add_energy(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "energy");
     json_t *units = json_object();
-    uint64_t sum = 0;
-    uint64_t nobody;
+    json_t *unknown = json_array();
+    struct cnnvp_range range = {0, 0, 0};
+    uint64_t dynamic_sum = 0, static_sum = 0, of_layers = 0;
 
     for (size_t i = 0; i < stats->platform->instance_count; ++i) {
-        int counted = 0;
-        uint64_t femtojoules = 0;
+        const struct cnnvp_instance_costs *costs = &stats->instances[i].costs;
+        const char *name = stats->platform->instances[i].name;
+        const uint64_t standing = static_energy(stats, i, (double)b->end_ps);
+        uint64_t moving = 0;
 
-        for (uint32_t s = 0; s < stats->instances[i].stat_count; ++s)
-            counted |= stats->instances[i].stats[s].energy_column != CNNVP_NO_COLUMN;
-        for (uint32_t tag = 0; counted && tag < stats->tags; ++tag)
-            femtojoules += energy_of(stats, i, tag);
-        if (counted)
-            set_real(b, units, stats->platform->instances[i].name, picojoules(femtojoules));
-        sum += femtojoules;
+        for (uint32_t tag = 0; tag < stats->tags; ++tag)
+            moving += dynamic_energy(stats, i, tag, &range);
+        range.low += costs->milliwatts.low * (double)b->end_ps / FEMTOJOULES;
+        range.high += costs->milliwatts.high * (double)b->end_ps / FEMTOJOULES;
+        dynamic_sum += moving;
+        static_sum += standing;
+        if (costs_unknown(stats, i)) {
+            add_name(b, unknown, name);
+        } else if (stats->platform->instances[i].unit != NULL) {
+            json_t *unit = set_object(b, units, name);
+            set_real(b, unit, "dynamic_pj", picojoules(moving));
+            set_real(b, unit, "static_pj", picojoules(standing));
+        }
     }
-    nobody = energy_of_layer(stats, 0);
+    for (uint32_t tag = 1; tag < stats->tags; ++tag)
+        of_layers += dynamic_energy_of_layer(stats, tag) + static_energy_of_layer(stats, tag);
     set_text(b, object, "table", stats->energy.name);
-    set_real(b, object, "total_pj", picojoules(sum));
-    set_real(b, object, "no_layer_pj", picojoules(nobody));
+    set_text(b, object, "technology", cnnvp_technology_of(&stats->energy)->name);
+    set_real(b, object, "total_pj", picojoules(dynamic_sum + static_sum));
+    set_real(b, object, "dynamic_pj", picojoules(dynamic_sum));
+    set_real(b, object, "static_pj", picojoules(static_sum));
+    set_real(b, object, "low_pj", range.low);
+    set_real(b, object, "high_pj", range.high);
+    set_real(b, object, "no_layer_pj", ((double)(dynamic_sum + static_sum) - (double)of_layers) / FEMTOJOULES);
     set(b, object, "by_unit", units);
+    set(b, object, "unknown", unknown);
+}
+
+/* On chip: memories behind a memory's port have none. */
+static void add_area(struct stats_builder *b, json_t *root)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    json_t *object = set_object(b, root, "area");
+    json_t *units = json_object();
+    json_t *unknown = json_array();
+    struct cnnvp_range sum = {0, 0, 0};
+
+    for (size_t i = 0; i < stats->platform->instance_count; ++i) {
+        const struct cnnvp_instance_costs *costs = &stats->instances[i].costs;
+        const char *name = stats->platform->instances[i].name;
+
+        if (costs->has_area)
+            set_real(b, units, name, costs->area_um2.typical);
+        else if (!costs->known && stats->platform->instances[i].unit != NULL &&
+                 !cnnvp_stats_is_memory(stats->platform->instances[i].unit))
+            add_name(b, unknown, name);
+        sum.low += costs->area_um2.low;
+        sum.typical += costs->area_um2.typical;
+        sum.high += costs->area_um2.high;
+    }
+    set_text(b, object, "technology", cnnvp_technology_of(&stats->energy)->name);
+    set_real(b, object, "total_um2", sum.typical);
+    set_real(b, object, "low_um2", sum.low);
+    set_real(b, object, "high_um2", sum.high);
+    set(b, object, "by_unit", units);
+    set(b, object, "unknown", unknown);
 }
 
 /* From the first layer's begin to the last one's end. */
@@ -575,6 +677,7 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
     add_memory(&b, root);
     add_storage(&b, root);
     add_energy(&b, root);
+    add_area(&b, root);
     add_summary(&b, root);
     if (!stats->timing_only)
         add_values(&b, root);

@@ -16,6 +16,7 @@
  * memory), ECC, power-down.
  */
 #include "buffer_internal.h"
+#include "unit/parts.h"
 #include "cnnvp_integer.h"
 
 #include <stdlib.h>
@@ -373,6 +374,15 @@ static void buffer_reset(void *self)
     report_live(buffer);
 }
 
+static void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t halves = params[PARAM_pingpong] ? 2u : 1u;
+    const uint64_t banks = cnnvp_minimum(params[PARAM_banks], params[PARAM_size] / halves / 16u);
+    cnnvp_say_sram(costs, params[PARAM_size] / halves / (banks != 0 ? banks : 1u), halves * (banks != 0 ? banks : 1u),
+                   "banks");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, params[PARAM_width_words], "words at the port");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -387,4 +397,5 @@ const struct cnnvp_unit cnnvp_unit_buffer = {
     .fini = buffer_fini,
     .reset = buffer_reset,
     .access = buffer_access,
+    .costs = buffer_costs,
 };

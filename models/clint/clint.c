@@ -7,6 +7,7 @@
  * Not modelled: more than one hart. mtimecmp is all ones after reset (the documents leave it open): no interrupt.
  */
 #include "clint.h"
+#include "unit/parts.h"
 
 #define UNIT_DEF "clint/clint.def"
 #include "unit/unit_enums.inc"
@@ -120,6 +121,13 @@ static int init(void *instance, const struct cnnvp_init *init)
 }
 
 #define UNIT_STORAGE(name) offsetof(struct clint, reg) + REG_##name * sizeof(uint32_t)
+static void costs_of(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    (void)params;
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 2u, "mtime and mtimecmp");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 64u, 2u, "count and comparison");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_clint = {
@@ -135,4 +143,5 @@ const struct cnnvp_unit cnnvp_unit_clint = {
     .reg_written = reg_written,
     .reg_read = reg_read,
     .event = event,
+    .costs = costs_of,
 };

@@ -6,6 +6,7 @@
  * An instruction at clock edge n sees everything that happened at or before that edge, whatever the quantum.
  */
 #include "cpu.h"
+#include "unit/parts.h"
 
 #include <stdlib.h>
 
@@ -240,6 +241,12 @@ static void reset(void *instance)
     (void)instance;
 }
 
+static void costs_of(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    (void)params;
+    cnnvp_say_part(costs, CNNVP_PART_CORE, 32u, 1u, "core, without memories");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_cpu = {
@@ -256,4 +263,5 @@ const struct cnnvp_unit cnnvp_unit_cpu = {
     .signal = signal_changed,
     .process = process,
     .flush = flush,
+    .costs = costs_of,
 };

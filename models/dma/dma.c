@@ -11,6 +11,7 @@
  * one for all where the strides allow, cut where the bytes that may be read ahead of a receive end.
  */
 #include "dma_internal.h"
+#include "unit/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -480,6 +481,15 @@ static void dma_reset(void *self)
     }
 }
 
+static void dma_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, params[PARAM_outstanding] + 4u * params[PARAM_requests],
+                   "bursts and requests");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 8u * (uint32_t)params[PARAM_burst_bytes], 2u, "a burst of each channel");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 8u * (uint32_t)params[PARAM_port_bytes], 1u, "words at the port");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 8u, "addresses");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -497,4 +507,5 @@ const struct cnnvp_unit cnnvp_unit_dma = {
     .access = dma_access,
     .complete = dma_complete,
     .event = dma_event,
+    .costs = dma_costs,
 };

@@ -13,6 +13,7 @@
  * completes, so requests see each other's data in the order of completion.
  */
 #include "dram.h"
+#include "dram_power.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,7 @@ static void count_traffic(struct dram *self)
     count_some(self, STAT_bursts, traffic->tag, bursts);
     count_some(self, STAT_burst_bytes, traffic->tag, bursts * DRAM_BURST_BYTES);
     count_some(self, STAT_reads, traffic->tag, traffic->bursts[0]);
+    count_some(self, STAT_writes, traffic->tag, traffic->bursts[1]);
     count_some(self, STAT_read_latency_ps, traffic->tag, traffic->latency[0]);
     count_some(self, STAT_write_latency_ps, traffic->tag, traffic->latency[1]);
 }
@@ -240,7 +242,7 @@ static void count_requesters(struct dram *self)
             {read ? STAT_read_bytes : STAT_write_bytes, shares->bytes},
             {STAT_bursts, shares->bursts},
             {STAT_burst_bytes, shares->bursts * DRAM_BURST_BYTES},
-            {STAT_reads, read ? shares->bursts : 0},
+            {read ? STAT_reads : STAT_writes, shares->bursts},
             {read ? STAT_read_latency_ps : STAT_write_latency_ps, shares->latency},
             {STAT_row_hits, shares->hits},
             {STAT_row_misses, shares->misses},
@@ -502,6 +504,13 @@ static void dram_flush(void *instance)
         cnnvp_bandwidth_show(&self->windows[i]);
 }
 
+static void dram_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    struct dram_options options;
+    cnnvp_dram_options_read(params, &options);
+    cnnvp_dram_power(&options, costs);
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -522,4 +531,5 @@ const struct cnnvp_unit cnnvp_unit_dram = {
     .event = dram_event,
     .flush = dram_flush,
     .estimate = dram_estimate,
+    .costs = dram_costs,
 };

@@ -88,6 +88,15 @@ static void derive(const struct dram_options *options, uint32_t *t)
         t[DRAM_T_rc] = t[DRAM_T_ras] + t[DRAM_T_rp];
 }
 
+uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_TIMINGS])
+{
+    const struct preset *preset = &presets[options->preset];
+    for (uint32_t i = 0; i < DRAM_TIMINGS; ++i)
+        t[i] = options->timings[i] != 0 ? options->timings[i] : preset->t[i];
+    derive(options, t);
+    return preset->tck_ps;
+}
+
 /* From the standards' counting to one from and to the first clock of a command: a timing is longer by what follows the
  * first clock of the command that it counts from, and shorter by what follows that of the command that it counts to. */
 static void count_from_first(struct dram_timing *timing)

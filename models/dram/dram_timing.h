@@ -74,6 +74,9 @@ void cnnvp_dram_options_init(struct dram_options *options);
 /* From the values of the unit's parameters, in their order. */
 void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options);
 
+/* Timings in clocks as the standards count them; returns tCK in ps. */
+uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_TIMINGS]);
+
 /* Preset and what the options override. On CNNVP_E_INVAL `message` says what is impossible, and `wrong` is the index of
  * the parameter that is at fault. */
 CNNVP_MUST_USE int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timing *timing, char *message,

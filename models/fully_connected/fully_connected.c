@@ -6,6 +6,7 @@
  * window_engine/engine.c and window_cost.c have them. Not modelled: what engine.c says.
  */
 #include "window_engine/engine.h"
+#include "unit/parts.h"
 
 #define UNIT_DEF "fully_connected/fully_connected.def"
 #include "unit/unit_enums.inc"
@@ -29,6 +30,15 @@ static int fully_connected_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
+static void fully_connected_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = params[PARAM_fc_para];
+    const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits];
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, lanes, "a multiplier for each lane");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, lanes, "update");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u + 32u + acc_bits, lanes, "weight, product, sum");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -43,4 +53,5 @@ const struct cnnvp_unit cnnvp_unit_fully_connected = {
     .fini = cnnvp_window_fini,
     .access = cnnvp_window_access,
     .tiling = cnnvp_window_tiling,
+    .costs = fully_connected_costs,
 };

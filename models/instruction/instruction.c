@@ -13,6 +13,7 @@
  * How time passes: advance.c. Commands: execute.c.
  */
 #include "instruction.h"
+#include "unit/parts.h"
 
 #include <string.h>
 
@@ -360,6 +361,14 @@ static void element_flush(void *instance)
     cnnvp_ledger_account(&self->ledger, last < now ? last : now);
 }
 
+static void element_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    cnnvp_say_sram(costs, 8u * params[PARAM_queue_depth], 1, "queue");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, params[PARAM_sequence_depth], "decoded instructions");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, 256u, "r0 to r255");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 2u, "registers and program counter");
+}
+
 /* ---- tables ---- */
 
 #define UNIT_STORAGE(name) offsetof(struct element, reg.name)
@@ -382,4 +391,5 @@ const struct cnnvp_unit cnnvp_unit_instruction = {
     .complete = element_complete,
     .event = element_event,
     .flush = element_flush,
+    .costs = element_costs,
 };

@@ -68,26 +68,26 @@ static void by_repetition(struct run *run, const struct lanes_job *job)
     }
 }
 
-/* Operations of an element, and of a repetition. */
+/* Operations of an element: mac, add, sub, div, cmp. */
+static const struct {
+    uint32_t opcode;
+    uint64_t element[LANES_OPERATORS];
+} operations[] = {
+    {LANES_OP_vmac, {1, 0, 0, 0, 0}},     {LANES_OP_vadd, {0, 1, 0, 0, 0}},  {LANES_OP_vsub, {0, 0, 1, 0, 0}},
+    {LANES_OP_vdiv, {0, 0, 0, 1, 0}},     {LANES_OP_vcmp, {0, 0, 0, 0, 1}},  {LANES_OP_vact, {1, 0, 1, 0, 0}},
+    {LANES_OP_vnorm, {1, 0, 0, 0, 0}},    {LANES_OP_vmean, {0, 1, 0, 0, 0}}, {LANES_OP_vvar, {1, 0, 1, 0, 0}},
+    {LANES_OP_vsoftmax, {2, 1, 2, 1, 1}},
+};
+
 static void count_operations(struct run *run, const struct lanes_job *job)
 {
-    static const uint64_t elements_of[][LANES_OPERATORS] = {
-        [LANES_OP_vmac - LANES_OP_vmac] = {[LANES_mac] = 1},
-        [LANES_OP_vadd - LANES_OP_vmac] = {[LANES_add] = 1},
-        [LANES_OP_vsub - LANES_OP_vmac] = {[LANES_sub] = 1},
-        [LANES_OP_vdiv - LANES_OP_vmac] = {[LANES_div] = 1},
-        [LANES_OP_vcmp - LANES_OP_vmac] = {[LANES_cmp] = 1},
-        [LANES_OP_vact - LANES_OP_vmac] = {[LANES_mac] = 1, [LANES_sub] = 1},
-        [LANES_OP_vnorm - LANES_OP_vmac] = {[LANES_mac] = 1},
-        [LANES_OP_vmean - LANES_OP_vmac] = {[LANES_add] = 1},
-        [LANES_OP_vvar - LANES_OP_vmac] = {[LANES_sub] = 1, [LANES_mac] = 1},
-        [LANES_OP_vsoftmax -
-            LANES_OP_vmac] = {[LANES_cmp] = 1, [LANES_sub] = 2, [LANES_mac] = 2, [LANES_add] = 1, [LANES_div] = 1},
-    };
-    if (job->opcode == LANES_OP_vout)
-        return;
+    size_t at = 0;
+    while (at < sizeof operations / sizeof operations[0] && operations[at].opcode != job->opcode)
+        ++at;
+    if (at == sizeof operations / sizeof operations[0])
+        return; /* vout */
     for (uint64_t o = 0; o < job->repeat; ++o) {
-        count(run, elements_of[job->opcode - LANES_OP_vmac], job->count);
+        count(run, operations[at].element, job->count);
         if (job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar)
             run->cost->operations[LANES_div] += job->opcode == LANES_OP_vvar ? 2u : 1u;
         if (job->accumulate && job->opcode == LANES_OP_vcmp)

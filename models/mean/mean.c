@@ -6,6 +6,7 @@
  * defines them. Not modelled: the single stages of the pipeline.
  */
 #include "lanes/lanes.h"
+#include "unit/parts.h"
 
 #define UNIT_DEF "mean/mean.def"
 #include "unit/unit_enums.inc"
@@ -25,6 +26,14 @@ static int mean_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
+static void mean_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = params[PARAM_fc_para] * params[PARAM_input_para];
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 2u * lanes, "sums and their tree");
+    cnnvp_say_part(costs, CNNVP_PART_DIVIDER, 32u, params[PARAM_input_para], "division by the count");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 48u, lanes, "operands and sums");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -39,4 +48,5 @@ const struct cnnvp_unit cnnvp_unit_mean = {
     .fini = lanes_fini,
     .reset = lanes_reset,
     .access = lanes_access,
+    .costs = mean_costs,
 };

@@ -12,6 +12,7 @@
  * write-out cycles and what the buffers' ports add.
  */
 #include "nfu.h"
+#include "unit/parts.h"
 
 #include "cnnvp_fx16.h"
 #include "nfu_cycle.h"
@@ -176,6 +177,21 @@ static void nfu_fini(void *self)
     cnnvp_nfu_array_free(&nfu->array);
 }
 
+/* FIFOs for strides up to this in both directions (Part B 2-4). */
+#define FIFO_STRIDE 4u
+
+static void nfu_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t pes = params[PARAM_rows] * params[PARAM_cols];
+    const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits];
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, pes, "multiplier of a PE");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, pes, "adder");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 16u, pes, "comparator");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u * (3u + FIFO_STRIDE + FIFO_STRIDE * FIFO_STRIDE), pes,
+                   "operands, FIFO-H and FIFO-V");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u + acc_bits, pes, "product and partial sum");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -190,4 +206,5 @@ const struct cnnvp_unit cnnvp_unit_nfu = {
     .fini = nfu_fini,
     .access = nfu_access,
     .tiling = nfu_tiling,
+    .costs = nfu_costs,
 };

@@ -6,6 +6,7 @@
  * defines them. Not modelled: the single stages of the pipeline.
  */
 #include "lanes/lanes.h"
+#include "unit/parts.h"
 
 #define UNIT_DEF "normalise/normalise.def"
 #include "unit/unit_enums.inc"
@@ -24,6 +25,14 @@ static int normalise_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
+static void normalise_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = params[PARAM_fc_para] * params[PARAM_input_para];
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, lanes, "scale");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, lanes, "offset");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 80u, lanes, "operands and results");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -38,4 +47,5 @@ const struct cnnvp_unit cnnvp_unit_normalise = {
     .fini = lanes_fini,
     .reset = lanes_reset,
     .access = lanes_access,
+    .costs = normalise_costs,
 };

@@ -7,6 +7,7 @@
  * Not modelled: edge-triggered gateways, more contexts.
  */
 #include "plic.h"
+#include "unit/parts.h"
 
 #define UNIT_DEF "plic/plic.def"
 #include "unit/unit_enums.inc"
@@ -112,6 +113,12 @@ static int init(void *instance, const struct cnnvp_init *init)
 }
 
 #define UNIT_STORAGE(name) offsetof(struct plic, reg) + REG_##name * sizeof(uint32_t)
+static void costs_of(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    (void)params;
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, 8u, "priorities, pending, enabled");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_plic = {
@@ -126,4 +133,5 @@ const struct cnnvp_unit cnnvp_unit_plic = {
     .reg_written = reg_written,
     .reg_read = reg_read,
     .signal = signal_changed,
+    .costs = costs_of,
 };

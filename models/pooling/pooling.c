@@ -7,6 +7,7 @@
  * averages (Part B 0-5), which is the vector unit's.
  */
 #include "window_engine/engine.h"
+#include "unit/parts.h"
 
 #define UNIT_DEF "pooling/pooling.def"
 #include "unit/unit_enums.inc"
@@ -29,6 +30,16 @@ static int pooling_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
+static void pooling_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t channels = params[PARAM_input_para];
+    const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits];
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 20u, CNNVP_WINDOW_TAPS * channels, "tree of comparators and adders");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, channels, "update");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 20u, 2u * CNNVP_WINDOW_TAPS * channels,
+                   "windows and stages of the tree");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -43,4 +54,5 @@ const struct cnnvp_unit cnnvp_unit_pooling = {
     .fini = cnnvp_window_fini,
     .access = cnnvp_window_access,
     .tiling = cnnvp_window_tiling,
+    .costs = pooling_costs,
 };

@@ -10,6 +10,7 @@
  * Not modelled: reading the table takes no time of its own; preset order tables (software issues those).
  */
 #include "scheduler.h"
+#include "unit/parts.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -243,6 +244,12 @@ static void fini(void *instance)
 }
 
 #define UNIT_STORAGE(name) offsetof(struct scheduler, reg) + REG_##name * sizeof(uint32_t)
+static void costs_of(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    cnnvp_say_sram(costs, 4u * params[PARAM_table_words], 1, "table");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, 16u, "counters");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_scheduler = {
@@ -259,4 +266,5 @@ const struct cnnvp_unit cnnvp_unit_scheduler = {
     .reg_written = reg_written,
     .reg_read = reg_read,
     .event = event,
+    .costs = costs_of,
 };

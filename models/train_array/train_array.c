@@ -12,6 +12,7 @@
  * delay is compute, fill and write-out cycles and what the buffers' ports add.
  */
 #include "train_array.h"
+#include "unit/parts.h"
 
 #include "cnnvp_buffer.h"
 
@@ -394,6 +395,17 @@ static void train_array_fini(void *self)
     free(array->ones);
 }
 
+static void train_array_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t columns = params[PARAM_arrays] * params[PARAM_cols];
+    const uint64_t pes = columns * params[PARAM_rows];
+    const uint32_t bits = (uint32_t)params[PARAM_mantissa_bits];
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, bits, pes, "multiplier of a PE");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, pes, "adder");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, columns, "column adders");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 3u * bits + 64u, pes, "operands, product, partial sum");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -407,4 +419,5 @@ const struct cnnvp_unit cnnvp_unit_train_array = {
     .init = train_array_init,
     .fini = train_array_fini,
     .access = train_array_access,
+    .costs = train_array_costs,
 };

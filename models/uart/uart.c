@@ -9,6 +9,7 @@
  * is set every poll_us.
  */
 #include "uart.h"
+#include "unit/parts.h"
 
 #include <string.h>
 
@@ -280,6 +281,12 @@ static int init(void *instance, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
+static void costs_of(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    (void)params;
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 8u, 40u, "FIFOs and registers");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_uart = {
@@ -293,4 +300,5 @@ const struct cnnvp_unit cnnvp_unit_uart = {
     .reset = reset,
     .access = access_bytes,
     .event = event,
+    .costs = costs_of,
 };

@@ -6,6 +6,7 @@
  * defines them. Not modelled: the single stages of the pipeline.
  */
 #include "lanes/lanes.h"
+#include "unit/parts.h"
 
 #define UNIT_DEF "variance/variance.def"
 #include "unit/unit_enums.inc"
@@ -25,6 +26,15 @@ static int variance_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
+static void variance_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = params[PARAM_fc_para] * params[PARAM_input_para];
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 3u * lanes, "differences, sums and their tree");
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, lanes, "squares");
+    cnnvp_say_part(costs, CNNVP_PART_DIVIDER, 32u, 2u * params[PARAM_input_para], "division and root");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 80u, lanes, "operands and sums");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -39,4 +49,5 @@ const struct cnnvp_unit cnnvp_unit_variance = {
     .fini = lanes_fini,
     .reset = lanes_reset,
     .access = lanes_access,
+    .costs = variance_costs,
 };

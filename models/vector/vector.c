@@ -9,6 +9,7 @@
  * Not modelled: the single stages of the pipeline; reuse of window inputs from lane to lane.
  */
 #include "lanes/lanes.h"
+#include "unit/parts.h"
 
 #define UNIT_DEF "vector/vector.def"
 #include "unit/unit_enums.inc"
@@ -28,6 +29,16 @@ static int vector_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
+static void vector_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = params[PARAM_lanes] * params[PARAM_units];
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, lanes, "multipliers");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 64u, 3u * lanes, "adders, subtractors, comparators");
+    cnnvp_say_part(costs, CNNVP_PART_DIVIDER, 32u, lanes, "dividers");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, LANES_OPERATORS * lanes, "a register for each operator");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 48u, lanes, "operands");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -42,4 +53,5 @@ const struct cnnvp_unit cnnvp_unit_vector = {
     .fini = lanes_fini,
     .reset = lanes_reset,
     .access = lanes_access,
+    .costs = vector_costs,
 };

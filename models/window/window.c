@@ -7,6 +7,7 @@
  * engine.c says.
  */
 #include "window_engine/engine.h"
+#include "unit/parts.h"
 
 #define UNIT_DEF "window/window.def"
 #include "unit/unit_enums.inc"
@@ -30,6 +31,20 @@ static int window_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
+static void window_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t channels = params[PARAM_input_para];
+    const uint64_t trees = params[PARAM_output_para];
+    const uint64_t taps = CNNVP_WINDOW_TAPS * channels * trees;
+    const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits];
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, taps, "a multiplier for each tap of each channel pair");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 36u, taps, "adder trees");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, trees, "update");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, CNNVP_WINDOW_TAPS * channels, "shift registers of the windows");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, taps, "kernels");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 36u, 2u * taps, "stages of multipliers and trees");
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -44,4 +59,5 @@ const struct cnnvp_unit cnnvp_unit_window = {
     .fini = cnnvp_window_fini,
     .access = cnnvp_window_access,
     .tiling = cnnvp_window_tiling,
+    .costs = window_costs,
 };

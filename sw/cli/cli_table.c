@@ -89,13 +89,6 @@ static int has_phases(const json_t *layers)
     return 0;
 }
 
-/* Of all the layer's cycles, waiting included. */
-static double utilization_of(const json_t *layer)
-{
-    const double cycles = number(layer, "cycles");
-    return cycles > 0 ? number(layer, "utilization") * number(layer, "compute_cycles") / cycles : 0;
-}
-
 cnnvp_result cli_print_layers(const char *json, FILE *stream)
 {
     json_t *root = NULL;
@@ -118,7 +111,7 @@ cnnvp_result cli_print_layers(const char *json, FILE *stream)
             stream,
             "%-*.*s  %-10s %-*s%12" PRId64 " %12" PRId64 " %6.1f%% %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n",
             width, width, text(layer, "name"), text(layer, "op"), phases ? 13 : 0, phases ? text(layer, "phase") : "",
-            whole(layer, "cycles"), whole(layer, "compute_cycles"), 100.0 * utilization_of(layer),
+            whole(layer, "cycles"), whole(layer, "compute_cycles"), 100.0 * number(layer, "utilization"),
             whole(layer, "input_words"), whole(layer, "dram_read_bytes"), whole(layer, "dram_write_bytes"), stalls);
     }
     (void)fputc('\n', stream);
@@ -167,9 +160,27 @@ static void print_schedule(const json_t *root, FILE *stream)
                       "block padding", 100.0 * number(padding, "max_difference") / number(padding, "max_magnitude"));
 }
 
-/* What limits the run. */
-static void print_summary(const json_t *summary, FILE *stream)
+#define SQUARE_MM 1e6 /* um2 */
+
+/* Units whose energy nobody says. */
+static void print_unknown(const json_t *names, FILE *stream)
 {
+    size_t index;
+    json_t *name;
+    if (json_array_size(names) == 0)
+        return;
+    (void)fprintf(stream, "%-20s", "energy not known of");
+    json_array_foreach(names, index, name)(void)
+        fprintf(stream, "%s %s", index == 0 ? " " : ",", json_string_value(name));
+    (void)fputc('\n', stream);
+}
+
+/* What limits the run. */
+static void print_summary(const json_t *root, FILE *stream)
+{
+    const json_t *summary = json_object_get(root, "summary");
+    const json_t *costs = json_object_get(root, "energy");
+    const json_t *area = json_object_get(root, "area");
     static const double prefixes[] = {1e6, 1e3, 1.0};
     static const char *const units[] = {"uJ", "nJ", "pJ"};
     const double energy = number(summary, "energy_per_image_pj");
@@ -187,8 +198,17 @@ static void print_summary(const json_t *summary, FILE *stream)
     while (unit + 1 < sizeof units / sizeof units[0] && energy < prefixes[unit])
         ++unit;
     if (energy > 0)
-        (void)fprintf(stream, "%-20s  %.4g %s an image, %.3g TOPS/W\n", "energy", energy / prefixes[unit], units[unit],
-                      number(summary, "tops_per_watt"));
+        (void)fprintf(
+            stream, "%-20s  %.4g %s an image, %.0f %% of it static, %.3g TOPS/W; sources say %.2g to %.2g times that\n",
+            "energy", energy / prefixes[unit], units[unit],
+            100.0 * number(costs, "static_pj") / number(costs, "total_pj"), number(summary, "tops_per_watt"),
+            number(costs, "low_pj") / number(costs, "total_pj"), number(costs, "high_pj") / number(costs, "total_pj"));
+    if (number(area, "total_um2") > 0)
+        (void)fprintf(stream, "%-20s  %.3g mm2 at %s, sources say %.3g to %.3g%s\n", "area",
+                      number(area, "total_um2") / SQUARE_MM, text(area, "technology"),
+                      number(area, "low_um2") / SQUARE_MM, number(area, "high_um2") / SQUARE_MM,
+                      json_array_size(json_object_get(area, "unknown")) != 0 ? "; not of all units" : "");
+    print_unknown(json_object_get(costs, "unknown"), stream);
     (void)fprintf(stream, "%-20s  %s (", "bound by", text(summary, "bound_by"));
     json_object_foreach(json_object_get(summary, "bound_shares"), name, share)
     {
@@ -258,7 +278,7 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     print_count(stream, "peak feature words", json_object_get(root, "storage"), "peak_feature_words");
     print_count(stream, "instructions", total, "accel_instructions");
     print_count(stream, "guest instructions", total, "guest_instructions");
-    print_summary(json_object_get(root, "summary"), stream);
+    print_summary(root, stream);
     print_detail(root, stream);
     (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));
     json_decref(root);

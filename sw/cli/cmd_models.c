@@ -179,6 +179,8 @@ static int print_text(const char *name, cnnvp_result *result)
     char *text = NULL;
     if (strcmp(name, "energy") == 0)
         *result = cnnvp_energy_text(&text);
+    else if (strcmp(name, "area") == 0)
+        *result = cnnvp_area_text(&text);
     else if (strcmp(name, "stats") == 0)
         *result = cnnvp_stats_text(&text);
     else if (strcmp(name, "onnx") == 0)
@@ -197,10 +199,11 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .parser = parse,
-        .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|energy|onnx|stats|values]",
+        .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|energy|area|onnx|stats|values]",
         .doc = "Lists the kinds of units, or a library's, or one kind's parameters, ports, registers and statistics; "
                "`energy`: the "
-               "energy tables; `onnx`: the operators that networks may have; `stats`: the members of the statistics; "
+               "energy tables; `area`: what parts of units take; `onnx`: the operators that networks may have; "
+               "`stats`: the members of the statistics; "
                "`values`: what training and labels add to them.",
     };
     const char *kind = NULL;

@@ -490,7 +490,7 @@ static int command(int argc, char **argv)
         .args_doc = "NETWORK.onnx",
         .doc =
             "Runs a network on the simulated accelerator and shows where every cycle and every byte goes."
-            "\vThe statistics are those of schema cnnvp-stats/1. Exit status: 0 done, 1 the run failed, 2 bad usage or "
+            "\vThe statistics are those of schema cnnvp-stats/2. Exit status: 0 done, 1 the run failed, 2 bad usage or "
             "input.",
         .children = children,
     };

@@ -46,8 +46,9 @@ static void write_layers(FILE *stream, const json_t *layers)
 {
     static const char *const before[] = {
         "index", "name", "op", "phase", "macs", "start_ps", "end_ps", "cycles", "compute_cycles"};
-    static const char *const after[] = {"utilization",     "input_words",      "weight_words",    "output_words",
-                                        "dram_read_bytes", "dram_write_bytes", "dram_burst_bytes"};
+    static const char *const after[] = {
+        "utilization",     "compute_utilization", "input_words",      "weight_words", "output_words",
+        "dram_read_bytes", "dram_write_bytes",    "dram_burst_bytes", "energy_pj"};
     const json_t *stalls = json_object_get(json_array_get(layers, 0), "stall_cycles");
     const char *cause;
     size_t index;
@@ -232,7 +233,8 @@ static void compare_layers(struct comparison *comparison, const json_t *a, const
 
 static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
 {
-    static const char *const sections[] = {"total", "summary", "memory", "storage", "energy", "units", "values"};
+    static const char *const sections[] = {
+        "total", "summary", "memory", "storage", "energy", "area", "units", "values"};
     section(comparison, "configuration", json_object_get(a, "platform"), json_object_get(b, "platform"));
     section(comparison, "network", json_object_get(a, "network"), json_object_get(b, "network"));
     compare_layers(comparison, json_object_get(a, "layers"), json_object_get(b, "layers"));
@@ -255,7 +257,7 @@ static cnnvp_result read_stats(const char *file, json_t **root, struct cnnvp_err
         return cnnvp_config_error(error, place, "%s", reason.text);
     }
     if (strncmp(text_of(*root, "schema"), "cnnvp-stats/", 12) != 0)
-        return cnnvp_config_error(error, file, "is no statistics file: its schema is not cnnvp-stats/1");
+        return cnnvp_config_error(error, file, "is no statistics file: its schema is not cnnvp-stats/2");
     return CNNVP_DONE;
 }
 

@@ -134,7 +134,7 @@ static void close_rows(struct rows *rows)
 }
 
 /* The sections whose numbers are columns. */
-static const char *const sections[] = {"total", "summary", "memory", "storage", "energy"};
+static const char *const sections[] = {"total", "summary", "memory", "storage", "energy", "area"};
 
 static int is_column(const void *sweep, const char *section, size_t length)
 {

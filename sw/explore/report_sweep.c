@@ -143,7 +143,7 @@ static void add_network(struct page *page, json_t *point, const json_t *network)
     (void)json_object_set_new(point, "network", json_integer((json_int_t)index_of(page->networks, text)));
 }
 
-static const char *const sections[] = {"total", "summary", "memory", "storage", "energy"};
+static const char *const sections[] = {"total", "summary", "memory", "storage", "energy", "area"};
 
 static int is_shown(const void *context, const char *section, size_t length)
 {

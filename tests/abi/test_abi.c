@@ -86,7 +86,7 @@ static void test_from_a_platform_file(void **state)
     assert_int_equal(result.time_ps, 4 * 2000);
     assert_int_equal(cnnvp_platform_stats(platform, &json), CNNVP_DONE);
     assert_non_null(strstr(json, "\"words\": 4"));
-    assert_non_null(strstr(json, "cnnvp-stats/1"));
+    assert_non_null(strstr(json, "cnnvp-stats/2"));
     free(json);
     cnnvp_platform_free(platform);
 }

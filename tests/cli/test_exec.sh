@@ -68,7 +68,7 @@ expect 0 exec pass.elf --stats stats.json --trace run.vcd --seed 3
 /usr/bin/python3 - <<'PYTHON' || fail "stats.json"
 import json
 stats = json.load(open("stats.json"))
-assert stats["schema"] == "cnnvp-stats/1" and stats["command"] == "exec" and "partial" not in stats
+assert stats["schema"] == "cnnvp-stats/2" and stats["command"] == "exec" and "partial" not in stats
 assert stats["total"]["guest_instructions"] > 5
 PYTHON
 [ -s run.vcd ] || fail "no trace"

@@ -17,7 +17,7 @@ says 'row hits           1016'
 cp out hex.out
 expect 0 memory dec.txt
 cmp -s out hex.out || fail "decimal and hexadecimal differ"
-grep -q '"schema": *"cnnvp-stats/1"' hex.json || fail "no schema in the statistics"
+grep -q '"schema": *"cnnvp-stats/2"' hex.json || fail "no schema in the statistics"
 /usr/bin/python3 -c '
 import json
 memory = json.load(open("hex.json"))["memory"]

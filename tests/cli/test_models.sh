@@ -28,11 +28,12 @@ network=$SOURCE/scripts/networks/lenet5.onnx
 expect 0 run "$network" -q --stats run.json
 expect 1 run "$network" -q --max-time 1us --stats partial.json
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" -q --schedule depth-first --block 2 --stats depth.json
+expect 0 run "$network" -q -p trainer --stats trainer.json
 expect 0 models stats
 cp out stats.txt
 expect 0 models values
 cp out values.txt
-python3 - run.json partial.json depth.json <<'PYTHON' || fail "statistics and their explanations"
+python3 - run.json partial.json depth.json trainer.json <<'PYTHON' || fail "statistics and their explanations"
 import json, re, sys
 
 def first_words(name):

@@ -11,7 +11,7 @@ expect 0 run "$network" --timing-only -q --stats b.json -s pe_array.rows=16 -s d
 # The table of layers says what the statistics say.
 [ "$(wc -l <a.csv)" = "$(($(sqlite3 :memory: "select json_array_length(json(readfile('a.json')), '\$.layers')") + 1))" ] ||
     fail "lines of a.csv"
-head -1 a.csv | grep -q '^index,name,op,phase,macs,start_ps,end_ps,cycles,compute_cycles,stall_cycles.bias,.*,dram_write_bytes,dram_burst_bytes$' ||
+head -1 a.csv | grep -q '^index,name,op,phase,macs,start_ps,end_ps,cycles,compute_cycles,stall_cycles.bias,.*,dram_write_bytes,dram_burst_bytes,energy_pj$' ||
     fail "head: $(head -1 a.csv)"
 sum=$(cut -d, -f8 a.csv | tail -n +2 | paste -sd+ | bc 2>/dev/null || echo none)
 wanted=$(sqlite3 :memory: "select sum(json_extract(value, '\$.cycles')) from json_each(json(readfile('a.json')), '\$.layers')")

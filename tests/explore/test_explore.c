@@ -445,7 +445,7 @@ static void test_sections(void **state)
 static const char program_text[] =
     "#!/bin/sh\nfor word in \"$@\"; do case $word in --stats=*) file=${word#--stats=};; --set=pe_array.rows=3) "
     "echo 'cnnvp: three is refused' >&2; exit 2;; esac; done\n"
-    "printf '{\"schema\": \"cnnvp-stats/1\", \"total\": {\"time_ps\": 5}, \"args\": \"%s\"}' \"$*\" >\"$file\"\n";
+    "printf '{\"schema\": \"cnnvp-stats/2\", \"total\": {\"time_ps\": 5}, \"args\": \"%s\"}' \"$*\" >\"$file\"\n";
 
 static int take_row(void *context, const struct cnnvp_row *row)
 {

@@ -18,7 +18,7 @@ parameters:
   pe_array.cols: {log2: [4, 16]}
   dram.preset: [ddr3-1600, ddr4-2400]
 constraints: ["pe_array.rows >= pe_array.cols"]
-objectives: [total.time_ps, energy.total_pj]
+objectives: [total.time_ps, energy.total_pj, area.total_um2]
 END
 
 # The table is the one that users script against.

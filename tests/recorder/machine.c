@@ -53,6 +53,13 @@ static const struct cnnvp_counter dram_counters[] = {
     {"queue", "requests"}, {"bandwidth", "bytes/s"}, {"functions", "function"}};
 static const struct cnnvp_port dram_ports[] = {{"port", CNNVP_PORT_MEM_TARGET, 0, 0, 0, ""}};
 
+static void array_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const struct cnnvp_part part = {
+        .kind = CNNVP_PART_MULTIPLIER, .bits = 16, .count = params[0] * params[0], .what = "multipliers"};
+    costs->part(costs->context, &part);
+}
+
 static const struct cnnvp_unit cpu = {.kind = "rv32", .stats = cpu_stats, .stat_count = COUNT(cpu_stats)};
 static const struct cnnvp_unit element = {
     .kind = "instruction",
@@ -69,7 +76,8 @@ static const struct cnnvp_unit array = {
     .stats = array_stats,
     .stat_count = COUNT(array_stats),
     .tracks = array_tracks,
-    .track_count = COUNT(array_tracks)};
+    .track_count = COUNT(array_tracks),
+    .costs = array_costs};
 static const struct cnnvp_unit buffer = {
     .kind = "buffer",
     .params = buffer_params,
@@ -112,14 +120,25 @@ const struct cnnvp_resolved *machine(void)
     return &platform;
 }
 
-const struct cnnvp_resolved *machine_with(const char *layer, const char *energy)
+static const struct cnnvp_resolved *with_extra(const char *layer, const char *energy,
+                                               void (*costs)(const uint64_t *params, const struct cnnvp_costs *costs))
 {
     static struct cnnvp_stat stat;
     static struct cnnvp_unit unit;
 
     stat = (struct cnnvp_stat){"odd", "", layer, energy, ""};
-    unit = (struct cnnvp_unit){.kind = "foreign", .stats = &stat, .stat_count = 1};
+    unit = (struct cnnvp_unit){.kind = "foreign", .stats = &stat, .stat_count = 1, .costs = costs};
     instances[INSTANCES] = (struct cnnvp_instance){.name = "extra", .model = "./libx.so:foreign", .unit = &unit};
     platform.instance_count = INSTANCES + 1;
     return &platform;
+}
+
+const struct cnnvp_resolved *machine_with(const char *layer, const char *energy)
+{
+    return with_extra(layer, energy, NULL);
+}
+
+const struct cnnvp_resolved *machine_that(void (*costs)(const uint64_t *params, const struct cnnvp_costs *costs))
+{
+    return with_extra(NULL, NULL, costs);
 }

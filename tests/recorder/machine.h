@@ -59,5 +59,7 @@ static inline void transfer(cnnvp_recorder *recorder, uint32_t link, uint64_t at
 
 /* The same with one more unit whose only statistic names this layer member and this energy entry (NULL: none). */
 const struct cnnvp_resolved *machine_with(const char *layer, const char *energy);
+/* The same with one that says what it costs. */
+const struct cnnvp_resolved *machine_that(void (*costs)(const uint64_t *params, const struct cnnvp_costs *costs));
 
 #endif

@@ -149,8 +149,8 @@ static void members_and_their_order(void **state)
     (void)cnnvp_recorder_link(recorder, ARRAY, DRAM);
     root = json_of(recorder, 1000);
     assert_members(root, "schema cnnvp command seed wall_seconds platform network total layers tensors units "
-                         "links memory storage energy summary values");
-    assert_string_equal(text(root, "schema"), "cnnvp-stats/1");
+                         "links memory storage energy area summary values");
+    assert_string_equal(text(root, "schema"), "cnnvp-stats/2");
     assert_string_equal(text(root, "command"), "run");
     assert_string_equal(text(root, "network.name"), "net.onnx");
     assert_string_equal(text(root, "network.xxh3"), "0000000000abcdef");
@@ -159,10 +159,11 @@ static void members_and_their_order(void **state)
     assert_close(real(root, "wall_seconds"), 0.25, 0);
     assert_members(member(root, "total"), "time_ps accel_cycles idle_cycles guest_instructions accel_instructions macs "
                                           "images images_per_s");
-    assert_members(
-        json_array_get(member(root, "layers"), 1),
-        "index name op phase macs pes start_ps end_ps cycles compute_cycles stall_cycles utilization "
-        "input_words weight_words output_words dram_read_bytes dram_write_bytes dram_burst_bytes bound_by energy_pj");
+    assert_members(json_array_get(member(root, "layers"), 1),
+                   "index name op phase macs pes start_ps end_ps cycles compute_cycles stall_cycles utilization "
+                   "compute_utilization "
+                   "input_words weight_words output_words dram_read_bytes dram_write_bytes dram_burst_bytes bound_by "
+                   "energy_pj static_pj");
     assert_members(member(json_array_get(member(root, "layers"), 1), "stall_cycles"),
                    "bias fill writeout vector input_port weight_port output_port input weight output instruction host");
     assert_members(json_array_get(member(root, "links"), 0), "from to read_bytes write_bytes transactions");
@@ -170,7 +171,8 @@ static void members_and_their_order(void **state)
                    "read_bytes write_bytes bursts burst_bytes row_hits row_misses row_conflicts refreshes "
                    "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s over_time");
     assert_members(member(root, "storage"), "peak_feature_words peak_feature_bytes");
-    assert_members(member(root, "energy"), "table total_pj no_layer_pj by_unit");
+    assert_members(member(root, "energy"),
+                   "table technology total_pj dynamic_pj static_pj low_pj high_pj no_layer_pj by_unit unknown");
     assert_members(member(root, "summary"),
                    "peak_share bandwidth_share energy_per_image_pj tops_per_watt bound_by bound_shares");
     assert_members(member(root, "summary.bound_shares"), "compute memory port vector core instruction pipeline");
@@ -290,7 +292,7 @@ static void sums_are_those_of_what_was_fed(void **state)
         assert_int_equal(count(layer, "input_words"), mine[ARRAY_INPUT_WORDS]);
         assert_int_equal(count(layer, "weight_words"), mine[ARRAY_WEIGHT_WORDS]);
         assert_int_equal(count(layer, "output_words"), mine[ARRAY_OUTPUT_WORDS]);
-        assert_close(real(layer, "utilization"),
+        assert_close(real(layer, "compute_utilization"),
                      (double)(layers[i].macs * 4) /
                          ((double)mine[ARRAY_COMPUTE] * (double)(layers[i].pes != 0 ? layers[i].pes : 64)),
                      1e-12);
@@ -429,12 +431,21 @@ static void energy_from_the_table(void **state)
     cnnvp_recorder_count(recorder, ARRAY, ARRAY_MACS, 0, 10);
     root = json_of(recorder, 1);
     /* 10 pJ per 64 bits at 8 KiB, twice that at 32 KiB; 1950 pJ per 64 bits off chip; 1.0 + 0.1 pJ a MAC. */
-    assert_close(real(root, "energy.by_unit.input_buffer"), 250, 1e-9);
-    assert_close(real(root, "energy.by_unit.output_buffer"), 500, 1e-9);
-    assert_close(real(root, "energy.by_unit.dram"), 1950, 1e-9);
-    assert_close(real(root, "energy.by_unit.pe_array"), 11, 1e-9);
-    assert_close(real(root, "energy.total_pj"), 2711, 1e-9);
+    assert_close(real(root, "energy.by_unit.input_buffer.dynamic_pj"), 250, 1e-9);
+    assert_close(real(root, "energy.by_unit.output_buffer.dynamic_pj"), 500, 1e-9);
+    assert_close(real(root, "energy.by_unit.dram.dynamic_pj"), 1950, 1e-9);
+    assert_close(real(root, "energy.by_unit.pe_array.dynamic_pj"), 11, 1e-9);
+    assert_close(real(root, "energy.dynamic_pj"), 2711, 1e-9);
     assert_null(member(root, "energy.by_unit.bus"));
+    /* The element says nothing of what it costs. */
+    assert_null(member(root, "energy.by_unit.instruction"));
+    assert_int_equal(json_array_size(member(root, "energy.unknown")), 1);
+    assert_string_equal(json_string_value(json_array_get(member(root, "energy.unknown"), 0)), "instruction");
+    /* 8 x 8 multipliers of 16 bits, 3.082 b2 + 10.6 b um2 each, 70 % of the area; 0.078 b2 uW each for a picosecond. */
+    assert_close(real(root, "area.total_um2"), 64 * (3.082 * 256 + 10.6 * 16) / 0.7, 1e-6);
+    assert_close(real(root, "energy.static_pj"), 0.001, 1e-9);
+    assert_close(real(root, "energy.low_pj"),
+                 500 * 0.53 + 250 * 0.53 + 1950 * 0.667 + 11 * 0.8 + 64 * 0.078 * 256 * 0.3e-6, 1e-6);
     json_decref(root);
 
     cnnvp_recorder_free(recorder);
@@ -462,11 +473,15 @@ static void energy_adds_up(void **state)
         cnnvp_recorder_count(recorder, BUFFER_B, BUFFER_WORDS, tag, 3 * tag + 2);
         cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, tag, 1000 + 13 * tag);
         cnnvp_recorder_count(recorder, ARRAY, ARRAY_MACS, tag, 11 * tag);
+        cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, tag, 5 * tag);
     }
-    root = json_of(recorder, 1);
+    root = json_of(recorder, 39 * 20 * 5 * 1000 + 777);
+    assert_true(real(root, "energy.static_pj") > 1);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
         char path[60];
-        (void)snprintf(path, sizeof path, "energy.by_unit.%s", units[i]);
+        (void)snprintf(path, sizeof path, "energy.by_unit.%s.dynamic_pj", units[i]);
+        by_unit += llround(1000 * real(root, path));
+        (void)snprintf(path, sizeof path, "energy.by_unit.%s.static_pj", units[i]);
         by_unit += llround(1000 * real(root, path));
     }
     for (size_t i = 0; i < json_array_size(member(root, "layers")); ++i)
@@ -535,6 +550,61 @@ static void indexes_out_of_range_count_nothing(void **state)
     assert_int_equal(cnnvp_recorder_total(recorder, ARRAY, ARRAY_STATS), 0);
     assert_int_equal(cnnvp_recorder_total(recorder, INSTANCES, 0), 0);
     cnnvp_recorder_free(recorder);
+}
+
+/* ---- what units say of their costs ---- */
+
+static struct cnnvp_part said_part;
+static struct cnnvp_range said_range;
+static uint32_t said_stat;
+
+static void say_part(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    (void)params;
+    costs->part(costs->context, &said_part);
+}
+
+static void say_energy(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    (void)params;
+    costs->energy(costs->context, said_stat, &said_range);
+}
+
+static void say_power(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    (void)params;
+    costs->power(costs->context, &said_range);
+}
+
+static void assert_costs_refused(void (*costs)(const uint64_t *, const struct cnnvp_costs *), const char *why)
+{
+    struct cnnvp_error error = {""};
+    cnnvp_recorder *recorder = NULL;
+
+    assert_int_equal(cnnvp_recorder_new(machine_that(costs), NULL, 0, &recorder, &error), CNNVP_BAD_INPUT);
+    if (strstr(error.text, why) == NULL || strstr(error.text, "extra") == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, why);
+}
+
+static void impossible_costs_are_refused(void **state)
+{
+    (void)state;
+    said_part = (struct cnnvp_part){.kind = (enum cnnvp_part_kind)77, .bits = 1, .count = 1, .what = "what"};
+    assert_costs_refused(say_part, "part \"what\"");
+    said_part = (struct cnnvp_part){.kind = CNNVP_PART_SRAM, .bytes = UINT64_MAX, .count = 1, .what = "huge"};
+    assert_costs_refused(say_part, "part \"huge\"");
+    said_range = (struct cnnvp_range){1, 2, 3};
+    said_stat = 5;
+    assert_costs_refused(say_energy, "no statistic");
+    said_stat = 0;
+    said_range = (struct cnnvp_range){-1, 2, 3};
+    assert_costs_refused(say_energy, "odd is -1");
+    said_range = (struct cnnvp_range){NAN, NAN, NAN};
+    assert_costs_refused(say_energy, "odd is nan");
+    said_range = (struct cnnvp_range){3, 2, 1};
+    assert_costs_refused(say_power, "power is 3, 2, 1");
+    said_range = (struct cnnvp_range){0, 0, INFINITY};
+    assert_costs_refused(say_power, "power is 0, 0, inf");
 }
 
 static void unknown_names_in_a_table_are_refused(void **state)
@@ -666,6 +736,7 @@ int main(void)
         cmocka_unit_test(tags_that_nobody_described),
         cmocka_unit_test(indexes_out_of_range_count_nothing),
         cmocka_unit_test(unknown_names_in_a_table_are_refused),
+        cmocka_unit_test(impossible_costs_are_refused),
         cmocka_unit_test(a_description_is_checked_and_copied),
         cmocka_unit_test(tensors_get_what_was_moved_for_them),
         cmocka_unit_test(a_partial_run_says_so),

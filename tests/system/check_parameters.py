@@ -114,7 +114,7 @@ def network_of(folder, name):
 
 
 def run(folder, preset, workload, settings):
-    """What came out: an error, or statistics without the configuration, and the output's bytes."""
+    """What came out: an error, or statistics without the configuration and costs, and the output's bytes."""
     command, network, base = workload
     with tempfile.TemporaryDirectory(dir=folder) as place:
         stats, output = os.path.join(place, "s.json"), os.path.join(place, "o")
@@ -132,8 +132,11 @@ def run(folder, preset, workload, settings):
             return "error " + done.stderr
         with open(stats, encoding="utf-8") as stream:
             counted = json.load(stream)
-        for member in ("platform", "command", "wall_seconds"):
+        for member in ("platform", "command", "wall_seconds", "energy", "area", "summary"):
             counted.pop(member, None)
+        for layer in counted["layers"]:
+            for member in ("energy_pj", "static_pj", "pes"):
+                layer.pop(member)
         counted["total"].pop("simulation_speed", None)
         with open(output + (".onnx" if command == "train" else ".npy"), "rb") as stream:
             return json.dumps(counted, sort_keys=True) + str(stream.read())

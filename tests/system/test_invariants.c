@@ -120,6 +120,35 @@ static void check_tensors(const json_t *tensors, const json_t *stats)
     }
 }
 
+static long long femtojoules(const json_t *stats, const char *path)
+{
+    return (long long)(1000 * cli_real(stats, path) + 0.5);
+}
+
+/* Over units and over layers, by counts and by time. */
+static void check_energy(const json_t *stats)
+{
+    const json_t *layers = json_object_get(stats, "layers");
+    long long by_unit = 0, by_layer = 0;
+    const char *name;
+    json_t *unit;
+    json_object_foreach(json_object_get(json_object_get(stats, "energy"), "by_unit"), name, unit)
+    {
+        by_unit += femtojoules(unit, "dynamic_pj") + femtojoules(unit, "static_pj");
+    }
+    for (size_t i = 0; i < json_array_size(layers); ++i) {
+        const json_t *layer = json_array_get(layers, i);
+        by_layer += femtojoules(layer, "energy_pj");
+        assert_true(femtojoules(layer, "static_pj") > 0);
+        assert_true(femtojoules(layer, "static_pj") <= femtojoules(layer, "energy_pj"));
+    }
+    assert_int_equal(by_unit, femtojoules(stats, "energy.total_pj"));
+    assert_int_equal(by_unit, femtojoules(stats, "energy.dynamic_pj") + femtojoules(stats, "energy.static_pj"));
+    assert_int_equal(by_unit, by_layer + femtojoules(stats, "energy.no_layer_pj"));
+    assert_true(cli_real(stats, "energy.low_pj") < cli_real(stats, "energy.total_pj"));
+    assert_true(cli_real(stats, "energy.high_pj") > cli_real(stats, "energy.total_pj"));
+}
+
 static void check_accounting(const json_t *stats)
 {
     const json_t *layers = json_object_get(stats, "layers");
@@ -146,6 +175,7 @@ static void check_accounting(const json_t *stats)
     assert_int_equal(sum_over_time(stats, "write_bytes"), cli_number(stats, "memory.write_bytes"));
     check_tensors(json_object_get(stats, "tensors"), stats);
     check_array_links(stats);
+    check_energy(stats);
     assert_int_equal(sum_over(layers, "macs"), cli_number(stats, "total.macs"));
     assert_int_equal(sum_over(layers, "compute_cycles"), array_count(stats, "compute_cycles"));
 }

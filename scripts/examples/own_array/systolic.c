@@ -203,6 +203,20 @@ static const struct cnnvp_stat stats[STAT_COUNT] = {
     [STAT_saturations] = {"saturations", "words", "values.saturations", NULL, "results clipped at write-out"},
 };
 
+/* What it is made of: area, leakage and the clock of registers follow from the platform's technology. */
+static void systolic_costs(const uint64_t *values, const struct cnnvp_costs *costs)
+{
+    const uint64_t pes = values[PARAM_rows] * values[PARAM_cols];
+    const uint32_t sets = values[PARAM_preload] == PRELOAD_double ? 2u : 1u; /* of weights */
+    const struct cnnvp_part parts[] = {
+        {CNNVP_PART_MULTIPLIER, 16, pes, 0, "multiplier of a PE"},
+        {CNNVP_PART_ADDER, (uint32_t)values[PARAM_acc_bits], pes, 0, "adder"},
+        {CNNVP_PART_REGISTER, 16 + 16 * sets + (uint32_t)values[PARAM_acc_bits], pes, 0, "input, weights, sum"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
+        costs->part(costs->context, &parts[i]);
+}
+
 static const struct cnnvp_unit systolic = {
     .struct_size = sizeof(struct cnnvp_unit),
     .abi_major = CNNVP_ABI_MAJOR,
@@ -223,6 +237,7 @@ static const struct cnnvp_unit systolic = {
     .fini = systolic_fini,
     .access = systolic_access,
     .tiling = systolic_tiling,
+    .costs = systolic_costs,
 };
 
 const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)

@@ -27,7 +27,8 @@ function short(value, digits = 3) { return scaled(value, digits, [[1e12, "T"], [
 /* How the numbers of a statistic are written on an axis, by the unit that its name ends with. */
 function writer(path) {
     if (/_ps$/.test(path)) return (value, digits) => scaled(value, digits, times, " ps");
-    if (/_pj(\.|$)/.test(path) || /^energy\.by_unit\./.test(path)) return (value, digits) => scaled(value, digits, energies, " pJ");
+    if (/_pj(\.|$)/.test(path)) return (value, digits) => scaled(value, digits, energies, " pJ");
+    if (/_um2$/.test(path) || /^area\.by_unit\./.test(path)) return (value, digits) => scaled(value, digits, [[1e6, " mm2"]], " um2");
     return short;
 }
 /* An end of an axis: a file without its folder, a number that is not too long. */

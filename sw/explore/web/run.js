@@ -163,8 +163,7 @@ over("Counters", counted.filter(s => s.kind === "counter" && !isBuffer(s)).map(s
 /* ---- roofline ---- */
 const measured = layers.filter(l => l.macs && l.cycles);
 if (measured.length) {
-    const sample = measured.reduce((a, b) => b.utilization > a.utilization ? b : a); /* least rounded */
-    const pes = sample.utilization ? Math.round(sample.macs / (sample.utilization * sample.compute_cycles)) : 0;
+    const pes = Math.max(...measured.map(l => l.pes));
     const array = stats.platform.units.pe_array || {}, mhz = array.clock_mhz || 1000, peak = pes * mhz * 1e6;
     const part = Object.values(stats.units).find(u => u.bus_bytes_per_s);
     const bandwidth = part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s || stats.memory.mean_bytes_per_s;
@@ -190,11 +189,23 @@ if (measured.length) {
     });
 }
 /* ---- energy ---- */
-const energy = Object.entries(stats.energy.by_unit).filter(e => e[1]);
-if (energy.length) { make(document.body, "h2", "Energy by unit"); bars(document.body, energy.map(([name, pj]) => ({ name, values: { energy: pj } })), [{ name: "energy", colour: "#c0932a" }], "pJ"); }
+const parts = [{ name: "dynamic", colour: "#c0932a" }, { name: "static", colour: "#8d7b55" }];
+const energy = Object.entries(stats.energy.by_unit).filter(e => e[1].dynamic_pj + e[1].static_pj);
+if (energy.length) {
+    make(document.body, "h2", "Energy by unit");
+    bars(document.body, energy.map(([name, of]) => ({ name, values: { dynamic: of.dynamic_pj, static: of.static_pj } })), parts, "pJ");
+    make(document.body, "h2", "Energy by layer");
+    bars(document.body, layers.filter(l => l.energy_pj).map(l => ({ name: l.name, values: { dynamic: l.energy_pj - l.static_pj, static: l.static_pj } })), parts, "pJ");
+}
+/* ---- area ---- */
+const area = Object.entries(stats.area.by_unit).filter(e => e[1]);
+if (area.length) {
+    make(document.body, "h2", "Area by unit, " + stats.area.technology);
+    bars(document.body, area.map(([name, um2]) => ({ name, values: { area: um2 } })), [{ name: "area", colour: "#5b8f6a" }], "um2");
+}
 /* ---- layers as numbers ---- */
 make(document.body, "h2", "Layers");
-const columns = ["name", "op", "phase", "macs", "cycles", "compute_cycles", ...causes.map(c => "stall " + c), "utilization", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes"];
+const columns = ["name", "op", "phase", "macs", "cycles", "compute_cycles", ...causes.map(c => "stall " + c), "utilization", "compute_utilization", "energy_pj", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes"];
 make(document.body, "div", null, { id: "layers" });
 sortable(document.getElementById("layers"), columns, layers, (l, i) => columns[i].startsWith("stall ") ? l.stall_cycles[columns[i].slice(6)] : l[columns[i]]);
 drawTimeline();

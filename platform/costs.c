@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What instances cost.
+ *
+ * Modelled: area of logic cells and SRAMs; leakage; the clock of registers; an SRAM's accesses by the square root of a
+ * bank's size, and the way from the bank, half the side of all banks together; energies that units say themselves.
+ * Not modelled: activity of idle operators beyond the clock, voltage and frequency scaling, power gating, I/O cells of
+ * the chip, routing beyond the share that cells leave free. Sources of all constants: technology.def, energy.def.
+ */
+#include "costs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct component {
+    double square, linear, square_uw, linear_uw;
+} components[] = {
+#define CNNVP_COMPONENT(name, square, linear, square_uw, linear_uw, help) \
+    [CNNVP_PART_##name] = {square, linear, square_uw, linear_uw},
+#include "technology.def"
+};
+
+#define CNNVP_CONSTANT(name, low, typical, high, unit, help) \
+    static const struct cnnvp_range name = {low, typical, high};
+#include "technology.def"
+
+#define SRAM_REFERENCE_BYTES 8192.0 /* that the table's entries are for */
+#define BITS_A_KIB 8192.0
+#define MICROWATTS 1000.0 /* a milliwatt */
+
+struct bill {
+    const struct cnnvp_technology *technology;
+    struct cnnvp_instance_costs *costs;
+    const struct cnnvp_unit *unit;
+    double mhz;
+    double sram_bits, sram_bank_bytes;
+    char wrong[160]; /* the first thing that is impossible */
+};
+
+#define MOST_PARTS (UINT64_C(1) << 40)
+#define MOST_BITS 65536u
+#define MOST_BYTES (UINT64_C(1) << 40)
+#define MOST_COST 1e12 /* pJ, mW */
+
+static void add(struct cnnvp_range *sum, double low, double typical, double high)
+{
+    sum->low += low;
+    sum->typical += typical;
+    sum->high += high;
+}
+
+static int is_range(const struct cnnvp_range *range)
+{
+    return range->low >= 0 && range->low <= range->typical && range->typical <= range->high && range->high <= MOST_COST;
+}
+
+static void refuse_range(struct bill *bill, const char *what, const struct cnnvp_range *range)
+{
+    if (bill->wrong[0] == '\0')
+        (void)snprintf(bill->wrong, sizeof bill->wrong,
+                       "%.60s is %g, %g, %g; it goes from a lowest to a highest number, 0 to 10^12", what, range->low,
+                       range->typical, range->high);
+}
+
+static void add_sram(struct bill *bill, const struct cnnvp_part *part)
+{
+    const struct cnnvp_technology *technology = bill->technology;
+    const double bits = 8.0 * (double)part->bytes * (double)part->count;
+    const double kib = bits / BITS_A_KIB * technology->leakage / MICROWATTS;
+    add(&bill->costs->area_um2, bits * technology->sram_um2.low, bits * technology->sram_um2.typical,
+        bits * technology->sram_um2.high);
+    add(&bill->costs->milliwatts, kib * sram_leakage.low, kib * sram_leakage.typical, kib * sram_leakage.high);
+    bill->sram_bits += bits;
+    if ((double)part->bytes > bill->sram_bank_bytes)
+        bill->sram_bank_bytes = (double)part->bytes;
+}
+
+static void add_part(void *context, const struct cnnvp_part *part)
+{
+    struct bill *bill = context;
+    if ((unsigned)part->kind > CNNVP_PART_CORE || part->count > MOST_PARTS || part->bits > MOST_BITS ||
+        part->bytes > MOST_BYTES) {
+        if (bill->wrong[0] == '\0')
+            (void)snprintf(bill->wrong, sizeof bill->wrong,
+                           "part \"%.60s\": kind %u, %u bits and %" PRIu64 " bytes, %" PRIu64 " times, is none",
+                           part->what != NULL ? part->what : "", (unsigned)part->kind, (unsigned)part->bits,
+                           part->bytes, part->count);
+        return;
+    }
+    const struct component *component = &components[part->kind];
+    const double bits = (double)part->bits;
+    const double count = (double)part->count;
+    bill->costs->has_area = 1;
+    if (part->kind == CNNVP_PART_SRAM) {
+        add_sram(bill, part);
+        return;
+    }
+    const double area = count * (component->square * bits * bits + component->linear * bits) * bill->technology->area;
+    const double leakage = count * (component->square_uw * bits * bits + component->linear_uw * bits) *
+                           bill->technology->leakage / MICROWATTS;
+    add(&bill->costs->area_um2, area / placed.high, area / placed.typical, area / placed.low);
+    add(&bill->costs->milliwatts, leakage * logic_leakage.low, leakage * logic_leakage.typical,
+        leakage * logic_leakage.high);
+    if (part->kind == CNNVP_PART_REGISTER) {
+        const double toggles = count * bits * bill->mhz * bill->technology->energy / MICROWATTS; /* pJ * MHz are uW */
+        add(&bill->costs->milliwatts, toggles * clock.low, toggles * clock.typical, toggles * clock.high);
+    }
+}
+
+static void set_energy(void *context, uint32_t stat, const struct cnnvp_range *picojoules)
+{
+    struct bill *bill = context;
+    if (stat >= bill->unit->stat_count || !is_range(picojoules)) {
+        refuse_range(bill, stat < bill->unit->stat_count ? bill->unit->stats[stat].name : "no statistic", picojoules);
+        return;
+    }
+    bill->costs->own[stat] = *picojoules;
+    bill->costs->says_energy = 1;
+}
+
+static void add_power(void *context, const struct cnnvp_range *milliwatts)
+{
+    struct bill *bill = context;
+    if (!is_range(milliwatts)) {
+        refuse_range(bill, "power", milliwatts);
+        return;
+    }
+    add(&bill->costs->milliwatts, milliwatts->low, milliwatts->typical, milliwatts->high);
+}
+
+double cnnvp_costs_clock(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance)
+{
+    const struct cnnvp_instance *other = cnnvp_instance_clock(resolved, instance);
+    const struct cnnvp_instance *source = other != NULL ? other : instance;
+    for (size_t i = 0; source->unit != NULL && i < source->unit->param_count; ++i)
+        if (strcmp(source->unit->params[i].name, "clock_mhz") == 0)
+            return (double)source->values[i];
+    return 0;
+}
+
+/* The square root is exact to the last bit by IEEE 754, so all of this is the same everywhere. */
+static void finish_sram(struct bill *bill)
+{
+    const double side = sqrt(bill->sram_bits * bill->technology->sram_um2.typical);
+    const double factor = sqrt(bill->sram_bank_bytes / SRAM_REFERENCE_BYTES);
+    if (bill->sram_bits <= 0)
+        return;
+    bill->costs->sram = (struct cnnvp_range){factor, factor, factor};
+    const double way = side / 2.0 * bill->technology->energy / 1000.0;
+    bill->costs->sram_wire_pj = (struct cnnvp_range){way * wire.low, way * wire.typical, way * wire.high};
+}
+
+cnnvp_result cnnvp_costs_init(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
+                              struct cnnvp_instance_costs *costs, struct cnnvp_error *error)
+{
+    const struct cnnvp_unit *unit = instance->unit;
+    memset(costs, 0, sizeof *costs);
+    if (unit == NULL || unit->costs == NULL)
+        return CNNVP_DONE;
+    costs->own = calloc(unit->stat_count + 1u, sizeof *costs->own);
+    if (costs->own == NULL) {
+        (void)snprintf(error->text, sizeof error->text, "there is not enough memory");
+        return CNNVP_FAILED;
+    }
+    for (size_t i = 0; i < unit->stat_count; ++i)
+        costs->own[i].high = -1.0;
+    struct bill bill = {.unit = unit,
+                        .technology = cnnvp_technology_of(resolved->energy),
+                        .costs = costs,
+                        .mhz = cnnvp_costs_clock(resolved, instance)};
+    const struct cnnvp_costs said = {sizeof said, &bill, add_part, set_energy, add_power};
+    unit->costs(instance->values, &said);
+    finish_sram(&bill);
+    costs->known = 1;
+    if (bill.wrong[0] == '\0')
+        return CNNVP_DONE;
+    (void)snprintf(error->text, sizeof error->text, "unit %s (%s): its costs: %s", instance->name, instance->model,
+                   bill.wrong);
+    return CNNVP_BAD_INPUT;
+}
+
+void cnnvp_costs_fini(struct cnnvp_instance_costs *costs)
+{
+    free(costs->own);
+    costs->own = NULL;
+}
+
+static int says_own(const struct cnnvp_instance_costs *costs, uint32_t stat)
+{
+    return costs->own != NULL && costs->own[stat].high >= 0;
+}
+
+int cnnvp_costs_counts(const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs, uint32_t stat)
+{
+    return instance->unit->stats[stat].energy != NULL || says_own(costs, stat);
+}
+
+struct cnnvp_range cnnvp_costs_energy(const struct cnnvp_energy_table *table, const struct cnnvp_instance *instance,
+                                      const struct cnnvp_instance_costs *costs, uint32_t stat)
+{
+    const char *name = instance->unit->stats[stat].energy;
+    const int own = says_own(costs, stat);
+    if (own && table->own_energies)
+        return costs->own[stat];
+    const int replaced = table->own_energies && costs->says_energy;
+    if (name == NULL || (replaced && cnnvp_energy_find(name) == CNNVP_ENERGY_dram_byte))
+        return (struct cnnvp_range){0, 0, 0};
+    return cnnvp_energy_of(table, cnnvp_energy_find(name), instance, costs);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What instances cost: area, static power and the energy of a count, from what their units say that they are made of
+ * (`costs` in cnnvp_model.h), the platform's technology (technology.def) and its energy table (energy.h). */
+#ifndef CNNVP_PLATFORM_COSTS_H
+#define CNNVP_PLATFORM_COSTS_H
+
+#include "config.h"
+#include "energy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cnnvp_instance_costs {
+    int known;       /* the unit says what it is made of, or what it costs */
+    int says_energy; /* of some of its statistics */
+    int has_area;    /* with parts in the platform's technology; else it is off chip */
+    struct cnnvp_range area_um2;
+    struct cnnvp_range milliwatts;   /* static: leakage, clock, standby */
+    struct cnnvp_range sram;         /* what multiplies an SRAM's entries; typical 0: the unit has none */
+    struct cnnvp_range sram_wire_pj; /* and what a bit takes on its way */
+    struct cnnvp_range *own;         /* of each statistic; high < 0: the unit does not say. NULL: of none */
+};
+
+/* BAD_INPUT: what the unit says is impossible; FAILED: there is no memory. *costs is to be given to cnnvp_costs_fini
+ * even so. */
+CNNVP_MUST_USE cnnvp_result cnnvp_costs_init(const struct cnnvp_resolved *resolved,
+                                             const struct cnnvp_instance *instance, struct cnnvp_instance_costs *costs,
+                                             struct cnnvp_error *error);
+void cnnvp_costs_fini(struct cnnvp_instance_costs *costs);
+
+/* MHz of an instance, its own or that of the instance that `clock:` names; 0: it has none. */
+double cnnvp_costs_clock(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance);
+
+/* Picojoules of one count of a statistic; 0 where it costs nothing. */
+struct cnnvp_range cnnvp_costs_energy(const struct cnnvp_energy_table *table, const struct cnnvp_instance *instance,
+                                      const struct cnnvp_instance_costs *costs, uint32_t stat);
+/* 1 where it may cost something. */
+int cnnvp_costs_counts(const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs, uint32_t stat);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Energies of commands against numbers worked out by hand from the currents of a device. */
+#include "dram/dram_power.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define UNIT_DEF "dram/dram.def"
+#include "unit/unit_enums.inc"
+
+struct said {
+    struct cnnvp_range energies[STAT_COUNT];
+    struct cnnvp_range power;
+};
+
+static void on_energy(void *context, uint32_t stat, const struct cnnvp_range *picojoules)
+{
+    struct said *said = context;
+    said->energies[stat] = *picojoules;
+}
+
+static void on_power(void *context, const struct cnnvp_range *milliwatts)
+{
+    struct said *said = context;
+    said->power = *milliwatts;
+}
+
+static void ask(const struct dram_options *options, struct said *said)
+{
+    const struct cnnvp_costs costs = {
+        .struct_size = sizeof costs, .context = said, .energy = on_energy, .power = on_power};
+    memset(said, 0, sizeof *said);
+    cnnvp_dram_power(options, &costs);
+}
+
+static void assert_near(double value, double expected)
+{
+    if (value < expected - 0.06 || value > expected + 0.06)
+        fail_msg("%.2f, not %.2f", value, expected);
+}
+
+/* In the order of the parts: ACT and PRE, RD and WR without pins, REF, standby with and without an open row (mW). */
+static void test_parts(void **state)
+{
+    static const struct {
+        uint32_t preset;
+        double activate, read, write, refresh, open, closed;
+    } parts[] = {
+        {0, 10651.5, 3996.0, 3996.0, 733320, 550.8, 388.8},
+        {1, 9.6 * 419 * 0.833, 9.6 * 92 * 4 * 0.833, 9.6 * 80 * 4 * 0.833, 9.6 * 207 * 433 * 0.833, 412.8, 326.4},
+        {2, 4200.0, 2784.0, 2352.0, 9.6 * 198 * 576 * 0.625, 499.2, 355.2},
+        {3, 2409.375, 2695.0, 1980.0, (1.8 * 7.75 + 1.1 * 60) * 2 * 288 * 0.625, 74.1, 66.6},
+        {4, 828.0, 804.0, 1068.0, 1.2 * 195 * 350, 66.0, 48.0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        struct dram_options options;
+        struct said said;
+        cnnvp_dram_options_init(&options);
+        options.preset = parts[i].preset;
+        ask(&options, &said);
+        assert_near(said.energies[STAT_activates].typical, parts[i].activate);
+        assert_near(said.energies[STAT_reads].low, parts[i].read);
+        assert_near(said.energies[STAT_writes].low, parts[i].write);
+        assert_near(said.energies[STAT_refreshes].typical, parts[i].refresh);
+        assert_near(said.power.typical, parts[i].open);
+        assert_near(said.power.low, parts[i].closed);
+        assert_true(said.energies[STAT_reads].typical > said.energies[STAT_reads].low);
+    }
+}
+
+/* Each rank of each channel stands by. */
+static void test_ranks(void **state)
+{
+    struct dram_options options;
+    struct said one, eight;
+    (void)state;
+    cnnvp_dram_options_init(&options);
+    ask(&options, &one);
+    options.channels = 4;
+    options.ranks = 2;
+    ask(&options, &eight);
+    assert_near(eight.power.typical, 8 * one.power.typical);
+    assert_near(eight.energies[STAT_activates].typical, one.energies[STAT_activates].typical);
+}
+
+/* An overridden timing counts: twice the time in refresh, twice the energy. */
+static void test_timing(void **state)
+{
+    struct dram_options options;
+    struct said one, two;
+    (void)state;
+    cnnvp_dram_options_init(&options);
+    ask(&options, &one);
+    options.timings[DRAM_T_rfc] = 2 * 433;
+    ask(&options, &two);
+    assert_near(two.energies[STAT_refreshes].typical, 2 * one.energies[STAT_refreshes].typical);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts), cmocka_unit_test(test_ranks), cmocka_unit_test(test_timing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
