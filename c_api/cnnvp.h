@@ -58,6 +58,8 @@ const char *cnnvp_did_you_mean(const char *wanted, const char *const *names);
 
 /* The built-in energy tables, for a person. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);
+/* The reference of the instruction set: opcodes, status bits, descriptors, what each waits for. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_isa_text(char **text);
 /* What parts of units take in area and static power, with sources and ranges. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_area_text(char **text);
 /* What the members of the statistics mean, for a person. Free with free(). */

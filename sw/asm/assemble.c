@@ -105,7 +105,7 @@ static cnnvp_result parse_register(struct assembler *self, uint32_t *number)
         const struct asm_name field = cnnvp_asm_name(lexer);
         offset = field.text != NULL ? cnnvp_asm_find_register(symbol->descriptor, field.text, field.length) : -1;
         if (offset < 0)
-            return cnnvp_asm_fail(lexer, at, "the %s descriptor has no register of this name, see descriptors.def",
+            return cnnvp_asm_fail(lexer, at, "the %s descriptor has no register of this name, see `cnnvp models isa`",
                                   symbol->descriptor);
     }
     *number = (uint32_t)(symbol->value + offset);

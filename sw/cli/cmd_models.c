@@ -179,6 +179,8 @@ static int print_text(const char *name, cnnvp_result *result)
     char *text = NULL;
     if (strcmp(name, "energy") == 0)
         *result = cnnvp_energy_text(&text);
+    else if (strcmp(name, "isa") == 0)
+        *result = cnnvp_isa_text(&text);
     else if (strcmp(name, "area") == 0)
         *result = cnnvp_area_text(&text);
     else if (strcmp(name, "stats") == 0)
@@ -199,9 +201,9 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .parser = parse,
-        .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|energy|area|onnx|stats|values]",
+        .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|isa|energy|area|onnx|stats|values]",
         .doc = "Lists the kinds of units, or a library's, or one kind's parameters, ports, registers and statistics; "
-               "`energy`: the "
+               "`isa`: the instruction set; `energy`: the "
                "energy tables; `area`: what parts of units take; `onnx`: the operators that networks may have; "
                "`stats`: the members of the statistics; "
                "`values`: what training and labels add to them.",

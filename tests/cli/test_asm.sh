@@ -28,4 +28,17 @@ expect 0 asm again.s -o again.bin
 cmp -s halt.bin again.bin || fail "the round trip is not exact"
 expect 0 disasm halt.bin -o file.s
 cmp -s file.s again.s || fail "-o and standard output differ"
+
+# The reference: its examples are legal, one of each instruction, and what they wait for is there.
+expect 0 models isa
+sed -n 's/^    example *//p' out >examples.s
+[ "$(wc -l <examples.s)" = "$(grep -c '^    operands ' out)" ] && [ "$(wc -l <examples.s)" -gt 50 ] || fail "examples"
+says "    waits for   array, input half, weight half, output half"
+says "    base + 13  acc_addr "
+says "without it: vector"
+expect 0 asm examples.s -o examples.bin
+expect 0 disasm examples.bin
+sed 's/[ .].*//' examples.s >wanted
+sed -n 's/^ *\([a-z]*\)[. ;].*/\1/p' out | grep -v '^$' >found
+cmp -s wanted found || fail "examples do not read back: $(diff wanted found | head -3)"
 finish
