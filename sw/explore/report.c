@@ -37,6 +37,7 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, enum cnnvp_pag
         return cnnvp_config_no_memory(error);
     (void)fputs(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
         "style-src 'unsafe-inline'; img-src data:\">\n<title>cnnvp</title>\n<style>\n",
         stream);

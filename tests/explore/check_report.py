@@ -77,7 +77,13 @@ def check_run(dom, source):
     head = dom.rows[0][1]
     stats = json.load(open(source + "/stats.json"))
     layers, bound = stats["layers"], stats["summary"]["bound_by"]
-    assert f"Bound by {bound} (" in open(page).read(), "the page does not say what binds"
+    summary = Tables("summary")
+    summary.feed(open(page).read())
+    headline = {cells[0]: cells[1:] for _, cells in summary.rows}
+    assert headline["bound by"][0] == bound, "the page does not say what binds"
+    assert headline["share of peak arithmetic"][0] == f"{100 * stats['summary']['peak_share']:.1f} %", headline
+    assert any(name.startswith("area at ") and "mm2" in cells[0] for name, cells in headline.items()), headline
+    assert "static" in headline["energy"][1] and "by other sources" in headline["energy"][1], headline
     assert len(dom.rows) == len(layers) + 1
     for layer, (_, cells) in zip(layers, dom.rows[1:]):
         for name, text in zip(head, cells):

@@ -4,6 +4,10 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const colours = ["#1f6fd1", "#d1571f", "#2a9d4a", "#8a4fc0", "#c0932a", "#c03a6b", "#2aa3a8", "#7a7a7a", "#5b7a1f",
     "#a33", "#16344f", "#e39ac2", "#6fae9a", "#b3a08a"];
+/* Colours of the page's style, light or dark, and the width that it has. */
+const style = getComputedStyle(document.documentElement), styled = name => style.getPropertyValue(name).trim();
+const ink = styled("--ink"), soft = styled("--soft"), line = styled("--line");
+const wide = Math.max(320, Math.min(1600, document.documentElement.clientWidth - 40));
 function make(parent, name, text, properties) {
     const element = document.createElement(name);
     if (text !== undefined && text !== null) element.textContent = text;
@@ -23,6 +27,7 @@ function scaled(value, digits, steps, unit) {
 }
 const times = [[1e12, " s"], [1e9, " ms"], [1e6, " us"], [1e3, " ns"]];
 const energies = [[1e12, " J"], [1e9, " mJ"], [1e6, " uJ"], [1e3, " nJ"]];
+function grouped(value) { return String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f"); }
 function short(value, digits = 3) { return scaled(value, digits, [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]], ""); }
 /* How the numbers of a statistic are written on an axis, by the unit that its name ends with. */
 function writer(path) {
@@ -30,6 +35,12 @@ function writer(path) {
     if (/_pj(\.|$)/.test(path)) return (value, digits) => scaled(value, digits, energies, " pJ");
     if (/_um2$/.test(path) || /^area\.by_unit\./.test(path)) return (value, digits) => scaled(value, digits, [[1e6, " mm2"]], " um2");
     return short;
+}
+/* Numbers by value, sizes by their bytes, everything else as text. */
+function inOrder(a, b) {
+    const value = v => typeof v === "number" ? v : (([, n, unit]) => n * { "": 1, KiB: 1024, MiB: 1048576, GiB: 1073741824 }[unit])(/^(\d+)(KiB|MiB|GiB|)$/.exec(v) || [0, NaN, ""]);
+    const x = value(a), y = value(b);
+    return isNaN(x) || isNaN(y) ? (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0) : x - y;
 }
 /* An end of an axis: a file without its folder, a number that is not too long. */
 function ends(value) {
@@ -44,7 +55,8 @@ function tip(event, text) {
     tipElement.style.left = Math.min(event.clientX + 14, innerWidth - tipElement.offsetWidth - 6) + "px";
     tipElement.style.top = Math.min(event.clientY + 14, innerHeight - tipElement.offsetHeight - 6) + "px";
 }
-function canvas(parent, width, height) {
+function canvas(parent, most, height) {
+    const width = Math.min(most, wide);
     const element = make(parent, "canvas"), ratio = window.devicePixelRatio || 1;
     element.width = width * ratio; element.height = height * ratio;
     element.style.width = width + "px"; element.style.height = height + "px";
@@ -90,7 +102,7 @@ function tickTexts(list, one) {
 function axes(c, box, xscale, yscale) {
     const g = c.context, xs = xscale.ticks(xscale.low, xscale.high, 7), ys = yscale.ticks(yscale.low, yscale.high, 6);
     const xtexts = tickTexts(xs, xscale), ytexts = tickTexts(ys, yscale);
-    g.clearRect(0, 0, c.width, c.height); g.strokeStyle = "#d5d9e0"; g.fillStyle = "#5b6676"; g.lineWidth = 1;
+    g.clearRect(0, 0, c.width, c.height); g.strokeStyle = line; g.fillStyle = soft; g.lineWidth = 1;
     g.textAlign = "center"; g.textBaseline = "top";
     xs.forEach((t, i) => {
         const x = box.left + (t - xscale.low) / (xscale.high - xscale.low) * (box.right - box.left);
@@ -101,7 +113,7 @@ function axes(c, box, xscale, yscale) {
         const y = box.bottom - (t - yscale.low) / (yscale.high - yscale.low) * (box.bottom - box.top);
         g.beginPath(); g.moveTo(box.left, y); g.lineTo(box.right, y); g.stroke(); g.fillText(ytexts[i], box.left - 4, y);
     });
-    g.fillStyle = "#1c2430"; g.textAlign = "center"; g.fillText(xscale.name, (box.left + box.right) / 2, c.height - 8);
+    g.fillStyle = ink; g.textAlign = "center"; g.fillText(xscale.name, (box.left + box.right) / 2, c.height - 8);
     g.save(); g.translate(10, (box.top + box.bottom) / 2); g.rotate(-Math.PI / 2); g.fillText(yscale.name, 0, 0); g.restore();
 }
 /* Where a plot lies in its canvas, and where values are in it. */

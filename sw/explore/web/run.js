@@ -5,21 +5,38 @@ const layers = stats.layers, causes = layers.length ? Object.keys(layers[0].stal
 const title = (stats.network && stats.network.name || stats.command) + " on " + (stats.platform.platform || "a platform");
 document.title = title;
 make(document.body, "h1", title);
-make(document.body, "div", time(stats.total.time_ps) + ", " + stats.total.accel_cycles + " accelerator cycles, " + stats.total.macs + " MACs" +
+make(document.body, "div", "cnnvp " + stats.cnnvp + " " + stats.command + ", seed " + stats.seed + ": " + time(stats.total.time_ps) + ", " +
+    grouped(stats.total.accel_cycles) + " accelerator cycles, " + grouped(stats.total.macs) + " MACs" +
     (stats.partial ? "; the run did not come to its end" : ""), { className: "note", id: "totals" });
+/* ---- headline: what limits the run, and what it costs ---- */
 const summary = stats.summary, percent = share => (100 * share).toFixed(1) + " %";
 if (summary && summary.bound_by) {
     const shares = Object.entries(summary.bound_shares).filter(([, share]) => share >= 0.0005).map(([name, share]) => name + " " + percent(share));
-    make(document.body, "div", "Bound by " + summary.bound_by + " (" + shares.join(", ") + " of the cycles); " + percent(summary.peak_share) +
-        " of the PEs' peak, " + percent(summary.bandwidth_share) + " of the memory's; " + summary.tops_per_watt.toPrecision(3) + " TOPS/W",
-        { className: "note", id: "summary" });
+    const costs = stats.energy, square = stats.area, range = (low, high, write) => write(low, 3) + " to " + write(high, 3) + " by other sources";
+    const energyOf = writer("energy.total_pj"), areaOf = writer("area.total_um2");
+    const facts = [["bound by", summary.bound_by, shares.join(", ") + " of the cycles"],
+        ["images a second", stats.total.images_per_s ? grouped(Math.round(stats.total.images_per_s)) : "", (stats.total.images || "no") + " images"],
+        ["share of peak arithmetic", percent(summary.peak_share), ""],
+        ["share of memory bandwidth", percent(summary.bandwidth_share), short(stats.memory.burst_bytes || 0) + "B in bursts for " +
+            short(stats.memory.read_bytes + stats.memory.write_bytes) + "B asked for"],
+        ["energy an image", summary.energy_per_image_pj ? energyOf(summary.energy_per_image_pj, 4) : "", summary.tops_per_watt.toPrecision(3) + " TOPS/W"],
+        ["energy", energyOf(costs.total_pj, 4), percent(costs.static_pj / (costs.total_pj || 1)) + " static; " + range(costs.low_pj, costs.high_pj, energyOf) +
+            (costs.unknown.length ? "; not known of " + costs.unknown.join(", ") : "")],
+        ["area at " + square.technology, areaOf(square.total_um2, 4), range(square.low_um2, square.high_um2, areaOf) +
+            (square.unknown.length ? "; not known of " + square.unknown.join(", ") : "")]];
+    const table = make(document.body, "table", null, { id: "summary" });
+    for (const fact of facts.filter(f => f[1])) { const row = make(table, "tr"); fact.forEach(text => make(row, "td", text, { className: "text" })); }
 }
+const configuration = make(document.body, "details", null, { id: "configuration" });
+make(configuration, "summary", "Configuration");
+for (const [name, unit] of Object.entries(stats.platform.units))
+    make(configuration, "div", name + ": " + Object.entries(unit).filter(([key]) => key !== "connect").map(([key, value]) => key + " " + show(value)).join(", "), { className: "note" });
 /* ---- timeline: layers, then tracks; wheel zooms, dragging moves, double click shows all ---- */
 make(document.body, "h2", "Timeline");
 make(document.body, "div", "Wheel: zoom. Drag: move. Double click: all of it.", { className: "note screen" });
 const rows = layers.map((l, i) => ({ label: l.name + (l.phase === "forward" ? "" : " " + l.phase), layer: l, colour: colours[i % colours.length] }))
     .concat(series.streams.filter(s => s.kind === "track" && s.begin && s.begin.length).map(s => ({ label: s.unit + " " + s.name, track: s })));
-const rowHeight = 17, timeline = canvas(document.body, 1100, rows.length * rowHeight + 30), side = 170;
+const rowHeight = 17, timeline = canvas(document.body, wide, rows.length * rowHeight + 30), side = 170;
 timeline.element.id = "timeline";
 let from = 0, to = end;
 const atX = t => side + (t - from) / (to - from) * (timeline.width - side - 8);
@@ -35,7 +52,7 @@ function drawTimeline() {
     g.clearRect(0, 0, timeline.width, timeline.height); g.textBaseline = "middle";
     rows.forEach((row, i) => {
         const y = 4 + i * rowHeight;
-        g.fillStyle = "#1c2430"; g.textAlign = "right"; g.fillText(row.label, side - 6, y + 7);
+        g.fillStyle = ink; g.textAlign = "right"; g.fillText(row.label, side - 6, y + 7);
         if (row.layer) {
             const x = Math.max(side, atX(row.layer.start_ps)), right = Math.min(timeline.width - 8, atX(row.layer.end_ps));
             g.fillStyle = row.colour; if (right > x) g.fillRect(x, y, Math.max(1, right - x), 13);
@@ -51,7 +68,7 @@ function drawTimeline() {
             if (right - x > 60) { g.fillStyle = "#fff"; g.textAlign = "left"; g.fillText(series.names[s.text[k]], x + 3, y + 7, right - x - 6); }
         }
     });
-    g.fillStyle = "#5b6676"; g.textAlign = "center";
+    g.fillStyle = soft; g.textAlign = "center";
     for (const t of ticks(from, to, 8)) { const x = atX(t); g.fillText(time(Math.round(t)), x, timeline.height - 12); g.fillRect(x, timeline.height - 24, 1, 5); }
 }
 function atEvent(event) {
@@ -86,17 +103,17 @@ timeline.element.addEventListener("wheel", event => {
 }, { passive: false });
 /* ---- stacked bars ---- */
 function bars(parent, list, parts, unit) {
-    const c = canvas(parent, 1100, list.length * 20 + 30), g = c.context, most = Math.max(1, ...list.map(l => parts.reduce((sum, p) => sum + l.values[p.name], 0)));
+    const c = canvas(parent, wide, list.length * 20 + 30), g = c.context, most = Math.max(1, ...list.map(l => parts.reduce((sum, p) => sum + l.values[p.name], 0)));
     const scale = (c.width - 260) / most, hits = [];
     list.forEach((l, i) => {
         let x = 180;
-        g.fillStyle = "#1c2430"; g.textAlign = "right"; g.textBaseline = "middle"; g.fillText(l.name, 172, i * 20 + 10);
+        g.fillStyle = ink; g.textAlign = "right"; g.textBaseline = "middle"; g.fillText(l.name, 172, i * 20 + 10);
         for (const part of parts) {
             const value = l.values[part.name], width = value * scale;
             if (!value) continue;
             g.fillStyle = part.colour; g.fillRect(x, i * 20 + 2, width, 15); hits.push([x, i, width, l.name + "\n" + part.name + ": " + show(value) + " " + unit]); x += width;
         }
-        g.fillStyle = "#5b6676"; g.textAlign = "left";
+        g.fillStyle = soft; g.textAlign = "left";
         const total = parts.reduce((sum, p) => sum + l.values[p.name], 0);
         g.fillText(unit === "pJ" ? scaled(total, 3, energies, " pJ") : short(total) + " " + unit, x + 5, i * 20 + 10);
     });
@@ -127,6 +144,21 @@ sortable(document.body, ["unit", "track", "busy, us", "share of the run"], serie
     const busy = s.busy.reduce((sum, v) => sum + v, 0);
     return [s.unit, s.name, round(busy / 1e6), Number((busy / end).toPrecision(4))];
 }), (r, i) => r[i]);
+/* ---- energy ---- */
+const parts = [{ name: "dynamic", colour: "#c0932a" }, { name: "static", colour: "#8d7b55" }];
+const energy = Object.entries(stats.energy.by_unit).filter(e => e[1].dynamic_pj + e[1].static_pj);
+if (energy.length) {
+    make(document.body, "h2", "Energy by unit");
+    bars(document.body, energy.map(([name, of]) => ({ name, values: { dynamic: of.dynamic_pj, static: of.static_pj } })), parts, "pJ");
+    make(document.body, "h2", "Energy by layer");
+    bars(document.body, layers.filter(l => l.energy_pj).map(l => ({ name: l.name, values: { dynamic: l.energy_pj - l.static_pj, static: l.static_pj } })), parts, "pJ");
+}
+/* ---- area ---- */
+const area = Object.entries(stats.area.by_unit).filter(e => e[1]);
+if (area.length) {
+    make(document.body, "h2", "Area by unit, " + stats.area.technology);
+    bars(document.body, area.map(([name, um2]) => ({ name, values: { area: um2 } })), [{ name: "area", colour: "#5b8f6a" }], "um2");
+}
 /* ---- over time ---- */
 /* [time in us, least, most] of a series: within a window with changes all that it has been, else the value that it keeps. From
    nothing at the start to the last value at the end. */
@@ -142,24 +174,29 @@ function steps(s) {
     put(end / 1e6, kept, kept);
     return [x, low, high];
 }
+/* What is measured alike lies in one chart; a click on a name shows or hides it. */
 function over(name, list) {
-    if (!list.length) return;
-    make(document.body, "h2", name);
-    for (const s of list) {
-        const holder = make(document.body, "div");
+    const groups = new Map();
+    for (const s of list) groups.set(s.group, (groups.get(s.group) || []).concat(s));
+    if (list.length) make(document.body, "h2", name);
+    for (const [group, members] of groups) {
+        const tables = members.map(s => { const [x, , high] = steps(s); return [x, high]; });
         new uPlot({
-            width: 1100, height: 150, title: s.label, cursor: { sync: { key: "run" } }, scales: { x: { time: false, range: (u, a, b) => [a, b] } },
-            axes: [{ label: "time, us", size: 40, labelSize: 14 }, { size: 70, values: (u, v) => v.map(one => short(one)) }],
-            series: [{ label: "time, us" }, { label: "least", stroke: "#7fb0ea", points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) },
-                { label: "most", stroke: "#1f6fd1", points: { show: false }, fill: "rgba(31,111,209,.12)", paths: uPlot.paths.stepped({ align: 1 }) }]
-        }, steps(s), holder);
+            width: wide, height: 190, title: group, cursor: { sync: { key: "run" } }, scales: { x: { time: false, range: (u, a, b) => [a, b] } },
+            axes: [{ label: "time, us", size: 40, labelSize: 14, stroke: ink, grid: { stroke: line } }, { size: 70, stroke: ink, grid: { stroke: line }, values: (u, v) => v.map(one => short(one)) }],
+            series: [{ label: "time, us" }].concat(members.map((s, i) => ({
+                label: s.label, stroke: colours[i % colours.length], points: { show: false }, spanGaps: true, paths: uPlot.paths.stepped({ align: 1 }),
+                value: (u, v) => v == null ? "--" : short(v)
+            })))
+        }, uPlot.join(tables), make(document.body, "div"));
     }
 }
 const counted = series.streams.filter(s => s.window && s.max.some(v => v > 0));
-over("Bandwidth of links", counted.filter(s => s.kind === "link").map(s => Object.assign({ label: s.unit + " \u2192 " + s.name + ", bytes/s" }, s)));
+over("Bandwidth of links", counted.filter(s => s.kind === "link").map(s => Object.assign({}, s, { label: s.unit + " \u2192 " + s.name, group: "bytes/s" })));
 const isBuffer = s => /buffer/.test(s.unit);
-over("Buffers", counted.filter(s => s.kind === "counter" && isBuffer(s)).map(s => Object.assign({ label: s.unit + " " + s.name + (s.of ? ", " + s.of : "") }, s)));
-over("Counters", counted.filter(s => s.kind === "counter" && !isBuffer(s)).map(s => Object.assign({ label: s.unit + " " + s.name + (s.of ? ", " + s.of : "") }, s)));
+const shown = s => Object.assign({}, s, isBuffer(s) ? { label: s.unit, group: s.name.replace(/_/g, " ") } : { label: s.unit + " " + s.name.replace(/_/g, " "), group: s.of || "count" });
+over("Buffers", counted.filter(s => s.kind === "counter" && isBuffer(s)).map(shown));
+over("Counters", counted.filter(s => s.kind === "counter" && !isBuffer(s)).map(shown));
 /* ---- roofline ---- */
 const measured = layers.filter(l => l.macs && l.cycles);
 if (measured.length) {
@@ -174,9 +211,9 @@ if (measured.length) {
     const x = scale("MACs for each byte off chip", points.map(p => p.x).concat(bandwidth ? [peak / bandwidth] : []), short, true);
     const y = scale("MACs/s", points.map(p => p.y).concat([peak]), short, true);
     x.low -= .3; x.high += .3; y.low -= .2; y.high += .2;
-    const c = canvas(document.body, 800, 340), box = frame(c, x, y), g = c.context;
+    const c = canvas(document.body, 900, 340), box = frame(c, x, y), g = c.context;
     axes(c, box, x, y);
-    g.strokeStyle = "#1c2430"; g.lineWidth = 1.5; g.beginPath();
+    g.strokeStyle = ink; g.lineWidth = 1.5; g.beginPath();
     for (let i = 0; i <= 200; i++) {
         const intensity = x.back(x.low + (x.high - x.low) * i / 200);
         const bound = Math.max(Math.min(peak, intensity * (bandwidth || peak)), y.back(y.low));
@@ -187,21 +224,6 @@ if (measured.length) {
         g.fillStyle = colours[i % colours.length]; g.beginPath(); g.arc(box.x(p.x), box.y(p.y), 5, 0, 7); g.fill();
         g.fillText(p.l.name, box.x(p.x) + 8, box.y(p.y));
     });
-}
-/* ---- energy ---- */
-const parts = [{ name: "dynamic", colour: "#c0932a" }, { name: "static", colour: "#8d7b55" }];
-const energy = Object.entries(stats.energy.by_unit).filter(e => e[1].dynamic_pj + e[1].static_pj);
-if (energy.length) {
-    make(document.body, "h2", "Energy by unit");
-    bars(document.body, energy.map(([name, of]) => ({ name, values: { dynamic: of.dynamic_pj, static: of.static_pj } })), parts, "pJ");
-    make(document.body, "h2", "Energy by layer");
-    bars(document.body, layers.filter(l => l.energy_pj).map(l => ({ name: l.name, values: { dynamic: l.energy_pj - l.static_pj, static: l.static_pj } })), parts, "pJ");
-}
-/* ---- area ---- */
-const area = Object.entries(stats.area.by_unit).filter(e => e[1]);
-if (area.length) {
-    make(document.body, "h2", "Area by unit, " + stats.area.technology);
-    bars(document.body, area.map(([name, um2]) => ({ name, values: { area: um2 } })), [{ name: "area", colour: "#5b8f6a" }], "um2");
 }
 /* ---- layers as numbers ---- */
 make(document.body, "h2", "Layers");

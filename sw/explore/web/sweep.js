@@ -68,7 +68,7 @@ const redraw = () => { drawPlot(); drawParallel(); drawSensitivity(); };
 const xSelect = chooser(plotBar, "x", firstPath, redraw), ySelect = chooser(plotBar, "y", secondPath, redraw);
 make(plotBar, "span", "click a point to choose it for comparison", { className: "note" });
 const frontKey = make(document.body, "div", null, { className: "note", id: "front" });
-const plot = canvas(document.body, 900, 380);
+const plot = canvas(document.body, wide, 380);
 let plotBox = null, plotX = 0, plotY = 0;
 function front(points, xi, yi) {
     const sx = best(data.paths[xi]), sy = best(data.paths[yi]);
@@ -111,7 +111,7 @@ function drawPlot() {
         entries.push([mark, (data.networks.length > 1 ? networkName(network) + ": " : "") +
             kept.length + " of " + points.length + " points on the front"]);
     }
-    g.strokeStyle = "#1c2430";
+    g.strokeStyle = ink;
     for (const p of chosen) if (isLooked(p)) { dot(p, 7); g.stroke(); }
     legend(frontKey, entries);
 }
@@ -138,7 +138,7 @@ function drawParallel() {
     if (!varying.length || !looked.length) return;
     make(parallelHolder, "h2", "Parameters of the points, coloured by x of the plot above" +
         (data.networks.length > 1 ? ", within its network" : ""));
-    const parallel = canvas(parallelHolder, 900, 260);
+    const parallel = canvas(parallelHolder, wide, 260);
     const lanes = varying.map(i => ({ name: data.params[i], value: p => p.params[i] })).concat([plotX, plotY]
         .filter((v, i, a) => a.indexOf(v) === i).map(i => ({ name: data.paths[i], value: p => p.stats[i] })));
     for (const lane of lanes) {
@@ -147,11 +147,11 @@ function drawParallel() {
             const [low, high] = range(values);
             lane.at = v => (v - low) / (high - low); lane.low = ends(low); lane.high = ends(high);
         } else {
-            values.sort((a, b) => String(a) < String(b) ? -1 : 1);
+            values.sort(inOrder);
             lane.at = v => values.length > 1 ? values.indexOf(v) / (values.length - 1) : .5; lane.low = ends(values[0]); lane.high = ends(values[values.length - 1]);
         }
     }
-    const g = parallel.context, top = 26, bottom = 236, left = 60, step = (900 - 120) / Math.max(1, lanes.length - 1);
+    const g = parallel.context, top = 26, bottom = 236, left = 60, step = (parallel.width - 120) / Math.max(1, lanes.length - 1);
     const spread = looked.length > 3000 ? Math.ceil(looked.length / 3000) : 1;
     const ranges = new Map(byNetwork(looked).map(([network, points]) => [network, range(points.map(p => p.stats[plotX]))]));
     g.lineWidth = .8;
@@ -162,41 +162,60 @@ function drawParallel() {
         lanes.forEach((lane, i) => { const x = left + i * step, y = bottom - lane.at(lane.value(p)) * (bottom - top); if (i) g.lineTo(x, y); else g.moveTo(x, y); });
         g.stroke();
     });
-    g.fillStyle = "#1c2430"; g.strokeStyle = "#1c2430"; g.textAlign = "center";
+    g.fillStyle = ink; g.strokeStyle = ink; g.textAlign = "center";
     lanes.forEach((lane, i) => {
         const x = left + i * step; g.beginPath(); g.moveTo(x, top); g.lineTo(x, bottom); g.stroke();
         g.textAlign = i ? i + 1 < lanes.length ? "center" : "right" : "left";
-        const at = i ? i + 1 < lanes.length ? x : 892 : 8;
+        const at = i ? i + 1 < lanes.length ? x : parallel.width - 8 : 8;
         g.fillText(lane.name, at, 10); g.fillText(lane.high, at, 22); g.fillText(lane.low, at, 248);
     });
 }
-/* ---- sensitivity: how far the mean moves over the values of one parameter ---- */
+/* ---- sensitivity: log y = mean + one effect for each value of each parameter, fitted to all points together ---- */
 make(document.body, "h2", "Sensitivity");
-make(document.body, "div", "Mean of an objective at each value of a parameter over all points with it" +
-    (data.networks.length > 1 ? " and the network" : "") + "; share = the largest mean less the smallest, of the overall mean.", { className: "note" });
+make(document.body, "div", "How many times as much an objective is at a parameter's worst value as at its best, all other parameters alike: effects that multiply, " +
+    "fitted to all points" + (data.networks.length > 1 ? " of the network" : "") + " together.", { className: "note" });
 const sensitivityHolder = make(document.body, "div", null, { id: "sensitivity" });
+/* Values of a parameter, numbers of which there are many in five classes of as many points each. */
+function classes(points, i) {
+    const values = [...new Set(points.map(p => p.params[i]))].sort(inOrder);
+    if (values.length <= 8 || !values.every(v => typeof v === "number"))
+        return { of: p => values.indexOf(p.params[i]), names: values.map(show) };
+    const sorted = points.map(p => p.params[i]).sort((a, b) => a - b), first = [...new Set([0, 1, 2, 3, 4].map(k => sorted[Math.floor(k * sorted.length / 5)]))];
+    const at = v => { let k = first.length - 1; while (first[k] > v) k--; return k; };
+    return { of: p => at(p.params[i]), names: first.map((low, k) => show(low) + (k + 1 < first.length ? " up to " + show(first[k + 1]) : " and above")) };
+}
+function effects(points, path) {
+    const used = points.filter(p => p.stats[path] > 0);
+    const parts = varying.map(i => ({ i, ...classes(used, i) })).filter(part => part.names.length > 1);
+    const rest = used.map(p => Math.log(p.stats[path])), mean = rest.reduce((a, b) => a + b, 0) / rest.length;
+    for (const part of parts) { part.at = used.map(part.of); part.effect = part.names.map(() => 0); }
+    rest.forEach((value, n) => { rest[n] = value - mean; });
+    for (let round = 0; round < 40; round++) for (const part of parts) {
+        const sum = part.names.map(() => 0), count = part.names.map(() => 0);
+        rest.forEach((value, n) => { sum[part.at[n]] += value; count[part.at[n]]++; });
+        const change = sum.map((value, k) => count[k] ? value / count[k] : 0);
+        part.effect = part.effect.map((value, k) => value + change[k]);
+        rest.forEach((value, n) => { rest[n] = value - change[part.at[n]]; });
+    }
+    return parts;
+}
 function drawSensitivity() {
     const sensitivity = [], several = data.networks.length > 1;
-    for (const path of new Set([plotX, plotY])) for (const [network, points] of byNetwork(looked)) for (const i of varying) {
-        const groups = new Map();
-        for (const p of points) { const g = groups.get(p.params[i]) || [0, 0]; g[0] += p.stats[path]; g[1]++; groups.set(p.params[i], g); }
-        const means = [...groups].map(([value, g]) => [value, g[0] / g[1]]).sort((a, b) => a[1] - b[1]);
-        if (means.length < 2) continue;
-        const least = means[0], most = means[means.length - 1];
-        const share = (most[1] - least[1]) / (points.reduce((sum, p) => sum + p.stats[path], 0) / points.length);
-        sensitivity.push({ share: share > 1e-12 ? share : 0, /* less is what sums in another order differ by */
-            cells: [data.paths[path], ...(several ? [networkName(network)] : []), data.params[i],
-                show(least[0]), round(least[1]), show(most[0]), round(most[1])] });
+    for (const path of new Set([plotX, plotY])) for (const [network, points] of byNetwork(looked)) for (const part of effects(points, path)) {
+        const least = part.effect.indexOf(Math.min(...part.effect)), most = part.effect.indexOf(Math.max(...part.effect));
+        const times = Math.exp(part.effect[most] - part.effect[least]);
+        sensitivity.push({ times: times > 1 + 1e-9 ? times : 1, /* less is what sums in another order differ by */
+            cells: [data.paths[path], ...(several ? [networkName(network)] : []), data.params[part.i], part.names[least], part.names[most]] });
     }
-    sensitivity.sort((a, b) => b.share - a.share);
+    sensitivity.sort((a, b) => b.times - a.times);
     sensitivityHolder.textContent = "";
-    const columns = ["objective", ...(several ? ["network"] : []), "parameter", "lowest at", "mean", "highest at", "mean", "share"];
-    sortable(sensitivityHolder, columns, sensitivity, (r, i) => i + 1 < columns.length ? r.cells[i] : Number(r.share.toPrecision(3)));
+    const columns = ["objective", ...(several ? ["network"] : []), "parameter", "lowest at", "highest at", "times as much"];
+    sortable(sensitivityHolder, columns, sensitivity, (r, i) => i + 1 < columns.length ? r.cells[i] : Number(r.times.toPrecision(4)));
 }
 /* ---- hypervolume ---- */
 if (data.hypervolume && data.hypervolume.length > 1) {
     make(document.body, "h2", "Hypervolume over generations");
-    new uPlot({ width: 900, height: 220, scales: { x: { time: false } }, axes: [{ label: "generation", incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], size: 40, labelSize: 14 }, {}], series: [{ label: "generation" }, { label: "hypervolume", stroke: colours[0], width: 2 }] },
+    new uPlot({ width: wide, height: 220, scales: { x: { time: false } }, axes: [{ label: "generation", incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], size: 40, labelSize: 14 }, {}], series: [{ label: "generation" }, { label: "hypervolume", stroke: colours[0], width: 2 }] },
         [data.hypervolume.map(h => h.generation), data.hypervolume.map(h => h.hypervolume)], document.body);
 }
 /* ---- table ---- */
