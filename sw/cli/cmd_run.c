@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "accuracy.h"
+#include "advise.h"
 #include "cli.h"
 #include "cnnvp_explore.h"
 
@@ -33,9 +34,10 @@ struct run_options {
     char report_trace[4096];
     uint64_t images;
     int tune;
+    int advise;
 };
 
-enum { KEY_CSV = 0x200, KEY_REPORT, KEY_TUNE };
+enum { KEY_CSV = 0x200, KEY_REPORT, KEY_TUNE, KEY_ADVISE };
 
 /* One of the network's outputs, as far as it is wanted. */
 struct result {
@@ -109,6 +111,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TUNE:
         options->tune = 1;
         return 0;
+    case KEY_ADVISE:
+        options->advise = 1;
+        return 0;
     case ARGP_KEY_ARG:
         if (options->file != NULL)
             cli_usage(state, "one network is expected, not also %s", arg);
@@ -157,6 +162,8 @@ static cnnvp_result open_report(struct run_options *options)
 
 static cnnvp_result check_options(const struct run_options *options)
 {
+    if (options->advise && options->network.cpu_host)
+        return cli_bad("--advise tries changes with the platform's own core; use it without --cpu host");
     if (options->network.timing_only && options->dump != NULL)
         return cli_bad("--dump needs the values that --timing-only leaves out");
     struct cli_named_file files[12 + OUTPUTS] = {
@@ -243,12 +250,11 @@ static cnnvp_result give_up(struct run *run)
     return CNNVP_FAILED;
 }
 
-static cnnvp_result plan(struct run *run)
+static struct cnnvp_network_options network_options_of(const struct run *run)
 {
     const struct run_options *options = run->options;
-    struct cnnvp_error error = {""};
-    const struct cnnvp_network_options network_options = {
-        .struct_size = sizeof network_options,
+    return (struct cnnvp_network_options){
+        .struct_size = sizeof(struct cnnvp_network_options),
         .rounding = options->network.rounding,
         .schedule = options->network.schedule,
         .block = options->network.block,
@@ -269,6 +275,13 @@ static cnnvp_result plan(struct run *run)
         .shapes = options->shapes.texts,
         .shape_count = options->shapes.count,
     };
+}
+
+static cnnvp_result plan(struct run *run)
+{
+    const struct run_options *options = run->options;
+    const struct cnnvp_network_options network_options = network_options_of(run);
+    struct cnnvp_error error = {""};
     /* Plans are made for a platform whose core runs the guest program. */
     cnnvp_config *core = NULL;
     cnnvp_result result = CNNVP_DONE;
@@ -458,6 +471,11 @@ static cnnvp_result run_network(struct run *run)
     run->platform = NULL;
     if (result == CNNVP_DONE)
         result = print(run);
+    if (result == CNNVP_DONE && run->options->advise) {
+        const struct cnnvp_network_options options = network_options_of(run);
+        struct cnnvp_error error = {""};
+        result = cli_report(advise(run->options->file, run->config, &options, stdout, &error), &error);
+    }
     return result;
 }
 
@@ -480,6 +498,11 @@ static int command(int argc, char **argv)
          "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},
         {"tune", KEY_TUNE, NULL, 0,
          "Try more tilings of each layer on the platform before the run, and take the fastest", 0},
+        {"advise", KEY_ADVISE, NULL, 0,
+         "After the run try each parameter doubled and halved, and each other choice, timing only, and print which "
+         "single "
+         "changes help most",
+         0},
         {0},
     };
     const struct argp_child children[] = {

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See advise.h. Everything here is asked of the platform: no parameter is known by name. */
+#include "advise.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { MOST_CHANGES = 1024, SHOWN = 5 };
+
+#define WORTH 0.002 /* of the time: what helps less is not shown */
+
+struct costs {
+    double ps, picojoules, um2;
+};
+
+struct change {
+    char setting[256]; /* INSTANCE.PARAM=VALUE */
+    char from[64];
+    struct costs costs;
+};
+
+struct advice {
+    const char *network;
+    const cnnvp_config *config;
+    struct cnnvp_network_options options;
+    struct change *changes;
+    size_t count;
+};
+
+static void no_console(void *context, const void *data, size_t size)
+{
+    (void)context, (void)data, (void)size;
+}
+
+/* ---- one run ---- */
+
+static double member(const json_t *root, const char *section, const char *name)
+{
+    return json_number_value(json_object_get(json_object_get(root, section), name));
+}
+
+static cnnvp_result read_costs(cnnvp_platform *platform, struct costs *costs)
+{
+    char *text = NULL;
+    if (cnnvp_platform_stats(platform, &text) != CNNVP_DONE)
+        return CNNVP_FAILED;
+    json_t *root = json_loads(text, 0, NULL);
+    *costs = (struct costs){
+        member(root, "total", "time_ps"), member(root, "energy", "total_pj"), member(root, "area", "total_um2")};
+    json_decref(root);
+    free(text);
+    return costs->ps > 0 ? CNNVP_DONE : CNNVP_FAILED;
+}
+
+static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *config, struct costs *costs,
+                             struct cnnvp_error *error)
+{
+    const struct cnnvp_platform_options options = {
+        .struct_size = sizeof options, .timing_only = 1, .verbosity = -1, .console = no_console, .beside = 1};
+    struct cnnvp_run_result end;
+    cnnvp_network *network = NULL;
+    cnnvp_platform *platform = NULL;
+    cnnvp_result result = cnnvp_network_new(advice->network, config, &advice->options, &network, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_new(config, &options, &platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_load(network, platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_run(platform, &end);
+    if (result == CNNVP_DONE)
+        result = read_costs(platform, costs);
+    cnnvp_platform_free(platform);
+    cnnvp_network_free(network);
+    return result;
+}
+
+/* CNNVP_DONE, or the platform with this setting is none, or does not take the network. */
+static cnnvp_result run_with(const struct advice *advice, const char *setting, struct costs *costs)
+{
+    struct cnnvp_error unused;
+    cnnvp_config *changed = NULL;
+    cnnvp_result result = cnnvp_config_as_read(advice->config, &changed, &unused);
+    if (result == CNNVP_DONE)
+        result = cnnvp_config_set(changed, setting, &unused);
+    if (result == CNNVP_DONE)
+        result = cnnvp_config_resolve(changed, &unused);
+    if (result == CNNVP_DONE)
+        result = run_once(advice, changed, costs, &unused);
+    cnnvp_config_free(changed);
+    return result;
+}
+
+/* ---- what to try ---- */
+
+static void add_change(struct advice *advice, const char *name, const char *from, const char *to)
+{
+    struct change *change = &advice->changes[advice->count];
+    if (advice->count == MOST_CHANGES || strcmp(from, to) == 0)
+        return;
+    (void)snprintf(change->setting, sizeof change->setting, "%.121s=%.60s", name, to);
+    (void)snprintf(change->from, sizeof change->from, "%.60s", from);
+    ++advice->count;
+}
+
+static void add_number(struct advice *advice, const struct cnnvp_param *param, const char *name, uint64_t value)
+{
+    char from[32], to[32];
+    (void)snprintf(from, sizeof from, "%" PRIu64, value);
+    if (value != 0 && value <= param->max / 2u) {
+        (void)snprintf(to, sizeof to, "%" PRIu64, 2u * value);
+        add_change(advice, name, from, to);
+    }
+    if (value / 2u >= param->min && value >= 2u) {
+        (void)snprintf(to, sizeof to, "%" PRIu64, value / 2u);
+        add_change(advice, name, from, to);
+    }
+}
+
+static void add_choices(struct advice *advice, const struct cnnvp_param *param, const char *name, const char *now)
+{
+    for (const char *choice = param->choices; choice != NULL && *choice != '\0';) {
+        char to[64];
+        const size_t length = strcspn(choice, "|");
+        (void)snprintf(to, sizeof to, "%.*s", (int)length, choice);
+        add_change(advice, name, now, to);
+        choice += length + (choice[length] == '|');
+    }
+}
+
+/* A clock that others run by is a matter of the technology; only what has a thread of its own has one for itself. */
+static int is_shared_clock(const struct cnnvp_unit *unit, const struct cnnvp_param *param)
+{
+    return unit->process == NULL && strcmp(param->name, "clock_mhz") == 0;
+}
+
+static void add_changes(struct advice *advice)
+{
+    struct cnnvp_config_instance instance;
+    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i) {
+        for (size_t p = 0; instance.unit != NULL && p < instance.unit->param_count; ++p) {
+            const struct cnnvp_param *param = &instance.unit->params[p];
+            char name[160];
+            uint64_t value;
+            const char *text = NULL;
+            (void)snprintf(name, sizeof name, "%.60s.%.60s", instance.name, param->name);
+            if (cnnvp_config_get(advice->config, name, &value, &text) != CNNVP_DONE ||
+                is_shared_clock(instance.unit, param))
+                continue;
+            if (param->type == CNNVP_PARAM_UINT || param->type == CNNVP_PARAM_SIZE)
+                add_number(advice, param, name, value);
+            else if (param->type == CNNVP_PARAM_ENUM)
+                add_choices(advice, param, name, text);
+        }
+    }
+}
+
+/* ---- the table ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct change *one = a, *other = b;
+    if (one->costs.ps != other->costs.ps)
+        return one->costs.ps < other->costs.ps ? -1 : 1;
+    return strcmp(one->setting, other->setting);
+}
+
+static double percent(double value, double of)
+{
+    return of > 0 ? 100.0 * (value / of - 1.0) : 0;
+}
+
+static void print_change(const struct change *change, const struct costs *now, FILE *stream)
+{
+    const size_t name = strcspn(change->setting, "=");
+    (void)fprintf(stream, "  %-28.*s  %14s -> %-14s  %+7.1f %%  %+7.1f %%  %+7.1f %%\n", (int)name, change->setting,
+                  change->from, change->setting + name + 1, percent(change->costs.ps, now->ps),
+                  percent(change->costs.picojoules, now->picojoules), percent(change->costs.um2, now->um2));
+}
+
+static const struct change *least_energy(const struct advice *advice)
+{
+    const struct change *least = NULL;
+    for (size_t i = 0; i < advice->count; ++i)
+        if (least == NULL || advice->changes[i].costs.picojoules < least->costs.picojoules)
+            least = &advice->changes[i];
+    return least;
+}
+
+/* Another value of the same parameter is better. */
+static int is_shown_before(const struct advice *advice, size_t number)
+{
+    const char *setting = advice->changes[number].setting;
+    const size_t name = strcspn(setting, "=") + 1u;
+    for (size_t i = 0; i < number; ++i)
+        if (strncmp(advice->changes[i].setting, setting, name) == 0)
+            return 1;
+    return 0;
+}
+
+static void print_table(struct advice *advice, size_t tried, const struct costs *now, FILE *stream)
+{
+    size_t shown = 0;
+    qsort(advice->changes, advice->count, sizeof *advice->changes, by_time);
+    (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-28s  %32s  %9s  %9s  %9s\n",
+                  tried, "parameter", "", "time", "energy", "area");
+    for (size_t i = 0; i < advice->count && shown < SHOWN && advice->changes[i].costs.ps < now->ps * (1.0 - WORTH); ++i)
+        if (!is_shown_before(advice, i)) {
+            print_change(&advice->changes[i], now, stream);
+            ++shown;
+        }
+    if (shown == 0)
+        (void)fputs("  none takes less time\n", stream);
+    const struct change *least = least_energy(advice);
+    if (least != NULL && least->costs.picojoules < now->picojoules * (1.0 - WORTH)) {
+        (void)fputs("and the least energy\n", stream);
+        print_change(least, now, stream);
+    }
+}
+
+cnnvp_result advise(const char *network, const cnnvp_config *config, const struct cnnvp_network_options *options,
+                    FILE *stream, struct cnnvp_error *error)
+{
+    struct advice advice = {network, config, *options, calloc(MOST_CHANGES, sizeof *advice.changes), 0};
+    struct costs now;
+    size_t done = 0;
+    if (advice.changes == NULL) {
+        (void)snprintf(error->text, sizeof error->text, "out of memory");
+        return CNNVP_FAILED;
+    }
+    advice.options.timing_only = 1;
+    cnnvp_result result = run_once(&advice, config, &now, error);
+    if (result == CNNVP_DONE)
+        add_changes(&advice);
+    const size_t tried = advice.count;
+    const int terminal = isatty(STDERR_FILENO);
+    for (size_t i = 0; i < tried && result == CNNVP_DONE && !cli_was_interrupted(); ++i) {
+        if (terminal)
+            (void)fprintf(stderr, "\r%zu of %zu changes tried%s", i + 1u, tried, i + 1u == tried ? "\r\033[K" : "");
+        if (run_with(&advice, advice.changes[i].setting, &advice.changes[i].costs) == CNNVP_DONE)
+            advice.changes[done++] = advice.changes[i];
+    }
+    advice.count = done;
+    if (result == CNNVP_DONE)
+        print_table(&advice, tried, &now, stream);
+    free(advice.changes);
+    return result;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which single change of the platform would help a run most: each parameter is doubled and halved, memories take each
+ * other part, and the network runs again, timing only. */
+#ifndef CNNVP_CLI_ADVISE_H
+#define CNNVP_CLI_ADVISE_H
+
+#include <stdio.h>
+
+#include "cnnvp_network.h"
+
+/* `config` is resolved; `options` are those of the run. Prints a table of what helps. */
+CNNVP_MUST_USE cnnvp_result advise(const char *network, const cnnvp_config *config,
+                                   const struct cnnvp_network_options *options, FILE *stream,
+                                   struct cnnvp_error *error);
+
+#endif
