@@ -494,6 +494,12 @@ json_t *cnnvp_point_params(const struct cnnvp_sweep *sweep, uint64_t number)
             json = json_string(value->text);
         failed = json_object_set_new(params, axis->name, json) != 0;
     }
+    for (size_t i = 0; i < sweep->derived_count && !failed; ++i) {
+        struct cnnvp_error error;
+        uint64_t value;
+        if (cnnvp_point_derived(sweep, number, i, &value, &error) == CNNVP_DONE)
+            failed = json_object_set_new(params, sweep->derived[i].name, json_integer((json_int_t)value)) != 0;
+    }
     if (!failed)
         return params;
     json_decref(params);

@@ -24,6 +24,7 @@ enum {
     CNNVP_AXES = 64,
     CNNVP_AXIS_VALUES = 65536,
     CNNVP_CONSTRAINTS = 64,
+    CNNVP_DERIVED = 64,
     CNNVP_OBJECTIVES = 16,
     CNNVP_SWEEP_POINTS = 1 << 20,
     CNNVP_KEY_BYTES = 33 /* 128 bits in hexadecimal and a zero */
@@ -96,6 +97,13 @@ struct cnnvp_objective {
 
 enum cnnvp_search { CNNVP_SEARCH_GRID, CNNVP_SEARCH_RANDOM, CNNVP_SEARCH_NSGA2 };
 
+/* A parameter that follows from others: `derive: {INSTANCE.PARAM: expression}`. */
+struct cnnvp_derived {
+    const char *name;
+    const char *place;
+    struct cnnvp_expression *expression;
+};
+
 /* A point that a sweep has come to. */
 struct cnnvp_sweep_point {
     uint64_t number; /* in mixed radix: the index of each axis' value, the last axis fastest */
@@ -115,6 +123,8 @@ struct cnnvp_sweep {
     size_t axis_count;
     struct cnnvp_expression **constraints;
     size_t constraint_count;
+    struct cnnvp_derived *derived; /* each may name those before it */
+    size_t derived_count;
     struct cnnvp_objective *objectives;
     size_t objective_count;
     enum cnnvp_search search;
@@ -164,6 +174,14 @@ CNNVP_MUST_USE cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, cons
 typedef struct cnnvp_operand (*cnnvp_value_fn)(const void *context, uint32_t index);
 CNNVP_MUST_USE cnnvp_result cnnvp_expression_holds(const struct cnnvp_expression *expression, cnnvp_value_fn value,
                                                    const void *context, int *holds, struct cnnvp_error *error);
+
+/* The number that it stands for; text is none. */
+CNNVP_MUST_USE cnnvp_result cnnvp_expression_number(const struct cnnvp_expression *expression, cnnvp_value_fn value,
+                                                    const void *context, double *number, struct cnnvp_error *error);
+
+/* What a derived parameter is for a point, a whole number. */
+CNNVP_MUST_USE cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived,
+                                                uint64_t *value, struct cnnvp_error *error);
 
 /* Whether all constraints allow a point. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t number, int *allowed,

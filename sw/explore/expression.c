@@ -428,3 +428,14 @@ cnnvp_result cnnvp_expression_holds(const struct cnnvp_expression *expression, c
     *holds = is_true(&evaluation, expression->root);
     return evaluation.failed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }
+
+cnnvp_result cnnvp_expression_number(const struct cnnvp_expression *expression, cnnvp_value_fn value,
+                                     const void *context, double *number, struct cnnvp_error *error)
+{
+    struct evaluation evaluation = {expression, value, context, error, 0};
+    const struct cnnvp_operand operand = evaluate(&evaluation, expression->root);
+    if (!evaluation.failed && operand.text != NULL)
+        (void)wrong(&evaluation, expression->root, "a number is expected");
+    *number = operand.number;
+    return evaluation.failed ? CNNVP_BAD_INPUT : CNNVP_DONE;
+}

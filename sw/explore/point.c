@@ -124,6 +124,16 @@ static int is_set(const struct cnnvp_sweep *sweep, uint64_t point, const char *o
     return value != NULL && strcmp(value->text, text) == 0;
 }
 
+static cnnvp_result set_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived, cnnvp_config *config,
+                                struct cnnvp_error *error)
+{
+    char assignment[256];
+    uint64_t value;
+    const cnnvp_result result = cnnvp_point_derived(sweep, number, derived, &value, error);
+    (void)snprintf(assignment, sizeof assignment, "%.200s=%" PRIu64, sweep->derived[derived].name, value);
+    return result == CNNVP_DONE ? cnnvp_config_set(config, assignment, error) : result;
+}
+
 static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, int cpu_host, cnnvp_config *config,
                               struct cnnvp_error *error)
 {
@@ -138,6 +148,8 @@ static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, 
         result = assignment != NULL ? cnnvp_config_set(config, assignment, error) : cnnvp_config_no_memory(error);
         free(assignment);
     }
+    for (size_t i = 0; i < sweep->derived_count && result == CNNVP_DONE; ++i)
+        result = set_derived(sweep, number, i, config, error);
     return result == CNNVP_DONE ? cnnvp_config_resolve(config, error) : result;
 }
 

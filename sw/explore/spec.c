@@ -18,10 +18,11 @@ enum key {
     KEY_CONSTRAINTS,
     KEY_OBJECTIVES,
     KEY_SEARCH,
+    KEY_DERIVE,
     KEYS
 };
 static const char *const keys[KEYS] = {
-    "command", "network", "platform", "options", "parameters", "constraints", "objectives", "search"};
+    "command", "network", "platform", "options", "parameters", "constraints", "objectives", "search", "derive"};
 
 static cnnvp_result sort_keys(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *found[KEYS],
                               struct cnnvp_error *error)
@@ -122,7 +123,10 @@ static const struct cnnvp_param *parameter_at(const struct cnnvp_sweep *sweep, s
     return NULL;
 }
 
-/* Names of constraints: the axes, then all parameters of the platform. */
+/* Numbers of names: axes, parameters of the platform, derived ones. */
+#define DERIVED_INDEX 0x40000000u
+
+/* Names of constraints: the axes, what is derived, then all parameters of the platform. */
 static uint32_t name_index(void *context, const char *name)
 {
     const struct cnnvp_sweep *sweep = context;
@@ -131,6 +135,9 @@ static uint32_t name_index(void *context, const char *name)
     for (uint32_t i = 0; i < sweep->axis_count; ++i)
         if (strcmp(sweep->axes[i].name, name) == 0)
             return i;
+    for (uint32_t i = 0; i < sweep->derived_count; ++i)
+        if (strcmp(sweep->derived[i].name, name) == 0)
+            return DERIVED_INDEX + i;
     for (uint32_t i = 0; (param = parameter_at(sweep, i, &instance)) != NULL; ++i) {
         const size_t length = strlen(instance.name);
         if (strncmp(name, instance.name, length) == 0 && name[length] == '.' &&
@@ -171,6 +178,8 @@ static struct cnnvp_operand base_value(const struct cnnvp_sweep *sweep, uint32_t
     return (struct cnnvp_operand){NULL, param->type == CNNVP_PARAM_ENUM ? strtod(text, NULL) : (double)value};
 }
 
+#define MOST_DERIVED 9007199254740992.0 /* 2^53 */
+
 struct allowed_context {
     const struct cnnvp_sweep *sweep;
     uint64_t number;
@@ -179,9 +188,33 @@ struct allowed_context {
 static struct cnnvp_operand value_of(const void *context, uint32_t index)
 {
     const struct allowed_context *point = context;
+    if (index >= DERIVED_INDEX) {
+        struct cnnvp_error error;
+        uint64_t value = 0;
+        /* the point itself says what is wrong when it is configured */
+        (void)(cnnvp_point_derived(point->sweep, point->number, index - DERIVED_INDEX, &value, &error) == CNNVP_DONE);
+        return (struct cnnvp_operand){NULL, (double)value};
+    }
     if (index >= CNNVP_AXES)
         return base_value(point->sweep, index);
     return point->sweep->axes[index].values[cnnvp_point_index(point->sweep, point->number, index)].operand;
+}
+
+cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived, uint64_t *value,
+                                 struct cnnvp_error *error)
+{
+    const struct allowed_context context = {sweep, number};
+    const struct cnnvp_derived *of = &sweep->derived[derived];
+    double result = 0;
+    *value = 0;
+    const cnnvp_result said = cnnvp_expression_number(of->expression, value_of, &context, &result, error);
+    if (said != CNNVP_DONE)
+        return said;
+    if (!(result >= 0 && result <= MOST_DERIVED) || result != (double)(uint64_t)result)
+        return cnnvp_config_error(
+            error, of->place, "derive: %s is %g for a point; a parameter is a whole number", of->name, result);
+    *value = (uint64_t)result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t number, int *allowed,
@@ -239,6 +272,58 @@ static cnnvp_result add_constraint(struct cnnvp_sweep *sweep, const struct cnnvp
         return cnnvp_config_no_memory(error);
     return cnnvp_expression_new(&sweep->arena, node->text, place, name_index, offer_names, sweep,
                                 &sweep->constraints[sweep->constraint_count++], error);
+}
+
+/* Whether `name` is a number of the platform that nothing else sets. */
+static cnnvp_result check_derived(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
+                                  struct cnnvp_error *error)
+{
+    struct cnnvp_config_instance instance;
+    const struct cnnvp_param *param = NULL;
+    const uint32_t index = name_index(sweep, node->key);
+    if (index < CNNVP_AXES || (index >= DERIVED_INDEX && index != UINT32_MAX))
+        return cnnvp_config_error(error, node->key_place, "derive: %s is there twice, or is a parameter of the search",
+                                  cnnvp_config_show(node->key).text);
+    if (index != UINT32_MAX)
+        param = parameter_at(sweep, index - CNNVP_AXES, &instance);
+    if (param == NULL) {
+        struct cnnvp_suggest suggest;
+        cnnvp_suggest_begin(&suggest, node->key);
+        offer_names(sweep, &suggest);
+        return cnnvp_config_error(error, node->key_place, "derive: the platform has no parameter %s%s",
+                                  cnnvp_config_show(node->key).text, cnnvp_suggest_text(&suggest, "there are"));
+    }
+    if (param->type != CNNVP_PARAM_UINT && param->type != CNNVP_PARAM_SIZE)
+        return cnnvp_config_error(error, node->key_place, "derive: %s is no number", node->key);
+    if (node->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(node) || !*node->text)
+        return cnnvp_config_error(
+            error, node->place, "derive.%s: an expression is expected, such as pe_array.rows * 2", node->key);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_derived(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
+                                 struct cnnvp_error *error)
+{
+    if (node == NULL || cnnvp_yaml_is_null(node))
+        return CNNVP_DONE;
+    if (node->kind != CNNVP_YAML_MAP || node->child_count > CNNVP_DERIVED)
+        return cnnvp_config_error(error, node->place, "derive: %s where a map of up to %d parameters is expected",
+                                  cnnvp_yaml_kind_name(node), CNNVP_DERIVED);
+    cnnvp_result result = CNNVP_DONE;
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
+         child = child->next) {
+        struct cnnvp_derived *made = &sweep->derived[sweep->derived_count];
+        result = check_derived(sweep, child, error);
+        if (result != CNNVP_DONE)
+            return result;
+        *made = (struct cnnvp_derived){.name = child->key, .place = inside(sweep, child)};
+        if (made->place == NULL)
+            return cnnvp_config_no_memory(error);
+        result = cnnvp_expression_new(
+            &sweep->arena, child->text, made->place, name_index, offer_names, sweep, &made->expression, error);
+        ++sweep->derived_count;
+    }
+    return result;
 }
 
 static cnnvp_result add_objective(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
@@ -350,9 +435,11 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
     char guest[4096] = "";
     sweep->axes = cnnvp_arena_array(&sweep->arena, CNNVP_AXES, sizeof *sweep->axes);
     sweep->constraints = cnnvp_arena_array(&sweep->arena, CNNVP_CONSTRAINTS, sizeof *sweep->constraints);
+    sweep->derived = cnnvp_arena_array(&sweep->arena, CNNVP_DERIVED, sizeof *sweep->derived);
     sweep->objectives = cnnvp_arena_array(&sweep->arena, CNNVP_OBJECTIVES, sizeof *sweep->objectives);
     sweep->folder = cnnvp_config_folder(&sweep->arena, sweep->file);
-    if (sweep->axes == NULL || sweep->constraints == NULL || sweep->objectives == NULL || sweep->folder == NULL)
+    if (sweep->axes == NULL || sweep->constraints == NULL || sweep->derived == NULL || sweep->objectives == NULL ||
+        sweep->folder == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = cnnvp_yaml_read(&sweep->arena, sweep->file, &root, error);
     if (result == CNNVP_DONE)
@@ -363,6 +450,8 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
         result = read_platform(sweep, found[KEY_PLATFORM], error);
     if (result == CNNVP_DONE)
         result = read_axes(sweep, found, error);
+    if (result == CNNVP_DONE)
+        result = read_derived(sweep, found[KEY_DERIVE], error);
     if (result == CNNVP_DONE)
         result = each_text(sweep, found[KEY_CONSTRAINTS], CNNVP_CONSTRAINTS, add_constraint, error);
     if (result == CNNVP_DONE)

@@ -79,6 +79,32 @@ cmp -s a.csv b.csv || fail "the export of the cache differs"
 expect 0 sweep grid.yaml -o other.sqlite -j 1 --export c.csv
 cmp -s a.csv c.csv || fail "one worker gives other results than two"
 
+# What follows from other parameters: derived, in order, with the same result as setting it.
+cat >derived.yaml <<END
+network: $network
+options: {timing_only: true}
+parameters: {pe_array.rows: [4, 8, 16]}
+derive: {pe_array.cols: pe_array.rows, input_buffer.width_words: "pe_array.rows * pe_array.cols"}
+constraints: ["input_buffer.width_words < 200"]
+END
+expect 0 sweep derived.yaml -o derived.sqlite -q
+[ "$(sqlite3 derived.sqlite "select params from points order by params desc limit 1")" = \
+    '{"pe_array.rows":8,"pe_array.cols":8,"input_buffer.width_words":64}' ] || fail "derived parameters"
+expect 0 run "$network" --timing-only -q -s pe_array.rows=4 -s pe_array.cols=4 -s input_buffer.width_words=16 --stats four.json
+[ "$(sqlite3 derived.sqlite "select json_extract(stats, '\$.total.accel_cycles') from points
+    where json_extract(params, '\$.\"pe_array.rows\"') = 4")" = \
+    "$(sqlite3 :memory: "select json_extract(readfile('four.json'), '\$.total.accel_cycles')")" ] || fail "a derived point"
+expect 0 sweep derived.yaml -o derived.sqlite
+says "the constraints allow 2 of 3 combinations"
+sed 's#pe_array.cols: pe_array.rows#pe_array.colz: 1#' derived.yaml >wrong.yaml
+refused 2 'wrong.yaml:4:10: derive: the platform has no parameter "pe_array.colz"' sweep wrong.yaml -o w.sqlite
+sed 's#pe_array.cols: pe_array.rows#pe_array.rows: 1#' derived.yaml >wrong.yaml
+refused 2 "wrong.yaml:4:10: derive: " sweep wrong.yaml -o w.sqlite
+sed 's#pe_array.cols: pe_array.rows#pe_array.cols: pe_array.rows / 3#' derived.yaml >wrong.yaml
+expect 1 sweep wrong.yaml -o w.sqlite -q
+sqlite3 w.sqlite "select error from points" | grep -q "wrong.yaml:4:.*is 1.33333 for a point; a parameter is a whole number" ||
+    fail "a fraction: $(sqlite3 w.sqlite "select error from points")"
+
 # Networks have fronts of their own, and none crowds another out of a population: the small one is better in all.
 small=$SOURCE/tests/data/zoo/add_full.onnx
 for only in "$network" "$small"; do

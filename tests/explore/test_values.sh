@@ -121,7 +121,7 @@ for command in run train; do
     "$CNNVP" $command --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | cut -c3- | tr - _ >options
     while read -r option; do
         case " output dump report csv stats trace memory_trace quiet verbose help version platform set log checkpoint \
-checkpoint_every resume check_costs strict " in *" $option "*) continue ;; esac
+checkpoint_every resume check_costs strict advise " in *" $option "*) continue ;; esac
         column=$([ $command = run ] && echo 1 || echo 2)
         grep "^CNNVP_OPTION($option," "$SOURCE/sw/explore/options.def" | cut -d, -f$((column + 1)) | grep -q 1 ||
             echo "$command --$option"
