@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,19 @@ void *cli_parse_init(struct argp_state *state)
 {
     state->hook = state->input;
     return state->hook;
+}
+
+double cli_real(struct argp_state *state, const char *option, const char *text, double min, int closed, double limit)
+{
+    char *end = NULL;
+    errno = 0;
+    const double value = strtod(text, &end);
+    const int good = end != text && *end == '\0' && isfinite(value) && (closed ? value >= min : value > min) &&
+                     value < limit && (value <= 0 || (float)value > 0);
+    if (!good)
+        cli_usage(state, "%s: \"%s\" is not a number %s %g and below %g", option, text, closed ? "from" : "above", min,
+                  limit);
+    return value;
 }
 
 int cli_choice(struct argp_state *state, const char *option, const char *text, const char *const *words)

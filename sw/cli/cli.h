@@ -39,6 +39,9 @@ void cli_parse(const struct argp *argp, const char *command, unsigned flags, int
 void *cli_parse_init(struct argp_state *state);
 /* A whole number from min to max, decimal or 0x; ends the program with a usage message otherwise. */
 uint64_t cli_number(struct argp_state *state, const char *option, const char *text, uint64_t min, uint64_t max);
+/* A decimal number below `limit` from `min`, or above `min` unless `closed`, that is no zero as a float unless it is
+ * written as zero; ends the program with a usage message otherwise. */
+double cli_real(struct argp_state *state, const char *option, const char *text, double min, int closed, double limit);
 /* The index of `text` among the words, which NULL ends; ends the program with a usage message otherwise. */
 int cli_choice(struct argp_state *state, const char *option, const char *text, const char *const *words);
 

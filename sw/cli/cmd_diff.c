@@ -8,9 +8,10 @@
 struct diff_options {
     const char *files[2];
     const char *csv;
+    double threshold;
 };
 
-enum { KEY_CSV = 0x200 };
+enum { KEY_CSV = 0x200, KEY_THRESHOLD };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -21,6 +22,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_CSV:
         options->csv = arg;
+        return 0;
+    case KEY_THRESHOLD:
+        options->threshold = cli_real(state, "--threshold", arg, 0, 1, 1e6) / 100.0;
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num >= 2)
@@ -40,14 +44,16 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"csv", KEY_CSV, "FILE.csv", 0, "Write every number of both, those that are equal too", 0},
+        {"threshold", KEY_THRESHOLD, "PERCENT", 0, "Leave out numbers that differ by less", 0},
         {0},
     };
     const struct argp argp = {
         .options = options,
         .parser = parse,
         .args_doc = "A.json B.json",
-        .doc = "Shows what changed from one run to another: configuration, each layer, totals, units. The files are "
-               "those of `cnnvp run --stats`.",
+        .doc =
+            "Shows what changed from one run to another: totals and costs, configuration, each layer, units. The files "
+            "are those of `cnnvp run --stats`.",
     };
     struct diff_options chosen = {.csv = NULL};
     struct cnnvp_error error = {""};
@@ -58,7 +64,7 @@ static int command(int argc, char **argv)
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result != CNNVP_DONE)
         return (int)result;
-    result = cnnvp_stats_diff(chosen.files[0], chosen.files[1], chosen.csv, &table, NULL, &error);
+    result = cnnvp_stats_diff(chosen.files[0], chosen.files[1], chosen.threshold, chosen.csv, &table, NULL, &error);
     if (table != NULL)
         (void)fputs(table, stdout);
     free(table);

@@ -32,20 +32,6 @@ enum {
     KEY_TIMING
 };
 
-/* A decimal number from `least` to `most`, where `least` itself is possible if `closed`. */
-static float real(struct argp_state *state, const char *option, const char *text, double least, int closed, double most)
-{
-    char *end = NULL;
-    errno = 0;
-    const double value = strtod(text, &end);
-    const int good = end != text && *end == '\0' && isfinite(value) && (closed ? value >= least : value > least) &&
-                     value < most && (value <= 0 || (float)value > 0);
-    if (!good)
-        cli_usage(state, "%s: \"%s\" is not a number %s %g and below %g", option, text, closed ? "from" : "above",
-                  least, most);
-    return (float)value;
-}
-
 static error_t parse_learning(int key, char *arg, struct argp_state *state, struct cnnvp_trainer_options *trainer)
 {
     static const char *const norms[] = {"range", "standard", NULL};
@@ -67,10 +53,10 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
         trainer->batch = (uint32_t)cli_number(state, "--batch", arg, 1, 65535);
         return 0;
     case KEY_LR:
-        trainer->rate = real(state, "--lr", arg, 0, 0, 1e6);
+        trainer->rate = (float)cli_real(state, "--lr", arg, 0, 0, 1e6);
         return 0;
     case KEY_MOMENTUM:
-        trainer->momentum = real(state, "--momentum", arg, 0, 1, 1);
+        trainer->momentum = (float)cli_real(state, "--momentum", arg, 0, 1, 1);
         return 0;
     case KEY_BN:
         trainer->bn = (enum cnnvp_train_bn)cli_choice(state, "--bn", arg, norms);

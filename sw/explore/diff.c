@@ -100,9 +100,11 @@ cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, stru
 
 struct comparison {
     FILE *table;
-    FILE *csv; /* NULL: not wanted */
+    FILE *csv;        /* NULL: not wanted */
+    double threshold; /* of numbers, as a share of the first run's: what differs by less is not in the table */
     uint64_t differences;
-    int titled; /* the section has its title */
+    uint64_t smaller; /* than that */
+    int titled;       /* the section has its title */
     const char *title;
 };
 
@@ -113,6 +115,14 @@ static int is_same(const json_t *a, const json_t *b)
         return x >= y && x <= y;
     }
     return a != NULL && b != NULL ? json_equal(a, b) : a == b;
+}
+
+static int is_small(const struct comparison *comparison, const json_t *a, const json_t *b)
+{
+    if (!json_is_number(a) || !json_is_number(b))
+        return 0;
+    const double x = json_number_value(a), y = json_number_value(b);
+    return fabs(y - x) < comparison->threshold * fabs(x);
 }
 
 /* Numbers have 15 digits, so a difference has no more decimals than the larger of the two. */
@@ -148,6 +158,10 @@ static void add_line(struct comparison *comparison, const char *name, const json
     }
     if (is_same(a, b))
         return;
+    if (is_small(comparison, a, b)) {
+        ++comparison->smaller;
+        return;
+    }
     if (!comparison->titled)
         (void)fprintf(comparison->table, "%s%s\n", comparison->differences ? "\n" : "", comparison->title);
     comparison->titled = 1;
@@ -231,15 +245,27 @@ static void compare_layers(struct comparison *comparison, const json_t *a, const
         compare_layer(comparison, NULL, layer);
 }
 
+static void compare_sections(struct comparison *comparison, const char *const *names, size_t count, const json_t *a,
+                             const json_t *b)
+{
+    for (size_t i = 0; i < count; ++i)
+        section(comparison, names[i], json_object_get(a, names[i]), json_object_get(b, names[i]));
+}
+
+/* What matters first: whether it is the same work, totals and costs; then what was changed, and where it shows. */
 static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
 {
-    static const char *const sections[] = {
-        "total", "summary", "memory", "storage", "energy", "area", "units", "values"};
+    static const char *const first[] = {"summary", "total", "energy", "area"};
+    static const char *const last[] = {"memory", "storage", "units", "values"};
+    const json_t *network_a = json_object_get(a, "network"), *network_b = json_object_get(b, "network");
+    if (strcmp(text_of(network_a, "xxh3"), text_of(network_b, "xxh3")) != 0)
+        (void)fprintf(comparison->table, "the networks differ: %s and %s\n\n", text_of(network_a, "name"),
+                      text_of(network_b, "name"));
+    compare_sections(comparison, first, sizeof first / sizeof *first, a, b);
     section(comparison, "configuration", json_object_get(a, "platform"), json_object_get(b, "platform"));
-    section(comparison, "network", json_object_get(a, "network"), json_object_get(b, "network"));
+    section(comparison, "network", network_a, network_b);
     compare_layers(comparison, json_object_get(a, "layers"), json_object_get(b, "layers"));
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
-        section(comparison, sections[i], json_object_get(a, sections[i]), json_object_get(b, sections[i]));
+    compare_sections(comparison, last, sizeof last / sizeof *last, a, b);
 }
 
 static cnnvp_result read_stats(const char *file, json_t **root, struct cnnvp_error *error)
@@ -261,10 +287,10 @@ static cnnvp_result read_stats(const char *file, json_t **root, struct cnnvp_err
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, const char *csv_file, char **table,
-                              uint64_t *differences, struct cnnvp_error *error)
+cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double threshold, const char *csv_file,
+                              char **table, uint64_t *differences, struct cnnvp_error *error)
 {
-    struct comparison comparison = {.title = ""};
+    struct comparison comparison = {.title = "", .threshold = threshold};
     json_t *a = NULL, *b = NULL;
     char *csv = NULL;
     size_t table_size = 0, csv_size = 0;
@@ -282,8 +308,11 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, const char
         if (comparison.csv != NULL)
             (void)fputs("section,name,a,b,change\n", comparison.csv);
         compare_runs(&comparison, a, b);
-        if (!comparison.differences)
+        if (!comparison.differences && !comparison.smaller)
             (void)fputs("no differences\n", comparison.table);
+        else if (comparison.smaller)
+            (void)fprintf(comparison.table, "%s%" PRIu64 " numbers differ by less than %g %%\n",
+                          comparison.differences ? "\n" : "", comparison.smaller, 100.0 * threshold);
     }
     if (comparison.table != NULL && fclose(comparison.table) != 0)
         result = cnnvp_config_no_memory(error);

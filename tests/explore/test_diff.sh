@@ -29,6 +29,16 @@ grep -q "accel_cycles  *$cycles_a  *$cycles_b  *$(printf '%+d' $((cycles_b - cyc
 grep -q "^total,accel_cycles,$cycles_a,$cycles_b,$(printf '%+d' $((cycles_b - cycles_a)))$" d.csv || fail "totals in d.csv"
 grep -q "^total,macs,.*,+0$" d.csv || fail "d.csv lacks what is equal"
 
+# Totals come first, and what is below the threshold is counted.
+[ "$(head -1 out)" = summary ] || fail "first line: $(head -1 out)"
+all=$(wc -l <out)
+expect 0 diff a.json b.json --threshold 20
+grep -q "^[0-9]* numbers differ by less than 20 %$" out || fail "no count: $(tail -1 out)"
+[ "$(wc -l <out)" -lt "$all" ] || fail "the threshold leaves nothing out"
+expect 0 diff a.json b.json --threshold 0
+grep -q "differ by less" out && fail "a threshold of 0 leaves something out"
+refused 2 "is not a number from 0" diff a.json b.json --threshold -1
+
 # Differences have no more digits than what they are of.
 sed 's/"total_pj": [0-9.]*/"total_pj": 3323684.47/' a.json >x.json
 sed 's/"total_pj": [0-9.]*/"total_pj": 3301700.955/' a.json >y.json
@@ -38,6 +48,7 @@ grep -q "^energy,total_pj,3323684.47,3301700.955,-21983.515$" d.csv || fail "ene
 # Another network: layers of one side only.
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only -q --stats m.json
 expect 0 diff a.json m.json
+says "the networks differ: lenet5.onnx and mixed.onnx"
 says "layer F6"
 
 echo '{"schema": 3' >bad.json
