@@ -7,13 +7,29 @@
 
 #include <stdlib.h>
 
+static uint32_t turns_of(const struct dram_queue *queue)
+{
+    const struct dram_map *map = &queue->map;
+    const uint32_t groups = queue->timing.groups, *t = queue->timing.t;
+    if (map->channels > 1)
+        return 0;
+    if (map->shift[DRAM_COLUMN] == 0)
+        return 1;
+    /* from one block to the next a group has its turn again one turn sooner */
+    return map->shift[DRAM_GROUP] == 0 && map->shift[DRAM_COLUMN] == map->group_bits &&
+                   t[DRAM_T_ccd_l] <= (groups - 1u) * t[DRAM_T_ccd_s]
+               ? groups
+               : 0;
+}
+
 int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *options,
                           const struct dram_timing *timing)
 {
     queue->options = *options;
     queue->timing = *timing;
     cnnvp_dram_map_init(options, timing, &queue->map);
-    queue->columns_follow = options->channels == 1 && queue->map.shift[DRAM_COLUMN] == 0;
+    queue->turns = turns_of(queue);
+    queue->leaps = cnnvp_minimum(DRAM_BLOCK, timing->columns * queue->turns) * DRAM_BURST_BYTES - 1u;
     /* one more to look ahead with */
     queue->channel = calloc(options->channels + 1u, sizeof *queue->channel);
     if (queue->channel == NULL)

@@ -59,11 +59,12 @@ static int along_rows(struct dram_run *run, const struct dram_next_column *next,
 {
     const struct dram_place *place = &run->stream->place;
     if (!dram_row_is_open(run->channel, place))
-        return dram_row_change(run, next, enters);
-    if (place->bank != next->bank || (run->channel->waiting[1] >> next->bank & 1u) ||
+        return run->queue->turns == 1 && dram_row_change(run, next, enters);
+    if ((run->queue->turns == 1 && place->bank != next->bank) || (run->channel->waiting[1] >> next->bank & 1u) ||
         !dram_is_periodic(run, next, enters))
         return 0;
-    dram_change_learn(run, next->clock);
+    if (run->queue->turns == 1)
+        dram_change_learn(run, next->clock);
     return dram_row_repeat(run, next, enters);
 }
 
@@ -130,6 +131,7 @@ enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)
         .cut = last >= channel->refresh_at,
         .latency = t[DRAM_T_cl] + t[DRAM_T_bl],
         .spacing = cnnvp_maximum(t[DRAM_T_ccd_s], t[DRAM_T_ccd_l])};
+    run.pace = queue->turns > 1 ? t[DRAM_T_ccd_s] : run.spacing;
     const enum dram_progress progress = run_on(&run);
     dram_report(&run);
     return progress;

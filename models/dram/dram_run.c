@@ -29,13 +29,48 @@ void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint
     run->window_data = cnnvp_bandwidth_window_end(done * tck) / tck;
 }
 
-/* 1 if all that waits are bursts of the stream's first request, in one bank. */
-static int is_row(const struct dram_run *run, uint32_t bank)
+/* 1 if each bank group is ready when it has its turn, with its row open. */
+static int are_turns_ready(const struct dram_run *run, uint64_t ready)
 {
     const struct dram_channel *channel = run->channel;
-    const uint32_t waiting = channel->list[0][bank].count;
-    return waiting >= 2 && channel->count[0] == waiting && !channel->active_count &&
-           dram_request_pending(run->stream->first) == waiting && dram_counts(run, run->stream->first);
+    const uint64_t oldest = run->stream->address - (uint64_t)channel->count[0] * DRAM_BURST_BYTES;
+    for (uint32_t i = 0; i < 2u * run->queue->turns; ++i) { /* all have had one then */
+        const struct dram_place place = cnnvp_dram_map(&run->queue->map, oldest + i * DRAM_BURST_BYTES);
+        if (place.row != run->stream->place.row)
+            return 0;
+        if (!dram_row_is_open(channel, &place) || (channel->waiting[1] >> place.bank & 1u) ||
+            dram_column_ready(channel, place.bank, 0) > ready + i * run->pace)
+            return 0;
+    }
+    return 1;
+}
+
+static int is_oldest(const struct dram_channel *channel, uint32_t bank)
+{
+    for (uint64_t banks = channel->hits[0]; banks; banks &= banks - 1u)
+        if (channel->list[0][dram_lowest_bit(banks)].hit_order < channel->list[0][bank].hit_order)
+            return 0;
+    return 1;
+}
+
+/* 1 if all that waits are the last bursts that the stream's first request has sent, in one bank or in rows that have
+ * their turns. */
+static int is_row(const struct dram_run *run, const struct dram_next_column *next)
+{
+    const struct dram_channel *channel = run->channel;
+    const struct dram_stream *stream = run->stream;
+    const struct dram_list *list = &channel->list[0][next->bank];
+    const uint64_t start = dram_segment_start(stream->first, stream->segment);
+    const uint32_t waiting = channel->count[0];
+    if (waiting < 2 || channel->active_count || dram_request_pending(stream->first) != waiting ||
+        !dram_counts(run, stream->first))
+        return 0;
+    if (run->queue->turns == 1)
+        return list->count == waiting;
+    return list->hit_order + waiting == channel->order + 1u && is_oldest(channel, next->bank) &&
+           dram_row_behind(run->queue, stream) >= waiting &&
+           stream->address / DRAM_BURST_BYTES - start / DRAM_BURST_BYTES >= waiting &&
+           are_turns_ready(run, next->clock);
 }
 
 /* 1 if data end at one spacing, and a burst enters with each end. */
@@ -44,23 +79,23 @@ static int are_ends_regular(const struct dram_run *run, uint64_t ready, uint64_t
     const struct dram_channel *channel = run->channel;
     const struct dram_stream *stream = run->stream;
     const uint64_t first = stream->ends[stream->end_first];
-    if (enters != first + 1u || enters > ready + run->spacing || first <= stream->arrival_clock ||
+    if (enters != first + 1u || enters > ready + run->pace || first <= stream->arrival_clock ||
         channel->bus_end != channel->returned || channel->idle || channel->refresh_to > channel->bus_end ||
         !stream->first->first_data)
         return 0;
     for (uint32_t i = 1; i < stream->end_count; ++i)
-        if (stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] != first + i * run->spacing)
+        if (stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] != first + i * run->pace)
             return 0;
-    return first + (stream->end_count - 1u) * run->spacing == channel->returned;
+    return first + (stream->end_count - 1u) * run->pace == channel->returned;
 }
 
 int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_stream *stream = run->stream;
-    const uint64_t done = run->channel->returned + run->spacing;
+    const uint64_t done = run->channel->returned + run->pace;
     /* what tells most others apart comes first */
     return stream->on_their_way == stream->most && stream->end_count && done == next->clock + run->latency &&
-           done <= run->window_data && cnnvp_maximum(enters, next->clock) <= run->last && is_row(run, next->bank) &&
+           done <= run->window_data && cnnvp_maximum(enters, next->clock) <= run->last && is_row(run, next) &&
            are_ends_regular(run, next->clock, enters);
 }
 
@@ -79,6 +114,6 @@ void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t coun
     stream->served = queue->served += count;
     queue->clock = run->channel->clock;
     stream->address += (count - 1u) * DRAM_BURST_BYTES;
-    stream->place.column += (uint32_t)(count - 1u);
+    stream->place = cnnvp_dram_map(&queue->map, stream->address);
     dram_stream_step(queue, stream);
 }

@@ -15,6 +15,7 @@ struct dram_run {
     int cut;                              /* which is less far than was asked for */
     uint64_t latency;                     /* of RD to the end of its data, clocks */
     uint64_t spacing;                     /* of RD to RD in a bank group, clocks */
+    uint64_t pace;                        /* of RD to RD along rows, clocks */
     uint64_t window_command, window_data; /* last clocks of the windows in which `columns` counts */
     struct dram_columns columns;          /* not yet reported */
 };

@@ -91,11 +91,14 @@ struct dram_queue {
     uint32_t stream_count;
     uint64_t waiting; /* streams with requests, a bit each */
     uint64_t served;
-    uint64_t clock;     /* bursts enter at this clock or later */
-    uint64_t decided;   /* nothing is left to do up to this clock */
-    uint32_t reads;     /* in the channels, their end not known */
-    int stepwise;       /* plan every command, also where dram_columns.h could: for tests */
-    int columns_follow; /* the next burst's column is the next but at a row's end */
+    uint64_t clock;   /* bursts enter at this clock or later */
+    uint64_t decided; /* nothing is left to do up to this clock */
+    uint32_t reads;   /* in the channels, their end not known */
+    int stepwise;     /* plan every command, also where dram_columns.h could: for tests */
+    /* Neighbouring bursts lie in so many bank groups by turns, in one column of rows that have the same number and
+     * bank; then in the next column. 0: elsewhere. */
+    uint32_t turns;
+    uint64_t leaps; /* an address with none of these bits may lie elsewhere */
     struct dram_change changes[DRAM_CHANGES];
     uint32_t change_next; /* the one to replace */
     struct dram_change_begun change_begun;
@@ -200,27 +203,37 @@ static inline void dram_take_place(struct dram_stream *stream)
  * completions when the end of its data is known. */
 void dram_stream_leap(struct dram_queue *queue, struct dram_stream *stream);
 
+/* Bursts of the same rows before the next one. */
+static inline uint64_t dram_row_behind(const struct dram_queue *queue, const struct dram_stream *stream)
+{
+    const uint64_t turn = stream->address / DRAM_BURST_BYTES & (queue->turns - 1u);
+    return (uint64_t)stream->place.column * queue->turns + turn;
+}
+
 /* Goes on to the burst behind. */
 static inline void dram_stream_step(struct dram_queue *queue, struct dram_stream *stream)
 {
     const uint64_t behind = stream->address + DRAM_BURST_BYTES;
-    if (behind >= stream->segment_end || !queue->columns_follow ||
-        stream->place.column == queue->map.mask[DRAM_COLUMN]) {
+    if (behind >= stream->segment_end || !queue->turns || !(behind & queue->leaps)) {
         dram_stream_leap(queue, stream);
         return;
     }
     stream->address = behind;
-    ++stream->place.column;
+    stream->place.column += (behind / DRAM_BURST_BYTES & (queue->turns - 1u)) == 0;
+    if (queue->turns > 1) {
+        const uint32_t group = stream->place.bank >> queue->map.bank_bits, turns = queue->turns - 1u;
+        stream->place.bank += (((group + 1u) & turns) - (group & turns)) << queue->map.bank_bits;
+    }
 }
 
-/* Bursts that the stream sends before the row or its request's segment ends, without the request's last: what follows
+/* Bursts that the stream sends before the rows or its request's segment ends, without the request's last: what follows
  * that one may not have to wait for a place. */
 static inline uint64_t dram_row_left(const struct dram_queue *queue, const struct dram_stream *stream)
 {
     const uint64_t last = stream->segment + 1u == stream->first->count;
     const uint64_t of_segment = (stream->segment_end - stream->address + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
-    const uint64_t of_row = queue->map.mask[DRAM_COLUMN] + UINT64_C(1) - stream->place.column;
-    return queue->columns_follow ? cnnvp_minimum(of_segment - last, of_row) : 0;
+    const uint64_t of_row = (queue->map.mask[DRAM_COLUMN] + UINT64_C(1)) * queue->turns;
+    return queue->turns ? cnnvp_minimum(of_segment - last, of_row - dram_row_behind(queue, stream)) : 0;
 }
 
 /* The data of the last burst of a request, all of which have entered, end. */

@@ -26,8 +26,12 @@ static const char *const names[DRAM_TIMINGS] = {
 
 #define MAPPING_LEVELS 6
 static const uint8_t mappings[][MAPPING_LEVELS] = {
-#define CNNVP_DRAM_MAPPING(index, name, a, b, c, d, e, f) \
+#define CNNVP_DRAM_MAPPING(index, name, hashed, a, b, c, d, e, f) \
     [index] = {DRAM_##a, DRAM_##b, DRAM_##c, DRAM_##d, DRAM_##e, DRAM_##f},
+#include "dram/dram.def"
+};
+static const uint8_t hashed[] = {
+#define CNNVP_DRAM_MAPPING(index, name, hashed, a, b, c, d, e, f) [index] = (hashed),
 #include "dram/dram.def"
 };
 
@@ -220,11 +224,21 @@ void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_t
     }
     map->bank_bits = (uint8_t)bits_of(timing->banks);
     map->group_bits = (uint8_t)bits_of(timing->groups);
+    map->hashed = hashed[options->mapping];
 }
 
 static uint32_t field(const struct dram_map *map, uint64_t burst, enum dram_level level)
 {
     return (uint32_t)(burst >> map->shift[level]) & map->mask[level];
+}
+
+/* XOR of the `width` low bits of a number and of those at each `step` above. */
+static uint32_t fold(uint32_t number, uint32_t width, uint32_t step)
+{
+    uint32_t sum = 0;
+    for (; number && step; number >>= step)
+        sum ^= number;
+    return sum & ((UINT32_C(1) << width) - 1u);
 }
 
 struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address)
@@ -235,9 +249,15 @@ struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address)
         place.channel = (uint32_t)(burst % map->channels);
         burst /= map->channels;
     }
-    const uint32_t group = field(map, burst, DRAM_RANK) << map->group_bits | field(map, burst, DRAM_GROUP);
-    place.bank = group << map->bank_bits | field(map, burst, DRAM_BANK);
+    uint32_t group = field(map, burst, DRAM_GROUP), bank = field(map, burst, DRAM_BANK);
     place.row = field(map, burst, DRAM_ROW);
     place.column = field(map, burst, DRAM_COLUMN);
+    if (map->hashed) {
+        /* what follows each other at any power of two goes through all groups, then through all banks */
+        const uint32_t above = fold(place.row << map->bank_bits | bank, map->group_bits, map->group_bits);
+        group = (group + (uint32_t)(burst / DRAM_BLOCK) + above) & map->mask[DRAM_GROUP];
+        bank ^= fold(place.row >> map->group_bits, map->bank_bits, map->group_bits + map->bank_bits);
+    }
+    place.bank = (field(map, burst, DRAM_RANK) << map->group_bits | group) << map->bank_bits | bank;
     return place;
 }

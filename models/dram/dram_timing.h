@@ -11,6 +11,7 @@
 #include "cnnvp_model.h"
 
 #define DRAM_BURST_BYTES 64u
+#define DRAM_BLOCK 64u /* bursts after which the order of bank groups may change */
 #define DRAM_CHANNELS 16u
 #define DRAM_BANKS 64u /* of a channel, all ranks together */
 #define DRAM_QUEUE 64u /* most entries of a queue */
@@ -66,6 +67,7 @@ struct dram_map {
     uint32_t mask[DRAM_LEVELS];
     uint8_t bank_bits;
     uint8_t group_bits;
+    uint8_t hashed; /* which groups and banks depends on what lies above */
 };
 
 /* Options as the parameters' defaults have them. */

@@ -71,7 +71,7 @@ static uint32_t writes_within(const struct dram_queue *queue, uint64_t first, ui
     uint32_t all = 0, within = 0;
     for (uint32_t i = 0; i < queue->options.channels; ++i)
         all += channel[i].count[1];
-    if (!all || !queue->columns_follow || (end - first) / row_bytes >= ROWS)
+    if (!all || queue->turns != 1 || (end - first) / row_bytes >= ROWS)
         return all;
     for (uint64_t at = first, next; at < end; at = next) {
         const struct dram_place place = cnnvp_dram_map(&queue->map, at);
@@ -184,7 +184,7 @@ static uint32_t write_banks(const struct dram_queue *queue, const struct dram_st
     const uint64_t row_bytes = (queue->map.mask[DRAM_COLUMN] + UINT64_C(1)) * DRAM_BURST_BYTES;
     uint64_t first, end, banks = queue->channel->waiting[1] | queue->channel->active;
     span_of(stream->first, &first, &end);
-    if (!queue->columns_follow || (end - first) / row_bytes >= ROWS)
+    if (queue->turns != 1 || (end - first) / row_bytes >= ROWS)
         return DRAM_BANKS;
     for (uint64_t at = first; at < end; at = (at / row_bytes + 1u) * row_bytes)
         banks |= UINT64_C(1) << cnnvp_dram_map(&queue->map, at).bank;

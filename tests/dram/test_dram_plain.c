@@ -350,7 +350,7 @@ static void random_options(struct dram_options *options, uint32_t preset)
     options->scheduler = below(4) == 0;
     options->page = below(3) == 0;
     options->refresh = below(2) ? DRAM_REFRESH_all_ranks : below(3);
-    options->mapping = below(4);
+    options->mapping = below(5);
     if (below(2)) {
         options->queue = 4 + below(60);
         options->drain_high = 30 + below(60);

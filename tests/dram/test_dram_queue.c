@@ -100,7 +100,7 @@ static void random_options(uint64_t *random, struct dram_options *options)
 {
     cnnvp_dram_options_init(options);
     options->preset = below(random, 5);
-    options->mapping = below(random, 2) ? below(random, 4) : 0;
+    options->mapping = below(random, 5);
     options->channels = below(random, 4) ? 1 : 1 + below(random, 3);
     options->ranks = below(random, 3) ? 1 : 1u << below(random, 3);
     options->scheduler = !below(random, 8);

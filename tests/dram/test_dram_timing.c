@@ -372,6 +372,39 @@ static void test_mappings(void **state)
     }
 }
 
+/* Bursts that follow each other at a power of two lie in all bank groups, and in all banks where no row is the same. */
+static void test_hashed(void **state)
+{
+    (void)state;
+    struct dram_options options;
+    struct dram_timing timing;
+    struct dram_map map;
+    char message[100];
+    uint32_t wrong;
+    cnnvp_dram_options_init(&options);
+    options.mapping = 4;
+    assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
+    cnnvp_dram_map_init(&options, &timing, &map);
+    static uint8_t seen[16][16][128];
+    memset(seen, 0, sizeof seen);
+    for (uint64_t burst = 0; burst < 16u * 16u * 128u; ++burst) { /* 16 rows of each bank, once each */
+        const struct dram_place place = cnnvp_dram_map(&map, burst * 64);
+        assert_true(place.row < 16 && !seen[place.row][place.bank][place.column]);
+        seen[place.row][place.bank][place.column] = 1;
+    }
+    for (uint32_t shift = 12; shift < 29; ++shift) {
+        uint32_t groups = 0, banks = 0;
+        for (uint64_t i = 0; i < 64; ++i) {
+            const struct dram_place place = cnnvp_dram_map(&map, i << shift);
+            groups |= UINT32_C(1) << place.bank / 4u;
+            banks |= UINT32_C(1) << place.bank;
+        }
+        assert_int_equal(groups, 15);
+        if (shift >= 15)
+            assert_int_equal(banks, 65535);
+    }
+}
+
 static void no_refresh(struct dram_options *options)
 {
     options->timings[DRAM_T_refi] = 262143;
@@ -495,7 +528,7 @@ int main(void)
         cmocka_unit_test(test_turnaround),     cmocka_unit_test(test_refresh_share),
         cmocka_unit_test(test_long_commands),  cmocka_unit_test(test_two_buses),
         cmocka_unit_test(test_closed_page),    cmocka_unit_test(test_schedulers),
-        cmocka_unit_test(test_mappings),
+        cmocka_unit_test(test_mappings),       cmocka_unit_test(test_hashed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

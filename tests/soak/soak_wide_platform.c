@@ -108,14 +108,15 @@ void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
     static const char *const parts[] = {"ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2"};
     static const char *const pages[] = {"open", "closed"};
     static const char *const schedulers[] = {"fr-fcfs", "fcfs"};
-    static const char *const mappings[] = {"row-bank-column", "row-column-bank", "bank-row-column", "row-column-group"};
+    static const char *const mappings[] = {
+        "row-bank-column", "row-column-bank", "bank-row-column", "row-column-group", "hashed"};
     soak_choose(platform, random, "dram.preset", parts, 5);
     soak_set(platform, "dram.channels", one_in(random, 2) ? 1u : 1 + soak_random(random, 4));
     soak_set(platform, "dram.ranks", 1u << soak_random(random, 3));
     if (one_in(random, 2)) {
         soak_choose(platform, random, "dram.page", pages, 2);
         soak_choose(platform, random, "dram.scheduler", schedulers, 2);
-        soak_choose(platform, random, "dram.mapping", mappings, 4);
+        soak_choose(platform, random, "dram.mapping", mappings, 5);
         soak_set(platform, "dram.queue", 4 + soak_random(random, 61));
     }
     soak_set(platform, "dma.outstanding", 1u << soak_random(random, 11));
