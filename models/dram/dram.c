@@ -176,6 +176,15 @@ static void note_class(void *context, const struct dram_issued *issued)
     requester->conflicts += issued->row_class == DRAM_CONFLICT;
 }
 
+/* Data of so many bursts are carried, those of the first up to clock `done`, the others in the same window. */
+static void carry(struct dram *self, uint64_t done, uint64_t bursts)
+{
+    struct cnnvp_bandwidth *bandwidth = &self->windows[COUNTER_bandwidth];
+    const uint64_t tck = self->queue.timing.tck_ps, begin = done - (uint64_t)self->queue.timing.t[DRAM_T_bl];
+    cnnvp_bandwidth_add_from(bandwidth, begin * tck, done * tck, DRAM_BURST_BYTES);
+    cnnvp_bandwidth_add(bandwidth, done * tck, (bursts - 1u) * DRAM_BURST_BYTES);
+}
+
 static void note_command(void *context, const struct dram_issued *issued)
 {
     static const uint32_t counters[] = {
@@ -190,8 +199,7 @@ static void note_command(void *context, const struct dram_issued *issued)
         struct requester *requester = &self->requesters[issued->entry.source];
         requester->turnarounds += (uint64_t)issued->turned;
         requester->queue_clocks += issued->clock - issued->entry.entered;
-        cnnvp_bandwidth_add(&self->windows[COUNTER_bandwidth], issued->done * self->queue.timing.tck_ps,
-                            DRAM_BURST_BYTES);
+        carry(self, issued->done, 1);
         if (issued->turned)
             cnnvp_bandwidth_add(&self->windows[COUNTER_turnarounds], at, 1);
     } else if (issued->command == DRAM_REF) {
@@ -213,8 +221,7 @@ static void note_columns(void *context, const struct dram_columns *columns)
     if (columns->hits)
         cnnvp_bandwidth_add(&self->windows[COUNTER_row_hits], columns->clock * self->queue.timing.tck_ps,
                             columns->hits);
-    cnnvp_bandwidth_add(&self->windows[COUNTER_bandwidth], columns->done * self->queue.timing.tck_ps,
-                        columns->bursts * DRAM_BURST_BYTES);
+    carry(self, columns->done, columns->bursts);
 }
 
 static void note_burst(void *context, const struct dram_stream *stream, const struct cnnvp_request *request,

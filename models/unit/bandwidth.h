@@ -54,4 +54,15 @@ static inline void cnnvp_bandwidth_add(struct cnnvp_bandwidth *bandwidth, cnnvp_
     bandwidth->sum += n;
 }
 
+/* The same, for what goes on evenly from `begin`, which is less than a window before `end`. */
+static inline void cnnvp_bandwidth_add_from(struct cnnvp_bandwidth *bandwidth, cnnvp_time begin, cnnvp_time end,
+                                            uint64_t n)
+{
+    const cnnvp_time edge = cnnvp_bandwidth_window_end(end) - CNNVP_BANDWIDTH_WINDOW_PS;
+    const uint64_t before = begin < edge ? n * (edge - begin) / (end - begin) : 0;
+    if (before)
+        cnnvp_bandwidth_add(bandwidth, edge, before);
+    cnnvp_bandwidth_add(bandwidth, end, n - before);
+}
+
 #endif

@@ -210,7 +210,7 @@ struct run {
     cnnvp_recorder *recorder;
     int untimed;
     uint32_t instance;
-    uint64_t tck_ps;
+    uint64_t tck_ps, burst_ps;
     struct cnnvp_bandwidth bandwidth;
 };
 
@@ -229,8 +229,8 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
     const cnnvp_time done = issued->done * run->tck_ps;
     const uint64_t write = issued->entry.write ? DRAM_BURST_BYTES : 0;
     const struct cnnvp_recorder_bytes bytes = {
-        .begin = done - 1, .end = done, .read = DRAM_BURST_BYTES - write, .write = write};
-    cnnvp_bandwidth_add(&run->bandwidth, done, DRAM_BURST_BYTES);
+        .begin = done - run->burst_ps, .end = done, .read = DRAM_BURST_BYTES - write, .write = write};
+    cnnvp_bandwidth_add_from(&run->bandwidth, bytes.begin, done, DRAM_BURST_BYTES);
     cnnvp_recorder_moved_alone(run->recorder, &bytes);
 }
 
@@ -394,6 +394,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
         return CNNVP_BAD_INPUT;
     }
     run->tck_ps = timing.tck_ps;
+    run->burst_ps = (uint64_t)timing.t[DRAM_T_bl] * timing.tck_ps;
     struct dram_replay *replay = cnnvp_dram_replay_new(&dram, &timing, options->outstanding, note_command, run);
     if (replay == NULL) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");

@@ -18,12 +18,12 @@ for line in open(sys.argv[2]):
         totals[name] = totals.get(name, 0) + before * (now - since)
         values[name] = now, value
         peaks[name] = max(peaks.get(name, 0), value)
-moved = 0
+moved, peak = 0, stats["units"]["dram"]["bus_bytes_per_s"] + 10**6  # windows of 1 us count whole bytes
 for link in stats["links"]:
     name = link["from"] + "_to_" + link["to"]
     moved += link["read_bytes"] + link["write_bytes"]
     assert totals.get(name, 0) == (link["read_bytes"] + link["write_bytes"]) * 10**12, name
     if link["to"] == "dram":
-        assert peaks.get(name, 0) <= stats["units"]["dram"]["bus_bytes_per_s"], name
+        assert peaks.get(name, 0) <= peak, name
 assert moved > 0
-assert 0 < stats["memory"]["peak_bytes_per_s"] <= stats["units"]["dram"]["bus_bytes_per_s"]
+assert 0 < stats["memory"]["peak_bytes_per_s"] <= peak

@@ -46,6 +46,7 @@ static void completed(void *context, struct cnnvp_request *request)
     }
 }
 
+/* With rows of one bank after another, unless `param` is the mapping: what the tests state. */
 static struct bench *bench_new(const char *param, uint64_t value)
 {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -53,6 +54,7 @@ static struct bench *bench_new(const char *param, uint64_t value)
     fake_sim_init(&bench->sim, 1000, 0, 0);
     bench->dram = fake_add(&bench->sim, &cnnvp_unit_dram);
     fake_set(bench->dram, "size", 1u << 20);
+    fake_set(bench->dram, "mapping", 0);
     if (param != NULL)
         fake_set(bench->dram, param, value);
     bench->dram->completed = completed;
@@ -313,15 +315,18 @@ static void test_counts(void **state)
     assert_int_equal(fake_count(bench->dram, "requests"), 3);
     bench_free(bench);
 
-    /* never more than the bus can carry; sequential bursts come close to one in tCCD_L */
-    bench = bench_new(NULL, 0);
-    send_new(bench, 1, CNNVP_READ, 0, 900 * 64, 1024);
-    run_to_end(bench);
-    bench->dram->unit->flush(bench->dram->self);
-    const uint64_t counter_peak = bench->dram->counter_peak[0];
-    assert_in_range(counter_peak, UINT64_C(64) * 1000000000000u / (6 * TCK) * 95 / 100,
-                    UINT64_C(64) * 1000000000000u / (4 * TCK));
-    bench_free(bench);
+    /* Sequential bursts come close to one in tCCD_L, of all bank groups by turns to what the bus can carry; never more,
+     * but for the byte to which a window of 1 us is counted. */
+    const uint64_t bus = UINT64_C(64) * 1000000000000u / (4 * TCK);
+    for (uint64_t mapping = 0; mapping < 5; mapping += 4) {
+        bench = bench_new("mapping", mapping);
+        send_new(bench, 1, CNNVP_READ, 0, 900 * 64, 1024);
+        run_to_end(bench);
+        bench->dram->unit->flush(bench->dram->self);
+        const uint64_t counter_peak = bench->dram->counter_peak[0], least = mapping ? bus : bus * 4u / 6u;
+        assert_in_range(counter_peak, least * 95 / 100, bus + 1000000u);
+        bench_free(bench);
+    }
 }
 
 /* Each burst is in one row class, also those that still wait when the counts are taken. */

@@ -41,6 +41,7 @@ static struct bench *bench_new(uint64_t channels)
     fake_sim_init(&bench->sim, 1000, 0, 0);
     bench->dram = fake_add(&bench->sim, &cnnvp_unit_dram);
     fake_set(bench->dram, "size", 1u << 20);
+    fake_set(bench->dram, "mapping", 0); /* rows of one bank after another */
     fake_set(bench->dram, "channels", channels);
     bench->dram->completed = completed;
     bench->dram->completed_context = bench;

@@ -65,6 +65,13 @@ static void show(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
         run->result.shown[counter][at / CNNVP_BANDWIDTH_WINDOW_PS] = value + 1u;
 }
 
+static void carry(struct run *run, uint64_t done, uint64_t bursts)
+{
+    const uint64_t tck = run->queue.timing.tck_ps, begin = done - (uint64_t)run->queue.timing.t[DRAM_T_bl];
+    cnnvp_bandwidth_add_from(&run->windows[BANDWIDTH], begin * tck, done * tck, DRAM_BURST_BYTES);
+    cnnvp_bandwidth_add(&run->windows[BANDWIDTH], done * tck, (bursts - 1u) * DRAM_BURST_BYTES);
+}
+
 static void note_issued(void *context, const struct dram_issued *issued)
 {
     struct run *run = context;
@@ -80,7 +87,7 @@ static void note_issued(void *context, const struct dram_issued *issued)
         return;
     run->result.queue_clocks[issued->entry.source] += issued->clock - issued->entry.entered;
     run->result.turnarounds[issued->entry.source] += (uint64_t)issued->turned;
-    cnnvp_bandwidth_add(&run->windows[BANDWIDTH], issued->done * tck, 64);
+    carry(run, issued->done, 1);
 }
 
 static void note_columns(void *context, const struct dram_columns *columns)
@@ -93,7 +100,7 @@ static void note_columns(void *context, const struct dram_columns *columns)
     run->result.turnarounds[columns->source] += (uint64_t)columns->turned;
     if (columns->hits)
         cnnvp_bandwidth_add(&run->windows[HITS], columns->clock * tck, columns->hits);
-    cnnvp_bandwidth_add(&run->windows[BANDWIDTH], columns->done * tck, columns->bursts * 64u);
+    carry(run, columns->done, columns->bursts);
 }
 
 static void random_options(uint64_t *random, struct dram_options *options)
