@@ -284,7 +284,7 @@ static inline void dram_space_write(struct dram_channel *channel, uint32_t bank,
     struct dram_group *group = &channel->group[dram_group_of(channel, bank)];
     dram_raise_columns(channel, rank, same, other);
     dram_raise(&group->column[0], end + t[DRAM_T_wtr_l]);
-    dram_raise(&group->column[1], clock + t[DRAM_T_ccd_l]);
+    dram_raise(&group->column[1], clock + t[DRAM_T_ccd_l_wr]);
     dram_raise(&channel->rank[rank].pre_all, end + t[DRAM_T_wr]);
     dram_raise(&channel->bank[bank].pre, end + t[DRAM_T_wr]);
 }

@@ -9,13 +9,13 @@
 #include "unit/unit_enums.inc"
 
 struct preset {
-    uint32_t tck_ps, buses, groups, banks, rows, row_bytes;
+    uint32_t channels, tck_ps, buses, groups, banks, rows, row_bytes;
     uint32_t t[DRAM_TIMINGS];
 };
 
 static const struct preset presets[] = {
-#define CNNVP_DRAM_PRESET(index, name, tck_ps, buses, groups, banks, rows, row_bytes, ...) \
-    [index] = {(tck_ps), (buses), (groups), (banks), (rows), (row_bytes), {__VA_ARGS__}},
+#define CNNVP_DRAM_PRESET(index, name, channels, tck_ps, buses, groups, banks, rows, row_bytes, ...) \
+    [index] = {(channels), (tck_ps), (buses), (groups), (banks), (rows), (row_bytes), {__VA_ARGS__}},
 #include "dram/dram.def"
 };
 
@@ -42,6 +42,7 @@ static const struct {
     {DRAM_T_ras, DRAM_T_rcd},
     {DRAM_T_ccd_s, DRAM_T_bl},
     {DRAM_T_ccd_l, DRAM_T_ccd_s},
+    {DRAM_T_ccd_l_wr, DRAM_T_ccd_s},
     {DRAM_T_rrd_l, DRAM_T_rrd_s},
     {DRAM_T_wtr_l, DRAM_T_wtr_s},
     {DRAM_T_rpab, DRAM_T_rp},
@@ -68,7 +69,7 @@ void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *option
 {
     *options = (struct dram_options){
         .preset = (uint32_t)values[PARAM_preset],
-        .channels = (uint32_t)values[PARAM_channels],
+        .channels = values[PARAM_channels] ? (uint32_t)values[PARAM_channels] : presets[values[PARAM_preset]].channels,
         .ranks = (uint32_t)values[PARAM_ranks],
         .scheduler = (uint32_t)values[PARAM_scheduler],
         .page = (uint32_t)values[PARAM_page],
@@ -86,8 +87,11 @@ void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *option
 static void derive(const struct dram_options *options, uint32_t *t)
 {
     const uint32_t *given = options->timings;
+    const uint32_t *part = presets[options->preset].t;
     if (!given[DRAM_T_rpab] && given[DRAM_T_rp])
-        t[DRAM_T_rpab] = t[DRAM_T_rp] + presets[options->preset].t[DRAM_T_rpab] - presets[options->preset].t[DRAM_T_rp];
+        t[DRAM_T_rpab] = t[DRAM_T_rp] + part[DRAM_T_rpab] - part[DRAM_T_rp];
+    if (!given[DRAM_T_ccd_l_wr] && given[DRAM_T_ccd_l])
+        t[DRAM_T_ccd_l_wr] = t[DRAM_T_ccd_l] + part[DRAM_T_ccd_l_wr] - part[DRAM_T_ccd_l];
     if (!given[DRAM_T_rc])
         t[DRAM_T_rc] = t[DRAM_T_ras] + t[DRAM_T_rp];
 }
@@ -181,6 +185,12 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
         (void)snprintf(message, size, "ranks is %u; it must be 1, 2 or 4", options->ranks);
         return CNNVP_E_INVAL;
     }
+    if (options->ranks * part->groups * part->banks > DRAM_BANKS) {
+        *wrong = PARAM_ranks;
+        (void)snprintf(message, size, "ranks is %u; a channel has at most %u banks, and a rank of this part %u",
+                       options->ranks, DRAM_BANKS, part->groups * part->banks);
+        return CNNVP_E_INVAL;
+    }
     if (options->drain_low >= options->drain_high) {
         *wrong = PARAM_drain_low;
         (void)snprintf(message, size, "drain_low is %u percent; it must be less than drain_high, %u",
@@ -241,6 +251,14 @@ static uint32_t fold(uint32_t number, uint32_t width, uint32_t step)
     return sum & ((UINT32_C(1) << width) - 1u);
 }
 
+static uint32_t sum_of_digits(uint64_t number, uint32_t base)
+{
+    uint32_t sum = 0;
+    for (; number; number /= base)
+        sum += (uint32_t)(number % base);
+    return sum;
+}
+
 struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address)
 {
     struct dram_place place = {.channel = 0};
@@ -248,6 +266,8 @@ struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address)
     if (map->channels > 1) {
         place.channel = (uint32_t)(burst % map->channels);
         burst /= map->channels;
+        if (map->hashed)
+            place.channel = (place.channel + sum_of_digits(burst, map->channels)) % map->channels;
     }
     uint32_t group = field(map, burst, DRAM_GROUP), bank = field(map, burst, DRAM_BANK);
     place.row = field(map, burst, DRAM_ROW);

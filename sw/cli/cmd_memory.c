@@ -79,7 +79,7 @@ static cnnvp_result replay(const struct memory_options *options, const cnnvp_con
 {
     const struct cnnvp_memory_options memory = {
         .struct_size = sizeof memory,
-        .outstanding = options->outstanding,
+        .outstanding = options->outstanding ? options->outstanding : 32,
         .trace = options->platform.trace,
         .untimed = options->untimed};
     struct cnnvp_memory_result result;
@@ -101,8 +101,10 @@ static cnnvp_result stream(const struct memory_options *options, const cnnvp_con
     struct cnnvp_memory_streams parts[64];
     struct cnnvp_error error = {""};
     size_t count;
-    const cnnvp_result result = cli_report(
-        cnnvp_memory_stream(config, options->outstanding, parts, sizeof parts / sizeof *parts, &count, &error), &error);
+    const cnnvp_result result =
+        cli_report(cnnvp_memory_stream(config, options->outstanding ? options->outstanding : 256, parts,
+                                       sizeof parts / sizeof *parts, &count, &error),
+                   &error);
     if (result != CNNVP_DONE)
         return result;
     (void)printf("GB/s            %8s %12s %12s %12s %12s %12s\n", "peak", "reads", "writes", "mixed", "every 4 KiB",
@@ -120,7 +122,7 @@ static cnnvp_result stream(const struct memory_options *options, const cnnvp_con
 static int command(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
-        {"outstanding", KEY_OUTSTANDING, "N", 0, "Reads on their way at most (default: 32)", 0},
+        {"outstanding", KEY_OUTSTANDING, "N", 0, "Reads on their way at most (default: 32, with --stream 256)", 0},
         {"untimed", KEY_UNTIMED, NULL, 0, "Times in the trace count for nothing: as fast as the controllers take it",
          0},
         {"stream", KEY_STREAM, NULL, 0,
@@ -144,7 +146,7 @@ static int command(int argc, char **argv)
                "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
         .children = children,
     };
-    struct memory_options options = {.outstanding = 32};
+    struct memory_options options = {.outstanding = 0};
     cli_parse(&argp, "cnnvp memory", 0, argc, argv, &options);
     cnnvp_config *config = NULL;
     const struct cli_named_file files[] = {

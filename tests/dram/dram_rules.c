@@ -60,7 +60,7 @@ void rules_init(struct rules *rules, const struct dram_timing *timing)
     set(rules, SAME_RANK, READS, READS, t[DRAM_T_ccd_s]);
     set(rules, SAME_RANK, WRITES, WRITES, t[DRAM_T_ccd_s]);
     set(rules, SAME_GROUP, READS, READS, t[DRAM_T_ccd_l]);
-    set(rules, SAME_GROUP, WRITES, WRITES, t[DRAM_T_ccd_l]);
+    set(rules, SAME_GROUP, WRITES, WRITES, t[DRAM_T_ccd_l_wr]);
     set(rules, SAME_RANK, WRITES, READS, write_end + t[DRAM_T_wtr_s]);
     set(rules, SAME_GROUP, WRITES, READS, write_end + t[DRAM_T_wtr_l]);
     /* rows */

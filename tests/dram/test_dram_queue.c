@@ -103,13 +103,15 @@ static void note_columns(void *context, const struct dram_columns *columns)
     carry(run, columns->done, columns->bursts);
 }
 
+#define DDR5 5u /* of which four ranks are more banks than a channel has, and a refresh takes 710 clocks */
+
 static void random_options(uint64_t *random, struct dram_options *options)
 {
     cnnvp_dram_options_init(options);
-    options->preset = below(random, 5);
+    options->preset = below(random, 6);
     options->mapping = below(random, 5);
     options->channels = below(random, 4) ? 1 : 1 + below(random, 3);
-    options->ranks = below(random, 3) ? 1 : 1u << below(random, 3);
+    options->ranks = below(random, 3) ? 1 : 1u << below(random, options->preset == DDR5 ? 2 : 3);
     options->scheduler = !below(random, 8);
     options->page = !below(random, 8);
     options->refresh = below(random, 2) ? DRAM_REFRESH_all_ranks : below(random, 3);
@@ -117,7 +119,7 @@ static void random_options(uint64_t *random, struct dram_options *options)
     options->drain_high = 40 + below(random, 60);
     options->drain_low = below(random, 40);
     if (!below(random, 3)) /* many refreshes */
-        options->timings[DRAM_T_refi] = 1000 + below(random, 500);
+        options->timings[DRAM_T_refi] = (options->preset == DDR5 ? 1300 : 1000) + below(random, 500);
     if (!below(random, 8)) /* also longer than a read takes */
         options->timings[DRAM_T_ccd_l] = 10 + below(random, 60);
     if (!below(random, 4)) { /* commands of several clocks */

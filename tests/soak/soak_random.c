@@ -284,7 +284,7 @@ static const char *one_of(uint64_t *random, const char *const *names, uint32_t c
 
 void soak_platform(uint64_t seed, struct soak_platform *platform)
 {
-    static const char *const memories[] = {"ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2"};
+    static const char *const memories[] = {"ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2", "ddr5-4800"};
     static const char *const switches[] = {"on", "off"};
     static const char *const orders[] = {"overlap", "strict"};
     static const char *const mappings[] = {"broadcast", "single-neuron"};
