@@ -56,6 +56,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_library_unit(const char *library, size_t index
 /* Of a list that ends with NULL the name that `wanted` probably misspells, NULL if it is like none. */
 const char *cnnvp_did_you_mean(const char *wanted, const char *const *names);
 
+/* Path of share/cnnvp/`name` of the installed copy, or the build, that the running program is of; whether it exists is
+ * not looked at. Returns 0, or -1 where the program's own path is not known or `room` bytes are too few. */
+int cnnvp_installed_file(const char *name, char *path, size_t room);
+
 /* The built-in energy tables, for a person. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);
 /* The reference of the instruction set: opcodes, status bits, descriptors, what each waits for. Free with free(). */

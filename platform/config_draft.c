@@ -71,16 +71,9 @@ static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
     if (index == 0)
         return cnnvp_arena_text(arena, named);
     if (index == 1) {
-        char path[PATH_MAX];
-        ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-        path[length > 0 ? length : 0] = '\0';
-        char *slash = strrchr(path, '/');
-        if (slash != NULL)
-            *slash = '\0';
-        slash = strrchr(path, '/');
-        if (slash != NULL)
-            *slash = '\0';
-        return cnnvp_arena_printf(arena, "%s/share/cnnvp/presets", path);
+        char path[PATH_MAX] = "";
+        (void)cnnvp_installed_file("presets", path, sizeof path);
+        return cnnvp_arena_text(arena, path);
     }
     const char *folder = index - 2 < sizeof fixed / sizeof *fixed ? fixed[index - 2] : NULL;
     return folder != NULL ? cnnvp_arena_text(arena, folder) : NULL;

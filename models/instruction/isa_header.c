@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes cnnvp_isa.h, the instruction set for C programs outside of the tree, from the one table (opcodes.def,
- * descriptors.def). Run by the build. */
+/* Writes cnnvp_isa.h, the instruction set and the element's registers for C programs, the guest software's too, from
+ * the one table (opcodes.def, descriptors.def, instruction.def). Run by the build. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +17,21 @@ struct status {
     unsigned lsb, width;
 };
 
+struct reg {
+    const char *name, *help;
+    unsigned offset;
+};
+
+struct field {
+    const char *reg, *name, *help;
+    unsigned lsb, width;
+};
+
+struct cause {
+    const char *name, *help;
+    unsigned value;
+};
+
 struct member {
     const char *form, *name, *help;
 };
@@ -29,6 +44,21 @@ static const struct opcode opcodes[] = {
 static const struct status statuses[] = {
 #define CNNVP_STATUS(mnemonic, name, lsb, width, help) {#mnemonic, #name, help, lsb, width},
 #include "instruction/opcodes.def"
+};
+
+static const struct reg registers[] = {
+#define CNNVP_REGISTER(name, offset, access, reset, mask, help) {#name, help, offset},
+#include "instruction/instruction.def"
+};
+
+static const struct field fields[] = {
+#define CNNVP_FIELD(reg, name, lsb, width, help) {#reg, #name, help, lsb, width},
+#include "instruction/instruction.def"
+};
+
+static const struct cause causes[] = {
+#define CNNVP_ERROR_CAUSE(name, value, help) {#name, help, value},
+#include "instruction/instruction.def"
 };
 
 #define MEMBERS(form, name) CNNVP_DESCRIPTOR_##form(MEMBER_##form)
@@ -91,16 +121,34 @@ static void write_descriptors(void)
     }
 }
 
+static void write_element(void)
+{
+    puts("/* Registers of the instruction element, from its base on. */\nenum cnnvp_element_register {");
+    for (size_t i = 0; i < COUNT(registers); ++i)
+        printf("    CNNVP_ELEMENT_%s = 0x%02x%s /* %s */\n", registers[i].name, registers[i].offset,
+               i + 1 < COUNT(registers) ? "," : "", registers[i].help);
+    puts("};\n\n/* Their fields, as masks. */\nenum cnnvp_element_field {");
+    for (size_t i = 0; i < COUNT(fields); ++i)
+        printf("    CNNVP_ELEMENT_%s_%s = 0x%x%s /* %s */\n", fields[i].reg, fields[i].name,
+               ((1u << fields[i].width) - 1u) << fields[i].lsb, i + 1 < COUNT(fields) ? "," : "", fields[i].help);
+    printf("};\n\n/* Values of ERROR_CAUSE: X(name, value, what it means). */\n#define CNNVP_ELEMENT_ERRORS(X)");
+    for (size_t i = 0; i < COUNT(causes); ++i)
+        printf(" \\\n    X(%s, %u, \"%s\")", causes[i].name, causes[i].value, causes[i].help);
+    puts("\n");
+}
+
 int main(void)
 {
     puts("/* SPDX-License-Identifier: Apache-2.0 */\n"
-         "/* The accelerator's instruction set: made from the table that the instruction element, the assembler and "
-         "the\n"
-         " * guest software are made from. */\n"
+         "/* The accelerator's instruction set and the registers of the instruction element: made from the table that\n"
+         " * the element and the assembler are made from. */\n"
          "#ifndef CNNVP_ISA_H\n#define CNNVP_ISA_H\n\n#include <stdint.h>\n");
     write_opcodes();
     write_statuses();
     write_descriptors();
+    puts("/* Two 16-bit values of a packed register. */\n"
+         "static inline uint32_t cnnvp_pack(uint32_t low, uint32_t high)\n{\n    return low | high << 16;\n}\n");
+    write_element();
     puts("#endif");
     return ferror(stdout) != 0;
 }

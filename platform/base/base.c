@@ -2,6 +2,7 @@
 /* Memory that is freed all at once, and the texts of messages. */
 #define _DEFAULT_SOURCE /* madvise */
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,23 @@ static int is_meant(const struct cnnvp_suggest *suggest)
     size_t length = strlen(suggest->wanted);
     return suggest->best != NULL && suggest->best_distance <= (length < 6 ? 2 : length / 3) &&
            suggest->best_distance < strlen(suggest->best);
+}
+
+int cnnvp_installed_file(const char *name, char *path, size_t room)
+{
+    char program[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return -1;
+    program[length] = '\0';
+    for (int up = 0; up < 2; ++up) { /* folder of the program, then its parent */
+        char *slash = strrchr(program, '/');
+        if (slash == NULL)
+            return -1;
+        *slash = '\0';
+    }
+    const int size = snprintf(path, room, "%s/share/cnnvp/%s", program, name);
+    return size > 0 && (size_t)size < room ? 0 : -1;
 }
 
 const char *cnnvp_did_you_mean(const char *wanted, const char *const *names)

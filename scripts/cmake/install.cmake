@@ -99,7 +99,7 @@ elseif(NOT CNNVP_SANITIZE)
          FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
   endif()
   set(pages)
-  foreach(command "" run train exec models check memory asm disasm sweep diff report)
+  foreach(command "" run train exec models check memory asm disasm sweep diff report new-guest new-unit)
     if(command)
       set(page ${PROJECT_BINARY_DIR}/man/cnnvp-${command}.1)
       set(call "${program} ${command}")
@@ -127,7 +127,7 @@ endif()
 
 install(FILES LICENSE models/documents.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/examples ${PROJECT_SOURCE_DIR}/scripts/networks
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/cnnvp)
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/cnnvp PATTERN "*.elf" EXCLUDE PATTERN "platform.h" EXCLUDE)
 
 # ---- what has to be built for it ----
 

@@ -4,7 +4,7 @@
 #ifndef CNNVP_LAYER_COMMAND_H
 #define CNNVP_LAYER_COMMAND_H
 
-#include "instruction_set.h"
+#include "cnnvp_isa.h"
 #include "network_binary.h"
 
 struct cnnvp_operation {

@@ -6,22 +6,12 @@
 
 #include <stddef.h>
 
-enum element_register {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
-#include "instruction/instruction.def"
-};
-
-enum element_field {
-#define CNNVP_FIELD(reg, name, lsb, width, help) ELEMENT_##reg##_##name = (int)(((1u << (width)) - 1u) << (lsb)),
-#include "instruction/instruction.def"
-};
-
-static uint32_t read_register(const struct cnnvp_element *element, enum element_register offset)
+static uint32_t read_register(const struct cnnvp_element *element, enum cnnvp_element_register offset)
 {
     return cnnvp_device_read(element->machine, element->base + (uint32_t)offset);
 }
 
-static void write_register(const struct cnnvp_element *element, enum element_register offset, uint32_t value)
+static void write_register(const struct cnnvp_element *element, enum cnnvp_element_register offset, uint32_t value)
 {
     cnnvp_device_write(element->machine, element->base + (uint32_t)offset, value);
 }
@@ -29,35 +19,35 @@ static void write_register(const struct cnnvp_element *element, enum element_reg
 void cnnvp_element_init(struct cnnvp_element *element, const struct cnnvp_machine *machine, uint32_t base)
 {
     *element = (struct cnnvp_element){.machine = machine, .base = base};
-    write_register(element, ELEMENT_CTRL, ELEMENT_CTRL_reset);
-    write_register(element, ELEMENT_CTRL, ELEMENT_CTRL_enable);
-    write_register(
-        element, ELEMENT_IRQ_ENABLE,
-        ELEMENT_IRQ_STATUS_event | ELEMENT_IRQ_STATUS_error | ELEMENT_IRQ_STATUS_space | ELEMENT_IRQ_STATUS_refused);
+    write_register(element, CNNVP_ELEMENT_CTRL, CNNVP_ELEMENT_CTRL_reset);
+    write_register(element, CNNVP_ELEMENT_CTRL, CNNVP_ELEMENT_CTRL_enable);
+    write_register(element, CNNVP_ELEMENT_IRQ_ENABLE,
+                   CNNVP_ELEMENT_IRQ_STATUS_event | CNNVP_ELEMENT_IRQ_STATUS_error | CNNVP_ELEMENT_IRQ_STATUS_space |
+                       CNNVP_ELEMENT_IRQ_STATUS_refused);
 }
 
 void cnnvp_element_interrupt(struct cnnvp_element *element)
 {
-    const uint32_t causes = read_register(element, ELEMENT_IRQ_STATUS);
-    if ((causes & (ELEMENT_IRQ_STATUS_error | ELEMENT_IRQ_STATUS_refused)) != 0) {
+    const uint32_t causes = read_register(element, CNNVP_ELEMENT_IRQ_STATUS);
+    if ((causes & (CNNVP_ELEMENT_IRQ_STATUS_error | CNNVP_ELEMENT_IRQ_STATUS_refused)) != 0) {
         element->failed = 1;
         /* The error stays set: it keeps the element stopped. Only its interrupt is taken away. */
-        write_register(element, ELEMENT_IRQ_ENABLE, 0);
+        write_register(element, CNNVP_ELEMENT_IRQ_ENABLE, 0);
     }
-    write_register(element, ELEMENT_IRQ_STATUS, causes & ~(uint32_t)ELEMENT_IRQ_STATUS_error);
+    write_register(element, CNNVP_ELEMENT_IRQ_STATUS, causes & ~(uint32_t)CNNVP_ELEMENT_IRQ_STATUS_error);
     element->interrupts = element->interrupts + 1u;
 }
 
 /* Sleeps until the queue has room for `words` or the element has failed. */
 static void wait_for_room(struct cnnvp_element *element, uint32_t words)
 {
-    element->free = read_register(element, ELEMENT_FREE);
+    element->free = read_register(element, CNNVP_ELEMENT_FREE);
     while (element->free < words && element->failed == 0) {
         const uint32_t last = element->interrupts;
-        const uint32_t half = read_register(element, ELEMENT_QUEUE_DEPTH) / 2u;
-        write_register(element, ELEMENT_SPACE_THRESHOLD, half > words ? half : words);
+        const uint32_t half = read_register(element, CNNVP_ELEMENT_QUEUE_DEPTH) / 2u;
+        write_register(element, CNNVP_ELEMENT_SPACE_THRESHOLD, half > words ? half : words);
         cnnvp_machine_sleep(element->machine, &element->interrupts, last);
-        element->free = read_register(element, ELEMENT_FREE);
+        element->free = read_register(element, CNNVP_ELEMENT_FREE);
     }
 }
 
@@ -74,8 +64,8 @@ static int reserve(struct cnnvp_element *element, uint32_t words)
 static inline void push(struct cnnvp_element *element, uint32_t high, uint32_t low)
 {
     --element->free;
-    write_register(element, ELEMENT_PUSH_LO, low);
-    write_register(element, ELEMENT_PUSH_HI, high);
+    write_register(element, CNNVP_ELEMENT_PUSH_LO, low);
+    write_register(element, CNNVP_ELEMENT_PUSH_HI, high);
 }
 
 static void capture(struct cnnvp_capture *to, uint32_t high, uint32_t low)
@@ -165,7 +155,7 @@ int cnnvp_element_finish(struct cnnvp_element *element)
         const uint32_t last = element->interrupts;
         if (element->failed != 0)
             return -1;
-        if (read_register(element, ELEMENT_EVENT_COUNT) >= element->events)
+        if (read_register(element, CNNVP_ELEMENT_EVENT_COUNT) >= element->events)
             return 0;
         cnnvp_machine_sleep(element->machine, &element->interrupts, last);
     }
@@ -187,7 +177,7 @@ static void print_hex(const struct cnnvp_machine *machine, const char *name, uin
 void cnnvp_element_explain(const struct cnnvp_element *element)
 {
     const struct cnnvp_machine *machine = element->machine;
-    const uint32_t cause = read_register(element, ELEMENT_ERROR_CAUSE);
+    const uint32_t cause = read_register(element, CNNVP_ELEMENT_ERROR_CAUSE);
     if (element->failed == CNNVP_ELEMENT_NO_TABLE) {
         print_text(machine, "guest: the scheduler's table has no room for the instructions of a chain; use "
                             "-s scheduler.table_words=\n");
@@ -195,18 +185,19 @@ void cnnvp_element_explain(const struct cnnvp_element *element)
     }
     print_text(machine, "guest: the instruction element stopped: ");
     switch (cause) {
-#define CNNVP_ERROR_CAUSE(name, value, help) \
-    case value:                              \
-        print_text(machine, help);           \
+#define EXPLAIN(name, value, help) \
+    case value:                    \
+        print_text(machine, help); \
         break;
-#include "instruction/instruction.def"
+        CNNVP_ELEMENT_ERRORS(EXPLAIN)
+#undef EXPLAIN
     default:
         print_text(machine, "a word was refused");
         break;
     }
-    print_hex(machine, "; word 0x", read_register(element, ELEMENT_ERROR_WORD_HI));
-    print_hex(machine, "", read_register(element, ELEMENT_ERROR_WORD_LO));
-    print_hex(machine, " at 0x", read_register(element, ELEMENT_ERROR_PC));
-    print_hex(machine, ", status 0x", read_register(element, ELEMENT_ERROR_STATUS));
+    print_hex(machine, "; word 0x", read_register(element, CNNVP_ELEMENT_ERROR_WORD_HI));
+    print_hex(machine, "", read_register(element, CNNVP_ELEMENT_ERROR_WORD_LO));
+    print_hex(machine, " at 0x", read_register(element, CNNVP_ELEMENT_ERROR_PC));
+    print_hex(machine, ", status 0x", read_register(element, CNNVP_ELEMENT_ERROR_STATUS));
     print_text(machine, "\n");
 }

@@ -6,7 +6,7 @@
 #ifndef CNNVP_GUEST_ELEMENT_H
 #define CNNVP_GUEST_ELEMENT_H
 
-#include "binary/instruction_set.h"
+#include "cnnvp_isa.h"
 #include "machine.h"
 
 #include <stddef.h>

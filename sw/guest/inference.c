@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Set-up and interrupt handling of both applications; inference: the loop over images. */
 #include "depth.h"
+#include "plic.h"
 #include "schedule.h"
 #include "train/train.h"
 
 #include <stddef.h>
 
-/* PLIC registers of the standard RISC-V layout, context 0. */
-#define PLIC_PRIORITY(line) ((line)*4u)
-#define PLIC_ENABLE 0x2000u
-#define PLIC_THRESHOLD 0x200000u
-#define PLIC_CLAIM 0x200004u
-
 void cnnvp_guest_interrupt(struct cnnvp_guest *guest)
 {
-    const uint32_t claim = guest->plic + PLIC_CLAIM;
-    const uint32_t line = cnnvp_device_read(guest->machine, claim);
+    const uint32_t line = cnnvp_plic_claim(guest->machine, guest->plic);
     if (line == 0)
         return;
     if (line == guest->element_irq)
         cnnvp_element_interrupt(&guest->element);
     else if (line == guest->scheduler_irq)
         cnnvp_scheduler_interrupt(guest);
-    cnnvp_device_write(guest->machine, claim, line);
+    cnnvp_plic_complete(guest->machine, guest->plic, line);
 }
 
 int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine)
@@ -55,15 +49,9 @@ int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *mach
     }
     cnnvp_use_ordinary_set(guest);
     cnnvp_element_init(&guest->element, machine, element);
-    const uint32_t line = guest->element_irq;
-    cnnvp_device_write(machine, guest->plic + PLIC_PRIORITY(line), 1);
-    uint32_t lines = 1u << line;
-    if (guest->scheduler_irq != 0) {
-        lines |= 1u << guest->scheduler_irq;
-        cnnvp_device_write(machine, guest->plic + PLIC_PRIORITY(guest->scheduler_irq), 1);
-    }
-    cnnvp_device_write(machine, guest->plic + PLIC_ENABLE, lines);
-    cnnvp_device_write(machine, guest->plic + PLIC_THRESHOLD, 0);
+    cnnvp_plic_enable(machine, guest->plic, guest->element_irq);
+    if (guest->scheduler_irq != 0)
+        cnnvp_plic_enable(machine, guest->plic, guest->scheduler_irq);
     return 0;
 }
 

@@ -70,10 +70,10 @@ PKG_CONFIG_PATH=$(dirname "$(find "$HOME/cnnvp" -name cnnvp-model.pc)")${PKG_CON
 export PATH PKG_CONFIG_PATH
 CNNVP_PRESETS=$(pkg-config --variable=presets cnnvp) CNNVP_GUEST=$(pkg-config --variable=guest cnnvp)
 export CNNVP_PRESETS CNNVP_GUEST
-for example in own_unit own_array own_memory; do
+for example in own_unit own_guest own_array own_memory; do
     mkdir "$work/$example"
     cd "$work/$example" || exit 1
-    cp "$SOURCE/scripts/examples/$example"/[a-z]* "$SOURCE/scripts/networks/lenet5.onnx" .
+    cp "$SOURCE/scripts/examples/$example"/* "$SOURCE/scripts/networks/lenet5.onnx" .
     follow "$SOURCE/scripts/examples/$example/README.md"
 done
 finish

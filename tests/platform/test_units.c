@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "binary/instruction_set.h"
+#include "cnnvp_isa.h"
 #include "units_rig.h"
 
 struct random {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "dram/dram.h"
-#include "binary/instruction_set.h"
+#include "cnnvp_isa.h"
 #include "units_rig.h"
 
 #define MEMORY UINT32_C(0x80000000)

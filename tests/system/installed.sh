@@ -12,31 +12,59 @@ fail() { echo "installed.sh: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$work/usr" >/dev/null
 mkdir "$work/mine" && cd "$work/mine"
-cp "$examples"/own_unit/[a-z]* "$examples"/own_memory/[a-z]* .
+cp "$examples"/own_memory/[a-z]* .
 pc=$(find "$work/usr" -name cnnvp-model.pc)
 [ -n "$pc" ] || fail "no cnnvp-model.pc installed"
 PKG_CONFIG_PATH=$(dirname "$pc")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 export PKG_CONFIG_PATH
-# shellcheck disable=SC2046
-cc -std=c99 -Wall -Wextra -pedantic -Werror -shared -fPIC $(pkg-config --cflags cnnvp-model) adder.c -o libadder.so
 cnnvp=$work/usr/bin/cnnvp
-"$cnnvp" check adder.yaml --header adder.h >/dev/null || fail "check --header"
-riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -Os -nostdlib -nostartfiles \
-    -Wl,-n,--no-warn-rwx-segments -Ttext=0x80000000 try.c -o try.elf
-
 "$cnnvp" --version >/dev/null || fail "--version"
-"$cnnvp" check adder.yaml | grep -q 'gain: 3' || fail "check does not show the unit's parameter"
-"$cnnvp" exec try.elf -p adder.yaml --stats stats.json --trace run.vcd || fail "exec: status $?"
+
+# A unit begun with new-unit: its library is built with the installed header alone, its program with the installed kit.
+"$cnnvp" new-unit scaler >made || fail "new-unit: status $?"
+grep -q 'make -C scaler run' made || fail "new-unit does not say what to do: $(cat made)"
+! grep -ri adder scaler || fail "the example's name is left"
+# shellcheck disable=SC2046
+cc -std=c99 -Wall -Wextra -pedantic -Werror -shared -fPIC $(pkg-config --cflags cnnvp-model) scaler/scaler.c -o libscaler.so
+make -C scaler CNNVP="$cnnvp" CFLAGS='-O2 -Wall -Wextra -Werror' run >made || fail "make in a new unit's folder: $(cat made)"
+grep -qx 'sum 165' made || fail "the unit's program: $(cat made)"
+cp scaler/scaler.yaml scaler/try.elf .
+"$cnnvp" check scaler.yaml | grep -q 'gain: 3' || fail "check does not show the unit's parameter"
+"$cnnvp" exec try.elf -p scaler.yaml --stats stats.json --trace run.vcd >/dev/null || fail "exec: status $?"
 grep -q '"additions": 10' stats.json || fail "the unit's statistic is not in the file"
-grep -q 'adder' run.vcd || fail "the unit is not in the trace"
+grep -q 'scaler' run.vcd || fail "the unit is not in the trace"
 status=0
-"$cnnvp" exec try.elf -p adder.yaml -s adder.gain=4 || status=$?
+"$cnnvp" exec try.elf -p scaler.yaml -s scaler.gain=4 >/dev/null || status=$?
 [ $status -eq 2 ] || fail "the parameter has no effect: status $status"
 status=0
-"$cnnvp" check adder.yaml -s adder.gain=0 2>message || status=$?
+"$cnnvp" check scaler.yaml -s scaler.gain=0 2>message || status=$?
 [ $status -eq 2 ] || fail "a value out of range: status $status"
-grep -q 'adder.gain' message || fail "the message does not name the parameter"
-sed 's/gain: 3/idle: true/' adder.yaml >idle.yaml
+grep -q 'scaler.gain' message || fail "the message does not name the parameter"
+for name in scaler Bad 2nd a-b ''; do
+    status=0
+    "$cnnvp" new-unit "$name" 2>message || status=$?
+    [ $status -eq 2 ] && [ "$(wc -l <message)" -eq 1 ] || fail "new-unit '$name': status $status, $(cat message)"
+done
+[ ! -e Bad ] && [ ! -e 2nd ] && [ ! -e a-b ] || fail "new-unit has left something"
+
+# A program begun with new-guest drives the accelerator, and every failure of it ends the run.
+"$cnnvp" new-guest mine >made || fail "new-guest: status $?"
+make -C mine CNNVP="$cnnvp" CFLAGS='-O2 -Wall -Wextra -Werror' run >made || fail "make in a new program's folder: $(cat made)"
+grep -q '^64 results as expected, [0-9]* cycles' made || fail "the program: $(cat made)"
+guest() {
+    sed "$1" mine/main.c >"other/main.c"
+    make -C other CNNVP="$cnnvp" >made 2>&1 || fail "make with $1: $(cat made)"
+    status=0
+    "$cnnvp" exec other/mine.elf >said 2>&1 || status=$?
+    [ $status -eq "$2" ] && grep -q "$3" said || fail "$1: status $status, $(cat said)"
+}
+cp -r mine other
+guest 's/a_stride = 1/a_stride = 2/' 1 'channel 0, row 0, column 1: '
+guest 's/    make_data();/abort();/; s/#include "kit.h"/&\n#include <stdlib.h>/' 134 '^abort$'
+guest 's/    make_data();/*(volatile int *)0x70000000 = 1;/' 3 'unexpected trap, mcause 0x00000007, .* mtval 0x70000000'
+guest 's/layer(element, 2)/layer(element, 1); cnnvp_element_tile(element, (enum cnnvp_opcode)0x7f, 0, 0, 0, 0, 0, 0)/' 1 \
+    'the instruction element stopped: unknown opcode'
+sed 's/gain: 3/idle: true/' scaler.yaml >idle.yaml
 "$cnnvp" run "$network" -i "$input" -p idle.yaml -q -o out.npy || fail "run on the platform with the unit"
 [ -s out.npy ] || fail "no output"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A unit of one's own in one file: two registers, one parameter, one statistic, one row in the trace. Writing ADD adds
- * value * gain to SUM. Build with nothing but a C compiler:
- *     cc -shared -fPIC $(pkg-config --cflags cnnvp-model) adder.c -o libadder.so
+ * A unit of your own in one file: two registers, one parameter, one statistic, one row in the trace. Writing ADD adds
+ * value * gain to SUM. Built with nothing but a C compiler, see the Makefile.
  */
 #include <cnnvp_model.h>
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "guest.h"
+#include "instruction/descriptors.def"
 #include "train/train.h"
 
 /* Part of all work that counts beside the longest: what is not hidden. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guest program on the RISC-V core: traps, sleeping, and main. Bare metal, no libc. */
+/* The guest program on the RISC-V core: traps and main. Bare metal, no libc. */
 #include "guest.h"
 
 #include <stddef.h>
@@ -53,18 +53,6 @@ void *memset(void *to, int value, size_t size)
     for (; size != 0; --size)
         *t++ = (uint8_t)value;
     return to;
-}
-
-void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uint32_t *seen, uint32_t last)
-{
-    (void)machine;
-    /* With interrupts off wfi still wakes on a pending one, so none can slip in between the test and the wfi. */
-    while (*seen == last) {
-        __asm__ volatile("csrc mstatus, %0" : : "r"(MSTATUS_MIE) : "memory");
-        if (*seen == last)
-            __asm__ volatile("wfi" : : : "memory");
-        __asm__ volatile("csrs mstatus, %0" : : "r"(MSTATUS_MIE) : "memory");
-    }
 }
 
 static void print(const struct cnnvp_machine *machine, const char *text, uint32_t value)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp new-guest and cnnvp new-unit: a folder to start from, a copy of an example with names of its own. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { FILE_LIMIT = 1 << 20, NAME_LIMIT = 32 };
+
+/* What is copied: `word` in names of files and in texts becomes the new name. */
+struct example {
+    const char *command, *folder, *word;
+};
+
+struct new_options {
+    const char *name;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct new_options *options = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        (void)cli_parse_init(state);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->name != NULL)
+            cli_usage(state, "one name is expected, not also %s", arg);
+        options->name = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->name == NULL)
+            cli_usage(state, "which name? NAME is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static cnnvp_result check_name(const char *name)
+{
+    static const char *const letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    if (!islower((unsigned char)name[0]) || strspn(name, letters) != strlen(name) || strlen(name) > NAME_LIMIT)
+        return cli_bad("%s: a name has up to %d small letters, digits and _, a letter first", name, NAME_LIMIT);
+    return CNNVP_DONE;
+}
+
+/* `word` at `text` in small letters gives 1, in capital letters 2, otherwise 0. */
+static int is_word(const char *text, const char *word, size_t length)
+{
+    if (strncmp(text, word, length) == 0)
+        return 1;
+    for (size_t i = 0; i < length; ++i)
+        if (text[i] != toupper((unsigned char)word[i]))
+            return 0;
+    return 2;
+}
+
+/* The text with each `word` replaced by `name`, in the same case. Free with free(). */
+static char *renamed(const char *text, const char *word, const char *name)
+{
+    const size_t length = strlen(word), longer = strlen(name);
+    char *result = malloc((strlen(text) + 1) * (longer / length + 1) + longer), *to = result;
+    while (result != NULL && *text) {
+        const int kind = is_word(text, word, length);
+        if (!kind) {
+            *to++ = *text++;
+            continue;
+        }
+        for (size_t i = 0; i < longer; ++i)
+            *to++ = (char)(kind == 1 ? name[i] : toupper((unsigned char)name[i]));
+        text += length;
+    }
+    if (result != NULL)
+        *to = '\0';
+    return result;
+}
+
+/* Path of the copy of a file, NULL if memory ran out. Free with free(). */
+static char *target_of(const struct example *example, const char *file, const char *name)
+{
+    char *new_file = renamed(file, example->word, name);
+    char *target = new_file != NULL ? malloc(strlen(name) + strlen(new_file) + 2) : NULL;
+    if (target != NULL)
+        (void)sprintf(target, "%s/%s", name, new_file);
+    free(new_file);
+    return target;
+}
+
+static cnnvp_result copy_file(const struct example *example, const char *from, const char *file, const char *name)
+{
+    char source[PATH_MAX + 256];
+    char *text = NULL, *new_text = NULL, *target = target_of(example, file, name);
+    size_t size;
+    (void)snprintf(source, sizeof source, "%s/%s", from, file);
+    cnnvp_result result = cli_read_file(source, FILE_LIMIT, &text, &size);
+    if (result == CNNVP_DONE && (target == NULL || (new_text = renamed(text, example->word, name)) == NULL)) {
+        cli_message("out of memory");
+        result = CNNVP_FAILED;
+    }
+    if (result == CNNVP_DONE)
+        result = cli_write_file(target, new_text, strlen(new_text));
+    free(text);
+    free(new_text);
+    free(target);
+    return result;
+}
+
+static void remove_copies(const struct example *example, struct dirent *const *files, int count, const char *name)
+{
+    for (int i = 0; i < count; ++i) {
+        char *target = target_of(example, files[i]->d_name, name);
+        if (target != NULL)
+            (void)unlink(target);
+        free(target);
+    }
+    (void)rmdir(name);
+}
+
+static int is_file(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static cnnvp_result copy_files(const struct example *example, const char *from, struct dirent *const *files, int count,
+                               const char *name)
+{
+    cnnvp_result result = CNNVP_DONE;
+    if (mkdir(name, 0777) != 0)
+        return cli_bad("%s: cannot be made: %s", name, strerror(errno));
+    for (int i = 0; i < count && result == CNNVP_DONE; ++i)
+        result = copy_file(example, from, files[i]->d_name, name);
+    if (result != CNNVP_DONE)
+        remove_copies(example, files, count, name);
+    return result;
+}
+
+static cnnvp_result make_folder(const struct example *example, const char *name)
+{
+    char from[PATH_MAX];
+    struct dirent **files = NULL;
+    if (cnnvp_installed_file(example->folder, from, sizeof from) != 0)
+        return cli_bad("where this program lies is not known");
+    const int count = scandir(from, &files, is_file, alphasort);
+    if (count < 0)
+        return cli_bad("%s: cannot be read: %s", from, strerror(errno));
+    const cnnvp_result result = copy_files(example, from, files, count, name);
+    for (int i = 0; i < count; ++i)
+        free(files[i]);
+    free((void *)files);
+    return result;
+}
+
+static int make(const struct example *example, const char *doc, int argc, char **argv)
+{
+    struct new_options options = {NULL};
+    const struct argp argp = {.parser = parse, .args_doc = "NAME", .doc = doc};
+    char command[32];
+    (void)snprintf(command, sizeof command, "cnnvp %s", example->command);
+    cli_parse(&argp, command, 0, argc, argv, &options);
+    cnnvp_result result = check_name(options.name);
+    if (result == CNNVP_DONE)
+        result = make_folder(example, options.name);
+    if (result == CNNVP_DONE)
+        (void)printf("%s: see README.md there; to build and run it: make -C %s run\n", options.name, options.name);
+    return (int)result;
+}
+
+static int command_guest(int argc, char **argv)
+{
+    static const struct example example = {"new-guest", "examples/own_guest", "own_guest"};
+    return make(
+        &example,
+        "Makes a folder NAME to start from with a program for the core that drives the accelerator: loads data, "
+        "runs a convolution, a pool and a ReLU, checks the result. It builds with make.",
+        argc, argv);
+}
+
+static int command_unit(int argc, char **argv)
+{
+    static const struct example example = {"new-unit", "examples/own_unit", "adder"};
+    return make(
+        &example,
+        "Makes a folder NAME to start from with a hardware unit NAME, a platform that has it, and a program for the "
+        "core that uses it. It builds with make.",
+        argc, argv);
+}
+
+const struct cli_command cli_new_guest = {"new-guest", "a folder to start a program for the core from", command_guest};
+const struct cli_command cli_new_unit = {"new-unit", "a folder to start a hardware unit from", command_unit};
