@@ -489,6 +489,14 @@ struct cnnvp_host_ops {
     void (*console_write)(struct cnnvp_host *host, const void *data, size_t size);
     /* Up to `size` bytes that are there without waiting; returns how many, 0 at end of input. */
     size_t (*console_read)(struct cnnvp_host *host, void *data, size_t size);
+    /* A number that a program reports, `program.reported` of the statistics; of one name the last counts. Names have 1
+     * to 63 letters, digits, _ and -. Returns 0, or -1: not such a name, or more than 256 of them. */
+    int (*report)(struct cnnvp_host *host, const char *name, int64_t value);
+    /* What a program calls the layer that its instructions have the tag `tag` for (1 and more), its kind (conv, pool,
+     * ...), its phase ("": forward) and its products of a weight and an input, for the statistics and the trace. Texts
+     * as above. Returns 0, or -1: not such a text, tag 0, or more than 4096 layers. */
+    int (*name_layer)(struct cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
+                      uint64_t macs);
 
     /* -- memory targets (any but init) -- */
     /* Notes n of statistic `stat` for the instance `requester`, as struct cnnvp_request::initiator says it: the share

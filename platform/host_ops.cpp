@@ -188,6 +188,19 @@ struct host_ops {
         return of(host).control_.console_read(data, size);
     }
 
+    static int report(cnnvp_host *host, const char *name, int64_t value)
+    {
+        cnnvp_recorder *recorder = of(host).control_.recorder();
+        return recorder ? cnnvp_recorder_report(recorder, name, value) : 0;
+    }
+
+    static int name_layer(cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
+                          uint64_t macs)
+    {
+        cnnvp_recorder *recorder = of(host).control_.recorder();
+        return recorder ? cnnvp_recorder_name_layer(recorder, tag, name, op, phase, macs) : 0;
+    }
+
     static void count_for(cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
     {
         unit_host &unit = of(host);
@@ -214,8 +227,8 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::irq,          host_ops::wait,          host_ops::wait_wake,     host_ops::settle,
         host_ops::wake,         host_ops::count,         host_ops::span,          host_ops::counter,
         host_ops::log,          host_ops::finish,        host_ops::console_write, host_ops::console_read,
-        host_ops::count_for,    host_ops::burst,         host_ops::reach,         host_ops::estimate,
-        host_ops::connected,
+        host_ops::report,       host_ops::name_layer,    host_ops::count_for,     host_ops::burst,
+        host_ops::reach,        host_ops::estimate,      host_ops::connected,
     };
     return &table;
 }

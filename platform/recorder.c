@@ -122,6 +122,17 @@ void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint3
     cnnvp_stats_count_for(&recorder->stats, instance, stat, requester, n);
 }
 
+int cnnvp_recorder_report(cnnvp_recorder *recorder, const char *name, int64_t value)
+{
+    return cnnvp_said_report(&recorder->stats.said, name, value);
+}
+
+int cnnvp_recorder_name_layer(cnnvp_recorder *recorder, uint32_t tag, const char *name, const char *op,
+                              const char *phase, uint64_t macs)
+{
+    return cnnvp_said_layer(&recorder->stats.said, tag, name, op, phase, macs);
+}
+
 cnnvp_result cnnvp_recorder_trace_bursts(cnnvp_recorder *recorder, const char *file, struct cnnvp_error *error)
 {
     return cnnvp_burst_trace_new(recorder->stats.platform, file, &recorder->bursts, error);

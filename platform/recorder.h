@@ -43,6 +43,10 @@ void cnnvp_recorder_count(cnnvp_recorder *recorder, uint32_t instance, uint32_t 
 /* Of a count, the share of a requester; in the statistics, not in the total. */
 void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t requester,
                               uint64_t n);
+/* What a program says of itself, see struct cnnvp_host_ops. */
+int cnnvp_recorder_report(cnnvp_recorder *recorder, const char *name, int64_t value);
+int cnnvp_recorder_name_layer(cnnvp_recorder *recorder, uint32_t tag, const char *name, const char *op,
+                              const char *phase, uint64_t macs);
 /* A burst of a memory, see struct cnnvp_host_ops; 0 if none is recorded. */
 int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
                          uint32_t tag, uint32_t op, uint64_t address);

@@ -211,6 +211,7 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     free(stats->value_names);
     free(stats->links);
     clear_work(stats);
+    cnnvp_said_clear(&stats->said);
     memset(stats, 0, sizeof *stats);
 }
 
@@ -418,10 +419,16 @@ uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
     return stats->link_count++;
 }
 
+const struct cnnvp_layer_info *cnnvp_stats_layer(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    return tag - 1 < stats->work.layer_count ? &stats->work.layers[tag - 1] : cnnvp_said_find(&stats->said, tag);
+}
+
 const char *cnnvp_stats_layer_name(const struct cnnvp_stats *stats, uint32_t tag, char *buffer, size_t size)
 {
-    if (tag >= 1 && tag - 1 < stats->work.layer_count)
-        return stats->work.layers[tag - 1].name;
+    const struct cnnvp_layer_info *info = cnnvp_stats_layer(stats, tag);
+    if (info != NULL)
+        return info->name;
     snprintf(buffer, size, "tag_%" PRIu32, tag);
     return buffer;
 }

@@ -8,6 +8,7 @@
 #include "energy.h"
 #include "over_time.h"
 #include "recorder.h"
+#include "said.h"
 
 /* Tags are 0 .. CNNVP_MAX_TAG; a larger one counts as 0, nobody's. */
 #define CNNVP_MAX_TAG 65535u
@@ -92,6 +93,7 @@ struct cnnvp_stats {
     struct cnnvp_over_time over_time; /* of the links to memories */
     struct cnnvp_energy_table energy;
     struct cnnvp_work_info work; /* owns all that it points to */
+    struct cnnvp_said said;
     int described;
     int timing_only;
     int partial;
@@ -118,6 +120,8 @@ uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
 void cnnvp_stats_moved(struct cnnvp_stats *stats, uint64_t address, uint64_t read_bytes, uint64_t write_bytes);
 
 /* Name of the layer of a tag from 1: as described, otherwise made from its number into `buffer`. */
+/* What is known of the layer of a tag 1 and more, NULL if nothing is. */
+const struct cnnvp_layer_info *cnnvp_stats_layer(const struct cnnvp_stats *stats, uint32_t tag);
 const char *cnnvp_stats_layer_name(const struct cnnvp_stats *stats, uint32_t tag, char *buffer, size_t size);
 
 static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t tag,

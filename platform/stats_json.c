@@ -59,8 +59,10 @@ static uint64_t complete_images(const struct cnnvp_stats *stats)
 
 static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
 {
-    if (tag - 1 >= stats->work.layer_count)
-        return 0;
+    if (tag - 1 >= stats->work.layer_count) {
+        const struct cnnvp_layer_info *said = cnnvp_said_find(&stats->said, tag);
+        return said != NULL ? said->macs : 0;
+    }
 
     const uint64_t images = stats->work.layer_images[tag - 1];
     const uint64_t complete = images == stats->work.images ? complete_images(stats) : images;
@@ -257,7 +259,7 @@ static void add_total(struct stats_builder *b, json_t *root)
 static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 {
     const struct cnnvp_stats *stats = b->stats;
-    const struct cnnvp_layer_info *info = tag - 1 < stats->work.layer_count ? &stats->work.layers[tag - 1] : NULL;
+    const struct cnnvp_layer_info *info = cnnvp_stats_layer(stats, tag);
     const uint64_t *sums = row(stats, tag);
     const struct cnnvp_layer_times *times = &stats->times[tag];
     json_t *object = json_object();
@@ -444,6 +446,15 @@ static void add_memory(struct stats_builder *b, json_t *root)
     set_count(b, object, "peak_bytes_per_s", stats->peak[CNNVP_LIVE_BANDWIDTH]);
     set_real(b, object, "mean_bytes_per_s", ratio(bytes * PICOSECONDS_PER_SECOND, (double)b->end_ps));
     add_over_time(b, object);
+}
+
+/* What the program says of itself. */
+static void add_program(struct stats_builder *b, json_t *root)
+{
+    const struct cnnvp_said *said = &b->stats->said;
+    json_t *reported = set_object(b, set_object(b, root, "program"), "reported");
+    for (uint32_t i = 0; i < said->value_count; ++i)
+        set(b, reported, said->values[i].name, json_integer(said->values[i].value));
 }
 
 /* Depth first: what runs block by block. */
@@ -675,6 +686,8 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
     add_units(&b, root);
     add_links(&b, root);
     add_memory(&b, root);
+    if (stats->said.value_count)
+        add_program(&b, root);
     add_storage(&b, root);
     add_energy(&b, root);
     add_area(&b, root);

@@ -267,6 +267,19 @@ static size_t console_read(struct cnnvp_host *host, void *data, size_t size)
     return 0;
 }
 
+static int report(struct cnnvp_host *host, const char *name, int64_t value)
+{
+    (void)host, (void)name, (void)value;
+    return 0;
+}
+
+static int name_layer(struct cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
+                      uint64_t macs)
+{
+    (void)host, (void)tag, (void)name, (void)op, (void)phase, (void)macs;
+    return 0;
+}
+
 static void count_for(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
 {
     (void)host, (void)stat, (void)requester, (void)n;
@@ -315,6 +328,8 @@ static const struct cnnvp_host_ops host_ops = {
     .finish = finish,
     .console_write = console_write,
     .console_read = console_read,
+    .report = report,
+    .name_layer = name_layer,
     .count_for = count_for,
     .burst = burst,
     .reach = no_wait,

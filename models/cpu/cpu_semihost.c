@@ -3,7 +3,8 @@
  * Semihosting calls (Arm's Semihosting for AArch32 and AArch64, taken over by RISC-V Semihosting 0.4), as far as they
  * concern the terminal, the command line, memory, time and the end of the program. There are two files: ":tt", the
  * terminal, and ":semihosting-features", by which the guest learns that it may use SYS_EXIT_EXTENDED. A model does not
- * touch files of the host. Clocks are those of the simulation.
+ * touch files of the host. Clocks are those of the simulation. Two calls of our own: a program reports a number, and
+ * names a layer (cnnvp_kit_report, cnnvp_kit_layer of sw/guest/riscv/kit.h).
  */
 #include <string.h>
 
@@ -29,7 +30,10 @@ enum operation {
     SYS_EXIT = 0x18,
     SYS_EXIT_EXTENDED = 0x20,
     SYS_ELAPSED = 0x30,
-    SYS_TICKFREQ = 0x31
+    SYS_TICKFREQ = 0x31,
+    /* of the numbers that are left to applications */
+    SYS_REPORT = 0x100,    /* name, length, low and high half of a signed number */
+    SYS_NAME_LAYER = 0x101 /* tag, name, length, op, length, phase, length, low and high half of its macs */
 };
 
 #define FAILED UINT32_MAX
@@ -215,6 +219,49 @@ static uint32_t file_call(struct cpu *cpu, uint32_t operation, uint32_t paramete
     }
 }
 
+#define TEXT_BYTES 64u
+
+/* Words `index` and the next of a block: address and length of a text, for the host. 0 where it is none. */
+static int get_text(struct cpu *cpu, uint32_t block, uint32_t index, char text[TEXT_BYTES])
+{
+    const uint32_t size = argument(cpu, block, index + 1);
+    const uint8_t *from = size < TEXT_BYTES ? cpu_memory(cpu, argument(cpu, block, index), size) : NULL;
+    if (from == NULL || memchr(from, 0, size) != NULL)
+        return 0;
+    memcpy(text, from, size);
+    text[size] = '\0';
+    return 1;
+}
+
+static uint64_t long_argument(struct cpu *cpu, uint32_t block, uint32_t index)
+{
+    return argument(cpu, block, index) | (uint64_t)argument(cpu, block, index + 1) << 32;
+}
+
+static int say(struct cpu *cpu, uint32_t operation, uint32_t block)
+{
+    char name[TEXT_BYTES], op[TEXT_BYTES], phase[TEXT_BYTES];
+    if (operation == SYS_REPORT)
+        return get_text(cpu, block, 0, name) &&
+               cpu->ops->report(cpu->host, name, (int64_t)long_argument(cpu, block, 2)) == 0;
+    return get_text(cpu, block, 1, name) && get_text(cpu, block, 3, op) && get_text(cpu, block, 5, phase) &&
+           cpu->ops->name_layer(cpu->host, argument(cpu, block, 0), name, op, phase, long_argument(cpu, block, 7)) == 0;
+}
+
+/* Nonsense is told to the user, and the guest goes on. */
+static uint32_t said(struct cpu *cpu, uint32_t operation, uint32_t block)
+{
+    if (say(cpu, operation, block))
+        return 0;
+    cpu->ops->log(
+        cpu->host, CNNVP_LOG_WARNING,
+        "%s at pc 0x%08x is not taken: names have 1 to 63 letters, digits, _ and -, tags begin at 1, and there are "
+        "at most 256 numbers and 4096 layers",
+        operation == SYS_REPORT ? "a number that the guest reports" : "a name of a layer",
+        (unsigned)cnnvp_rv32_pc(cpu->core));
+    return FAILED;
+}
+
 int cpu_semihost(void *context, uint32_t operation, uint32_t parameter, uint32_t *result)
 {
     struct cpu *cpu = context;
@@ -257,7 +304,11 @@ int cpu_semihost(void *context, uint32_t operation, uint32_t parameter, uint32_t
         break;
     case SYS_TICKFREQ:
         *result = 1000000000u;
-        break;     /* SYS_ELAPSED counts nanoseconds */
+        break; /* SYS_ELAPSED counts nanoseconds */
+    case SYS_REPORT:
+    case SYS_NAME_LAYER:
+        *result = said(cpu, operation, parameter);
+        break;
     case SYS_EXIT: /* on 32 bits the reason is the parameter itself */
         cpu_finish(cpu, exit_status(parameter, 0), "the guest ended by a semihosting exit with an error");
         break;

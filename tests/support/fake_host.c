@@ -283,6 +283,19 @@ static size_t host_console_read(struct cnnvp_host *host, void *data, size_t size
     return 0;
 }
 
+static int host_report(struct cnnvp_host *host, const char *name, int64_t value)
+{
+    (void)host, (void)name, (void)value;
+    return 0;
+}
+
+static int host_name_layer(struct cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
+                           uint64_t macs)
+{
+    (void)host, (void)tag, (void)name, (void)op, (void)phase, (void)macs;
+    return 0;
+}
+
 static int host_connected(struct cnnvp_host *host, uint32_t port)
 {
     return host->handler[port] != NULL || host->target[port] != NULL;
@@ -320,6 +333,8 @@ static const struct cnnvp_host_ops ops = {
     .finish = host_finish,
     .console_write = host_console_write,
     .console_read = host_console_read,
+    .report = host_report,
+    .name_layer = host_name_layer,
     .connected = host_connected,
 };
 

@@ -51,6 +51,16 @@ done
 "$cnnvp" new-guest mine >made || fail "new-guest: status $?"
 make -C mine CNNVP="$cnnvp" CFLAGS='-O2 -Wall -Wextra -Werror' run >made || fail "make in a new program's folder: $(cat made)"
 grep -q '^64 results as expected, [0-9]* cycles' made || fail "the program: $(cat made)"
+"$cnnvp" exec mine/mine.elf --stats named.json --trace named.pftrace >/dev/null || fail "exec of the new program: status $?"
+/usr/bin/python3 - <<'PY' || fail "layers and numbers that the program names: $(cat named.json)"
+import json
+stats = json.load(open("named.json"))
+layers = [(layer["name"], layer["op"], layer["phase"], layer["macs"]) for layer in stats["layers"]]
+assert layers == [("conv", "conv", "forward", 4608), ("pool", "pool", "forward", 0), ("relu", "activation", "forward", 0)], layers
+assert all(layer["cycles"] > 0 and layer["energy_pj"] > 0 for layer in stats["layers"])
+assert stats["total"]["macs"] == 4608 and stats["program"]["reported"]["core_cycles"] > 2000
+PY
+grep -qa relu named.pftrace || fail "the trace has not the layers' names"
 guest() {
     sed "$1" mine/main.c >"other/main.c"
     make -C other CNNVP="$cnnvp" >made 2>&1 || fail "make with $1: $(cat made)"
@@ -61,8 +71,12 @@ guest() {
 cp -r mine other
 guest 's/a_stride = 1/a_stride = 2/' 1 'channel 0, row 0, column 1: '
 guest 's/    make_data();/abort();/; s/#include "kit.h"/&\n#include <stdlib.h>/' 134 '^abort$'
+guest 's/.name = "pool"/.name = "a pool"/' 0 'a name of a layer at pc 0x[0-9a-f]* is not taken'
+guest 's/.tag = 1,/.tag = 0,/' 0 'a name of a layer at pc'
+guest 's/"core_cycles"/""/' 0 'a number that the guest reports at pc'
+guest 's/"core_cycles"/(const char *)0x70000000/' 3 'unexpected trap'
 guest 's/    make_data();/*(volatile int *)0x70000000 = 1;/' 3 'unexpected trap, mcause 0x00000007, .* mtval 0x70000000'
-guest 's/layer(element, 2)/layer(element, 1); cnnvp_element_tile(element, (enum cnnvp_opcode)0x7f, 0, 0, 0, 0, 0, 0)/' 1 \
+guest 's/    const struct cnnvp_window pool/    cnnvp_element_tile(element, (enum cnnvp_opcode)0x7f, 0, 0, 0, 0, 0, 0);\n&/' 1 \
     'the instruction element stopped: unknown opcode'
 sed 's/gain: 3/idle: true/' scaler.yaml >idle.yaml
 "$cnnvp" run "$network" -i "$input" -p idle.yaml -q -o out.npy || fail "run on the platform with the unit"

@@ -67,7 +67,8 @@ static void push_layers(struct cnnvp_element *element)
         .stride = cnnvp_pack(1, 1),
         .dilation = cnnvp_pack(1, 1),
         .bias_addr = sizeof weights.kernel};
-    cnnvp_element_layer(element, 1);
+    cnnvp_kit_layer(&(struct cnnvp_kit_layer){
+        .tag = 1, .name = "conv", .op = "conv", .macs = OUTPUTS * MAP * MAP * INPUTS * KERNEL * KERNEL});
     CNNVP_KIT_PUSH(element, conv, 1 << CNNVP_STATUS_conv_bias, 0, WINDOW, &conv);
 
     struct cnnvp_transfer back = row(NULL, 0, OUTPUTS * MAP * MAP * 2, OUTPUTS * MAP * MAP);
@@ -86,12 +87,12 @@ static void push_layers(struct cnnvp_element *element)
         .dilation = cnnvp_pack(1, 1),
         .valid_rows = cnnvp_pack(0, MAP),
         .valid_cols = cnnvp_pack(0, MAP)};
-    cnnvp_element_layer(element, 2);
+    cnnvp_kit_layer(&(struct cnnvp_kit_layer){.tag = 2, .name = "pool", .op = "pool"});
     CNNVP_KIT_PUSH(element, pool, 0, second, WINDOW, &pool);
 
     const uint32_t words = OUTPUTS * SMALL * SMALL;
     const struct cnnvp_vector relu = {.out_addr = words * 2, .count = words, .repeat = 1, .a_stride = 1};
-    cnnvp_element_layer(element, 3);
+    cnnvp_kit_layer(&(struct cnnvp_kit_layer){.tag = 3, .name = "relu", .op = "activation"});
     CNNVP_KIT_PUSH(
         element, vcmp,
         OUTPUT_BUFFER << CNNVP_STATUS_vcmp_a | IMMEDIATE << CNNVP_STATUS_vcmp_b | 1 << CNNVP_STATUS_vcmp_store, second,
@@ -140,6 +141,7 @@ int main(void)
                            expected(channel, y, x));
                     return 1;
                 }
+    cnnvp_kit_report("core_cycles", (int64_t)cycles);
     printf("%d results as expected, %lu cycles of the core\n", OUTPUTS * SMALL * SMALL, (unsigned long)cycles);
     return 0;
 }

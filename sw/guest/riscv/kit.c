@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "platform.h"
@@ -114,6 +115,44 @@ void cnnvp_kit_handle(uint32_t line, void (*handler)(void *context), void *conte
     handlers[line].context = context;
     handlers[line].call = handler;
     cnnvp_plic_enable(&machine, PLIC_BASE, line);
+}
+
+/* Semihosting calls for what the core's model offers programs of its own: models/cpu/cpu_semihost.c. */
+enum { SYS_REPORT = 0x100, SYS_NAME_LAYER = 0x101 };
+
+static void __attribute__((noinline)) semihost(uint32_t operation, const uint32_t *block)
+{
+    register uint32_t a0 __asm__("a0") = operation;
+    register const uint32_t *a1 __asm__("a1") = block;
+    __asm__ volatile(
+        ".option push\n .option norvc\n .balign 16\n slli x0, x0, 0x1f\n ebreak\n srai x0, x0, 7\n .option pop"
+        : "+r"(a0)
+        : "r"(a1)
+        : "memory");
+}
+
+void cnnvp_kit_report(const char *name, int64_t value)
+{
+    const uint32_t block[] = {
+        cnnvp_kit_address(name), (uint32_t)strlen(name), (uint32_t)value, (uint32_t)((uint64_t)value >> 32)};
+    semihost(SYS_REPORT, block);
+}
+
+void cnnvp_kit_layer(const struct cnnvp_kit_layer *layer)
+{
+    const char *phase = layer->phase != NULL ? layer->phase : "", *op = layer->op != NULL ? layer->op : "";
+    const uint32_t block[] = {
+        layer->tag,
+        cnnvp_kit_address(layer->name),
+        (uint32_t)strlen(layer->name),
+        cnnvp_kit_address(op),
+        (uint32_t)strlen(op),
+        cnnvp_kit_address(phase),
+        (uint32_t)strlen(phase),
+        (uint32_t)layer->macs,
+        (uint32_t)(layer->macs >> 32)};
+    semihost(SYS_NAME_LAYER, block);
+    cnnvp_element_layer(&element, layer->tag);
 }
 
 uint64_t cnnvp_kit_cycles(void)

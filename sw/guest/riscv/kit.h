@@ -23,6 +23,20 @@ int cnnvp_kit_finish(void);
 /* Calls `handler` when interrupt `line` (1 to 31, not the element's) is up; it has to clear its cause. */
 void cnnvp_kit_handle(uint32_t line, void (*handler)(void *context), void *context);
 
+/* What follows in the queue is work of layer `tag` (1 and more) of this name (letters, digits, _ and -), `op` conv,
+ * pool,
+ * ..., phase forward, backward or gradient; `macs` products of a weight and an input. The statistics have a row for it,
+ * the trace its name. */
+struct cnnvp_kit_layer {
+    uint32_t tag;
+    const char *name, *op, *phase;
+    uint64_t macs;
+};
+void cnnvp_kit_layer(const struct cnnvp_kit_layer *layer);
+
+/* A number by name, `program.reported` of the statistics, such as an objective of a sweep. */
+void cnnvp_kit_report(const char *name, int64_t value);
+
 /* Clock cycles of the core since its start. */
 uint64_t cnnvp_kit_cycles(void);
 
