@@ -241,9 +241,11 @@ static int command(int argc, char **argv)
         .options = options,
         .parser = parse,
         .args_doc = "SPEC.yaml",
-        .doc = "Runs a network with many combinations of parameters. A point that is in the database is not run again, "
+        .doc = "Runs a network, or a program for the core, with many combinations of parameters. A point that is in "
+               "the database is not run again, "
                "so a sweep that was interrupted goes on where it was."
-               "\vSPEC.yaml has the keys command, network, platform, options, parameters, constraints, objectives and "
+               "\vSPEC.yaml has the keys command, network or program, platform, options, parameters, constraints, "
+               "objectives and "
                "search (grid, {random: N} or {nsga2: {population: N, generations: N}}).",
     };
     struct sweep_options chosen = {.spec = NULL};

@@ -11,8 +11,8 @@
 
 #include "explore.h"
 
-#define CNNVP_OPTION(name, run, train, type, default_value, min, max, choices) \
-    {#name, run, train, CNNVP_OPTION_##type, default_value, min, max, choices},
+#define CNNVP_OPTION(name, run, train, exec, type, default_value, min, max, choices) \
+    {#name, run, train, exec, CNNVP_OPTION_##type, default_value, min, max, choices},
 const struct cnnvp_sweep_option cnnvp_sweep_option_table[] = {
 #include "options.def"
 };
@@ -375,9 +375,15 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
 
 /* ---- names ---- */
 
+int cnnvp_sweep_option_is_of(const struct cnnvp_sweep_option *option, const char *command)
+{
+    if (strcmp(command, "exec") == 0)
+        return option->exec;
+    return strcmp(command, "train") == 0 ? option->train : option->run;
+}
+
 static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, struct cnnvp_error *error)
 {
-    int train = strcmp(sweep->command, "train") == 0;
     char *name = cnnvp_arena_text(&sweep->arena, axis->name);
     if (name == NULL)
         return cnnvp_config_no_memory(error);
@@ -385,12 +391,12 @@ static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *ax
         *at = *at == '-' ? '_' : *at;
     axis->name = name;
     axis->option = cnnvp_sweep_option_find(name);
-    if (axis->option != NULL && (train ? axis->option->train : axis->option->run))
+    if (axis->option != NULL && cnnvp_sweep_option_is_of(axis->option, sweep->command))
         return CNNVP_DONE;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
     for (size_t i = 0; i < cnnvp_sweep_option_count; ++i)
-        if (train ? cnnvp_sweep_option_table[i].train : cnnvp_sweep_option_table[i].run)
+        if (cnnvp_sweep_option_is_of(&cnnvp_sweep_option_table[i], sweep->command))
             cnnvp_suggest_offer(&suggest, cnnvp_sweep_option_table[i].name);
     return cnnvp_config_error(error, axis->place, "%s is no option of %s that a sweep can take%s",
                               cnnvp_config_show(name).text, sweep->command, cnnvp_suggest_text(&suggest, "there are"));

@@ -68,6 +68,7 @@ struct cnnvp_sweep_option {
     const char *name;
     int run;   /* 1: cnnvp run has it */
     int train; /* 1: cnnvp train has it */
+    int exec;  /* 1: cnnvp exec has it */
     enum cnnvp_option_type type;
     const char *default_value; /* "": none */
     uint64_t min;
@@ -77,6 +78,7 @@ struct cnnvp_sweep_option {
 extern const struct cnnvp_sweep_option cnnvp_sweep_option_table[];
 extern const size_t cnnvp_sweep_option_count;
 const struct cnnvp_sweep_option *cnnvp_sweep_option_find(const char *name);
+int cnnvp_sweep_option_is_of(const struct cnnvp_sweep_option *option, const char *command);
 
 struct cnnvp_axis {
     const char *name; /* as in `params` */
@@ -116,6 +118,7 @@ struct cnnvp_sweep {
     const char *folder;
     const char *text; /* of the specification */
     const char *command;
+    const char *work; /* the axis of files that it works on: network or program */
     const char *platform;
     const char *platform_file; /* what cnnvp_config_new takes */
     cnnvp_config *base;        /* resolved */

@@ -93,10 +93,10 @@ static void offer_values(struct cnnvp_arena *arena, struct cnnvp_suggest *sugges
     }
 }
 
-/* What only a network gives is not known where there is none. */
+/* What only a network or a program gives is not known where there is none. */
 static int depends_on_network(const char *path)
 {
-    static const char *const sections[] = {"layers.", "tensors.", "links.", "network."};
+    static const char *const sections[] = {"layers.", "tensors.", "links.", "network.", "program."};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
         if (strncmp(path, sections[i], strlen(sections[i])) == 0)
             return 1;

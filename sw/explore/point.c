@@ -55,11 +55,10 @@ static const char *base_name(const char *file)
 
 static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, uint64_t number)
 {
-    int train = strcmp(sweep->command, "train") == 0;
     for (size_t i = 0; i < cnnvp_sweep_option_count; ++i) {
         const struct cnnvp_sweep_option *option = &cnnvp_sweep_option_table[i];
         const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, number, option->name);
-        if (!(train ? option->train : option->run))
+        if (!cnnvp_sweep_option_is_of(option, sweep->command))
             continue;
         add_text(state, option->name);
         add_text(state, value == NULL ? option->default_value : *value->hash ? value->hash : value->text);
@@ -84,7 +83,7 @@ static void add_settings(XXH3_state_t *state, const struct cnnvp_sweep *sweep, u
 
 static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point *point, struct cnnvp_error *error)
 {
-    const struct cnnvp_axis_value *network = cnnvp_point_option(sweep, point->number, "network");
+    const struct cnnvp_axis_value *network = cnnvp_point_option(sweep, point->number, sweep->work);
     XXH3_state_t *state = XXH3_createState();
     char *yaml = NULL, *map = NULL;
     if (state == NULL || XXH3_128bits_reset(state) != XXH_OK) {
@@ -243,7 +242,7 @@ static cnnvp_result read_arrays(const struct cnnvp_sweep *sweep, uint64_t number
 static cnnvp_result plan(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
                          const struct cnnvp_network_options *options, struct run *run, struct cnnvp_error *error)
 {
-    const char *file = cnnvp_point_option(sweep, point->number, "network")->file;
+    const char *file = cnnvp_point_option(sweep, point->number, sweep->work)->file;
     if (!options->cpu_host)
         return cnnvp_network_new(file, point->config, options, &run->network, error);
     cnnvp_config *core = cnnvp_config_copy(sweep->base);
@@ -394,7 +393,7 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
     size_t count = 0;
     arguments[count++] = "cnnvp";
     arguments[count++] = sweep->command;
-    arguments[count++] = cnnvp_point_option(sweep, number, "network")->file;
+    arguments[count++] = cnnvp_point_option(sweep, number, sweep->work)->file;
     arguments[count++] = "--quiet";
     arguments[count++] = cnnvp_arena_printf(arena, "--platform=%s", sweep->platform_file);
     arguments[count++] = cnnvp_arena_printf(arena, "--stats=%s", stats_file);

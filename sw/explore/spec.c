@@ -12,6 +12,7 @@
 enum key {
     KEY_COMMAND,
     KEY_NETWORK,
+    KEY_PROGRAM,
     KEY_PLATFORM,
     KEY_OPTIONS,
     KEY_PARAMETERS,
@@ -21,8 +22,8 @@ enum key {
     KEY_DERIVE,
     KEYS
 };
-static const char *const keys[KEYS] = {
-    "command", "network", "platform", "options", "parameters", "constraints", "objectives", "search", "derive"};
+static const char *const keys[KEYS] = {"command",    "network",     "program",    "platform", "options",
+                                       "parameters", "constraints", "objectives", "search",   "derive"};
 
 static cnnvp_result sort_keys(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *found[KEYS],
                               struct cnnvp_error *error)
@@ -53,14 +54,18 @@ static cnnvp_result read_command(struct cnnvp_sweep *sweep, const struct cnnvp_y
                                  struct cnnvp_error *error)
 {
     sweep->command = "run";
+    sweep->work = "network";
     if (node == NULL)
         return CNNVP_DONE;
     cnnvp_result result = need_scalar(node, error);
-    if (result == CNNVP_DONE && strcmp(node->text, "run") != 0 && strcmp(node->text, "train") != 0)
+    if (result == CNNVP_DONE && strcmp(node->text, "run") != 0 && strcmp(node->text, "train") != 0 &&
+        strcmp(node->text, "exec") != 0)
         return cnnvp_config_error(
-            error, node->place, "command: %s is neither run nor train", cnnvp_config_show(node->text).text);
+            error, node->place, "command: %s is none of run, train and exec", cnnvp_config_show(node->text).text);
     if (result == CNNVP_DONE)
         sweep->command = node->text;
+    if (strcmp(sweep->command, "exec") == 0)
+        sweep->work = "program";
     return result;
 }
 
@@ -416,9 +421,15 @@ static cnnvp_result count_combinations(struct cnnvp_sweep *sweep, struct cnnvp_e
 static cnnvp_result read_axes(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *const found[KEYS],
                               struct cnnvp_error *error)
 {
-    if (found[KEY_NETWORK] == NULL)
-        return cnnvp_config_error(error, sweep->file, "the key network is missing");
-    cnnvp_result result = cnnvp_axis_add(sweep, CNNVP_AXIS_NETWORK, found[KEY_NETWORK], error);
+    const int executes = strcmp(sweep->command, "exec") == 0;
+    const struct cnnvp_yaml_node *work = found[executes ? KEY_PROGRAM : KEY_NETWORK];
+    const struct cnnvp_yaml_node *other = found[executes ? KEY_NETWORK : KEY_PROGRAM];
+    if (other != NULL)
+        return cnnvp_config_error(
+            error, other->key_place, "command: %s takes a %s, not a %s", sweep->command, sweep->work, other->key);
+    if (work == NULL)
+        return cnnvp_config_error(error, sweep->file, "the key %s is missing", sweep->work);
+    cnnvp_result result = cnnvp_axis_add(sweep, CNNVP_AXIS_NETWORK, work, error);
     if (result == CNNVP_DONE)
         result = read_map(sweep, CNNVP_AXIS_OPTION, found[KEY_OPTIONS], error);
     if (result == CNNVP_DONE)

@@ -199,7 +199,7 @@ static void test_specification_errors(void **state)
         {"search: best", ":3:9: search: grid, {random: N}"},
         {"search: {random: 0}", ":3:18: random: \"0\" is out of range"},
         {"search: {nsga2: {population: 8, generations: 2}}", ":3:17: nsga2 needs objectives"},
-        {"command: rnu", ":3:10: command: \"rnu\" is neither"},
+        {"command: rnu", ":3:10: command: \"rnu\" is none of run, train and exec"},
         {"platform: nosuch", "nosuch"},
         {"parameters: [pe_array.rows]", ":3:13: parameters: a list where a map"},
     };

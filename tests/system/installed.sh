@@ -78,6 +78,26 @@ guest 's/"core_cycles"/(const char *)0x70000000/' 3 'unexpected trap'
 guest 's/    make_data();/*(volatile int *)0x70000000 = 1;/' 3 'unexpected trap, mcause 0x00000007, .* mtval 0x70000000'
 guest 's/    const struct cnnvp_window pool/    cnnvp_element_tile(element, (enum cnnvp_opcode)0x7f, 0, 0, 0, 0, 0, 0);\n&/' 1 \
     'the instruction element stopped: unknown opcode'
+
+# A sweep over programs and parameters, with a number of the program's own as objective.
+cat >sweep.yaml <<'YAML'
+command: exec
+program: [mine/mine.elf]
+parameters: {pe_array.rows: [1, 8], pe_array.cols: [1, 8]}
+objectives: [program.reported.core_cycles, layers.conv.cycles]
+YAML
+"$cnnvp" sweep sweep.yaml -o sweep.sqlite --export sweep.csv >/dev/null 2>message || fail "sweep of a program: $(cat message)"
+[ "$(cut -d, -f2 sweep.csv | sort | uniq -c | tr -s ' ')" = " 4 ok
+ 1 status" ] || fail "points of a program: $(cat sweep.csv)"
+awk -F, '$4 == 1 && $5 == 1 { slow = $6 } $4 == 8 && $5 == 8 { fast = $6 } END { exit !(slow > 2 * fast) }' sweep.csv ||
+    fail "64 PEs are no faster than one: $(cat sweep.csv)"
+for bad in 's/^program/network/' 's/exec/run/' 's/^program.*//' 's/exec/exe/' 's/mine.elf/none.elf/' \
+    's/^parameters/options: {images: 4}\n&/'; do
+    status=0
+    sed "$bad" sweep.yaml >bad.yaml
+    "$cnnvp" sweep bad.yaml -o bad.sqlite 2>message || status=$?
+    [ $status -eq 2 ] && grep -q '^cnnvp: bad.yaml:' message || fail "sweep with $bad: status $status, $(cat message)"
+done
 sed 's/gain: 3/idle: true/' scaler.yaml >idle.yaml
 "$cnnvp" run "$network" -i "$input" -p idle.yaml -q -o out.npy || fail "run on the platform with the unit"
 [ -s out.npy ] || fail "no output"
