@@ -52,8 +52,9 @@ done
 ln -s "$build" build
 [ -e build/digits/test_labels.npy ] || /usr/bin/python3 scripts/make_digits.py build/digits
 follow "$SOURCE/README.md"
-[ $done_blocks -ge 8 ] || fail "only $done_blocks blocks of the README have commands"
-cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only -I c_api doubler.c || fail "doubler.c has warnings"
+[ $done_blocks -ge 7 ] || fail "only $done_blocks blocks of the README have commands"
+words=$(awk '/^```/ { inside = !inside; next } !inside' "$SOURCE/README.md" | wc -w)
+[ "$words" -le 900 ] || fail "the README has $words words outside of code, 900 are enough"
 [ -s run.html ] && [ -s sweep.html ] || fail "the pages are not there"
 
 # Folders' pages go on from there: they too begin at the tree's root.
