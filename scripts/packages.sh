@@ -2,18 +2,18 @@
 # Sourced by quickstart.sh and test.sh: installs the Debian packages that are missing. Needs neither network nor root
 # where nothing is.
 
-# Compilers and build; libraries; the writer of FST traces (in verilator); the guest's compiler; data (the digits travel
-# with python3-sklearn); the maker of VGG16 and other networks.
+# Compilers and build; libraries; the writer of FST traces (in verilator); the guest's compiler, its C library
+# and make for programs of your own; data (the digits travel with python3-sklearn); the maker of VGG16 and other networks.
 CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
     libsystemc-dev libfyaml-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev
     libonnx-dev libprotobuf-c-dev protobuf-c-compiler
     verilator
-    gcc-riscv64-unknown-elf
+    gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf make
     python3 python3-numpy python3-sklearn python3-onnx"
 # What the tests need beyond that: the test library, other people's readers of what is written, a browser for the report
 # pages, linters, another compiler with its sanitizers.
 # shellcheck disable=SC2034 # used by test.sh
-CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler picolibc-riscv64-unknown-elf qemu-system-misc sqlite3 chromium
+CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler qemu-system-misc sqlite3 chromium
     clang-format clang-tidy cppcheck clang libclang-rt-14-dev valgrind"
 
 # cnnvp_missing PACKAGE...: prints those that are not installed, each after a space.
