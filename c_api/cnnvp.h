@@ -60,6 +60,9 @@ const char *cnnvp_did_you_mean(const char *wanted, const char *const *names);
  * not looked at. Returns 0, or -1 where the program's own path is not known or `room` bytes are too few. */
 int cnnvp_installed_file(const char *name, char *path, size_t room);
 
+/* What a cause of stall_cycles means; NULL: there is no such cause. */
+const char *cnnvp_stall_help(const char *cause);
+
 /* The built-in energy tables, for a person. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);
 /* The reference of the instruction set: opcodes, status bits, descriptors, what each waits for. Free with free(). */

@@ -16,6 +16,15 @@ static const char *unit_of(const char *quantity)
     return strstr(quantity, "_bytes") != NULL ? "bytes" : "words";
 }
 
+const char *cnnvp_stall_help(const char *cause)
+{
+#define CNNVP_STALL(name, bound, help) \
+    if (strcmp(cause, #name) == 0)     \
+        return help;
+#include "stats.def"
+    return NULL;
+}
+
 cnnvp_result cnnvp_stats_text(char **text)
 {
     size_t size = 0;

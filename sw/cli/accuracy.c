@@ -26,10 +26,10 @@ void accuracy_print_difference(const char *name, const struct cnnvp_difference *
     else if (!(difference->signal > 0))
         (void)fprintf(stream, "its values are all 0, these are up to %.3g", difference->largest);
     else
-        (void)fprintf(stream, "SQNR %.1f dB, at most %.3f %% of the largest magnitude", cnnvp_sqnr(difference),
+        (void)fprintf(stream, "SQNR %.1f dB, at most %.3f %% of the maximum", cnnvp_sqnr(difference),
                       100.0 * difference->largest / difference->magnitude);
     if (difference->images)
-        (void)fprintf(stream, ", the same top-1 class in %" PRIu64 " of %" PRIu64 " images", difference->agreeing,
+        (void)fprintf(stream, "; same top-1 in %" PRIu64 " of %" PRIu64 " images", difference->agreeing,
                       difference->images);
     (void)fputc('\n', stream);
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     KEY_STATS = 0x100,
@@ -21,7 +22,8 @@ enum {
     KEY_TIMING_ONLY,
     KEY_ON_CHIP,
     KEY_ROUNDING,
-    KEY_SHAPE
+    KEY_SHAPE,
+    KEY_COLOR
 };
 
 /* A length of time, such as 2s or 1.5ms, in picoseconds: a decimal number and ps, ns, us, ms or s. */
@@ -65,6 +67,27 @@ static void add_set(struct argp_state *state, struct cli_platform_options *optio
     options->sets[options->set_count++] = text;
 }
 
+/* ---- styles ---- */
+
+enum color { AUTO, ALWAYS, NEVER };
+static enum color color;
+
+static void set_color(struct argp_state *state, const char *text)
+{
+    static const char *const words[] = {"auto", "always", "never", NULL};
+    color = (enum color)cli_choice(state, "--color", text, words);
+}
+
+const char *cli_style(FILE *stream, enum cli_style style)
+{
+    static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m"};
+    const char *off = getenv("NO_COLOR");
+    const int wanted = color == ALWAYS || (color == AUTO && isatty(fileno(stream)) && (off == NULL || !*off));
+    return wanted ? codes[style] : "";
+}
+
+/* ---- options ---- */
+
 static error_t parse_platform(int key, char *arg, struct argp_state *state)
 {
     struct cli_platform_options *options = state->input;
@@ -95,6 +118,9 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_STRICT:
         options->strict = 1;
+        return 0;
+    case KEY_COLOR:
+        set_color(state, arg);
         return 0;
     case 'q':
         options->quiet = 1;
@@ -192,6 +218,8 @@ static const struct argp_option platform_options[] = {
      "difference",
      3},
     {"strict", KEY_STRICT, NULL, 0, "End with status 1 at the first call of a unit that the platform refuses", 3},
+    {"color", KEY_COLOR, "auto|always|never", 0,
+     "Colours in tables (default: auto, on a terminal unless NO_COLOR is set)", 4},
     {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 4},
     {"verbose", 'v', NULL, 0, "Print what units report; twice for more", 4},
     {0},

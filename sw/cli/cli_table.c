@@ -33,38 +33,101 @@ static cnnvp_result load(const char *json, json_t **root)
     return CNNVP_FAILED;
 }
 
-/* Stall causes, the largest share of the layer's cycles first: "weight 12% bias 3%". */
-static void describe_stalls(const json_t *layer, char *buffer, size_t size)
+/* ---- numbers for people ---- */
+
+const char *cli_grouped(char text[32], int64_t value)
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRId64, value);
+    char *to = text;
+    for (int i = 0; i < length; ++i) {
+        *to++ = digits[i];
+        if (digits[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0)
+            *to++ = ',';
+    }
+    *to = '\0';
+    return text;
+}
+
+const char *cli_bytes_text(char text[32], int64_t bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    double value = (double)bytes / 1000.0;
+    size_t unit = 0;
+    if (bytes < 1000) {
+        (void)snprintf(text, 32, "%" PRId64 " B", bytes);
+        return text;
+    }
+    for (; unit + 1 < sizeof units / sizeof *units && value >= 999.95; ++unit)
+        value /= 1000.0;
+    (void)snprintf(text, 32, "%.1f %s", value, units[unit]);
+    return text;
+}
+
+/* ---- layers ---- */
+
+enum { COLUMNS = 100, NAME_WIDTH = 21, BOUNDS = 5 };
+
+/* The member with the largest number, other than those shown; of equal ones the first. NULL: the others are 0. */
+static const char *next_stall(const json_t *stalls, const char *const *shown, size_t count, double *most)
+{
+    const char *cause, *largest = NULL;
+    json_t *value;
+    *most = 0;
+    json_object_foreach((json_t *)(uintptr_t)stalls, cause, value)
+    {
+        int done = 0;
+        for (size_t i = 0; i < count; ++i)
+            done |= strcmp(shown[i], cause) == 0;
+        if (done || json_number_value(value) <= *most)
+            continue;
+        *most = json_number_value(value);
+        largest = cause;
+    }
+    return largest;
+}
+
+#define CAUSES 16
+
+/* Causes of stalls with half a per cent of the layer's cycles and more, the largest first, as many as have room:
+ * "weight 12%, bias 3%". Each is noted in `met`. */
+static void describe_stalls(const json_t *layer, char *buffer, size_t size, json_t *met)
 {
     const json_t *stalls = json_object_get(layer, "stall_cycles");
-    double cycles = number(layer, "cycles");
-    const char *shown[4] = {NULL}; /* the file has them all */
-    size_t length = 0, rank = 0;
-    buffer[0] = '\0';
-    for (; rank < sizeof shown / sizeof *shown; ++rank) {
-        const char *largest = NULL;
-        double most = 0;
-        const char *cause;
-        json_t *value;
-        json_object_foreach((json_t *)(uintptr_t)stalls, cause, value)
-        {
-            int done = 0;
-            for (size_t i = 0; i < rank; ++i)
-                done |= strcmp(shown[i], cause) == 0;
-            if (!done && json_number_value(value) > most) {
-                most = json_number_value(value);
-                largest = cause;
-            }
-        }
-        if (largest == NULL || length >= size || most < cycles * 0.0005)
+    const double cycles = number(layer, "cycles");
+    const char *shown[CAUSES];
+    size_t length = 0;
+    (void)snprintf(buffer, size, "-");
+    for (size_t count = 0; count < CAUSES; ++count) {
+        char piece[64];
+        double most;
+        const char *cause = next_stall(stalls, shown, count, &most);
+        if (cause == NULL || most < cycles * 0.005)
             break;
-        shown[rank] = largest;
-        int written = snprintf(buffer + length, size - length, "%s%s %.1f%%", rank ? ", " : "", largest,
-                               cycles > 0 ? 100.0 * most / cycles : 0.0);
-        length += written > 0 ? (size_t)written : 0;
+        const int written =
+            snprintf(piece, sizeof piece, "%s%s %.0f%%", count ? ", " : "", cause, 100.0 * most / cycles);
+        if (written <= 0 || length + (size_t)written >= size)
+            break;
+        memcpy(buffer + length, piece, (size_t)written + 1);
+        length += (size_t)written;
+        shown[count] = cause;
+        (void)json_object_set_new(met, cause, json_true());
     }
-    if (rank == 0)
-        (void)snprintf(buffer, size, "-");
+}
+
+/* What the causes in the table mean, and where it does not show all. */
+static void print_legend(const json_t *met, FILE *stream)
+{
+    const char *cause;
+    json_t *value;
+    (void)fprintf(stream, "\n%s", cli_style(stream, CLI_DIM));
+    json_object_foreach((json_t *)(uintptr_t)met, cause, value)
+    {
+        const char *help = cnnvp_stall_help(cause);
+        if (help != NULL)
+            (void)fprintf(stream, "  %-12s  %s\n", cause, help);
+    }
+    (void)fprintf(stream, "%s", cli_style(stream, CLI_PLAIN));
 }
 
 static int name_width(const json_t *layers)
@@ -76,7 +139,7 @@ static int name_width(const json_t *layers)
         size_t length = strlen(text(layer, "name"));
         width = length > width ? length : width;
     }
-    return width > 32 ? 32 : (int)width;
+    return width > NAME_WIDTH ? NAME_WIDTH : (int)width;
 }
 
 /* 1 where not all layers belong to inference. */
@@ -97,24 +160,29 @@ cnnvp_result cli_print_layers(const char *json, FILE *stream)
         return result;
     const json_t *layers = json_object_get(root, "layers");
     int width = name_width(layers);
-    int phases = has_phases(layers);
-    (void)fprintf(stream, "%-*s  %-10s %s%12s %12s %7s %12s %12s %12s  %s\n", width, "layer", "op",
-                  phases ? "phase        " : "", "cycles", "compute", "PE util", "input words", "DRAM read B",
-                  "DRAM write B", "stalls (share of cycles)");
+    const int phases = has_phases(layers);
+    const int room = COLUMNS - width - (phases ? 74 : 65);
+    json_t *met = json_object();
+    (void)fprintf(stream, "%s%-*s  %-10s %s%13s %8s %7s %9s %9s  %s%s\n", cli_style(stream, CLI_BOLD), width, "layer",
+                  "op", phases ? "phase    " : "", "cycles", "compute", "PE util", "DRAM read", "written",
+                  "largest stalls", cli_style(stream, CLI_PLAIN));
     size_t index;
     json_t *layer;
     json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
     {
-        char stalls[240];
-        describe_stalls(layer, stalls, sizeof stalls);
+        char stalls[COLUMNS + 1], cycles[32], read[32], written[32];
+        const double all = number(layer, "cycles");
+        describe_stalls(layer, stalls, (size_t)room + 1, met);
         (void)fprintf(
-            stream,
-            "%-*.*s  %-10s %-*s%12" PRId64 " %12" PRId64 " %6.1f%% %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n",
-            width, width, text(layer, "name"), text(layer, "op"), phases ? 13 : 0, phases ? text(layer, "phase") : "",
-            whole(layer, "cycles"), whole(layer, "compute_cycles"), 100.0 * number(layer, "utilization"),
-            whole(layer, "input_words"), whole(layer, "dram_read_bytes"), whole(layer, "dram_write_bytes"), stalls);
+            stream, "%-*.*s  %-10s %-*s%13s %7.1f%% %6.1f%% %9s %9s  %s\n", width, width, text(layer, "name"),
+            text(layer, "op"), phases ? 9 : 0, phases ? text(layer, "phase") : "",
+            cli_grouped(cycles, whole(layer, "cycles")), all > 0 ? 100.0 * number(layer, "compute_cycles") / all : 0.0,
+            100.0 * number(layer, "utilization"), cli_bytes_text(read, whole(layer, "dram_read_bytes")),
+            cli_bytes_text(written, whole(layer, "dram_write_bytes")), stalls);
     }
+    print_legend(met, stream);
     (void)fputc('\n', stream);
+    json_decref(met);
     json_decref(root);
     return CNNVP_DONE;
 }
@@ -131,8 +199,9 @@ const char *cli_time_text(char text[32], double ps)
 
 static void print_count(FILE *stream, const char *label, const json_t *total, const char *key)
 {
+    char value[32];
     if (json_object_get(total, key) != NULL)
-        (void)fprintf(stream, "%-20s  %" PRId64 "\n", label, whole(total, key));
+        (void)fprintf(stream, "%-20s  %s\n", label, cli_grouped(value, whole(total, key)));
 }
 
 /* Which layers ran block by block, and what that does to the result. */
@@ -184,9 +253,6 @@ static void print_summary(const json_t *root, FILE *stream)
     static const double prefixes[] = {1e6, 1e3, 1.0};
     static const char *const units[] = {"uJ", "nJ", "pJ"};
     const double energy = number(summary, "energy_per_image_pj");
-    const char *separator = "";
-    const char *name;
-    json_t *share;
     if (text(summary, "bound_by")[0] == '\0')
         return;
     (void)fprintf(stream, "%-20s  %.1f %% of what the PEs could multiply\n", "share of peak",
@@ -199,25 +265,31 @@ static void print_summary(const json_t *root, FILE *stream)
         ++unit;
     if (energy > 0)
         (void)fprintf(
-            stream, "%-20s  %.4g %s an image, %.0f %% of it static, %.3g TOPS/W; sources say %.2g to %.2g times that\n",
-            "energy", energy / prefixes[unit], units[unit],
-            100.0 * number(costs, "static_pj") / number(costs, "total_pj"), number(summary, "tops_per_watt"),
-            number(costs, "low_pj") / number(costs, "total_pj"), number(costs, "high_pj") / number(costs, "total_pj"));
+            stream, "%-20s  %.4g %s an image, %.0f %% static, %.3g TOPS/W; sources: %.2g to %.2g times\n", "energy",
+            energy / prefixes[unit], units[unit], 100.0 * number(costs, "static_pj") / number(costs, "total_pj"),
+            number(summary, "tops_per_watt"), number(costs, "low_pj") / number(costs, "total_pj"),
+            number(costs, "high_pj") / number(costs, "total_pj"));
     if (number(area, "total_um2") > 0)
         (void)fprintf(stream, "%-20s  %.3g mm2 at %s, sources say %.3g to %.3g%s\n", "area",
                       number(area, "total_um2") / SQUARE_MM, text(area, "technology"),
                       number(area, "low_um2") / SQUARE_MM, number(area, "high_um2") / SQUARE_MM,
                       json_array_size(json_object_get(area, "unknown")) != 0 ? "; not of all units" : "");
     print_unknown(json_object_get(costs, "unknown"), stream);
-    (void)fprintf(stream, "%-20s  %s (", "bound by", text(summary, "bound_by"));
-    json_object_foreach(json_object_get(summary, "bound_shares"), name, share)
-    {
-        if (json_number_value(share) < 0.0005)
-            continue;
-        (void)fprintf(stream, "%s%s %.1f %%", separator, name, 100.0 * json_number_value(share));
-        separator = ", ";
+    (void)fprintf(stream, "%-20s  %s%s%s: ", "bound by", cli_style(stream, CLI_BOLD), text(summary, "bound_by"),
+                  cli_style(stream, CLI_PLAIN));
+    const json_t *shares = json_object_get(summary, "bound_shares");
+    const char *shown[BOUNDS];
+    for (size_t count = 0; count < BOUNDS; ++count) {
+        double share;
+        shown[count] = next_stall(shares, shown, count, &share);
+        if (shown[count] == NULL || share < 0.0005)
+            break;
+        if (count == 0)
+            (void)fprintf(stream, "%.1f %% of the cycles", 100.0 * share);
+        else
+            (void)fprintf(stream, "%s%s %.1f", count == 1 ? "; " : ", ", shown[count], 100.0 * share);
     }
-    (void)fputs(" of the cycles)\n", stream);
+    (void)fputc('\n', stream);
 }
 
 static void list_units(const json_t *root, int stepped, const char *label, FILE *stream)
@@ -268,16 +340,21 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     char time[32];
     (void)fprintf(stream, "%-20s  %s\n", "simulated time", cli_time_text(time, number(total, "time_ps")));
     if (json_object_get(total, "images") != NULL)
-        (void)fprintf(stream, "%-20s  %" PRId64 ", %.6g images/s\n", "images", whole(total, "images"),
+        (void)fprintf(stream, "%-20s  %" PRId64 ", %.6g a second\n", "images", whole(total, "images"),
                       number(total, "images_per_s"));
-    print_count(stream, "accelerator cycles", total, "accel_cycles");
-    print_count(stream, "of them idle", total, "idle_cycles");
+    char first[32], second[32], third[32];
+    (void)fprintf(stream, "%-20s  %s, %s of them without work for a layer\n", "accelerator cycles",
+                  cli_grouped(first, whole(total, "accel_cycles")), cli_grouped(second, whole(total, "idle_cycles")));
     print_count(stream, "MACs", total, "macs");
-    (void)fprintf(stream, "%-20s  %" PRId64 " bytes read, %" PRId64 " written, %" PRId64 " in whole bursts\n", "DRAM",
-                  whole(memory, "read_bytes"), whole(memory, "write_bytes"), whole(memory, "burst_bytes"));
-    print_count(stream, "peak feature words", json_object_get(root, "storage"), "peak_feature_words");
-    print_count(stream, "instructions", total, "accel_instructions");
-    print_count(stream, "guest instructions", total, "guest_instructions");
+    (void)fprintf(stream, "%-20s  %s read, %s written, %s in whole bursts\n", "DRAM",
+                  cli_bytes_text(first, whole(memory, "read_bytes")),
+                  cli_bytes_text(second, whole(memory, "write_bytes")),
+                  cli_bytes_text(third, whole(memory, "burst_bytes")));
+    (void)fprintf(stream, "%-20s  %s on chip at once, at most\n", "feature words",
+                  cli_grouped(first, whole(json_object_get(root, "storage"), "peak_feature_words")));
+    (void)fprintf(stream, "%-20s  %s of the accelerator, %s of the core\n", "instructions",
+                  cli_grouped(first, whole(total, "accel_instructions")),
+                  cli_grouped(second, whole(total, "guest_instructions")));
     print_summary(root, stream);
     print_detail(root, stream);
     (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));

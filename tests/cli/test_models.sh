@@ -27,13 +27,16 @@ grep -q '^  dram_byte  *243.8  *110  ' out || fail "no energy tables"
 network=$SOURCE/scripts/networks/lenet5.onnx
 expect 0 run "$network" -q --stats run.json
 expect 1 run "$network" -q --max-time 1us --stats partial.json
+expect 0 new-guest mine
+make -s -C mine CNNVP="$CNNVP" >made 2>&1 || fail "the program of new-guest: $(cat made)"
+expect 0 exec mine/mine.elf --stats program.json
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" -q --schedule depth-first --block 2 --stats depth.json
 expect 0 run "$network" -q -p trainer --stats trainer.json
 expect 0 models stats
 cp out stats.txt
 expect 0 models values
 cp out values.txt
-python3 - run.json partial.json depth.json trainer.json <<'PYTHON' || fail "statistics and their explanations"
+python3 - run.json partial.json program.json depth.json trainer.json <<'PYTHON' || fail "statistics and their explanations"
 import json, re, sys
 
 def first_words(name):
