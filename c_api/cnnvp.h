@@ -179,6 +179,8 @@ struct cnnvp_platform_options {
     /* NULL, or a file with a line for each burst of the off-chip memories: as cnnvp_memory_replay reads it, or, by its
      * name, for Ramulator 2 (.ramulator2, its load-store trace) or DRAMsim3 (.dramsim3). */
     const char *memory_trace;
+    /* NULL, or a file with the core's cycles by function, in callgrind's format (KCachegrind, callgrind_annotate). */
+    const char *profile;
     uint64_t max_time_ps; /* simulated time after which a run fails; 0: no limit */
     /* Where console output goes; NULL: standard output. */
     void (*console)(void *context, const void *data, size_t size);

@@ -77,6 +77,11 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         if (traced != CNNVP_DONE)
             return traced;
     }
+    if (options.profile) {
+        const cnnvp_result profiled = cnnvp_recorder_add_profile(made.recorder, options.profile, error);
+        if (profiled != CNNVP_DONE)
+            return profiled;
+    }
     control.recorder = made.recorder;
     cnnvp_recorder_set_partial(made.recorder, 1); /* nothing has run */
     control.timing_only = options.timing_only != 0;

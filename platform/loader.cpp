@@ -107,7 +107,7 @@ int loader::start(uint32_t entry, uint32_t tohost)
     program.tohost = tohost;
     program.argc = static_cast<uint32_t>(words_.size());
     program.argv = argv_.data();
-    program.follow_calls = control_.recorder() && cnnvp_recorder_traces(control_.recorder());
+    program.follow_calls = control_.recorder() && cnnvp_recorder_follows_calls(control_.recorder());
     if (program.follow_calls)
         cnnvp_recorder_set_functions(
             control_.recorder(),

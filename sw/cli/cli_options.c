@@ -23,7 +23,8 @@ enum {
     KEY_ON_CHIP,
     KEY_ROUNDING,
     KEY_SHAPE,
-    KEY_COLOR
+    KEY_COLOR,
+    KEY_PROFILE
 };
 
 /* A length of time, such as 2s or 1.5ms, in picoseconds: a decimal number and ps, ns, us, ms or s. */
@@ -119,6 +120,9 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
     case KEY_STRICT:
         options->strict = 1;
         return 0;
+    case KEY_PROFILE:
+        options->profile = arg;
+        return 0;
     case KEY_COLOR:
         set_color(state, arg);
         return 0;
@@ -211,6 +215,8 @@ static const struct argp_option platform_options[] = {
     {"trace", KEY_TRACE, "FILE", 0, "Write a trace: .pftrace for ui.perfetto.dev, .vcd or .fst for waveforms", 2},
     {"memory-trace", KEY_MEMORY_TRACE, "FILE", 0,
      "Write each burst of the off-chip memory, for `cnnvp memory`; .ramulator2 and .dramsim3 for those simulators", 2},
+    {"profile", KEY_PROFILE, "FILE", 0, "Write the core's cycles by function, for KCachegrind or callgrind_annotate",
+     2},
     {"max-time", KEY_MAX_TIME, "TIME", 0, "End with status 1 after this simulated time, such as 2s or 1.5ms", 3},
     {"seed", KEY_SEED, "N", 0, "Seed of everything random (default: 0)", 3},
     {"check-costs", KEY_CHECK_COSTS, NULL, 0,

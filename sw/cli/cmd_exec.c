@@ -87,7 +87,8 @@ static int command(int argc, char **argv)
         {"--platform", options.platform.platform, 0},
         {"--stats", options.platform.stats, 1},
         {"--trace", options.platform.trace, 1},
-        {"--memory-trace", options.platform.memory_trace, 1}};
+        {"--memory-trace", options.platform.memory_trace, 1},
+        {"--profile", options.platform.profile, 1}};
     int status = (int)cli_check_files(files, sizeof files / sizeof *files);
     if (status == CNNVP_DONE)
         status = (int)cli_configure(&options.platform, 0, &config);

@@ -178,6 +178,7 @@ static cnnvp_result check_options(const struct run_options *options)
         {"--report", options->report != NULL ? options->report_stats : NULL, 1},
         {"--report", options->platform.series, 1},
         {"--memory-trace", options->platform.memory_trace, 1},
+        {"--profile", options->platform.profile, 1},
     };
     for (size_t i = 0; i < options->output_count; ++i)
         files[12 + i] = (struct cli_named_file){"--output", options->outputs[i], 1};

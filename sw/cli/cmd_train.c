@@ -165,6 +165,7 @@ static cnnvp_result check_options(const struct train_options *options)
         {"--stats", options->platform.stats, 1},
         {"--trace", options->platform.trace, 1},
         {"--memory-trace", options->platform.memory_trace, 1},
+        {"--profile", options->platform.profile, 1},
     };
     return cli_check_files(files, sizeof files / sizeof *files);
 }

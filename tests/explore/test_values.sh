@@ -116,14 +116,15 @@ sed -i 's/epochs: 1/timing_only: true/' train.yaml
 wrong train.yaml values.training.loss "there are no values with timing_only"
 absent wrong.sqlite
 
-# ---- every option of both commands decides a result, and is one of sweeps, or is known to decide none ----
-for command in run train; do
+# ---- every option of the commands decides a result, and is one of sweeps, or is known to decide none ----
+column=1
+for command in run train exec; do
+    column=$((column + 1))
     "$CNNVP" $command --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | cut -c3- | tr - _ >options
     while read -r option; do
-        case " output dump report csv stats trace memory_trace quiet verbose help version platform set log checkpoint \
+        case " output dump report csv stats trace memory_trace profile color quiet verbose help version platform set log checkpoint \
 checkpoint_every resume check_costs strict advise " in *" $option "*) continue ;; esac
-        column=$([ $command = run ] && echo 1 || echo 2)
-        grep "^CNNVP_OPTION($option," "$SOURCE/sw/explore/options.def" | cut -d, -f$((column + 1)) | grep -q 1 ||
+        grep "^CNNVP_OPTION($option," "$SOURCE/sw/explore/options.def" | cut -d, -f$column | grep -q 1 ||
             echo "$command --$option"
     done <options
 done >unknown

@@ -61,6 +61,41 @@ assert all(layer["cycles"] > 0 and layer["energy_pj"] > 0 for layer in stats["la
 assert stats["total"]["macs"] == 4608 and stats["program"]["reported"]["core_cycles"] > 2000
 PY
 grep -qa relu named.pftrace || fail "the trace has not the layers' names"
+
+# Its profile: every cycle of the core is a function's, calls and their cycles go down from the start.
+"$cnnvp" exec mine/mine.elf --profile mine.callgrind --stats named.json >/dev/null || fail "exec --profile: status $?"
+/usr/bin/python3 - <<'PY' || fail "the profile: $(cat mine.callgrind)"
+import json, re
+cycles = json.load(open("named.json"))["units"]["cpu"]["cycles"]
+names, own, arcs, current, called = {}, {}, {}, None, None
+for line in open("mine.callgrind"):
+    line = line.rstrip()
+    if function := re.match(r"(c?fn)=\((\d+)\)(?: (.*))?$", line):
+        if function[3]:
+            names[function[2]] = function[3]
+        current, called = (current, names[function[2]]) if function[1] == "cfn" else (names[function[2]], None)
+    elif line.startswith("calls="):
+        calls = int(line[6:].split()[0])
+    elif re.match(r"\d+ \d+$", line):
+        value = int(line.split()[1])
+        if called:
+            arcs[current, called] = calls, value
+        else:
+            own[current] = value
+    elif line.startswith("summary:"):
+        summary = int(line.split()[1])
+assert sum(own.values()) == summary and cycles - 2 <= summary <= cycles, (sum(own.values()), summary, cycles)
+assert arcs["_start", "main"][0] == 1 and arcs["main", "push_layers"][0] == 1
+assert arcs["push_layers", "cnnvp_element_tile"][0] == 9
+assert {"vfprintf", "_exit"} <= set(own), sorted(own)
+inside = {name: own[name] + sum(value for (caller, _), (_, value) in arcs.items() if caller == name) for name in own}
+for (caller, function), (calls, value) in arcs.items():
+    if sum(1 for _, other in arcs if other == function) == 1 and function != caller:
+        assert value == inside[function], (caller, function, value, inside[function])
+PY
+status=0
+"$cnnvp" exec mine/mine.elf --profile none/mine.callgrind 2>message || status=$?
+[ $status -eq 2 ] && grep -q 'none/mine.callgrind' message || fail "a profile that cannot be written: $(cat message)"
 guest() {
     sed "$1" mine/main.c >"other/main.c"
     make -C other CNNVP="$cnnvp" >made 2>&1 || fail "make with $1: $(cat made)"
