@@ -66,6 +66,9 @@ struct cnnvp_network_options {
      * batch, may stay open, which leaves 1 image after the other. */
     const char *const *shapes;
     size_t shape_count;
+    /* Another guest program than the installed one, an RV32 ELF that takes the same network binary; NULL: the installed
+     * one, or what CNNVP_GUEST names. Has to live as long as the network. */
+    const char *guest;
 };
 
 /* Whether a text is a shape as above. BAD_INPUT with a message that says what one is. */

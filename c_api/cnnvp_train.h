@@ -73,6 +73,7 @@ struct cnnvp_trainer_options {
     enum cnnvp_train_errors errors;  /* PLAIN: as `rounding` says */
     const char *const *shapes;       /* as in struct cnnvp_network_options; without them the data set settles sizes */
     size_t shape_count;
+    const char *guest; /* as in struct cnnvp_network_options; has to live as long as the trainer */
 };
 
 /*

@@ -100,6 +100,7 @@ struct cli_network_options {
     enum cnnvp_issue issue;
     const char *depth_first_only; /* an option that was given and that other schedules would ignore, or NULL */
     int cpu_host;
+    const char *guest; /* NULL: the installed one */
     int timing_only;
     int on_chip;
     enum cnnvp_rounding rounding;

@@ -24,7 +24,8 @@ enum {
     KEY_ROUNDING,
     KEY_SHAPE,
     KEY_COLOR,
-    KEY_PROFILE
+    KEY_PROFILE,
+    KEY_GUEST
 };
 
 /* A length of time, such as 2s or 1.5ms, in picoseconds: a decimal number and ps, ns, us, ms or s. */
@@ -164,6 +165,9 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
     case KEY_CPU:
         options->cpu_host = cli_choice(state, "--cpu", arg, cpus);
         return 0;
+    case KEY_GUEST:
+        options->guest = arg;
+        return 0;
     case KEY_TIMING_ONLY:
         options->timing_only = 1;
         return 0;
@@ -241,6 +245,8 @@ static const struct argp_option network_options[] = {
     {"on-chip", KEY_ON_CHIP, NULL, 0, "Keep maps on chip between layers; an error where they do not fit", 5},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},
+    {"guest", KEY_GUEST, "FILE.elf", 0,
+     "Another guest program than the installed one; it takes the same network binary", 5},
     {"timing-only", KEY_TIMING_ONLY, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 5},
     {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic", 0, "Rounding of results (default: nearest)", 5},
     {0},

@@ -29,6 +29,7 @@ enum {
     KEY_ROUNDING,
     KEY_ERRORS,
     KEY_CPU,
+    KEY_GUEST,
     KEY_TIMING
 };
 
@@ -82,6 +83,9 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
         return 0;
     case KEY_CPU:
         trainer->cpu_host = cli_choice(state, "--cpu", arg, cpus);
+        return 0;
+    case KEY_GUEST:
+        trainer->guest = arg;
         return 0;
     case KEY_TIMING:
         trainer->timing_only = 1;
@@ -158,6 +162,7 @@ static cnnvp_result check_options(const struct train_options *options)
     const struct cli_named_file files[] = {
         {"", options->file, 0},
         {"--platform", options->platform.platform, 0},
+        {"--guest", options->trainer.guest, 0},
         {"--resume", resume, 0},
         {"--output", options->output, 1},
         {"--log", options->log, 1},
@@ -335,6 +340,8 @@ static const struct argp_option options_of_train[] = {
      "Convolutions keep partial sums on chip (default), or spill them for each channel as S001 has it", 6},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 6},
+    {"guest", KEY_GUEST, "FILE.elf", 0,
+     "Another guest program than the installed one; it takes the same training binary", 6},
     {"timing-only", KEY_TIMING, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 6},
     {0},
 };

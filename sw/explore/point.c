@@ -260,6 +260,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
     uint64_t number = point->number;
     const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
     const struct cnnvp_axis_value *shape = cnnvp_point_option(sweep, number, "shape");
+    const struct cnnvp_axis_value *guest = cnnvp_point_option(sweep, number, "guest");
     int timing_only = is_set(sweep, number, "timing_only", "true");
     uint64_t images = number_of(sweep, number, "images", 0);
     cnnvp_result result = read_arrays(sweep, number, run, error);
@@ -283,6 +284,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .timing_only = timing_only,
         .tune = is_set(sweep, number, "tune", "true"),
         .cpu_host = is_set(sweep, number, "cpu", "host"),
+        .guest = guest != NULL ? guest->file : NULL,
         .seed = number_of(sweep, number, "seed", 0),
         .input = run->input.data != NULL ? &run->input : NULL,
         .images = images ? images : 1,

@@ -470,7 +470,7 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
     if (result == CNNVP_DONE)
         result = read_search(sweep, found[KEY_SEARCH], error);
     if (result == CNNVP_DONE)
-        result = cnnvp_guest_file(guest, sizeof guest, error);
+        result = cnnvp_guest_file(NULL, guest, sizeof guest, error);
     if (result == CNNVP_DONE)
         result = cnnvp_hash_file(guest, sweep->guest_hash, error);
     return result;

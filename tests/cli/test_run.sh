@@ -265,4 +265,12 @@ for cpu in iss host; do
     "$CNNVP" run "$network" --timing-only -q --check-costs --cpu $cpu || fail "asked and taken costs differ with $cpu"
 done
 
+# Another guest program: the same one by another name changes nothing, and what is none is refused.
+cp "$(dirname "$CNNVP")/../share/cnnvp/cnnvp_guest.elf" own.elf
+expect 0 run "$network" --timing-only -q --stats installed.json
+expect 0 run "$network" --timing-only -q --stats own.json --guest own.elf
+expect 0 diff installed.json own.json
+says "no differences"
+refused 2 'the guest program none.elf cannot be read' run "$network" --timing-only --guest none.elf
+refused 2 'own.json: is not an ELF file' run "$network" --timing-only --guest own.json
 finish

@@ -362,7 +362,7 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
     cnnvp_result result = CNNVP_DONE;
     if (!network->cpu_host) {
         char guest[4096];
-        result = cnnvp_guest_file(guest, sizeof guest, error);
+        result = cnnvp_guest_file(network->guest, guest, sizeof guest, error);
         if (result == CNNVP_DONE)
             result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
     }

@@ -64,6 +64,7 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     made->on_chip = options->on_chip;
     made->timing_only = options->timing_only;
     made->cpu_host = options->cpu_host;
+    made->guest = options->guest;
     made->block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0;
     made->order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE;
     made->back_end = back_end_of(config);

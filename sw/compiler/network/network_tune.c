@@ -35,6 +35,7 @@ struct trial {
 
 struct trials {
     const struct cnnvp_build *build;
+    const char *guest; /* as in struct cnnvp_network */
     struct trial *all;
     size_t count;
     struct cnnvp_binary header;
@@ -177,7 +178,7 @@ static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config
     char guest[4096];
     uint64_t ps;
     cnnvp_platform *platform = NULL;
-    cnnvp_result result = cnnvp_guest_file(guest, sizeof guest, error);
+    cnnvp_result result = cnnvp_guest_file(trials->guest, guest, sizeof guest, error);
     if (result == CNNVP_DONE)
         result = open_platform(config, &platform, error);
     if (result == CNNVP_DONE)
@@ -303,7 +304,7 @@ static cnnvp_result try_all(const struct cnnvp_network *network, struct trials *
 cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
 {
     struct cnnvp_build *build = &network->build;
-    struct trials trials = {.build = build};
+    struct trials trials = {.build = build, .guest = network->guest};
     if (build->finalists == NULL)
         return CNNVP_DONE;
     cnnvp_result result = choose_trials(network, &trials, error);

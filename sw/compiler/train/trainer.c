@@ -471,7 +471,7 @@ cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform
     cnnvp_result result = CNNVP_DONE;
     if (!trainer->options.cpu_host) {
         char guest[4096];
-        result = cnnvp_guest_file(guest, sizeof guest, error);
+        result = cnnvp_guest_file(trainer->options.guest, guest, sizeof guest, error);
         if (result == CNNVP_DONE)
             result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
     }

@@ -4,8 +4,8 @@
 
 #include "cnnvp.h"
 
-/* Where the guest program is: $CNNVP_GUEST, else ../share/cnnvp from the running program's folder, else where it was to
- * be installed, else where the build left it. */
-CNNVP_MUST_USE cnnvp_result cnnvp_guest_file(char *path, size_t room, struct cnnvp_error *error);
+/* Where the guest program is: `chosen` where that is not NULL, else $CNNVP_GUEST, else ../share/cnnvp from the running
+ * program's folder, else where it was to be installed, else where the build left it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_guest_file(const char *chosen, char *path, size_t room, struct cnnvp_error *error);
 
 #endif

@@ -46,7 +46,8 @@ struct cnnvp_network {
     int on_chip;
     int timing_only;
     int cpu_host;
-    uint32_t block; /* depth first: side of a block; 0: layer by layer */
+    const char *guest; /* NULL: where cnnvp_guest_file finds it */
+    uint32_t block;    /* depth first: side of a block; 0: layer by layer */
     int order_table;
     double block_difference; /* of the float model's output, padded by blocks and not, at most */
     double block_magnitude;  /* largest of the latter */
