@@ -42,13 +42,13 @@ struct cnnvp_error {
 /* "2.3.4", of the SystemC library in use. */
 const char *cnnvp_systemc_version(void);
 
-/* The index-th built-in unit, NULL behind the last. Tables live as long as the process. */
+/* The index-th built-in unit, NULL after the last. Tables live as long as the process. */
 const struct cnnvp_unit *cnnvp_unit_at(size_t index);
 
 /* The unit of a kind, built in ("uart") or in a library ("./libmine.so:mine", relative to the current folder). */
 CNNVP_MUST_USE cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit,
                                             struct cnnvp_error *error);
-/* The index-th unit of a library, "./libmine.so" relative to the current folder; NULL behind the last. BAD_INPUT: it
+/* The index-th unit of a library, "./libmine.so" relative to the current folder; NULL after the last. BAD_INPUT: it
  * cannot be loaded, or that unit's table is wrong. */
 CNNVP_MUST_USE cnnvp_result cnnvp_library_unit(const char *library, size_t index, const struct cnnvp_unit **unit,
                                                struct cnnvp_error *error);

@@ -17,7 +17,7 @@
  * binary64: the same bits on every compiler.
  *
  * Conversions come in int8_t (w <= 8: what the engine stores) and int32_t (w <= 24: errors of a formula cannot hide
- * behind quantisation).
+ * after quantisation).
  */
 #ifndef CNNVP_BFP_H
 #define CNNVP_BFP_H

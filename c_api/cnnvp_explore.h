@@ -23,7 +23,7 @@ typedef struct cnnvp_sweep cnnvp_sweep;
  * constraints, objectives. Nothing is written. Free with cnnvp_sweep_free. */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct cnnvp_error *error);
 void cnnvp_sweep_free(cnnvp_sweep *sweep);
-/* The files that its points read, by index from 0: platform, networks, arrays. NULL behind the last. */
+/* The files that its points read, by index from 0: platform, networks, arrays. NULL after the last. */
 const char *cnnvp_sweep_input(const cnnvp_sweep *sweep, size_t index);
 
 /* How far a sweep is. */

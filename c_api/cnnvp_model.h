@@ -524,7 +524,7 @@ struct cnnvp_host_ops {
     int (*connected)(struct cnnvp_host *host, uint32_t port);
 };
 
-/* The index-th unit of a library, NULL behind the last. `host_abi` is major << 16 | minor of the host. */
+/* The index-th unit of a library, NULL after the last. `host_abi` is major << 16 | minor of the host. */
 typedef const struct cnnvp_unit *(*cnnvp_model_query_fn)(uint32_t index, uint32_t host_abi);
 
 #if defined(__GNUC__)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the blocks of S001's training engine hand to each other: a tile of values on its way through the multi-function
- * module, and the entries of its buffers. A block of one's own that speaks this can take the place of a built-in one.
+ * module, and the entries of its buffers. A block of your own that speaks this can take the place of a built-in one.
  *
  * A tile is one access with op CNNVP_COMMAND; `data` is a struct cnnvp_tile, `words` the values that cross. A block
  * does its part on it, hands it to the next block within the same call and returns that one's status. With CNNVP_DEBUG
@@ -136,7 +136,7 @@ struct cnnvp_tile {
 
     /* data */
     float *values; /* before the pool; softmax: inputs; update: weights */
-    float *errors; /* backward with a pool: behind it; softmax, update: gradient */
+    float *errors; /* backward with a pool: after it; softmax, update: gradient */
     float *velocities;
     const float *inputs; /* batch norm's inputs of forward */
     uint64_t inputs_image_stride;

@@ -109,7 +109,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_pla
 
 enum cnnvp_train_event {
     CNNVP_TRAIN_STEP = 0,       /* a step is complete, weights included */
-    CNNVP_TRAIN_EVALUATION = 1, /* the evaluation behind an epoch's last step is complete */
+    CNNVP_TRAIN_EVALUATION = 1, /* the evaluation after an epoch's last step is complete */
     CNNVP_TRAIN_END = 2         /* the guest software has ended; no other member but time_ps counts */
 };
 

@@ -68,7 +68,7 @@ static int command(int argc, char **argv)
         .args_doc = "PROGRAM.elf [ARG...]",
         .doc = "Runs an RV32 bare-metal program on the platform's core. RAM begins at 0x80000000; UART and semihosting "
                "go to the terminal."
-               "\vArguments of the program that begin with - come behind --. The program ends by writing `tohost` (1 "
+               "\vArguments of the program that begin with - come after --. The program ends by writing `tohost` (1 "
                "is success, otherwise value >> 1 is the exit status) or by a semihosting exit. Exit status: the "
                "program's own, 1 if it did not end by itself, 2 for bad usage or input.",
         .children = children,

@@ -140,7 +140,7 @@ static int command(int argc, char **argv)
         .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
                "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty "
                "lines and what follows a # count for nothing. Bursts are sent in order, each as soon as the "
-               "controllers take it. A burst with a time in ps behind its address, as --memory-trace of a run writes "
+               "controllers take it. A burst with a time in ps after its address, as --memory-trace of a run writes "
                "it, is sent at that time; a line `E TIME` ends such a trace: what a run has counted by then. `cnnvp "
                "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
                "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",

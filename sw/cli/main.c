@@ -116,7 +116,7 @@ static void keep_standard_streams(void)
             (void)open("/dev/null", O_RDONLY);
 }
 
-/* A full disk shows when standard output is flushed; argp exits by itself behind --help and --version. */
+/* A full disk shows when standard output is flushed; argp exits by itself after --help and --version. */
 static void flush_output(int status, void *context)
 {
     (void)context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints: what cnnvp_trainer_get_state gives, behind a header that says whether it is all there.
+ * Checkpoints: what cnnvp_trainer_get_state gives, after a header that says whether it is all there.
  *   8 bytes "cnnvpchk", 4 version, 4 zero, 8 size of the state, 8 xxh3 of it; then the state. Little-endian.
  */
 #include "train.h"
