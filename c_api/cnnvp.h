@@ -181,6 +181,9 @@ struct cnnvp_platform_options {
     const char *memory_trace;
     /* NULL, or a file with the core's cycles by function, in callgrind's format (KCachegrind, callgrind_annotate). */
     const char *profile;
+    /* NULL, or a port of this machine for a debugger that speaks GDB's remote protocol ("0": any that is free). The
+     * program waits for it before its first instruction; standard error says how to connect. */
+    const char *gdb;
     uint64_t max_time_ps; /* simulated time after which a run fails; 0: no limit */
     /* Where console output goes; NULL: standard output. */
     void (*console)(void *context, const void *data, size_t size);

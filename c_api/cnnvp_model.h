@@ -245,8 +245,9 @@ struct cnnvp_port {
 enum cnnvp_register_access {
     CNNVP_REG_RO = 0, /* a write is ignored with a warning */
     CNNVP_REG_RW = 1,
-    CNNVP_REG_WO = 2, /* reads as 0 */
-    CNNVP_REG_W1C = 3 /* writing 1 clears a bit */
+    CNNVP_REG_WO = 2,  /* reads as 0 */
+    CNNVP_REG_W1C = 3, /* writing 1 clears a bit */
+    CNNVP_REG_RWE = 4  /* read and write; reading has an effect, so a debugger sees what is stored */
 };
 
 /* A 32-bit register. The host keeps the rules (access, mask, reset value); the unit only reacts. */
@@ -378,7 +379,8 @@ struct cnnvp_unit {
     /* A register has been written (after access rules were applied); `old` is its value before. A status other than
      * CNNVP_OK is returned to the initiator. */
     int (*reg_written)(void *self, uint32_t reg, uint32_t old);
-    /* A register is about to be read; update its storage here. */
+    /* A register is about to be read; update its storage here. A debugger's reads call it too, unless the register is
+     * CNNVP_REG_RWE: for others it must have no effect that anybody can notice. */
     int (*reg_read)(void *self, uint32_t reg);
     /* A request at a memory target port. CNNVP_OK: accepted, `ops->complete` follows, at the earliest during this
      * call's own instant but never inside this call. Anything else: refused, no completion follows. */

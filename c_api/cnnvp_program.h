@@ -12,12 +12,52 @@
 extern "C" {
 #endif
 
+/* What a stop looks for: that an instruction is about to be executed; that one has written, read, or either. */
+enum cnnvp_stop_kind { CNNVP_STOP_EXECUTE, CNNVP_STOP_WRITE, CNNVP_STOP_READ, CNNVP_STOP_ACCESS };
+
+/*
+ * A core that stands still between two instructions, as it shows itself to a debugger. Registers have the numbers that
+ * GDB has for RISC-V: 0..31 x0..x31, 32 pc, 65 + N the CSR N. All functions return 0, or -1: there is no such thing.
+ */
+struct cnnvp_core {
+    void *self;                                       /* first argument of every function */
+    uint32_t csr_base;                                /* number of CSR 0 */
+    uint32_t csr_count;                               /* numbers from there on */
+    const char *(*name)(void *self, uint32_t number); /* of a register; NULL: there is none of this number */
+    int (*get)(void *self, uint32_t number, uint32_t *value);
+    int (*set)(void *self, uint32_t number, uint32_t value);
+    /* Accesses are the core's own, to memory and devices; `size` bytes, 0 for CNNVP_STOP_EXECUTE. */
+    int (*add_stop)(void *self, enum cnnvp_stop_kind kind, uint32_t address, uint32_t size);
+    int (*remove_stop)(void *self, enum cnnvp_stop_kind kind, uint32_t address, uint32_t size);
+    /* The debugger has written memory. */
+    void (*written)(void *self, uint32_t address, uint32_t size);
+};
+
+enum cnnvp_halt {
+    CNNVP_HALT_ASKED,  /* the debugger wanted it, or the program is about to begin */
+    CNNVP_HALT_STEP,   /* one instruction has been executed */
+    CNNVP_HALT_STOP,   /* a stop: `kind` and `address` */
+    CNNVP_HALT_FAILURE /* the program cannot go on; the run ends with the next step */
+};
+
+/* Whom a core serves that can be debugged. All calls come from the core's process; simulated time stands still. */
+struct cnnvp_debugger {
+    void *context;
+    /* Asked often, between two instructions: 1 if the core is to stand still. */
+    int (*wants)(void *context);
+    /* The core stands still at its own time. Returns when it may go on: 1 by one instruction, 0 until something stops
+     * it. `core` is valid during the call. */
+    int (*halted)(void *context, const struct cnnvp_core *core, enum cnnvp_halt why, enum cnnvp_stop_kind kind,
+                  uint32_t address);
+};
+
 struct cnnvp_cpu_program {
-    uint32_t entry;        /* first instruction */
-    uint32_t tohost;       /* address of the `tohost` word, 0 where the program has none */
-    uint32_t argc;         /* words of the command line, the program's name first */
-    uint32_t follow_calls; /* 1: the counter `functions` shows calls and returns */
-    char *const *argv;     /* valid until the simulation ends */
+    uint32_t entry;                        /* first instruction */
+    uint32_t tohost;                       /* address of the `tohost` word, 0 where the program has none */
+    uint32_t argc;                         /* words of the command line, the program's name first */
+    uint32_t follow_calls;                 /* 1: the counter `functions` shows calls and returns */
+    char *const *argv;                     /* valid until the simulation ends */
+    const struct cnnvp_debugger *debugger; /* NULL: none; otherwise valid as argv */
 };
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
 /* The platform part of cnnvp.h. No exception leaves these functions. */
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -11,6 +12,8 @@
 #include "cnnvp_systemc.h"
 #include "config.h"
 #include "elf.h"
+#include "gdb.h"
+#include "monitor.h"
 #include "platform.h"
 #include "recorder.h"
 
@@ -18,16 +21,20 @@ struct cnnvp_platform {
     cnnvp_config *config = nullptr;
     cnnvp_recorder *recorder = nullptr;
     cnnvp_units *asked = nullptr;
+    cnnvp_gdb *gdb = nullptr;
     std::unique_ptr<cnnvp::platform> platform;
     uint64_t max_time = 0;
     uint64_t end_ps = 0;
     double wall_seconds = 0;
     bool has_run = false;
     bool flushed = false; /* since the last run */
+    bool exited = false;  /* the last run, by its program, with exit_code */
+    int exit_code = 0;
 
     ~cnnvp_platform()
     {
         platform.reset();
+        cnnvp_gdb_free(gdb);
         cnnvp_units_free(asked);
         cnnvp_recorder_free(recorder);
         cnnvp_config_free(config);
@@ -53,6 +60,27 @@ cnnvp_result fail(cnnvp_error *error, const char *text)
 {
     std::snprintf(error->text, sizeof error->text, "%s", text);
     return CNNVP_FAILED;
+}
+
+/* What a debugger may do with the platform. */
+cnnvp_result open_gdb(const char *port, cnnvp_platform &made, cnnvp_error *error)
+{
+    cnnvp_gdb_target target{};
+    target.context = &made;
+    target.read = [](void *context, uint32_t address, void *data, size_t size) -> int {
+        return static_cast<cnnvp_platform *>(context)->platform->memory().read(address, data, size);
+    };
+    target.write = [](void *context, uint32_t address, const void *data, size_t size) -> int {
+        return static_cast<cnnvp_platform *>(context)->platform->memory().write(address, data, size);
+    };
+    target.monitor = [](void *context, const char *words) {
+        auto *platform = static_cast<cnnvp_platform *>(context);
+        return strdup(cnnvp::monitor(*platform->platform, *platform->recorder, words).c_str());
+    };
+    target.kill = [](void *context) {
+        static_cast<cnnvp_platform *>(context)->platform->control().stop(CNNVP_END_INTERRUPTED, "by the debugger");
+    };
+    return cnnvp_gdb_new(port, &target, &made.gdb, error);
 }
 
 cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &options, const cnnvp::bind_memory &bind,
@@ -95,6 +123,12 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         if (asked != CNNVP_DONE)
             return asked;
         control.asked = made.asked;
+    }
+    if (options.gdb) {
+        const cnnvp_result opened = open_gdb(options.gdb, made, error);
+        if (opened != CNNVP_DONE)
+            return opened;
+        control.gdb = made.gdb;
     }
     made.max_time = options.max_time_ps;
     return cnnvp::platform::build(*resolved, control, &made.platform, error, bind);
@@ -165,6 +199,8 @@ void cnnvp_platform_free(cnnvp_platform *platform)
 
     if (!platform)
         return;
+    if (platform->gdb)
+        cnnvp_gdb_end(platform->gdb, platform->exited, platform->exit_code);
     if (cnnvp_platform_close_trace(platform, &error) != CNNVP_DONE)
         std::fprintf(stderr, "cnnvp: %s\n", error.text);
     delete platform;
@@ -215,6 +251,8 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
         platform->flushed = false;
         platform->platform->run(platform->max_time, result);
         platform->end_ps = result->time_ps;
+        platform->exited = result->end == CNNVP_END_EXIT;
+        platform->exit_code = result->exit_code;
         cnnvp_recorder_set_partial(platform->recorder, result->end != CNNVP_END_EXIT);
         platform->wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return result->end == CNNVP_END_EXIT && result->exit_code == 0 ? CNNVP_DONE : CNNVP_FAILED;

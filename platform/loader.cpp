@@ -112,6 +112,8 @@ int loader::start(uint32_t entry, uint32_t tohost)
         cnnvp_recorder_set_functions(
             control_.recorder(),
             [](const void *context, uint64_t at) { return static_cast<const loader *>(context)->function(at); }, this);
+    if (control_.settings().gdb)
+        program.debugger = cnnvp_gdb_debugger(control_.settings().gdb, words_.front().c_str());
     access.op = CNNVP_COMMAND;
     access.flags = CNNVP_UNTIMED;
     access.initiator = CNNVP_NO_INSTANCE;

@@ -53,6 +53,10 @@ public:
 
     loader &memory() { return *loader_; }
     unit_host *find(const std::string &name);
+    run_control &control() { return *control_; }
+    /* By instance number; null for the bus. */
+    const std::vector<std::unique_ptr<unit_host>> &hosts() const { return hosts_; }
+    const cnnvp_resolved &resolved() const { return resolved_; }
 
 private:
     platform(const cnnvp_resolved &resolved, const run_control::options &options);

@@ -127,6 +127,16 @@ int register_file::access(cnnvp_access &access)
     return status;
 }
 
+uint32_t register_file::peek(uint32_t index) const
+{
+    const cnnvp_register &reg = unit_.registers[index];
+    if (reg.access == CNNVP_REG_WO)
+        return 0;
+    if (reg.access != CNNVP_REG_RWE && unit_.reg_read)
+        (void)unit_.reg_read(self_, index);
+    return load(reg);
+}
+
 int register_file::debug(cnnvp_access &access) const
 {
     if (access.op != CNNVP_READ)
@@ -137,8 +147,7 @@ int register_file::debug(cnnvp_access &access) const
         const entry *entry = find(access.address + done);
         if (!entry)
             return CNNVP_E_ADDR;
-        const cnnvp_register &reg = unit_.registers[entry->index];
-        const uint32_t value = reg.access == CNNVP_REG_WO ? 0 : load(reg);
+        const uint32_t value = peek(entry->index);
         std::memcpy(static_cast<unsigned char *>(access.data) + done, &value, word);
     }
     return CNNVP_OK;

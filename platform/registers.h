@@ -28,6 +28,8 @@ public:
     int access(cnnvp_access &access);
     /* Reads words without side effects; writes are CNNVP_E_NOSUP. */
     int debug(cnnvp_access &access) const;
+    /* A register by its number in the unit's table, without side effects. */
+    uint32_t peek(uint32_t index) const;
 
 private:
     struct entry {

@@ -104,7 +104,7 @@ static cnnvp_result check_registers(const struct cnnvp_unit *unit, const char *w
         const struct cnnvp_register *reg = &unit->registers[i];
         const uint64_t window = unit->ports[unit->register_port].window;
 
-        if (!is_name(reg->name) || (unsigned)reg->access > CNNVP_REG_W1C)
+        if (!is_name(reg->name) || (unsigned)reg->access > CNNVP_REG_RWE)
             return refuse(message, size, "%s: register %zu has no name or an unknown access", where, i);
         if (reg->offset % 4 || (window && reg->offset + (uint64_t)4 > window))
             return refuse(message, size, "%s: register %s at 0x%" PRIx32 " is misaligned or outside its port's window",

@@ -15,6 +15,7 @@
 #include <systemc>
 
 #include "cnnvp.h"
+#include "gdb.h"
 #include "payload.h"
 #include "recorder.h"
 
@@ -44,6 +45,7 @@ public:
         /* Callbacks in one instant after which a run counts as hung: far above what any real instant has, reached in
          * about a second. */
         uint64_t max_pulses = 10'000'000;
+        cnnvp_gdb *gdb = nullptr;     /* whoever debugs the core; may stay null */
         cnnvp_units *asked = nullptr; /* answers are compared with what commands take; may stay null */
         bool strict = false;          /* a host call that is refused ends the run */
         bool beside = false;          /* there may be another platform, which stands still meanwhile */

@@ -85,6 +85,8 @@ public:
     void *self() { return state_.get(); }
     /* What the instance waits for, for a person; "" if for nothing. */
     std::string waiting_for() const;
+    /* A register by its number in the unit's table, without side effects; for a debugger. */
+    uint32_t peek(uint32_t reg);
 
 private:
     friend struct host_ops; /* the functions of struct cnnvp_host_ops */

@@ -256,6 +256,16 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
     return status;
 }
 
+uint32_t unit_host::peek(uint32_t reg)
+{
+    uint32_t value = 0;
+    enter(call::entry, "a register's access", nullptr, [&] {
+        value = registers_->peek(reg);
+        return int(CNNVP_OK);
+    });
+    return value;
+}
+
 void unit_host::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
 {
     auto *extension = payload.get_extension<payload_extension>();

@@ -33,14 +33,14 @@ void cpu_tohost(void *context, uint32_t word)
 static uint64_t time_csr(void *context)
 {
     const struct cpu *cpu = context;
-    const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu->edge + cnnvp_rv32_executed(cpu->core));
+    const uint64_t executed = cpu->running ? cnnvp_rv32_executed(cpu->core) : 0;
+    const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu->edge + executed);
     /* The last tick at or before now. */
     return cnnvp_edge_at_or_after(cpu->timebase_mhz, now + 1u) - 1u;
 }
 
-static void flush(void *instance)
+void cpu_hand_over(struct cpu *cpu)
 {
-    struct cpu *cpu = instance;
     struct cnnvp_rv32_stats stats;
     cnnvp_rv32_get_stats(cpu->core, &stats);
     const uint64_t values[STAT_COUNT] = {
@@ -62,6 +62,11 @@ static void flush(void *instance)
     }
 }
 
+static void flush(void *instance)
+{
+    cpu_hand_over(instance);
+}
+
 static void log_traps(const struct cpu *cpu)
 {
     struct cnnvp_rv32_trap traps[CNNVP_RV32_TRAP_LOG];
@@ -77,6 +82,7 @@ static void give_up(struct cpu *cpu, const char *reason)
 {
     cpu->ops->log(cpu->host, CNNVP_LOG_ERROR, "%s, pc 0x%08x", reason, (unsigned)cnnvp_rv32_pc(cpu->core));
     log_traps(cpu);
+    cpu_debug_failure(cpu);
     cpu_finish(cpu, EXIT_FAILURE_CODE, reason);
 }
 
@@ -136,9 +142,12 @@ static void run_once(struct cpu *cpu)
     uint64_t executed;
     if (catch_up(cpu) != CNNVP_OK)
         return;
-    cpu->limit = cpu_slots(cpu, cpu->edge);
+    cpu->limit = cpu_debug_slots(cpu, cpu_slots(cpu, cpu->edge));
+    cpu->running = 1;
     const enum cnnvp_rv32_reason reason = cnnvp_rv32_run(cpu->core, cpu->limit, &executed);
+    cpu->running = 0;
     cpu->edge += executed;
+    cpu->hit = reason == CNNVP_RV32_HIT;
     if (cpu->stopped || cpu->finished)
         return;
     if (reason == CNNVP_RV32_DOUBLE_FAULT) {
@@ -154,7 +163,7 @@ static void run_once(struct cpu *cpu)
 static void process(void *instance)
 {
     struct cpu *cpu = instance;
-    flush(cpu);
+    cpu_hand_over(cpu);
     cnnvp_rv32_follow_calls(cpu->core, cpu->program.follow_calls != 0);
     cnnvp_rv32_reset(cpu->core, cpu->program.entry);
     for (uint32_t i = 0; i < STAT_COUNT; ++i)
@@ -166,6 +175,7 @@ static void process(void *instance)
     if (!cpu->has_program)
         return;
     cpu_calls_start(cpu);
+    cpu_debug_start(cpu);
     if (cpu->program.tohost != 0) {
         (void)cpu_map(cpu, cpu->program.tohost);
         /* without direct memory its stores come by as accesses: cpu_store */

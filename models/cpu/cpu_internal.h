@@ -52,6 +52,9 @@ struct cpu {
     uint64_t device_reads;
     uint64_t device_writes;
     struct cpu_calls calls;
+    int running;                   /* inside of cnnvp_rv32_run */
+    int stepping;                  /* the debugger has asked for one instruction, which is under way */
+    int hit;                       /* a stop has been hit, of which the debugger does not know yet */
     uint64_t reported[STAT_COUNT]; /* counts handed to the host, by statistic */
 };
 
@@ -83,7 +86,17 @@ void cpu_call(void *context, enum cnnvp_rv32_call kind, uint32_t to, uint32_t ba
 /* Closes all calls and opens one of the program's first instruction. */
 void cpu_calls_start(struct cpu *cpu);
 
+/* -- cpu_debug.c -- */
+/* Forgets what an earlier program's debugger wanted. */
+void cpu_debug_start(struct cpu *cpu);
+/* Between two runs, at the core's time: stands still where the debugger wants it. Slots of the next run. */
+uint64_t cpu_debug_slots(struct cpu *cpu, uint64_t slots);
+/* The program is about to be given up. */
+void cpu_debug_failure(struct cpu *cpu);
+
 /* -- cpu.c -- */
+/* Hands the counts so far to the host. */
+void cpu_hand_over(struct cpu *cpu);
 /* The guest ends the run. */
 void cpu_finish(struct cpu *cpu, uint32_t code, const char *reason);
 

@@ -53,6 +53,7 @@ void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc)
     core->exit_status = 0;
     core->limit = core->executed = core->run_base = core->granted = 0;
     core->memory_count = 0;
+    core->debug.hit = core->debug.pass = 0;
     core->stats = (struct cnnvp_rv32_stats){0};
     core->traps = 0;
 }
@@ -85,7 +86,7 @@ int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, ui
     }
     if (core->regions++ == 0) {
         core->window_base = base;
-        core->window_limit = size - 3u;
+        core->window_limit = core->debug.on_data == 0 ? size - 3u : 0;
         core->window_host = host;
         core->window_flags = region->flags;
     }

@@ -78,6 +78,7 @@ enum cnnvp_rv32_reason {
     CNNVP_RV32_IDLE_LOOP,   /* a jump to itself was executed and no interrupt can be taken at present */
     CNNVP_RV32_EXIT,        /* cnnvp_rv32_exit was called, or tohost written; see cnnvp_rv32_exit_status */
     CNNVP_RV32_STOPPED,     /* cnnvp_rv32_stop was called */
+    CNNVP_RV32_HIT,         /* one of cnnvp_rv32_add_stop: see cnnvp_rv32_last_hit */
     CNNVP_RV32_DOUBLE_FAULT /* the first instruction of the trap handler traps, without end: see cnnvp_rv32_trap_log */
 };
 
@@ -201,6 +202,27 @@ void cnnvp_rv32_set_pc(struct cnnvp_rv32 *core, uint32_t pc);
 /* A CSR by number, with the rules that hold for the guest but read-only ones. 0, or -1: there is none. */
 int cnnvp_rv32_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t *value);
 int cnnvp_rv32_set_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t value);
+
+/* What a stop looks for: that an instruction is about to be executed; that one has written, read, or either. */
+enum cnnvp_rv32_stop_kind { CNNVP_RV32_ON_EXECUTE, CNNVP_RV32_ON_WRITE, CNNVP_RV32_ON_READ, CNNVP_RV32_ON_ACCESS };
+
+#define CNNVP_RV32_MAX_STOPS 64u
+
+/*
+ * Not in a callback. run() returns CNNVP_RV32_HIT before the instruction at `address` (ON_EXECUTE, size is not looked
+ * at), which the next run() executes; or behind the one that accessed any of `size` bytes from `address`, in RAM or
+ * elsewhere. What is no instruction of this core's (a DMA's transfer) is not seen. Stops survive a reset. They change
+ * no memory and no count; without one on data, run() is as fast as ever.
+ * add: 0, or -1: no room, or no byte. remove: 0, or -1: there is no such stop.
+ */
+int cnnvp_rv32_add_stop(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind, uint32_t address, uint32_t size);
+int cnnvp_rv32_remove_stop(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind, uint32_t address, uint32_t size);
+
+/* The stop that the last CNNVP_RV32_HIT was about; *address: of the instruction, or the first byte it accessed. */
+enum cnnvp_rv32_stop_kind cnnvp_rv32_last_hit(const struct cnnvp_rv32 *core, uint32_t *address);
+
+/* Name of a CSR that is stored or counts, as the privileged ISA has it; NULL for others. */
+const char *cnnvp_rv32_csr_name(unsigned number);
 
 /* In a callback: with the instruction in progress counted in loads and stores, not in slots. */
 void cnnvp_rv32_get_stats(const struct cnnvp_rv32 *core, struct cnnvp_rv32_stats *stats);

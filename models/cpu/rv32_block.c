@@ -193,7 +193,8 @@ static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, cons
         block->memory += rv32_memory_of(code);
         pc += length;
         ++n;
-    } while (!ends_block(code) && n < max && pc >> RV32_GRANULE_SHIFT == granule && pc - region->base < region->size);
+    } while (!ends_block(code) && n < max && pc >> RV32_GRANULE_SHIFT == granule && pc - region->base < region->size &&
+             !rv32_stops_at(core, pc));
     block->count = n;
     block->target[0] = pc;
     block->ops[n] = (struct rv32_op){.offset = (uint8_t)((pc - block->pc) >> 1)};
@@ -301,11 +302,33 @@ static struct rv32_block *find_cached(struct cnnvp_rv32 *core, uint32_t pc)
     return block;
 }
 
+/* At an instruction that is a stop: nothing, or if it has been stopped at already, the instruction. */
+static struct rv32_block *find_stop(struct cnnvp_rv32 *core, uint32_t pc)
+{
+    struct rv32_region *region = rv32_region_at(core, pc, 2);
+    struct rv32_block *block = &core->sentinel;
+    if (!core->debug.pass || core->debug.hit_address != pc) {
+        core->debug.hit = 1;
+        core->debug.hit_kind = CNNVP_RV32_ON_EXECUTE;
+        core->debug.hit_address = pc;
+        core->attention = 1;
+    } else if (region == NULL) {
+        block = fetch_block(core);
+    } else {
+        block = scratch(core, pc);
+        decode_block(core, block, region, 1);
+    }
+    core->debug.pass = 0;
+    return block;
+}
+
 struct rv32_block *rv32_find(struct cnnvp_rv32 *core, uint32_t limit)
 {
     uint32_t pc = core->pc;
     struct rv32_block *block = find_cached(core, pc);
     if (block == NULL) {
+        if (core->debug.stops != 0 && rv32_stops_at(core, pc))
+            return find_stop(core, pc);
         struct rv32_region *region = rv32_region_at(core, pc, 2);
         if (region == NULL)
             return fetch_block(core);

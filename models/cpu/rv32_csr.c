@@ -17,12 +17,13 @@ struct csr_row {
     uint8_t shift;
     uint32_t mask;
     uint32_t reset;
+    const char *name; /* NULL where there is nothing to see */
 };
 
 static const struct csr_row rows[] = {
-#define CSR(number, name, mask, reset) {number, number, KIND_STORED, RV32_CSR_##name, 0, mask, reset},
-#define CSR_COUNTER(number, name, counter, shift) {number, number, KIND_COUNTER, counter, shift, 0, 0},
-#define CSR_ZERO(first, last) {first, last, KIND_ZERO, 0, 0, 0, 0},
+#define CSR(number, name, mask, reset) {number, number, KIND_STORED, RV32_CSR_##name, 0, mask, reset, #name},
+#define CSR_COUNTER(number, name, counter, shift) {number, number, KIND_COUNTER, counter, shift, 0, 0, #name},
+#define CSR_ZERO(first, last) {first, last, KIND_ZERO, 0, 0, 0, 0, NULL},
 #include "rv32_csr.def"
 #undef CSR
 #undef CSR_COUNTER
@@ -133,6 +134,12 @@ int rv32_csr_write(struct cnnvp_rv32 *core, unsigned number, uint32_t value)
             core->csr[row->index] = merged;
     }
     return 0;
+}
+
+const char *cnnvp_rv32_csr_name(unsigned number)
+{
+    const struct csr_row *row = look_up(number);
+    return row != NULL ? row->name : NULL;
 }
 
 int cnnvp_rv32_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t *value)

@@ -50,6 +50,12 @@ static int at_boundary(struct cnnvp_rv32 *core, int spinning, enum cnnvp_rv32_re
         *reason = CNNVP_RV32_DOUBLE_FAULT;
         return 1;
     }
+    if (core->debug.hit) {
+        core->debug.hit = 0;
+        core->debug.pass = core->debug.hit_kind == CNNVP_RV32_ON_EXECUTE;
+        *reason = CNNVP_RV32_HIT;
+        return 1;
+    }
     if (core->waiting && rv32_pending(core) != 0)
         core->waiting = 0;
     if (core->waiting) {

@@ -90,6 +90,23 @@ struct rv32_region {
     struct rv32_block **heads; /* of each granule: blocks that begin in it */
 };
 
+struct rv32_stop {
+    enum cnnvp_rv32_stop_kind kind;
+    uint32_t address;
+    uint32_t size;
+};
+
+/* What a debugger wants. */
+struct rv32_debug {
+    struct rv32_stop stop[CNNVP_RV32_MAX_STOPS];
+    unsigned stops;
+    unsigned on_data; /* of them */
+    int hit;          /* run() is to return CNNVP_RV32_HIT */
+    int pass;         /* the instruction at hit_address was stopped at and is executed now */
+    enum cnnvp_rv32_stop_kind hit_kind;
+    uint32_t hit_address;
+};
+
 /* value = frozen if inhibited, otherwise events + bias, modulo 2^64 */
 struct rv32_counter {
     uint64_t bias;
@@ -100,7 +117,7 @@ struct rv32_counter {
 struct cnnvp_rv32 {
     uint32_t x[RV32_DISCARD + 1];
     uint32_t pc;
-    /* Fast path of loads and stores: the region used last. limit is its size - 3, or 0. */
+    /* Fast path of loads and stores: the region used last. limit is its size - 3; 0 where each access is looked at. */
     uint32_t window_base;
     uint32_t window_limit;
     uint8_t *window_host;
@@ -135,6 +152,7 @@ struct cnnvp_rv32 {
     uint32_t tohost;
     int tohost_set;
     int follow_calls;
+    struct rv32_debug debug;
     struct cnnvp_rv32_config config;
     struct rv32_region region[CNNVP_RV32_MAX_REGIONS];
     unsigned regions;
@@ -191,6 +209,12 @@ void rv32_system(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn,
 void rv32_exception(struct cnnvp_rv32 *core);
 /* Takes the interrupt of the highest priority, if any can be taken. */
 void rv32_interrupt(struct cnnvp_rv32 *core);
+
+/* -- rv32_debug.c -- */
+/* 1 if the instruction at pc is a stop that is to be obeyed. */
+int rv32_stops_at(const struct cnnvp_rv32 *core, uint32_t pc);
+/* The instruction in progress has accessed [address, address + size). */
+void rv32_accessed(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind, uint32_t address, uint32_t size);
 
 /* -- rv32_exec.c -- */
 /* Runs until the limit or another reason; core->executed counts from 0. */

@@ -8,7 +8,7 @@
 static void move_window(struct cnnvp_rv32 *core, const struct rv32_region *region)
 {
     core->window_base = region->base;
-    core->window_limit = region->size - 3u;
+    core->window_limit = core->debug.on_data == 0 ? region->size - 3u : 0;
     core->window_host = region->host;
     core->window_flags = region->flags;
 }
@@ -41,9 +41,12 @@ enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint3
     } else {
         result = bus_load(core, address, size, &got);
     }
-    if (result != RV32_TRAP)
-        *value = code == RV32_OP_LB ? (uint32_t)(int8_t)got : code == RV32_OP_LH ? (uint32_t)(int16_t)got : got;
-    return result;
+    if (result == RV32_TRAP)
+        return result;
+    if (core->debug.on_data != 0)
+        rv32_accessed(core, CNNVP_RV32_ON_READ, address, size);
+    *value = code == RV32_OP_LB ? (uint32_t)(int8_t)got : code == RV32_OP_LH ? (uint32_t)(int16_t)got : got;
+    return core->debug.hit ? RV32_LEAVE : result;
 }
 
 static void tohost_written(struct cnnvp_rv32 *core, const uint8_t *host)
@@ -67,6 +70,8 @@ static enum rv32_after ram_store(struct cnnvp_rv32 *core, struct rv32_region *re
     move_window(core, region);
     if (region->flags[offset >> RV32_GRANULE_SHIFT] & RV32_FLAG_CODE)
         rv32_drop(core, region, offset, size);
+    if (core->debug.on_data != 0)
+        rv32_accessed(core, CNNVP_RV32_ON_WRITE, address, size);
     if (core->tohost_set && tohost < region->size && offset < tohost + 4u && tohost < offset + size)
         tohost_written(core, region->host + tohost);
     return after(core);
@@ -85,6 +90,8 @@ enum rv32_after rv32_store(struct cnnvp_rv32 *core, unsigned size, uint32_t addr
         value &= (1u << 8u * size) - 1u;
     if (bus->store == NULL || bus->store(bus->context, address, size, value) != 0)
         return rv32_raise(core, CNNVP_RV32_STORE_FAULT, address);
+    if (core->debug.on_data != 0)
+        rv32_accessed(core, CNNVP_RV32_ON_WRITE, address, size);
     return after(core);
 }
 
@@ -137,10 +144,12 @@ enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uin
         return store_conditional(core, region, address, operand, value);
     uint32_t old = rv32_get32(region->host + (address - region->base));
     *value = old;
+    if (core->debug.on_data != 0)
+        rv32_accessed(core, CNNVP_RV32_ON_READ, address, 4);
     if (is_load) {
         core->reserved = 1;
         core->reserved_address = address;
-        return RV32_NEXT;
+        return after(core);
     }
     return ram_store(core, region, 4, address, amo_result(insn, old, operand));
 }

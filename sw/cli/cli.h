@@ -84,6 +84,7 @@ struct cli_platform_options {
     const char *series; /* NULL, or what --report records */
     const char *memory_trace;
     const char *profile; /* NULL: none */
+    const char *gdb;     /* port for a debugger, NULL: none */
     uint64_t max_time_ps;
     uint64_t seed;
     int check_costs;

@@ -25,6 +25,7 @@ enum {
     KEY_SHAPE,
     KEY_COLOR,
     KEY_PROFILE,
+    KEY_GDB,
     KEY_GUEST
 };
 
@@ -124,6 +125,9 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
     case KEY_PROFILE:
         options->profile = arg;
         return 0;
+    case KEY_GDB:
+        options->gdb = arg;
+        return 0;
     case KEY_COLOR:
         set_color(state, arg);
         return 0;
@@ -221,6 +225,7 @@ static const struct argp_option platform_options[] = {
      "Write each burst of the off-chip memory, for `cnnvp memory`; .ramulator2 and .dramsim3 for those simulators", 2},
     {"profile", KEY_PROFILE, "FILE", 0, "Write the core's cycles by function, for KCachegrind or callgrind_annotate",
      2},
+    {"gdb", KEY_GDB, "PORT", 0, "Wait for GDB at this port of this machine, 0: any that is free", 2},
     {"max-time", KEY_MAX_TIME, "TIME", 0, "End with status 1 after this simulated time, such as 2s or 1.5ms", 3},
     {"seed", KEY_SEED, "N", 0, "Seed of everything random (default: 0)", 3},
     {"check-costs", KEY_CHECK_COSTS, NULL, 0,

@@ -70,6 +70,7 @@ cnnvp_result cli_platform_open_console(const struct cli_platform_options *option
         .series = options->series,
         .memory_trace = options->memory_trace,
         .profile = options->profile,
+        .gdb = options->gdb,
         .max_time_ps = options->max_time_ps,
         .console = console,
         .console_context = context,

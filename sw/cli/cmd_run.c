@@ -164,9 +164,11 @@ static cnnvp_result check_options(const struct run_options *options)
 {
     if (options->advise && options->network.cpu_host)
         return cli_bad("--advise tries changes with the platform's own core; use it without --cpu host");
+    if (options->platform.gdb != NULL && options->network.cpu_host)
+        return cli_bad("--gdb debugs the guest on the platform's core; use it without --cpu host");
     if (options->network.timing_only && options->dump != NULL)
         return cli_bad("--dump needs the values that --timing-only leaves out");
-    struct cli_named_file files[12 + OUTPUTS] = {
+    const struct cli_named_file fixed[] = {
         {"", options->file, 0},
         {"--input", options->input, 0},
         {"--labels", options->labels, 0},
@@ -181,9 +183,12 @@ static cnnvp_result check_options(const struct run_options *options)
         {"--memory-trace", options->platform.memory_trace, 1},
         {"--profile", options->platform.profile, 1},
     };
+    struct cli_named_file files[sizeof fixed / sizeof *fixed + OUTPUTS];
+    size_t count = sizeof fixed / sizeof *fixed;
+    memcpy(files, fixed, sizeof fixed);
     for (size_t i = 0; i < options->output_count; ++i)
-        files[12 + i] = (struct cli_named_file){"--output", options->outputs[i], 1};
-    const cnnvp_result result = cli_check_files(files, 12 + options->output_count);
+        files[count++] = (struct cli_named_file){"--output", options->outputs[i], 1};
+    const cnnvp_result result = cli_check_files(files, count);
     return result == CNNVP_DONE ? check_dump_folder(options->dump) : result;
 }
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The public riscv-tests on the platform's core: builds those of a checkout that apply to RV32IMAC in machine mode, in
 # their physical environment (-p), and runs each with `cnnvp exec`.
-#   riscv_tests.sh CNNVP GCC [CHECKOUT]     CHECKOUT or $CNNVP_RISCV_TESTS: the folder with isa/ and env/; exit 77 without
+#   riscv_tests.sh CNNVP GCC CHECKOUT [STEP.py]     CHECKOUT or $CNNVP_RISCV_TESTS: the folder with isa/ and env/; exit
+# 77 without. STEP.py: each once more, under a debugger that takes it through step by step.
 set -u
-cnnvp=$1 gcc=$2 checkout=${3:-${CNNVP_RISCV_TESTS:-}}
+cnnvp=$1 gcc=$2 checkout=${3:-${CNNVP_RISCV_TESTS:-}} step=${4:-}
 if [ -z "$checkout" ]; then
     echo "skipped: no checkout of riscv-tests is named (CNNVP_RISCV_TESTS)"
     exit 77
@@ -44,7 +45,8 @@ for suite in rv32ui rv32um rv32ua rv32uc rv32mi; do
         count=$((count + 1))
         if ! build "$source" "$work/test.elf"; then
             echo "FAILED: $suite-p-$name was not built"
-        elif timeout -k 10 60 "$cnnvp" exec --max-time 1s "$work/test.elf" </dev/null; then
+        elif timeout -k 10 60 "$cnnvp" exec --max-time 1s "$work/test.elf" </dev/null &&
+            { [ -z "$step" ] || timeout -k 10 60 python3 "$step" "$cnnvp" exec --max-time 1s "$work/test.elf"; }; then
             passed=$((passed + 1))
         else
             echo "FAILED: $suite-p-$name: test case $?" # the environment's exit status is the number of the test case

@@ -226,7 +226,7 @@ static void run(struct cnnvp_host *h, uint32_t entry, uint32_t tohost)
 {
     static char name[] = "prog", first[] = "first", second[] = "second";
     char *const argv[] = {name, first, second};
-    struct cnnvp_cpu_program program = {entry, tohost, 3, 0, argv};
+    struct cnnvp_cpu_program program = {.entry = entry, .tohost = tohost, .argc = 3, .argv = argv};
     struct cnnvp_access command = {.op = CNNVP_COMMAND, .data = &program, .size = sizeof program};
     assert_int_equal(cnnvp_unit_cpu.access(h->self, PORT_CONTROL, &command), CNNVP_OK);
     cnnvp_unit_cpu.process(h->self);

@@ -250,6 +250,7 @@ static const struct cnnvp_register registers[] = {
     {"RO", 0x4, CNNVP_REG_RO, 0xcafe, 0, offsetof(struct agent, reg[AGENT_RO]), "read-only"},
     {"WO", 0x10, CNNVP_REG_WO, 0, 0xffffffff, offsetof(struct agent, reg[AGENT_WO]), "write-only"},
     {"W1C", 0x20, CNNVP_REG_W1C, 0xff, 0x0f, offsetof(struct agent, reg[AGENT_W1C]), "write one to clear"},
+    {"RWE", 0x24, CNNVP_REG_RWE, 0x42, 0xff, offsetof(struct agent, reg[AGENT_RWE]), "reading has an effect"},
 };
 
 static const struct cnnvp_stat stats[] = {{"things", "things", NULL, NULL, "things counted"}};

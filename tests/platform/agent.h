@@ -22,7 +22,7 @@ enum agent_port {
     AGENT_PORTS
 };
 
-enum agent_register { AGENT_RW, AGENT_RO, AGENT_WO, AGENT_W1C, AGENT_REGISTERS };
+enum agent_register { AGENT_RW, AGENT_RO, AGENT_WO, AGENT_W1C, AGENT_RWE, AGENT_REGISTERS };
 
 enum { AGENT_EVENTS = 4, AGENT_LOG = 64, AGENT_HELD = 8, AGENT_STORE_SIZE = 0x10000 };
 

@@ -82,7 +82,7 @@ void test_wrong_accesses(void **)
     assert_true(f.file.serves(0x3, 1));
     assert_true(f.file.serves(0x0, 64));
     assert_false(f.file.serves(0x8, 4));
-    assert_false(f.file.serves(0x24, 4));
+    assert_false(f.file.serves(0x28, 4));
     assert_true(f.file.serves(UINT64_C(0x1e), 4)); /* overlaps W1C at 0x20 */
     assert_false(f.file.serves(UINT64_MAX - 3, 4));
 }
@@ -110,7 +110,11 @@ void test_debug(void **)
     assert_int_equal(f.file.debug(access), CNNVP_OK);
     assert_int_equal(value[0], 0x12345678);
     assert_int_equal(value[1], 0xcafe);
-    assert_int_equal(f.state.noted, 0); /* no side effects */
+    assert_int_equal(f.state.noted, 2); /* the unit has brought both up to date */
+    access.address = 0x20;
+    assert_int_equal(f.file.debug(access), CNNVP_OK);
+    assert_int_equal(value[1], 0x42);
+    assert_int_equal(f.state.noted, 3); /* nothing but the first: reading the second has an effect */
     access.address = 4;
     assert_int_equal(f.file.debug(access), CNNVP_E_ADDR);
     access.size = 3;
