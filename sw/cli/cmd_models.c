@@ -116,7 +116,12 @@ static void describe_port(const struct cnnvp_unit *unit, const struct cnnvp_port
 
 static void describe_registers(const struct cnnvp_unit *unit)
 {
-    static const char *const kinds[] = {"ro", "rw", "wo", "w1c"};
+    static const char *const kinds[] = {
+        [CNNVP_REG_RO] = "ro",
+        [CNNVP_REG_RW] = "rw",
+        [CNNVP_REG_WO] = "wo",
+        [CNNVP_REG_W1C] = "w1c",
+        [CNNVP_REG_RWE] = "rwe"};
     (void)printf("\nregisters\n  %-8s  %-18s  %-6s  %-10s  %s\n", "offset", "name", "access", "reset", "help");
     for (size_t i = 0; i < unit->register_count; ++i) {
         const struct cnnvp_register *reg = &unit->registers[i];

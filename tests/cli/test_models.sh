@@ -22,6 +22,9 @@ says "Where, Range, Expand"
 expect 0 models energy
 grep -q '^  dram_byte  *243.8  *110  ' out || fail "no energy tables"
 
+expect 0 models plic
+grep -q ' CLAIM  *rwe ' out || fail "no access of a register: $(cat out)"
+
 # Every member of the statistics is explained: by `models stats`, `models values` or the tables of its unit; and whatever is
 # explained there is.
 network=$SOURCE/scripts/networks/lenet5.onnx
