@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A resolved platform as a C header for programs that run on it: where each instance lies on the bus, its interrupt,
- * its registers and their fields. Definitions alone, so that an assembler can include it too.
+ * its registers and their fields, and all frequencies. Definitions alone, so that an assembler can include it too.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -81,6 +81,22 @@ static void print_instance(FILE *stream, const struct cnnvp_resolved *resolved, 
         print_registers(stream, instance);
 }
 
+static void print_frequencies(FILE *stream, const struct cnnvp_instance *instance)
+{
+    for (size_t i = 0; instance->unit != NULL && i < instance->unit->param_count; ++i) {
+        const struct cnnvp_param *param = &instance->unit->params[i];
+        if (param->unit == NULL || strcmp(param->unit, "MHz") != 0)
+            continue;
+        (void)fputs("#define ", stream);
+        print_upper(stream, instance->name);
+        (void)fputc('_', stream);
+        print_upper(stream, param->name);
+        (void)fprintf(stream, " %" PRIu64 " /* ", instance->values[i]);
+        print_comment(stream, param->help);
+        (void)fputs(" */\n", stream);
+    }
+}
+
 cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
@@ -97,6 +113,9 @@ cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
     for (size_t i = 0; i < resolved->instance_count; ++i)
         if (resolved->instances[i].on_bus)
             print_instance(stream, resolved, &resolved->instances[i]);
+    (void)fputs("\n/* Frequencies, in MHz. */\n", stream);
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        print_frequencies(stream, &resolved->instances[i]);
     (void)fputs("\n#endif\n", stream);
     int failed = ferror(stream);
     failed |= fclose(stream) != 0;

@@ -94,6 +94,8 @@ static void add_part(void *context, const struct cnnvp_part *part)
     const double bits = (double)part->bits;
     const double count = (double)part->count;
     bill->costs->has_area = 1;
+    if (part->kind == CNNVP_PART_MULTIPLIER)
+        bill->costs->multipliers += part->count;
     if (part->kind == CNNVP_PART_SRAM) {
         add_sram(bill, part);
         return;

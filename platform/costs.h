@@ -14,7 +14,8 @@ extern "C" {
 struct cnnvp_instance_costs {
     int known;       /* the unit says what it is made of, or what it costs */
     int says_energy; /* of some of its statistics */
-    int has_area;    /* with parts in the platform's technology; else it is off chip */
+    uint64_t multipliers;
+    int has_area; /* with parts in the platform's technology; else it is off chip */
     struct cnnvp_range area_um2;
     struct cnnvp_range milliwatts;   /* static: leakage, clock, standby */
     struct cnnvp_range sram;         /* what multiplies an SRAM's entries; typical 0: the unit has none */

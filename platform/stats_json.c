@@ -70,12 +70,6 @@ static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
     return stats->work.layers[tag - 1].macs * complete;
 }
 
-/* Of the unit that runs the layer. */
-static uint64_t layer_pes(const struct cnnvp_stats *stats, uint32_t tag)
-{
-    return tag <= stats->work.layer_count ? stats->work.layers[tag - 1].pes : stats->work.pes;
-}
-
 /* The instance of this name, or else the first unit of this kind; instance_count if there is neither. */
 static size_t find_instance(const struct cnnvp_stats *stats, const char *name)
 {
@@ -88,6 +82,21 @@ static size_t find_instance(const struct cnnvp_stats *stats, const char *name)
         if (platform->instances[i].unit != NULL && strcmp(platform->instances[i].unit->kind, name) == 0)
             return i;
     return platform->instance_count;
+}
+
+/* Of the array: as the work was planned for, or for work that nobody planned its multipliers. */
+static uint64_t array_pes(const struct cnnvp_stats *stats)
+{
+    const size_t array = find_instance(stats, "pe_array");
+    if (stats->work.pes != 0 || array >= stats->platform->instance_count)
+        return stats->work.pes;
+    return stats->instances[array].costs.multipliers;
+}
+
+/* Of the unit that runs the layer. */
+static uint64_t layer_pes(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    return tag <= stats->work.layer_count ? stats->work.layers[tag - 1].pes : array_pes(stats);
 }
 
 /* Total of a statistic by name, 0 where there is none. */
@@ -609,12 +618,12 @@ static void add_summary(struct stats_builder *b, json_t *root)
     const double energy = json_number_value(json_object_get(json_object_get(root, "energy"), "total_pj"));
     json_t *object = set_object(b, root, "summary");
     struct bounds bounds = {0};
-    double peak = cycles * (double)stats->work.pes; /* MACs that the PEs could have done */
+    double peak = cycles * (double)array_pes(stats); /* MACs that the PEs could have done */
 
     for (uint32_t tag = 1; tag < stats->tags; ++tag) {
         add_bounds(&bounds, row(stats, tag));
-        peak +=
-            (double)cnnvp_stats_row_cycles(row(stats, tag)) * ((double)layer_pes(stats, tag) - (double)stats->work.pes);
+        peak += (double)cnnvp_stats_row_cycles(row(stats, tag)) *
+                ((double)layer_pes(stats, tag) - (double)array_pes(stats));
     }
     set_real(b, object, "peak_share", ratio(macs, peak));
     set_real(b, object, "bandwidth_share",

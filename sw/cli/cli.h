@@ -81,7 +81,9 @@ struct cli_platform_options {
     size_t set_count;
     const char *stats;
     const char *trace;
-    const char *series; /* NULL, or what --report records */
+    const char *report; /* NULL, or the folder that gets both of these: */
+    char *report_stats;
+    char *report_series;
     const char *memory_trace;
     const char *profile; /* NULL: none */
     const char *gdb;     /* port for a debugger, NULL: none */
@@ -106,6 +108,11 @@ struct cli_network_options {
     int on_chip;
     enum cnnvp_rounding rounding;
 };
+
+/* The files that they name, for cli_check_files: behind the command's own. Makes the folder of --report. */
+enum { CLI_PLATFORM_FILES = 7 };
+CNNVP_MUST_USE cnnvp_result cli_check_command_files(const struct cli_named_file *own, size_t count,
+                                                    struct cli_platform_options *options);
 
 enum { CLI_SHAPES = 16 };
 

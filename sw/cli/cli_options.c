@@ -2,8 +2,11 @@
 /* Options that several commands have. */
 #include "cli.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -26,6 +29,7 @@ enum {
     KEY_COLOR,
     KEY_PROFILE,
     KEY_GDB,
+    KEY_REPORT,
     KEY_GUEST
 };
 
@@ -125,6 +129,9 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
     case KEY_PROFILE:
         options->profile = arg;
         return 0;
+    case KEY_REPORT:
+        options->report = arg;
+        return 0;
     case KEY_GDB:
         options->gdb = arg;
         return 0;
@@ -223,6 +230,7 @@ static const struct argp_option platform_options[] = {
     {"trace", KEY_TRACE, "FILE", 0, "Write a trace: .pftrace for ui.perfetto.dev, .vcd or .fst for waveforms", 2},
     {"memory-trace", KEY_MEMORY_TRACE, "FILE", 0,
      "Write each burst of the off-chip memory, for `cnnvp memory`; .ramulator2 and .dramsim3 for those simulators", 2},
+    {"report", KEY_REPORT, "FOLDER", 0, "Record what `cnnvp report FOLDER` makes a page of", 2},
     {"profile", KEY_PROFILE, "FILE", 0, "Write the core's cycles by function, for KCachegrind or callgrind_annotate",
      2},
     {"gdb", KEY_GDB, "PORT", 0, "Wait for GDB at this port of this machine, 0: any that is free", 2},
@@ -270,9 +278,64 @@ const struct argp cli_network_argp = {.options = network_options, .parser = pars
 
 void cli_platform_options_clear(struct cli_platform_options *options)
 {
+    free(options->report_stats);
+    free(options->report_series);
+    options->report_stats = options->report_series = NULL;
     free(options->sets);
     options->sets = NULL;
     options->set_count = 0;
+}
+
+/* FOLDER/FILE; NULL without memory. */
+static char *in_folder(const char *folder, const char *file)
+{
+    const size_t size = strlen(folder) + strlen(file) + 2u;
+    char *path = malloc(size);
+    if (path != NULL)
+        (void)snprintf(path, size, "%s/%s", folder, file);
+    return path;
+}
+
+/* The folder of --report gets the statistics and a trace of its own form. */
+static cnnvp_result open_report(struct cli_platform_options *options)
+{
+    struct stat status;
+    if (options->report == NULL)
+        return CNNVP_DONE;
+    if (!*options->report)
+        return cli_bad("--report: the name of a folder is expected");
+    if (mkdir(options->report, 0777) != 0 &&
+        (errno != EEXIST || stat(options->report, &status) != 0 || !S_ISDIR(status.st_mode)))
+        return cli_bad("--report: %s cannot be made: %s", options->report, strerror(errno));
+    options->report_stats = in_folder(options->report, "stats.json");
+    options->report_series = in_folder(options->report, "run.series");
+    if (options->report_stats != NULL && options->report_series != NULL)
+        return CNNVP_DONE;
+    cli_message("out of memory");
+    return CNNVP_FAILED;
+}
+
+cnnvp_result cli_check_command_files(const struct cli_named_file *own, size_t count,
+                                     struct cli_platform_options *options)
+{
+    cnnvp_result result = open_report(options);
+    const struct cli_named_file shared[CLI_PLATFORM_FILES] = {
+        {"--platform", options->platform, 0},    {"--stats", options->stats, 1},
+        {"--trace", options->trace, 1},          {"--memory-trace", options->memory_trace, 1},
+        {"--profile", options->profile, 1},      {"--report", options->report_stats, 1},
+        {"--report", options->report_series, 1},
+    };
+    struct cli_named_file *files = calloc(count + CLI_PLATFORM_FILES, sizeof *files);
+    if (result == CNNVP_DONE && files == NULL) {
+        cli_message("out of memory");
+        result = CNNVP_FAILED;
+    }
+    for (size_t i = 0; result == CNNVP_DONE && i < count + CLI_PLATFORM_FILES; ++i)
+        files[i] = i < count ? own[i] : shared[i - count];
+    if (result == CNNVP_DONE)
+        result = cli_check_files(files, count + CLI_PLATFORM_FILES);
+    free(files);
+    return result;
 }
 
 /* Sets what the options say; frees the configuration if that cannot be. */

@@ -67,7 +67,7 @@ cnnvp_result cli_platform_open_console(const struct cli_platform_options *option
                      : options->verbose > 2 ? 2
                                             : options->verbose,
         .trace = options->trace,
-        .series = options->series,
+        .series = options->report_series,
         .memory_trace = options->memory_trace,
         .profile = options->profile,
         .gdb = options->gdb,
@@ -118,7 +118,11 @@ cnnvp_result cli_statistics_with(const struct cli_platform_options *options, cnn
         cli_message("the statistics could not be made");
         return CNNVP_FAILED;
     }
-    return options->stats != NULL ? cli_write_file(options->stats, *json, strlen(*json)) : CNNVP_DONE;
+    if (options->stats != NULL)
+        result = cli_write_file(options->stats, *json, strlen(*json));
+    if (result == CNNVP_DONE && options->report_stats != NULL)
+        result = cli_write_file(options->report_stats, *json, strlen(*json));
+    return result;
 }
 
 int cli_close_trace(cnnvp_platform *platform, int result)

@@ -339,7 +339,7 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     print_schedule(root, stream);
     char time[32];
     (void)fprintf(stream, "%-20s  %s\n", "simulated time", cli_time_text(time, number(total, "time_ps")));
-    if (json_object_get(total, "images") != NULL)
+    if (whole(total, "images") > 0)
         (void)fprintf(stream, "%-20s  %" PRId64 ", %.6g a second\n", "images", whole(total, "images"),
                       number(total, "images_per_s"));
     char first[32], second[32], third[32];

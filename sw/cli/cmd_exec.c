@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cnnvp exec: any RV32 bare-metal program on the platform's core. */
+#include <jansson.h>
 #include <stdlib.h>
 
 #include "cli.h"
@@ -36,6 +37,16 @@ static int exit_status(int code)
     return code && (code & 0xff) == 0 ? 1 : code & 0xff;
 }
 
+/* What `run` shows, if the program has named its work; the console belongs to the program otherwise. */
+static cnnvp_result show_layers(const char *json)
+{
+    json_t *stats = json_loads(json, 0, NULL);
+    const int named = json_array_size(json_object_get(stats, "layers")) > 0;
+    json_decref(stats);
+    cnnvp_result result = named ? cli_print_layers(json, stdout) : CNNVP_DONE;
+    return named && result == CNNVP_DONE ? cli_print_totals(json, stdout) : result;
+}
+
 static int execute(const struct exec_options *options, cnnvp_platform *platform)
 {
     struct cnnvp_error error = {""};
@@ -53,7 +64,9 @@ static int execute(const struct exec_options *options, cnnvp_platform *platform)
     if (!ended)
         cli_report_end(&end);
     char *json = NULL;
-    result = options->platform.stats != NULL ? cli_statistics(&options->platform, platform, !ended, &json) : CNNVP_DONE;
+    result = cli_statistics(&options->platform, platform, !ended, &json);
+    if (result == CNNVP_DONE && ended && !options->platform.quiet)
+        result = show_layers(json);
     free(json);
     if (!ended || result != CNNVP_DONE)
         return CNNVP_FAILED;
@@ -67,7 +80,7 @@ static int command(int argc, char **argv)
         .parser = parse,
         .args_doc = "PROGRAM.elf [ARG...]",
         .doc = "Runs an RV32 bare-metal program on the platform's core. RAM begins at 0x80000000; UART and semihosting "
-               "go to the terminal."
+               "go to the terminal. Where the program names its layers, their table follows as of `cnnvp run`."
                "\vArguments of the program that begin with - come after --. The program ends by writing `tohost` (1 "
                "is success, otherwise value >> 1 is the exit status) or by a semihosting exit. Exit status: the "
                "program's own, 1 if it did not end by itself, 2 for bad usage or input.",
@@ -82,14 +95,8 @@ static int command(int argc, char **argv)
     cli_catch_signals();
     cnnvp_config *config = NULL;
     cnnvp_platform *platform = NULL;
-    const struct cli_named_file files[] = {
-        {"", options.program[0], 0},
-        {"--platform", options.platform.platform, 0},
-        {"--stats", options.platform.stats, 1},
-        {"--trace", options.platform.trace, 1},
-        {"--memory-trace", options.platform.memory_trace, 1},
-        {"--profile", options.platform.profile, 1}};
-    int status = (int)cli_check_files(files, sizeof files / sizeof *files);
+    const struct cli_named_file program = {"", options.program[0], 0};
+    int status = (int)cli_check_command_files(&program, 1, &options.platform);
     if (status == CNNVP_DONE)
         status = (int)cli_configure(&options.platform, 0, &config);
     if (status == CNNVP_DONE)

@@ -29,15 +29,12 @@ struct run_options {
     const char *calibration;
     const char *dump;
     const char *csv;
-    const char *report;
-    char report_stats[4096];
-    char report_trace[4096];
     uint64_t images;
     int tune;
     int advise;
 };
 
-enum { KEY_CSV = 0x200, KEY_REPORT, KEY_TUNE, KEY_ADVISE };
+enum { KEY_CSV = 0x200, KEY_TUNE, KEY_ADVISE };
 
 /* One of the network's outputs, as far as it is wanted. */
 struct result {
@@ -47,7 +44,7 @@ struct result {
 
 /* Everything that a run holds; freed together. */
 struct run {
-    const struct run_options *options;
+    struct run_options *options;
     struct cnnvp_array input, labels, calibration;
     struct result *results; /* as many as the network has outputs */
     cnnvp_config *config;
@@ -99,9 +96,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'd':
         options->dump = arg;
         return 0;
-    case KEY_REPORT:
-        options->report = arg;
-        return 0;
     case KEY_CSV:
         options->csv = arg;
         return 0;
@@ -143,24 +137,7 @@ static cnnvp_result check_dump_folder(const char *folder)
     return CNNVP_DONE;
 }
 
-/* The folder of --report gets the statistics and a trace of its own form. */
-static cnnvp_result open_report(struct run_options *options)
-{
-    struct stat status;
-    if (options->report == NULL)
-        return CNNVP_DONE;
-    if (strlen(options->report) + 16 > sizeof options->report_stats || !*options->report)
-        return cli_bad("--report: the name of a folder is expected");
-    if (mkdir(options->report, 0777) != 0 &&
-        (errno != EEXIST || stat(options->report, &status) != 0 || !S_ISDIR(status.st_mode)))
-        return cli_bad("--report: %s cannot be made: %s", options->report, strerror(errno));
-    (void)snprintf(options->report_stats, sizeof options->report_stats, "%s/stats.json", options->report);
-    (void)snprintf(options->report_trace, sizeof options->report_trace, "%s/run.series", options->report);
-    options->platform.series = options->report_trace;
-    return CNNVP_DONE;
-}
-
-static cnnvp_result check_options(const struct run_options *options)
+static cnnvp_result check_options(struct run_options *options)
 {
     if (options->advise && options->network.cpu_host)
         return cli_bad("--advise tries changes with the platform's own core; use it without --cpu host");
@@ -173,22 +150,15 @@ static cnnvp_result check_options(const struct run_options *options)
         {"--input", options->input, 0},
         {"--labels", options->labels, 0},
         {"--calibration", options->calibration, 0},
-        {"--platform", options->platform.platform, 0},
         {"--guest", options->network.guest, 0},
         {"--csv", options->csv, 1},
-        {"--stats", options->platform.stats, 1},
-        {"--trace", options->platform.trace, 1},
-        {"--report", options->report != NULL ? options->report_stats : NULL, 1},
-        {"--report", options->platform.series, 1},
-        {"--memory-trace", options->platform.memory_trace, 1},
-        {"--profile", options->platform.profile, 1},
     };
     struct cli_named_file files[sizeof fixed / sizeof *fixed + OUTPUTS];
     size_t count = sizeof fixed / sizeof *fixed;
     memcpy(files, fixed, sizeof fixed);
     for (size_t i = 0; i < options->output_count; ++i)
         files[count++] = (struct cli_named_file){"--output", options->outputs[i], 1};
-    const cnnvp_result result = cli_check_files(files, count);
+    const cnnvp_result result = cli_check_command_files(files, count, &options->platform);
     return result == CNNVP_DONE ? check_dump_folder(options->dump) : result;
 }
 
@@ -232,8 +202,6 @@ static cnnvp_result write_statistics(struct run *run, int partial)
         cli_statistics_with(&run->options->platform, run->platform, partial, "accuracy", accuracy, &run->json);
     json_decref(accuracy);
     free(text);
-    if (written == CNNVP_DONE && run->options->report != NULL)
-        written = cli_write_file(run->options->report_stats, run->json, strlen(run->json));
     if (written == CNNVP_DONE && run->options->csv != NULL)
         written = cli_report(cnnvp_layers_csv(run->json, run->options->csv, &error), &error);
     return written;
@@ -500,7 +468,6 @@ static int command(int argc, char **argv)
          "Right classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},
         {"calibration", 'c', "FILE.npy", 0, "Images that choose the number formats (default: the input)", 0},
         {"dump", 'd', "FOLDER", 0, "Write each tensor with its float counterpart and a table of SQNR", 0},
-        {"report", KEY_REPORT, "FOLDER", 0, "Record what `cnnvp report FOLDER` makes a page of", 0},
         {"csv", KEY_CSV, "FILE.csv", 0, "Write the table of layers", 0},
         {"images", 'n', "N", 0,
          "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},
@@ -529,9 +496,7 @@ static int command(int argc, char **argv)
     struct run run = {.options = &chosen};
     cli_catch_signals();
     cli_parse(&argp, "cnnvp run", 0, argc, argv, &chosen);
-    int status = (int)open_report(&chosen);
-    if (status == CNNVP_DONE)
-        status = (int)run_network(&run);
+    const int status = (int)run_network(&run);
     free_results(&run);
     cnnvp_network_free(run.network);
     cnnvp_config_free(run.config);

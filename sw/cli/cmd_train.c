@@ -146,7 +146,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static cnnvp_result check_options(const struct train_options *options)
+static cnnvp_result check_options(struct train_options *options)
 {
     if (options->trainer.timing_only &&
         (options->checkpoint != NULL || options->resume != NULL || options->log != NULL))
@@ -160,19 +160,11 @@ static cnnvp_result check_options(const struct train_options *options)
             ? NULL
             : options->resume;
     const struct cli_named_file files[] = {
-        {"", options->file, 0},
-        {"--platform", options->platform.platform, 0},
-        {"--guest", options->trainer.guest, 0},
-        {"--resume", resume, 0},
-        {"--output", options->output, 1},
-        {"--log", options->log, 1},
-        {"--checkpoint", options->checkpoint, 1},
-        {"--stats", options->platform.stats, 1},
-        {"--trace", options->platform.trace, 1},
-        {"--memory-trace", options->platform.memory_trace, 1},
-        {"--profile", options->platform.profile, 1},
+        {"", options->file, 0},     {"--guest", options->trainer.guest, 0},
+        {"--resume", resume, 0},    {"--output", options->output, 1},
+        {"--log", options->log, 1}, {"--checkpoint", options->checkpoint, 1},
     };
-    return cli_check_files(files, sizeof files / sizeof *files);
+    return cli_check_command_files(files, sizeof files / sizeof *files, &options->platform);
 }
 
 static cnnvp_result read_dataset(const struct train *train, const char *text, uint64_t limit, cnnvp_dataset **dataset)
@@ -285,7 +277,7 @@ static cnnvp_result print(const struct train *train)
 
 static cnnvp_result run(struct train *train)
 {
-    const struct train_options *options = train->options;
+    struct train_options *options = train->options;
     cnnvp_result result = check_options(options);
     if (result == CNNVP_DONE)
         result = cli_configure(&options->platform, options->trainer.cpu_host, &train->config);

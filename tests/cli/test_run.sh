@@ -10,6 +10,7 @@ for file in out.npy stats.json run.pftrace dump; do
     [ -s $file ] || fail "no $file"
 done
 cp out table
+refused 2 same.npy run "$network" -i "$input" -o same.npy --profile same.npy
 /usr/bin/python3 - <<'PYTHON' || fail "table and statistics disagree"
 import json, re
 stats = json.load(open("stats.json"))

@@ -57,9 +57,15 @@ import json
 stats = json.load(open("named.json"))
 layers = [(layer["name"], layer["op"], layer["phase"], layer["macs"]) for layer in stats["layers"]]
 assert layers == [("conv", "conv", "forward", 4608), ("pool", "pool", "forward", 0), ("relu", "activation", "forward", 0)], layers
-assert all(layer["cycles"] > 0 and layer["energy_pj"] > 0 for layer in stats["layers"])
+assert all(layer["cycles"] > 0 and layer["energy_pj"] > 0 and layer["pes"] == 64 for layer in stats["layers"])
+assert abs(stats["layers"][0]["utilization"] - 4608 / 64 / stats["layers"][0]["cycles"]) < 1e-9
 assert stats["total"]["macs"] == 4608 and stats["program"]["reported"]["core_cycles"] > 2000
 PY
+# And the table, the totals and the page of a run.
+"$cnnvp" exec mine/mine.elf --report named >shown || fail "exec --report: status $?"
+grep -q '^conv  *conv  ' shown && grep -q '^bound by ' shown || fail "no table of the program's layers: $(cat shown)"
+"$cnnvp" exec -q mine/mine.elf >shown && [ "$(wc -l <shown)" -eq 1 ] || fail "exec -q shows more than the program: $(cat shown)"
+"$cnnvp" report named -o named.html && grep -q relu named.html || fail "no page of the program's run"
 grep -qa relu named.pftrace || fail "the trace has not the layers' names"
 
 # Its profile: every cycle of the core is a function's, calls and their cycles go down from the start.

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See kit.h. The console is the UART; the end of main, exit() and abort() end the run with their status. */
+/* See kit.h. The console is the UART, clock() simulated time; the end of main, exit() and abort() end the run with
+ * their status. */
 #include "kit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "platform.h"
@@ -153,6 +155,18 @@ void cnnvp_kit_layer(const struct cnnvp_kit_layer *layer)
         (uint32_t)(layer->macs >> 32)};
     semihost(SYS_NAME_LAYER, block);
     cnnvp_element_layer(&element, layer->tag);
+}
+
+/* Of <time.h>: simulated time. */
+clock_t clock(void)
+{
+    uint32_t high, low, again;
+    do {
+        __asm__ volatile("csrr %0, timeh" : "=r"(high));
+        __asm__ volatile("csrr %0, time" : "=r"(low));
+        __asm__ volatile("csrr %0, timeh" : "=r"(again));
+    } while (high != again);
+    return (clock_t)(((uint64_t)high << 32 | low) * (CLOCKS_PER_SEC / 1000000u) / CPU_TIMEBASE_MHZ);
 }
 
 uint64_t cnnvp_kit_cycles(void)
