@@ -2,8 +2,8 @@
 /*
  * What a channel does most of the time, without planning: reads are served, the rows of all of them are open, and no
  * refresh waits. Then the next command is an RD, and what dram_plan.c decides comes down to a comparison of a few
- * banks. Results are the same in every count and clock: tests/dram holds both ways together. Host-free, internal to the
- * model.
+ * banks. Results are the same in every count and clock: tests/models/dram holds both ways together. Host-free, internal
+ * to the model.
  */
 #ifndef CNNVP_DRAM_COLUMNS_H
 #define CNNVP_DRAM_COLUMNS_H

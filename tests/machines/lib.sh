@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests of this folder.
-. "$SOURCE/tests/cli/lib.sh"
+. "$SOURCE/tests/support/lib.sh"
 
 # configure SOURCE-FOLDER FOLDER [CMAKE-ARGUMENT...]: leaves what was said in FOLDER.log.
 configure() {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody else's memory behind the off-chip port (tests/external/memories.h). */
+/* A third-party memory behind the off-chip port (tests/support/memories.h). */
 #ifndef TEST_SOAK_MEMORY_H
 #define TEST_SOAK_MEMORY_H
 

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Statistics, batch norm and ReLU: forward against binary64 by the formulas, backward against finite differences of a
+ * forward that shares nothing with the model, in both forms; groups of images; the same bits whatever the grouping.
+ */
+#include "train_numbers.h"
+#include "relu/relu.h"
+#include "relu_back/relu_back.h"
+#include "train_whole.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { IMAGES = 3, CHANNELS = 4, PLANE = 11, ALL = IMAGES * CHANNELS * PLANE, COUNT = IMAGES * PLANE };
+
+static const struct tensor_shape shape = {IMAGES, CHANNELS, PLANE};
+static const float epsilon = 1e-5f;
+
+struct data {
+    float x[ALL], y[ALL], dy[ALL], dx[ALL];
+    float gamma[CHANNELS], beta[CHANNELS];
+    struct channel channels[CHANNELS];
+};
+
+static void make(struct data *d, uint64_t seed)
+{
+    for (int i = 0; i < ALL; ++i) {
+        d->x[i] = 3.0f * next_float(&seed) + 0.5f;
+        d->dy[i] = next_float(&seed);
+    }
+    for (int c = 0; c < CHANNELS; ++c) {
+        d->gamma[c] = 1.0f + 0.5f * next_float(&seed);
+        d->beta[c] = next_float(&seed);
+    }
+    whole_clear(d->channels, CHANNELS);
+    whole_statistics(&shape, 0, d->x, d->channels);
+}
+
+static int at(int c, int i)
+{
+    return (i / PLANE * CHANNELS + c) * PLANE + i % PLANE;
+}
+
+/* Normalised values of one channel in binary64; `range`: sigma from the extremes. */
+static void reference(const double *x, bool range, double *y)
+{
+    double mean = 0, squares = 0, min = x[0], max = x[0];
+    for (int i = 0; i < COUNT; ++i) {
+        mean += x[i] / COUNT;
+        min = fmin(min, x[i]);
+        max = fmax(max, x[i]);
+    }
+    for (int i = 0; i < COUNT; ++i)
+        squares += (x[i] - mean) * (x[i] - mean) / COUNT;
+    const double sigma =
+        range ? 0.54 / sqrt(2.0 * log(COUNT)) * (max - min) + (double)epsilon : sqrt(squares + (double)epsilon);
+    for (int i = 0; i < COUNT; ++i)
+        y[i] = (x[i] - mean) / sigma;
+}
+
+static void channel_of(const struct data *d, int c, double *x)
+{
+    for (int i = 0; i < COUNT; ++i)
+        x[i] = (double)d->x[at(c, i)];
+}
+
+static void test_statistics(void **state)
+{
+    struct data d;
+    struct channel parts[CHANNELS];
+    const struct tensor_shape first = {1, CHANNELS, PLANE};
+    const struct tensor_shape rest = {IMAGES - 1, CHANNELS, PLANE};
+    (void)state;
+    make(&d, 3);
+    d.x[at(1, 5)] = d.x[at(1, 20)] = 9.0f; /* the first of equal ones */
+    d.x[at(2, 7)] = (float)NAN;
+    d.x[at(2, 0)] = (float)INFINITY;
+    whole_clear(d.channels, CHANNELS);
+    whole_statistics(&shape, 0, d.x, d.channels);
+    whole_clear(parts, CHANNELS);
+    whole_statistics(&rest, 1, d.x + CHANNELS * PLANE, parts); /* extremes do not depend on the order */
+    whole_statistics(&first, 0, d.x, parts);
+    for (int c = 0; c < CHANNELS; ++c) {
+        double sum = 0;
+        float min = 1e9f, max = -1e9f;
+        int min_at = 0, max_at = 0, finite = 0;
+        for (int i = 0; i < COUNT; ++i) {
+            const float x = d.x[at(c, i)];
+            if (!isfinite(x))
+                continue;
+            ++finite;
+            sum += (double)x;
+            if (x < min) {
+                min = x;
+                min_at = i;
+            }
+            if (x > max) {
+                max = x;
+                max_at = i;
+            }
+        }
+        assert_true(fabs(d.channels[c].sums.sum - sum) < 1e-12);
+        assert_true(d.channels[c].extremes.min == min && d.channels[c].extremes.max == max);
+        assert_int_equal(d.channels[c].extremes.min_at, min_at);
+        assert_int_equal(d.channels[c].extremes.max_at, max_at);
+        assert_int_equal(d.channels[c].sums.count, finite);
+        assert_int_equal(d.channels[c].sums.nonfinite, COUNT - finite);
+        assert_memory_equal(&parts[c].extremes, &d.channels[c].extremes, sizeof parts[c].extremes);
+    }
+    assert_int_equal(d.channels[1].extremes.max_at, 5);
+    assert_int_equal(d.channels[2].sums.count, COUNT - 2);
+}
+
+static void test_forward(void **state)
+{
+    (void)state;
+    for (int range = 0; range < 2; ++range) {
+        struct data d;
+        make(&d, 4);
+        whole_forward(&shape, range != 0, epsilon, d.x, d.gamma, d.beta, d.channels, d.y);
+        for (int c = 0; c < CHANNELS; ++c) {
+            double x[COUNT], y[COUNT];
+            channel_of(&d, c, x);
+            reference(x, range != 0, y);
+            for (int i = 0; i < COUNT; ++i)
+                assert_true(fabs((double)d.y[at(c, i)] - (y[i] * (double)d.gamma[c] + (double)d.beta[c])) < 2e-6);
+        }
+    }
+}
+
+/* Loss = sum of dy * y: its derivative by each x, gamma and beta. */
+static double loss(const struct data *d, int c, const double *x, double gamma, double beta, bool range)
+{
+    double y[COUNT];
+    double sum = 0;
+    reference(x, range, y);
+    for (int i = 0; i < COUNT; ++i)
+        sum += (double)d->dy[at(c, i)] * (gamma * y[i] + beta);
+    return sum;
+}
+
+static void test_backward(void **state)
+{
+    const double h = 1e-5;
+    (void)state;
+    for (int range = 0; range < 2; ++range) {
+        struct data d;
+        make(&d, 5);
+        whole_forward(&shape, range != 0, epsilon, d.x, d.gamma, d.beta, d.channels, d.y);
+        whole_backward(&shape, range != 0, d.x, d.dy, d.channels, d.dx);
+        for (int c = 0; c < CHANNELS; ++c) {
+            const double gamma = (double)d.gamma[c];
+            const double beta = (double)d.beta[c];
+            double x[COUNT];
+            channel_of(&d, c, x);
+            for (int i = 0; i < COUNT; ++i) {
+                const double kept = x[i];
+                x[i] = kept + h;
+                const double above = loss(&d, c, x, gamma, beta, range != 0);
+                x[i] = kept - h;
+                const double below = loss(&d, c, x, gamma, beta, range != 0);
+                x[i] = kept;
+                assert_true(fabs((above - below) / (2 * h) - (double)d.dx[at(c, i)]) < 2e-6);
+            }
+            const double by_gamma =
+                (loss(&d, c, x, gamma + h, beta, range != 0) - loss(&d, c, x, gamma - h, beta, range != 0)) / (2 * h);
+            const double by_beta =
+                (loss(&d, c, x, gamma, beta + h, range != 0) - loss(&d, c, x, gamma, beta - h, range != 0)) / (2 * h);
+            assert_true(fabs(by_gamma - d.channels[c].norm.dgamma) < 1e-7);
+            assert_true(fabs(by_beta - d.channels[c].norm.dbeta) < 1e-7);
+        }
+    }
+}
+
+/* The multiply-add form to the bit, forward and backward. */
+static void test_bits(void **state)
+{
+    (void)state;
+    for (int range = 0; range < 2; ++range) {
+        struct data d;
+        make(&d, 6);
+        whole_forward(&shape, range != 0, epsilon, d.x, d.gamma, d.beta, d.channels, d.y);
+        whole_backward(&shape, range != 0, d.x, d.dy, d.channels, d.dx);
+        for (int c = 0; c < CHANNELS; ++c) {
+            const struct cnnvp_norm *k = &d.channels[c].norm;
+            for (int i = 0; i < COUNT; ++i) {
+                const float x = d.x[at(c, i)];
+                const volatile float product = k->scale * x;
+                const volatile float y = product + k->offset;
+                const volatile float by_error = k->dy_scale * d.dy[at(c, i)];
+                const volatile float by_value = k->x_scale * x;
+                const volatile float sum = by_error + by_value;
+                volatile float dx = sum + k->dy_offset;
+                if ((uint32_t)i == d.channels[c].extremes.max_at)
+                    dx = dx + k->extreme;
+                if ((uint32_t)i == d.channels[c].extremes.min_at)
+                    dx = dx - k->extreme;
+                assert_true(y == d.y[at(c, i)] && dx == d.dx[at(c, i)]);
+            }
+            assert_true(range != 0 ? k->extreme != 0.0f && k->x_scale == 0.0f : k->extreme == 0.0f);
+        }
+    }
+    assert_true(fabs(cnnvp_norm_range_factor(1000) - 0.54 / sqrt(2.0 * log(1000.0))) < 1e-15);
+    assert_true(cnnvp_norm_range_factor(1) == 0.54);
+}
+
+/* Running statistics, and the forms that use no statistics of the batch. */
+static void test_forms(void **state)
+{
+    const struct cnnvp_extremes extremes = {-1.0f, 3.0f, 4, 7};
+    const struct cnnvp_sums sums = {.sum = 20.0, .squares = 40.0, .count = 10};
+    struct cnnvp_norm norm = {.gamma = 3.0f, .beta = 0.25f, .running_mean = 1.0f, .running_sigma = 2.0f};
+    (void)state;
+    cnnvp_norm_coefficients(CNNVP_NORM_STANDARD, 0.0f, 0.25f, &extremes, &sums, &norm);
+    assert_true(norm.mean == 2.0 && norm.sigma == 2.0 && norm.running_mean == 1.25f && norm.running_sigma == 2.0f);
+    cnnvp_norm_coefficients(CNNVP_NORM_STORED, 9.0f, 0.25f, &extremes, &sums, &norm);
+    assert_true(norm.mean == 1.25 && norm.sigma == 2.0 && norm.scale == 1.5f && norm.offset == -1.625f);
+    assert_true(norm.running_mean == 1.25f);
+    cnnvp_norm_coefficients(CNNVP_NORM_NONE, 9.0f, 0.25f, &extremes, &sums, &norm);
+    assert_true(norm.scale == 1.0f && norm.offset == 0.25f && norm.count == 10);
+    norm.dgamma = 5.0;
+    norm.dbeta = 6.0;
+    cnnvp_norm_coefficients_back(CNNVP_NORM_NONE, &norm);
+    assert_true(norm.dy_scale == 1.0f && norm.x_scale == 0.0f && norm.dy_offset == 0.0f && norm.extreme == 0.0f);
+    assert_true(norm.dgamma == 0.0 && norm.dbeta == 6.0);
+    /* nothing came in: no division by 0 */
+    const struct cnnvp_extremes none = no_extremes();
+    const struct cnnvp_sums empty = {0};
+    cnnvp_norm_coefficients(CNNVP_NORM_RANGE, 0.5f, 0.0f, &none, &empty, &norm);
+    assert_true(norm.mean == 0.0 && norm.sigma == 0.5);
+    assert_true(cnnvp_extremes_magnitude(&none) == 0.0f);
+}
+
+/* Extremes with two values left out, against a plain loop; ties and order. */
+static void test_apart(void **state)
+{
+    uint64_t random = 9;
+    (void)state;
+    for (int run = 0; run < 2000; ++run) {
+        float x[40];
+        const uint32_t n = next_bits(&random) % 40 + 1;
+        const uint32_t first = next_bits(&random) % 10;
+        const uint32_t a = next_bits(&random) % 60;
+        const uint32_t b = run % 5 == 0 ? a : next_bits(&random) % 60;
+        struct cnnvp_extremes got = no_extremes();
+        struct cnnvp_extremes want = no_extremes();
+        for (uint32_t i = 0; i < n; ++i) {
+            x[i] = (float)(next_bits(&random) % 5); /* ties */
+            if (first + i == a || first + i == b)
+                continue;
+            if (x[i] < want.min) {
+                want.min = x[i];
+                want.min_at = first + i;
+            }
+            if (x[i] > want.max) {
+                want.max = x[i];
+                want.max_at = first + i;
+            }
+        }
+        cnnvp_extremes_add_apart(x, n, first, a, b, &got);
+        assert_memory_equal(&got, &want, sizeof got);
+    }
+}
+
+static void test_relu(void **state)
+{
+    enum { N = 21 };
+    const float special[] = {1.5f, -2.0f, 0.0f, -0.0f, (float)NAN, 1e-30f};
+    uint64_t random = 2;
+    (void)state;
+    for (unsigned n = 1; n <= N; ++n) {
+        float x[N], plain[N], dy[N];
+        uint8_t matrix[4];
+        for (unsigned i = 0; i < n; ++i) {
+            plain[i] = x[i] = i < 6 ? special[i] : next_float(&random);
+            dy[i] = (float)(i + 1);
+        }
+        memset(matrix, 0xff, sizeof matrix);
+        cnnvp_relu_forward_keep(x, n, matrix);
+        cnnvp_relu_forward(plain, n);
+        assert_memory_equal(x, plain, n * sizeof x[0]);
+        cnnvp_relu_backward(matrix, n, dy);
+        for (unsigned i = 0; i < n; ++i) {
+            const unsigned positive = (unsigned)matrix[i / 8] >> (i % 8) & 1u;
+            assert_int_equal(positive, x[i] > 0.0f);
+            assert_true(i != 0 || x[i] == 1.5f);
+            assert_false(signbit(x[i]));
+            assert_true(dy[i] == (positive ? (float)(i + 1) : 0.0f));
+        }
+        for (unsigned i = n; i < 8u * cnnvp_tile_packed(n, 1); ++i)
+            assert_int_equal((unsigned)matrix[i / 8] >> (i % 8) & 1u, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statistics), cmocka_unit_test(test_forward), cmocka_unit_test(test_backward),
+        cmocka_unit_test(test_bits),       cmocka_unit_test(test_forms),   cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_relu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

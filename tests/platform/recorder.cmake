@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# The recorder alone, fed by hand on a made-up platform (machine.c), without SystemC.
+set(recorder_sources)
+foreach(source recorder burst_trace over_time profile said stats stats_json stats_platform config_instance costs energy
+        trace trace_fst trace_link trace_merge
+        trace_cursor
+        trace_perfetto trace_series
+        trace_vcd trace_wave)
+  list(APPEND recorder_sources ${PROJECT_SOURCE_DIR}/platform/${source}.c)
+endforeach()
+add_library(recorder_under_test STATIC ${recorder_sources} machine.c)
+target_include_directories(recorder_under_test PUBLIC ${PROJECT_SOURCE_DIR}/platform)
+target_link_libraries(recorder_under_test PUBLIC cnnvp_base cnnvp_options PkgConfig::JANSSON m)
+if(TARGET cnnvp_fst)
+  target_sources(recorder_under_test PRIVATE $<TARGET_OBJECTS:cnnvp_fst>)
+  target_compile_definitions(recorder_under_test PRIVATE CNNVP_FST)
+  get_target_property(fst_folder cnnvp_fst INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(recorder_under_test SYSTEM PUBLIC ${fst_folder})
+  target_link_libraries(recorder_under_test PUBLIC PkgConfig::CNNVP_ZLIB)
+  set(fst_subject trace_fst)
+endif()
+
+# Strict readers of both formats; other tests may link them.
+add_library(cnnvp_trace_check STATIC vcd_check.c perfetto_check.c read_file.c)
+target_include_directories(cnnvp_trace_check PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(cnnvp_trace_check PRIVATE cnnvp_options)
+add_executable(vcd_check vcd_check_main.c)
+target_link_libraries(vcd_check PRIVATE cnnvp_options cnnvp_trace_check)
+
+foreach(subject over_time stats trace ${fst_subject} trace_link trace_errors trace_check)
+  add_executable(test_recorder_${subject} test_${subject}.c)
+  target_link_libraries(test_recorder_${subject} PRIVATE recorder_under_test cnnvp_trace_check cmocka)
+  if(subject MATCHES "^trace(_errors|_fst|_link)?$")
+    target_sources(test_recorder_${subject} PRIVATE trace_support.c)
+  endif()
+  add_test(NAME platform/${subject} COMMAND test_recorder_${subject})
+endforeach()
+
+# Prints times of recording and conversion; run by hand.
+add_executable(bench_recorder bench_recorder.c)
+target_link_libraries(bench_recorder PRIVATE recorder_under_test)
+
+# protoc reads our traces.
+find_program(PROTOC protoc)
+if(PROTOC)
+  add_test(NAME platform/protoc
+    COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/decode_raw.sh $<TARGET_FILE:bench_recorder> ${PROTOC}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  add_test(NAME platform/protoc_run
+    COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/decode_run.sh $<TARGET_FILE:cnnvp_program> ${PROTOC}
+            ${PROJECT_SOURCE_DIR}/scripts/networks/lenet5.onnx ${PROJECT_BINARY_DIR}/share/cnnvp/cnnvp_guest.elf)
+endif()

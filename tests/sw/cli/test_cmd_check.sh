@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Presets and platform files through `cnnvp check`. The rules of platform files are tested in tests/platform/test_config*.
+. "$SOURCE/tests/support/lib.sh"
+
+# The preset, and what the documents give for it.
+expect 0 check nfu
+for line in "rows: 8" "cols: 8" "queue_depth: 4096" "clock: pe_array" "at: 0x80000000" "size: 128KiB"; do
+    says "$line"
+done
+grep -q '^# 0x80000000 .* dram ' out || fail "no memory map"
+cp out resolved.yaml
+expect 0 check window
+for line in "input_para: 8" "output_para: 8" "fc_para: 16" "lanes: 16"; do
+    says "$line"
+done
+expect 0 check
+cmp -s out resolved.yaml || fail "nfu is not the default"
+# What is printed is a platform file that means the same, from any folder.
+mkdir elsewhere && cd elsewhere || exit 1
+expect 0 check ../resolved.yaml
+cmp -s out ../resolved.yaml || fail "the resolved configuration does not read back as it is"
+cd .. || exit 1
+
+# Every preset there is, is right.
+for preset in "$SOURCE"/platform/presets/*.yaml; do
+    expect 0 check "$(basename "$preset" .yaml)"
+done
+refused 2 'there is no preset "no-such" here; there are ' check no-such
+
+printf 'base: nfu\nunits:\n  pe_array: {rows: 16}\n' >wide.yaml
+expect 0 check wide.yaml -s pe_array.cols=32 --set input_buffer.size=32KiB
+says "rows: 16"
+says "cols: 32"
+says "size: 32KiB"
+printf 'base: nfu\nunits:\n  pe_array: {rosw: 16}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:14: pe_array: model nfu has no parameter "rosw"; did you mean "rows"?' check wrong.yaml
+refused 2 'cnnvp: --set pe_array.rows=0: pe_array.rows: "0" is out of range: 1 to 64' check nfu -s pe_array.rows=0
+refused 2 'is not of the form INSTANCE.PARAM=VALUE' check nfu -s pe_array
+refused 2 'did you mean "pe_array"?' check nfu -s pe_aray.rows=8
+refused 2 "nowhere.yaml: cannot be read: No such file or directory" check nowhere.yaml
+[ -s out ] && fail "output in spite of an error"
+
+# What units say of their own parameters, and what networks need, is found too, with its place.
+printf 'base: nfu\nunits:\n  dram: {drain_low: 90}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:21: dram.drain_low: drain_low is 90 percent; it must be less than drain_high' check wrong.yaml
+printf 'base: nfu\nunits:\n  pe_array: {connect: {input: dram.mem}}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:31: pe_array.connect.input: "dram.mem" takes plain reads and writes, but this port sends words' \
+    check wrong.yaml
+printf 'base: nfu\nunits:\n  pe_array: {connect: {input: output_buffer}}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:31: pe_array.connect.input: leads to output_buffer.port; networks need input_buffer there' \
+    check wrong.yaml
+printf 'base: trainer\nunits:\n  relu: {connect: {next: relu}}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:26: relu.connect.next: tiles would go round in a circle: relu -> relu' check wrong.yaml
+refused 2 'cnnvp: --set dma.word_bytes=2: dma.word_bytes: is 2; networks on the training engine need 1' \
+    check trainer -s dma.word_bytes=2
+[ -s out ] && fail "output in spite of an error"
+# A platform without what networks need is one for other programs; somebody else's memory need not be there.
+printf 'base: nfu\nunits:\n  instruction: null\n  dma: null\n  plic: null\n  uart: {irq: null}\n' >bare.yaml
+expect 0 check bare.yaml
+says "# networks cannot run on it: the platform has no"
+for unit in vector dma; do
+    printf 'base: nfu\nunits:\n  instruction: {connect: {%s: null}}\n  %s: null\n' $unit $unit >bare.yaml
+    expect 0 check bare.yaml
+    says ": instruction.$unit: the platform has no instance $unit, which networks need there"
+    refused 2 "cnnvp: bare.yaml:3:" run "$SOURCE/scripts/networks/lenet5.onnx" -p bare.yaml
+done
+printf 'base: nfu\nmemory: external\n' >outside.yaml
+expect 0 check outside.yaml
+
+# The header says what the memory map says, for C and for an assembler, and compiles for each preset.
+for preset in nfu window trainer; do
+    expect 0 check $preset --header map.h
+    echo '#include "map.h"
+int check[INSTRUCTION_BASE == 0x10010000 && INSTRUCTION_IRQ == 1 && DRAM_BASE == 0x80000000 ? 1 : -1];' >map.c
+    "$RISCV_GCC" -std=c99 -Wall -Wextra -pedantic -Werror -c map.c -o map.o || fail "the header of $preset"
+done
+grep -q '^#define INSTRUCTION_CTRL_ENABLE_MASK 0x1 ' map.h || fail "no fields: $(grep CTRL map.h)"
+refused 2 "map.c is a folder" check nfu --header "$(rm map.c && mkdir map.c && echo map.c)"
+refused 2 "wide.yaml is also the file of --platform" check wide.yaml --header wide.yaml
+
+# A copy of presets elsewhere comes first.
+mkdir mine
+printf 'base: %s/wide.yaml\n' "$PWD" >mine/broad.yaml
+CNNVP_PRESETS=$PWD/mine
+export CNNVP_PRESETS
+expect 0 check broad
+says "rows: 16"
+# An instance that null takes away, and somebody who needs it: the file is at fault, not its base.
+printf 'base: nfu\nunits:\n  dma: null\n' >taken.yaml
+refused 2 "taken.yaml:3:8: dma: null takes it away, but instruction.connect.dma names it" check taken.yaml
+
+# Units that nothing drives, and units that networks' software does not drive.
+lenet=$SOURCE/scripts/networks/lenet5.onnx
+printf 'base: nfu\nunits:\n  spare: {model: buffer}\n' >spare.yaml
+refused 2 'cnnvp: spare.yaml:3:3: spare: no other instance'"'"'s port leads to it' check spare.yaml
+printf 'base: nfu\nunits:\n  spare: {model: buffer, idle: true}\n' >idle.yaml
+expect 0 check idle.yaml
+says "    idle: true"
+expect 0 run "$lenet" -p idle.yaml --timing-only -q
+cat >second.yaml <<'END'
+base: nfu
+units:
+  second:
+    {model: instruction, at: 0x10030000, irq: 5, connect: {array: array, vector: vector, dma: dma, fetch: dram}}
+  array: {model: nfu, connect: {input: input_buffer, weight: weight_buffer, output: output_buffer}}
+END
+expect 0 check second.yaml # other programs may use it
+says "networks cannot run on it: second.yaml:3:3: second: the software that runs networks does not use it, nor array"
+refused 2 'cnnvp: second.yaml:3:3: second: the software that runs networks does not use it, nor array; connect it' \
+    run "$lenet" -p second.yaml --timing-only
+sed 's/{model: instruction/{idle: true, model: instruction/' second.yaml >second_idle.yaml
+expect 0 run "$lenet" -p second_idle.yaml --timing-only -q
+finish

@@ -1,0 +1,163 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `cnnvp exec`: the guest's exit status, its console, ends that are not its own, statistics and traces.
+. "$SOURCE/tests/support/lib.sh"
+
+# program NAME BODY: an ELF whose code is BODY, with `tohost`.
+program() {
+    printf '%s\n' ".globl _start" "_start:" "$2" "1: j 1b" '.section .tohost,"aw"' ".align 6" ".globl tohost" \
+        "tohost: .dword 0" >"$1.S"
+    "$RISCV_GCC" -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -nostdlib -nostartfiles -Wl,-N,--no-warn-rwx-segments \
+        -Wl,-Ttext=0x80000000 "$1.S" -o "$1.elf" ||
+        fail "the guest's compiler"
+}
+
+program pass 'li a0, 0x10000000
+li a1, 72
+sb a1, 0(a0)
+li a1, 105
+sb a1, 0(a0)
+la a0, tohost
+li a1, 1
+sw a1, 0(a0)'
+program seven 'la a0, tohost
+li a1, 15
+sw a1, 0(a0)'
+program full 'la a0, tohost
+li a1, 512
+ori a1, a1, 1
+sw a1, 0(a0)'
+program chatter 'li a0, 0x10000000
+li a1, 10
+2: sb a1, 0(a0)
+j 2b'
+program forever '2: addi a0, a0, 1
+j 2b'
+program stuck '2: j 2b'
+program nothing '2: wfi
+j 2b'
+program lost 'li a0, 0x40000000
+jr a0'
+
+expect 0 exec pass.elf
+says "Hi"
+
+# Arguments, as a C program sees them through picolibc and semihosting.
+cat >arguments.c <<'GUEST'
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        printf("[%s]", argv[i]);
+    return argc;
+}
+GUEST
+"$RISCV_GCC" -march=rv32imac -mabi=ilp32 -misa-spec=2.2 --specs=picolibc.specs --crt0=semihost --oslib=semihost \
+    -Wl,--defsym=__flash=0x80000000,--defsym=__flash_size=0x100000,--defsym=__ram=0x80200000 \
+    -Wl,--defsym=__ram_size=0x100000,--no-warn-rwx-segments arguments.c -o arguments.elf || fail "the guest's C library"
+expect 3 exec arguments.elf one two
+says "[one][two]"
+expect 7 exec seven.elf
+expect 1 exec full.elf # 256 would read as "done" in one byte
+# A linker's default puts the file's headers in front of the program, below RAM.
+"$RISCV_GCC" -march=rv32imac -mabi=ilp32 -nostdlib -nostartfiles -Wl,-Ttext=0x80000000 pass.S -o headers.elf 2>/dev/null ||
+    fail "the guest's compiler"
+refused 2 "needs memory at 0x7ffff000" exec headers.elf
+refused 2 "link with -Wl,-n" exec headers.elf
+expect 0 exec pass.elf --stats stats.json --trace run.vcd --seed 3
+/usr/bin/python3 - <<'PYTHON' || fail "stats.json"
+import json
+stats = json.load(open("stats.json"))
+assert stats["schema"] == "cnnvp-stats/2" and stats["command"] == "exec" and "partial" not in stats
+assert stats["total"]["guest_instructions"] > 5
+PYTHON
+[ -s run.vcd ] || fail "no trace"
+# The guest's functions in a trace: calls nest; a jump out of two of them (longjmp) closes both, a tail call goes on in the
+# caller's name, a trap is a call of its handler, and what is open at the end ends there.
+program calls 'la t0, handler
+csrw mtvec, t0
+la s0, back
+call outer
+back: call leaf
+ecall
+.option norvc
+call tail
+la a0, tohost
+li a1, 1
+sw a1, 0(a0)
+2: j 2b
+.type outer, @function
+outer: mv s1, ra
+call inner
+mv ra, s1
+ret
+.type inner, @function
+inner: mv ra, s0
+ret
+.type leaf, @function
+leaf: ret
+.type tail, @function
+tail: j leaf
+.type handler, @function
+.align 2
+handler: csrr t0, mepc
+addi t0, t0, 4
+csrw mepc, t0
+mv s1, ra
+call leaf
+mv ra, s1
+mret'
+expect 0 exec calls.elf --trace calls.vcd
+expect 0 exec calls.elf --trace calls.pftrace
+/usr/bin/python3 - <<'PYTHON' || fail "functions of the guest"
+identifier, names = None, []
+for line in open("calls.vcd"):
+    words = line.split()
+    if words[0] == "$var" and words[4] == "functions":
+        identifier = words[3]
+    elif line[0] == "b" and words[1] == identifier:
+        bits = words[0][1:]
+        bits = bits.zfill((len(bits) + 7) // 8 * 8)
+        names.append(bytes(int(bits[i:i + 8], 2) for i in range(0, len(bits), 8)).decode().strip("\0"))
+assert names[0] == "_start" and names[-1] == "", names
+assert [name for name in names if name] == [
+    "_start", "outer", "inner", "_start", "leaf", "_start", "handler", "leaf", "handler", "_start", "tail", "_start"], names
+PYTHON
+grep -q handler calls.pftrace || fail "no function in the Perfetto trace"
+# Options of the command may stand on either side of the program; the program's own come behind --.
+expect 0 exec -p nfu pass.elf -s pe_array.rows=4 -- --not-ours -x
+
+# Ends that are not the guest's own.
+refused 1 "--max-time was reached" exec forever.elf --max-time 1ms --stats partial.json
+grep -q '"partial": true' partial.json || fail "no partial statistics"
+refused 1 "endless loop" exec stuck.elf --max-time 1s
+refused 1 "cnnvp: " exec nothing.elf --max-time 10ms
+refused 1 "cnnvp: " exec lost.elf --max-time 10ms
+
+# A signal ends the run, and what was counted so far is kept.
+"$CNNVP" exec forever.elf --stats signal.json >out 2>err &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+[ $? -eq 1 ] || fail "status $? after SIGTERM"
+grep -q "interrupted" err || fail "no word of the interruption: $(cat err)"
+grep -q '"partial": true' signal.json || fail "no partial statistics after SIGTERM"
+
+# So does whoever stops reading what the guest prints.
+"$CNNVP" exec chatter.elf --stats pipe.json --memory-trace pipe.txt 2>err | head -n 1 >/dev/null
+grep -q '"partial": true' pipe.json || fail "no partial statistics when nobody reads: $(cat err)"
+[ "$(echo pipe.txt*)" = pipe.txt ] || fail "left behind when nobody reads: $(echo pipe.txt*)"
+
+# Bad input leaves nothing behind.
+refused 2 "nowhere.elf" exec nowhere.elf --stats s.json --trace t.vcd
+refused 2 "pass.S: is not an ELF" exec pass.S --stats s.json --trace t.vcd
+head -c 60 pass.elf >short.elf
+refused 2 "short.elf: " exec short.elf --stats s.json --trace t.vcd
+absent s.json t.vcd
+refused 2 "--stats: /nonexistent/s.json cannot be written" exec pass.elf --stats /nonexistent/s.json
+refused 2 "--stats: . is a folder" exec pass.elf --stats .
+refused 2 "ends in .pftrace" exec pass.elf --trace t.trace
+refused 2 "x.vcd is also the file of --trace" exec pass.elf --trace x.vcd --stats x.vcd
+absent t.trace x.vcd
+finish

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `cnnvp models`: all kinds, the tables of each, and those of a unit in a library.
+. "$SOURCE/tests/support/lib.sh"
+
+expect 0 models
+for kind in bus buffer clint cpu dma dram external host_cpu instruction nfu plic uart vector window; do
+    grep -q "^$kind  *[0-9]" out || fail "no kind $kind"
+done
+kinds=$(sed -n '2,$s/ .*//p' out)
+for kind in $kinds; do
+    expect 0 models "$kind"
+    grep -q "^$kind " out || fail "models $kind names another kind"
+done
+expect 0 models nfu
+grep -q '^  rows .* number .* 1 to 64 .* 8 ' out || fail "no type, range and default of nfu.rows"
+expect 0 models onnx
+says "  Conv, MaxPool, "
+says "QLinearAdd"
+says "Where, Range, Expand"
+[ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' out)"
+expect 0 models energy
+grep -q '^  dram_byte  *243.8  *110  ' out || fail "no energy tables"
+
+expect 0 models plic
+grep -q ' CLAIM  *rwe ' out || fail "no access of a register: $(cat out)"
+
+# Every member of the statistics is explained: by `models stats`, `models values` or the tables of its unit; and whatever is
+# explained there is.
+network=$SOURCE/scripts/networks/lenet5.onnx
+expect 0 run "$network" -q --stats run.json
+expect 1 run "$network" -q --max-time 1us --stats partial.json
+expect 0 new-guest mine
+make -s -C mine CNNVP="$CNNVP" >made 2>&1 || fail "the program of new-guest: $(cat made)"
+expect 0 exec mine/mine.elf --stats program.json
+expect 0 run "$SOURCE/scripts/networks/mixed.onnx" -q --schedule depth-first --block 2 --stats depth.json
+expect 0 run "$network" -q -p trainer --stats trainer.json
+expect 0 models stats
+cp out stats.txt
+expect 0 models values
+cp out values.txt
+python3 - run.json partial.json program.json depth.json trainer.json <<'PYTHON' || fail "statistics and their explanations"
+import json, re, sys
+
+def first_words(name):
+    return {row.split()[0] for row in open(name) if row.startswith("  ") and row.split()[0] != "name"}
+
+explained = {path: 0 for path in first_words("stats.txt") | first_words("values.txt")}
+forms = [(path, re.compile("^" + re.escape(path).replace(re.escape("{}"), "[^.]+(?:[.][^.]+)?") + "$")) for path in explained]
+forms.sort(key=lambda form: -len(form[0].replace("{}", "")))
+
+def walk(value, path):
+    if isinstance(value, dict):
+        for name, member in value.items():
+            walk(member, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for member in value:
+            walk(member, path + "[]")
+    else:
+        for name, form in forms:
+            if form.match(path):
+                explained[name] += 1
+                return
+        sys.exit(f"{path} is not explained")
+
+for name in sys.argv[1:]:
+    walk(json.load(open(name)), "")
+unused = [path for path, times in explained.items() if times == 0 and not path.startswith("values.")]
+if unused:
+    sys.exit(f"explained and not there: {unused}")
+PYTHON
+# All that another simulator needs of a part, as the standards count it.
+expect 0 models dram
+tr -s ' ' <out >parts
+for line in 'preset ddr3-1600 ddr4-2400 ddr4-3200 lpddr4-3200 hbm2 ddr5-4800' \
+    'channels 1 1 1 1 8 2' 'clock, ps 1250 833 625 625 1000 416' \
+    'command buses 1 1 1 1 2 1' 'bytes of a row 8192 8192 8192 4096 2048 4096' 't_rp 11 16 22 29 14 39' 't_cmd_act 1 1 1 4 2 2' \
+    't_cmd_pre 1 1 1 2 1 1'; do
+    grep -qx " $line" parts || fail "no line '$line' in models dram"
+done
+expect 0 models instruction
+says "registers"
+says ".enable"
+refused 2 'there is no unit of kind dramm (see `cnnvp models`); did you mean "dram"?' models dramm
+
+# A unit made here, of which the platform knows nothing.
+cat >thing.c <<'C'
+#include <cnnvp_model.h>
+struct thing { int x; };
+static const struct cnnvp_param params[] = {{"depth", CNNVP_PARAM_SIZE, "bytes", "4KiB", 1024, 1048576, 0, "how deep"}};
+static const struct cnnvp_stat stats[] = {{"dives", "dives", 0, 0, "how often"}};
+static const struct cnnvp_unit thing = {.struct_size = sizeof thing, .abi_major = CNNVP_ABI_MAJOR,
+    .abi_minor = CNNVP_ABI_MINOR, .kind = "thing", .version = "7", .summary = "a thing",
+    .instance_size = sizeof(struct thing), .params = params, .param_count = 1, .stats = stats, .stat_count = 1};
+const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)
+{
+    (void)host_abi;
+    return index == 0 ? &thing : 0;
+}
+C
+cc -shared -fPIC -I"$SOURCE/c_api" thing.c -o libthing.so || fail "the compiler"
+expect 0 models libthing.so
+says "thing "
+expect 0 models ./libthing.so
+says "thing             7           a thing"
+refused 2 "cannot load the library: ./libnothing.so: " models ./libnothing.so
+expect 0 models ./libthing.so:thing
+says "thing 7: a thing"
+says "1KiB to 1MiB"
+says "dives"
+refused 2 "libthing.so has no unit of kind other; it has: thing" models ./libthing.so:other
+refused 2 "cannot load the library: ./libnothing.so: " models ./libnothing.so:thing
+
+# In a platform file the library's path is relative to the file.
+mkdir folder
+printf 'base: nfu\nunits: {thing: {model: ../libthing.so:thing, depth: 2KiB}}\n' >folder/with.yaml
+expect 0 check folder/with.yaml
+says "depth: 2KiB"
+cp out folder/resolved.yaml
+expect 0 check folder/resolved.yaml -s thing.depth=1MiB
+says "depth: 1MiB"
+refused 2 "--set thing.width=3: thing: model ../libthing.so:thing has no parameter" check folder/with.yaml -s thing.width=3
+finish

@@ -1,0 +1,277 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `cnnvp run`: files, messages, and a table that says what the statistics say.
+. "$SOURCE/tests/support/lib.sh"
+network=$SOURCE/scripts/networks/lenet5.onnx
+input=$SOURCE/tests/data/lenet5_input.npy
+
+expect 0 run "$network" -i "$input" -o out.npy --stats stats.json --trace run.pftrace --dump dump
+for file in out.npy stats.json run.pftrace dump; do
+    [ -s $file ] || fail "no $file"
+done
+cp out table
+refused 2 same.npy run "$network" -i "$input" -o same.npy --profile same.npy
+/usr/bin/python3 - <<'PYTHON' || fail "table and statistics disagree"
+import json, re
+stats = json.load(open("stats.json"))
+table = open("table").read()
+assert max(map(len, table.splitlines())) <= 100, [line for line in table.splitlines() if len(line) > 100]
+rows = table.split("\n\n")[0].splitlines()[1:]
+assert len(rows) == len(stats["layers"]) > 0, table
+for row, layer in zip(rows, stats["layers"]):
+    words = row.split()
+    assert words[0] == layer["name"][:21] and words[1] == layer["op"], row
+    assert words[2] == f"{layer['cycles']:,}", row
+    assert abs(float(words[3].rstrip("%")) - 100 * layer["compute_cycles"] / layer["cycles"]) <= 0.051, row
+    assert abs(float(words[4].rstrip("%")) - 100 * layer["utilization"]) <= 0.051, row
+    for at, member in ((5, "dram_read_bytes"), (7, "dram_write_bytes")):
+        value = float(words[at]) * {"B": 1, "kB": 1e3, "MB": 1e6}[words[at + 1]]
+        assert abs(value - layer[member]) <= max(0.051 * value / float(words[at] or 1), 0.0), row
+total = stats["total"]
+for label, value in (("accelerator cycles", f"{total['accel_cycles']:,}, {total['idle_cycles']:,} of them"),
+                     ("instructions", f"{total['accel_instructions']:,} of the accelerator, {total['guest_instructions']:,} of the core"),
+                     ("MACs", f"{total['macs']:,}\n")):
+    assert re.search("^%s +%s" % (label, value), table, re.M), label
+for cause in {word for row in rows for word in re.findall("[a-z_]+(?= [0-9]+%)", row)}:
+    assert re.search("^  %s +[a-z]" % cause, table, re.M), cause
+assert "\033" not in table
+for word in ("a second", "host time", "stats.json", "run.pftrace", "out.npy", "dump"):
+    assert word in table, word
+PYTHON
+
+# Bandwidth over time: every byte of a link is in it, and none comes faster than the memory's part can bring it.
+for options in "" "-s dram.preset=ddr3-1600" "-p window -s dma.outstanding=64"; do
+    # shellcheck disable=SC2086 # a list of words
+    expect 0 run "$network" --timing-only -q --images 3 $options --stats links.json --trace links.vcd
+    /usr/bin/python3 "$SOURCE/tests/sw/cli/check_links.py" links.json links.vcd || fail "links with $options"
+done
+
+# FST, where the build has its writer, says what VCD says; GTKWave's own converter reads it.
+"$CNNVP" run "$network" --timing-only -q --trace run.fst 2>err && {
+    expect 0 run "$network" --timing-only -q --trace run.vcd
+    [ -s run.fst ] || fail "no run.fst"
+    absent run.fst.dir
+    if command -v fst2vcd >/dev/null; then
+        fst2vcd -f run.fst -o back.vcd || fail "fst2vcd: status $?"
+        /usr/bin/python3 "$SOURCE/tests/sw/cli/check_fst.py" run.vcd back.vcd || fail "run.fst and run.vcd differ"
+    fi
+}
+[ -e run.fst ] || grep -q "was built without GTKWave's fstapi.c" err || fail "$(cat err)"
+
+# Labels: those that the float model gives are all right.
+/usr/bin/python3 - "$SOURCE" <<'PYTHON'
+import numpy, sys
+right = numpy.load(sys.argv[1] + "/tests/data/lenet5_output.npy")
+right = right.reshape(len(right), -1).argmax(1)
+numpy.save("labels.npy", right)
+numpy.save("wrong_labels.npy", (right + 1) % 10)
+numpy.save("float_labels.npy", right.astype("float32"))
+numpy.save("few_labels.npy", right[:0])
+numpy.save("bytes.npy", right.astype("uint8"))
+numpy.save("flat.npy", numpy.zeros((1, 7), "float32"))
+numpy.save("plane.npy", numpy.load(sys.argv[1] + "/tests/data/lenet5_input.npy")[0, 0])
+numpy.save("doubles.npy", numpy.load(sys.argv[1] + "/tests/data/lenet5_input.npy").astype("float64"))
+PYTHON
+expect 0 run "$network" -i "$input" --labels labels.npy -q
+says "top-1 accuracy"
+says "100.00 %"
+[ "$(wc -l <out)" -eq 1 ] || fail "-q prints more than was asked for"
+expect 0 run "$network" -i "$input" --labels wrong_labels.npy -q --stats labels.json
+says " 0.00 % (0 of "
+grep -q '"reference_correct": 0,' labels.json || fail "values.accuracy: $(grep -A 6 '"accuracy"' labels.json)"
+expect 0 run "$network" -i "$input" --labels bytes.npy -q
+says "100.00 %"
+expect 0 run "$network" -i "$input" -q -n 1
+[ -s out ] && fail "-q prints"
+refused 2 "labels are whole numbers" run "$network" -i "$input" --labels float_labels.npy
+refused 2 "labels for" run "$network" -i "$input" --labels few_labels.npy -o x.npy
+refused 2 "doubles.npy: cannot be read as an array: its elements are none of '<f4' (float32)" \
+    run "$network" -i doubles.npy
+refused 2 "labels.npy holds int64; networks take float32" run "$network" -i labels.npy
+# Messages name the file; images that are asked for are there, also where one image has no dimension for their number.
+refused 2 "cnnvp: flat.npy has shape (1, 7); network" run "$network" -i flat.npy
+refused 2 "cnnvp: flat.npy has shape (1, 7); network" run "$network" -i "$input" --calibration flat.npy
+refused 2 "cnnvp: $input has 4 images, 5 are asked for" run "$network" -i "$input" -n 5 -o x.npy
+refused 2 "labels.npy: 4 labels for 5 images" run "$network" -i "$input" --labels labels.npy -n 5
+refused 2 "cnnvp: plane.npy has 1 images, 2 are asked for" run "$network" -i plane.npy -n 2
+expect 0 run "$network" -i plane.npy -n 1 -q
+
+# How far an output is from the float model: what numpy says of the dumped values; a warning below 20 dB, with -q too.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import TensorProto, helper, numpy_helper
+
+def save(file, *nodes, **weights):
+    graph = helper.make_graph(nodes, file, [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 2, 8, 8])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    model.ir_version = 7
+    onnx.save(model, file)
+
+random = numpy.random.RandomState(1)
+matrix = random.standard_normal((2, 2, 1, 1)).astype("float32")
+one, zero = numpy.ones(2, "float32"), numpy.zeros(2, "float32")
+normal = helper.make_node("InstanceNormalization", ["c", "one", "zero"], ["y"], epsilon=1e-5)
+save("normal.onnx", helper.make_node("Conv", ["x", "matrix"], ["c"]), normal, matrix=matrix, one=one, zero=zero)
+save("relu.onnx", helper.make_node("Relu", ["x"], ["y"]))
+flat = numpy.full((1, 2, 8, 8), 33.37, "float32")
+numpy.save("flat_maps.npy", flat)
+flat[0, 1] += random.standard_normal((8, 8)) * 1e-3
+numpy.save("near_flat.npy", flat)
+numpy.save("negative.npy", -numpy.ones((1, 2, 8, 8), "float32"))
+PYTHON
+expect 0 run "$network" -i "$input" -n 1 --dump one --cpu host
+/usr/bin/python3 - <<'PYTHON' || fail "off the float model: $(grep '^off' out)"
+import glob, numpy, re
+exact = numpy.load(sorted(glob.glob("one/*.float.npy"))[-1]).astype(float)
+noise = numpy.load(sorted(glob.glob("one/*.float.npy"))[-1].replace(".float.npy", ".npy")) - exact
+said = re.search(r"^off the float model +SQNR ([0-9.]+) dB, at most ([0-9.]+) % of the maximum; "
+                 "same top-1 in 1 of 1 images$", open("out").read(), re.M)
+assert abs(float(said[1]) - 10 * numpy.log10((exact ** 2).sum() / (noise ** 2).sum())) <= 0.051
+assert abs(float(said[2]) - 100 * abs(noise).max() / abs(exact).max()) <= 0.00051
+PYTHON
+[ ! -s err ] || fail "a warning of a good output: $(cat err)"
+for quiet in "" -q; do
+    # shellcheck disable=SC2086 # nothing or one word
+    expect 0 run normal.onnx -i near_flat.npy --cpu host $quiet
+    grep -q '^cnnvp: warning: output "y": SQNR -*[0-9.]* dB against the float model, below 20 dB; --dump FOLDER' err ||
+        fail "no warning of an output that is noise: $(cat err)"
+    # shellcheck disable=SC2086 # nothing or one word
+    expect 0 run normal.onnx -i flat_maps.npy --cpu host $quiet
+    grep -q "^cnnvp: warning: output \"y\": the float model's values are all 0, these are up to [0-9.e-]*; --dump" err ||
+        fail "no warning of noise where nothing is: $(cat err)"
+done
+expect 0 run normal.onnx -i flat_maps.npy --cpu host --dump flat_dump
+says "off the float model   its values are all 0, these are up to "
+expect 0 run relu.onnx -i negative.npy --cpu host
+says "off the float model   not at all, SQNR without limit"
+grep -qi 'nan\|inf' out flat_dump/sqnr.txt && fail "no number: $(cat out flat_dump/sqnr.txt)"
+[ ! -s err ] || fail "a warning of an exact output: $(cat err)"
+
+# Several outputs: files in their order, as many as wanted.
+heads=$SOURCE/tests/data/zoo/net_heads
+refused 2 "--output: there are 2 files for 1 output of $network, the first of which is \"" \
+    run "$network" -o x.npy -o y.npy
+absent x.npy
+refused 2 "--output: x.npy is also the file of --output, which would be lost" run $heads.onnx -o x.npy -o x.npy
+expect 0 run $heads.onnx -i $heads.in.npy -o first.npy -o second.npy
+for line in "off the float model   output6: " "output                output: first.npy" \
+        "output                output1: second.npy"; do
+    grep -q "^$line" out || fail "no \"$line\""
+done
+expect 0 run $heads.onnx -i $heads.in.npy -o alone.npy -q
+cmp first.npy alone.npy || fail "the first output differs"
+refused 2 "the network has 7 outputs; the training engine gives one" run $heads.onnx -p trainer
+
+# Without values.
+expect 0 run "$network" -i "$input" --timing-only -o timing.npy --stats timing.json
+absent timing.npy
+expect 0 run "$network" --timing-only --cpu host -n 2
+refused 2 "--dump needs the values" run "$network" --timing-only --dump dump2
+absent dump2
+
+# A run that ends early keeps its statistics, marked, and writes nothing else.
+refused 1 "--max-time was reached" run "$network" -i "$input" --max-time 10us --stats partial.json -o x.npy
+grep -q '"partial": true' partial.json || fail "no partial statistics"
+# Images count when they are complete, and MACs with them.
+for time in 1us 60us 1s; do
+    "$CNNVP" run "$network" -n 4 -q --timing-only --max-time $time --stats $time.json 2>err
+done
+/usr/bin/python3 - <<'PYTHON' || fail "images of a run that was ended early"
+import json
+totals = [json.load(open(f"{time}.json"))["total"] for time in ("1us", "60us", "1s")]
+images = [total["images"] for total in totals]
+assert images[0] == 0 and 1 <= images[1] <= 3 and images[2] == 4, images
+for total in totals:
+    assert total["macs"] == total["images"] * 416520, total
+    assert abs(total["images_per_s"] - total["images"] * 1e12 / total["time_ps"]) < 1e-6, total
+PYTHON
+expect 1 run "$network" -n 4 -q -p trainer --max-time 1us --stats trainer.json
+grep -q '"images": 0,' trainer.json || fail "images of nothing: $(grep '"images' trainer.json)"
+absent x.npy
+
+# Layers of one name: each against its counterpart.
+border=$SOURCE/tests/data/zoo/pad_edge.onnx
+expect 0 run $border --stats border.json -q
+expect 0 run $border --stats border_timing.json -q --timing-only
+expect 0 diff border.json border_timing.json
+grep -q "^layer " out && fail "equal layers differ"
+
+# The statistics have the whole configuration: two platforms of the same parameters differ where they are wired otherwise.
+cat >other.yaml <<'YAML'
+base: nfu
+energy: {dram_byte: 5}
+units:
+  instruction: {irq: 5}
+  dma: {clock: cpu, connect: {mem: bus}}
+YAML
+expect 0 run "$network" --timing-only -q --stats wired.json
+expect 1 run "$network" --timing-only -q --max-time 10us --stats otherwise.json -p other.yaml
+expect 0 diff wired.json otherwise.json
+for line in "units.instruction.irq  *1  *5 " "units.dma.clock  *pe_array  *cpu" \
+    "units.dma.connect.mem  *dram.mem  *bus" "energy.dram_byte  *[0-9.]*  *5 "; do
+    grep -q "^  $line" out || fail "a difference of the configuration is not there: $line"
+done
+
+# Maps of one block that the chip has no room for run whole; nothing depth first is left, and the table says so.
+mixed=$SOURCE/scripts/networks/mixed.onnx
+expect 0 run "$mixed" --timing-only --schedule depth-first --block 16
+says "depth first           conv2 to conv2, 1 blocks"
+expect 0 run "$mixed" --timing-only --schedule depth-first --block 16 -s output_buffer.size=256
+says "depth first           no layer: "
+
+# Bad input leaves nothing behind.
+refused 2 "nowhere.onnx" run nowhere.onnx -o x.npy --stats x.json --trace x.vcd
+head -c 1000 "$network" >short.onnx
+refused 2 "short.onnx" run short.onnx -o x.npy --stats x.json --trace x.vcd
+head -c 100 "$input" >short.npy
+refused 2 "short.npy" run "$network" -i short.npy -o x.npy --stats x.json --trace x.vcd
+refused 2 "nowhere.npy" run "$network" -i nowhere.npy -o x.npy
+refused 2 "nowhere.npy" run "$network" -i "$input" --calibration nowhere.npy -o x.npy
+refused 2 "pe_array.rows" run "$network" -i "$input" -s pe_array.rows=0 -o x.npy
+refused 2 "cnnvp: $network: layer \"C1\": its smallest tile needs " run "$network" -i "$input" -s input_buffer.size=64 -o x.npy
+refused 2 "--output: /nonexistent/x.npy cannot be written" run "$network" -i "$input" -o /nonexistent/x.npy
+refused 2 "--dump: out.npy is not a folder" run "$network" -i "$input" --dump out.npy
+absent x.npy x.json x.vcd
+# What is stepped, and what never is.
+expect 0 run "$network" --timing-only
+if grep -q 'cycle by cycle' out; then fail "nothing is stepped"; fi
+expect 0 run "$network" --timing-only -s pe_array.detail=cycle -s input_buffer.detail=cycle
+says "cycle by cycle        pe_array, input_buffer"
+says "closed forms alone    dma"
+# What would help: each line is what `run` says with that setting, and the same command says the same.
+expect 0 run "$network" --timing-only -n 2 --advise --stats now.json
+cp out advice
+expect 0 run "$network" --timing-only -n 2 --advise
+[ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
+sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
+[ "$(wc -l <helps)" -ge 3 ] || fail "no advice: $(cat advice)"
+while read -r parameter value time energy area; do
+    expect 0 run "$network" --timing-only -n 2 -q -s "$parameter=$value" --stats then.json
+    /usr/bin/python3 - "$time" "$energy" "$area" <<'PYTHON' || fail "advice on $parameter"
+import json, sys
+now, then = json.load(open("now.json")), json.load(open("then.json"))
+for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy", "total_pj"), ("area", "total_um2"))):
+    assert said == "%+.1f" % (100 * (then[section][name] / now[section][name] - 1)), (said, section)
+PYTHON
+done <helps
+refused 2 "--advise tries changes with the platform's own core" run "$network" --advise --cpu host
+# Tilings by trial, of a platform that can be read once, on its own core too where the run has none.
+for cpu in iss host; do
+    printf 'platform: piped\nbase: nfu\n' |
+        "$CNNVP" run "$network" -p /dev/stdin -s cpu.clock_mhz=500 --timing-only --tune --cpu $cpu --stats $cpu.json \
+            >out 2>err || fail "a platform from a pipe with --tune --cpu $cpu: $(cat err)"
+    says " tried"
+    "$CNNVP" run "$network" --timing-only -q --check-costs --cpu $cpu || fail "asked and taken costs differ with $cpu"
+done
+
+# Another guest program: the same one by another name changes nothing, and what is none is refused.
+cp "$(dirname "$CNNVP")/../share/cnnvp/cnnvp_guest.elf" own.elf
+expect 0 run "$network" --timing-only -q --stats installed.json
+expect 0 run "$network" --timing-only -q --stats own.json --guest own.elf
+expect 0 diff installed.json own.json
+says "no differences"
+refused 2 'the guest program none.elf cannot be read' run "$network" --timing-only --guest none.elf
+refused 2 'own.json: is not an ELF file' run "$network" --timing-only --guest own.json
+finish

@@ -1,0 +1,245 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `cnnvp train`: files, checkpoints, signals, messages.
+. "$SOURCE/tests/support/lib.sh"
+network=$SOURCE/scripts/networks/digits.onnx
+
+# 70 images of ten classes that differ in which row and column are bright, in IDX files, some of them wrong.
+/usr/bin/python3 - <<'PYTHON'
+import gzip, struct, numpy
+generator = numpy.random.default_rng(1)
+labels = (numpy.arange(70) * 7 % 10).astype(numpy.uint8)
+images = generator.integers(0, 60, (70, 8, 8)).astype(numpy.uint8)
+for image, label in zip(images, labels):
+    image[label % 5 + 1] += 150
+    image[:, label // 5 * 4 + 1] += 40
+def idx(array):
+    return bytes([0, 0, 8, array.ndim]) + struct.pack(">%dI" % array.ndim, *array.shape) + array.tobytes()
+def put(name, data):
+    with open(name, "wb") as file:
+        file.write(data)
+put("images", idx(images))
+put("labels", idx(labels))
+put("images.gz", gzip.compress(idx(images)))
+put("cut", idx(images)[:-1])
+put("wrong", idx(numpy.where(numpy.arange(70) == 5, 11, labels).astype(numpy.uint8)))
+put("wide", idx(numpy.zeros((70, 9, 8), numpy.uint8)))
+put("test_images", idx(images[:20]))
+put("test_labels", idx(labels[:20]))
+numpy.save("images.npy", images[:, None])
+numpy.save("labels.npy", labels.astype(numpy.int64))
+PYTHON
+set="--dataset idx:images,labels"
+
+# ---- a whole run, and what it leaves ----
+
+# shellcheck disable=SC2086 # a list of words
+expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 2 --batch 16 --lr 0.05 --seed 3 -o a.onnx \
+    --log a.csv --stats a.json --trace a.pftrace --checkpoint a.check
+for file in a.onnx a.csv a.json a.pftrace a.check; do
+    [ -s $file ] || fail "no $file"
+done
+says "eval accuracy"
+says "gradient"
+grep -q 'step 10/10  loss .*  accuracy .*  simulated .*  ETA 0:00' err || fail "no line of progress: $(cat err)"
+cp out table
+/usr/bin/python3 - <<'PYTHON' || fail "log, table and statistics disagree"
+import csv, json
+rows = list(csv.DictReader(open("a.csv")))
+assert [int(row["step"]) for row in rows] == list(range(1, 11)) and set(rows[0]) == {"step", "loss", "accuracy"}
+assert sum(float(row["loss"]) for row in rows[5:]) < 0.7 * sum(float(row["loss"]) for row in rows[:5]), rows
+stats = json.load(open("a.json"))
+training = stats["values"]["training"]
+sizes = [16, 16, 16, 16, 6]
+loss = sum(float(row["loss"]) * size for row, size in zip(rows[5:], sizes)) / 70
+accuracy = sum(float(row["accuracy"]) * size for row, size in zip(rows[5:], sizes)) / 70
+assert training["steps"] == 10 and abs(training["loss"] - loss) < 1e-6 and abs(training["accuracy"] - accuracy) < 1e-6
+assert training["nonfinite"] == 0
+words = open("table").read().splitlines()[2].split()
+assert words[:2] == ["2", "10"] and abs(float(words[2]) - loss) < 1e-4 and words[3] == "%.2f%%" % (100 * accuracy)
+assert words[5] == "%.2f%%" % (100 * training["eval_accuracy"]), words
+layers = stats["layers"]
+assert {layer["phase"] for layer in layers} == {"forward", "backward", "gradient"}
+for layer in layers:
+    assert layer["cycles"] == layer["compute_cycles"] + sum(layer["stall_cycles"].values()), layer
+total = stats["total"]
+assert total["accel_cycles"] == sum(layer["cycles"] for layer in layers) + total["idle_cycles"]
+assert total["macs"] == sum(layer["macs"] for layer in layers)
+for key in ("read_bytes", "write_bytes"):
+    assert stats["memory"][key] == sum(layer["dram_" + key] for layer in layers), key
+PYTHON
+
+# The first epoch's convolutions cost what the closed forms say: 18 passes of four images (16, 16, 16, 16, 6: one is
+# short).
+expect 0 train "$network" $set --batch 16 --timing-only --stats forms.json -q
+/usr/bin/python3 - <<'PYTHON' || fail "closed forms"
+import json
+cycles = {(layer["name"], layer["phase"]): layer["compute_cycles"] for layer in json.load(open("forms.json"))["layers"]}
+passes, images = 4 * 4 + 2, 70
+assert cycles["conv1", "forward"] == passes * 1 * 1 * 64 * 3
+assert cycles["conv2", "forward"] == passes * 16 * 1 * 16 * 3
+assert cycles["conv2", "backward"] == passes * 32 * 1 * 16 * 3
+assert cycles["conv1", "gradient"] == images * 1 * 1 * 3 * 64
+assert cycles["conv2", "gradient"] == images * 4 * 1 * 3 * 16
+assert cycles["fc", "forward"] == passes * 128
+assert cycles["fc", "backward"] == passes * 10 * 4
+assert cycles["fc", "gradient"] == images * 32
+PYTHON
+
+# ---- the same again, on the other core, without arithmetic ----
+
+again() {
+    # shellcheck disable=SC2086
+    expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 2 --batch 16 --lr 0.05 --seed 3 -q "$@"
+}
+same_stats() {
+    /usr/bin/python3 - "$@" <<'PYTHON' || fail "statistics of $1 and $2 differ"
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:3])
+for stats in (a, b):
+    for key in ["wall_seconds"] + sys.argv[3:]:
+        stats.pop(key, None)
+assert a == b, [key for key in a if a[key] != b.get(key)]
+PYTHON
+}
+again -o b.onnx --log b.csv --stats b.json --checkpoint b.check
+for end in onnx csv check; do
+    cmp -s a.$end b.$end || fail "a.$end and b.$end differ"
+done
+same_stats a.json b.json
+again --cpu host -o b.onnx --log b.csv
+cmp -s a.onnx b.onnx || fail "--cpu host learns something else"
+cmp -s a.csv b.csv || fail "--cpu host logs something else"
+again --timing-only -o t.onnx --stats t.json
+absent t.onnx
+same_stats a.json t.json values
+again --dataset idx:images.gz,labels -o b.onnx
+cmp -s a.onnx b.onnx || fail "gzip files teach something else"
+again --rounding nearest -o b.onnx
+cmp -s a.onnx b.onnx && fail "--rounding changes nothing"
+again --seed 4 -o b.onnx
+cmp -s a.onnx b.onnx && fail "--seed changes nothing"
+
+# ---- checkpoints ----
+
+# shellcheck disable=SC2086
+expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 1 --batch 16 --lr 0.05 --seed 3 -q \
+    --checkpoint half.check
+again --resume half.check -o b.onnx --checkpoint b.check
+cmp -s a.onnx b.onnx || fail "a resumed run learns something else"
+cmp -s a.check b.check || fail "a resumed run's checkpoint differs"
+# In the midst of an epoch.
+again --steps 3 --checkpoint half.check
+again --resume half.check --checkpoint half.check -o b.onnx --log rest.csv
+cmp -s a.onnx b.onnx || fail "a run resumed within an epoch learns something else"
+[ "$(sed -n 2p rest.csv | cut -d, -f1)" = 4 ] || fail "a resumed log begins at $(sed -n 2p rest.csv)"
+
+# A signal: the step is brought to its end, nothing but the checkpoint and what is marked as partial stays behind.
+interrupt() {
+    # shellcheck disable=SC2086
+    "$CNNVP" train "$network" $set --epochs 100000 --batch 16 --lr 0.05 --seed 3 -q "$@" >out 2>err &
+    pid=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        sleep 0.2
+        [ ! -s live.check ] || break
+    done
+    kill -s "$signal" $pid
+    wait $pid
+    status=$?
+}
+for signal in INT TERM; do
+    rm -f live.check
+    interrupt -o never.onnx --stats part.json --checkpoint live.check --checkpoint-every 3
+    [ $status -eq 1 ] || fail "status $status after SIG$signal"
+    grep -q 'cnnvp: interrupted after step [0-9]*; --resume live.check goes on from there' err || fail "$(cat err)"
+    absent never.onnx
+    grep -q '"partial": true' part.json || fail "statistics are not marked as partial"
+done
+steps=$(sed -n 's/.*after step \([0-9]*\);.*/\1/p' err)
+expect 0 train "$network" $set --epochs 100000 --steps $((steps + 2)) --batch 16 --lr 0.05 --seed 3 -q \
+    --resume live.check -o b.onnx
+expect 0 train "$network" $set --epochs 100000 --steps $((steps + 2)) --batch 16 --lr 0.05 --seed 3 -q -o c.onnx
+cmp -s b.onnx c.onnx || fail "an interrupted run learns something else"
+interrupt -o never.onnx
+[ $status -eq 1 ] || fail "status $status after SIG$signal without a checkpoint"
+absent never.onnx
+
+for wrong in "head -c 100 a.check" "cat a.onnx" "head -c 1000 /dev/zero" "true"; do
+    $wrong >bad.check
+    refused 2 "bad.check: " train "$network" $set --batch 16 --seed 3 --resume bad.check
+done
+cp a.check bad.check
+printf 'x' | dd of=bad.check bs=1 seek=3000 conv=notrunc 2>/dev/null
+refused 2 "the checkpoint is damaged" train "$network" $set --epochs 2 --batch 16 --seed 3 --resume bad.check
+refused 2 "a.check: " train "$network" $set --epochs 2 --batch 16 --seed 4 --resume a.check
+refused 2 "a.check: " train "$network" $set --epochs 2 --batch 8 --seed 3 --resume a.check
+refused 2 "a.check: " train "$network" --dataset idx:test_images,test_labels --epochs 2 --batch 16 --seed 3 \
+    --resume a.check
+
+# ---- what was learned is of use ----
+
+for platform in nfu trainer; do
+    expect 0 run a.onnx -p $platform -i images.npy --labels labels.npy --images 20
+    says "top-1"
+done
+
+# ---- bad input ----
+
+refused 2 "--dataset is missing" train "$network"
+refused 2 "NETWORK.onnx is missing" train
+refused 2 "absent: No such file" train "$network" --dataset idx:absent,labels
+refused 2 "cut off in image 69 of 70" train "$network" --dataset idx:cut,labels -o x.onnx --log x.csv \
+    --checkpoint x.check
+absent x.onnx x.csv x.check
+refused 2 "label 11 of image 5 is out of range; the network has 10 classes" train "$network" --dataset idx:images,wrong
+refused 2 "wide: its images have 1 channels of 9 x 8; the network takes 1 of 8 x 8" \
+    train "$network" --dataset idx:wide,labels
+refused 2 "idx:IMAGES,LABELS or cifar10:FILE" train "$network" --dataset mnist
+refused 2 "cut off in image 69" train "$network" $set --eval idx:cut,labels
+refused 2 "absent.onnx" train absent.onnx $set
+refused 2 "trainer" train "$network" $set -p nfu
+refused 2 "\"1.5\" is not a number from 0 and below 1" train "$network" $set --momentum 1.5
+refused 2 "\"nan\" is not a number above 0" train "$network" $set --lr nan
+refused 2 "is not one of range, standard" train "$network" $set --bn layer
+refused 2 "is not a whole number" train "$network" $set --batch 0
+refused 2 "is not a whole number" train "$network" $set --epochs 0
+refused 2 "--checkpoint-every needs --checkpoint" train "$network" $set --checkpoint-every 2
+refused 2 "--log needs the values" train "$network" $set --timing-only --log x.csv
+refused 2 "cannot be written" train "$network" $set -o absent/x.onnx
+refused 2 "cannot be written" train "$network" $set --checkpoint absent/x.check
+cp "$network" own.onnx
+refused 2 "own.onnx" train own.onnx $set -o own.onnx
+cmp -s "$network" own.onnx || fail "the network was overwritten"
+# What no file may have ends training with a word of it; what else is not finite is told.
+refused 1 "are not finite: no network can be written" \
+    train "$network" $set --batch 16 --epochs 5 --lr 1000 -o x.onnx --log x.csv
+absent x.onnx
+[ "$(wc -l <x.csv)" -eq 26 ] || fail "the log of a training that went astray: $(cat x.csv)"
+rm -f x.csv
+expect 0 train "$network" $set --batch 16 --epochs 5 --lr 1000 --stats x.json
+says "not finite "
+grep -A 3 '"nonfinite": {' x.json | grep -q ': [1-9]' || fail "no layer has values that are not finite"
+
+# A sweep over training, by the loss it ends with; accuracy may be an objective too.
+cat >sweep.yaml <<YAML
+command: train
+network: $network
+platform: trainer
+options: {dataset: "idx:images,labels", cpu: host, batch: 16, limit: 32, lr: [0.01, 0.05]}
+parameters: {pe_array.cols: [16, 32]}
+objectives: [values.training.loss, -values.training.accuracy, total.accel_cycles]
+YAML
+expect 0 sweep sweep.yaml -o sweep.sqlite -j 2 --export sweep.csv
+/usr/bin/python3 - <<'PYTHON' || fail "sweep: $(head -c 600 sweep.csv)"
+import csv
+rows = list(csv.DictReader(open("sweep.csv")))
+assert len(rows) == 4 and all(row["status"] == "ok" for row in rows), rows
+assert len({row["values.training.loss"] for row in rows}) == 2 and len({row["total.accel_cycles"] for row in rows}) == 2
+PYTHON
+
+# A batch larger than the data set is one short step; a time limit fails the run.
+expect 0 train "$network" $set --batch 1000 --log x.csv -q
+[ "$(wc -l <x.csv)" -eq 2 ] || fail "$(cat x.csv)"
+refused 1 "--max-time was reached at 100 us of simulated time: " train "$network" $set --max-time 100us -o x.onnx
+absent x.onnx
+finish

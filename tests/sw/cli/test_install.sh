@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# An installed copy that was moved afterwards: the program finds its presets and guest program from any folder, and a C
+# program builds against the library by pkg-config and by CMake. BUILD is the build folder.
+. "$SOURCE/tests/support/lib.sh"
+
+cmake --install "$BUILD" --prefix "$work/first" >install.log || fail "cmake --install"
+mv first moved
+# Where something is not built nothing is installed: the same scripts, looking for one file elsewhere.
+sed "s#$BUILD/lib/libcnnvp.a#$work/none.a#" "$BUILD/cmake/check_built.cmake" >check_built.cmake
+sed "s#$BUILD/cmake/check_built.cmake#$work/check_built.cmake#" "$BUILD/cmake_install.cmake" >partial.cmake
+cmake -DCMAKE_INSTALL_PREFIX="$work/partial" -P partial.cmake >partial.log 2>&1 && fail "an incomplete build is installed"
+grep -q 'none.a is not built' partial.log && [ ! -e partial ] || fail "an incomplete build: $(cat partial.log)"
+[ -s moved/share/doc/cnnvp/LICENSE ] && [ -s moved/share/cnnvp/examples/own_unit/adder.c ] || fail "no licence or examples"
+CNNVP=$work/moved/bin/cnnvp
+[ -x "$CNNVP" ] || fail "no program"
+[ -s moved/share/cnnvp/cnnvp_guest.elf ] || fail "no guest program"
+for header in cnnvp.h cnnvp_network.h cnnvp_asm.h cnnvp_memory.h cnnvp_model.h cnnvp_command.h; do
+    [ -s moved/include/cnnvp/$header ] || fail "no $header"
+done
+if command -v help2man >/dev/null && [ -e "$BUILD/man/cnnvp.1" ]; then
+    for command in $("$CNNVP" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        [ -s "$BUILD/man/cnnvp-$command.1" ] || fail "no manual page of $command"
+    done
+fi
+mkdir elsewhere && cd elsewhere || exit 1
+expect 0 check nfu
+expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" --timing-only
+if grep -rlF "$work/first" "$work/moved"; then
+    fail "an installed file holds the prefix"
+fi
+
+cat >drive.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <cnnvp.h>
+int main(int argc, char **argv)
+{
+    struct cnnvp_error error;
+    cnnvp_config *config = NULL;
+    cnnvp_platform *platform = NULL;
+    const struct cnnvp_platform_options options = {.struct_size = sizeof options};
+    uint64_t rows = 0;
+    uint32_t word = 0x12345678, back = 0;
+    if (cnnvp_config_new(argv[1], &config, &error) || cnnvp_config_set(config, "pe_array.rows=4", &error) ||
+        cnnvp_config_resolve(config, &error) || cnnvp_config_get(config, "pe_array.rows", &rows, NULL) ||
+        cnnvp_platform_new(config, &options, &platform, &error))
+        return fprintf(stderr, "%d: %s\n", argc, error.text), 1;
+    if (cnnvp_platform_write(platform, 0x80001000, &word, 4) || cnnvp_platform_read(platform, 0x80001000, &back, 4))
+        return 2;
+    cnnvp_platform_free(platform);
+    cnnvp_config_free(config);
+    return rows == 4 && back == word ? 0 : 3;
+}
+C
+pc=$(dirname "$(find "$work/moved" -name cnnvp.pc)")
+preset=$work/moved/share/cnnvp/presets/nfu.yaml
+PKG_CONFIG_PATH=$pc${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046
+cc -std=c11 drive.c $(pkg-config --cflags --libs cnnvp) -o drive ||
+    fail "no build by pkg-config"
+./drive "$preset" || fail "the program built by pkg-config: status $?"
+
+systemc() { ldd "$1" | sed -n 's/.*\(libsystemc[^ ]* => [^ ]*\).*/\1/p'; }
+[ "$(systemc drive)" = "$(systemc "$CNNVP")" ] && [ "$(systemc "$CNNVP")" = "$(systemc "$BUILD/bin/cnnvp")" ] ||
+    fail "SystemC of the build, the installed copy, the program: $(systemc "$BUILD/bin/cnnvp"), $(systemc "$CNNVP")" \
+        "$(systemc drive)"
+
+cat >CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.20)
+project(drive C CXX)
+find_package(cnnvp REQUIRED)
+add_executable(drive drive.c)
+set_target_properties(drive PROPERTIES LINKER_LANGUAGE CXX)
+target_link_libraries(drive PRIVATE cnnvp::cnnvp)
+CMAKE
+cmake -G Ninja -S . -B build -DCMAKE_PREFIX_PATH="$work/moved" >cmake.log 2>&1 && cmake --build build >>cmake.log 2>&1 ||
+    fail "no build by CMake: $(tail -n 20 cmake.log)"
+build/drive "$preset" || fail "the program built by CMake: status $?"
+finish

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The README and all folders' pages, done as written: each command block, in order, on what the text before it leaves. A C
+# or YAML block whose first line names a file is that file. Left out: the two commands at the top, which run this, and
+# what stands behind <!-- not run: REASON -->.
+. "$SOURCE/tests/support/lib.sh"
+HOME=$work/home
+export HOME
+mkdir "$HOME"
+build=$(dirname "$(dirname "$CNNVP")")
+
+# blocks PAGE: files 01.sh, 02.c, ... in `blocks`, one for each block of the page.
+blocks() {
+    rm -rf "$work/blocks"
+    mkdir "$work/blocks"
+    awk -v folder="$work/blocks" '
+        /^```(sh|c|yaml)$/ && !skip { inside = 1; file = sprintf("%s/%02d.%s", folder, ++count, substr($0, 4)); next }
+        /^```$/ { inside = 0 }
+        inside { print >file }
+        { skip = /^<!-- not run: .* -->$/ }' "$1"
+}
+
+# follow PAGE: in the current folder.
+follow() {
+    blocks "$1"
+    for block in "$work"/blocks/*; do
+        [ -e "$block" ] || continue # a page without any
+        case $block in
+        *.sh)
+            grep -q '^scripts/quickstart.sh' "$block" && continue
+            done_blocks=$((done_blocks + 1))
+            timeout -k 10 300 sh -e "$block" >"$work/block.log" 2>&1 </dev/null ||
+                fail "$1: $(cat "$block"): status $?: $(tail -c 600 "$work/block.log")"
+            ;;
+        *)
+            name=$(head -n 1 "$block" | sed -E 's|^(/\*\|#) ([A-Za-z0-9_.]+).*|\2|')
+            case $name in
+            *.c | *.yaml) cp "$block" "$name" ;;
+            *) fail "$1: a block whose first line names no file: $(head -n 1 "$block")" ;;
+            esac
+            ;;
+        esac
+    done
+}
+
+done_blocks=0
+mkdir checkout
+cd checkout || exit 1
+for part in c_api scripts sw; do
+    ln -s "$SOURCE/$part" $part
+done
+ln -s "$build" build
+[ -e build/digits/test_labels.npy ] || /usr/bin/python3 scripts/make_digits.py build/digits
+follow "$SOURCE/README.md"
+[ $done_blocks -ge 7 ] || fail "only $done_blocks blocks of the README have commands"
+words=$(awk '/^```/ { inside = !inside; next } !inside' "$SOURCE/README.md" | wc -w)
+[ "$words" -le 900 ] || fail "the README has $words words outside of code, 900 are enough"
+[ -s run.html ] && [ -s sweep.html ] || fail "the pages are not there"
+
+# Folders' pages go on from there: they too begin at the tree's root.
+(cd "$SOURCE" && find . -name 'build*' -prune -o -path ./scripts/examples -prune -o -path './*/README.md' -print) |
+    sort >pages
+[ "$(wc -l <pages)" -ge 10 ] || fail "where are the folders' pages? $(cat pages)"
+while read -r page; do
+    follow "$SOURCE/$page"
+done <pages
+
+# The examples, with the copy that the README has installed.
+PATH=$HOME/cnnvp/bin:$PATH
+PKG_CONFIG_PATH=$(dirname "$(find "$HOME/cnnvp" -name cnnvp-model.pc)")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+export PATH PKG_CONFIG_PATH
+CNNVP_PRESETS=$(pkg-config --variable=presets cnnvp) CNNVP_GUEST=$(pkg-config --variable=guest cnnvp)
+export CNNVP_PRESETS CNNVP_GUEST
+for example in own_unit own_guest own_array own_memory; do
+    mkdir "$work/$example"
+    cd "$work/$example" || exit 1
+    cp "$SOURCE/scripts/examples/$example"/* "$SOURCE/scripts/networks/lenet5.onnx" .
+    follow "$SOURCE/scripts/examples/$example/README.md"
+done
+finish

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# cnnvp diff, and run --csv.
+. "$SOURCE/tests/support/lib.sh"
+network=$SOURCE/scripts/networks/lenet5.onnx
+
+expect 0 run "$network" --timing-only -q --stats a.json --csv a.csv
+expect 0 run "$network" --timing-only -q --stats same.json
+expect 0 run "$network" --timing-only -q --stats b.json -s pe_array.rows=16 -s dram.preset=ddr3-1600
+
+# The table of layers says what the statistics say.
+[ "$(wc -l <a.csv)" = "$(($(sqlite3 :memory: "select json_array_length(json(readfile('a.json')), '\$.layers')") + 1))" ] ||
+    fail "lines of a.csv"
+head -1 a.csv | grep -q '^index,name,op,phase,macs,start_ps,end_ps,cycles,compute_cycles,stall_cycles.bias,.*,dram_write_bytes,dram_burst_bytes,energy_pj$' ||
+    fail "head: $(head -1 a.csv)"
+sum=$(cut -d, -f8 a.csv | tail -n +2 | paste -sd+ | bc 2>/dev/null || echo none)
+wanted=$(sqlite3 :memory: "select sum(json_extract(value, '\$.cycles')) from json_each(json(readfile('a.json')), '\$.layers')")
+[ "$sum" = none ] || [ "$sum" = "$wanted" ] || fail "cycles of a.csv: $sum, not $wanted"
+
+expect 0 diff a.json same.json
+says "no differences"
+expect 0 diff a.json b.json --csv d.csv
+says "units.pe_array.rows"
+says "ddr3-1600"
+says "layer C1"
+cycles_a=$(sqlite3 :memory: "select json_extract(readfile('a.json'), '\$.total.accel_cycles')")
+cycles_b=$(sqlite3 :memory: "select json_extract(readfile('b.json'), '\$.total.accel_cycles')")
+grep -q "accel_cycles  *$cycles_a  *$cycles_b  *$(printf '%+d' $((cycles_b - cycles_a))) " out || fail "totals: $(grep accel_cycles out)"
+grep -q "^total,accel_cycles,$cycles_a,$cycles_b,$(printf '%+d' $((cycles_b - cycles_a)))$" d.csv || fail "totals in d.csv"
+grep -q "^total,macs,.*,+0$" d.csv || fail "d.csv lacks what is equal"
+
+# Totals come first, and what is below the threshold is counted.
+[ "$(head -1 out)" = summary ] || fail "first line: $(head -1 out)"
+all=$(wc -l <out)
+expect 0 diff a.json b.json --threshold 20
+grep -q "^[0-9]* numbers differ by less than 20 %$" out || fail "no count: $(tail -1 out)"
+[ "$(wc -l <out)" -lt "$all" ] || fail "the threshold leaves nothing out"
+expect 0 diff a.json b.json --threshold 0
+grep -q "differ by less" out && fail "a threshold of 0 leaves something out"
+refused 2 "is not a number from 0" diff a.json b.json --threshold -1
+
+# Differences have no more digits than what they are of.
+sed 's/"total_pj": [0-9.]*/"total_pj": 3323684.47/' a.json >x.json
+sed 's/"total_pj": [0-9.]*/"total_pj": 3301700.955/' a.json >y.json
+expect 0 diff x.json y.json --csv d.csv
+grep -q "^energy,total_pj,3323684.47,3301700.955,-21983.515$" d.csv || fail "energy: $(grep total_pj d.csv)"
+
+# Another network: layers of one side only.
+expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only -q --stats m.json
+expect 0 diff a.json m.json
+says "the networks differ: lenet5.onnx and mixed.onnx"
+says "layer F6"
+
+echo '{"schema": 3' >bad.json
+refused 2 "bad.json:" diff a.json bad.json
+echo '{}' >empty.json
+refused 2 "is no statistics file" diff empty.json a.json
+refused 2 "cannot be read" diff a.json nosuch.json
+refused 2 "A.json and B.json are expected" diff a.json
+refused 2 "not also" diff a.json b.json m.json
+refused 2 "--csv" diff a.json b.json --csv nosuch/x.csv
+finish

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A database of 10 000 points, and a run of many spans: the page is made, opens in a browser, and holds their numbers. Prints how long it takes; fails
+# only where it takes many times what it should on a machine with nothing else to do.
+. "$SOURCE/tests/support/lib.sh"
+cat >spec.yaml <<END
+network: $SOURCE/scripts/networks/lenet5.onnx
+options: {timing_only: true}
+parameters: {pe_array.rows: [2, 4, 8, 16], pe_array.cols: [2, 4, 8, 16], dram.preset: [ddr3-1600, ddr4-2400]}
+objectives: [total.time_ps, energy.total_pj]
+END
+expect 0 sweep spec.yaml -o r.sqlite -j 2 -q
+/usr/bin/python3 - <<'END' || fail "no large database"
+import json, random, sqlite3
+database = sqlite3.connect("r.sqlite")
+points = database.execute("select status, params, stats, error, seconds from points order by key").fetchall()
+assert len(points) == 32
+random.seed(1)
+database.execute("delete from points")
+for i in range(10000):
+    status, params, stats, error, seconds = points[i % 32]
+    params, stats = json.loads(params), json.loads(stats)
+    params["instruction.queue_depth"] = 64 + i // 32
+    stats["total"]["time_ps"] = round(stats["total"]["time_ps"] * random.uniform(.9, 1.1))
+    stats["energy"]["total_pj"] = round(stats["energy"]["total_pj"] * random.uniform(.9, 1.1), 3)
+    database.execute("insert into points values(?, ?, ?, ?, ?, ?)",
+                     (f"{i * 7919:032x}", status, json.dumps(params), json.dumps(stats), error, seconds))
+database.commit()
+END
+begin=$(date +%s%N)
+expect 0 report r.sqlite -o sweep.html
+made=$((($(date +%s%N) - begin) / 1000000))
+echo "10 000 points: page made in $made ms, $(wc -c <sweep.html) bytes"
+[ $made -lt 30000 ] || fail "the page took $made ms"
+expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -n 1000 --timing-only -q --report run
+expect 0 report run -o run.html
+sed -e '/^<\/body><\/html>$/d' run.html >used.html
+{
+    cat "$HERE/use_timeline.html"
+    echo "</body></html>"
+} >>used.html
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
+    finish
+    echo "skipped: no browser (chromium) for what the page does there; all else passed"
+    exit 77
+}
+least=999999
+for try in 1 2 3; do
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --enable-logging=stderr \
+        --dump-dom "file://$work/sweep.html" >sweep.dom 2>sweep.log
+    grep -q CONSOLE sweep.log && fail "$(grep CONSOLE sweep.log | head -3)"
+    ready=$(sed -n 's/.*<body data-ready="\([0-9]*\)".*/\1/p' sweep.dom | head -n 1)
+    [ "${ready:-$least}" -lt "$least" ] && least=$ready
+done
+echo "ready $least ms after the browser began to open it, at the best of $try"
+[ $least -lt 10000 ] || fail "the page took $least ms"
+timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --enable-logging=stderr \
+    --dump-dom "file://$work/used.html" >used.dom 2>used.log
+grep -q CONSOLE used.log && fail "$(grep CONSOLE used.log | head -3)"
+used=$(sed -n 's/.*<body [^>]*data-used="\([^"]*\)".*/\1/p' used.dom | head -n 1)
+echo "the timeline of a run of 1000 images $used"
+case $used in works*) ;; *) fail "the timeline does not do what it should" ;; esac
+/usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
+finish

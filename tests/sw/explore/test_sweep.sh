@@ -1,0 +1,297 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# cnnvp sweep end to end: results, resuming after kills, the cache, two drivers, full disks.
+. "$SOURCE/tests/support/lib.sh"
+network=$SOURCE/scripts/networks/lenet5.onnx
+
+query() {
+    sqlite3 r.sqlite "$1"
+}
+
+cat >grid.yaml <<END
+command: run
+network: $network
+platform: nfu
+options: {timing_only: true}
+parameters:
+  pe_array.rows: [4, 8, 16]
+  pe_array.cols: {log2: [4, 16]}
+  dram.preset: [ddr3-1600, ddr4-2400]
+constraints: ["pe_array.rows >= pe_array.cols"]
+objectives: [total.time_ps, energy.total_pj, area.total_um2]
+END
+
+# The table is the one that users script against.
+expect 0 sweep grid.yaml -o r.sqlite -j 2 --export a.csv --pareto
+says "the constraints allow 12 of 18 combinations"
+says "12 points: 12 ok, 0 failed; 0 were in r.sqlite already"
+says "energy.total_pj"
+columns="key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, seconds REAL"
+[ "$(query '.schema points')" = "CREATE TABLE points($columns);" ] ||
+    fail "schema: $(query '.schema points')"
+[ "$(query "select count(*) from points where status = 'ok' and length(key) = 32 and error is null and seconds > 0")" = 12 ] ||
+    fail "rows of a grid"
+[ "$(query "select count(distinct json_extract(params, '\$.\"pe_array.rows\"')) from points")" = 3 ] || fail "params"
+[ "$(query "select params from points order by params limit 1")" = \
+    '{"pe_array.rows":16,"pe_array.cols":16,"dram.preset":"ddr3-1600"}' ] ||
+    fail "params: $(query "select params from points order by params limit 1")"
+[ "$(wc -l <a.csv)" = 13 ] || fail "lines of a.csv"
+absent r.sqlite.work
+
+# A point is what `cnnvp run` says of it, whatever its worker has run before.
+for shape in 4x4 8x4 8x8 16x4 16x8 16x16; do
+    for part in ddr3-1600 ddr4-2400; do
+        rows=${shape%x*} cols=${shape#*x}
+        expect 0 run "$network" --timing-only -q -s pe_array.rows=$rows -s pe_array.cols=$cols -s dram.preset=$part \
+            --stats one.json
+        params="{\"pe_array.rows\":$rows,\"pe_array.cols\":$cols,\"dram.preset\":\"$part\"}"
+        own=$(query "select json_remove(stats, '\$.wall_seconds') from points where params = '$params'")
+        theirs=$(sqlite3 :memory: "select json_remove(readfile('one.json'), '\$.wall_seconds')")
+        [ -n "$own" ] && [ "$own" = "$theirs" ] || fail "statistics of $shape with $part differ from those of run"
+    done
+done
+
+# Plans by trial: with --cpu host too the point is what `cnnvp run` says of it.
+cat >tune.yaml <<END
+network: $network
+platform: window
+options: {timing_only: true, tune: [true, false], cpu: [iss, host]}
+parameters: {dma.outstanding: [1]}
+END
+expect 0 sweep tune.yaml -o tune.sqlite -j 2
+says "4 points: 4 ok, 0 failed"
+for cpu in iss host; do
+    expect 0 run "$network" -p window -s dma.outstanding=1 --timing-only --tune --cpu $cpu -q --stats one.json
+    own=$(sqlite3 tune.sqlite "select json_extract(stats, '\$.total.time_ps', '\$.memory.read_bytes') from points
+        where params like '%\"tune\":true%' and params like '%$cpu%'")
+    theirs=$(sqlite3 :memory: "select json_extract(readfile('one.json'), '\$.total.time_ps', '\$.memory.read_bytes')")
+    [ -n "$own" ] && [ "$own" = "$theirs" ] || fail "tuned with --cpu $cpu: $own, not $theirs"
+done
+[ "$(sqlite3 tune.sqlite "select count(distinct json_extract(stats, '\$.total.accel_cycles')) from points
+    where params like '%iss%'")" = 2 ] || fail "tuning a point changes nothing"
+
+# Again: nothing runs, nothing changes. With one worker: the same.
+before=$(query "select group_concat(key || seconds) from points order by key")
+expect 0 sweep grid.yaml -o r.sqlite -j 2 --export b.csv
+says "12 were in r.sqlite already"
+[ "$before" = "$(query "select group_concat(key || seconds) from points order by key")" ] || fail "a finished point ran again"
+cmp -s a.csv b.csv || fail "the export of the cache differs"
+expect 0 sweep grid.yaml -o other.sqlite -j 1 --export c.csv
+cmp -s a.csv c.csv || fail "one worker gives other results than two"
+
+# What follows from other parameters: derived, in order, with the same result as setting it.
+cat >derived.yaml <<END
+network: $network
+options: {timing_only: true}
+parameters: {pe_array.rows: [4, 8, 16]}
+derive: {pe_array.cols: pe_array.rows, input_buffer.width_words: "pe_array.rows * pe_array.cols"}
+constraints: ["input_buffer.width_words < 200"]
+END
+expect 0 sweep derived.yaml -o derived.sqlite -q
+[ "$(sqlite3 derived.sqlite "select params from points order by params desc limit 1")" = \
+    '{"pe_array.rows":8,"pe_array.cols":8,"input_buffer.width_words":64}' ] || fail "derived parameters"
+expect 0 run "$network" --timing-only -q -s pe_array.rows=4 -s pe_array.cols=4 -s input_buffer.width_words=16 --stats four.json
+[ "$(sqlite3 derived.sqlite "select json_extract(stats, '\$.total.accel_cycles') from points
+    where json_extract(params, '\$.\"pe_array.rows\"') = 4")" = \
+    "$(sqlite3 :memory: "select json_extract(readfile('four.json'), '\$.total.accel_cycles')")" ] || fail "a derived point"
+expect 0 sweep derived.yaml -o derived.sqlite
+says "the constraints allow 2 of 3 combinations"
+sed 's#pe_array.cols: pe_array.rows#pe_array.colz: 1#' derived.yaml >wrong.yaml
+refused 2 'wrong.yaml:4:10: derive: the platform has no parameter "pe_array.colz"' sweep wrong.yaml -o w.sqlite
+sed 's#pe_array.cols: pe_array.rows#pe_array.rows: 1#' derived.yaml >wrong.yaml
+refused 2 "wrong.yaml:4:10: derive: " sweep wrong.yaml -o w.sqlite
+sed 's#pe_array.cols: pe_array.rows#pe_array.cols: pe_array.rows / 3#' derived.yaml >wrong.yaml
+expect 1 sweep wrong.yaml -o w.sqlite -q
+sqlite3 w.sqlite "select error from points" | grep -q "wrong.yaml:4:.*is 1.33333 for a point; a parameter is a whole number" ||
+    fail "a fraction: $(sqlite3 w.sqlite "select error from points")"
+
+# Networks have fronts of their own, and none crowds another out of a population: the small one is better in all.
+small=$SOURCE/tests/data/zoo/add_full.onnx
+for only in "$network" "$small"; do
+    sed "s#^network:.*#network: $only#" grid.yaml >one.yaml
+    expect 0 sweep one.yaml -o front.sqlite -j 2 -q --pareto
+    sed -e 1d -e "s#^ *#$only #" -e 's/  */ /g' out >>fronts
+done
+sed "s#^network:.*#network: [$network, $small]#" grid.yaml >networks.yaml
+expect 0 sweep networks.yaml -o front.sqlite -j 2 -q --pareto
+sed -e 1d -e 's/  */ /g' out >both
+[ "$(wc -l <fronts)" -gt 2 ] && cmp -s fronts both || fail "fronts of two networks: $(cat both)"
+echo 'search: {nsga2: {population: 8, generations: 8}}' >>networks.yaml
+sed -i -e 's/pe_array.rows: .*/pe_array.rows: {from: 1, to: 64, step: 1}/' -e '/^constraints/d' networks.yaml
+expect 0 sweep networks.yaml -o crowd.sqlite -j 2 -q --seed 4
+large=$(sqlite3 crowd.sqlite "select count(*) from points where json_extract(params, '\$.network') = '$network'")
+[ "$large" -ge 24 ] && [ "$large" -le 40 ] || fail "$large of 64 points of nsga2 are the large network's"
+
+# Another sweep uses the points, and adds its parameters to them.
+sed -e 's/^constraints.*//' -e 's/^  dram.preset.*/  dram.preset: [ddr4-2400]\n  vector.lanes: [16]/' grid.yaml >wide.yaml
+expect 0 sweep wide.yaml -o r.sqlite -j 2
+says "9 points: 9 ok, 0 failed; 6 were in r.sqlite already"
+[ "$(query "select count(*) from points where json_extract(params, '\$.\"vector.lanes\"') = 16")" = 9 ] || fail "params of the cache"
+
+# A point that fails is recorded and does not stop the others; it does not run again unless told.
+cat >fails.yaml <<END
+network: $network
+options: {timing_only: true, max_time: [10us, 1s]}
+parameters: {pe_array.rows: [4, 8]}
+END
+expect 0 sweep fails.yaml -o fails.sqlite
+says "4 points: 2 ok, 2 failed"
+[ "$(sqlite3 fails.sqlite "select count(*) from points where status = 'failed' and stats is null and error like '%max_time%'")" = 2 ] ||
+    fail "failed points"
+expect 0 sweep fails.yaml -o fails.sqlite
+says "4 were in fails.sqlite already"
+expect 0 sweep fails.yaml -o fails.sqlite --retry-failed
+says "2 were in fails.sqlite already"
+sed -i 's/10us, 1s/10us/' fails.yaml
+refused 1 "all 2 points failed" sweep fails.yaml -o fails2.sqlite
+
+# A point that crashes is one failed point, also the first one, whose statistics objectives are checked against. Somebody
+# else's unit has a process for each point: its globals may be dirty.
+cat >breaker.yaml <<END
+platform: with-breaker
+base: nfu
+units: {breaker: {model: "$BREAKER:breaker", at: 0x10040000, idle: true}}
+END
+cat >crash.yaml <<END
+network: $network
+platform: breaker.yaml
+options: {timing_only: true}
+parameters: {breaker.end: [1, 0, 2, 3], pe_array.rows: [4, 8]}
+objectives: [total.time_ps]
+END
+expect 0 sweep crash.yaml -o crash.sqlite -j 1
+says "8 points: 4 ok, 4 failed"
+[ "$(sqlite3 crash.sqlite "select error, count(*) from points where status = 'failed' group by error order by error")" = \
+    "the worker ended with status 7, 1 time(s)|2
+the worker was ended by signal 6, 1 time(s)|2" ] || fail "points that crash: $(sqlite3 crash.sqlite 'select error from points')"
+absent crash.sqlite.work
+# What a unit leaves behind holds nobody up.
+sed -e 's/\[1, 0, 2, 3\]/[4, 0]/' -e 's/\[4, 8\]/[8]/' crash.yaml >leaves.yaml
+limit=40
+expect 0 sweep leaves.yaml -o leaves.sqlite -j 1
+says "2 points: 1 ok, 1 failed"
+limit=300
+
+# Searches by chance: the seed decides.
+sed -e 's/pe_array.rows: .*/pe_array.rows: {from: 1, to: 64, step: 1}/' -e '/^search/d' grid.yaml >random.yaml
+echo 'search: {random: 10}' >>random.yaml
+expect 0 sweep random.yaml -o random.sqlite --seed 5 --export r5.csv
+expect 0 sweep random.yaml -o random2.sqlite --seed 5 -j 1 --export r5b.csv
+expect 0 sweep random.yaml -o random2.sqlite --seed 6 --export r6.csv
+[ "$(wc -l <r5.csv)" = 11 ] || fail "points of a random search"
+cmp -s r5.csv r5b.csv || fail "a seed gives other points"
+cmp -s r5.csv r6.csv && fail "two seeds give the same points"
+
+sed -e 's/^search.*/search: {nsga2: {population: 8, generations: 4}}/' -e 's/^constraints.*//' random.yaml >nsga2.yaml
+expect 0 sweep nsga2.yaml -o n1.sqlite -j 2 --seed 3 --export n1.csv
+expect 0 sweep nsga2.yaml -o n1.sqlite -j 2 --seed 3 --export n2.csv
+cmp -s n1.csv n2.csv || fail "nsga2 is not resumed to the same points"
+expect 0 sweep nsga2.yaml -o n2.sqlite -j 1 --seed 3 --export n3.csv
+cmp -s n1.csv n3.csv || fail "nsga2 depends on the number of workers"
+sqlite3 n1.sqlite "select value from sweep where name = 'hypervolume'" | grep -q '"generation":4' || fail "hypervolume"
+volumes=$(sqlite3 n1.sqlite "select value from sweep where name = 'hypervolume'" | grep -o '"hypervolume":[0-9.]*' | cut -d: -f2)
+[ "$(echo "$volumes" | sort -n)" = "$volumes" ] || fail "the hypervolume shrinks: $volumes"
+
+# Wrong specifications: nothing is made.
+sed 's/pe_array.rows: /pe_array.rwos: /' grid.yaml >bad.yaml
+refused 2 'bad.yaml:6:3: the platform has no parameter "pe_array.rwos"; did you mean "pe_array.rows"?' sweep bad.yaml -o bad.sqlite
+sed 's/"pe_array.rows >=/"pe_array.row >=/' grid.yaml >bad.yaml
+refused 2 'bad.yaml:9:16: there is no parameter "pe_array.row"; did you mean "pe_array.rows"?' \
+    sweep bad.yaml -o bad.sqlite
+sed 's/time_ps/time_pq/' grid.yaml >bad.yaml
+refused 2 'did you mean "total.time_ps"' sweep bad.yaml -o bad.sqlite
+absent bad.sqlite bad.sqlite.work
+refused 2 "cannot be read" sweep nosuch.yaml -o bad.sqlite
+refused 2 "SPEC.yaml is missing" sweep -o bad.sqlite
+refused 2 "RESULTS.sqlite is missing" sweep grid.yaml
+refused 2 "nosuch/bad.sqlite cannot be written" sweep grid.yaml -o nosuch/bad.sqlite
+refused 2 "--export" sweep grid.yaml -o bad.sqlite --export nosuch/x.csv
+echo text >text.sqlite
+head -c 8192 /dev/zero | tr '\0' x >>text.sqlite
+refused 2 "text.sqlite: is not a database that" sweep grid.yaml -o text.sqlite
+sed '/^objectives/d' grid.yaml >none.yaml
+refused 2 "needs objectives" sweep none.yaml -o r.sqlite --pareto
+
+# Kill -9 of the driver, again and again: nothing finished is lost, nothing runs twice.
+sed -e 's/pe_array.rows: .*/pe_array.rows: {from: 1, to: 40, step: 1}/' -e 's/^constraints.*//' grid.yaml >long.yaml
+rounds=0 finished=0
+: >seen
+while [ $rounds -lt 60 ]; do
+    "$CNNVP" sweep long.yaml -o long.sqlite -j 2 -q >/dev/null 2>err &
+    driver=$!
+    sleep 0.3
+    kill -9 $driver 2>/dev/null || { wait $driver && finished=1; break; }
+    wait $driver 2>/dev/null
+    sqlite3 long.sqlite "select key || ' ' || seconds from points" >now 2>/dev/null
+    cat now seen | sort -u >both
+    # A key with two times would have run twice.
+    [ "$(cut -d' ' -f1 both | sort | uniq -d | wc -l)" = 0 ] || fail "a finished point ran again after a kill"
+    [ "$(cat both | wc -l)" = "$(cat now | wc -l)" ] || fail "a finished point was lost by a kill"
+    mv both seen
+    rounds=$((rounds + 1))
+done
+[ $finished = 1 ] || expect 0 sweep long.yaml -o long.sqlite -j 2 -q
+[ $rounds -gt 0 ] || fail "no driver could be killed in time"
+expect 0 sweep long.yaml -o long.sqlite -j 2
+says "240 points: 240 ok, 0 failed; 240 were in long.sqlite already"
+absent long.sqlite.work
+
+# What workers left behind is taken over: a result file that no driver has seen.
+mkdir left.sqlite.work
+key=$(query "select key from points where params like '%\"pe_array.rows\":8,\"pe_array.cols\":8,\"dram.preset\":\"ddr3-1600\"%'")
+{
+    printf '{"key":"%s","status":"ok","params":"{\\"from\\":\\"file\\"}","seconds":4321.5}\n' "$key"
+    query "select stats from points where key = '$key'"
+} >"left.sqlite.work/$key.result"
+echo half >left.sqlite.work/00000000000000000000000000000000.result
+echo half >left.sqlite.work/11111111111111111111111111111111.result.tmp
+expect 0 sweep grid.yaml -o left.sqlite -j 2 --export left.csv
+says "1 were in left.sqlite already"
+[ "$(sqlite3 left.sqlite "select seconds from points where key = '$key'")" = 4321.5 ] || fail "a result file was not taken over"
+cmp -s a.csv left.csv || fail "results after taking over differ"
+absent left.sqlite.work
+
+# Kill -9 of workers: their points run again.
+sed -e 's/timing_only: true/timing_only: true, cpu: iss, images: 1500/' grid.yaml >slow.yaml
+"$CNNVP" sweep slow.yaml -o workers.sqlite -j 2 >out 2>err &
+driver=$!
+for round in 1 2; do
+    sleep 0.4
+    for worker in $(ps -o pid= --ppid $driver 2>/dev/null); do
+        kill -9 "$worker" 2>/dev/null
+    done
+done
+# Meanwhile a second driver is refused.
+if kill -0 $driver 2>/dev/null; then
+    refused 2 "another sweep" sweep slow.yaml -o workers.sqlite
+fi
+wait $driver || fail "a sweep whose workers were killed: $(cat err)"
+[ "$(sqlite3 workers.sqlite "select count(*) from points where status = 'ok'")" = 12 ] || fail "points of killed workers"
+
+# SIGINT ends a sweep in order.
+rm -f workers.sqlite
+"$CNNVP" sweep slow.yaml -o workers.sqlite -j 2 >out 2>err &
+driver=$!
+sleep 0.5
+kill -TERM $driver 2>/dev/null
+wait $driver
+status=$?
+[ $status -eq 1 ] && grep -q "goes on from there" err || fail "SIGTERM: status $status, $(cat err)"
+expect 0 sweep slow.yaml -o workers.sqlite -j 2
+says "12 points: 12 ok"
+
+# A disk that is full, where a small one can be made.
+mkdir disk
+if mount -t tmpfs -o size=128k tmpfs disk 2>/dev/null; then
+    "$CNNVP" sweep long.yaml -o disk/r.sqlite -j 2 >out 2>err
+    status=$?
+    [ $status -eq 1 ] && grep -qi "no space left\|disk is full" err || fail "full disk: status $status, $(cat err)"
+    mount -o remount,size=64m disk
+    expect 0 sweep long.yaml -o disk/r.sqlite -j 2
+    says "240 points: 240 ok"
+    mount -o remount,ro disk
+    refused 2 "Read-only file system" sweep long.yaml -o disk/r.sqlite
+    umount disk
+fi
+
+finish
