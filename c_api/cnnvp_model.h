@@ -48,7 +48,7 @@ extern "C" {
 
 /* Another major is refused; a minor only appends members to the two tables. */
 #define CNNVP_ABI_MAJOR 2u
-#define CNNVP_ABI_MINOR 0u
+#define CNNVP_ABI_MINOR 1u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -524,6 +524,13 @@ struct cnnvp_host_ops {
 
     /* -- wiring (not from init, reset or fini) -- 1 where an initiator's port leads somewhere, 0 where it is open */
     int (*connected)(struct cnnvp_host *host, uint32_t port);
+
+    /* -- names (any) -- of the instance of that number in the platform; NULL beyond the last */
+    const char *(*instance_name)(struct cnnvp_host *host, uint32_t instance);
+
+    /* -- memory targets (any but init) -- before `complete`: bytes that crossed the memory's pins for the request, in
+     * whole bursts, for those that it asks for. A memory that has a statistic burst_bytes calls it. */
+    void (*crossed)(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes);
 };
 
 /* The index-th unit of a library, NULL after the last. `host_abi` is major << 16 | minor of the host. */

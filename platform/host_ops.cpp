@@ -215,6 +215,17 @@ struct host_ops {
         return unit.control_.recorder() && cnnvp_recorder_burst(unit.control_.recorder(), unit.instance_.number, at,
                                                                 clock, requester, tag, op, address);
     }
+
+    static const char *instance_name(cnnvp_host *host, uint32_t instance)
+    {
+        const cnnvp_resolved *resolved = of(host).control_.settings().resolved;
+        return resolved && instance < resolved->instance_count ? resolved->instances[instance].name : nullptr;
+    }
+
+    static void crossed(cnnvp_host *host, const cnnvp_request *request, uint64_t bytes)
+    {
+        of(host).crossed(request, bytes);
+    }
 };
 
 const cnnvp_host_ops *host_ops_table()
@@ -228,7 +239,8 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::wake,         host_ops::count,         host_ops::span,          host_ops::counter,
         host_ops::log,          host_ops::finish,        host_ops::console_write, host_ops::console_read,
         host_ops::report,       host_ops::name_layer,    host_ops::count_for,     host_ops::burst,
-        host_ops::reach,        host_ops::estimate,      host_ops::connected,
+        host_ops::reach,        host_ops::estimate,      host_ops::connected,     host_ops::instance_name,
+        host_ops::crossed,
     };
     return &table;
 }

@@ -31,6 +31,7 @@ struct request_record {
     unit_host *initiator = nullptr;
     uint32_t initiator_port = 0;
     uint32_t initiator_link = 0;
+    uint64_t crossed = 0;        /* bytes of bursts, as the target says */
     unit_host *target = nullptr; /* holds it in stages offered and held */
     uint32_t target_socket = 0;
     stage where = stage::free;

@@ -254,7 +254,9 @@ platform::platform(const cnnvp_resolved &resolved, const run_control::options &o
     : resolved_(resolved), outer_report_(report_to)
 {
     sc_core::sc_report_handler::set_handler(on_report);
-    control_ = std::make_unique<run_control>("_control", options);
+    run_control::options with = options;
+    with.resolved = &resolved_;
+    control_ = std::make_unique<run_control>("_control", with);
     report_to = control_.get();
     loader_ = std::make_unique<loader>("_loader", *control_);
     ++platforms;

@@ -210,9 +210,9 @@ void cnnvp_recorder_moved_alone(cnnvp_recorder *recorder, const struct cnnvp_rec
     cnnvp_over_time_add(&recorder->stats.over_time, bytes->begin, bytes->end, bytes->read, bytes->write);
 }
 
-void cnnvp_recorder_moved(cnnvp_recorder *recorder, uint64_t address, uint64_t read_bytes, uint64_t write_bytes)
+void cnnvp_recorder_moved(cnnvp_recorder *recorder, const struct cnnvp_request *request, uint64_t burst_bytes)
 {
-    cnnvp_stats_moved(&recorder->stats, address, read_bytes, write_bytes);
+    cnnvp_stats_moved(&recorder->stats, request, burst_bytes);
 }
 
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat)

@@ -37,6 +37,7 @@ void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy pol
 class run_control : public sc_core::sc_module {
 public:
     struct options {
+        const cnnvp_resolved *resolved = nullptr;
         cnnvp_recorder *recorder = nullptr; /* may stay null: nothing is recorded */
         bool timing_only = false;
         int verbosity = 0;

@@ -183,6 +183,8 @@ static void clear_work(struct cnnvp_stats *stats)
         free((char *)stats->work.tensors[i].kind);
     }
     free((struct cnnvp_tensor_info *)stats->work.tensors);
+    if (stats->work.tensor_count != 0) /* whose numbers it has */
+        cnnvp_overfetch_clear(&stats->overfetch);
     free(stats->moved);
     stats->moved = NULL;
     free((uint64_t *)stats->work.layer_images);
@@ -211,6 +213,7 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     free(stats->value_names);
     free(stats->links);
     clear_work(stats);
+    cnnvp_overfetch_fini(&stats->overfetch);
     cnnvp_said_clear(&stats->said);
     memset(stats, 0, sizeof *stats);
 }
@@ -292,7 +295,8 @@ static int are_apart(const struct cnnvp_work_info *work)
     return 1;
 }
 
-void cnnvp_stats_moved(struct cnnvp_stats *stats, uint64_t address, uint64_t read_bytes, uint64_t write_bytes)
+/* Number of the tensor that the address lies in, from 1; 0: none. */
+static uint32_t tensor_at(const struct cnnvp_stats *stats, uint64_t address)
 {
     const struct cnnvp_tensor_info *tensors = stats->work.tensors;
     size_t low = 0;
@@ -306,10 +310,21 @@ void cnnvp_stats_moved(struct cnnvp_stats *stats, uint64_t address, uint64_t rea
         else
             high = middle;
     }
-    if (low == 0 || address - tensors[low - 1].address >= tensors[low - 1].size)
+    return low != 0 && address - tensors[low - 1].address < tensors[low - 1].size ? (uint32_t)low : 0;
+}
+
+void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *request, uint64_t burst_bytes)
+{
+    const uint64_t bytes = request->size * request->count;
+    const uint32_t tensor = tensor_at(stats, request->address);
+
+    if (burst_bytes > bytes && !cnnvp_overfetch_add(&stats->overfetch, request, tensor, burst_bytes))
+        stats->out_of_memory = 1;
+    if (tensor == 0)
         return;
-    stats->moved[low - 1].read += read_bytes;
-    stats->moved[low - 1].write += write_bytes;
+    struct cnnvp_moved_bytes *moved = &stats->moved[tensor - 1];
+    *(request->op == CNNVP_READ ? &moved->read : &moved->write) += bytes;
+    moved->burst += burst_bytes;
 }
 
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)

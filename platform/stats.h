@@ -7,6 +7,7 @@
 #include "costs.h"
 #include "energy.h"
 #include "over_time.h"
+#include "overfetch.h"
 #include "recorder.h"
 #include "said.h"
 
@@ -72,6 +73,7 @@ struct cnnvp_link_stats {
 struct cnnvp_moved_bytes {
     uint64_t read;
     uint64_t write;
+    uint64_t burst;
 };
 
 struct cnnvp_stats {
@@ -89,7 +91,8 @@ struct cnnvp_stats {
     struct cnnvp_link_stats *links;
     uint32_t link_count;
     uint32_t link_capacity;
-    struct cnnvp_moved_bytes *moved;  /* of the work's tensors */
+    struct cnnvp_moved_bytes *moved; /* of the work's tensors */
+    struct cnnvp_overfetch overfetch;
     struct cnnvp_over_time over_time; /* of the links to memories */
     struct cnnvp_energy_table energy;
     struct cnnvp_work_info work; /* owns all that it points to */
@@ -116,8 +119,8 @@ CNNVP_MUST_USE int cnnvp_stats_is_memory(const struct cnnvp_unit *unit);
 /* Number of the link; UINT32_MAX without memory. Asked twice, the same. */
 uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to);
 
-/* Bytes that a request to memory moved; its address says for which tensor. */
-void cnnvp_stats_moved(struct cnnvp_stats *stats, uint64_t address, uint64_t read_bytes, uint64_t write_bytes);
+/* What a request to memory moved, in bursts of so many bytes; its address says for which tensor. */
+void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *request, uint64_t burst_bytes);
 
 /* Name of the layer of a tag from 1: as described, otherwise made from its number into `buffer`. */
 /* What is known of the layer of a tag 1 and more, NULL if nothing is. */

@@ -69,6 +69,20 @@ static inline json_t *set_object(struct stats_builder *b, json_t *object, const 
     return b->failed ? NULL : child;
 }
 
+static inline double ratio(double dividend, double divisor)
+{
+    return divisor > 0 ? dividend / divisor : 0;
+}
+
+#define PICOSECONDS_PER_SECOND 1e12
+
+/* Total of a statistic by name, 0 where there is none; over all memories. (stats_memory.c) */
+uint64_t cnnvp_stats_total(const struct cnnvp_stats *stats, size_t instance, const char *name);
+uint64_t cnnvp_stats_memory_total(const struct cnnvp_stats *stats, const char *name);
+/* The members `tensors` and `memory`. */
+void cnnvp_stats_add_tensors(struct stats_builder *b, json_t *root);
+void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root);
+
 /* The member `platform`: the resolved configuration (stats_platform.c). */
 void cnnvp_stats_add_platform(struct stats_builder *b, json_t *root);
 

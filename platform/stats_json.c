@@ -7,13 +7,7 @@
 #include "stats_builder.h"
 
 #define SCHEMA "cnnvp-stats/2"
-#define PICOSECONDS_PER_SECOND 1e12
 #define PICOSECONDS_PER_MICROSECOND 1e6
-
-static double ratio(double dividend, double divisor)
-{
-    return divisor > 0 ? dividend / divisor : 0;
-}
 
 /* ---- reading the sums ---- */
 
@@ -97,31 +91,6 @@ static uint64_t array_pes(const struct cnnvp_stats *stats)
 static uint64_t layer_pes(const struct cnnvp_stats *stats, uint32_t tag)
 {
     return tag <= stats->work.layer_count ? stats->work.layers[tag - 1].pes : array_pes(stats);
-}
-
-/* Total of a statistic by name, 0 where there is none. */
-static uint64_t total(const struct cnnvp_stats *stats, size_t instance, const char *name)
-{
-    if (instance >= stats->platform->instance_count)
-        return 0;
-
-    const struct cnnvp_unit *unit = stats->platform->instances[instance].unit;
-
-    for (uint32_t i = 0; unit != NULL && i < stats->instances[instance].stat_count; ++i)
-        if (strcmp(unit->stats[i].name, name) == 0)
-            return stats->instances[instance].stats[i].total;
-    return 0;
-}
-
-/* Total of a statistic over all memories. */
-static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < stats->platform->instance_count; ++i)
-        if (cnnvp_stats_is_memory(stats->platform->instances[i].unit))
-            sum += total(stats, i, name);
-    return sum;
 }
 
 /* Energy is summed in whole femtojoules, rounded for each statistic of a unit in a layer, so that the sums over units
@@ -246,7 +215,7 @@ static void add_total(struct stats_builder *b, json_t *root)
     json_t *object = set_object(b, root, "total");
     size_t element = find_instance(stats, "instruction");
     /* work that was tagged with no layer is no layer's either */
-    uint64_t idle = total(stats, element, "idle_cycles") + cnnvp_stats_row_cycles(row(stats, 0));
+    uint64_t idle = cnnvp_stats_total(stats, element, "idle_cycles") + cnnvp_stats_row_cycles(row(stats, 0));
     uint64_t cycles = 0;
     uint64_t macs = 0;
 
@@ -257,8 +226,8 @@ static void add_total(struct stats_builder *b, json_t *root)
     set_count(b, object, "time_ps", b->end_ps);
     set_count(b, object, "accel_cycles", cycles + idle);
     set_count(b, object, "idle_cycles", idle);
-    set_count(b, object, "guest_instructions", total(stats, find_instance(stats, "cpu"), "instructions"));
-    set_count(b, object, "accel_instructions", total(stats, element, "instructions"));
+    set_count(b, object, "guest_instructions", cnnvp_stats_total(stats, find_instance(stats, "cpu"), "instructions"));
+    set_count(b, object, "accel_instructions", cnnvp_stats_total(stats, element, "instructions"));
     set_count(b, object, "macs", macs);
     set_count(b, object, "images", complete_images(stats));
     set_real(b, object, "images_per_s",
@@ -347,40 +316,6 @@ static void add_requesters(struct stats_builder *b, json_t *unit, const struct c
     }
 }
 
-static void add_tensor(struct stats_builder *b, json_t *tensors, const struct cnnvp_tensor_info *info,
-                       const struct cnnvp_moved_bytes *moved)
-{
-    json_t *object = json_object();
-
-    if (json_array_append_new(tensors, object) != 0) {
-        b->failed = 1;
-        return;
-    }
-    set_text(b, object, "name", info->name);
-    set_text(b, object, "kind", info->kind);
-    set_count(b, object, "least_read_bytes", info->least_read_bytes);
-    set_count(b, object, "least_write_bytes", info->least_write_bytes);
-    set_count(b, object, "read_bytes", moved->read);
-    set_count(b, object, "write_bytes", moved->write);
-}
-
-/* What was moved for none of them is the last row's: the rows' sums are memory's bytes. */
-static void add_tensors(struct stats_builder *b, json_t *root)
-{
-    const struct cnnvp_stats *stats = b->stats;
-    struct cnnvp_moved_bytes rest = {memory_total(stats, "read_bytes"), memory_total(stats, "write_bytes")};
-    json_t *tensors = json_array();
-
-    set(b, root, "tensors", tensors);
-    for (size_t i = 0; i < stats->work.tensor_count && !b->failed; ++i) {
-        add_tensor(b, tensors, &stats->work.tensors[i], &stats->moved[i]);
-        rest.read -= stats->moved[i].read;
-        rest.write -= stats->moved[i].write;
-    }
-    if (rest.read != 0 || rest.write != 0)
-        add_tensor(b, tensors, &(struct cnnvp_tensor_info){.name = "", .kind = "other"}, &rest);
-}
-
 static void add_units(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -418,43 +353,6 @@ static void add_links(struct stats_builder *b, json_t *root)
         set_count(b, object, "write_bytes", link->write_bytes);
         set_count(b, object, "transactions", link->transactions);
     }
-}
-
-static void set_counts(struct stats_builder *b, json_t *object, const char *name, const uint64_t *counts, size_t count)
-{
-    json_t *array = json_array();
-
-    set(b, object, name, array);
-    for (size_t i = 0; i < count && !b->failed; ++i)
-        if (json_array_append_new(array, json_integer((json_int_t)counts[i])) != 0)
-            b->failed = 1;
-}
-
-static void add_over_time(struct stats_builder *b, json_t *memory)
-{
-    const struct cnnvp_over_time *over = &b->stats->over_time;
-    json_t *object = set_object(b, memory, "over_time");
-
-    set_count(b, object, "window_ps", over->window_ps);
-    set_counts(b, object, "read_bytes", over->read_bytes, over->count);
-    set_counts(b, object, "write_bytes", over->write_bytes, over->count);
-}
-
-static void add_memory(struct stats_builder *b, json_t *root)
-{
-    static const char *const sums[] = {
-        "read_bytes", "write_bytes", "bursts", "burst_bytes", "row_hits", "row_misses", "row_conflicts", "refreshes"};
-    const struct cnnvp_stats *stats = b->stats;
-    json_t *object = set_object(b, root, "memory");
-    double bytes = (double)(memory_total(stats, "read_bytes") + memory_total(stats, "write_bytes"));
-
-    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; ++i)
-        set_count(b, object, sums[i], memory_total(stats, sums[i]));
-    set_real(b, object, "mean_read_latency_ps",
-             ratio((double)memory_total(stats, "read_latency_ps"), (double)memory_total(stats, "reads")));
-    set_count(b, object, "peak_bytes_per_s", stats->peak[CNNVP_LIVE_BANDWIDTH]);
-    set_real(b, object, "mean_bytes_per_s", ratio(bytes * PICOSECONDS_PER_SECOND, (double)b->end_ps));
-    add_over_time(b, object);
 }
 
 /* What the program says of itself. */
@@ -627,8 +525,8 @@ static void add_summary(struct stats_builder *b, json_t *root)
     }
     set_real(b, object, "peak_share", ratio(macs, peak));
     set_real(b, object, "bandwidth_share",
-             ratio((double)memory_total(stats, "burst_bytes") * PICOSECONDS_PER_SECOND,
-                   (double)memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats)));
+             ratio((double)cnnvp_stats_memory_total(stats, "burst_bytes") * PICOSECONDS_PER_SECOND,
+                   (double)cnnvp_stats_memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats)));
     set_real(b, object, "energy_per_image_pj", ratio(energy, (double)complete_images(stats)));
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
     set_text(b, object, "bound_by", bound_by(&bounds));
@@ -691,10 +589,10 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
         add_schedule(&b, root);
     add_total(&b, root);
     add_layers(&b, root);
-    add_tensors(&b, root);
+    cnnvp_stats_add_tensors(&b, root);
     add_units(&b, root);
     add_links(&b, root);
-    add_memory(&b, root);
+    cnnvp_stats_add_memory(&b, root);
     if (stats->said.value_count)
         add_program(&b, root);
     add_storage(&b, root);

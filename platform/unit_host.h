@@ -213,6 +213,7 @@ private:
     tlm::tlm_sync_enum begin_request(uint32_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase);
     request_record *adopt(tlm::tlm_generic_payload &payload);
     int complete(cnnvp_request *request);
+    void crossed(const cnnvp_request *request, uint64_t bytes);
 
     /* transactions that leave */
     void make_initiator(uint32_t port);

@@ -47,6 +47,7 @@ int unit_host::send_request(uint32_t number, cnnvp_request &request)
     record->request = request;
     record->request.address -= port->base;
     record->request.link = record;
+    record->crossed = 0;
     for (uint64_t &word : record->request.scratch)
         word = 0;
     record->original = &request;
@@ -146,7 +147,7 @@ void unit_host::deliver(request_record *record)
         const cnnvp_recorder_bytes crossed{
             0, std::max(original->issued, original->first_data), control_.now(), bytes.read, bytes.write};
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
-        cnnvp_recorder_moved(control_.recorder(), original->address, bytes.read, bytes.write);
+        cnnvp_recorder_moved(control_.recorder(), original, record->crossed);
     }
     record->original = nullptr;
     unlink(record);
@@ -257,6 +258,16 @@ request_record *unit_host::adopt(tlm::tlm_generic_payload &payload)
     request.link = record;
     record->payload = &payload;
     return record;
+}
+
+void unit_host::crossed(const cnnvp_request *request, uint64_t bytes)
+{
+    auto *record = request ? static_cast<request_record *>(request->link) : nullptr;
+
+    if (!record || &record->request != request || record->target != this)
+        refuse(CNNVP_E_STATE, "crossed", "the request is none that the unit holds");
+    else
+        record->crossed = bytes;
 }
 
 int unit_host::complete(cnnvp_request *request)

@@ -299,6 +299,17 @@ static int connected(struct cnnvp_host *host, uint32_t port)
     return host->ways[port].bus || host->ways[port].target != NULL;
 }
 
+static const char *instance_name(struct cnnvp_host *host, uint32_t instance)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(host->units->config);
+    return instance < resolved->instance_count ? resolved->instances[instance].name : NULL;
+}
+
+static void crossed(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes)
+{
+    (void)host, (void)request, (void)bytes;
+}
+
 static const struct cnnvp_host_ops host_ops = {
     .struct_size = sizeof host_ops,
     .abi_major = CNNVP_ABI_MAJOR,
@@ -335,6 +346,8 @@ static const struct cnnvp_host_ops host_ops = {
     .reach = no_wait,
     .estimate = estimate,
     .connected = connected,
+    .instance_name = instance_name,
+    .crossed = crossed,
 };
 
 /* ---- making ---- */

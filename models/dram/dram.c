@@ -20,6 +20,7 @@
 
 #include "unit/bandwidth.h"
 #include "dram_queue.h"
+#include "dram_shares.h"
 
 #define UNIT_DEF "dram/dram.def"
 #include "unit/unit_enums.inc"
@@ -44,6 +45,7 @@ struct traffic {
 struct requester {
     uint64_t bursts, bytes, latency; /* of what is complete */
     uint64_t hits, misses, conflicts, turnarounds, queue_clocks;
+    uint64_t waited; /* ps; those of its stream that have been reported */
 };
 
 struct dram {
@@ -57,6 +59,7 @@ struct dram {
     cnnvp_time notified;
     struct cnnvp_bandwidth windows[COUNTER_COUNT];
     struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
+    struct dram_shares shares;                 /* as the parameter says */
     int burst_trace;                           /* somebody listens to bursts */
     struct row_classes rows;
     struct traffic traffic;
@@ -130,6 +133,12 @@ static void count_traffic(struct dram *self)
     count_some(self, STAT_writes, traffic->tag, traffic->bursts[1]);
     count_some(self, STAT_read_latency_ps, traffic->tag, traffic->latency[0]);
     count_some(self, STAT_write_latency_ps, traffic->tag, traffic->latency[1]);
+}
+
+static uint32_t share_of(void *context, uint32_t initiator)
+{
+    const struct dram *self = context;
+    return cnnvp_dram_share(&self->shares, initiator);
 }
 
 /* Bytes and bursts of something that is complete. */
@@ -251,6 +260,7 @@ static void count_requesters(struct dram *self)
             {STAT_burst_bytes, shares->bursts * DRAM_BURST_BYTES},
             {read ? STAT_reads : STAT_writes, shares->bursts},
             {read ? STAT_read_latency_ps : STAT_write_latency_ps, shares->latency},
+            {STAT_wait_ps, stream->waited - shares->waited},
             {STAT_row_hits, shares->hits},
             {STAT_row_misses, shares->misses},
             {STAT_row_conflicts, shares->conflicts},
@@ -260,7 +270,8 @@ static void count_requesters(struct dram *self)
         for (size_t v = 0; v < sizeof values / sizeof values[0]; ++v)
             if (values[v].n)
                 self->ops->count_for(self->host, values[v].stat, stream->initiator, values[v].n);
-        self->requesters[i] = (struct requester){.bursts = 0};
+        count_some(self, STAT_wait_ps, 0, stream->waited - shares->waited);
+        self->requesters[i] = (struct requester){.waited = stream->waited};
     }
 }
 
@@ -322,6 +333,7 @@ static void complete_one(struct dram *self)
     } else {
         self->ops->count(self->host, STAT_failed, request->tag, 1);
     }
+    self->ops->crossed(self->host, request, cnnvp_dram_queue_bursts(request) * DRAM_BURST_BYTES);
     (void)self->ops->complete(self->host, request);
 }
 
@@ -342,11 +354,14 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
     cnnvp_dram_options_read(values, &options);
     if (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) != CNNVP_OK)
         return init->ops->config_error(init->host, wrong, "%s", message);
+    int status = cnnvp_dram_shares_read(init, PARAM_shares, &self->shares);
+    if (status != CNNVP_OK)
+        return status;
     self->size = init->ops->param(init->host, PARAM_size);
     self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */
     if (self->data == NULL)
         return CNNVP_E_NOMEM;
-    const int status = cnnvp_dram_queue_init(&self->queue, &options, &timing);
+    status = cnnvp_dram_queue_init(&self->queue, &options, &timing);
     if (status != CNNVP_OK) {
         free(self->data);
         self->data = NULL;
@@ -362,6 +377,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
     self->queue.issued = note_command;
     self->queue.columns_issued = note_columns;
     self->queue.burst = note_burst;
+    self->queue.share = share_of;
     self->queue.context = self;
     return CNNVP_OK;
 }
@@ -383,8 +399,27 @@ static void dram_reset(void *instance)
     cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
     count_requesters(self); /* a reset forgets who they are */
     cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
+    memset(self->requesters, 0, sizeof self->requesters);
     self->notified = CNNVP_TIME_NEVER;
     (void)self->ops->cancel(self->host, EVENT_WORK);
+}
+
+/* The share of a timed access, which is in no queue. */
+static void count_access(struct dram *self, const struct cnnvp_access *access, uint64_t bursts, cnnvp_time latency)
+{
+    const int read = access->op == CNNVP_READ;
+    const struct {
+        uint32_t stat;
+        uint64_t n;
+    } values[] = {
+        {read ? STAT_read_bytes : STAT_write_bytes, access->size},
+        {STAT_bursts, bursts},
+        {STAT_burst_bytes, bursts * DRAM_BURST_BYTES},
+        {read ? STAT_reads : STAT_writes, bursts},
+        {read ? STAT_read_latency_ps : STAT_write_latency_ps, latency},
+    };
+    for (size_t v = 0; v < sizeof values / sizeof values[0]; ++v)
+        self->ops->count_for(self->host, values[v].stat, access->initiator, values[v].n);
 }
 
 static int dram_access(void *instance, uint32_t port, struct cnnvp_access *access)
@@ -407,6 +442,7 @@ static int dram_access(void *instance, uint32_t port, struct cnnvp_access *acces
     const cnnvp_time time = (t[DRAM_T_rcd] + t[DRAM_T_cl] + bursts * t[DRAM_T_bl]) * timing->tck_ps;
     access->delay += time;
     note_traffic(self, access->tag, access->op, access->size, bursts, bursts * time);
+    count_access(self, access, bursts, bursts * time);
     return CNNVP_OK;
 }
 

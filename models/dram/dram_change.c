@@ -53,6 +53,7 @@ static void begin(struct dram_run *run, const struct dram_change_kind *kind, con
         .bank = next->bank,
         .served = run->queue->served,
         .latency = stream->first->scratch[DRAM_LATENCY],
+        .waited = stream->waited,
         .queue_clocks = queue_clocks(run) + before,
         .counts = run->channel->counts};
 }
@@ -96,6 +97,7 @@ void dram_change_learn(struct dram_run *run, uint64_t ready)
         change->count = queue->served - begun->served;
         change->queue_clocks = queue_clocks(run) - begun->queue_clocks;
         change->latency = (stream->first->scratch[DRAM_LATENCY] - begun->latency) / queue->timing.tck_ps;
+        change->waited = (stream->waited - begun->waited) / queue->timing.tck_ps;
         uint32_t at = 0;
         for (uint32_t i = channel->list[0][stream->place.bank].first; i != DRAM_NONE; i = channel->entry[i].next)
             change->entered[at++] = channel->entry[i].entered - begun->ready;
@@ -212,7 +214,7 @@ int dram_row_change(struct dram_run *run, const struct dram_next_column *next, u
         return 0;
     repeat(run, change, next->bank, ready);
     run->columns.queue_clocks += change->queue_clocks + before;
-    dram_advance_periodic(run, ready + change->entered[kind.waiting - 1u], change->count, change->span,
-                          change->latency);
+    dram_advance_periodic(run, ready + change->entered[kind.waiting - 1u], change->count, change->span, change->latency,
+                          change->waited);
     return 1;
 }

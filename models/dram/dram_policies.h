@@ -22,6 +22,12 @@
     POLICY(staggered, "staggered", "every t_refi each rank, at times of its own") \
     POLICY(off, "off", "never, which no real part survives: shows what refresh costs")
 
+#define DRAM_ARBITERS(POLICY)                                                                                 \
+    POLICY(round_robin, "round-robin",                                                                        \
+           "of the requesters whose next burst could enter, the one that has waited longest since its last")  \
+    POLICY(priority, "priority", "the one with the largest number in `shares`, of equal ones by round-robin") \
+    POLICY(weighted, "weighted", "while several wait, each has bursts in proportion to its number in `shares`")
+
 /* "A|B" and "A: what it is; B: what it is" of a list. */
 #define DRAM_CHOICE(symbol, name, help) "|" name
 #define DRAM_CHOICES(list) (&(list(DRAM_CHOICE))[1])

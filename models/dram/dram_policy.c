@@ -10,3 +10,6 @@ const struct dram_page *const dram_pages[] = {DRAM_PAGES(DRAM_ENTRY)};
 #undef DRAM_ENTRY
 #define DRAM_ENTRY(symbol, name, help) &dram_refresh_##symbol,
 const struct dram_refresh *const dram_refreshes[] = {DRAM_REFRESHES(DRAM_ENTRY)};
+#undef DRAM_ENTRY
+#define DRAM_ENTRY(symbol, name, help) &dram_arbiter_##symbol,
+const struct dram_arbiter *const dram_arbiters[] = {DRAM_ARBITERS(DRAM_ENTRY)};

@@ -25,10 +25,20 @@ struct dram_refresh {
     uint32_t (*due)(const struct dram_channel *channel, uint64_t *again);
 };
 
+struct dram_queue;
+struct dram_stream;
+
+struct dram_arbiter {
+    /* 1: a burst of `a` goes before one of `b` that can enter at the same clock, 0: after it; -1: this does not tell,
+     * and round-robin decides. NULL: it always does. */
+    int (*precedes)(const struct dram_queue *queue, const struct dram_stream *a, const struct dram_stream *b);
+};
+
 /* By the index of the choice. */
 extern const struct dram_scheduler *const dram_schedulers[];
 extern const struct dram_page *const dram_pages[];
 extern const struct dram_refresh *const dram_refreshes[];
+extern const struct dram_arbiter *const dram_arbiters[];
 
 /* Each choice's index and functions. */
 enum {
@@ -46,6 +56,11 @@ enum {
     DRAM_REFRESHES(DRAM_INDEX)
 #undef DRAM_INDEX
 };
+enum {
+#define DRAM_INDEX(symbol, name, help) DRAM_ARBITER_##symbol,
+    DRAM_ARBITERS(DRAM_INDEX)
+#undef DRAM_INDEX
+};
 #define DRAM_DECLARE(symbol, name, help) extern const struct dram_scheduler dram_scheduler_##symbol;
 DRAM_SCHEDULERS(DRAM_DECLARE)
 #undef DRAM_DECLARE
@@ -54,6 +69,9 @@ DRAM_PAGES(DRAM_DECLARE)
 #undef DRAM_DECLARE
 #define DRAM_DECLARE(symbol, name, help) extern const struct dram_refresh dram_refresh_##symbol;
 DRAM_REFRESHES(DRAM_DECLARE)
+#undef DRAM_DECLARE
+#define DRAM_DECLARE(symbol, name, help) extern const struct dram_arbiter dram_arbiter_##symbol;
+DRAM_ARBITERS(DRAM_DECLARE)
 #undef DRAM_DECLARE
 
 #endif

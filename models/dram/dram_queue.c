@@ -2,10 +2,13 @@
 /* See dram_queue.h. */
 #include "dram_queue.h"
 
+#include "dram_policy.h"
 #include "dram_reads.h"
 #include "dram_work.h"
 
 #include <stdlib.h>
+
+enum { FS = 1000 }; /* of a ps */
 
 static uint32_t turns_of(const struct dram_queue *queue)
 {
@@ -22,6 +25,17 @@ static uint32_t turns_of(const struct dram_queue *queue)
                : 0;
 }
 
+/* fs that a burst takes of the port: whole clocks of it, unless several cross it in one. */
+static uint64_t port_time(const struct dram_options *options, const struct dram_timing *timing)
+{
+    const uint64_t clock = options->port_mhz ? UINT64_C(1000000000) / options->port_mhz : timing->tck_ps * FS;
+    if (!options->port_bytes)
+        return 0;
+    return options->port_bytes < DRAM_BURST_BYTES
+               ? cnnvp_divide_up(DRAM_BURST_BYTES, options->port_bytes) * clock
+               : clock / (options->port_bytes / DRAM_BURST_BYTES);
+}
+
 int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *options,
                           const struct dram_timing *timing)
 {
@@ -29,6 +43,7 @@ int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *o
     queue->timing = *timing;
     cnnvp_dram_map_init(options, timing, &queue->map);
     queue->turns = turns_of(queue);
+    queue->port.burst_fs = port_time(options, timing);
     queue->leaps = cnnvp_minimum(DRAM_BLOCK, timing->columns * queue->turns) * DRAM_BURST_BYTES - 1u;
     /* one more to look ahead with */
     queue->channel = calloc(options->channels + 1u, sizeof *queue->channel);
@@ -60,7 +75,8 @@ void cnnvp_dram_queue_reset(struct dram_queue *queue, cnnvp_time now)
     queue->clock = now / queue->timing.tck_ps + 1u;
     for (uint32_t i = 0; i < queue->options.channels; ++i)
         cnnvp_dram_channel_init(&queue->channel[i], &queue->options, &queue->timing, queue->clock);
-    queue->served = queue->decided = 0;
+    queue->served = queue->decided = queue->fair = 0;
+    queue->port = (struct dram_port){.burst_fs = queue->port.burst_fs};
     queue->reads = 0;
     queue->change_begun.request = NULL;
     queue->entered = NULL;
@@ -85,7 +101,9 @@ static struct dram_stream *stream_of(struct dram_queue *queue, const struct cnnv
     if (queue->stream_count == DRAM_STREAMS)
         return NULL;
     struct dram_stream *stream = &queue->streams[queue->stream_count];
-    *stream = (struct dram_stream){.initiator = request->initiator, .op = request->op};
+    *stream = (struct dram_stream){.initiator = request->initiator, .op = request->op, .share = 1};
+    if (queue->share != NULL)
+        stream->share = queue->share(queue->context, request->initiator);
     stream->ends = calloc(DRAM_OUTSTANDING, sizeof *stream->ends);
     if (stream->ends == NULL)
         return NULL;
@@ -115,8 +133,12 @@ int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request
 /* ---- bursts ---- */
 
 /* 1 if a burst of `a` goes before one of `b` that can enter at the same clock. */
-static int precedes(const struct dram_stream *a, const struct dram_stream *b)
+static int precedes(const struct dram_queue *queue, const struct dram_stream *a, const struct dram_stream *b)
 {
+    const struct dram_arbiter *arbiter = dram_arbiters[queue->options.arbiter];
+    const int first = arbiter->precedes != NULL ? arbiter->precedes(queue, a, b) : -1;
+    if (first >= 0)
+        return first;
     if (a->served != b->served)
         return a->served < b->served;
     if (a->initiator != b->initiator)
@@ -131,12 +153,23 @@ static struct dram_stream *choose(struct dram_queue *queue, uint64_t *clock)
     for (uint64_t left = queue->waiting; left; left &= left - 1u) {
         struct dram_stream *stream = &queue->streams[dram_lowest_bit(left)];
         const uint64_t at = dram_entering(queue, stream, dram_free_place(stream));
-        if (at < *clock || (at == *clock && best != NULL && precedes(stream, best))) {
+        if (at < *clock || (at == *clock && best != NULL && precedes(queue, stream, best))) {
             best = stream;
             *clock = at;
         }
     }
     return best;
+}
+
+/* A burst takes its time of the port, from when it became free if that was since the last clock. */
+static void hold_port(struct dram_queue *queue, uint32_t op, uint64_t clock)
+{
+    struct dram_port *port = &queue->port;
+    const uint64_t tck = queue->timing.tck_ps * FS, now = clock * tck;
+    if (!port->burst_fs)
+        return;
+    port->free_fs[op] = (port->free_fs[op] + tck > now ? port->free_fs[op] : now) + port->burst_fs;
+    port->free[op] = (port->free_fs[op] + tck - 1u) / tck;
 }
 
 /* The end of a read is known. */
@@ -169,7 +202,9 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     uint64_t end;
     queue->clock = clock;
     stream->taken = clock * queue->timing.tck_ps;
-    stream->served = ++queue->served;
+    stream->waited += stream->taken - sent;
+    dram_stream_served(queue, stream, 1);
+    hold_port(queue, stream->op, clock);
     request->scratch[DRAM_BURSTS] += UINT64_C(1) << 24;
     request->scratch[DRAM_LATENCY] -= sent;
     struct dram_channel *channel = &queue->channel[stream->place.channel];

@@ -100,6 +100,7 @@ int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, u
     const uint64_t count = periods(run, next->clock, enters, left), span = count * run->pace;
     const uint64_t latency = run->channel->returned + run->pace - stream->ends[stream->end_first]; /* of each */
     repeat(run, next->clock, enters, count);
-    dram_advance_periodic(run, enters + span - run->pace, count, span, latency * count);
+    /* each is sent when data end, and enters at the next clock */
+    dram_advance_periodic(run, enters + span - run->pace, count, span, latency * count, count);
     return 1;
 }

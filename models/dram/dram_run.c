@@ -99,7 +99,8 @@ int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *
            are_ends_regular(run, next->clock, enters);
 }
 
-void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency)
+void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency,
+                           uint64_t waited)
 {
     struct dram_queue *queue = run->queue;
     struct dram_stream *stream = run->stream;
@@ -111,7 +112,8 @@ void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t coun
     for (uint32_t i = 0; i < stream->end_count; ++i)
         stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] += span;
     stream->taken = entered * tck;
-    stream->served = queue->served += count;
+    stream->waited += waited * tck;
+    dram_stream_served(queue, stream, count);
     queue->clock = run->channel->clock;
     stream->address += (count - 1u) * DRAM_BURST_BYTES;
     stream->place = cnnvp_dram_map(&queue->map, stream->address);

@@ -72,12 +72,14 @@ static inline void dram_run_enter(struct dram_run *run, uint64_t clock, uint64_t
     struct dram_queue *queue = run->queue;
     struct dram_stream *stream = run->stream;
     struct cnnvp_request *request = stream->first;
-    request->scratch[DRAM_LATENCY] -= dram_sendable(queue, stream, place);
+    const cnnvp_time sent = dram_sendable(queue, stream, place);
+    request->scratch[DRAM_LATENCY] -= sent;
     request->scratch[DRAM_BURSTS] += (UINT64_C(1) << 24) + 1u;
     dram_take_place(stream);
     ++queue->reads;
     stream->taken = clock * queue->timing.tck_ps;
-    stream->served = ++queue->served;
+    stream->waited += stream->taken - sent;
+    dram_stream_served(queue, stream, 1);
     queue->clock = clock;
     dram_read_enters(run->channel, &stream->place, clock, request, request->tag, (uint32_t)(stream - queue->streams));
     dram_stream_step(queue, stream);
@@ -104,7 +106,9 @@ static inline void dram_note_done(struct dram_run *run, struct cnnvp_request *re
 int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 /* `count` bursts have entered, the last at clock `entered`, and as many have issued; the ends of those on their way are
- * what they were, `span` clocks later. `latency` clocks are the sum of what lies between sending and end. */
-void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency);
+ * what they were, `span` clocks later. `latency` and `waited` clocks are the sums of what lies between sending and end,
+ * and sending and entering. */
+void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency,
+                           uint64_t waited);
 
 #endif

@@ -10,6 +10,8 @@
 #include "dram_channel.h"
 
 #define DRAM_STREAMS 64u
+#define DRAM_SHARE 64u /* most */
+#define DRAM_FAIR (UINT64_C(1) << 20)
 #define DRAM_OUTSTANDING 1024u /* more on their way than this is never used */
 
 /* What the queue keeps in a request's `scratch`. */
@@ -42,6 +44,9 @@ struct dram_stream {
     uint64_t arrival_clock; /* the clock that it lies in */
     cnnvp_time taken;       /* when the last burst entered */
     uint64_t served;        /* number of the stream's last burst among all bursts */
+    uint64_t fair;          /* its bursts so far, each DRAM_FAIR / share, and idle time (dram_arbiter.c) */
+    uint64_t waited;        /* ps, of bursts that have entered, from when they could be sent */
+    uint32_t share;
     uint32_t initiator;
     uint32_t op;
     uint32_t on_their_way; /* reads, and those that have ended and whose place no other has taken */
@@ -63,11 +68,11 @@ struct dram_change {
     struct dram_change_kind kind;
     uint64_t span; /* until all is as before, in the next row */
     uint64_t act;
-    uint64_t last;                  /* RD of the row before */
-    uint64_t clock;                 /* up to which things are decided then */
-    uint64_t count;                 /* bursts that have entered, and as many have issued */
-    uint64_t queue_clocks, latency; /* of those; queue_clocks without what lies before */
-    uint64_t entered[DRAM_QUEUE];   /* those that wait then */
+    uint64_t last;                          /* RD of the row before */
+    uint64_t clock;                         /* up to which things are decided then */
+    uint64_t count;                         /* bursts that have entered, and as many have issued */
+    uint64_t queue_clocks, latency, waited; /* of those; queue_clocks without what lies before */
+    uint64_t entered[DRAM_QUEUE];           /* those that wait then */
 };
 
 /* A change while it is learned: how things were before. */
@@ -78,8 +83,15 @@ struct dram_change_begun {
     uint64_t address, bursts;
     struct dram_place place;
     uint32_t bank; /* before */
-    uint64_t served, latency, queue_clocks;
+    uint64_t served, latency, waited, queue_clocks;
     struct dram_counts counts;
+};
+
+/* What bursts wait for in front of the controllers. */
+struct dram_port {
+    uint64_t burst_fs;   /* that a burst takes of it, 0: none */
+    uint64_t free_fs[2]; /* [op] */
+    uint64_t free[2];    /* first clock after that */
 };
 
 struct dram_queue {
@@ -87,10 +99,12 @@ struct dram_queue {
     struct dram_timing timing;
     struct dram_map map;
     struct dram_channel *channel;
+    struct dram_port port;
     struct dram_stream streams[DRAM_STREAMS];
     uint32_t stream_count;
     uint64_t waiting; /* streams with requests, a bit each */
     uint64_t served;
+    uint64_t fair;    /* of the last burst that has entered */
     uint64_t clock;   /* bursts enter at this clock or later */
     uint64_t decided; /* nothing is left to do up to this clock */
     uint32_t reads;   /* in the channels, their end not known */
@@ -110,6 +124,8 @@ struct dram_queue {
     void (*columns_issued)(void *context, const struct dram_columns *reads);
     /* told of each burst that enters a controller, may be NULL; `stream` is the burst's `source` in what is issued */
     void (*burst)(void *context, const struct dram_stream *stream, const struct cnnvp_request *request, uint64_t clock);
+    /* A requester's number in `shares`; NULL: 1 */
+    uint32_t (*share)(void *context, uint32_t initiator);
     void *context;
 };
 
@@ -179,13 +195,29 @@ static inline uint64_t dram_entering(const struct dram_queue *queue, const struc
     const struct dram_channel *channel = &queue->channel[stream->place.channel];
     if (place == DRAM_NEVER || !cnnvp_dram_channel_takes(channel, &stream->place, stream->op == CNNVP_WRITE))
         return DRAM_NEVER;
-    return cnnvp_maximum(cnnvp_maximum(stream->arrival_clock, place) + 1u, queue->clock);
+    const uint64_t at = cnnvp_maximum(cnnvp_maximum(stream->arrival_clock, place) + 1u, queue->clock);
+    return cnnvp_maximum(at, queue->port.free[stream->op]);
 }
 
 /* When the requester could send the stream's next burst, which enters now. */
 static inline cnnvp_time dram_sendable(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t place)
 {
     return cnnvp_maximum(stream->arrival, stream->op == CNNVP_WRITE ? stream->taken : place * queue->timing.tck_ps);
+}
+
+/* Of `weighted`: what a stream has had, not less than whoever went last, so that nothing is kept for later. */
+static inline uint64_t dram_fair_time(const struct dram_queue *queue, const struct dram_stream *stream)
+{
+    return cnnvp_maximum(queue->fair, stream->fair);
+}
+
+/* `count` bursts of the stream have entered. */
+static inline void dram_stream_served(struct dram_queue *queue, struct dram_stream *stream, uint64_t count)
+{
+    const uint64_t each = DRAM_FAIR / stream->share, begin = dram_fair_time(queue, stream);
+    stream->served = queue->served += count;
+    stream->fair = begin + count * each;
+    queue->fair = stream->fair - each;
 }
 
 /* The stream's next read, which enters now, takes the place of one that has ended; what else has ended keeps its own

@@ -78,6 +78,9 @@ void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *option
         .queue = (uint32_t)values[PARAM_queue],
         .drain_high = (uint32_t)values[PARAM_drain_high],
         .drain_low = (uint32_t)values[PARAM_drain_low],
+        .arbiter = (uint32_t)values[PARAM_arbiter],
+        .port_bytes = (uint32_t)values[PARAM_port_bytes],
+        .port_mhz = (uint32_t)values[PARAM_port_mhz],
     };
     for (uint32_t i = 0; i < DRAM_TIMINGS; ++i)
         options->timings[i] = (uint32_t)values[PARAM_t_bl + i];

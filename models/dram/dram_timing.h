@@ -36,6 +36,9 @@ struct dram_options {
     uint32_t queue;
     uint32_t drain_high; /* percent */
     uint32_t drain_low;
+    uint32_t arbiter;
+    uint32_t port_bytes;            /* a clock of the port, in each direction; 0: as many as come */
+    uint32_t port_mhz;              /* 0: the part's clock */
     uint32_t timings[DRAM_TIMINGS]; /* clocks, 0: the preset's */
 };
 

@@ -145,6 +145,7 @@ static void finish(struct external *self, struct cnnvp_request *request)
                      request->scratch[LATENCY]);
     if (!request->first_data)
         request->first_data = self->ops->now(self->host);
+    self->ops->crossed(self->host, request, request->size * request->count);
     (void)self->ops->complete(self->host, request);
 }
 

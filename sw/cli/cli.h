@@ -171,7 +171,9 @@ CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
 
 /* Layers and totals of a stats.json text. */
 CNNVP_MUST_USE cnnvp_result cli_print_layers(const char *json, FILE *stream);
-CNNVP_MUST_USE cnnvp_result cli_print_totals(const char *json, FILE *stream);
+CNNVP_MUST_USE cnnvp_result cli_print_totals(const char *json, int verbose, FILE *stream);
+/* Of stats.json: which accesses fetch the most bytes of bursts in vain, the first in a line, with `verbose` a table. */
+void cli_print_overfetch(const json_t *root, int verbose, FILE *stream);
 
 /* Picoseconds in the unit that suits; returns `text`. */
 const char *cli_time_text(char text[32], double ps);

@@ -328,7 +328,7 @@ static void print_detail(const json_t *root, FILE *stream)
     list_units(root, 0, "closed forms alone    ", stream);
 }
 
-cnnvp_result cli_print_totals(const char *json, FILE *stream)
+cnnvp_result cli_print_totals(const char *json, int verbose, FILE *stream)
 {
     json_t *root = NULL;
     cnnvp_result result = load(json, &root);
@@ -350,6 +350,7 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
                   cli_bytes_text(first, whole(memory, "read_bytes")),
                   cli_bytes_text(second, whole(memory, "write_bytes")),
                   cli_bytes_text(third, whole(memory, "burst_bytes")));
+    cli_print_overfetch(root, verbose, stream);
     (void)fprintf(stream, "%-20s  %s on chip at once, at most\n", "feature words",
                   cli_grouped(first, whole(json_object_get(root, "storage"), "peak_feature_words")));
     (void)fprintf(stream, "%-20s  %s of the accelerator, %s of the core\n", "instructions",

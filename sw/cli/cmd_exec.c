@@ -38,13 +38,13 @@ static int exit_status(int code)
 }
 
 /* What `run` shows, if the program has named its work; the console belongs to the program otherwise. */
-static cnnvp_result show_layers(const char *json)
+static cnnvp_result show_layers(const char *json, int verbose)
 {
     json_t *stats = json_loads(json, 0, NULL);
     const int named = json_array_size(json_object_get(stats, "layers")) > 0;
     json_decref(stats);
     cnnvp_result result = named ? cli_print_layers(json, stdout) : CNNVP_DONE;
-    return named && result == CNNVP_DONE ? cli_print_totals(json, stdout) : result;
+    return named && result == CNNVP_DONE ? cli_print_totals(json, verbose, stdout) : result;
 }
 
 static int execute(const struct exec_options *options, cnnvp_platform *platform)
@@ -66,7 +66,7 @@ static int execute(const struct exec_options *options, cnnvp_platform *platform)
     char *json = NULL;
     result = cli_statistics(&options->platform, platform, !ended, &json);
     if (result == CNNVP_DONE && ended && !options->platform.quiet)
-        result = show_layers(json);
+        result = show_layers(json, options->platform.verbose);
     free(json);
     if (!ended || result != CNNVP_DONE)
         return CNNVP_FAILED;

@@ -409,7 +409,7 @@ static cnnvp_result print(struct run *run)
     else if (result == CNNVP_DONE && options->labels != NULL)
         accuracy_print(&run->accuracy, stdout);
     if (result == CNNVP_DONE && !options->platform.quiet) {
-        result = cli_print_totals(run->json, stdout);
+        result = cli_print_totals(run->json, options->platform.verbose, stdout);
         if (options->tune)
             (void)printf("%-20s  %zu tried\n", "tilings", cnnvp_network_trials(run->network));
         if (options->platform.stats != NULL)

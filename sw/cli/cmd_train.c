@@ -263,7 +263,7 @@ static cnnvp_result print(const struct train *train)
     print_nonfinite(train);
     cnnvp_result result = cli_print_layers(train->json, stdout);
     if (result == CNNVP_DONE)
-        result = cli_print_totals(train->json, stdout);
+        result = cli_print_totals(train->json, options->platform.verbose, stdout);
     if (options->output != NULL && !options->trainer.timing_only)
         (void)printf("%-20s  %s\n", "trained network", options->output);
     if (options->log != NULL)

@@ -169,7 +169,7 @@ static void members_and_their_order(void **state)
     assert_members(json_array_get(member(root, "links"), 0), "from to read_bytes write_bytes transactions");
     assert_members(member(root, "memory"),
                    "read_bytes write_bytes bursts burst_bytes row_hits row_misses row_conflicts refreshes "
-                   "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s over_time");
+                   "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s over_time overfetch");
     assert_members(member(root, "storage"), "peak_feature_words peak_feature_bytes");
     assert_members(member(root, "energy"),
                    "table technology total_pj dynamic_pj static_pj low_pj high_pj no_layer_pj by_unit unknown");
@@ -655,6 +655,12 @@ static void a_description_is_checked_and_copied(void **state)
     cnnvp_recorder_free(recorder);
 }
 
+static void move(cnnvp_recorder *recorder, enum cnnvp_op op, uint64_t address, uint64_t size, uint64_t bursts)
+{
+    const struct cnnvp_request request = {.op = op, .address = address, .size = size, .count = 1, .tag = 1};
+    cnnvp_recorder_moved(recorder, &request, bursts * 64);
+}
+
 static void tensors_get_what_was_moved_for_them(void **state)
 {
     struct cnnvp_tensor_info tensors[] = {{"W", "weights", 0x1000, 0x100, 256, 0}, {"map", NULL, 0x1100, 64, 32, 16}};
@@ -669,19 +675,71 @@ static void tensors_get_what_was_moved_for_them(void **state)
     tensors[1].address = 0x1100;
     assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_DONE);
     tensors[0].name = "changed";
-    cnnvp_recorder_moved(recorder, 0x1000, 5, 0);
-    cnnvp_recorder_moved(recorder, 0x10ff, 7, 0);
-    cnnvp_recorder_moved(recorder, 0x1100, 0, 11);
-    cnnvp_recorder_moved(recorder, 0x113f, 13, 0);
-    cnnvp_recorder_moved(recorder, 0xfff, 100, 100);
-    cnnvp_recorder_moved(recorder, 0x1140, 100, 100);
+    move(recorder, CNNVP_READ, 0x1000, 5, 1);
+    move(recorder, CNNVP_READ, 0x10ff, 7, 2);
+    move(recorder, CNNVP_WRITE, 0x1100, 11, 1);
+    move(recorder, CNNVP_READ, 0x113f, 13, 1);
+    move(recorder, CNNVP_READ, 0xfff, 100, 3);
+    move(recorder, CNNVP_WRITE, 0x1140, 100, 3);
     root = json_of(recorder, 1);
     assert_string_equal(text(json_array_get(member(root, "tensors"), 0), "name"), "W");
     assert_int_equal(count(json_array_get(member(root, "tensors"), 0), "read_bytes"), 12);
     assert_int_equal(count(json_array_get(member(root, "tensors"), 0), "least_read_bytes"), 256);
     assert_string_equal(text(json_array_get(member(root, "tensors"), 1), "kind"), "feature");
+    assert_int_equal(count(json_array_get(member(root, "tensors"), 0), "burst_bytes"), 3 * 64);
+    assert_int_equal(count(json_array_get(member(root, "tensors"), 1), "burst_bytes"), 2 * 64);
     assert_int_equal(count(json_array_get(member(root, "tensors"), 1), "read_bytes"), 13);
     assert_int_equal(count(json_array_get(member(root, "tensors"), 1), "write_bytes"), 11);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+/* Strided rows, whole bursts, more kinds than are listed, and more than have a row of their own. */
+static void accesses_that_fetch_in_vain_are_listed(void **state)
+{
+    struct cnnvp_tensor_info tensor = {"W", "weights", 0x10000, 0x10000, 0, 0};
+    struct cnnvp_work_info mine = {
+        .struct_size = sizeof mine, .images = 1, .pes = 1, .tensors = &tensor, .tensor_count = 1};
+    struct cnnvp_request rows = {.op = CNNVP_READ, .address = 0x10040, .size = 16, .count = 10, .stride = 72, .tag = 3};
+    cnnvp_recorder *recorder = make(0);
+    uint64_t bytes = 0, burst_bytes = 0;
+
+    (void)state;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_DONE);
+    cnnvp_recorder_moved(recorder, &rows, 640 + 64);
+    cnnvp_recorder_moved(recorder, &rows, 640);
+    move(recorder, CNNVP_READ, 0x10000, 128, 2); /* nothing in vain */
+    move(recorder, CNNVP_WRITE, 0x40002, 30, 1);
+    json_t *root = json_of(recorder, 1);
+    json_t *list = member(root, "memory.overfetch"), *first = json_array_get(list, 0);
+    assert_int_equal(json_array_size(list), 2);
+    assert_string_equal(text(first, "tensor"), "W");
+    assert_string_equal(text(first, "access"), "read");
+    assert_int_equal(count(first, "row_bytes"), 16);
+    assert_int_equal(count(first, "alignment"), 8);
+    assert_int_equal(count(first, "rows"), 20);
+    assert_int_equal(count(first, "bytes"), 320);
+    assert_int_equal(count(first, "burst_bytes"), 1344);
+    assert_string_equal(text(json_array_get(list, 1), "tensor"), "");
+    assert_string_equal(text(json_array_get(list, 1), "access"), "write");
+    assert_int_equal(count(json_array_get(list, 1), "alignment"), 2);
+    json_decref(root);
+    for (uint64_t size = 1; size < 10000; ++size)
+        move(recorder, CNNVP_READ, 0x100000, size, size / 64 + 2);
+    root = json_of(recorder, 1);
+    list = member(root, "memory.overfetch");
+    assert_int_equal(json_array_size(list), 33);
+    for (size_t i = 0; i < 33; ++i) {
+        bytes += count(json_array_get(list, i), "bytes");
+        burst_bytes += count(json_array_get(list, i), "burst_bytes");
+    }
+    uint64_t moved = 1344 + 64, asked = 320 + 30;
+    for (uint64_t size = 1; size < 10000; ++size) {
+        moved += (size / 64 + 2) * 64;
+        asked += size;
+    }
+    assert_int_equal(bytes, asked);
+    assert_int_equal(burst_bytes, moved);
     json_decref(root);
     cnnvp_recorder_free(recorder);
 }
@@ -739,6 +797,7 @@ int main(void)
         cmocka_unit_test(impossible_costs_are_refused),
         cmocka_unit_test(a_description_is_checked_and_copied),
         cmocka_unit_test(tensors_get_what_was_moved_for_them),
+        cmocka_unit_test(accesses_that_fetch_in_vain_are_listed),
         cmocka_unit_test(a_partial_run_says_so),
         cmocka_unit_test(the_text_is_reproducible),
     };

@@ -301,6 +301,17 @@ static int host_connected(struct cnnvp_host *host, uint32_t port)
     return host->handler[port] != NULL || host->target[port] != NULL;
 }
 
+static const char *host_instance_name(struct cnnvp_host *host, uint32_t instance)
+{
+    return instance < host->sim->host_count ? host->sim->hosts[instance]->unit->kind : NULL;
+}
+
+static void host_crossed(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes)
+{
+    (void)request;
+    host->crossed += bytes;
+}
+
 static const struct cnnvp_host_ops ops = {
     .struct_size = sizeof(struct cnnvp_host_ops),
     .abi_major = CNNVP_ABI_MAJOR,
@@ -336,6 +347,8 @@ static const struct cnnvp_host_ops ops = {
     .report = host_report,
     .name_layer = host_name_layer,
     .connected = host_connected,
+    .instance_name = host_instance_name,
+    .crossed = host_crossed,
 };
 
 static uint64_t default_value(const struct cnnvp_param *param)

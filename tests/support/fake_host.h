@@ -49,6 +49,7 @@ struct cnnvp_host {
     uint64_t tag_counts[FAKE_STATS][FAKE_TAGS];
     uint64_t requester_counts[FAKE_STATS][FAKE_TAGS]; /* by instance */
     uint64_t burst_count, burst_clock;
+    uint64_t crossed;          /* bytes that a memory says crossed its pins */
     int irq_level[FAKE_PORTS]; /* of IRQ_OUT ports, and when it last changed */
     cnnvp_time irq_changed[FAKE_PORTS];
     void (*completed)(void *context, struct cnnvp_request *request); /* of a memory target: the test's own requests */

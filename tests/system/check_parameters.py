@@ -28,6 +28,7 @@ WITHOUT = {
     "*.clint.timebase_mhz": "the guest software sets no timer",
     "*.uart.poll_us": "nothing is typed",
     "*.instruction.fetch_words": "only programs that lie in memory are fetched (tests/system/fetch.c)",
+    "*.dram.arbiter": "one unit alone asks the memory; several: tests/models/dram/test_dram.c",
     "*.pe_array.detail": "both depths give the same: tests/models/nfu, tests/models/window, tests/models/train_array",
     "*.*_buffer.detail": "the same: tests/models/buffer",
     "window.pooling.detail": "the same: tests/models/window",
@@ -44,15 +45,20 @@ WITHOUT = {
 # A fast core and memory hide no unit behind them; slow ones are the other way round.
 FAST = ["cpu.clock_mhz=100000", "dram.preset=hbm2"]
 NARROW = ["input_buffer.width_words=16", "weight_buffer.width_words=16", "output_buffer.width_words=16"]
+# A narrow port of the memory, whose clock matters then.
+PORT = ["dram.port_bytes=2", "dram.port_mhz=500"]
 WORKLOADS = {
     "nfu": [("run", "mixed", []), ("run", "mixed", FAST), ("run", "all", FAST), ("depth", "blocks", FAST),
-            ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW)],
+            ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW),
+            ("run", "mixed", PORT)],
     "window": [("run", "mixed", []), ("run", "mixed", FAST), ("run", "all", FAST),
-               ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW)],
+               ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW),
+               ("run", "mixed", PORT)],
     "trainer": [("train", "digits", FAST), ("train", "digits", FAST + ["multi_function.lanes=16", "dram.ranks=2"]),
                 ("train", "digits", FAST + ["multi_function.lanes=16", "relu_buffer.width_words=1",
                                             "id_buffer.width_words=1"]),
-                ("train", "digits", FAST + NARROW[:2] + ["intermediate_buffer.width_words=16"])],
+                ("train", "digits", FAST + NARROW[:2] + ["intermediate_buffer.width_words=16"]),
+                ("train", "digits", FAST + PORT)],
 }
 
 

@@ -377,6 +377,27 @@ static int check_tensor(const char *name, const json_t *tensor)
     return right;
 }
 
+/* Bytes and bytes of bursts: of the tensors as of the memory, and of those who asked. */
+static int check_sums(const char *name, const json_t *stats)
+{
+    static const char *const members[] = {"read_bytes", "write_bytes", "burst_bytes"};
+    const json_t *memory = json_object_get(stats, "memory"), *tensors = json_object_get(stats, "tensors");
+    json_t *requesters = json_object_get(json_object_get(json_object_get(stats, "units"), "dram"), "requesters");
+    int right = 1;
+    for (size_t m = 0; m < sizeof members / sizeof members[0]; ++m) {
+        long long of_tensors = 0, of_requesters = 0;
+        const char *requester;
+        json_t *share;
+        for (size_t t = 0; t < json_array_size(tensors); ++t)
+            of_tensors += number(json_array_get(tensors, t), members[m]);
+        json_object_foreach(requesters, requester, share) of_requesters += number(share, members[m]);
+        right &= of_tensors == number(memory, members[m]) && of_requesters == of_tensors;
+    }
+    if (!right)
+        print_error("%s: the tensors' bytes, the requesters' and memory's are different\n", name);
+    return right;
+}
+
 static void no_tensor_moves_less(void **state)
 {
     (void)state;
@@ -394,6 +415,7 @@ static void no_tensor_moves_less(void **state)
         assert_true(json_array_size(tensors) > 0);
         for (size_t t = 0; t < json_array_size(tensors); ++t)
             failed += check_tensor(cases[i], json_array_get(tensors, t)) ? 0 : 1;
+        failed += check_sums(cases[i], stats) ? 0 : 1;
         json_decref(stats);
     }
     (void)unlink(file);

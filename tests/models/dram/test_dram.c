@@ -542,6 +542,153 @@ static void test_nobody_starves(void **state)
     }
 }
 
+/* ---- two requesters at a narrow port ---- */
+
+#define PORT_PS 8000u /* that a burst takes of 8 bytes at 1000 MHz; the part takes 3332 */
+#define EACH 240u
+
+static void set_text(struct cnnvp_host *host, const char *name, const char *text)
+{
+    for (size_t i = 0; i < host->unit->param_count; ++i)
+        if (strcmp(host->unit->params[i].name, name) == 0)
+            host->texts[i] = text;
+}
+
+static uint64_t index_of(const char *choices, const char *choice)
+{
+    uint64_t index = 0;
+    for (const char *at = choices; strncmp(at, choice, strlen(choice)) != 0; at = strchr(at, '|') + 1)
+        ++index;
+    return index;
+}
+
+static uint64_t arbiter(const char *name)
+{
+    for (size_t i = 0; i < cnnvp_unit_dram.param_count; ++i)
+        if (strcmp(cnnvp_unit_dram.params[i].name, "arbiter") == 0)
+            return index_of(cnnvp_unit_dram.params[i].choices, name);
+    return 0;
+}
+
+/* Without refreshes, whose time would count too. */
+static struct bench *bench_port(uint64_t bytes, uint64_t mhz, const char *which, const char *shares)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    assert_non_null(bench);
+    fake_sim_init(&bench->sim, 1000, 0, 0);
+    bench->dram = fake_add(&bench->sim, &cnnvp_unit_dram);
+    fake_set(bench->dram, "size", 1u << 20);
+    fake_set(bench->dram, "port_bytes", bytes);
+    fake_set(bench->dram, "port_mhz", mhz);
+    fake_set(bench->dram, "refresh", 2);
+    fake_set(bench->dram, "arbiter", arbiter(which));
+    set_text(bench->dram, "shares", shares);
+    bench->dram->completed = completed;
+    bench->dram->completed_context = bench;
+    assert_int_equal(fake_start(bench->dram), CNNVP_OK);
+    return bench;
+}
+
+/* Requesters 0, whose name is dram here, and 1 read EACH bursts each, of different rows, all sent at once. */
+static struct bench *compete(const char *which, const char *shares)
+{
+    struct bench *bench = bench_port(8, 1000, which, shares);
+    send_new(bench, 1, CNNVP_READ, 1u << 18, EACH * 64u, EACH);
+    send_new(bench, 0, CNNVP_READ, 0, EACH * 64u, EACH);
+    run_to_end(bench);
+    bench->dram->unit->flush(bench->dram->self);
+    return bench;
+}
+
+/* From the last burst's turn at the port, the `turns`th, to its data: at least the part's, at most two rows more. */
+static void check_turns(const struct bench *bench, size_t request, uint64_t turns)
+{
+    const uint64_t port = (turns - 1u) * PORT_PS, least = (CL + BL) * TCK, most = 4u * (RCD + CL + BL) * TCK;
+    assert_in_range(bench->done[request], port + least, port + most);
+}
+
+/* Sum of what bursts wait for the port that have these turns, the first, each step'th; entering is a clock later at
+ * most, and may be one sooner. */
+static void check_waits(const struct bench *bench, uint32_t requester, uint64_t first, uint64_t step)
+{
+    const uint64_t sum = EACH * (first - 1u) * PORT_PS + step * PORT_PS * (EACH * (EACH - 1u) / 2u);
+    assert_in_range(fake_requester_count(bench->dram, "wait_ps", requester), sum - EACH * TCK, sum + 2u * EACH * TCK);
+}
+
+static void test_arbiters(void **state)
+{
+    (void)state;
+    /* by turns: both end together, and each waits for every other turn */
+    struct bench *bench = compete("round-robin", "dram=64");
+    check_turns(bench, 1, 2u * EACH - 1u);
+    check_turns(bench, 0, 2u * EACH);
+    check_waits(bench, 0, 1, 2);
+    check_waits(bench, 1, 2, 2);
+    assert_int_equal(fake_count(bench->dram, "wait_ps"),
+                     fake_requester_count(bench->dram, "wait_ps", 0) + fake_requester_count(bench->dram, "wait_ps", 1));
+    bench_free(bench);
+    /* one after the other */
+    bench = compete("priority", "dram=2");
+    check_turns(bench, 1, EACH);
+    check_turns(bench, 0, 2u * EACH);
+    check_waits(bench, 0, 1, 1);
+    check_waits(bench, 1, EACH + 1u, 1);
+    bench_free(bench);
+    /* three of four turns: it has all of its own when the other has a third of them */
+    bench = compete("weighted", "dram=3");
+    check_turns(bench, 1, EACH + EACH / 3u);
+    check_turns(bench, 0, 2u * EACH);
+    bench_free(bench);
+    bench = compete("weighted", "");
+    check_turns(bench, 1, 2u * EACH - 1u);
+    bench_free(bench);
+}
+
+/* What the port carries, whatever its clock; more than the part's bus carries changes nothing. */
+static void test_port(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes, mhz, ps; /* of a burst */
+    } ports[] = {{8, 1000, 8000},  {8, 500, 16000},  {20, 1000, 4000},
+                 {64, 100, 10000}, {128, 100, 5000}, {4, 0, 16 * TCK}};
+    for (size_t i = 0; i < sizeof ports / sizeof ports[0]; ++i) {
+        struct bench *bench = bench_port(ports[i].bytes, ports[i].mhz, "round-robin", "");
+        send_new(bench, 1, CNNVP_READ, 0, 100u * 64u, 100);
+        send_new(bench, 2, CNNVP_WRITE, 1u << 18, 20u * 64u, 100);
+        run_to_end(bench);
+        /* both directions at once: the reads do not wait for the writes at the port */
+        assert_in_range(bench->done[0], 99u * ports[i].ps + (CL + BL) * TCK,
+                        99u * ports[i].ps + 6u * (RCD + CL + BL) * TCK);
+        bench_free(bench);
+    }
+    struct bench *wide = bench_port(4096, 0, "round-robin", ""), *open = bench_port(0, 0, "round-robin", "");
+    send_new(wide, 1, CNNVP_READ, 0, 6400, 100);
+    send_new(open, 1, CNNVP_READ, 0, 6400, 100);
+    run_to_end(wide);
+    run_to_end(open);
+    assert_int_equal(wide->done[0], open->done[0]);
+    bench_free(wide);
+    bench_free(open);
+}
+
+static void test_bad_shares(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "dram",    "=3",       "dram=",         "dram=0",  "dram=65",  "dram=-1",
+        "dram=3x", "nobody=3", "dram=2,dram=3", ",dram=3", "dram=3,,", "dram=99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+        struct fake_sim sim;
+        fake_sim_init(&sim, 1000, 0, 0);
+        struct cnnvp_host *host = fake_add(&sim, &cnnvp_unit_dram);
+        set_text(host, "shares", bad[i]);
+        assert_int_equal(fake_start(host), CNNVP_E_INVAL);
+        assert_int_equal(host->config_errors, 1);
+        fake_sim_free(&sim);
+    }
+}
+
 /* The shares of the requesters make up the totals; each burst is told once, in order. */
 static void test_requesters(void **state)
 {
@@ -575,21 +722,15 @@ static void test_requesters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requesters),
-        cmocka_unit_test(test_nobody_starves),
-        cmocka_unit_test(test_one_burst),
-        cmocka_unit_test(test_as_replay),
-        cmocka_unit_test(test_interleave),
-        cmocka_unit_test(test_read_and_write),
-        cmocka_unit_test(test_independent_of_calls),
-        cmocka_unit_test(test_rows_add_up),
-        cmocka_unit_test(test_idle_refresh),
-        cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_data),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_access),
-        cmocka_unit_test(test_one_call),
+        cmocka_unit_test(test_requesters),     cmocka_unit_test(test_arbiters),
+        cmocka_unit_test(test_port),           cmocka_unit_test(test_bad_shares),
+        cmocka_unit_test(test_nobody_starves), cmocka_unit_test(test_one_burst),
+        cmocka_unit_test(test_as_replay),      cmocka_unit_test(test_interleave),
+        cmocka_unit_test(test_read_and_write), cmocka_unit_test(test_independent_of_calls),
+        cmocka_unit_test(test_rows_add_up),    cmocka_unit_test(test_idle_refresh),
+        cmocka_unit_test(test_impossible),     cmocka_unit_test(test_data),
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_access),         cmocka_unit_test(test_one_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

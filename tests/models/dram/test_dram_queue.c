@@ -34,7 +34,7 @@ struct result {
     uint32_t ended;
     struct dram_counts counts;
     uint64_t hits[TAGS], misses[TAGS], conflicts[TAGS];
-    uint64_t queue_clocks[SOURCES], turnarounds[SOURCES];
+    uint64_t queue_clocks[SOURCES], turnarounds[SOURCES], waited[SOURCES];
     uint64_t shown[COUNTERS][WINDOWS];
     uint64_t states[REQUESTS]; /* what the timings allow when each request comes */
 };
@@ -118,6 +118,10 @@ static void random_options(uint64_t *random, struct dram_options *options)
     options->queue = below(random, 2) ? 32 : 4 + below(random, 61);
     options->drain_high = 40 + below(random, 60);
     options->drain_low = below(random, 40);
+    uint64_t aside = *random; /* the seeds below stay what they are */
+    options->arbiter = below(&aside, 3);
+    options->port_bytes = below(&aside, 8) ? 0 : 1 + below(&aside, 300);
+    options->port_mhz = below(&aside, 2) ? 0 : 100 + below(&aside, 3000);
     if (!below(random, 3)) /* many refreshes */
         options->timings[DRAM_T_refi] = (options->preset == DDR5 ? 1300 : 1000) + below(random, 500);
     if (!below(random, 8)) /* also longer than a read takes */
@@ -236,6 +240,12 @@ static void schedule(struct run *run, uint64_t *steps, cnnvp_time now, cnnvp_tim
 
 #define ANY_PRESET 5u
 
+static uint32_t share_of(void *context, uint32_t initiator)
+{
+    (void)context;
+    return 1 + 3 * initiator;
+}
+
 /* `salt`: how the schedule is cut into steps. */
 static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint64_t salt)
 {
@@ -256,6 +266,7 @@ static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint
     run->queue.stepwise = stepwise;
     run->queue.issued = note_issued;
     run->queue.columns_issued = note_columns;
+    run->queue.share = share_of;
     run->queue.context = run;
     cnnvp_time now = 0, arrival = 1000;
     while (run->result.ended < REQUESTS) {
@@ -279,6 +290,8 @@ static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint
     }
     cnnvp_dram_queue_catch_up(&run->queue, now + 2000000);
     cnnvp_dram_queue_counts(&run->queue, &run->result.counts);
+    for (uint32_t i = 0; i < run->queue.stream_count; ++i)
+        run->result.waited[i] = run->queue.streams[i].waited;
     for (uint32_t i = 0; i < COUNTERS; ++i)
         cnnvp_bandwidth_show(&run->windows[i]);
     return run;
@@ -382,6 +395,7 @@ static void test_rows(void **state)
             assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
         }
         assert_int_equal(cnnvp_dram_queue_due(&judge), cnnvp_dram_queue_due(&fast));
+        assert_int_equal(judge.streams[0].waited, fast.streams[0].waited);
         assert_memory_equal(&requests[0].scratch[DRAM_LATENCY], &requests[1].scratch[DRAM_LATENCY], sizeof(uint64_t));
         learned += fast.changes[0].kind.waiting != 0;
         cnnvp_dram_queue_fini(&judge);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stats.json says of off-chip memory: its totals, and what moved for which tensor. */
+#include "stats_builder.h"
+
+/* Total of a statistic by name, 0 where there is none. */
+uint64_t cnnvp_stats_total(const struct cnnvp_stats *stats, size_t instance, const char *name)
+{
+    if (instance >= stats->platform->instance_count)
+        return 0;
+
+    const struct cnnvp_unit *unit = stats->platform->instances[instance].unit;
+
+    for (uint32_t i = 0; unit != NULL && i < stats->instances[instance].stat_count; ++i)
+        if (strcmp(unit->stats[i].name, name) == 0)
+            return stats->instances[instance].stats[i].total;
+    return 0;
+}
+
+/* Total of a statistic over all memories. */
+uint64_t cnnvp_stats_memory_total(const struct cnnvp_stats *stats, const char *name)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < stats->platform->instance_count; ++i)
+        if (cnnvp_stats_is_memory(stats->platform->instances[i].unit))
+            sum += cnnvp_stats_total(stats, i, name);
+    return sum;
+}
+
+static void add_tensor(struct stats_builder *b, json_t *tensors, const struct cnnvp_tensor_info *info,
+                       const struct cnnvp_moved_bytes *moved)
+{
+    json_t *object = json_object();
+
+    if (json_array_append_new(tensors, object) != 0) {
+        b->failed = 1;
+        return;
+    }
+    set_text(b, object, "name", info->name);
+    set_text(b, object, "kind", info->kind);
+    set_count(b, object, "least_read_bytes", info->least_read_bytes);
+    set_count(b, object, "least_write_bytes", info->least_write_bytes);
+    set_count(b, object, "read_bytes", moved->read);
+    set_count(b, object, "write_bytes", moved->write);
+    set_count(b, object, "burst_bytes", moved->burst);
+}
+
+/* What was moved for none of them is the last row's: the rows' sums are memory's bytes. */
+void cnnvp_stats_add_tensors(struct stats_builder *b, json_t *root)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    struct cnnvp_moved_bytes rest = {
+        cnnvp_stats_memory_total(stats, "read_bytes"), cnnvp_stats_memory_total(stats, "write_bytes"),
+        cnnvp_stats_memory_total(stats, "burst_bytes")};
+    json_t *tensors = json_array();
+
+    set(b, root, "tensors", tensors);
+    for (size_t i = 0; i < stats->work.tensor_count && !b->failed; ++i) {
+        add_tensor(b, tensors, &stats->work.tensors[i], &stats->moved[i]);
+        rest.read -= stats->moved[i].read;
+        rest.write -= stats->moved[i].write;
+        rest.burst -= stats->moved[i].burst;
+    }
+    if (rest.read != 0 || rest.write != 0 || rest.burst != 0)
+        add_tensor(b, tensors, &(struct cnnvp_tensor_info){.name = "", .kind = "other"}, &rest);
+}
+
+static void set_counts(struct stats_builder *b, json_t *object, const char *name, const uint64_t *counts, size_t count)
+{
+    json_t *array = json_array();
+
+    set(b, object, name, array);
+    for (size_t i = 0; i < count && !b->failed; ++i)
+        if (json_array_append_new(array, json_integer((json_int_t)counts[i])) != 0)
+            b->failed = 1;
+}
+
+static void add_over_time(struct stats_builder *b, json_t *memory)
+{
+    const struct cnnvp_over_time *over = &b->stats->over_time;
+    json_t *object = set_object(b, memory, "over_time");
+
+    set_count(b, object, "window_ps", over->window_ps);
+    set_counts(b, object, "read_bytes", over->read_bytes, over->count);
+    set_counts(b, object, "write_bytes", over->write_bytes, over->count);
+}
+
+#define OVERFETCH_SHOWN 32u
+
+static void add_overfetch_row(struct stats_builder *b, json_t *list, const struct cnnvp_overfetch_row *row)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    const int several = row->row_bytes == 0;
+    json_t *object = json_object();
+    char name[24];
+
+    if (json_array_append_new(list, object) != 0) {
+        b->failed = 1;
+        return;
+    }
+    set_text(b, object, "tensor", row->tensor != 0 ? stats->work.tensors[row->tensor - 1].name : "");
+    set_text(b, object, "layer", row->tag != 0 ? cnnvp_stats_layer_name(stats, row->tag, name, sizeof name) : "");
+    set_text(b, object, "access", several ? "" : row->op == CNNVP_READ ? "read" : "write");
+    set_count(b, object, "row_bytes", row->row_bytes);
+    set_count(b, object, "alignment", row->alignment);
+    set_count(b, object, "rows", row->rows);
+    set_count(b, object, "bytes", row->bytes);
+    set_count(b, object, "burst_bytes", row->burst_bytes);
+}
+
+/* The accesses that fetch the most in vain; the others share the last line. */
+static void add_overfetch(struct stats_builder *b, json_t *memory)
+{
+    const struct cnnvp_overfetch *overfetch = &b->stats->overfetch;
+    const uint32_t count = overfetch->count;
+    json_t *list = json_array();
+
+    set(b, memory, "overfetch", list);
+    if (count == 0)
+        return;
+    struct cnnvp_overfetch_row *rows = malloc(count * sizeof *rows);
+    struct cnnvp_overfetch_row rest = overfetch->rows[CNNVP_OVERFETCH_MOST];
+    if (rows == NULL) {
+        b->failed = 1;
+        return;
+    }
+    memcpy(rows, overfetch->rows, count * sizeof *rows);
+    cnnvp_overfetch_sort(rows, count);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (i < OVERFETCH_SHOWN) {
+            add_overfetch_row(b, list, &rows[i]);
+            continue;
+        }
+        rest.rows += rows[i].rows;
+        rest.bytes += rows[i].bytes;
+        rest.burst_bytes += rows[i].burst_bytes;
+    }
+    if (rest.rows != 0)
+        add_overfetch_row(b, list, &rest);
+    free(rows);
+}
+
+void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root)
+{
+    static const char *const sums[] = {
+        "read_bytes", "write_bytes", "bursts", "burst_bytes", "row_hits", "row_misses", "row_conflicts", "refreshes"};
+    const struct cnnvp_stats *stats = b->stats;
+    json_t *object = set_object(b, root, "memory");
+    double bytes =
+        (double)(cnnvp_stats_memory_total(stats, "read_bytes") + cnnvp_stats_memory_total(stats, "write_bytes"));
+
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; ++i)
+        set_count(b, object, sums[i], cnnvp_stats_memory_total(stats, sums[i]));
+    set_real(b, object, "mean_read_latency_ps",
+             ratio((double)cnnvp_stats_memory_total(stats, "read_latency_ps"),
+                   (double)cnnvp_stats_memory_total(stats, "reads")));
+    set_count(b, object, "peak_bytes_per_s", stats->peak[CNNVP_LIVE_BANDWIDTH]);
+    set_real(b, object, "mean_bytes_per_s", ratio(bytes * PICOSECONDS_PER_SECOND, (double)b->end_ps));
+    add_over_time(b, object);
+    add_overfetch(b, object);
+}
