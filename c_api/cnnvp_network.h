@@ -69,6 +69,10 @@ struct cnnvp_network_options {
     /* Another guest program than the installed one, an RV32 ELF that takes the same network binary; NULL: the installed
      * one, or what CNNVP_GUEST names. Has to live as long as the network. */
     const char *guest;
+    /* So many images go through a layer together, so that its weights are loaded once for all of them; 0 or 1: one
+     * image after the other. Maps between layers have a place in memory for each. The last ones may be fewer. Results
+     * are the same. With the layer schedule, maps through memory. */
+    uint32_t batch;
 };
 
 /* Whether a text is a shape as above. BAD_INPUT with a message that says what one is. */

@@ -8,7 +8,7 @@
  * are absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are FX16 (16-bit two's complement, value
  * = word * 2^-frac, one frac for each tensor).
  *
- * Memory: [guest program, its stack | binary | tensors of one image | inputs of all images | outputs of all images].
+ * Memory: [guest program, its stack | binary | tensors of one batch | inputs of all images | outputs of all images].
  */
 #ifndef CNNVP_NETWORK_IMAGE_H
 #define CNNVP_NETWORK_IMAGE_H
@@ -23,7 +23,7 @@
 #define CNNVP_WORD_BYTES 2u
 #define CNNVP_SUM_BYTES 8u
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(5)
+#define CNNVP_BINARY_VERSION UINT32_C(6)
 
 enum cnnvp_binary_flag {
     /* Maps stay on chip from layer to layer; blobs are loaded once, before the first image. */
@@ -39,7 +39,8 @@ struct cnnvp_binary_tensor {
     uint32_t address;
     uint32_t row_stride;
     uint32_t channel_stride;
-    uint32_t image_stride; /* bytes from one image's tensor to the next's; 0: all images use the same place in turn */
+    uint32_t image_stride; /* bytes from one image's tensor to the next's; 0: all batches use the same place in turn */
+    uint32_t batch_stride; /* the same from image to image of a batch; 0 where image_stride is not, or of one image */
     uint32_t channels;
     uint32_t height;
     uint32_t width;
@@ -62,6 +63,7 @@ struct cnnvp_binary {
     uint32_t layers;       /* address of struct cnnvp_binary_layer[layer_count], in the order of execution */
     uint32_t blobs;        /* address of all layers' struct cnnvp_binary_blob[blob_count] */
     uint32_t images;       /* how many images to run */
+    uint32_t batch;        /* so many go through a layer together, 1 or more; the last ones may be fewer */
     uint32_t element;      /* address of the instruction element's registers */
     uint32_t plic;         /* address of the interrupt controller */
     uint32_t element_irq;  /* line of the element at the interrupt controller */
@@ -171,11 +173,14 @@ enum cnnvp_binary_norm_kind {
 };
 
 /*
- * One layer. The caller of S000's layer functions cuts it in three nested loops:
+ * One layer. The caller of S000's layer functions cuts it in nested loops:
  *   for each group of `group_out` output channels                      (outermost; fc: outputs)
- *     for each tile of tile_h x tile_w output positions                (multiples of the engine's edges, or the rest)
- *       layer function: for each slice of `tile_in` input channels     (S000's input_para; fc: inputs)
- *                         for each slice of `tile_out` output channels (S000's output_para) of the group
+ *     for each `tile_images` images of the batch                       (outermost if `images_outer` is set)
+ *       for each tile of tile_h x tile_w output positions              (multiples of the engine's edges, or the rest)
+ *         layer function: for each slice of `tile_in` input channels     (S000's input_para; fc: inputs)
+ *                           for each slice of `tile_out` output channels (S000's output_para) of the group
+ *                             for each of the images
+ * More than one image is for layers with weights, which then serve them all.
  * A slice's weights are a blob, and what it holds says where it is: that of group g, input slice i and output slice o
  * is number first_blob + g * B + i * S + o, with S output slices in group g and B blobs in a full group (layer_blob.h
  * has both directions). Nobody walks the table to find one, so it serves layers one by one, blocks depth first and
@@ -187,7 +192,8 @@ enum cnnvp_binary_norm_kind {
  * post-operation. Layers without weights but with a table or norm parameters have one blob: first_blob; without either
  * none (blob_count 0).
  *
- * Buffer use by the guest, which the compiler must make fit into one half each (bytes):
+ * Buffer use by the guest, which the compiler must make fit into one half each (bytes; input and output: for each of
+ * tile_images, in the output half `image_bytes` apart):
  *   input:  conv/pool: tile_in * rows * cols * 2 with rows = (tile_h - 1) * sy + (ky - 1) * dy + 1, cols likewise, cut
  *           at the frame; fc: tile_in * 2; activation, norm, softmax: the tile; add: two tiles
  *   weight: the largest blob
@@ -244,6 +250,7 @@ struct cnnvp_binary_layer {
                         bias shift, rounding */
     uint32_t seed;   /* of stochastic rounding; the guest adds the image number */
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
+    uint32_t tile_images, images_outer, image_bytes;
     uint32_t first_blob, blob_count;
     uint32_t post_count;
     struct cnnvp_binary_post posts[CNNVP_BINARY_POSTS];

@@ -106,6 +106,7 @@ struct cli_network_options {
     const char *guest; /* NULL: the installed one */
     int timing_only;
     int on_chip;
+    uint32_t batch;
     enum cnnvp_rounding rounding;
 };
 

@@ -24,6 +24,7 @@ enum {
     KEY_CPU,
     KEY_TIMING_ONLY,
     KEY_ON_CHIP,
+    KEY_BATCH,
     KEY_ROUNDING,
     KEY_SHAPE,
     KEY_COLOR,
@@ -185,6 +186,9 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
     case KEY_ON_CHIP:
         options->on_chip = 1;
         return 0;
+    case KEY_BATCH:
+        options->batch = (uint32_t)cli_number(state, "--batch", arg, 1, 65536);
+        return 0;
     case KEY_ROUNDING:
         options->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
         return 0;
@@ -256,6 +260,8 @@ static const struct argp_option network_options[] = {
     {"issue", KEY_ISSUE, "guest|scheduler", 0,
      "Depth first: who issues the instructions of chains (default: the faster one by the plan's estimate)", 5},
     {"on-chip", KEY_ON_CHIP, NULL, 0, "Keep maps on chip between layers; an error where they do not fit", 5},
+    {"batch", KEY_BATCH, "N", 0,
+     "N images go through a layer together: weights are loaded once for all of them (default: 1)", 5},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},
     {"guest", KEY_GUEST, "FILE.elf", 0,

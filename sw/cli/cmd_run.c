@@ -239,6 +239,7 @@ static struct cnnvp_network_options network_options_of(const struct run *run)
         .timing_only = options->network.timing_only,
         .cpu_host = options->network.cpu_host,
         .guest = options->network.guest,
+        .batch = options->network.batch,
         .tune = options->tune,
         .seed = options->platform.seed,
         .input = options->input != NULL ? &run->input : NULL,

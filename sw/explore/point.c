@@ -285,6 +285,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .tune = is_set(sweep, number, "tune", "true"),
         .cpu_host = is_set(sweep, number, "cpu", "host"),
         .guest = guest != NULL ? guest->file : NULL,
+        .batch = (uint32_t)number_of(sweep, number, "batch", 1),
         .seed = number_of(sweep, number, "seed", 0),
         .input = run->input.data != NULL ? &run->input : NULL,
         .images = images ? images : 1,

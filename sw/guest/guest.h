@@ -19,6 +19,7 @@ struct cnnvp_slot {
     uint32_t valid;
     uint32_t address;                 /* in memory */
     uint32_t channels, rows, columns; /* of a tile of the input: several may begin at one address */
+    uint32_t images;
 };
 
 /* A tile instruction without its descriptor. */
@@ -42,6 +43,7 @@ struct cnnvp_epilogue {
     uint32_t width;
     int32_t row; /* first output row and column */
     int32_t column;
+    uint32_t more_images;    /* their results follow, image_bytes apart */
     uint32_t result_address; /* where the results begin in the output half */
     uint32_t memory_address; /* where channel 0, row 0, column 0 of the results goes */
     uint32_t chip_address;   /* the same in the input buffer, on chip */
@@ -107,7 +109,9 @@ struct cnnvp_guest {
     uint32_t next_output;
     struct cnnvp_epilogue waiting[CNNVP_EPILOGUES];
     uint32_t waiting_count;
-    uint32_t image_number;   /* of the image in work */
+    uint32_t image_number;   /* of the image in work, or the first one in hand together */
+    uint32_t batch_first;    /* and of the batch's first */
+    uint32_t batch_images;   /* images of the batch in work */
     uint32_t blobs_resident; /* every blob that is needed is at its place */
     uint32_t in_chain;       /* tensors are slots on chip (depth.h) */
     uint32_t window_at;      /* registers where the descriptors of windows and of results begin */

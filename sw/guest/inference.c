@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Set-up and interrupt handling of both applications; inference: the loop over images. */
+/* Set-up and interrupt handling of both applications; inference: the loop over batches of images. */
+#include "cnnvp_integer.h"
 #include "depth.h"
 #include "plic.h"
 #include "schedule.h"
@@ -61,8 +62,12 @@ int cnnvp_guest_run(struct cnnvp_guest *guest)
         return cnnvp_train_run(guest);
     if ((guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0)
         cnnvp_schedule_preload(guest);
-    for (; guest->image_number < guest->binary->images; ++guest->image_number)
+    const uint32_t images = guest->binary->images;
+    for (uint32_t first = 0; first < images; first += guest->batch_images) {
+        guest->image_number = guest->batch_first = first;
+        guest->batch_images = cnnvp_minimum32(guest->binary->batch, images - first);
         cnnvp_schedule_layers(guest);
+    }
     cnnvp_flush_epilogues(guest, 0);
     cnnvp_element_layer(&guest->element, 0);
     cnnvp_element_irq(&guest->element, guest->binary->images);

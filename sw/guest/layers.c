@@ -3,18 +3,9 @@
 
 #include <stddef.h>
 
-/* Bits 17:16 of the descriptor register `format`, enum cnnvp_round_mode. */
-#define FORMAT_ROUNDING 16u
-#define ROUNDING_STOCHASTIC 2u
-
 static int on_chip(const struct cnnvp_guest *guest)
 {
     return guest->in_chain || (guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0;
-}
-
-int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer)
-{
-    return (layer->format >> FORMAT_ROUNDING & 3u) == ROUNDING_STOCHASTIC;
 }
 
 /* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
@@ -23,18 +14,35 @@ static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_bi
 {
     if (!cnnvp_rounds_by_chance(layer))
         return 0;
-    return layer->seed + guest->image_number * 0x9e3779b9u + step->seed + step->output.channel * 0x85ebca6bu +
+    return layer->seed + guest->image_number * CNNVP_IMAGE_SEEDS + step->seed + step->output.channel * 0x85ebca6bu +
            (uint32_t)step->output.row * 0xc2b2ae35u + (uint32_t)step->output.column * 0x27d4eb2fu;
+}
+
+struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                                           const struct cnnvp_box *box, uint32_t more_images)
+{
+    const uint32_t plane = box->rows * box->columns;
+    if (on_chip(guest))
+        return (struct cnnvp_input_tile){
+            tensor->chip_half,
+            cnnvp_tensor_chip_address(tensor, box),
+            tensor->row_stride,
+            tensor->channel_stride,
+            1,
+            0};
+    return (struct cnnvp_input_tile){
+        cnnvp_load_images(guest, tensor, box, more_images),
+        0,
+        box->columns,
+        plane,
+        1,
+        box->channels * plane * CNNVP_WORD_BYTES};
 }
 
 struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                                           const struct cnnvp_box *box)
 {
-    if (on_chip(guest))
-        return (struct cnnvp_input_tile){
-            tensor->chip_half, cnnvp_tensor_chip_address(tensor, box), tensor->row_stride, tensor->channel_stride, 1};
-    return (struct cnnvp_input_tile){
-        cnnvp_load_box(guest, tensor, box, 0, 0), 0, box->columns, box->rows * box->columns, 1};
+    return cnnvp_bring_images(guest, tensor, box, 0);
 }
 
 struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
@@ -50,6 +58,7 @@ struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct 
         .channels = step->output.channels,
         .height = step->output.rows,
         .width = step->output.columns,
+        .more_images = step->more_images,
         .row = step->output.row,
         .column = step->output.column,
         .memory_address = cnnvp_tensor_address(guest, &layer->out, place),
@@ -118,7 +127,7 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
         const int last = in + in_count == inputs;
         const uint32_t blobs = cnnvp_blob_number(layer, output->channel, in, 0);
         const struct cnnvp_box box = window_input(layer, output, first_in + in, in_count);
-        const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
+        const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
         struct cnnvp_window window = window_of(layer, layer->kx, layer->ky, output, &tile);
         const struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, last);
         const uint32_t weight_bytes = cnnvp_output_weights(layer, in_count) * CNNVP_WORD_BYTES;
@@ -132,11 +141,15 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
             window.in_channels = in_count;
             window.out_channels = out_count;
             window.bias_addr = window.weight_addr + out_count * weight_bytes;
-            window.out_addr = out * plane * CNNVP_WORD_BYTES;
-            window.acc_addr = out * plane * CNNVP_SUM_BYTES;
-            window.seed = cnnvp_part_seed(epilogue.seed, out);
-            cnnvp_push_window(guest, operation.opcode, operation.status,
-                              cnnvp_slice_halves(tile.half, weight_half, output_half), &window);
+            const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
+            for (uint32_t image = 0; image <= step->more_images; ++image) {
+                const uint32_t results = image * layer->image_bytes;
+                window.in_addr = tile.address + image * tile.image_bytes;
+                window.out_addr = results + out * plane * CNNVP_WORD_BYTES;
+                window.acc_addr = results + out * plane * CNNVP_SUM_BYTES;
+                window.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue.seed, image), out);
+                cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
+            }
             cnnvp_use_table(&epilogue, layer, weight_half,
                             window.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
         }
@@ -258,8 +271,8 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
         const int last = in + in_count == inputs;
         const uint32_t blobs = cnnvp_blob_number(layer, step->output.channel, in, 0);
         const struct cnnvp_box box = {.channels = 1, .rows = 1, .column = (int32_t)in, .columns = in_count};
-        const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &vector, &box);
-        struct cnnvp_matmul matmul = {.in_addr = tile.address, .inputs = in_count, .format = layer->format};
+        const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &vector, &box, step->more_images);
+        struct cnnvp_matmul matmul = {.inputs = in_count, .format = layer->format};
         for (uint32_t out = 0; out < outputs; out += layer->tile_out) {
             const uint32_t out_count = cnnvp_minimum32(layer->tile_out, outputs - out);
             const uint32_t weight_half = cnnvp_load_blob(guest, blobs + out / layer->tile_out, &matmul.weight_addr);
@@ -269,11 +282,16 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
             }
             matmul.outputs = out_count;
             matmul.bias_addr = matmul.weight_addr + out_count * in_count * CNNVP_WORD_BYTES;
-            matmul.out_addr = out * CNNVP_WORD_BYTES;
-            matmul.acc_addr = out * CNNVP_SUM_BYTES;
-            matmul.seed = cnnvp_part_seed(epilogue.seed, out);
-            cnnvp_push_matmul(guest, cnnvp_slice_status(layer, in == 0, last),
-                              cnnvp_slice_halves(tile.half, weight_half, output_half), &matmul);
+            const uint32_t status = cnnvp_slice_status(layer, in == 0, last);
+            const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
+            for (uint32_t image = 0; image <= step->more_images; ++image) {
+                const uint32_t results = image * layer->image_bytes;
+                matmul.in_addr = tile.address + image * tile.image_bytes;
+                matmul.out_addr = results + out * CNNVP_WORD_BYTES;
+                matmul.acc_addr = results + out * CNNVP_SUM_BYTES;
+                matmul.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue.seed, image), out);
+                cnnvp_push_matmul(guest, status, halves, &matmul);
+            }
             cnnvp_use_table(&epilogue, layer, weight_half,
                             matmul.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
         }
@@ -433,9 +451,15 @@ void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *
     struct cnnvp_input_tile a = cnnvp_bring_input(guest, &layer->in, &a_box);
     /* Both operands in one half: the second behind the first, or where it lies on chip. */
     struct cnnvp_input_tile b =
-        on_chip(guest) ? cnnvp_bring_input(guest, &layer->in2, &b_box)
-                       : (struct cnnvp_input_tile){cnnvp_load_box(guest, &layer->in2, &b_box, bytes, 1), bytes,
-                                                   b_box.columns, b_box.rows * b_box.columns, 1};
+        on_chip(guest)
+            ? cnnvp_bring_input(guest, &layer->in2, &b_box)
+            : (struct cnnvp_input_tile){
+                  cnnvp_load_box(guest, &layer->in2, &b_box, bytes, 1),
+                  bytes,
+                  b_box.columns,
+                  b_box.rows * b_box.columns,
+                  1,
+                  0};
     a = spread(a, &layer->in, &layer->out);
     b = spread(b, &layer->in2, &layer->out);
     uint32_t table = 0;

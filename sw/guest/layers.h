@@ -28,7 +28,8 @@ struct cnnvp_step {
     struct cnnvp_box output;
     enum cnnvp_step_to to;
     struct cnnvp_box place;
-    uint32_t seed; /* added to that of stochastic rounding */
+    uint32_t seed;        /* added to that of stochastic rounding */
+    uint32_t more_images; /* of the batch after the one in work: convolution and fully connected take them along */
 };
 
 /* A1 convolution, with the bias as P + A (Part B X-9). */

@@ -14,15 +14,16 @@ struct cnnvp_input_tile {
     uint32_t row_stride;     /* words */
     uint32_t channel_stride; /* words */
     uint32_t column_stride;  /* 1; 0 where one word counts for a whole row */
+    uint32_t image_bytes;    /* from the tile of an image to that of the next one */
 };
 
-/* Loads the box (on chip: finds it) and says where it is. */
+/* Loads the box of the image in work and of so many more (on chip: finds the one) and says where it is. */
+struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                                           const struct cnnvp_box *box, uint32_t more_images);
 struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                                           const struct cnnvp_box *box);
 
 /* What the results of a step need after its calculation; results lie at the start of the output half. */
-int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer);
-
 struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                                         const struct cnnvp_step *step, uint32_t output_half);
 

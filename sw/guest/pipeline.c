@@ -7,6 +7,10 @@
 
 #define SLOT_BYTES 8u
 
+/* Bits 17:16 of the descriptor register `format`, enum cnnvp_round_mode. */
+#define FORMAT_ROUNDING 16u
+#define ROUNDING_STOCHASTIC 2u
+
 static uint32_t bit(uint32_t half, uint32_t buffer)
 {
     return half << buffer;
@@ -34,6 +38,7 @@ uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnv
                               const struct cnnvp_box *box)
 {
     return tensor->address + guest->image_number * tensor->image_stride +
+           (guest->image_number - guest->batch_first) * tensor->batch_stride +
            (uint32_t)(box_offset(tensor, box) * (int32_t)CNNVP_WORD_BYTES);
 }
 
@@ -61,26 +66,12 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
-uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                        const struct cnnvp_box *box, uint32_t at, int keep)
+static void push_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
+                     uint32_t half, uint32_t at)
 {
-    const uint32_t address = cnnvp_tensor_address(guest, tensor, box);
-    const uint32_t halves = guest->binary->input_halves;
-    if (!keep) {
-        for (uint32_t half = 0; half < halves; ++half) {
-            const struct cnnvp_slot *slot = &guest->input[half];
-            if (slot->valid && slot->address == address && slot->channels == box->channels && slot->rows == box->rows &&
-                slot->columns == box->columns)
-                return half;
-        }
-        guest->next_input = (guest->next_input + 1u) % halves;
-    }
-    const uint32_t half = guest->next_input;
-    guest->input[half] = (struct cnnvp_slot){
-        .valid = !keep, .address = address, .channels = box->channels, .rows = box->rows, .columns = box->columns};
     const uint32_t plane = box->rows * box->columns;
     const struct cnnvp_transfer transfer = {
-        .memory_addr = address,
+        .memory_addr = cnnvp_tensor_address(guest, tensor, box),
         .buffer_addr = at,
         .row_bytes = box->columns * CNNVP_WORD_BYTES,
         .rows = box->rows,
@@ -93,7 +84,50 @@ uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_ten
                          inside(box->column, box->columns, tensor->width),
     };
     push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD);
+}
+
+/* The half that holds the boxes, or takes them: then 0. */
+static int find_box(struct cnnvp_guest *guest, const struct cnnvp_slot *wanted, uint32_t *half)
+{
+    const uint32_t halves = guest->binary->input_halves;
+    for (*half = 0; *half < halves; ++*half) {
+        const struct cnnvp_slot *slot = &guest->input[*half];
+        if (slot->valid && slot->address == wanted->address && slot->channels == wanted->channels &&
+            slot->rows == wanted->rows && slot->columns == wanted->columns && slot->images == wanted->images)
+            return 1;
+    }
+    guest->next_input = (guest->next_input + 1u) % halves;
+    *half = guest->next_input;
+    guest->input[*half] = *wanted;
+    return 0;
+}
+
+uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                           const struct cnnvp_box *box, uint32_t more_images)
+{
+    const struct cnnvp_slot wanted = {
+        1, cnnvp_tensor_address(guest, tensor, box), box->channels, box->rows, box->columns, more_images};
+    const uint32_t bytes = box->channels * box->rows * box->columns * CNNVP_WORD_BYTES;
+    const uint32_t first = guest->image_number;
+    uint32_t half;
+    if (find_box(guest, &wanted, &half))
+        return half;
+    for (uint32_t image = 0; image <= more_images; ++image) {
+        guest->image_number = first + image;
+        push_box(guest, tensor, box, half, image * bytes);
+    }
+    guest->image_number = first;
     return half;
+}
+
+uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                        const struct cnnvp_box *box, uint32_t at, int keep)
+{
+    if (!keep)
+        return cnnvp_load_images(guest, tensor, box, 0);
+    guest->input[guest->next_input].valid = 0;
+    push_box(guest, tensor, box, guest->next_input, at);
+    return guest->next_input;
 }
 
 void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor)
@@ -262,6 +296,16 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
     };
     push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS);
     return half;
+}
+
+int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer)
+{
+    return (layer->format >> FORMAT_ROUNDING & 3u) == ROUNDING_STOCHASTIC;
+}
+
+uint32_t cnnvp_image_seed(const struct cnnvp_binary_layer *layer, uint32_t seed, uint32_t image)
+{
+    return cnnvp_rounds_by_chance(layer) ? seed + image * CNNVP_IMAGE_SEEDS : 0;
 }
 
 uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part)
@@ -441,9 +485,8 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
                        REGISTER_COUNT(transfer));
 }
 
-static void push_epilogue(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+static void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
-    cnnvp_element_layer(&guest->element, epilogue->layer->tag);
     if (epilogue->divide)
         push_division(guest, epilogue);
     for (uint32_t i = epilogue->first_post; i < epilogue->layer->post_count; ++i)
@@ -452,6 +495,19 @@ static void push_epilogue(struct cnnvp_guest *guest, const struct cnnvp_epilogue
         push_move_again(guest, epilogue);
     else
         push_results(guest, epilogue);
+}
+
+static void push_epilogue(struct cnnvp_guest *guest, struct cnnvp_epilogue *epilogue)
+{
+    const struct cnnvp_binary_layer *layer = epilogue->layer;
+    cnnvp_element_layer(&guest->element, layer->tag);
+    push_image(guest, epilogue);
+    for (; epilogue->more_images != 0; --epilogue->more_images) {
+        epilogue->result_address += layer->image_bytes;
+        epilogue->memory_address += layer->out.image_stride + layer->out.batch_stride;
+        epilogue->seed = cnnvp_image_seed(layer, epilogue->seed, 1);
+        push_image(guest, epilogue);
+    }
 }
 
 void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but)

@@ -65,6 +65,10 @@ uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, con
 uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                         const struct cnnvp_box *box, uint32_t at, int keep);
 
+/* The same box of the image in work and of so many more, one after the other from byte 0 on. */
+uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                           const struct cnnvp_box *box, uint32_t more_images);
+
 /* Loads a tensor with its frame to its place on chip. */
 void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor);
 
@@ -105,6 +109,13 @@ void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
 
 /* Seed of a part of a step, 0 for the whole; 0 stays 0: no stochastic rounding. */
 uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part);
+
+int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer);
+
+/* Between the seeds of one image and the next. */
+#define CNNVP_IMAGE_SEEDS 0x9e3779b9u
+/* The seed of a step for another image, so many after the one whose seed is given. */
+uint32_t cnnvp_image_seed(const struct cnnvp_binary_layer *layer, uint32_t seed, uint32_t image);
 
 /* Half of the output buffer for the step that begins. Flushes the epilogues that stand in its way. */
 uint32_t cnnvp_begin_step(struct cnnvp_guest *guest);

@@ -30,6 +30,33 @@ static void run_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer 
     }
 }
 
+static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, struct cnnvp_step *step)
+{
+    const struct cnnvp_binary_tensor *out = &layer->out;
+    for (uint32_t row = 0; row < out->height; row += layer->tile_h) {
+        step->output.row = (int32_t)row;
+        step->output.rows = cnnvp_minimum32(layer->tile_h, out->height - row);
+        for (uint32_t column = 0; column < out->width; column += layer->tile_w) {
+            step->output.column = (int32_t)column;
+            step->output.columns = cnnvp_minimum32(layer->tile_w, out->width - column);
+            run_step(guest, layer, step);
+        }
+    }
+}
+
+/* A group of output channels for so many of the batch's images. */
+static void run_group(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, uint32_t channel,
+                      uint32_t first, uint32_t images)
+{
+    struct cnnvp_step step = {
+        .output = {.channel = channel, .channels = cnnvp_minimum32(layer->group_out, layer->out.channels - channel)}};
+    for (uint32_t image = 0; image < images; image += layer->tile_images) {
+        guest->image_number = guest->batch_first + first + image;
+        step.more_images = cnnvp_minimum32(layer->tile_images, images - image) - 1u;
+        run_tiles(guest, layer, &step);
+    }
+}
+
 static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
 {
     cnnvp_element_layer(&guest->element, layer->tag);
@@ -42,23 +69,10 @@ static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
     const struct cnnvp_binary_tensor *out = &layer->out;
     if ((guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0 && layer->fill)
         cnnvp_fill_chip_tensor(guest, out);
-    struct cnnvp_step step = {0};
-    for (uint32_t channel = 0; channel < out->channels; channel += layer->group_out) {
-        const uint32_t channels = cnnvp_minimum32(layer->group_out, out->channels - channel);
-        for (uint32_t row = 0; row < out->height; row += layer->tile_h) {
-            for (uint32_t column = 0; column < out->width; column += layer->tile_w) {
-                step.output = (struct cnnvp_box){
-                    .channel = channel,
-                    .channels = channels,
-                    .row = (int32_t)row,
-                    .rows = cnnvp_minimum32(layer->tile_h, out->height - row),
-                    .column = (int32_t)column,
-                    .columns = cnnvp_minimum32(layer->tile_w, out->width - column),
-                };
-                run_step(guest, layer, &step);
-            }
-        }
-    }
+    const uint32_t together = layer->images_outer ? layer->tile_images : guest->batch_images;
+    for (uint32_t first = 0; first < guest->batch_images; first += together)
+        for (uint32_t channel = 0; channel < out->channels; channel += layer->group_out)
+            run_group(guest, layer, channel, first, cnnvp_minimum32(together, guest->batch_images - first));
 }
 
 static const struct cnnvp_binary_layer *layer_table(const struct cnnvp_guest *guest)

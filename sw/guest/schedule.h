@@ -7,7 +7,7 @@
 
 #include "layers.h"
 
-/* Pushes the instructions of one image. */
+/* Pushes the instructions of one batch. */
 void cnnvp_schedule_layers(struct cnnvp_guest *guest);
 
 /* On chip: loads all blobs to their places, once before the first image. */

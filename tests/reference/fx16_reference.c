@@ -39,7 +39,8 @@ static int16_t *word(struct run *run, const struct cnnvp_binary_tensor *tensor, 
 {
     static int16_t nowhere;
     const int64_t words = c * tensor->channel_stride + y * (int64_t)tensor->row_stride + x;
-    const int64_t address = (int64_t)tensor->address + (int64_t)run->number * tensor->image_stride + words * 2;
+    const int64_t address = (int64_t)tensor->address + (int64_t)run->number * tensor->image_stride +
+                            (int64_t)(run->number % run->binary->batch) * tensor->batch_stride + words * 2;
     int16_t *found = at(run, (uint64_t)address, 2);
     return found != NULL ? found : &nowhere;
 }

@@ -157,6 +157,8 @@ static int option_words(struct library_run *library, const char *word, const cha
         options->seed = strtoull(value, NULL, 10);
     else if (is(word, "--images"))
         options->images = strtoull(value, NULL, 10);
+    else if (is(word, "--batch"))
+        options->batch = (uint32_t)strtoul(value, NULL, 10);
     else if (is(word, "--cpu"))
         options->cpu_host = is(value, "host");
     else if (is(word, "--rounding"))

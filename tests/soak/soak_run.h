@@ -21,8 +21,8 @@ struct soak_run {
 void soak_run_program(const char *program, char *const *words, struct soak_run *run);
 
 /* The same through the C API: "run", the network, -q, -p, -s, --seed, --rounding, --images, --cpu host, --timing-only,
- * --trace, --schedule, --block, --block-order, --on-chip, --tune; --stats and -o are kept in memory. --memory is of the
- * soak alone: somebody else's memory (soak_memory.h). */
+ * --trace, --schedule, --block, --block-order, --on-chip, --batch, --tune; --stats and -o are kept in memory. --memory
+ * is of the soak alone: somebody else's memory (soak_memory.h). */
 void soak_run_library(char *const *words, struct soak_run *run);
 /* "train", by cnnvp_train.h: -s and what it says of learning, --checkpoint and --resume with a state alone. */
 void soak_train_library(char *const *words, struct soak_run *run);

@@ -68,6 +68,8 @@ static void draw_schedule(struct soak_platform *platform, uint64_t *random, cons
     platform->on_chip = one_in(random, 5);
     if (platform->on_chip)
         soak_append(platform, " --on-chip");
+    else if (one_in(random, 3))
+        soak_append(platform, " --batch %u", 2u + soak_random(random, 4));
 }
 
 static void draw_inference(struct soak_platform *platform, uint64_t *random)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The platform's results against the independent integer reference: all tensors of the last image and all outputs, bit
+ * The platform's results against the independent integer reference: all tensors of the last images and all outputs, bit
  * by bit, for several networks, designs and settings. Memory is copied after the network has been loaded; the reference
  * runs on the copy, the platform on the original.
  */
@@ -25,6 +25,7 @@ struct exact_case {
     const char *settings[4];
     enum cnnvp_rounding rounding;
     int on_chip;
+    uint32_t batch;
     uint32_t to_vector; /* enum test_binary_windows: layers whose windows the vector unit calculates */
 };
 
@@ -35,24 +36,26 @@ struct exact_case {
 #define PARTS TEST_DATA "/zoo/averagepool_parts.onnx", TEST_DATA "/zoo/averagepool_parts.in.npy"
 
 static const struct exact_case cases[] = {
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0},
-    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0},
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0, 0},
-    {MIXED, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0, 0},
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 1, 0},
-    {LENET, "nfu", {"pe_array.detail=cycle"}, CNNVP_ROUND_NEAREST, 0, 0},
-    {MIXED, "nfu", {"pe_array.detail=cycle", "pe_array.kernel_piece=3"}, CNNVP_ROUND_NEAREST, 0, 0},
-    {LENET, "nfu", {"pe_array.acc_bits=20"}, CNNVP_ROUND_NEAREST, 0, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0, 0, 0},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0, 0, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 1, 0, 0},
+    {LENET, "nfu", {"pe_array.detail=cycle"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {MIXED, "nfu", {"pe_array.detail=cycle", "pe_array.kernel_piece=3"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {LENET, "nfu", {"pe_array.acc_bits=20"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {LENET,
      "nfu",
      {"input_buffer.size=1KiB", "weight_buffer.size=2KiB", "output_buffer.size=2KiB"},
      CNNVP_ROUND_NEAREST,
+     0,
      0,
      0},
     {MIXED,
      "nfu",
      {"input_buffer.size=2KiB", "weight_buffer.size=4KiB", "output_buffer.size=2KiB"},
      CNNVP_ROUND_NEAREST,
+     0,
      0,
      0},
     {LENET,
@@ -60,29 +63,48 @@ static const struct exact_case cases[] = {
      {"pe_array.rows=3", "pe_array.cols=7", "output_buffer.pingpong=off", "instruction.order=strict"},
      CNNVP_ROUND_NEAREST,
      0,
+     0,
      0},
     {MIXED,
      "nfu",
      {"input_buffer.pingpong=off", "weight_buffer.pingpong=off", "vector.lanes=3"},
      CNNVP_ROUND_NEAREST,
      0,
+     0,
      0},
-    {LENET, "window", {NULL}, CNNVP_ROUND_NEAREST, 0, 0},
-    {MIXED, "window", {"pe_array.input_para=3", "pe_array.output_para=5"}, CNNVP_ROUND_NEAREST, 0, 0},
-    {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0, 0},
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_WINDOWS},
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 1, TEST_BINARY_POOLS},
-    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_WINDOWS},
+    {LENET, "window", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {MIXED, "window", {"pe_array.input_para=3", "pe_array.output_para=5"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, TEST_BINARY_WINDOWS},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 1, 0, TEST_BINARY_POOLS},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, TEST_BINARY_WINDOWS},
     {MIXED,
      "nfu",
      {"input_buffer.size=2KiB", "weight_buffer.size=4KiB", "output_buffer.size=2KiB"},
      CNNVP_ROUND_TRUNCATE,
      0,
+     0,
      TEST_BINARY_WINDOWS},
-    {MIXED, "window", {"vector.lanes=5", "output_buffer.pingpong=off"}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_WINDOWS},
-    {DEPTHWISE, "nfu", {"instruction.order=strict"}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_CONVOLUTIONS},
-    {BY_POSITION, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_POOLS},
-    {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_POOLS},
+    {MIXED, "window", {"vector.lanes=5", "output_buffer.pingpong=off"}, CNNVP_ROUND_NEAREST, 0, 0, TEST_BINARY_WINDOWS},
+    {DEPTHWISE, "nfu", {"instruction.order=strict"}, CNNVP_ROUND_NEAREST, 0, 0, TEST_BINARY_CONVOLUTIONS},
+    {BY_POSITION, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, TEST_BINARY_POOLS},
+    {PARTS,
+     "window",
+     {"pe_array.input_para=12", "input_buffer.size=1KiB"},
+     CNNVP_ROUND_NEAREST,
+     0,
+     0,
+     TEST_BINARY_POOLS},
+    {LENET,
+     "nfu",
+     {"input_buffer.size=1KiB", "weight_buffer.size=2KiB", "output_buffer.size=2KiB"},
+     CNNVP_ROUND_NEAREST,
+     0,
+     3,
+     0},
+    {LENET, "nfu", {"weight_buffer.size=16KiB"}, CNNVP_ROUND_NEAREST, 0, 4, 0},
+    {MIXED, "nfu", {"input_buffer.size=2KiB", "weight_buffer.size=4KiB"}, CNNVP_ROUND_NEAREST, 0, 2, 0},
+    {MIXED, "window", {"weight_buffer.pingpong=off", "output_buffer.pingpong=off"}, CNNVP_ROUND_TRUNCATE, 0, 3, 0},
 };
 
 static struct cnnvp_error problem;
@@ -104,13 +126,14 @@ static cnnvp_config *configure(const struct exact_case *test)
 }
 
 /* Words of one tensor that differ; the frame is part of it. */
-static size_t compare_tensor(const struct cnnvp_binary_tensor *tensor, uint32_t image, const uint8_t *left,
-                             const uint8_t *right)
+static size_t compare_tensor(const struct cnnvp_binary_tensor *tensor, uint32_t image, uint32_t batch,
+                             const uint8_t *left, const uint8_t *right)
 {
     size_t wrong = 0;
     for (uint32_t c = 0; c < tensor->channels; ++c) {
         for (uint32_t y = 0; y < tensor->height; ++y) {
             const size_t at = tensor->address - CNNVP_MEMORY_BASE + (size_t)image * tensor->image_stride +
+                              (size_t)(image % batch) * tensor->batch_stride +
                               2u * ((size_t)c * tensor->channel_stride + (size_t)y * tensor->row_stride);
             wrong += memcmp(left + at, right + at, 2u * (size_t)tensor->width) != 0;
         }
@@ -129,8 +152,8 @@ static void compare(const uint8_t *left, const uint8_t *right, int on_chip)
         const struct cnnvp_binary_tensor *out = &layers[i].out;
         if (on_chip && i + 1u < binary->layer_count)
             continue; /* stays on chip */
-        for (uint32_t n = 0; n < (out->image_stride != 0 ? binary->images : 1u); ++n) {
-            const size_t wrong = compare_tensor(out, n, left, right);
+        for (uint32_t n = 0; n < (out->image_stride != 0 ? binary->images : binary->batch); ++n) {
+            const size_t wrong = compare_tensor(out, n, binary->batch, left, right);
             if (wrong != 0)
                 fail_msg("layer %u, image %u: %zu rows differ", i, n, wrong);
         }
@@ -143,7 +166,11 @@ static void run_case(const struct exact_case *test)
     cnnvp_config *config = configure(test);
     done(cnnvp_npy_read(test->input, &input, &problem));
     const struct cnnvp_network_options options = {
-        .struct_size = sizeof(options), .rounding = test->rounding, .on_chip = test->on_chip, .input = &input};
+        .struct_size = sizeof(options),
+        .rounding = test->rounding,
+        .on_chip = test->on_chip,
+        .input = &input,
+        .batch = test->batch};
     cnnvp_network *network = NULL;
     done(cnnvp_network_new(test->network, config, &options, &network, &problem));
     const struct cnnvp_platform_options platform_options = {.struct_size = sizeof(platform_options)};
@@ -201,9 +228,9 @@ static void a_wrong_word_is_seen(void **state)
         .width = 3};
     uint8_t left[64] = {0};
     uint8_t right[64] = {0};
-    assert_int_equal(compare_tensor(&tensor, 0, left, right), 0);
+    assert_int_equal(compare_tensor(&tensor, 0, 1, left, right), 0);
     right[4 + 2 * (9 + 3 + 2)] = 1;
-    assert_int_equal(compare_tensor(&tensor, 0, left, right), 1);
+    assert_int_equal(compare_tensor(&tensor, 0, 1, left, right), 1);
 }
 
 int main(void)

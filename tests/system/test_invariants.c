@@ -488,6 +488,39 @@ static void on_chip_moves_only_weights_inputs_and_results(void **state)
     }
 }
 
+static long long bytes_of(const json_t *stats, const char *kind, const char *member)
+{
+    const json_t *tensors = json_object_get(stats, "tensors");
+    long long sum = 0;
+    for (size_t i = 0; i < json_array_size(tensors); ++i)
+        if (strcmp(json_string_value(json_object_get(json_array_get(tensors, i), "kind")), kind) == 0)
+            sum += cli_number(json_array_get(tensors, i), member);
+    return sum;
+}
+
+/* Weights serve all images of a batch, but for a few, where loading them again saves more of a map. */
+static void a_batch_loads_weights_once(void **state)
+{
+    (void)state;
+    const char *const small = " -s weight_buffer.size=16KiB -s output_buffer.size=4KiB";
+    for (int n = 0; n < NETWORKS; n += FIRST_WINDOW) {
+        char batched[128];
+        (void)snprintf(batched, sizeof batched, "%s --batch 4", small);
+        struct cli_run one = cli_run_ok(networks[n], small);
+        struct cli_run four = cli_run_ok(networks[n], batched);
+        cli_assert_same_file(&one.output, &four.output, "output");
+        check_accounting(four.stats);
+        const long long weights = bytes_of(one.stats, "weights", "least_read_bytes");
+        assert_int_equal(cli_number(four.stats, "total.images"), 4);
+        assert_int_equal(bytes_of(one.stats, "weights", "read_bytes"), 4 * weights);
+        assert_in_range(bytes_of(four.stats, "weights", "read_bytes"), weights, weights * 101 / 100);
+        assert_int_equal(bytes_of(four.stats, "output", "write_bytes"), bytes_of(one.stats, "output", "write_bytes"));
+        assert_true(cli_number(four.stats, "memory.bursts") < cli_number(one.stats, "memory.bursts"));
+        cli_free(&one);
+        cli_free(&four);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +538,7 @@ int main(void)
         cmocka_unit_test(lenet_takes_the_published_cycles),
         cmocka_unit_test(window_takes_its_cycles_and_gives_the_same_bits),
         cmocka_unit_test(on_chip_moves_only_weights_inputs_and_results),
+        cmocka_unit_test(a_batch_loads_weights_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,9 @@
  * test_zoo: every case of tests/data/zoo through the compiler and the integer reference: within 1 % of the largest
  * value of what PyTorch computed in float, and the same words with large and with small buffers. test_zoo platform
  * CASE|SHARD/SHARDS: one case, or those whose place in the order of names leaves SHARD when divided by SHARDS, with
- * `cnnvp run`: exactly the words of the reference, with large and with small buffers, on the window engine, and with
- * maps that stay on chip; every few cases also on the RISC-V core and timing alone. No tensor moves less than its
- * statistics say it must.
+ * `cnnvp run`: exactly the words of the reference, with large and with small buffers, image by image and in a batch, on
+ * the window engine, and with maps that stay on chip; every few cases also on the RISC-V core and timing alone. No
+ * tensor moves less than its statistics say it must.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -312,6 +312,7 @@ static void exactly_the_reference(void **state)
     for (size_t i = 0; i < case_count; ++i) {
         int same = platform_agrees(cases[i], &large, "--cpu host");
         same &= platform_agrees(cases[i], &small, "--cpu host" SMALL_CONFIG);
+        same &= platform_agrees(cases[i], &small, "--cpu host --batch 2" SMALL_CONFIG);
         same &= platform_agrees(cases[i], &window, "--cpu host -p window");
         if (i % 8 == 0 || wanted != NULL) {
             same &= platform_agrees(cases[i], &large, "");

@@ -158,6 +158,7 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
     *to = (struct cnnvp_binary_layer){
         .op = (uint32_t)from->op,
         .tag = (uint32_t)index + 1u,
+        .tile_images = 1,
         .kx = from->kx,
         .ky = from->ky,
         .sx = from->sx,
@@ -399,6 +400,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
             .flags = options->on_chip ? CNNVP_BINARY_ON_CHIP : 0u,
             .layer_count = (uint32_t)graph->layer_count,
             .images = options->images,
+            .batch = target->limits.batch,
             .element = target->element,
             .plic = target->plic,
             .element_irq = target->element_irq,

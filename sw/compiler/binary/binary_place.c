@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where tensors lie in memory. Each has a place of its own, so that all of them can be looked at after a run; the
- * network's input and outputs have one for each image. A tensor that padded layers read lies in a frame of zeros as
- * wide as the widest of them needs ("next-layer storage parameters", Part B 0-6).
+ * Where tensors lie in memory. Each has a place of its own for each image of a batch, so that all of them can be looked
+ * at after a run; the network's input and outputs have one for each image. A tensor that padded layers read lies in a
+ * frame of zeros as wide as the widest of them needs ("next-layer storage parameters", Part B 0-6).
  */
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
@@ -103,13 +103,31 @@ static int is_used(const struct cnnvp_graph *graph, int32_t base)
     return 0;
 }
 
+/* images: 0: one place for each image of a batch. */
 static void place(struct cnnvp_build *build, int32_t tensor, uint32_t images)
 {
     struct cnnvp_binary_tensor *base = &build->tensors[tensor];
     const uint64_t bytes = cnnvp_binary_align(cnnvp_binary_frame_bytes(base));
+    const uint32_t batch = build->header.batch;
     base->address = (uint32_t)(build->end + cnnvp_binary_frame_lead(base));
     base->image_stride = images != 0 ? (uint32_t)bytes : 0;
-    build->end += bytes * (images != 0 ? images : 1u);
+    base->batch_stride = images == 0 && batch > 1 ? (uint32_t)bytes : 0;
+    build->end += bytes * (images != 0 ? images : batch);
+}
+
+uint64_t cnnvp_binary_image_address(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor,
+                                    uint32_t image)
+{
+    return tensor->address + (uint64_t)image * tensor->image_stride +
+           (uint64_t)(image % header->batch) * tensor->batch_stride;
+}
+
+uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor)
+{
+    if (tensor->image_stride != 0)
+        return (uint64_t)tensor->image_stride * header->images;
+    return tensor->batch_stride != 0 ? (uint64_t)tensor->batch_stride * header->batch
+                                     : cnnvp_binary_frame_bytes(tensor);
 }
 
 cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
@@ -128,14 +146,16 @@ cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const s
         const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, i)];
         build->tensors[i].address = base->address + (uint32_t)view_offset(graph, build, i);
         build->tensors[i].image_stride = base->image_stride;
+        build->tensors[i].batch_stride = base->batch_stride;
     }
     const uint64_t need = build->end - target->memory_base;
     if (need > target->memory_size)
         return cnnvp_compiler_error(
             error,
-            "%s: program, network and %u images need %llu bytes of memory, dram has %llu; use "
-            "fewer images or -s dram.size=%lluMiB",
-            graph->file, images, (unsigned long long)need, (unsigned long long)target->memory_size,
-            (unsigned long long)((need + 0xfffffu) >> 20));
+            "%s: program, network and %u images%s need %llu bytes of memory, dram has %llu; use "
+            "fewer images%s or -s dram.size=%lluMiB",
+            graph->file, images, build->header.batch > 1 ? ", with maps of all images of a batch," : "",
+            (unsigned long long)need, (unsigned long long)target->memory_size,
+            build->header.batch > 1 ? ", a smaller --batch" : "", (unsigned long long)((need + 0xfffffu) >> 20));
     return CNNVP_DONE;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cnnvp_command.h"
+#include "cnnvp_integer.h"
 #include "numbers.h"
 #include "onnx.h"
 
@@ -141,6 +142,7 @@ static cnnvp_result take_images(struct cnnvp_network *network, const cnnvp_confi
     if (result != CNNVP_DONE)
         return result;
     network->images = (uint32_t)images;
+    network->target.limits.batch = (uint32_t)cnnvp_minimum(cnnvp_maximum(options->batch, 1), images);
     result = make_plan(network, config, options, error);
     if (result == CNNVP_DONE && !options->timing_only)
         result = check_pools(graph, images, error);
@@ -289,8 +291,7 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE || tensor->address == 0 ||
             (tensor->channel_stride == tensor->height * tensor->width && !has_parts(graph, i)))
             continue;
-        const uint64_t bytes = tensor->image_stride != 0 ? (uint64_t)tensor->image_stride * network->images
-                                                         : cnnvp_binary_frame_bytes(tensor);
+        const uint64_t bytes = cnnvp_binary_tensor_bytes(&network->build.header, tensor);
         if (clear(platform, tensor->address - cnnvp_binary_frame_lead(tensor), bytes) != CNNVP_DONE)
             return cnnvp_compiler_error(error, "the platform has no memory for tensor \"%s\"", graph->tensors[i].name);
     }
@@ -402,7 +403,7 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
     int16_t *words = malloc(span * sizeof *words);
     if (words == NULL)
         return cnnvp_compiler_no_memory(error);
-    const uint64_t address = place->address + (uint64_t)image * place->image_stride;
+    const uint64_t address = cnnvp_binary_image_address(&network->build.header, place, image);
     cnnvp_result result = cnnvp_platform_read(platform, address, words, span * sizeof *words);
     if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "tensor \"%s\" cannot be read at 0x%llx", network->graph.tensors[tensor].name,

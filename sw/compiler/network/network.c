@@ -36,6 +36,11 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
         return cnnvp_compiler_error(
             error, "--on-chip keeps whole maps on chip, the depth-first schedule blocks of them: "
                    "use one of the two");
+    if (options->batch > 1 && (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip))
+        return cnnvp_compiler_error(
+            error, "--batch %u: %s: use it with --schedule layer, maps through memory", options->batch,
+            options->on_chip ? "--on-chip loads weights once for all images"
+                             : "the depth-first schedule takes one image after the other");
     if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
         return cnnvp_compiler_error(
             error, "rounding %d: results round by truncate, nearest or stochastic; floor is for training",

@@ -167,8 +167,7 @@ static cnnvp_result map_of(const struct cnnvp_network *network, int32_t tensor, 
                 : is_output ? "output"
                             : "feature",
         .address = place->address - cnnvp_binary_frame_lead(place),
-        .size = place->image_stride != 0 ? (uint64_t)place->image_stride * network->images
-                                         : cnnvp_binary_frame_bytes(place),
+        .size = cnnvp_binary_tensor_bytes(&network->build.header, place),
         .least_read_bytes = read * CNNVP_WORD_BYTES * network->images,
         .least_write_bytes = stays ? 0 : words_written(graph, tensor) * CNNVP_WORD_BYTES * network->images,
     };

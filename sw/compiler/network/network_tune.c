@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cnnvp_integer.h"
 #include "network.h"
 
 /* Tilings whose price is so many times the best one's are not tried. */
 #define FAR 2u
 
-/* The second image follows the first one as all further ones do. */
-#define TRIAL_IMAGES 2u
+/* The second batch follows the first one as all further ones do. */
+#define TRIAL_BATCHES 2u
 
 /* A tiling that takes longer by less than this part is taken for its traffic, if that is less by the second part. */
 #define SLOWER_PART 1024u
@@ -111,7 +112,7 @@ static int place_tables(struct trials *trials, const struct cnnvp_target *target
     uint64_t at = CNNVP_BINARY_ADDRESS + cnnvp_binary_align(sizeof *header);
     *header = trials->build->header;
     header->flags = 0;
-    header->images = 1;
+    header->images = header->batch;
     header->scheduler = 0;
     header->layer_count = (uint32_t)trials->count;
     header->layers = (uint32_t)at;
@@ -235,7 +236,7 @@ static cnnvp_result run_network(const struct cnnvp_network *network, const struc
 {
     struct cnnvp_network trial = *network;
     cnnvp_platform *platform = NULL;
-    trial.images = network->images < TRIAL_IMAGES ? network->images : TRIAL_IMAGES;
+    trial.images = cnnvp_minimum32(network->images, TRIAL_BATCHES * network->target.limits.batch);
     trial.binary_options.images = trial.images;
     trial.binary_options.planned = layers;
     trial.timing_only = 1;

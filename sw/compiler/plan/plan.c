@@ -124,6 +124,8 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
         use.output_bytes += words * CNNVP_WORD_BYTES;
     if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
         use.output_bytes += NORM_VECTORS * (uint64_t)layer->group_out * CNNVP_WORD_BYTES;
+    use.input_bytes *= layer->tile_images;
+    use.output_bytes *= layer->tile_images;
     return use;
 }
 
@@ -134,14 +136,18 @@ void cnnvp_plan_cut_layer(struct cnnvp_binary_layer *layer, const struct cnnvp_p
     layer->tile_w = cut->tile_w;
     layer->tile_in = cut->tile_in;
     layer->tile_out = cut->tile_out;
+    layer->tile_images = cut->tile_images;
+    layer->images_outer = cut->images_outer;
+    layer->image_bytes = cut->image_bytes;
     layer->tile_kx = cut->tile_kx;
     layer->tile_ky = cut->tile_ky;
 }
 
 struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_binary_layer *layer)
 {
-    return (struct cnnvp_plan_cut){layer->group_out, layer->tile_h,  layer->tile_w, layer->tile_in,
-                                   layer->tile_out,  layer->tile_kx, layer->tile_ky};
+    return (struct cnnvp_plan_cut){
+        layer->group_out,   layer->tile_h,       layer->tile_w,      layer->tile_in, layer->tile_out,
+        layer->tile_images, layer->images_outer, layer->image_bytes, layer->tile_kx, layer->tile_ky};
 }
 
 cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name,
@@ -153,6 +159,7 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name
     layer->tile_w = layer->out.width;
     layer->tile_in = cnnvp_plan_is_channelwise(layer) ? layer->group_out : cnnvp_layer_inputs(layer);
     layer->tile_out = layer->group_out;
+    layer->tile_images = 1;
     const cnnvp_result result = cnnvp_plan_tiling(layer, name, limits, &tiling, error);
     if (result == CNNVP_DONE && layer->op == CNNVP_OP_FC)
         layer->tile_out = cnnvp_minimum32(layer->group_out, tiling.out);
@@ -164,12 +171,13 @@ static void forget_values(struct cnnvp_binary_layer *layer)
 {
     layer->tag = layer->format = layer->seed = layer->first_blob = layer->blob_count = layer->fill = 0;
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
+    layer->tile_images = layer->images_outer = layer->image_bytes = 0;
     layer->tile_ky = layer->tile_kx = 0;
     layer->pool_area = 0;
     layer->norm_data = (struct cnnvp_binary_norm_data){0};
     struct cnnvp_binary_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
-        tensors[i]->address = tensors[i]->image_stride = 0;
+        tensors[i]->address = tensors[i]->image_stride = tensors[i]->batch_stride = 0;
         tensors[i]->chip_address = tensors[i]->chip_half = 0;
     }
     for (uint32_t i = 0; i < layer->post_count; ++i) {

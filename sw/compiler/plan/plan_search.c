@@ -5,7 +5,7 @@
  * The bound of a way is the longest of four: all calculations, all work of the vector unit, all transfers, and the
  * core's pushing; and besides what nothing hides, the first transfers and the last. How often inputs and weights are
  * brought follows from the loops that network_binary.h describes, and from what stays in the halves of a buffer from
- * one step to the next.
+ * one step to the next. All is that of a batch.
  */
 #include "plan_ask.h"
 #include "cnnvp_integer.h"
@@ -17,6 +17,9 @@
 
 /* Of equal bounds the one with less work is taken: all of it counts besides, by this part. */
 #define WORK_PART 24u
+
+/* So much longer a batch may take, to load less. */
+#define BATCH_PART 128u
 
 struct candidates {
     uint32_t values[CANDIDATES];
@@ -59,12 +62,14 @@ struct search {
     struct cnnvp_tiling tiling;
     struct cnnvp_plan_ask *ask;
     struct cnnvp_plan_finalists *finalists;
+    uint64_t longest; /* prices above are left out, and the fewest bytes are the best; 0: the lowest price is */
 };
 
 /* ---- bounds ---- */
 
 struct work {
     uint64_t compute, vector, memory, core, ends; /* ps; compute: of the unit that the layer names */
+    uint64_t bytes;                               /* of bursts */
     int refused;
 };
 
@@ -145,27 +150,58 @@ static void calculate(struct search *search, struct work *work)
     }
 }
 
+/* Loads or stores of a full step or slice. */
+struct moved {
+    uint64_t ps;
+    uint64_t bytes; /* of bursts */
+};
+
+/* In one piece. */
+static struct moved move_line(struct search *search, uint64_t bytes)
+{
+    const uint64_t burst = search->limits->burst_bytes;
+    return (struct moved){cnnvp_plan_weights_ps(search->ask, bytes), (bytes + burst - 1u) / burst * burst};
+}
+
+/* Pieces begin and end anywhere in a burst. */
+static struct moved move_box(struct search *search, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
+                             uint32_t rows, uint32_t columns)
+{
+    const int planes = columns == tensor->row_stride;
+    const int all = planes && rows * columns == tensor->channel_stride;
+    const uint64_t pieces = all ? 1u : planes ? channels : (uint64_t)channels * rows;
+    const uint64_t words = (uint64_t)channels * rows * columns;
+    return (struct moved){cnnvp_plan_box_ps(search->ask, tensor, channels, rows, columns),
+                          words * CNNVP_WORD_BYTES + pieces * (search->limits->burst_bytes - CNNVP_WORD_BYTES)};
+}
+
+static struct moved move_operand(struct search *search, const struct cnnvp_binary_tensor *operand,
+                                 const uint32_t box[3])
+{
+    return move_box(search, operand, cnnvp_minimum32(box[0], operand->channels),
+                    cnnvp_minimum32(box[1], operand->height), cnnvp_minimum32(box[2], operand->width));
+}
+
 /* One input slice of a full step. */
-static uint64_t input_ps(struct search *search)
+static struct moved move_input(struct search *search)
 {
     const struct cnnvp_binary_layer *layer = search->layer;
-    struct cnnvp_plan_ask *ask = search->ask;
     if (layer->op == CNNVP_OP_FC)
-        return cnnvp_plan_weights_ps(ask, 2u * (uint64_t)layer->tile_in);
+        return move_line(search, 2u * (uint64_t)layer->tile_in);
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
-        return cnnvp_plan_box_ps(ask, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, layer->tile_h),
-                                 (uint32_t)cnnvp_plan_input_columns(layer, layer->tile_w));
+        return move_box(search, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, layer->tile_h),
+                        (uint32_t)cnnvp_plan_input_columns(layer, layer->tile_w));
     uint32_t box[3] = {layer->group_out, layer->tile_h, layer->tile_w};
     if (layer->permuted != 0)
         for (uint32_t i = 0; i < 3; ++i)
             box[layer->from[i]] = i == 0 ? layer->group_out : i == 1 ? layer->tile_h : layer->tile_w;
-    uint64_t ps =
-        cnnvp_plan_box_ps(ask, &layer->in, cnnvp_minimum32(box[0], layer->in.channels),
-                          cnnvp_minimum32(box[1], layer->in.height), cnnvp_minimum32(box[2], layer->in.width));
-    if (layer->op == CNNVP_OP_ADD)
-        ps += cnnvp_plan_box_ps(ask, &layer->in2, cnnvp_minimum32(box[0], layer->in2.channels),
-                                cnnvp_minimum32(box[1], layer->in2.height), cnnvp_minimum32(box[2], layer->in2.width));
-    return ps;
+    struct moved moved = move_operand(search, &layer->in, box);
+    if (layer->op == CNNVP_OP_ADD) {
+        const struct moved second = move_operand(search, &layer->in2, box);
+        moved.ps += second.ps;
+        moved.bytes += second.bytes;
+    }
+    return moved;
 }
 
 /* all * part / whole. Of a large map all * part is beyond 64 bits; whole * part is not: words of maps in memory. */
@@ -174,36 +210,72 @@ static uint64_t part_of(uint64_t all, uint64_t part, uint64_t whole)
     return all / whole * part + all % whole * part / whole;
 }
 
+/* How often a batch brings tiles of the input, image by image, and blobs. */
+struct visits {
+    uint64_t inputs, blobs;
+};
+
+static struct visits visits_of(const struct search *search, const struct cnnvp_plan_counts *counts)
+{
+    const struct cnnvp_binary_layer *layer = search->layer;
+    const struct cnnvp_plan_limits *limits = search->limits;
+    const uint64_t together = cnnvp_divide_up32(limits->batch, layer->tile_images); /* steps of one tile and group */
+    const uint64_t tiles = (uint64_t)counts->tiles * counts->input_slices;
+    /* What one group's tiles read stays where all of it has a half; a group's weights likewise. */
+    const int inputs_stay =
+        !cnnvp_plan_is_channelwise(layer) && (layer->images_outer ? tiles : tiles * together) <= limits->input_halves;
+    const uint64_t slices = (uint64_t)counts->input_slices * counts->output_slices;
+    const int weights_stay = slices <= limits->weight_halves;
+    const int all_stay = slices * counts->groups <= limits->weight_halves;
+    struct visits visits = {.inputs = limits->batch * tiles * (inputs_stay ? 1u : counts->groups)};
+    if (!cnnvp_plan_has_weights(layer))
+        visits.blobs = counts->blobs != 0 ? 1u : 0;
+    else if (weights_stay)
+        visits.blobs = counts->blobs * (layer->images_outer && !all_stay ? together : 1u);
+    else
+        visits.blobs = counts->blobs * together * counts->tiles;
+    return visits;
+}
+
 static struct work work_of(struct search *search)
 {
     const struct cnnvp_binary_layer *layer = search->layer;
     const struct cnnvp_plan_limits *limits = search->limits;
     const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
-    const int weighted = cnnvp_plan_has_weights(layer);
+    const uint64_t images = limits->batch;
     const uint64_t words = (uint64_t)layer->out.channels * layer->out.height * layer->out.width;
     const uint64_t steps = (uint64_t)counts.groups * counts.tiles;
     const uint64_t whole = steps * layer->group_out * layer->tile_h * layer->tile_w;
-    const uint64_t slices = counts.tiles * (uint64_t)(weighted ? counts.blobs : counts.groups);
+    const uint64_t slices = counts.tiles * (uint64_t)(cnnvp_plan_has_weights(layer) ? counts.blobs : counts.groups);
+    const struct visits visits = visits_of(search, &counts);
     struct work work = {0};
     calculate(search, &work);
-    const uint64_t input = input_ps(search);
+    work.compute *= images;
+    work.vector *= images;
+    const struct moved input = move_input(search);
     const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
-    const uint64_t blob = counts.blobs != 0 ? cnnvp_plan_weights_ps(search->ask, blob_bytes) : 0;
-    const uint64_t store = cnnvp_plan_box_ps(search->ask, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
-    /* What one group's tiles read stays where all of it has a half; a group's weights likewise. */
-    const int inputs_stay =
-        !cnnvp_plan_is_channelwise(layer) && counts.tiles * counts.input_slices <= limits->input_halves;
-    const uint64_t inputs = (inputs_stay ? counts.tiles : steps) * (uint64_t)counts.input_slices;
-    const int weights_stay = counts.input_slices * counts.output_slices <= limits->weight_halves;
-    const uint64_t blobs = !weighted ? (counts.blobs != 0 ? 1u : 0) : weights_stay ? counts.blobs : slices;
+    const struct moved blob = counts.blobs != 0 ? move_line(search, blob_bytes) : (struct moved){0};
+    const struct moved store = move_box(search, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
     /* Tiles at the edges are smaller. */
-    work.memory = part_of(inputs * input + steps * store, words, whole) + blobs * blob +
-                  (inputs + blobs) * cnnvp_plan_request_ps(search->ask);
-    work.core = (CNNVP_PLAN_LAYER_CYCLES + steps * CNNVP_PLAN_STEP_CYCLES +
-                 (2u * (inputs + blobs) + slices + steps * (1u + layer->post_count)) * CNNVP_PLAN_COMMAND_CYCLES) *
+    work.memory = part_of(visits.inputs * input.ps + images * steps * store.ps, words, whole) + visits.blobs * blob.ps +
+                  (visits.inputs + visits.blobs) * cnnvp_plan_request_ps(search->ask);
+    work.bytes =
+        part_of(visits.inputs * input.bytes + images * steps * store.bytes, words, whole) + visits.blobs * blob.bytes;
+    work.core = (CNNVP_PLAN_LAYER_CYCLES +
+                 steps * cnnvp_divide_up32(limits->batch, layer->tile_images) * CNNVP_PLAN_STEP_CYCLES +
+                 (2u * (visits.inputs + visits.blobs) + images * (slices + steps * (1u + layer->post_count))) *
+                     CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
-    work.ends = input + blob + store;
+    work.ends = layer->tile_images * (input.ps + store.ps) + blob.ps;
     return work;
+}
+
+static int is_better(const struct search *search, const struct cnnvp_plan_finalist *way,
+                     const struct cnnvp_plan_finalist *than)
+{
+    if (search->longest != 0 && way->bytes != than->bytes)
+        return way->bytes < than->bytes;
+    return way->price < than->price;
 }
 
 static void consider(struct search *search)
@@ -214,6 +286,7 @@ static void consider(struct search *search)
     if (use.input_bytes > limits->input_bytes || use.weight_bytes > limits->weight_bytes ||
         use.output_bytes > limits->output_bytes)
         return;
+    search->layer->image_bytes = (uint32_t)(use.output_bytes / search->layer->tile_images);
     const struct work work = work_of(search);
     if (work.refused)
         return;
@@ -222,9 +295,11 @@ static void consider(struct search *search)
         cnnvp_maximum(cnnvp_maximum(work.compute, vector), cnnvp_maximum(work.memory, work.core)) + work.ends;
     struct cnnvp_plan_finalist way = {
         cnnvp_plan_cut_of(search->layer), bound + (work.compute + work.vector + work.memory + work.core) / WORK_PART,
-        work.core};
+        work.bytes, work.core};
+    if (search->longest != 0 && way.price > search->longest)
+        return;
     for (size_t i = 0; i < finalists->count; ++i) {
-        if (way.price >= finalists->all[i].price)
+        if (!is_better(search, &way, &finalists->all[i]))
             continue;
         const struct cnnvp_plan_finalist other = finalists->all[i];
         finalists->all[i] = way;
@@ -270,7 +345,7 @@ static void keep_whole(const struct cnnvp_binary_layer *layer, struct candidates
         heights->count = widths->count = 1;
 }
 
-static void consider_edges(struct search *search)
+static void consider_tiles(struct search *search)
 {
     struct cnnvp_binary_layer *layer = search->layer;
     const struct cnnvp_tiling *tiling = &search->tiling;
@@ -290,6 +365,22 @@ static void consider_edges(struct search *search)
                 consider_slices(search, &inputs, tiling->out);
             }
         }
+    }
+}
+
+/* Where weights can serve several images: how many of them a step takes, and whether groups or images come first. */
+static void consider_edges(struct search *search)
+{
+    struct cnnvp_binary_layer *layer = search->layer;
+    const uint32_t batch = search->limits->batch;
+    const struct candidates images = parts_of(cnnvp_plan_has_weights(layer) ? batch : 1u, 1);
+    for (size_t i = 0; i < images.count; ++i) {
+        layer->tile_images = images.values[i];
+        layer->images_outer = 0;
+        consider_tiles(search);
+        layer->images_outer = cnnvp_plan_has_weights(layer) && layer->tile_images < batch;
+        if (layer->images_outer)
+            consider_tiles(search);
     }
 }
 
@@ -361,6 +452,11 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char
     }
     if (finalists->count == 0 && layer->op == CNNVP_OP_POOL)
         consider_parts(&search);
+    if (finalists->count != 0 && limits->batch > 1 && cnnvp_plan_has_weights(layer)) {
+        search.longest = finalists->all[0].price + finalists->all[0].price / BATCH_PART;
+        finalists->count = 0;
+        consider_edges(&search);
+    }
     result = cnnvp_plan_ask_result(search.ask, error);
     if (result == CNNVP_DONE && finalists->count == 0)
         result = nothing_fits(&search, name, error);

@@ -8,6 +8,7 @@
 #define PS_A_US UINT64_C(1000000)
 #define DEFAULT_MHZ 1000u
 #define DEFAULT_ACC_BITS 48u
+#define DEFAULT_BURST_BYTES 64u
 
 static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
 {
@@ -121,6 +122,8 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     read_scheduler(config, target);
     limits->output_halves = target->output_halves;
     limits->memory_base = target->memory_base;
+    limits->batch = 1;
+    limits->burst_bytes = (uint32_t)number(config, "dma.burst_bytes", DEFAULT_BURST_BYTES);
     limits->core_ps = (uint32_t)(PS_A_US / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
     target->cycle_ps = (uint32_t)(PS_A_US / number(config, "pe_array.clock_mhz", DEFAULT_MHZ));
     const uint64_t acc_bits = number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);

@@ -53,6 +53,11 @@ size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_bu
 /* Writes all of them. */
 void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);
 
+/* Where an image's first interior word of a tensor lies, and the bytes of all images' tensors. */
+uint64_t cnnvp_binary_image_address(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor,
+                                    uint32_t image);
+uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor);
+
 /* Bytes of a tensor with its frame, and the byte from the frame's start to the first interior word. */
 uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_binary_tensor *tensor);
 uint64_t cnnvp_binary_frame_lead(const struct cnnvp_binary_tensor *tensor);

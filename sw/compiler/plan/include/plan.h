@@ -24,6 +24,8 @@ struct cnnvp_plan_limits {
     cnnvp_units *units;   /* of the platform */
     uint64_t memory_base; /* where transfers are asked about */
     uint32_t core_ps;     /* a cycle of the core */
+    uint32_t batch;       /* images that go through a layer together, 1 or more */
+    uint32_t burst_bytes; /* of off-chip memory */
 };
 
 /* Cycles that the core takes for a tile instruction with its descriptor, for a step besides, and for a layer: the guest
@@ -32,7 +34,8 @@ struct cnnvp_plan_limits {
 #define CNNVP_PLAN_STEP_CYCLES 400u
 #define CNNVP_PLAN_LAYER_CYCLES 600u
 
-/* Bytes of one half that the layer's tiles need at most. `result_bytes`: of its struct cnnvp_tiling. */
+/* Bytes of one half that the layer's tiles need at most, of all images of a step. `result_bytes`: of its struct
+ * cnnvp_tiling. */
 struct cnnvp_plan_use {
     uint64_t input_bytes;
     uint64_t weight_bytes;
@@ -42,9 +45,10 @@ struct cnnvp_plan_use {
 /* Needs op, shapes, window, bias, posts and the tiles of the layer. */
 struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t result_bytes);
 
-/* A layer's tiles. */
+/* A layer's tiles, and the order of its images. */
 struct cnnvp_plan_cut {
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
+    uint32_t tile_images, images_outer, image_bytes;
     uint32_t tile_kx, tile_ky;
 };
 void cnnvp_plan_cut_layer(struct cnnvp_binary_layer *layer, const struct cnnvp_plan_cut *cut);
@@ -84,6 +88,7 @@ uint32_t cnnvp_plan_table_words(const struct cnnvp_binary_layer *layer);
 struct cnnvp_plan_finalist {
     struct cnnvp_plan_cut cut;
     uint64_t price; /* in ps: the bound, and a little of all work */
+    uint64_t bytes; /* of bursts */
     uint64_t core;  /* of it the core's work */
 };
 struct cnnvp_plan_finalists {
@@ -91,8 +96,9 @@ struct cnnvp_plan_finalists {
     struct cnnvp_plan_finalist all[CNNVP_PLAN_FINALISTS];
 };
 
-/* Which of a layer's tilings may be the best. The error names the layer, and the buffer and the bytes, or what the
- * unit says. */
+/* Which of a layer's tilings may be the best. Of a batch, whose images go together to load less, those are that take
+ * the fewest bytes of bursts, and hardly longer than the fastest. The error names the layer, and the buffer and the
+ * bytes, or what the unit says. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits,
                                              struct cnnvp_plan_finalists *finalists, struct cnnvp_error *error);

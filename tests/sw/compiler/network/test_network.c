@@ -247,11 +247,19 @@ static void wrong_inputs_are_refused(void **state)
         "mixed", &config,
         (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST, .block = 8, .on_chip = 1},
         "use one of the two");
+    must_refuse("mixed", &config, (struct cnnvp_network_options){.images = 4, .on_chip = 1, .batch = 4},
+                "--batch 4: --on-chip loads weights once for all images");
+    must_refuse(
+        "mixed", &config,
+        (struct cnnvp_network_options){.images = 4, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST, .block = 8, .batch = 2},
+        "--batch 2: the depth-first schedule takes one image after the other");
     must_refuse("missing", &config, (struct cnnvp_network_options){.images = 1}, "missing.onnx: No such file");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1000000}, "-s dram.size=");
     struct fake_config small = config;
     small.memory_bytes = 1100 << 10;
     must_refuse("lenet5", &small, (struct cnnvp_network_options){.images = 1}, "-s dram.size=");
+    small.memory_bytes = 2 << 20;
+    must_refuse("lenet5", &small, (struct cnnvp_network_options){.images = 60, .batch = 60}, "a smaller --batch");
 }
 
 /* uint8 means x / 255; the batch and a single channel may be left out. */
