@@ -179,7 +179,8 @@ struct cnnvp_platform_options {
     /* NULL, or a file with a line for each burst of the off-chip memories: as cnnvp_memory_replay reads it, or, by its
      * name, for Ramulator 2 (.ramulator2, its load-store trace) or DRAMsim3 (.dramsim3). */
     const char *memory_trace;
-    /* NULL, or a file with the core's cycles by function, in callgrind's format (KCachegrind, callgrind_annotate). */
+    /* NULL, or a file with the core's cycles by function, line and instruction, in callgrind's format (KCachegrind,
+     * callgrind_annotate). */
     const char *profile;
     /* NULL, or a port of this machine for a debugger that speaks GDB's remote protocol ("0": any that is free). The
      * program waits for it before its first instruction; standard error says how to connect. */
@@ -225,8 +226,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const
 /* What the units themselves say of their parameters: makes them as cnnvp_platform_new does, and frees them. Somebody
  * else's memory is not asked for. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_check(const cnnvp_config *config, struct cnnvp_error *error);
-/* Closes the traces: their files appear now if the platform has run, complete. What happens afterwards is not
- * recorded. */
+/* Closes the traces and the profile: their files appear now if the platform has run, complete. What happens afterwards
+ * is not recorded. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, struct cnnvp_error *error);
 
 /* Closes the trace too if that has not been done, and prints what goes wrong there. NULL is allowed. */
@@ -253,6 +254,22 @@ void cnnvp_platform_set_max_time(cnnvp_platform *platform, uint64_t max_time_ps)
 
 /* Asks a run to end at the next safe point; the one function that a signal handler may call. */
 void cnnvp_platform_interrupt(void);
+
+/* A function of the core's program, and what its own instructions cost. */
+struct cnnvp_profile_function {
+    const char *name; /* its address where the program has no symbols */
+    const char *file; /* NULL: not known */
+    uint32_t line;    /* where it begins, 0: not known */
+    uint64_t calls;
+    uint64_t cycles;       /* of the core, all of its time: the sum over functions is units.cpu.cycles */
+    uint64_t instructions; /* retired */
+    uint64_t stall_cycles; /* of the cycles: what device accesses took beyond their own */
+    uint64_t sleep_cycles; /* of the cycles: asleep, waiting for an interrupt */
+};
+/* After the run of a platform with `profile`, which ends with this call: up to `room` functions, those with most cycles
+ * first. How many there are; *all is their sum. Names live as long as the platform. */
+size_t cnnvp_platform_profile(cnnvp_platform *platform, struct cnnvp_profile_function *functions, size_t room,
+                              struct cnnvp_profile_function *all);
 
 /* What a layer has taken so far; layers count from 0. BAD_INPUT: there is no such. */
 struct cnnvp_layer_result {

@@ -51,6 +51,29 @@ struct cnnvp_debugger {
                   uint32_t address);
 };
 
+/* What instructions have cost. */
+struct cnnvp_core_cost {
+    uint64_t instructions; /* retired */
+    uint64_t cycles;       /* of the core, all of its time */
+    uint64_t stalls;       /* of them, what device accesses took beyond their own */
+    uint64_t sleep;        /* of them, asleep */
+};
+
+enum { CNNVP_PROFILE_PAGE = 256 };
+
+/* Whom a core tells where its cycles go. All calls come from the core's process. */
+struct cnnvp_profiler {
+    void *context;
+    /* Costs of the instructions in [address, address + CNNVP_PROFILE_PAGE), one for each two bytes, to which the core
+     * adds what it executes there; valid until the simulation ends. NULL: they are lost. */
+    struct cnnvp_core_cost *(*page)(void *context, uint32_t address);
+    /* The instruction at `from` has called the function at `to`, or been interrupted by it; `all`: the sum of costs up
+     * to here. The program's start is a call from 0. */
+    void (*call)(void *context, uint32_t from, uint32_t to, const struct cnnvp_core_cost *all);
+    /* The last call that is open has returned. */
+    void (*leave)(void *context, const struct cnnvp_core_cost *all);
+};
+
 struct cnnvp_cpu_program {
     uint32_t entry;                        /* first instruction */
     uint32_t tohost;                       /* address of the `tohost` word, 0 where the program has none */
@@ -58,6 +81,7 @@ struct cnnvp_cpu_program {
     uint32_t follow_calls;                 /* 1: the counter `functions` shows calls and returns */
     char *const *argv;                     /* valid until the simulation ends */
     const struct cnnvp_debugger *debugger; /* NULL: none; otherwise valid as argv */
+    const struct cnnvp_profiler *profiler; /* likewise */
 };
 
 #ifdef __cplusplus

@@ -11,10 +11,11 @@
 #include "cnnvp.h"
 #include "cnnvp_systemc.h"
 #include "config.h"
-#include "elf.h"
+#include "elf_file.h"
 #include "gdb.h"
 #include "monitor.h"
 #include "platform.h"
+#include "profile.h"
 #include "recorder.h"
 
 struct cnnvp_platform {
@@ -22,6 +23,7 @@ struct cnnvp_platform {
     cnnvp_recorder *recorder = nullptr;
     cnnvp_units *asked = nullptr;
     cnnvp_gdb *gdb = nullptr;
+    cnnvp_profile *profile = nullptr;
     std::unique_ptr<cnnvp::platform> platform;
     uint64_t max_time = 0;
     uint64_t end_ps = 0;
@@ -35,6 +37,7 @@ struct cnnvp_platform {
     {
         platform.reset();
         cnnvp_gdb_free(gdb);
+        cnnvp_profile_free(profile);
         cnnvp_units_free(asked);
         cnnvp_recorder_free(recorder);
         cnnvp_config_free(config);
@@ -106,9 +109,10 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
             return traced;
     }
     if (options.profile) {
-        const cnnvp_result profiled = cnnvp_recorder_add_profile(made.recorder, options.profile, error);
+        const cnnvp_result profiled = cnnvp_profile_new(options.profile, &made.profile, error);
         if (profiled != CNNVP_DONE)
             return profiled;
+        control.profile = made.profile;
     }
     control.recorder = made.recorder;
     cnnvp_recorder_set_partial(made.recorder, 1); /* nothing has run */
@@ -190,7 +194,10 @@ cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *e
 
     if (!platform->has_run)
         return CNNVP_DONE;
-    return cnnvp_recorder_finish(platform->recorder, platform->end_ps, error ? error : &unwanted);
+    if (!error)
+        error = &unwanted;
+    const cnnvp_result result = platform->profile ? cnnvp_profile_finish(platform->profile, error) : CNNVP_DONE;
+    return result == CNNVP_DONE ? cnnvp_recorder_finish(platform->recorder, platform->end_ps, error) : result;
 }
 
 void cnnvp_platform_free(cnnvp_platform *platform)
@@ -283,6 +290,13 @@ cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_
 cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const cnnvp_work_info *work)
 {
     return cnnvp_recorder_describe(platform->recorder, work);
+}
+
+size_t cnnvp_platform_profile(cnnvp_platform *platform, cnnvp_profile_function *functions, size_t room,
+                              cnnvp_profile_function *all)
+{
+    *all = cnnvp_profile_function{};
+    return platform->profile ? cnnvp_profile_functions(platform->profile, functions, room, all) : 0;
 }
 
 cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)

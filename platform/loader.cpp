@@ -111,7 +111,14 @@ int loader::start(uint32_t entry, uint32_t tohost)
     if (program.follow_calls)
         cnnvp_recorder_set_functions(
             control_.recorder(),
-            [](const void *context, uint64_t at) { return static_cast<const loader *>(context)->function(at); }, this);
+            [](const void *context, uint64_t at) {
+                uint32_t begin;
+                return cnnvp_symbols_function(
+                    static_cast<const cnnvp_symbols *>(context), static_cast<uint32_t>(at), &begin);
+            },
+            symbols_.get());
+    if (control_.settings().profile)
+        program.profiler = cnnvp_profile_profiler(control_.settings().profile, words_.front().c_str(), symbols_.get());
     if (control_.settings().gdb)
         program.debugger = cnnvp_gdb_debugger(control_.settings().gdb, words_.front().c_str());
     access.op = CNNVP_COMMAND;
@@ -127,10 +134,16 @@ int loader::start(uint32_t entry, uint32_t tohost)
     return status;
 }
 
-const char *loader::function(uint64_t address) const
+/* Those of a trace and a profile; false without memory. */
+bool loader::read_symbols(const cnnvp_elf &elf)
 {
-    const auto behind = functions_.upper_bound(static_cast<uint32_t>(address));
-    return behind == functions_.begin() ? nullptr : std::prev(behind)->second.c_str();
+    const bool profiles = control_.settings().profile != nullptr;
+
+    symbols_.reset();
+    if (!profiles && !(control_.recorder() && cnnvp_recorder_follows_calls(control_.recorder())))
+        return true;
+    symbols_.reset(cnnvp_symbols_new(&elf, profiles));
+    return symbols_ != nullptr;
 }
 
 // Refuses a segment that no memory has, or that it answers with an error. Linkers put the file's own headers in front
@@ -169,12 +182,10 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
         std::snprintf(error->text, sizeof error->text, "%s: this platform has no core to run it", name);
         return CNNVP_BAD_INPUT;
     }
-    functions_.clear();
-    const char *function;
-    uint32_t address;
-    for (size_t i = 0; control_.recorder() && i < cnnvp_elf_symbol_count(&elf); ++i)
-        if (cnnvp_elf_function(&elf, i, &function, &address))
-            functions_[address] = function;
+    if (!read_symbols(elf)) {
+        std::snprintf(error->text, sizeof error->text, "%s: there is not enough memory for its symbols", name);
+        return CNNVP_FAILED;
+    }
     const int status = start(cnnvp_elf_entry(&elf), tohost);
     if (status < CNNVP_OK) {
         std::snprintf(error->text, sizeof error->text, "%s: the core refused it (%s)", name, cnnvp_status_text(status));

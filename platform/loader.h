@@ -4,7 +4,7 @@
 #ifndef CNNVP_PLATFORM_LOADER_H
 #define CNNVP_PLATFORM_LOADER_H
 
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,8 +13,9 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include "cnnvp.h"
-#include "elf.h"
+#include "elf_file.h"
 #include "run_control.h"
+#include "symbols.h"
 
 namespace cnnvp {
 
@@ -29,8 +30,6 @@ public:
     bool read(uint64_t address, void *data, size_t size);
     bool write(uint64_t address, const void *data, size_t size);
     bool map(uint64_t address, size_t size, void **data);
-    /* Name of the guest's function at or before an address; NULL if there is none. */
-    const char *function(uint64_t address) const;
     /* Writes the segments and tells the core where to start. */
     cnnvp_result load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error);
 
@@ -38,11 +37,12 @@ private:
     run_control &control_;
     std::vector<std::string> words_; /* command line of the program */
     std::vector<char *> argv_;
-    std::map<uint32_t, std::string> functions_;
+    std::unique_ptr<cnnvp_symbols, void (*)(cnnvp_symbols *)> symbols_{nullptr, cnnvp_symbols_free};
 
     bool transfer(uint32_t op, uint64_t address, unsigned char *data, size_t size);
     bool debug(uint32_t op, uint64_t address, unsigned char *data, size_t size);
     bool clear(uint64_t address, size_t size);
+    bool read_symbols(const cnnvp_elf &elf);
     int start(uint32_t entry, uint32_t tohost);
 };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the core's time goes, by function: made of the calls and returns that a counter of the unit "function" shows,
- * and written in callgrind's format. Cycles are those of the core, device stalls and sleep included. A jump without a
- * link (a tail call) goes on in the caller's name.
+ * Where the core's cycles go, by instruction and by call: filled by the core itself (struct cnnvp_profiler), told by
+ * function, line and instruction in callgrind's format, and by function. A jump without a link (a tail call) is no
+ * call: where it leads has its own costs, and no caller.
  */
 #ifndef CNNVP_PROFILE_H
 #define CNNVP_PROFILE_H
 
-#include "config.h"
+#include "cnnvp.h"
+#include "cnnvp_program.h"
+#include "symbols.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,22 +17,22 @@ extern "C" {
 
 struct cnnvp_profile;
 
-/* The file is checked now. `platform` must outlive the profile. */
-CNNVP_MUST_USE cnnvp_result cnnvp_profile_new(const struct cnnvp_resolved *platform, const char *file,
-                                              struct cnnvp_profile **profile, struct cnnvp_error *error);
+/* The file is checked now. */
+CNNVP_MUST_USE cnnvp_result cnnvp_profile_new(const char *file, struct cnnvp_profile **profile,
+                                              struct cnnvp_error *error);
 void cnnvp_profile_free(struct cnnvp_profile *profile);
 
-/* Who knows functions by an address; names live as long as the profile. */
-void cnnvp_profile_names(struct cnnvp_profile *profile, const char *(*name)(const void *context, uint64_t address),
-                         const void *context);
+/* For the core that runs `program`, a file's name; both must live as long as the profile, or until others follow. */
+const struct cnnvp_profiler *cnnvp_profile_profiler(struct cnnvp_profile *profile, const char *program,
+                                                    const struct cnnvp_symbols *symbols);
 
-/* A value of a counter; what is no counter of functions is not looked at. */
-void cnnvp_profile_counter(struct cnnvp_profile *profile, uint32_t instance, uint32_t counter, cnnvp_time at,
-                           uint64_t value);
+/* Ends the calls that are open, and writes the file; once. */
+CNNVP_MUST_USE cnnvp_result cnnvp_profile_finish(struct cnnvp_profile *profile, struct cnnvp_error *error);
 
-/* Ends what is open, and writes the file. */
-CNNVP_MUST_USE cnnvp_result cnnvp_profile_finish(struct cnnvp_profile *profile, cnnvp_time end,
-                                                 struct cnnvp_error *error);
+/* Up to `room` functions, those with most cycles first; how many there are. *all: the sum over all functions. Names are
+ * the symbols', or live until the next call. */
+size_t cnnvp_profile_functions(struct cnnvp_profile *profile, struct cnnvp_profile_function *functions, size_t room,
+                               struct cnnvp_profile_function *all);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,6 @@
 #include "recorder.h"
 
 #include "burst_trace.h"
-#include "profile.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -15,7 +14,6 @@ struct cnnvp_recorder {
     struct cnnvp_stats stats;
     struct cnnvp_trace *trace;        /* NULL: no trace */
     struct cnnvp_burst_trace *bursts; /* NULL: none */
-    struct cnnvp_profile *profile;    /* NULL: none */
 };
 
 static const char *layer_name(const void *context, uint32_t tag, char *buffer, size_t size)
@@ -60,18 +58,11 @@ cnnvp_result cnnvp_recorder_add_trace(cnnvp_recorder *recorder, const char *trac
 
 int cnnvp_recorder_follows_calls(const cnnvp_recorder *recorder)
 {
-    return recorder->trace != NULL || recorder->profile != NULL;
-}
-
-cnnvp_result cnnvp_recorder_add_profile(cnnvp_recorder *recorder, const char *file, struct cnnvp_error *error)
-{
-    return cnnvp_profile_new(recorder->stats.platform, file, &recorder->profile, error);
+    return recorder->trace != NULL;
 }
 
 void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_fn name, const void *context)
 {
-    if (recorder->profile != NULL)
-        cnnvp_profile_names(recorder->profile, name, context);
     if (recorder->trace == NULL)
         return;
     recorder->trace->function_name = name;
@@ -84,7 +75,6 @@ void cnnvp_recorder_free(cnnvp_recorder *recorder)
         return;
     cnnvp_trace_free(recorder->trace);
     cnnvp_burst_trace_free(recorder->bursts);
-    cnnvp_profile_free(recorder->profile);
     cnnvp_stats_fini(&recorder->stats);
     free(recorder);
 }
@@ -111,10 +101,6 @@ cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, st
     if (recorder->bursts != NULL)
         result = cnnvp_burst_trace_finish(recorder->bursts, end_ps, error);
     recorder->bursts = NULL;
-    if (recorder->profile != NULL && result == CNNVP_DONE)
-        result = cnnvp_profile_finish(recorder->profile, end_ps, error);
-    cnnvp_profile_free(recorder->profile);
-    recorder->profile = NULL;
     if (trace == NULL || result != CNNVP_DONE)
         return result;
     cnnvp_trace_links_finish(trace, end_ps);
@@ -173,8 +159,6 @@ void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_
                             uint64_t value)
 {
     cnnvp_stats_counter(&recorder->stats, instance, counter, value);
-    if (recorder->profile != NULL)
-        cnnvp_profile_counter(recorder->profile, instance, counter, at, value);
     if (recorder->trace != NULL)
         cnnvp_trace_counter(recorder->trace, instance, counter, at, value);
 }

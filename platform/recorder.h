@@ -24,10 +24,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *plat
 /* One more trace file of the same run; the recorder was made with one. */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_add_trace(cnnvp_recorder *recorder, const char *trace_file,
                                                      struct cnnvp_error *error);
-/* Time by function of the core, in callgrind's format, into a file of its own; before the run. */
-CNNVP_MUST_USE cnnvp_result cnnvp_recorder_add_profile(cnnvp_recorder *recorder, const char *file,
-                                                       struct cnnvp_error *error);
-/* 1: somebody wants the guest's calls and returns, a trace or a profile. */
+/* 1: the trace wants the guest's calls and returns. */
 int cnnvp_recorder_follows_calls(const cnnvp_recorder *recorder);
 /* Who knows the guest's functions by an address in them; the name (NULL: unknown) is copied at once. */
 typedef const char *(*cnnvp_function_name_fn)(const void *context, uint64_t address);

@@ -17,6 +17,7 @@
 #include "cnnvp.h"
 #include "gdb.h"
 #include "payload.h"
+#include "profile.h"
 #include "recorder.h"
 
 namespace cnnvp {
@@ -46,10 +47,11 @@ public:
         /* Callbacks in one instant after which a run counts as hung: far above what any real instant has, reached in
          * about a second. */
         uint64_t max_pulses = 10'000'000;
-        cnnvp_gdb *gdb = nullptr;     /* whoever debugs the core; may stay null */
-        cnnvp_units *asked = nullptr; /* answers are compared with what commands take; may stay null */
-        bool strict = false;          /* a host call that is refused ends the run */
-        bool beside = false;          /* there may be another platform, which stands still meanwhile */
+        cnnvp_profile *profile = nullptr; /* of the core; may stay null */
+        cnnvp_gdb *gdb = nullptr;         /* whoever debugs the core; may stay null */
+        cnnvp_units *asked = nullptr;     /* answers are compared with what commands take; may stay null */
+        bool strict = false;              /* a host call that is refused ends the run */
+        bool beside = false;              /* there may be another platform, which stands still meanwhile */
     };
 
     run_control(const sc_core::sc_module_name &name, const options &options);

@@ -5,7 +5,7 @@
 # Compilers and build; libraries; the writer of FST traces (in verilator); the guest's compiler, its C library
 # and make for programs of your own; data (the digits travel with python3-sklearn); the maker of VGG16 and other networks.
 CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
-    libsystemc-dev libfyaml-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev
+    libsystemc-dev libfyaml-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev libdw-dev
     libonnx-dev libprotobuf-c-dev protobuf-c-compiler
     verilator
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf make

@@ -164,7 +164,8 @@ static void process(void *instance)
 {
     struct cpu *cpu = instance;
     cpu_hand_over(cpu);
-    cnnvp_rv32_follow_calls(cpu->core, cpu->program.follow_calls != 0);
+    cnnvp_rv32_follow_calls(cpu->core, cpu_follows_calls(cpu));
+    cnnvp_rv32_profile(cpu->core, cpu->program.profiler);
     cnnvp_rv32_reset(cpu->core, cpu->program.entry);
     for (uint32_t i = 0; i < STAT_COUNT; ++i)
         cpu->reported[i] = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The guest's functions over time, as values of the counter `functions`: a call shows the function's address with bit
- * 32 set, a return 0. Each return closes what was opened, whatever the guest does: one that goes to none of the open
- * calls (a jump through a return register) is none, one that goes to an outer call (longjmp) closes the inner ones too.
- * A jump to another function without link (a tail call) goes on in the caller's name.
+ * 32 set, a return 0; and as calls of the profiler. Each return closes what was opened, whatever the guest does: one
+ * that goes to none of the open calls (a jump through a return register) is none, one that goes to an outer call
+ * (longjmp) closes the inner ones too. A jump to another function without link (a tail call) goes on in the caller's
+ * name.
  */
 #include "cpu_internal.h"
 
@@ -12,31 +13,39 @@
 static void show(struct cpu *cpu, uint64_t value)
 {
     const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu->edge + cnnvp_rv32_executed(cpu->core));
-    cpu->ops->counter(cpu->host, COUNTER_functions, now, value);
+    if (cpu->program.follow_calls)
+        cpu->ops->counter(cpu->host, COUNTER_functions, now, value);
 }
 
-static void open_call(struct cpu *cpu, uint32_t to, uint32_t back, int is_trap)
+static void open_call(struct cpu *cpu, uint32_t from, uint32_t to, uint32_t back, int is_trap)
 {
     struct cpu_calls *calls = &cpu->calls;
+    const struct cnnvp_profiler *profiler = cpu->program.profiler;
     if (calls->depth == CPU_CALLS)
         return;
     calls->back[calls->depth] = back;
     calls->is_trap[calls->depth++] = is_trap != 0;
     show(cpu, to | IS_CALL);
+    if (profiler != NULL)
+        profiler->call(profiler->context, from, to, cnnvp_rv32_cost(cpu->core));
 }
 
 static void close_down_to(struct cpu *cpu, uint32_t depth)
 {
-    for (; cpu->calls.depth > depth; --cpu->calls.depth)
+    const struct cnnvp_profiler *profiler = cpu->program.profiler;
+    for (; cpu->calls.depth > depth; --cpu->calls.depth) {
         show(cpu, 0);
+        if (profiler != NULL)
+            profiler->leave(profiler->context, cnnvp_rv32_cost(cpu->core));
+    }
 }
 
-void cpu_call(void *context, enum cnnvp_rv32_call kind, uint32_t to, uint32_t back)
+void cpu_call(void *context, enum cnnvp_rv32_call kind, uint32_t from, uint32_t to, uint32_t back)
 {
     struct cpu *cpu = context;
     const struct cpu_calls *calls = &cpu->calls;
     if (kind == CNNVP_RV32_CALL || kind == CNNVP_RV32_ENTER) {
-        open_call(cpu, to, back, kind == CNNVP_RV32_ENTER);
+        open_call(cpu, from, to, back, kind == CNNVP_RV32_ENTER);
         return;
     }
     /* A function does not return out of the trap handler that called it. */
@@ -50,9 +59,14 @@ void cpu_call(void *context, enum cnnvp_rv32_call kind, uint32_t to, uint32_t ba
     }
 }
 
+int cpu_follows_calls(const struct cpu *cpu)
+{
+    return cpu->program.follow_calls || cpu->program.profiler != NULL;
+}
+
 void cpu_calls_start(struct cpu *cpu)
 {
     close_down_to(cpu, 0);
-    if (cpu->program.follow_calls)
-        open_call(cpu, cpu->program.entry, 0, 0);
+    if (cpu_follows_calls(cpu))
+        open_call(cpu, 0, cpu->program.entry, 0, 0);
 }

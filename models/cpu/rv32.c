@@ -42,6 +42,17 @@ void cnnvp_rv32_follow_calls(struct cnnvp_rv32 *core, int follow)
     core->follow_calls = follow;
 }
 
+void cnnvp_rv32_profile(struct cnnvp_rv32 *core, const struct cnnvp_profiler *profiler)
+{
+    core->profile.profiler = profiler;
+    core->profile.costs = NULL;
+}
+
+const struct cnnvp_core_cost *cnnvp_rv32_cost(const struct cnnvp_rv32 *core)
+{
+    return &core->profile.all;
+}
+
 void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc)
 {
     for (unsigned i = 0; i <= RV32_DISCARD; ++i)
@@ -182,11 +193,15 @@ int cnnvp_rv32_can_wake(const struct cnnvp_rv32 *core)
 void cnnvp_rv32_idle(struct cnnvp_rv32 *core, uint64_t cycles)
 {
     core->stats.idle_cycles += cycles;
+    if (rv32_profiled(core))
+        rv32_profile_idle(core, cycles);
 }
 
 void cnnvp_rv32_skip(struct cnnvp_rv32 *core, uint64_t slots)
 {
     core->run_base += slots;
+    if (rv32_profiled(core))
+        rv32_profile_skip(core, slots);
 }
 
 uint32_t cnnvp_rv32_reg(const struct cnnvp_rv32 *core, unsigned number)

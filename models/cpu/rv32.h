@@ -28,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cnnvp_program.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -59,8 +61,8 @@ struct cnnvp_rv32_bus {
     /* Semihosting call: operation and parameter from a0 and a1, the result goes to a0. Anything but 0: not handled,
      * the guest takes a breakpoint exception. NULL: no semihosting. */
     int (*semihost)(void *context, uint32_t operation, uint32_t parameter, uint32_t *result);
-    /* A call, return or trap has been executed; see cnnvp_rv32_follow_calls. */
-    void (*call)(void *context, enum cnnvp_rv32_call kind, uint32_t to, uint32_t back);
+    /* A call, return or trap has been executed at `from`; see cnnvp_rv32_follow_calls. */
+    void (*call)(void *context, enum cnnvp_rv32_call kind, uint32_t from, uint32_t to, uint32_t back);
     /* A word other than 0 has been stored to `tohost`. NULL: an odd word ends the run with status word >> 1. */
     void (*tohost)(void *context, uint32_t word);
 };
@@ -133,6 +135,13 @@ void cnnvp_rv32_fini(struct cnnvp_rv32 *core);
 
 /* From the next reset on, bus.call is called (it must be there) or not; costs nothing where it is not. */
 void cnnvp_rv32_follow_calls(struct cnnvp_rv32 *core, int follow);
+
+/* From the next reset on, what each instruction costs is added up in the profiler's pages (`page` alone is called), or
+ * with NULL nowhere; costs nothing then. */
+void cnnvp_rv32_profile(struct cnnvp_rv32 *core, const struct cnnvp_profiler *profiler);
+
+/* [callback] The sum of these costs since init. */
+const struct cnnvp_core_cost *cnnvp_rv32_cost(const struct cnnvp_rv32 *core);
 
 /* Puts registers and CSRs to their reset values (those without one to 0), statistics to 0, execution to `pc` (even),
  * forgets decoded code. Keeps interrupt lines, mapped memory and tohost: they belong to the outside. */

@@ -85,6 +85,14 @@ static enum rv32_op_code follow(enum rv32_op_code code, const struct rv32_op *op
     return code == RV32_OP_JALR && (op->rs1 == 1 || op->rs1 == 5) ? RV32_OP_RETURN : code;
 }
 
+/* Where others watch what is executed. */
+static enum rv32_op_code watched(const struct cnnvp_rv32 *core, enum rv32_op_code code, const struct rv32_op *op)
+{
+    if (core->follow_calls)
+        code = follow(code, op);
+    return code == RV32_OP_JALR && rv32_profiled(core) ? RV32_OP_JUMPR : code;
+}
+
 /* Cheaper equivalents. An operation without result is a NOP, loads and jumps aside. */
 static enum rv32_op_code simplify(enum rv32_op_code code, uint32_t pc, const struct rv32_op *op, uint32_t target)
 {
@@ -149,6 +157,5 @@ enum rv32_op_code rv32_decode(const struct cnnvp_rv32 *core, uint32_t insn, uint
         *target = pc + imm_j(insn);
         break;
     }
-    enum rv32_op_code code = simplify((enum rv32_op_code)found->code, pc, op, *target);
-    return core->follow_calls ? follow(code, op) : code;
+    return watched(core, simplify((enum rv32_op_code)found->code, pc, op, *target), op);
 }

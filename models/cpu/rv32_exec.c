@@ -24,12 +24,13 @@
 /* Slots handed to the inner loop at a time, less than UINT32_MAX, the count of blocks that are not valid. */
 #define CHUNK 0x40000000u
 
-/* Between two instructions: 1 and a reason if run() ends here, otherwise takes an interrupt that is due. */
-static void tell_call(const struct cnnvp_rv32 *core, enum cnnvp_rv32_call kind, uint32_t to, uint32_t back)
+static void tell_call(const struct cnnvp_rv32 *core, enum cnnvp_rv32_call kind, uint32_t from, uint32_t to,
+                      uint32_t back)
 {
-    core->config.bus.call(core->config.bus.context, kind, to, back);
+    core->config.bus.call(core->config.bus.context, kind, from, to, back);
 }
 
+/* Between two instructions: 1 and a reason if run() ends here, otherwise takes an interrupt that is due. */
 static int at_boundary(struct cnnvp_rv32 *core, int spinning, enum cnnvp_rv32_reason *reason)
 {
     core->attention = 0;
@@ -124,6 +125,8 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
         return 0;
     }
     ++core->executed;
+    if (rv32_profiled(core))
+        rv32_profile_leave(core, ip - index, s->pc, index + 1u, s->count);
     if (after == RV32_TRAP)
         rv32_exception(core);
     else
@@ -135,6 +138,7 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
 #define RS1 x[ip->rs1]
 #define RS2 x[ip->rs2]
 #define IMM ip->imm
+#define FROM (block->pc + 2u * ip->offset)
 
 #if THREADED
 #define TARGET(name) L_##name:
@@ -237,10 +241,12 @@ unlinked: /* link `slot` of block leads nowhere, or further than the budget */
     core->executed = core->granted - budget;
     generation = core->generation;
     found = rv32_find(core, budget);
-    if (found != &core->scratch && generation == core->generation)
+    if (found != &core->scratch && generation == core->generation && !rv32_profiled(core))
         block->link[slot] = found;
     if (core->attention)
         goto boundary;
+    if (rv32_profiled(core))
+        rv32_profile_enter(core, found);
     ENTER(found);
 
 resolve: /* core->pc is up to date */
@@ -250,6 +256,8 @@ resolve: /* core->pc is up to date */
     found = rv32_find(core, budget);
     if (core->attention)
         goto boundary;
+    if (rv32_profiled(core))
+        rv32_profile_enter(core, found);
     ENTER(found);
 
 used_up:
@@ -357,11 +365,17 @@ dispatch:
             core->pc = to;
             goto resolve;
         }
+        TARGET(JUMPR)
+        {
+            core->pc = (RS1 + IMM) & ~1u;
+            RD = block->target[0];
+            goto resolve;
+        }
         TARGET(CALL)
         {
             RD = block->target[0];
             core->executed = core->granted - budget;
-            tell_call(core, CNNVP_RV32_CALL, block->target[1], block->target[0]);
+            tell_call(core, CNNVP_RV32_CALL, FROM, block->target[1], block->target[0]);
             CHAIN(1u);
         }
         TARGET(CALLR)
@@ -369,7 +383,7 @@ dispatch:
             core->pc = (RS1 + IMM) & ~1u;
             RD = block->target[0];
             core->executed = core->granted - budget;
-            tell_call(core, CNNVP_RV32_CALL, core->pc, block->target[0]);
+            tell_call(core, CNNVP_RV32_CALL, FROM, core->pc, block->target[0]);
             goto resolve;
         }
         TARGET(RETURN)
@@ -377,7 +391,7 @@ dispatch:
             core->pc = (RS1 + IMM) & ~1u;
             RD = block->target[0];
             core->executed = core->granted - budget;
-            tell_call(core, CNNVP_RV32_RETURN, core->pc, 0);
+            tell_call(core, CNNVP_RV32_RETURN, FROM, core->pc, 0);
             goto resolve;
         }
         TARGET(SPIN)

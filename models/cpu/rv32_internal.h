@@ -107,6 +107,15 @@ struct rv32_debug {
     uint32_t hit_address;
 };
 
+/* What instructions cost, by their addresses. */
+struct rv32_profile {
+    const struct cnnvp_profiler *profiler; /* NULL: nobody wants to know */
+    struct cnnvp_core_cost all;
+    struct cnnvp_core_cost *costs; /* of `page`, the last one used; NULL: none */
+    uint32_t page;
+    uint32_t wfi; /* address of the last WFI */
+};
+
 /* value = frozen if inhibited, otherwise events + bias, modulo 2^64 */
 struct rv32_counter {
     uint64_t bias;
@@ -153,6 +162,7 @@ struct cnnvp_rv32 {
     int tohost_set;
     int follow_calls;
     struct rv32_debug debug;
+    struct rv32_profile profile;
     struct cnnvp_rv32_config config;
     struct rv32_region region[CNNVP_RV32_MAX_REGIONS];
     unsigned regions;
@@ -215,6 +225,20 @@ void rv32_interrupt(struct cnnvp_rv32 *core);
 int rv32_stops_at(const struct cnnvp_rv32 *core, uint32_t pc);
 /* The instruction in progress has accessed [address, address + size). */
 void rv32_accessed(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind, uint32_t address, uint32_t size);
+
+/* -- rv32_profile.c; all but the first only while there is a profiler -- */
+static inline int rv32_profiled(const struct cnnvp_rv32 *core)
+{
+    return core->profile.profiler != NULL;
+}
+/* A block is entered: all of its instructions are counted. */
+void rv32_profile_enter(struct cnnvp_rv32 *core, const struct rv32_block *block);
+/* It is left, after `count` of its `all` instructions. */
+void rv32_profile_leave(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all);
+/* The instruction at core->pc has not retired. */
+void rv32_profile_exception(struct cnnvp_rv32 *core);
+void rv32_profile_idle(struct cnnvp_rv32 *core, uint64_t cycles);
+void rv32_profile_skip(struct cnnvp_rv32 *core, uint64_t slots);
 
 /* -- rv32_exec.c -- */
 /* Runs until the limit or another reason; core->executed counts from 0. */

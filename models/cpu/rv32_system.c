@@ -62,7 +62,7 @@ static void mret(struct cnnvp_rv32 *core, uint32_t *next_pc)
     core->csr[RV32_CSR_mstatus] = mstatus | RV32_MSTATUS_MPIE;
     *next_pc = core->csr[RV32_CSR_mepc];
     if (core->follow_calls)
-        core->config.bus.call(core->config.bus.context, CNNVP_RV32_LEAVE, *next_pc, 0);
+        core->config.bus.call(core->config.bus.context, CNNVP_RV32_LEAVE, core->pc, *next_pc, 0);
 }
 
 static enum rv32_after execute(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t *next_pc)
@@ -77,6 +77,7 @@ static enum rv32_after execute(struct cnnvp_rv32 *core, enum rv32_op_code code, 
         return RV32_NEXT;
     case RV32_OP_WFI:
         core->waiting = 1;
+        core->profile.wfi = core->pc;
         return RV32_NEXT;
     case RV32_OP_FENCE_I:
         rv32_flush(core);

@@ -23,7 +23,7 @@ static void enter(struct cnnvp_rv32 *core, uint32_t cause, uint32_t tval)
         mstatus |= RV32_MSTATUS_MPIE;
     core->csr[RV32_CSR_mstatus] = mstatus;
     if (core->follow_calls)
-        core->config.bus.call(core->config.bus.context, CNNVP_RV32_ENTER, vector, core->pc);
+        core->config.bus.call(core->config.bus.context, CNNVP_RV32_ENTER, core->pc, vector, core->pc);
     core->pc = vector;
 }
 
@@ -43,6 +43,8 @@ void rv32_exception(struct cnnvp_rv32 *core)
 {
     int endless = is_endless(core, core->trap_cause);
     ++core->stats.exceptions;
+    if (rv32_profiled(core))
+        rv32_profile_exception(core);
     if (!core->instret.inhibited)
         --core->instret.bias; /* its slot does not count as retired */
     enter(core, core->trap_cause, core->trap_tval);

@@ -67,7 +67,7 @@ install(TARGETS cnnvp_fx16 cnnvp_bfp ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
 # ---- pkg-config and CMake packages ----
 
 # What the archive's objects need of others.
-set(CNNVP_PC_REQUIRES "libfyaml jansson zlib libzstd libprotobuf-c libxxhash sqlite3")
+set(CNNVP_PC_REQUIRES "libfyaml jansson libdw zlib libzstd libprotobuf-c libxxhash sqlite3")
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp.pc.in ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc.in @ONLY)
 file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc INPUT ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc.in)

@@ -175,6 +175,8 @@ CNNVP_MUST_USE cnnvp_result cli_print_layers(const char *json, FILE *stream);
 CNNVP_MUST_USE cnnvp_result cli_print_totals(const char *json, int verbose, FILE *stream);
 /* Of stats.json: which accesses fetch the most bytes of bursts in vain, the first in a line, with `verbose` a table. */
 void cli_print_overfetch(const json_t *root, int verbose, FILE *stream);
+/* The functions of the core's program with most cycles; nothing where there is no profile. */
+void cli_print_profile(cnnvp_platform *platform, FILE *stream);
 
 /* Picoseconds in the unit that suits; returns `text`. */
 const char *cli_time_text(char text[32], double ps);

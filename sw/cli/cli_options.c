@@ -235,7 +235,9 @@ static const struct argp_option platform_options[] = {
     {"memory-trace", KEY_MEMORY_TRACE, "FILE", 0,
      "Write each burst of the off-chip memory, for `cnnvp memory`; .ramulator2 and .dramsim3 for those simulators", 2},
     {"report", KEY_REPORT, "FOLDER", 0, "Record what `cnnvp report FOLDER` makes a page of", 2},
-    {"profile", KEY_PROFILE, "FILE", 0, "Write the core's cycles by function, for KCachegrind or callgrind_annotate",
+    {"profile", KEY_PROFILE, "FILE", 0,
+     "Write the core's cycles by function, line and instruction, for KCachegrind or callgrind_annotate, and show where "
+     "most are",
      2},
     {"gdb", KEY_GDB, "PORT", 0, "Wait for GDB at this port of this machine, 0: any that is free", 2},
     {"max-time", KEY_MAX_TIME, "TIME", 0, "End with status 1 after this simulated time, such as 2s or 1.5ms", 3},

@@ -67,6 +67,8 @@ static int execute(const struct exec_options *options, cnnvp_platform *platform)
     result = cli_statistics(&options->platform, platform, !ended, &json);
     if (result == CNNVP_DONE && ended && !options->platform.quiet)
         result = show_layers(json, options->platform.verbose);
+    if (result == CNNVP_DONE && !options->platform.quiet)
+        cli_print_profile(platform, stdout);
     free(json);
     if (!ended || result != CNNVP_DONE)
         return CNNVP_FAILED;

@@ -143,6 +143,8 @@ static cnnvp_result check_options(struct run_options *options)
         return cli_bad("--advise tries changes with the platform's own core; use it without --cpu host");
     if (options->platform.gdb != NULL && options->network.cpu_host)
         return cli_bad("--gdb debugs the guest on the platform's core; use it without --cpu host");
+    if (options->platform.profile != NULL && options->network.cpu_host)
+        return cli_bad("--profile is that of the guest on the platform's core; use it without --cpu host");
     if (options->network.timing_only && options->dump != NULL)
         return cli_bad("--dump needs the values that --timing-only leaves out");
     const struct cli_named_file fixed[] = {
@@ -413,6 +415,7 @@ static cnnvp_result print(struct run *run)
         result = cli_print_totals(run->json, options->platform.verbose, stdout);
         if (options->tune)
             (void)printf("%-20s  %zu tried\n", "tilings", cnnvp_network_trials(run->network));
+        cli_print_profile(run->platform, stdout);
         if (options->platform.stats != NULL)
             (void)printf("%-20s  %s\n", "statistics", options->platform.stats);
         if (options->platform.trace != NULL)
@@ -444,10 +447,10 @@ static cnnvp_result run_network(struct run *run)
         result = collected != CNNVP_DONE ? collected : written;
     }
     result = (cnnvp_result)cli_close_trace(run->platform, (int)result);
-    cnnvp_platform_free(run->platform);
-    run->platform = NULL;
     if (result == CNNVP_DONE)
         result = print(run);
+    cnnvp_platform_free(run->platform);
+    run->platform = NULL;
     if (result == CNNVP_DONE && run->options->advise) {
         const struct cnnvp_network_options options = network_options_of(run);
         struct cnnvp_error error = {""};

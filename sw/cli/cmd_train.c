@@ -264,6 +264,7 @@ static cnnvp_result print(const struct train *train)
     cnnvp_result result = cli_print_layers(train->json, stdout);
     if (result == CNNVP_DONE)
         result = cli_print_totals(train->json, options->platform.verbose, stdout);
+    cli_print_profile(train->platform, stdout);
     if (options->output != NULL && !options->trainer.timing_only)
         (void)printf("%-20s  %s\n", "trained network", options->output);
     if (options->log != NULL)
@@ -292,9 +293,11 @@ static cnnvp_result run(struct train *train)
     if (result == CNNVP_DONE)
         result = learn(train);
     result = (cnnvp_result)cli_close_trace(train->platform, (int)result);
+    if (result == CNNVP_DONE)
+        result = print(train);
     cnnvp_platform_free(train->platform);
     train->platform = NULL;
-    return result == CNNVP_DONE ? print(train) : result;
+    return result;
 }
 
 static const struct argp_option options_of_train[] = {

@@ -2,7 +2,7 @@
 /* A guest program's file; every byte of its segments can be read. */
 #include "fuzz.h"
 
-#include "elf.h"
+#include "elf_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

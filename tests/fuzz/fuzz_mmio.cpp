@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "config.h"
-#include "elf.h"
+#include "elf_file.h"
 #include "platform.h"
 
 namespace {

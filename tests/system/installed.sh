@@ -49,7 +49,7 @@ done
 
 # A program begun with new-guest drives the accelerator, and every failure of it ends the run.
 "$cnnvp" new-guest mine >made || fail "new-guest: status $?"
-make -C mine CNNVP="$cnnvp" CFLAGS='-O2 -Wall -Wextra -Werror' run >made || fail "make in a new program's folder: $(cat made)"
+make -C mine CNNVP="$cnnvp" CFLAGS='-O2 -g -Wall -Wextra -Werror' run >made || fail "make in a new program's folder: $(cat made)"
 grep -q '^64 results as expected, [0-9]* cycles' made || fail "the program: $(cat made)"
 "$cnnvp" exec mine/mine.elf --stats named.json --trace named.pftrace >/dev/null || fail "exec of the new program: status $?"
 /usr/bin/python3 - <<'PY' || fail "layers and numbers that the program names: $(cat named.json)"
@@ -68,37 +68,19 @@ grep -q '^conv  *conv  ' shown && grep -q '^bound by ' shown || fail "no table o
 "$cnnvp" report named -o named.html && grep -q relu named.html || fail "no page of the program's run"
 grep -qa relu named.pftrace || fail "the trace has not the layers' names"
 
-# Its profile: every cycle of the core is a function's, calls and their cycles go down from the start.
-"$cnnvp" exec mine/mine.elf --profile mine.callgrind --stats named.json >/dev/null || fail "exec --profile: status $?"
-/usr/bin/python3 - <<'PY' || fail "the profile: $(cat mine.callgrind)"
-import json, re
-cycles = json.load(open("named.json"))["units"]["cpu"]["cycles"]
-names, own, arcs, current, called = {}, {}, {}, None, None
-for line in open("mine.callgrind"):
-    line = line.rstrip()
-    if function := re.match(r"(c?fn)=\((\d+)\)(?: (.*))?$", line):
-        if function[3]:
-            names[function[2]] = function[3]
-        current, called = (current, names[function[2]]) if function[1] == "cfn" else (names[function[2]], None)
-    elif line.startswith("calls="):
-        calls = int(line[6:].split()[0])
-    elif re.match(r"\d+ \d+$", line):
-        value = int(line.split()[1])
-        if called:
-            arcs[current, called] = calls, value
-        else:
-            own[current] = value
-    elif line.startswith("summary:"):
-        summary = int(line.split()[1])
-assert sum(own.values()) == summary and cycles - 2 <= summary <= cycles, (sum(own.values()), summary, cycles)
-assert arcs["_start", "main"][0] == 1 and arcs["main", "push_layers"][0] == 1
-assert arcs["push_layers", "cnnvp_element_tile"][0] == 9
-assert {"vfprintf", "_exit"} <= set(own), sorted(own)
-inside = {name: own[name] + sum(value for (caller, _), (_, value) in arcs.items() if caller == name) for name in own}
-for (caller, function), (calls, value) in arcs.items():
-    if sum(1 for _, other in arcs if other == function) == 1 and function != caller:
-        assert value == inside[function], (caller, function, value, inside[function])
-PY
+# Its profile: every cycle of the core is an instruction's, calls and their cycles go down from the start, lines are
+# those of the sources.
+"$cnnvp" exec mine/mine.elf --profile mine.callgrind --stats named.json >shown || fail "exec --profile: status $?"
+/usr/bin/python3 "$(dirname "$0")/check_profile.py" mine.callgrind named.json shown >said 2>&1 || fail "the profile: $(cat said shown)"
+callgrind_annotate --auto=yes --threshold=100 mine.callgrind >annotated 2>&1 || fail "callgrind_annotate: $(cat annotated)"
+grep -q ' .*mine/main.c:main' annotated || fail "callgrind_annotate shows no function: $(cat annotated)"
+grep -q '[0-9],[0-9]*.* sum += image' annotated || fail "callgrind_annotate shows no line of the source: $(cat annotated)"
+# Without debugging information, and without symbols, there are still functions and instructions.
+riscv64-unknown-elf-strip -K tohost -o bare.elf mine/mine.elf
+"$cnnvp" exec bare.elf --profile bare.callgrind >shown || fail "exec --profile without symbols: status $?"
+grep -q '^fn=([0-9]*) 0x80000000$' bare.callgrind && ! grep -q '^fn=([0-9]*) main' bare.callgrind || fail "functions without symbols"
+[ "$(grep '^summary' bare.callgrind)" = "$(grep '^summary' mine.callgrind)" ] || fail "symbols change cycles"
+grep -q '^0x80[0-9a-f]* .* *[0-9.]*% ' shown || fail "no functions without symbols: $(cat shown)"
 status=0
 "$cnnvp" exec mine/mine.elf --profile none/mine.callgrind 2>message || status=$?
 [ $status -eq 2 ] && grep -q 'none/mine.callgrind' message || fail "a profile that cannot be written: $(cat message)"

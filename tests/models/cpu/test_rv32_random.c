@@ -2,7 +2,7 @@
 /*
  * Random memory as code: nothing crashes, and how a run is cut into pieces changes nothing, self-modifying code, traps
  * and device accesses included. Two cores execute the same bytes, one in pieces of one instruction, which never uses
- * links between blocks.
+ * links between blocks. In every second round both have a profiler: each instruction costs the same in both.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,6 +101,38 @@ static void compare(struct machine *a, struct machine *b)
     assert_int_equal(a->accesses, b->accesses);
 }
 
+/* ---- profiles ---- */
+
+enum { COSTS = MACHINE_RAM_SIZE / 2 };
+
+static struct cnnvp_core_cost *page(void *context, uint32_t address)
+{
+    struct cnnvp_core_cost *costs = context;
+    assert_int_equal(address % CNNVP_PROFILE_PAGE, 0);
+    return address - MACHINE_RAM < MACHINE_RAM_SIZE ? costs + (address - MACHINE_RAM) / 2 : NULL;
+}
+
+static void profile(struct machine *m, struct cnnvp_profiler *profiler)
+{
+    *profiler = (struct cnnvp_profiler){.context = calloc(COSTS, sizeof(struct cnnvp_core_cost)), .page = page};
+    assert_non_null(profiler->context);
+    cnnvp_rv32_profile(m->core, profiler);
+}
+
+/* Costs are the counts of the core; those outside of memory, where nothing can be executed, are in no page. */
+static void check_profile(struct machine *m, const struct cnnvp_profiler *profiler)
+{
+    const struct cnnvp_core_cost *costs = profiler->context, *all = cnnvp_rv32_cost(m->core);
+    struct cnnvp_rv32_stats stats;
+    uint64_t instructions = 0;
+    for (size_t i = 0; i < COSTS; ++i)
+        instructions += costs[i].instructions;
+    cnnvp_rv32_get_stats(m->core, &stats);
+    assert_int_equal(all->cycles, stats.slots + stats.idle_cycles);
+    assert_int_equal(all->instructions, stats.retired);
+    assert_int_equal(instructions, stats.retired);
+}
+
 static void test_random_code(void **context)
 {
     uint64_t retired = 0;
@@ -111,6 +143,11 @@ static void test_random_code(void **context)
         assert_int_equal(machine_init(&a), 0);
         assert_int_equal(machine_init(&b), 0);
         a.quiet = b.quiet = 1;
+        struct cnnvp_profiler of_a = {NULL}, of_b = {NULL};
+        if (round % 2 == 0) {
+            profile(&a, &of_a);
+            profile(&b, &of_b);
+        }
         fill(&a, round);
         fill(&b, round);
         for (unsigned e = 0; e < EPISODES; ++e) {
@@ -121,6 +158,13 @@ static void test_random_code(void **context)
             assert_int_equal(used_a, used_b);
         }
         compare(&a, &b);
+        if (round % 2 == 0) {
+            check_profile(&a, &of_a);
+            check_profile(&b, &of_b);
+            assert_memory_equal(of_a.context, of_b.context, COSTS * sizeof(struct cnnvp_core_cost));
+        }
+        free(of_a.context);
+        free(of_b.context);
         struct cnnvp_rv32_stats stats;
         cnnvp_rv32_get_stats(a.core, &stats);
         retired += stats.retired;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ELF reader, see elf.h. Member offsets are those of Elf32_Ehdr, Elf32_Phdr, Elf32_Shdr and Elf32_Sym. */
-#include "elf.h"
+/* ELF reader, see elf_file.h. Member offsets are those of Elf32_Ehdr, Elf32_Phdr, Elf32_Shdr and Elf32_Sym. */
+#include "elf_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -270,6 +270,12 @@ void cnnvp_elf_free(struct cnnvp_elf *elf)
     free(elf->segments);
     free(elf->data);
     free(elf);
+}
+
+const void *cnnvp_elf_data(const struct cnnvp_elf *elf, size_t *size)
+{
+    *size = elf->size;
+    return elf->data;
 }
 
 uint32_t cnnvp_elf_entry(const struct cnnvp_elf *elf)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "elf.h"
+#include "elf_file.h"
 
 enum {
     PROGRAM_AT = 52,

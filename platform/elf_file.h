@@ -32,6 +32,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_elf_parse(const char *name, const void *data, 
                                             struct cnnvp_error *error);
 void cnnvp_elf_free(struct cnnvp_elf *elf);
 
+/* The whole file. */
+const void *cnnvp_elf_data(const struct cnnvp_elf *elf, size_t *size);
 uint32_t cnnvp_elf_entry(const struct cnnvp_elf *elf);
 size_t cnnvp_elf_segment_count(const struct cnnvp_elf *elf);
 struct cnnvp_elf_segment cnnvp_elf_segment_at(const struct cnnvp_elf *elf, size_t index);

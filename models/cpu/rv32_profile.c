@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What instructions cost, by their addresses. While somebody wants to know, no block leads straight to another: each is
+ * looked up, and its instructions are counted when it is entered; whoever leaves it early gives back what was not
+ * executed. A block's instructions begin in one granule, which is a page.
+ */
+#include "rv32_internal.h"
+
+_Static_assert(CNNVP_PROFILE_PAGE == 1 << RV32_GRANULE_SHIFT, "a block lies in one page");
+
+/* NULL where they are lost. */
+static struct cnnvp_core_cost *page_of(struct cnnvp_rv32 *core, uint32_t pc)
+{
+    struct rv32_profile *profile = &core->profile;
+    const uint32_t page = pc - pc % CNNVP_PROFILE_PAGE;
+    if (profile->costs == NULL || profile->page != page) {
+        profile->costs = profile->profiler->page(profile->profiler->context, page);
+        profile->page = page;
+    }
+    return profile->costs;
+}
+
+static void add(struct cnnvp_rv32 *core, uint32_t pc, const struct cnnvp_core_cost *cost)
+{
+    struct cnnvp_core_cost *const page = page_of(core, pc);
+    struct cnnvp_core_cost *const sums[] = {
+        &core->profile.all, page != NULL ? &page[pc % CNNVP_PROFILE_PAGE / 2u] : NULL};
+    for (unsigned i = 0; i < 2 && sums[i] != NULL; ++i) {
+        sums[i]->instructions += cost->instructions;
+        sums[i]->cycles += cost->cycles;
+        sums[i]->stalls += cost->stalls;
+        sums[i]->sleep += cost->sleep;
+    }
+}
+
+/* `times` may be "minus 1": sums are modulo 2^64. */
+static void execute(struct cnnvp_rv32 *core, uint32_t pc, uint64_t times)
+{
+    add(core, pc,
+        &(struct cnnvp_core_cost){.instructions = times, .cycles = times * core->config.cycles_per_instruction});
+}
+
+void rv32_profile_enter(struct cnnvp_rv32 *core, const struct rv32_block *block)
+{
+    for (uint32_t i = 0; i < block->count; ++i)
+        execute(core, block->pc + 2u * block->ops[i].offset, 1);
+}
+
+void rv32_profile_leave(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all)
+{
+    for (uint32_t i = count; i < all; ++i)
+        execute(core, pc + 2u * ops[i].offset, UINT64_MAX);
+}
+
+void rv32_profile_exception(struct cnnvp_rv32 *core)
+{
+    add(core, core->pc, &(struct cnnvp_core_cost){.instructions = UINT64_MAX});
+}
+
+void rv32_profile_idle(struct cnnvp_rv32 *core, uint64_t cycles)
+{
+    if (core->waiting)
+        add(core, core->profile.wfi, &(struct cnnvp_core_cost){.cycles = cycles, .sleep = cycles});
+    else
+        add(core, core->pc, &(struct cnnvp_core_cost){.cycles = cycles, .stalls = cycles});
+}
+
+void rv32_profile_skip(struct cnnvp_rv32 *core, uint64_t slots)
+{
+    execute(core, core->pc, slots);
+}
