@@ -195,6 +195,17 @@ static int fill_command(const struct element *self, const struct isa_opcode *op,
     return CNNVP_OK;
 }
 
+/* Windows of a depth-first chain say which block they read. */
+static void show_block(const struct element *self, const struct isa_opcode *op, uint32_t block, uint64_t cycle)
+{
+    if (op->form != ISA_FORM_WINDOW || block == 0 || self->ledger.layer == 0)
+        return;
+    const cnnvp_time at = cnnvp_edge_time(self->mhz, cycle);
+    self->ops->counter(self->host, COUNTER_layer, at, self->ledger.layer - 1u);
+    self->ops->counter(self->host, COUNTER_block_x, at, (block - 1u) & 0xffffu);
+    self->ops->counter(self->host, COUNTER_block_y, at, (block - 1u) >> 16);
+}
+
 /* The unit cannot take the command now: ask again when something of its own has completed. Returns 0 if nothing of its
  * own is in flight, so that waiting would be for ever. */
 static int retry_later(struct element *self, uint32_t unit, uint64_t cycle)
@@ -290,6 +301,7 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
             --self->sequence;
             return 0;
         }
+        show_block(self, op, entry.fields.immediate, cycle);
         self->ops->span(self->host, TRACK_issue, op->mnemonic, self->ledger.layer, self->sequence,
                         cnnvp_edge_time(self->mhz, cycle), cnnvp_edge_time(self->mhz, cycle + 1u));
     } else if (op->class_ == ISA_CLASS_data) {

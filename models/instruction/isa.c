@@ -5,8 +5,6 @@
  */
 #include "isa.h"
 
-#include "instruction/descriptors.def"
-
 #define COUNT_ONE(name, help) +1
 #define FORM(form, name) DESCRIPTOR_##form = 0 CNNVP_DESCRIPTOR_##form(COUNT_ONE),
 enum { /* registers of each descriptor form */
@@ -28,9 +26,9 @@ enum {
 };
 
 static const struct isa_opcode opcodes[256] = {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    [code] = {#mnemonic,       ISA_CLASS_##class_, ISA_FORMAT_##format,                   \
-              ISA_UNIT_##unit, (status_mask),      DESCRIPTOR_##descriptor},
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)    \
+    [code] = {#mnemonic,     ISA_CLASS_##class_,      ISA_FORMAT_##format,  ISA_UNIT_##unit, \
+              (status_mask), DESCRIPTOR_##descriptor, ISA_FORM_##descriptor},
 #include "instruction/opcodes.def"
 };
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "cnnvp_command.h"
+#include "instruction/descriptors.def"
 
 enum isa_class { ISA_CLASS_control, ISA_CLASS_data, ISA_CLASS_calc };
 enum isa_unit {
@@ -19,6 +20,13 @@ enum isa_format {
 #define CNNVP_FORMAT(format, operand_mask) ISA_FORMAT_##format,
 #include "instruction/opcodes.def"
     ISA_FORMAT_COUNT
+};
+
+enum isa_form {
+    ISA_FORM_NONE,
+#define FORM(form, name) ISA_FORM_##form,
+    CNNVP_DESCRIPTORS(FORM)
+#undef FORM
 };
 
 enum isa_code {
@@ -49,6 +57,7 @@ struct isa_opcode {
     uint8_t unit;
     uint8_t status_mask;
     uint8_t descriptor_count; /* registers of the descriptor */
+    uint8_t form;             /* of the descriptor */
 };
 
 /* Fields of a word; meaningless ones of its format are 0. */

@@ -125,14 +125,6 @@ static int64_t push_section(struct scheduler *self, uint32_t room)
     return pushed;
 }
 
-static void show_step(const struct scheduler *self)
-{
-    const cnnvp_time now = self->ops->now(self->host);
-    self->ops->counter(self->host, COUNTER_layer, now, self->walk.layer);
-    self->ops->counter(self->host, COUNTER_block_x, now, self->walk.input_x);
-    self->ops->counter(self->host, COUNTER_block_y, now, self->walk.input_y);
-}
-
 /* A section at a time, as far as the queue has room; its words take a cycle each. */
 static void go(struct scheduler *self)
 {
@@ -147,8 +139,6 @@ static void go(struct scheduler *self)
             finish(self, more == 0 ? STATUS_done : STATUS_error);
             return;
         }
-        if (self->walk.steps != steps)
-            show_step(self);
     }
     if (element_access(self, CNNVP_READ, ELEMENT_FREE, &room) != CNNVP_OK) {
         finish(self, STATUS_error);

@@ -50,7 +50,7 @@ static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_binary_
     epilogue->memory_address = cnnvp_tensor_address(guest, &layer->out, &step->place);
     epilogue->chip_address = cnnvp_tensor_chip_address(&layer->out, &step->place);
     cnnvp_element_tile_again(&guest->element, (enum cnnvp_opcode)window->opcode, window->status,
-                             others | cnnvp_slice_halves(0, 0, epilogue->output_half), 0, guest->window_at);
+                             others | cnnvp_slice_halves(0, 0, epilogue->output_half), guest->block, guest->window_at);
     cnnvp_end_step(guest, epilogue);
 }
 

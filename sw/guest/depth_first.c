@@ -107,6 +107,7 @@ uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *de
     const struct cnnvp_step step = step_of(depth, layer);
     cnnvp_element_layer(&guest->element, depth->layers[layer].tag);
     cnnvp_use_chain_set(guest, layer);
+    guest->block = 1u + depth->division[layer].x + (depth->division[layer].y << 16);
     cnnvp_convolve_block(guest, &depth->layers[layer], &step, layer < CNNVP_CHAIN_SETS ? &depth->repeats[layer] : NULL);
     cnnvp_use_ordinary_set(guest);
     return step.output.rows * step.output.columns;

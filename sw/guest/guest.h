@@ -114,6 +114,7 @@ struct cnnvp_guest {
     uint32_t batch_images;   /* images of the batch in work */
     uint32_t blobs_resident; /* every blob that is needed is at its place */
     uint32_t in_chain;       /* tensors are slots on chip (depth.h) */
+    uint32_t block;          /* of the chain's layer in work, as window instructions name it; 0: none */
     uint32_t window_at;      /* registers where the descriptors of windows and of results begin */
     uint32_t store_at;
     uint32_t windows; /* pushed, and what the last one was */

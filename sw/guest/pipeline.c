@@ -209,6 +209,7 @@ void cnnvp_use_chain_set(struct cnnvp_guest *guest, uint32_t layer)
 
 void cnnvp_use_ordinary_set(struct cnnvp_guest *guest)
 {
+    guest->block = 0;
     guest->window_at = CNNVP_BASE_WINDOW;
     guest->store_at = CNNVP_BASE_STORE;
 }
@@ -318,7 +319,7 @@ void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
 {
     cnnvp_element_forget(&guest->element, register_of(guest->window_at, offsetof(struct cnnvp_window, format)),
                          window->format);
-    cnnvp_element_tile(&guest->element, opcode, status, halves, 0, guest->window_at, registers(window),
+    cnnvp_element_tile(&guest->element, opcode, status, halves, guest->block, guest->window_at, registers(window),
                        REGISTER_COUNT(*window));
     guest->last_window = (struct cnnvp_instruction){opcode, status, halves};
     ++guest->windows;

@@ -484,6 +484,76 @@ static void wrong_use_is_refused(void **state)
     (void)unlink(wide_file);
 }
 
+/* One of the element's counters in a wave dump. */
+struct wave {
+    const char *name;
+    char code[16];
+    uint32_t value;
+};
+
+static void declare(struct wave *wave, const char *text)
+{
+    char declaration[64];
+    (void)snprintf(declaration, sizeof declaration, " %s $end", wave->name);
+    const char *end = strstr(strstr(text, "$scope module instruction"), declaration);
+    assert_non_null(end);
+    const char *begin = end;
+    while (begin[-1] != ' ')
+        --begin;
+    (void)snprintf(wave->code, sizeof wave->code, "%.*s", (int)(end - begin), begin);
+}
+
+/* Which blocks the dump shows, each change of the counters once, against the recursion. */
+static void expect_blocks(const struct cli_file *trace, const struct steps *steps)
+{
+    struct wave waves[] = {{.name = "layer"}, {.name = "block_x"}, {.name = "block_y"}};
+    char *text = strndup((const char *)trace->data, trace->size);
+    uint32_t seen = 0;
+    int changed = 0;
+    for (int w = 0; w < 3; ++w)
+        declare(&waves[w], text);
+    char *rest = strstr(text, "$enddefinitions");
+    for (char *line = strtok_r(rest, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        const char *code = strchr(line, ' ');
+        for (int w = 0; w < 3 && line[0] == 'b' && code != NULL; ++w) {
+            if (strcmp(code + 1, waves[w].code) != 0)
+                continue;
+            waves[w].value = line[1] == 'x' ? UINT32_MAX : (uint32_t)strtoul(line + 1, NULL, 2);
+            changed |= line[1] != 'x';
+        }
+        if (line[0] != '#' || !changed)
+            continue;
+        assert_true(seen < steps->count);
+        assert_int_equal(waves[0].value, steps->all[seen].layer);
+        assert_int_equal(waves[1].value, steps->all[seen].x);
+        assert_int_equal(waves[2].value, steps->all[seen++].y);
+        changed = 0;
+    }
+    assert_int_equal(seen + (changed != 0), steps->count);
+    free(text);
+}
+
+/* Morton order can be seen, whoever issues. */
+static void traces_show_blocks(void **state)
+{
+    static const char *const issuers[] = {"guest", "scheduler"};
+    const struct chain chain = chain_worked(1);
+    char file[64];
+    (void)state;
+    chain_write(&chain, file);
+    struct steps steps = steps_of(&chain, 4);
+    for (int i = 0; i < 2; ++i) {
+        struct cli_run run = cli_run("run %s --schedule depth-first --block 4 -p " TEST_EXAMPLES "/nfu_scheduler.yaml "
+                                     "--timing-only -q --trace @trace.vcd --issue %s",
+                                     file, issuers[i]);
+        assert_int_equal(run.status, 0);
+        expect_blocks(&run.trace, &steps);
+        cli_free(&run);
+    }
+    free(steps.all);
+    (void)unlink(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +564,7 @@ int main(void)
         cmocka_unit_test(native_guest_does_the_same),
         cmocka_unit_test(hardware_issues_the_same),
         cmocka_unit_test(issuers_can_be_chosen),
+        cmocka_unit_test(traces_show_blocks),
         cmocka_unit_test(further_blocks_are_little_work),
         cmocka_unit_test(hardware_pushes_formats_whatever_they_are),
         cmocka_unit_test(hardware_wakes_the_core_again),
