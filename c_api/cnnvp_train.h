@@ -50,6 +50,13 @@ enum cnnvp_train_errors {
     CNNVP_TRAIN_ERRORS_CARRIED = 2
 };
 
+/*
+ * When batch norm's inputs go to memory for the way back. EARLY: with the complete sums, as their statistics are taken.
+ * LATE: as S001 has it (D-emb, forward 7): batch norm parks them in the intermediate buffer's idle half, and they
+ * follow the results of their tile, before its matrices. Same weights; LATE is slower and needs ping-pong.
+ */
+enum cnnvp_train_spill { CNNVP_TRAIN_SPILL_EARLY = 0, CNNVP_TRAIN_SPILL_LATE = 1 };
+
 struct cnnvp_trainer_options {
     uint32_t struct_size;         /* sizeof(struct cnnvp_trainer_options) */
     enum cnnvp_rounding rounding; /* of mantissas, those of images to nearest if it is stochastic; truncated, many
@@ -74,6 +81,7 @@ struct cnnvp_trainer_options {
     const char *const *shapes;       /* as in struct cnnvp_network_options; without them the data set settles sizes */
     size_t shape_count;
     const char *guest; /* as in struct cnnvp_network_options; has to live as long as the trainer */
+    enum cnnvp_train_spill spill;
 };
 
 /*

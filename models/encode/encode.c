@@ -9,13 +9,35 @@
 #define UNIT_DEF "encode/encode.def"
 #include "unit/unit_enums.inc"
 
+enum { POSITIONS_direct, POSITIONS_staged };
+
+struct encode {
+    struct cnnvp_stage stage;
+    bool stages; /* positions pass the ReLU buffer */
+};
+
 /* A packed matrix of a tile. */
 struct matrix {
     uint32_t port;
+    bool staged;
+    uint64_t staged_at; /* byte of the ReLU buffer */
     uint64_t image_bytes;
     uint8_t *memory; /* in the intermediate buffer */
     uint64_t memory_stride;
 };
+
+/* The ReLU buffer's copy of a matrix on its way: written, and read again. */
+static int borrow_staged(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                         const struct cnnvp_stage_piece *piece, uint64_t at, void **data)
+{
+    struct cnnvp_stage_piece copy = *piece;
+    copy.port = PORT_relu;
+    copy.address = at;
+    copy.op = CNNVP_BORROW_WRITE;
+    const int status = cnnvp_stage_borrow(stage, access, &copy, data);
+    copy.op = CNNVP_BORROW_READ;
+    return status != CNNVP_OK ? status : cnnvp_stage_borrow(stage, access, &copy, data);
+}
 
 /* Copies a matrix to the module's memory, or back. */
 static int move_matrix(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
@@ -30,30 +52,46 @@ static int move_matrix(const struct cnnvp_stage *stage, const struct cnnvp_acces
         cnnvp_tile_beats(tile, tile->channels * tile->plane),
         cnnvp_stage_streams(tile)};
     void *data;
-    const int status = cnnvp_stage_borrow(stage, access, &piece, &data);
+    int status = cnnvp_stage_borrow(stage, access, &piece, &data);
+    void *staged = data;
+    if (status == CNNVP_OK && matrix->staged)
+        status = borrow_staged(stage, access, &piece, matrix->staged_at, &staged);
     if (status != CNNVP_OK)
         return status;
     cnnvp_stage_count(stage, access, STAT_matrix_bytes, piece.size);
     if (!cnnvp_stage_computes(stage, access))
         return CNNVP_OK;
+    if (matrix->staged && !back)
+        memcpy(staged, data, (size_t)piece.size);
     for (uint64_t n = 0; n < tile->images; ++n) {
-        uint8_t *held = (uint8_t *)data + n * matrix->image_bytes;
+        uint8_t *held = (uint8_t *)staged + n * matrix->image_bytes;
         uint8_t *memory = matrix->memory + n * matrix->memory_stride;
         memcpy(back ? held : memory, back ? memory : held, (size_t)matrix->image_bytes);
     }
+    if (matrix->staged && back)
+        memcpy(data, staged, (size_t)piece.size);
     return CNNVP_OK;
 }
 
-static int move_matrices(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                         const struct cnnvp_tile *tile, bool back)
+static int move_matrices(const struct encode *encode, const struct cnnvp_access *access, const struct cnnvp_tile *tile,
+                         bool back)
 {
+    const struct cnnvp_stage *stage = &encode->stage;
     const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
-    const struct matrix mask = {
-        PORT_relu, tile->channels * cnnvp_tile_packed(tile->plane, 1u), tile->mask, tile->mask_image_stride};
-    const struct matrix positions = {PORT_id, tile->channels * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits),
-                                     tile->positions, tile->positions_image_stride};
+    const bool has_mask = (tile->flags & CNNVP_TILE_RELU) != 0;
+    const struct matrix mask = {.port = PORT_relu,
+                                .image_bytes = tile->channels * cnnvp_tile_packed(tile->plane, 1u),
+                                .memory = tile->mask,
+                                .memory_stride = tile->mask_image_stride};
+    const struct matrix positions = {
+        .port = PORT_id,
+        .staged = encode->stages,
+        .staged_at = has_mask ? tile->images * mask.image_bytes : 0,
+        .image_bytes = tile->channels * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits),
+        .memory = tile->positions,
+        .memory_stride = tile->positions_image_stride};
     int status = CNNVP_OK;
-    if ((tile->flags & CNNVP_TILE_RELU) != 0)
+    if (has_mask)
         status = move_matrix(stage, access, tile, &mask, back);
     if (status == CNNVP_OK && (tile->flags & CNNVP_TILE_POOL) != 0)
         status = move_matrix(stage, access, tile, &positions, back);
@@ -86,7 +124,8 @@ static void put_one(void *context, uint32_t image, uint64_t index)
 
 static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    const struct cnnvp_stage *stage = self;
+    const struct encode *encode = self;
+    const struct cnnvp_stage *stage = &encode->stage;
     struct cnnvp_tile *tile;
     (void)port;
     int status = cnnvp_stage_tile(access, &tile);
@@ -97,7 +136,7 @@ static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
         return CNNVP_E_INVAL;
     const bool forward = tile->kind == CNNVP_TILE_FORWARD;
     if (unpack || (forward && (tile->flags & CNNVP_TILE_KEEP) != 0))
-        status = move_matrices(stage, access, tile, unpack);
+        status = move_matrices(encode, access, tile, unpack);
     if (status != CNNVP_OK)
         return status;
     const uint64_t plane = forward ? cnnvp_tile_pooled(tile) : tile->plane;
@@ -117,6 +156,13 @@ static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
     return CNNVP_OK;
 }
 
+static int encode_init(void *self, const struct cnnvp_init *init)
+{
+    struct encode *encode = self;
+    encode->stages = init->ops->param(init->host, PARAM_positions) == POSITIONS_staged;
+    return cnnvp_stage_init(self, init);
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_encode = {
@@ -124,7 +170,7 @@ const struct cnnvp_unit cnnvp_unit_encode = {
     .kind = "encode",
     .version = "1.0",
     .summary = "packer of mantissas, 0/1 and position matrices in front of external memory",
-    .instance_size = sizeof(struct cnnvp_stage),
-    .init = cnnvp_stage_init,
+    .instance_size = sizeof(struct encode),
+    .init = encode_init,
     .access = encode_access,
 };

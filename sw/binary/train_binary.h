@@ -24,7 +24,8 @@ enum cnnvp_train_flag {
     CNNVP_TRAIN_CHANNEL_ORDER = 1u << 0, /* partial sums go to memory and back for each input channel (Part B 1-3) */
     CNNVP_TRAIN_STANDARD_BN = 1u << 1,   /* sigma from the variance; otherwise from the range (1-12) */
     CNNVP_TRAIN_NARROW = 1u << 2,        /* weights are kept in block floating point alone (1-16) */
-    CNNVP_TRAIN_INFERENCE = 1u << 3      /* no steps: the evaluation's images once, their softmax or outputs kept */
+    CNNVP_TRAIN_INFERENCE = 1u << 3,     /* no steps: the evaluation's images once, their softmax or outputs kept */
+    CNNVP_TRAIN_PARK = 1u << 4           /* batch norm's inputs are parked and leave after a tile's results */
 };
 
 /* Which values share an exponent (Part B 1-14). */

@@ -24,6 +24,7 @@ enum {
     KEY_RESUME,
     KEY_INIT,
     KEY_ORDER,
+    KEY_SPILL,
     KEY_BLOCK,
     KEY_MASTER,
     KEY_ROUNDING,
@@ -38,6 +39,7 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
     static const char *const norms[] = {"range", "standard", NULL};
     static const char *const inits[] = {"file", "random", NULL};
     static const char *const orders[] = {"kernel", "channel", NULL};
+    static const char *const spills[] = {"early", "late", NULL};
     static const char *const blocks[] = {"tensor", "image", "channel", NULL};
     static const char *const masters[] = {"32", "8", NULL};
     static const char *const roundings[] = {"truncate", "nearest", "stochastic", "floor", NULL};
@@ -70,6 +72,9 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
         return 0;
     case KEY_BLOCK:
         trainer->block = (enum cnnvp_train_block)cli_choice(state, "--exponents", arg, blocks);
+        return 0;
+    case KEY_SPILL:
+        trainer->spill = (enum cnnvp_train_spill)cli_choice(state, "--spill", arg, spills);
         return 0;
     case KEY_MASTER:
         trainer->narrow = cli_choice(state, "--weight-bits", arg, masters);
@@ -333,6 +338,10 @@ static const struct argp_option options_of_train[] = {
     {"weight-bits", KEY_MASTER, "32|8", 0, "Update a 32-bit copy of the weights (default), or the 8-bit mantissas", 6},
     {"order", KEY_ORDER, "kernel|channel", 0,
      "Convolutions keep partial sums on chip (default), or spill them for each channel as S001 has it", 6},
+    {"spill", KEY_SPILL, "early|late", 0,
+     "Batch norm's inputs go to memory with their sums (default), or are parked in the idle half of the intermediate "
+     "buffer and follow the results, as S001 has it",
+     6},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 6},
     {"guest", KEY_GUEST, "FILE.elf", 0,

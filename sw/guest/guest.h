@@ -73,7 +73,7 @@ struct cnnvp_train_pending {
     uint32_t address; /* where the tensor lies in memory */
     uint32_t map_channels, map_height, map_width;
     uint32_t image, images, channel, channels, row, rows;
-    uint32_t converts; /* 1: with statistics, integer sums become binary32 */
+    uint32_t integer; /* 1: integer sums, which with statistics become binary32 */
     const struct cnnvp_train_layer *layer;
 };
 

@@ -206,6 +206,7 @@ struct training_case {
     enum cnnvp_train_order order;
     enum cnnvp_train_block block;
     enum cnnvp_train_errors errors;
+    enum cnnvp_train_spill spill;
     int narrow;
     int cpu_host;
     double tolerance;
@@ -240,6 +241,7 @@ static void check(const struct training_case *c, uint64_t seed)
         .epochs = EPOCHS,
         .block = c->block,
         .errors = c->errors,
+        .spill = c->spill,
         .narrow = c->narrow};
     struct problem problem;
     struct session *session = calloc(1, sizeof *session);
@@ -343,6 +345,22 @@ static void core_and_orders_change_nothing(void **state)
           11);
 }
 
+/* S001's order: batch norm's inputs parked, behind a tile's results; positions through the ReLU buffer. */
+static void parking_and_staging_change_nothing(void **state)
+{
+    (void)state;
+    for (int bn = 0; bn < 2; ++bn)
+        for (int block = 0; block < 3; ++block)
+            check(&(const struct training_case){.bn = (enum cnnvp_train_bn)bn,
+                                                .rounding = CNNVP_ROUND_STOCHASTIC,
+                                                .bits = 8,
+                                                .block = (enum cnnvp_train_block)block,
+                                                .spill = CNNVP_TRAIN_SPILL_LATE,
+                                                .cpu_host = block != 0,
+                                                .sets = {"encode.positions=staged", "relu_buffer.size=768"}},
+                  UINT64_C(11) + (uint64_t)bn);
+}
+
 /* Sums of wide mantissas have more bits than the binary32 that slices of them meet in. */
 static void wide_mantissas_train(void **state)
 {
@@ -360,9 +378,13 @@ static void wide_mantissas_train(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(platform_trains_as_the_reference), cmocka_unit_test(exponents_of_images_and_channels),
-        cmocka_unit_test(weights_of_8_bits_alone),          cmocka_unit_test(errors_plain_and_carried),
-        cmocka_unit_test(core_and_orders_change_nothing),   cmocka_unit_test(wide_mantissas_train),
+        cmocka_unit_test(platform_trains_as_the_reference),
+        cmocka_unit_test(exponents_of_images_and_channels),
+        cmocka_unit_test(weights_of_8_bits_alone),
+        cmocka_unit_test(errors_plain_and_carried),
+        cmocka_unit_test(core_and_orders_change_nothing),
+        cmocka_unit_test(parking_and_staging_change_nothing),
+        cmocka_unit_test(wide_mantissas_train),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

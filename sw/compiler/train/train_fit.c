@@ -66,7 +66,8 @@ int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint64_t m
     const uint64_t ids = cnnvp_train_plan_packed(pooled, 2);
     const uint64_t values = back ? pooled * SUM_BYTES + plane * (SUM_BYTES + target->value_bytes)
                                  : plane * SUM_BYTES + pooled * target->value_bytes;
-    return maps * (values + mask + ids) + SLACK <= target->output_half && maps * mask <= target->relu &&
+    const uint64_t staged = target->stages_positions ? mask + ids : mask;
+    return maps * (values + mask + ids) + SLACK <= target->output_half && maps * staged <= target->relu &&
            maps * ids <= target->id;
 }
 

@@ -15,6 +15,7 @@ struct cnnvp_train_target {
     uint32_t mantissa_bits;
     uint32_t value_bytes;                          /* of a mantissa */
     int error_rows;                                /* pe_array.gradient: error-rows */
+    int stages_positions;                          /* encode.positions: staged */
     uint64_t input_half, weight_half, output_half; /* bytes */
     uint32_t input_halves, weight_halves, output_halves;
     /* Buffers of the multi-function module, bytes. */

@@ -61,6 +61,7 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     target->mantissa_bits = number(config, "pe_array.mantissa_bits");
     target->value_bytes = target->mantissa_bits > 8 ? 4 : 1;
     target->core_ps = PS_A_US / (number(config, "cpu.clock_mhz") != 0 ? number(config, "cpu.clock_mhz") : DEFAULT_MHZ);
+    target->stages_positions = number(config, "encode.positions") != 0;
     target->error_rows = number(config, "pe_array.gradient") != 0;
     cnnvp_result result =
         cnnvp_target_buffer(config, "input_buffer", &target->input_half, &target->input_halves, error);

@@ -27,8 +27,9 @@ static cnnvp_result check_options(const struct cnnvp_trainer_options *options, s
                                     options->struct_size, sizeof *options);
     if ((unsigned)options->rounding > CNNVP_ROUND_FLOOR || (unsigned)options->bn > CNNVP_TRAIN_BN_STANDARD ||
         (unsigned)options->order > CNNVP_TRAIN_ORDER_CHANNEL || (unsigned)options->block > CNNVP_TRAIN_BLOCK_CHANNEL ||
-        (unsigned)options->errors > CNNVP_TRAIN_ERRORS_CARRIED)
-        return cnnvp_compiler_error(error, "rounding, batch norm, order, block or errors is none of the known ones");
+        (unsigned)options->errors > CNNVP_TRAIN_ERRORS_CARRIED || (unsigned)options->spill > CNNVP_TRAIN_SPILL_LATE)
+        return cnnvp_compiler_error(
+            error, "rounding, batch norm, order, block, errors or spill is none of the known ones");
     if (options->batch == 0 || options->batch > 65535u)
         return cnnvp_compiler_error(error, "a batch of %u images: 1 to 65535 are possible", options->batch);
     if (!(options->rate > 0.0f) || !isfinite(options->rate))
@@ -132,7 +133,8 @@ static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trai
                  .by_channel = options->order == CNNVP_TRAIN_ORDER_CHANNEL},
         .flags = (options->order == CNNVP_TRAIN_ORDER_CHANNEL ? CNNVP_TRAIN_CHANNEL_ORDER : 0u) |
                  (options->bn == CNNVP_TRAIN_BN_STANDARD ? CNNVP_TRAIN_STANDARD_BN : 0u) |
-                 (options->narrow ? CNNVP_TRAIN_NARROW : 0u),
+                 (options->narrow ? CNNVP_TRAIN_NARROW : 0u) |
+                 (options->spill == CNNVP_TRAIN_SPILL_LATE ? CNNVP_TRAIN_PARK : 0u),
         .rounding = roundings[options->rounding],
         .error_rounding = carries(options) ? (uint32_t)CNNVP_BFP_ROUNDING_CARRIED : roundings[options->rounding],
         .seed = options->seed,
@@ -144,6 +146,24 @@ static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trai
         .labels = 1,
         .epochs = options->epochs,
     };
+}
+
+static cnnvp_result check_spill(const struct cnnvp_trainer *trainer, struct cnnvp_error *error)
+{
+    int norms = 0;
+    for (size_t i = 0; i < trainer->net.count; ++i)
+        norms |= trainer->net.nodes[i].norm != CNNVP_TRAIN_NO_LAYER;
+    if (trainer->options.spill != CNNVP_TRAIN_SPILL_LATE)
+        return CNNVP_DONE;
+    if (!norms)
+        return cnnvp_compiler_error(
+            error, "%s: there is no batch norm whose inputs could be parked; use --spill early", trainer->file);
+    if (trainer->target.output_halves == 1u)
+        return cnnvp_compiler_error(
+            error, "batch norm's inputs are parked in the idle half of the intermediate buffer, "
+                   "which has one half alone; use -s intermediate_buffer.pingpong=on or "
+                   "--spill early");
+    return CNNVP_DONE;
 }
 
 static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *config, struct cnnvp_error *error)
@@ -169,6 +189,9 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
         result = check_dataset(trainer, options->dataset, "data set", &trainer->images, error);
     if (result == CNNVP_DONE && options->evaluation != NULL)
         result = check_dataset(trainer, options->evaluation, "evaluation's data set", &trainer->evaluation, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = check_spill(trainer, error);
     if (result != CNNVP_DONE)
         return result;
     if (options->epochs > MOST / trainer->images)

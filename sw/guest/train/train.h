@@ -149,6 +149,8 @@ void cnnvp_train_error(struct cnnvp_guest *guest, const struct cnnvp_train_layer
 /* Gradients of weights and biases; both learn, and are quantised anew. */
 void cnnvp_train_learn(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer);
 
+/* 1: the layer's complete sums stay integers in memory until batch norm has parked what it makes of them. */
+int cnnvp_train_keeps_sums(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer);
 /* 1: sums of different exponents, or of wide mantissas, are added in binary32. */
 int cnnvp_train_adds_float(const struct cnnvp_guest *guest);
 uint32_t cnnvp_train_format(const struct cnnvp_guest *guest);

@@ -113,6 +113,17 @@ static void push_measured(struct cnnvp_guest *guest, const struct cnnvp_train_la
 
 /* ---- forward ---- */
 
+/* 1: batch norm's inputs are parked in the idle half and leave after a tile's results (S001 D-emb, forward 7). */
+static int parks(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
+{
+    return layer->norm && cnnvp_train_has(guest, CNNVP_TRAIN_PARK) && guest->train.step != CNNVP_TRAIN_NO_STEP;
+}
+
+int cnnvp_train_keeps_sums(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
+{
+    return parks(guest, layer) && !cnnvp_train_adds_float(guest);
+}
+
 /* Where things lie in the half of a tile. */
 struct post_places {
     uint32_t values, mask, ids;
@@ -141,6 +152,7 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
         .images = cut->images,
         .channels = cut->channels,
         .size = cnnvp_train_pack(layer->wo, layer->ho),
+        .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_scale,
         .norm_entry = cut->channel,
         .out_addr = places.values,
         .out_image_stride = cut->channels * layer->ph * layer->pw,
@@ -156,17 +168,17 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
         .first = (cut->image * layer->co + cut->channel) * plane,
         .tensor_image_stride = layer->co * plane,
     };
-    uint32_t status =
-        1u << CNNVP_STATUS_tpost_fp32 | layer->norm << CNNVP_STATUS_tpost_norm | layer->relu << CNNVP_STATUS_tpost_relu;
+    uint32_t status = (cnnvp_train_keeps_sums(guest, layer) ? 0 : 1u) << CNNVP_STATUS_tpost_fp32 |
+                      layer->norm << CNNVP_STATUS_tpost_norm | layer->relu << CNNVP_STATUS_tpost_relu;
     if (measures)
         status |= 1u << CNNVP_STATUS_tpost_measure;
     else
-        status |= layer->pool << CNNVP_STATUS_tpost_pool |
+        status |= layer->pool << CNNVP_STATUS_tpost_pool | (parks(guest, layer) ? 1u : 0u) << CNNVP_STATUS_tpost_park |
                   (keeps && (layer->relu || layer->pool) ? 1u : 0u) << CNNVP_STATUS_tpost_keep;
     cnnvp_train_push(guest, CNNVP_OPCODE_tpost, status, middle(half), CNNVP_TRAIN_BASE_POST, &post, sizeof post);
 }
 
-/* Results of a tile to memory. */
+/* Results of a tile to memory, then what was parked at 0 in the other half, then the matrices. */
 static void store_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                        const struct cnnvp_train_cut *cut, uint32_t half, const struct cnnvp_train_bfp *out)
 {
@@ -177,6 +189,10 @@ static void store_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer
     cnnvp_train_put(guest, half, places.values, &values);
     if (guest->train.step == CNNVP_TRAIN_NO_STEP)
         return;
+    if (parks(guest, layer)) {
+        const struct cnnvp_train_box inputs = cnnvp_train_sums_box(layer->sums, layer->co, layer->ho, layer->wo, cut);
+        cnnvp_train_put(guest, 1u - half, 0, &inputs);
+    }
     if (layer->relu) {
         const struct cnnvp_train_box mask =
             packed_box(layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1));
@@ -199,13 +215,15 @@ static void push_squares(struct cnnvp_guest *guest, const struct cnnvp_train_lay
         .images = cut->images,
         .channels = cut->channels,
         .size = cnnvp_train_pack(layer->wo, layer->ho),
+        .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_scale,
         .format = cnnvp_train_format(guest),
         .entry = cut->channel,
         .entry_strides = cnnvp_train_pack(0, 1),
         .first = cut->image * plane,
         .map = plane,
     };
-    cnnvp_train_push(guest, CNNVP_OPCODE_tstat, 1u << CNNVP_STATUS_tstat_fp32 | 1u << CNNVP_STATUS_tstat_squares,
+    const uint32_t is_float = cnnvp_train_keeps_sums(guest, layer) ? 0 : 1u;
+    cnnvp_train_push(guest, CNNVP_OPCODE_tstat, is_float << CNNVP_STATUS_tstat_fp32 | 1u << CNNVP_STATUS_tstat_squares,
                      middle(half), CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
 }
 
@@ -216,7 +234,7 @@ static void sweep_forward(struct cnnvp_guest *guest, const struct cnnvp_train_la
     struct cnnvp_train_cut cut = {0};
     struct cnnvp_train_cut before = {0};
     uint32_t half_before = 0;
-    const int alone = guest->train.binary->output_halves == 1u;
+    const int alone = guest->train.binary->output_halves == 1u || parks(guest, layer);
     while (next_cut(guest, layer, &layer->post, &cut)) {
         const struct cnnvp_train_box box = cnnvp_train_sums_box(layer->sums, layer->co, layer->ho, layer->wo, &cut);
         const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);

@@ -53,7 +53,11 @@ static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_train_
         .first = pending->image * map + pending->row * pending->map_width,
         .map = map,
     };
-    const uint32_t status = pending->converts ? 1u << CNNVP_STATUS_tstat_convert : 1u << CNNVP_STATUS_tstat_fp32;
+    const uint32_t status =
+        !pending->integer ? 1u << CNNVP_STATUS_tstat_fp32
+        : cnnvp_train_keeps_sums(guest, layer)
+            ? 0
+            : 1u << CNNVP_STATUS_tstat_convert;
     cnnvp_train_push(guest, CNNVP_OPCODE_tstat, status, cnnvp_train_bit(pending->half, CNNVP_TRAIN_MIDDLE),
                      CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
 }
@@ -103,7 +107,7 @@ static void leave(struct cnnvp_guest *guest, const struct product *product, cons
         .channels = tile->cut.channels,
         .row = tile->cut.row,
         .rows = tile->cut.rows,
-        .converts = !product->adds_float,
+        .integer = !product->adds_float,
         .layer = product->layer,
     };
 }

@@ -185,6 +185,28 @@ done
 
 # ---- bad input ----
 
+# ---- S001's order of spilling, and where positions are staged ----
+
+for way in "--spill early" "--spill late" "-s encode.positions=staged"; do
+    # shellcheck disable=SC2086
+    expect 0 train "$network" $set --batch 16 --seed 3 -q --stats spill.json -o spill.onnx $way
+    mv spill.json "${way##*[ =]}.json"
+    mv spill.onnx "${way##*[ =]}.onnx"
+done
+cmp early.onnx late.onnx || fail "parking changes what is learned"
+cmp early.onnx staged.onnx || fail "staging changes what is learned"
+/usr/bin/python3 - <<'PYTHON' || fail "spilling does not cost what it moves"
+import json
+early, late, staged = (json.load(open(name + ".json")) for name in ("early", "late", "staged"))
+parked = 70 * 4 * (16 * 8 * 8 + 32 * 4 * 4)
+assert late["memory"]["write_bytes"] - early["memory"]["write_bytes"] == parked, (late["memory"], early["memory"])
+assert late["total"]["accel_cycles"] > early["total"]["accel_cycles"]
+relu, ids = ([run["units"][name + "_buffer"]["written_bytes"] for run in (early, staged)] for name in ("relu", "id"))
+assert relu[1] - relu[0] == ids[0] == ids[1] > 0
+PYTHON
+# shellcheck disable=SC2086
+refused 2 "use -s intermediate_buffer.pingpong=on" train "$network" $set --spill late -s intermediate_buffer.pingpong=off
+
 refused 2 "--dataset is missing" train "$network"
 refused 2 "NETWORK.onnx is missing" train
 refused 2 "absent: No such file" train "$network" --dataset idx:absent,labels
