@@ -109,6 +109,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_stats_diff(const char *file_a, const char *fil
 /* One page that needs no network, of a sweep's database or of the folder of `cnnvp run --report`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file,
                                          struct cnnvp_error *error);
+/* One page of several such folders side by side: what differs, the first run being what the others are held against. */
+CNNVP_MUST_USE cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const char *html_file,
+                                              struct cnnvp_error *error);
 
 #ifdef __cplusplus
 }

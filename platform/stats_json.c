@@ -234,6 +234,22 @@ static void add_total(struct stats_builder *b, json_t *root)
              ratio((double)complete_images(stats) * PICOSECONDS_PER_SECOND, (double)b->end_ps));
 }
 
+/* Of each unit that takes any: what it does for the layer, and what it takes in the layer's cycles. */
+static void add_layer_energy(struct stats_builder *b, json_t *layer, uint32_t tag)
+{
+    const struct cnnvp_resolved *platform = b->stats->platform;
+    const double ps = layer_ps(b->stats, tag);
+    json_t *units = set_object(b, layer, "energy_by_unit");
+
+    for (size_t i = 0; i < platform->instance_count; ++i) {
+        struct cnnvp_range range = {0, 0, 0};
+        const uint64_t sum = static_energy(b->stats, i, ps) + dynamic_energy(b->stats, i, tag, &range);
+
+        if (sum)
+            set_real(b, units, platform->instances[i].name, picojoules(sum));
+    }
+}
+
 static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -275,6 +291,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     const uint64_t standing = static_energy_of_layer(stats, tag);
     set_real(b, object, "energy_pj", picojoules(standing + dynamic_energy_of_layer(stats, tag)));
     set_real(b, object, "static_pj", picojoules(standing));
+    add_layer_energy(b, object, tag);
 }
 
 static void add_layers(struct stats_builder *b, json_t *root)

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BINS 4096u
-#define SPANS 40000u
+#define BINS 1024u
+#define SPANS 20000u
 
 struct bin {
     uint64_t min;

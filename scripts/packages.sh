@@ -13,7 +13,7 @@ CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
 # What the tests need beyond that: the test library, other people's readers of what is written, a browser for the report
 # pages, linters, another compiler with its sanitizers.
 # shellcheck disable=SC2034 # used by test.sh
-CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler qemu-system-misc gdb-multiarch sqlite3 chromium
+CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler qemu-system-misc gdb-multiarch sqlite3 chromium nodejs
     clang-format clang-tidy cppcheck clang libclang-rt-14-dev valgrind"
 
 # cnnvp_missing PACKAGE...: prints those that are not installed, each after a space.

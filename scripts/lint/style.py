@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 SOURCES = re.compile(r"(\.(c|h|cpp|hpp|inc|def|py|sh|cmake|S|s|ld|js)|CMakeLists\.txt)$")
-NOT_OURS = re.compile(r"^tests/fuzz/corpus/|^sw/explore/web/uplot", re.IGNORECASE)
+NOT_OURS = re.compile(r"^tests/fuzz/corpus/")
 PREFIXES = {"cpu": ("cpu_", "rv32_")}  # the core of the unit cpu
 
 

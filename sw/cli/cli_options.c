@@ -304,16 +304,30 @@ static char *in_folder(const char *folder, const char *file)
     return path;
 }
 
+/* A folder with those above it. */
+static int make_folders(const char *folder)
+{
+    char *path = strdup(folder);
+    struct stat status;
+    if (path == NULL)
+        return 0;
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0777);
+        *slash = '/';
+    }
+    free(path);
+    return mkdir(folder, 0777) == 0 || (errno == EEXIST && stat(folder, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
 /* The folder of --report gets the statistics and a trace of its own form. */
 static cnnvp_result open_report(struct cli_platform_options *options)
 {
-    struct stat status;
     if (options->report == NULL)
         return CNNVP_DONE;
     if (!*options->report)
         return cli_bad("--report: the name of a folder is expected");
-    if (mkdir(options->report, 0777) != 0 &&
-        (errno != EEXIST || stat(options->report, &status) != 0 || !S_ISDIR(status.st_mode)))
+    if (!make_folders(options->report))
         return cli_bad("--report: %s cannot be made: %s", options->report, strerror(errno));
     options->report_stats = in_folder(options->report, "stats.json");
     options->report_series = in_folder(options->report, "run.series");

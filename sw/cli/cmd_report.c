@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp report: a page of a sweep or of a run. */
+/* cnnvp report: a page of a sweep, of a run, or of several runs side by side. */
 #include <stdio.h>
 
 #include "cli.h"
 #include "cnnvp_explore.h"
 
+enum { MOST_SOURCES = 64 };
+
 struct report_options {
-    const char *source;
+    const char *sources[MOST_SOURCES];
+    size_t count;
     const char *page;
+    int quiet;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -20,13 +24,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'o':
         options->page = arg;
         return 0;
+    case 'q':
+        options->quiet = 1;
+        return 0;
     case ARGP_KEY_ARG:
-        if (options->source != NULL)
-            cli_usage(state, "one database or folder is expected, not also %s", arg);
-        options->source = arg;
+        if (options->count == MOST_SOURCES)
+            cli_usage(state, "at most %d runs fit on one page", MOST_SOURCES);
+        options->sources[options->count++] = arg;
         return 0;
     case ARGP_KEY_END:
-        if (options->source == NULL)
+        if (options->count == 0)
             cli_usage(state, "a report of what? RESULTS.sqlite or RUN-FOLDER is missing");
         if (options->page == NULL)
             cli_usage(state, "where to? -o REPORT.html is missing");
@@ -36,31 +43,47 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* The page may not be what it is made of. */
+static cnnvp_result check_files(const struct report_options *chosen)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < chosen->count && result == CNNVP_DONE; ++i) {
+        char stats[4096], series[4096];
+        (void)snprintf(stats, sizeof stats, "%s/stats.json", chosen->sources[i]);
+        (void)snprintf(series, sizeof series, "%s/run.series", chosen->sources[i]);
+        const struct cli_named_file files[] = {
+            {"", chosen->sources[i], 0}, {"", stats, 0}, {"", series, 0}, {"--output", chosen->page, 1}};
+        result = cli_check_files(files, sizeof files / sizeof *files);
+    }
+    return result;
+}
+
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"output", 'o', "REPORT.html", 0, "The page; needs no network", 0},
+        {"quiet", 'q', NULL, 0, "Print errors only", 0},
         {0},
     };
     const struct argp argp = {
         .options = options,
         .parser = parse,
-        .args_doc = "RESULTS.sqlite|RUN-FOLDER",
-        .doc = "Makes one page of a sweep's results, or of a run that was recorded by `cnnvp run --report FOLDER`.",
+        .args_doc = "RESULTS.sqlite|RUN-FOLDER...",
+        .doc = "Makes one page of a sweep's results, of a run that was recorded by `cnnvp run --report FOLDER`, or of "
+               "several such runs side by side. Runs of a sweep's points that were recorded in RESULTS.sqlite.runs/KEY "
+               "get pages in REPORT.html.runs, which the sweep's page links.",
     };
-    struct report_options chosen = {.source = NULL};
+    struct report_options chosen = {.page = NULL};
     struct cnnvp_error error = {""};
     cli_parse(&argp, "cnnvp report", 0, argc, argv, &chosen);
-    char stats[4096], series[4096];
-    (void)snprintf(stats, sizeof stats, "%s/stats.json", chosen.source);
-    (void)snprintf(series, sizeof series, "%s/run.series", chosen.source);
-    const struct cli_named_file files[] = {
-        {"", chosen.source, 0}, {"", stats, 0}, {"", series, 0}, {"--output", chosen.page, 1}};
-    cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
+    cnnvp_result result = check_files(&chosen);
     if (result != CNNVP_DONE)
         return (int)result;
-    result = cnnvp_report(chosen.source, chosen.page, &error);
+    result = chosen.count == 1 ? cnnvp_report(chosen.sources[0], chosen.page, &error)
+                               : cnnvp_report_runs(chosen.sources, chosen.count, chosen.page, &error);
+    if (result == CNNVP_DONE && !chosen.quiet)
+        (void)printf("%s is written; open it in any browser, such as: xdg-open %s\n", chosen.page, chosen.page);
     return (int)cli_report(result, &error);
 }
 
-const struct cli_command cli_report_page = {"report", "a page of a sweep or of a run", command};
+const struct cli_command cli_report_page = {"report", "a page of a sweep, of a run, or of several runs", command};

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files below web/ as texts, made at build time. */
+/* The files below web/ as texts, made at build time: the style of all pages, and the scripts of each. */
 #ifndef CNNVP_EXPLORE_PAGE_H
 #define CNNVP_EXPLORE_PAGE_H
 
-extern const unsigned char cnnvp_page_css[];
-extern const unsigned char cnnvp_page_uplot_css[];
-extern const unsigned char cnnvp_page_uplot_js[];
-extern const unsigned char cnnvp_page_common_js[];
-extern const unsigned char cnnvp_page_sweep_js[];
-extern const unsigned char cnnvp_page_run_js[];
+extern const unsigned char cnnvp_page_style[];
+extern const unsigned char cnnvp_page_run[];
+extern const unsigned char cnnvp_page_compare[];
+extern const unsigned char cnnvp_page_sweep[];
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Report pages: one HTML file with its style, its code and its data, which a Content-Security-Policy keeps off the
- * network. The files below web/ are embedded (page.cmake); uPlot is the one that is not ours.
+ * network. The files below web/ are embedded (page.cmake).
  */
 #include "report.h"
 
@@ -28,7 +28,8 @@ static void put_json(FILE *stream, const char *json)
     }
 }
 
-cnnvp_result cnnvp_page_write(const char *file, const char *json, enum cnnvp_page page, struct cnnvp_error *error)
+cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned char *script,
+                              struct cnnvp_error *error)
 {
     char *text = NULL;
     size_t size = 0;
@@ -41,15 +42,11 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, enum cnnvp_pag
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
         "style-src 'unsafe-inline'; img-src data:\">\n<title>cnnvp</title>\n<style>\n",
         stream);
-    put(stream, cnnvp_page_uplot_css);
-    put(stream, cnnvp_page_css);
+    put(stream, cnnvp_page_style);
     (void)fputs("</style></head><body>\n<script type=\"application/json\" id=\"data\">", stream);
     put_json(stream, json);
     (void)fputs("</script>\n<script>", stream);
-    put(stream, cnnvp_page_uplot_js);
-    (void)fputs("</script>\n<script>", stream);
-    put(stream, cnnvp_page_common_js);
-    put(stream, page == CNNVP_PAGE_SWEEP ? cnnvp_page_sweep_js : cnnvp_page_run_js);
+    put(stream, script);
     (void)fputs("</script>\n</body></html>\n", stream);
     int failed = ferror(stream);
     failed |= fclose(stream) != 0;
@@ -58,7 +55,7 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, enum cnnvp_pag
     return result;
 }
 
-/* ---- a run ---- */
+/* ---- runs ---- */
 
 static cnnvp_result read_member(const char *folder, const char *name, char **text, struct cnnvp_error *error)
 {
@@ -76,7 +73,7 @@ static cnnvp_result read_member(const char *folder, const char *name, char **tex
     return result;
 }
 
-static cnnvp_result report_run(const char *folder, const char *html_file, struct cnnvp_error *error)
+cnnvp_result cnnvp_report_run(const char *folder, const char *html_file, struct cnnvp_error *error)
 {
     char *stats = NULL, *series = NULL, *json = NULL, *whole = NULL;
     cnnvp_result result = read_member(folder, "stats.json", &stats, error);
@@ -86,7 +83,7 @@ static cnnvp_result report_run(const char *folder, const char *html_file, struct
         json = cnnvp_text_join("{\"stats\":", stats, ",\"series\":");
         whole = json != NULL ? cnnvp_text_join(json, series, "}") : NULL;
         result =
-            whole != NULL ? cnnvp_page_write(html_file, whole, CNNVP_PAGE_RUN, error) : cnnvp_config_no_memory(error);
+            whole != NULL ? cnnvp_page_write(html_file, whole, cnnvp_page_run, error) : cnnvp_config_no_memory(error);
     }
     free(stats);
     free(series);
@@ -95,10 +92,54 @@ static cnnvp_result report_run(const char *folder, const char *html_file, struct
     return result;
 }
 
+/* {"name": FOLDER, "stats": STATS} */
+static cnnvp_result put_run(FILE *stream, const char *folder, struct cnnvp_error *error)
+{
+    char *stats = NULL;
+    json_t *quoted = json_string(folder);
+    char *name = quoted != NULL ? json_dumps(quoted, JSON_ENCODE_ANY) : NULL;
+    json_decref(quoted);
+    if (name == NULL)
+        return cnnvp_config_error(error, folder, "has a name that is not UTF-8");
+    cnnvp_result result = read_member(folder, "stats.json", &stats, error);
+    if (result == CNNVP_DONE) {
+        (void)fprintf(stream, "{\"name\":%s,\"stats\":", name);
+        (void)fputs(stats, stream);
+        (void)fputs("}", stream);
+    }
+    free(stats);
+    free(name);
+    return result;
+}
+
+cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const char *html_file,
+                               struct cnnvp_error *error)
+{
+    char *json = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&json, &size);
+    cnnvp_result result = stream != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+        (void)fputs(i ? "," : "{\"runs\":[", stream);
+        result = put_run(stream, folders[i], error);
+    }
+    if (stream != NULL) {
+        (void)fputs("]}", stream);
+        int failed = ferror(stream);
+        failed |= fclose(stream) != 0;
+        if (failed && result == CNNVP_DONE)
+            result = cnnvp_config_no_memory(error);
+    }
+    if (result == CNNVP_DONE)
+        result = cnnvp_page_write(html_file, json, cnnvp_page_compare, error);
+    free(json);
+    return result;
+}
+
 cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file, struct cnnvp_error *error)
 {
     struct stat status;
     if (stat(database_or_folder, &status) == 0 && S_ISDIR(status.st_mode))
-        return report_run(database_or_folder, html_file, error);
+        return cnnvp_report_run(database_or_folder, html_file, error);
     return cnnvp_report_sweep(database_or_folder, html_file, error);
 }

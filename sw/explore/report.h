@@ -4,11 +4,10 @@
 
 #include "explore.h"
 
-enum cnnvp_page { CNNVP_PAGE_SWEEP, CNNVP_PAGE_RUN };
-
-/* A page around its data, appearing under its name only when complete. */
-CNNVP_MUST_USE cnnvp_result cnnvp_page_write(const char *file, const char *json, enum cnnvp_page page,
+/* A page of a script and its data, appearing under its name only when complete. */
+CNNVP_MUST_USE cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned char *script,
                                              struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_report_run(const char *folder, const char *html_file, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, struct cnnvp_error *error);
 
 #endif

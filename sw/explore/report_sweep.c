@@ -5,6 +5,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "page.h"
 
 struct page {
     FILE *points; /* a list as text, without brackets: as objects they would take ten times the memory */
@@ -16,6 +20,10 @@ struct page {
     json_t *list_index; /* from names joined to index */
     json_t *networks;   /* names, as an object from "HASH NAME" to index */
     json_t *objectives;
+    const char *runs;      /* the folder whose folders, named by keys, may have recorded runs */
+    const char *html_runs; /* the folder for their pages */
+    struct cnnvp_error *error;
+    cnnvp_result refused; /* not DONE: error has the reason */
     int failed;
 };
 
@@ -80,7 +88,7 @@ static void add_metrics(struct page *page, json_t *flat, size_t first, const jso
     json_object_foreach((json_t *)(uintptr_t)layer, key, member)
     {
         (void)snprintf(name, sizeof name, "%s%s", prefix, key);
-        if (json_is_object(member))
+        if (strcmp(key, "stall_cycles") == 0)
             add_metrics(page, flat, first, member, "stall_cycles.");
         else if (json_is_number(member) && strcmp(key, "index") != 0 && json_object_get(page->metrics, name) != NULL)
             put_at(flat, first + index_of(page->metrics, name), member);
@@ -96,7 +104,7 @@ static void name_metrics(struct page *page, const json_t *layer, const char *pre
     json_object_foreach((json_t *)(uintptr_t)layer, key, member)
     {
         (void)snprintf(name, sizeof name, "%s%s", prefix, key);
-        if (json_is_object(member))
+        if (strcmp(key, "stall_cycles") == 0)
             name_metrics(page, member, "stall_cycles.");
         else if (json_is_number(member) && strcmp(key, "index") != 0)
             (void)index_of(page->metrics, name);
@@ -143,6 +151,31 @@ static void add_network(struct page *page, json_t *point, const json_t *network)
     (void)json_object_set_new(point, "network", json_integer((json_int_t)index_of(page->networks, text)));
 }
 
+/* The page of a point's run, where one was recorded; linked from the sweep's page, beside which it lies. */
+static cnnvp_result add_run(struct page *page, json_t *point, const char *key)
+{
+    char *folder = cnnvp_text_join(page->runs, "/", key), *file = cnnvp_text_join(page->html_runs, "/", key);
+    char *stats = folder != NULL ? cnnvp_text_join(folder, "/", "stats.json") : NULL;
+    char *html = file != NULL ? cnnvp_text_join(file, ".html", "") : NULL;
+    const char *slash = strrchr(page->html_runs, '/');
+    cnnvp_result result = CNNVP_DONE;
+    if (stats == NULL || html == NULL) {
+        result = cnnvp_config_no_memory(page->error);
+    } else if (access(stats, R_OK) == 0) {
+        (void)mkdir(page->html_runs, 0777);
+        result = cnnvp_report_run(folder, html, page->error);
+        if (result != CNNVP_DONE)
+            (void)rmdir(page->html_runs); /* where nothing is in it */
+        (void)json_object_set_new(
+            point, "page", json_sprintf("%s/%s.html", slash != NULL ? slash + 1 : page->html_runs, key));
+    }
+    free(folder);
+    free(stats);
+    free(file);
+    free(html);
+    return result;
+}
+
 static const char *const sections[] = {"total", "summary", "memory", "storage", "energy", "area"};
 
 static int is_shown(const void *context, const char *section, size_t length)
@@ -184,6 +217,7 @@ static int take(void *context, const struct cnnvp_row *row)
         add_network(page, point, json_object_get(stats, "network"));
         add_layers(page, point, json_object_get(stats, "layers"));
         (void)json_object_set(point, "stats", stats_values);
+        page->refused = add_run(page, point, row->key);
     }
     char *text = json_dumps(point, JSON_COMPACT | JSON_REAL_PRECISION(15));
     page->failed |= text == NULL || fprintf(page->points, "%s%s", page->count++ ? "," : "", text) < 0;
@@ -192,7 +226,7 @@ static int take(void *context, const struct cnnvp_row *row)
     json_decref(stats_values);
     json_decref(params);
     json_decref(stats);
-    return page->failed;
+    return page->failed || page->refused != CNNVP_DONE;
 }
 
 /* Names in order of their indexes. */
@@ -221,16 +255,17 @@ static cnnvp_result write_page(const struct page *page, const char *points, stru
                                const char *database, const char *html_file, struct cnnvp_error *error)
 {
     const char *slash = strrchr(database, '/');
-    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash != NULL ? slash + 1 : database,
-                             "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"), "params",
-                             names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics),
-                             "networks", names_of(page->networks), "lists", page->lists);
+    json_t *root =
+        json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash != NULL ? slash + 1 : database,
+                  "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"), "fixed",
+                  fact(results, "fixed"), "params", names_of(page->params), "paths", names_of(page->paths), "metrics",
+                  names_of(page->metrics), "networks", names_of(page->networks), "lists", page->lists);
     char *head = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     if (head != NULL)
         head[strlen(head) - 1] = '\0'; /* the closing brace */
     char *begin = head != NULL ? cnnvp_text_join(head, ",\"points\":[", points) : NULL;
     char *json = begin != NULL ? cnnvp_text_join(begin, "]}", "") : NULL;
-    cnnvp_result result = json != NULL && !page->failed ? cnnvp_page_write(html_file, json, CNNVP_PAGE_SWEEP, error)
+    cnnvp_result result = json != NULL && !page->failed ? cnnvp_page_write(html_file, json, cnnvp_page_sweep, error)
                                                         : cnnvp_config_no_memory(error);
     free(json);
     free(begin);
@@ -245,7 +280,8 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
     cnnvp_result result = cnnvp_results_open(database, 0, &results, error);
     if (result != CNNVP_DONE)
         return result;
-    char *points = NULL;
+    char *points = NULL, *runs = cnnvp_text_join(database, ".runs", ""),
+         *html_runs = cnnvp_text_join(html_file, ".runs", "");
     size_t size = 0;
     struct page page = {
         .points = open_memstream(&points, &size),
@@ -255,8 +291,15 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
         .networks = json_object(),
         .lists = json_array(),
         .list_index = json_object(),
-        .objectives = fact(results, "objectives")};
-    result = page.points != NULL ? cnnvp_results_each(results, take, &page, error) : cnnvp_config_no_memory(error);
+        .objectives = fact(results, "objectives"),
+        .runs = runs,
+        .html_runs = html_runs,
+        .error = error};
+    result = page.points != NULL && runs != NULL && html_runs != NULL
+                 ? cnnvp_results_each(results, take, &page, error)
+                 : cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE)
+        result = page.refused;
     if (result == CNNVP_DONE && page.count == 0)
         result = cnnvp_config_error(error, database, "has no points");
     if (page.points != NULL)
@@ -264,6 +307,8 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
     if (result == CNNVP_DONE)
         result = write_page(&page, points, results, database, html_file, error);
     free(points);
+    free(runs);
+    free(html_runs);
     json_decref(page.params);
     json_decref(page.paths);
     json_decref(page.metrics);

@@ -334,18 +334,56 @@ static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_err
     return result == CNNVP_DONE ? cnnvp_driver_commit(driver, 1, error) : result;
 }
 
+static cnnvp_result write_fact(struct cnnvp_driver *driver, const char *name, json_t *value, struct cnnvp_error *error)
+{
+    char *text = value != NULL ? json_dumps(value, JSON_COMPACT) : NULL;
+    cnnvp_result result =
+        text != NULL ? cnnvp_results_set_fact(driver->results, name, text, error) : cnnvp_config_no_memory(error);
+    free(text);
+    json_decref(value);
+    return result;
+}
+
+/* "--timing-only" or "--max-time=1s" of an option that all points share. NULL: out of memory. */
+static json_t *option_word(const struct cnnvp_axis *axis)
+{
+    int is_flag = axis->option->type == CNNVP_OPTION_FLAG;
+    char *word = cnnvp_text_join("--", axis->name, is_flag ? "" : "=");
+    for (char *at = word; at != NULL && *at; ++at)
+        *at = *at == '_' ? '-' : *at;
+    char *whole = word != NULL ? cnnvp_text_join(word, is_flag ? "" : axis->values[0].text, "") : NULL;
+    json_t *text = whole != NULL ? json_string(whole) : NULL;
+    free(word);
+    free(whole);
+    return text;
+}
+
+/* The words of a command that all points share; the rest are their params. */
+static json_t *fixed_words(const struct cnnvp_sweep *sweep)
+{
+    json_t *words = json_pack("[s]", sweep->command);
+    for (size_t i = 0; i < sweep->axis_count; ++i) {
+        const struct cnnvp_axis *axis = &sweep->axes[i];
+        if (axis->listed)
+            continue;
+        if (axis->kind == CNNVP_AXIS_NETWORK)
+            (void)json_array_insert_new(words, 1, json_string(axis->values[0].text));
+        else if (axis->option->type != CNNVP_OPTION_FLAG || axis->values[0].text[0] == 't')
+            (void)json_array_append_new(words, option_word(axis));
+    }
+    (void)json_array_append_new(words, json_string("-p"));
+    (void)json_array_append_new(words, json_string(sweep->platform));
+    return words;
+}
+
 static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < driver->sweep->objective_count && list != NULL; ++i)
         (void)json_array_append_new(list, json_pack("{s:s, s:b}", "path", driver->sweep->objectives[i].path, "maximise",
                                                     driver->sweep->objectives[i].maximise));
-    char *text = list != NULL ? json_dumps(list, JSON_COMPACT) : NULL;
-    cnnvp_result result = text != NULL ? cnnvp_results_set_fact(driver->results, "objectives", text, error)
-                                       : cnnvp_config_no_memory(error);
-    free(text);
-    json_decref(list);
-    return result;
+    cnnvp_result result = write_fact(driver, "objectives", list, error);
+    return result == CNNVP_DONE ? write_fact(driver, "fixed", fixed_words(driver->sweep), error) : result;
 }
 
 static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error *error)

@@ -1,241 +1,243 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of a sweep: data = {title, objectives, hypervolume, params, paths, metrics, networks, lists, points}. A point is
-   {key, status, error, seconds, network, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics.
-   Points of different networks do different work: fronts, shares and colours are those of one network. */
+/* The page of a sweep: data = {title, objectives, hypervolume, fixed, params, paths, metrics, networks, lists, points}. A point is
+   {key, status, error, seconds, network, page, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics.
+   Points of different networks do different work: each network has panels of its own. */
 document.title = data.title;
 /* In order of their parameters, failed ones last. */
 function order(a, b) {
     for (let i = 0; i < data.params.length; i++) {
         const x = a.params[i] ?? null, y = b.params[i] ?? null;
-        if (x !== y) return typeof x === "number" && typeof y === "number" ? x - y : String(x) < String(y) ? -1 : 1;
+        if (x !== y) return inOrder(x, y) || 0;
     }
     return a.key < b.key ? -1 : 1;
 }
 data.points.sort((a, b) => (a.status !== "ok") - (b.status !== "ok") || order(a, b));
-const good = data.points.filter(p => p.status === "ok");
-make(document.body, "h1", data.title);
-make(document.body, "div", data.points.length + " points, " + good.length + " ok, " + (data.points.length - good.length) + " failed",
-    { className: "note", id: "count" });
+const good = data.points.filter(p => p.status === "ok"), failed = data.points.length - good.length;
+const header = make(null, "header");
+document.body.prepend(header);
+make(header, "h1", data.title);
+make(header, "div", data.points.length + " points" + (failed ? ", " + good.length + " of them ok, " + failed + " failed" : ""), { className: "note", id: "count" });
 const varying = data.params.map((name, i) => i).filter(i => new Set(data.points.map(p => p.params[i])).size > 1);
-const chosen = new Set();
-const objective = path => data.objectives.find(o => o.path === path);
-function best(path) { const o = objective(path); return o && o.maximise ? -1 : 1; }
 /* "HASH NAME" */
-const names = data.networks.map(text => text.slice(text.indexOf(" ") + 1));
+const names = data.networks.map(text => ends(text.slice(text.indexOf(" ") + 1)));
 const networkName = n => names.indexOf(names[n]) === names.lastIndexOf(names[n]) ? names[n] : names[n] + " " + data.networks[n].slice(0, 4);
-const networkColour = n => data.networks.length > 1 ? colours[n % colours.length] : colours[0];
+const several = data.networks.length > 1, design = varying.filter(i => data.params[i] !== "network");
 /* The points of each network, in order of its name. */
 function byNetwork(points) {
     const groups = new Map();
     for (const p of points) if (groups.has(p.network)) groups.get(p.network).push(p); else groups.set(p.network, [p]);
     return [...groups].sort((a, b) => networkName(a[0]) < networkName(b[0]) ? -1 : 1);
 }
+const objective = path => data.objectives.find(o => o.path === path);
+const axisOf = at => ({ at, sign: objective(data.paths[at]) && objective(data.paths[at]).maximise ? -1 : 1 });
 const preferred = data.objectives.map(o => data.paths.indexOf(o.path)).filter(i => i >= 0);
-const firstPath = preferred[0] ?? Math.max(0, data.paths.indexOf("total.time_ps"));
-const secondPath = preferred[1] ?? Math.max(0, data.paths.indexOf("energy.total_pj"));
-function chooser(parent, label, index, changed) {
-    const holder = make(parent, "label", label + " "), select = make(holder, "select");
-    data.paths.forEach((path, i) => make(select, "option", path, { value: i, selected: i === index }));
-    select.onchange = changed;
-    return select;
-}
-function describe(p) {
-    return varying.map(i => data.params[i] + " = " + show(p.params[i])).join("\n");
-}
-/* ---- which points the page is about: one value of a parameter, or all ---- */
+const firstPath = preferred[0] ?? Math.max(0, data.paths.indexOf("total.time_ps")), secondPath = preferred[1] ?? Math.max(0, data.paths.indexOf("energy.total_pj"));
+const goals = (preferred.length > 1 ? preferred : [firstPath, secondPath]).map(axisOf);
+const written = (p, at) => p.stats && typeof p.stats[at] === "number" ? writer(data.paths[at])(p.stats[at]) : "";
+/* A point's design in a few words. */
+const describe = p => design.map(i => data.params[i].replace(/^.*\./, "") + " " + ends(p.params[i] ?? "default")).join(", ");
+const groups = byNetwork(good).map(([network, points]) => {
+    const best = frontOf(points, goals);
+    return { network, points, best: new Set(best), knee: knee(best, goals) };
+});
+/* ---- which points the page is about: values that are chosen, parts of axes that are brushed ---- */
 const limits = new Map(); /* from a parameter's index to the one value that is looked at */
+const lines = { order: [], brushes: new Map() };
+let plotX = firstPath, plotY = secondPath;
+const laneSets = new Map(); /* of each network */
+const isLooked = p => [...limits].every(([i, value]) => show(p.params[i]) === value) &&
+    [...lines.brushes].every(([id, [low, high]]) => { const lane = laneSets.get(p.network).find(l => l.id === id), at = lane && lane.place(p); return at !== undefined && at >= low && at <= high; });
 let looked = good;
-const isLooked = p => [...limits].every(([i, value]) => show(p.params[i]) === value);
-const limitBar = make(document.body, "div", null, { className: "bar", id: "limits" });
+const refreshers = [], refresh = () => { looked = good.filter(isLooked); refreshers.forEach(f => f()); };
+const limitBar = make(header, "div", null, { className: "bar screen", id: "limits" });
 for (const i of varying) {
-    const values = [...new Set(data.points.map(p => show(p.params[i])))];
+    const values = [...new Set(data.points.map(p => p.params[i]))].sort(inOrder);
     if (values.length > 12) continue;
-    const numbers = data.points.every(p => typeof p.params[i] === "number");
-    values.sort((a, b) => numbers ? a - b : a < b ? -1 : 1);
-    const select = make(make(limitBar, "label", data.params[i] + " "), "select");
-    for (const value of ["all", ...values]) make(select, "option", value);
-    select.onchange = () => {
-        if (select.selectedIndex) limits.set(i, select.value); else limits.delete(i);
-        looked = good.filter(isLooked);
-        drawPlot(); drawParallel(); drawSensitivity(); table.fill();
-    };
+    const select = chooser(limitBar, data.params[i], [["all", "all"], ...values.map((v, k) => [k, ends(v ?? "default")])], "all", at => {
+        if (at === "all") limits.delete(i); else limits.set(i, show(values[at]));
+        refresh();
+    });
+    select.values = values; select.parameter = i;
 }
-if (!limitBar.children.length) limitBar.remove();
-/* ---- plot of two objectives, with the front ---- */
-make(document.body, "h2", "Objectives");
-const plotBar = make(document.body, "div", null, { className: "bar" });
-const redraw = () => { drawPlot(); drawParallel(); drawSensitivity(); };
-const xSelect = chooser(plotBar, "x", firstPath, redraw), ySelect = chooser(plotBar, "y", secondPath, redraw);
-make(plotBar, "span", "click a point to choose it for comparison", { className: "note" });
-const frontKey = make(document.body, "div", null, { className: "note", id: "front" });
-const plot = canvas(document.body, wide, 380);
-let plotBox = null, plotX = 0, plotY = 0;
-function front(points, xi, yi) {
-    const sx = best(data.paths[xi]), sy = best(data.paths[yi]);
-    const list = points.filter(p => p.stats[xi] !== null && p.stats[yi] !== null)
-        .sort((a, b) => sx * (a.stats[xi] - b.stats[xi]) || sy * (a.stats[yi] - b.stats[yi]));
-    const kept = [];
-    let lowest = Infinity, at = NaN;
-    for (const p of list) {
-        const y = sy * p.stats[yi];
-        if (y < lowest) { lowest = y; at = p.stats[xi]; kept.push(p); }
-        else if (y === lowest && p.stats[xi] === at) kept.push(p);
-    }
-    return kept;
+if (limitBar.children.length || varying.length)
+    make(limitBar, "button", "all points", { id: "all", onclick: () => { limits.clear(); lines.brushes.clear(); for (const s of limitBar.querySelectorAll("select")) s.selectedIndex = 0; refresh(); } });
+const lookedNote = make(limitBar, "span", "", { className: "note", id: "looked" });
+refreshers.push(() => { lookedNote.textContent = looked.length + " of " + good.length + " points"; });
+/* ---- two statistics against each other, with the front of all objectives ---- */
+const tradeOff = section("Trade-off", "tradeoff", true), plotBar = make(tradeOff, "div", null, { className: "bar screen" });
+const choices = data.paths.map((path, i) => [i, say(path)]);
+const setAxes = () => { lines.order = []; lines.brushes.clear(); laneSets.clear(); makeLanes(); refresh(); };
+chooser(plotBar, "across", choices, firstPath, v => { plotX = Number(v); setAxes(); }).id = "across";
+chooser(plotBar, "up", choices, secondPath, v => { plotY = Number(v); setAxes(); }).id = "up";
+make(plotBar, "button", "save SVG", { onclick: () => plots.forEach(f => saveFile(data.title + "." + networkName(f.group.network) + ".svg", "image/svg+xml", f.svg())) });
+make(plotBar, "span", "A click on a point chooses it, a click on a chosen one drops it.", { className: "note" });
+const goalNames = goals.map(g => say(data.paths[g.at])).join(goals.length > 2 ? ", " : " and ");
+legend(tradeOff, [[colours[0], "a point"], [colours[1], "on the front of " + goalNames], [colours[3], "knee: of the front the nearest to the best of all at once"]]).id = "front";
+const chosen = new Set(), letters = p => String.fromCharCode(65 + [...chosen].indexOf(p) % 26), plots = [];
+function drawPlot(f) {
+    const { group } = f, points = group.points.filter(isLooked), g = f.context;
+    f.box = null;
+    g.clearRect(0, 0, f.width, f.height);
+    const shown = points.filter(p => typeof p.stats[plotX] === "number" && typeof p.stats[plotY] === "number");
+    if (!shown.length) { g.fillStyle = theme.soft; g.textAlign = "center"; g.fillText("no points", f.width / 2, f.height / 2); return; }
+    const [xs, ys] = [plotX, plotY].map(i => scale(say(data.paths[i]), shown.map(p => p.stats[i]), writer(data.paths[i])));
+    const box = f.box = frame(f, xs, ys), x = p => box.x(p.stats[plotX]), y = p => box.y(p.stats[plotY]);
+    const dot = (p, radius) => { g.beginPath(); g.arc(x(p), y(p), radius, 0, 7); };
+    axes(g, f.width, f.height, box, xs, ys);
+    g.fillStyle = colours[0]; g.globalAlpha = shown.length > 1000 ? .25 : .45;
+    for (const p of shown) { dot(p, 3); g.fill(); }
+    const edge = front(shown, axisOf(plotX), axisOf(plotY));
+    g.globalAlpha = .6; g.strokeStyle = colours[1]; g.lineWidth = 1.5; g.beginPath();
+    edge.forEach((p, i) => { if (i) g.lineTo(x(p), y(edge[i - 1])); g.lineTo(x(p), y(p)); });
+    g.stroke();
+    g.globalAlpha = 1; g.fillStyle = colours[1];
+    for (const p of shown) if (group.best.has(p)) { dot(p, 4); g.fill(); }
+    if (group.knee && shown.includes(group.knee)) { const p = group.knee; g.fillStyle = colours[3]; g.beginPath(); g.moveTo(x(p), y(p) - 8); g.lineTo(x(p) + 8, y(p)); g.lineTo(x(p), y(p) + 8); g.lineTo(x(p) - 8, y(p)); g.closePath(); g.fill(); }
+    const marked = [...chosen].filter(p => shown.includes(p));
+    g.strokeStyle = theme.ink; g.lineWidth = 1.5;
+    for (const p of marked) { dot(p, 8); g.stroke(); }
+    f.labels = labels(g, box, marked.map(p => ({ x: x(p), y: y(p), text: letters(p) + (p === group.knee ? ": knee" : ""), colour: theme.ink })), 11);
 }
-function drawPlot() {
-    plotX = Number(xSelect.value); plotY = Number(ySelect.value);
-    frontKey.textContent = "";
-    if (!looked.length) {
-        plot.context.clearRect(0, 0, plot.width, plot.height);
-        plotBox = null;
-        frontKey.textContent = "no points";
-        return;
-    }
-    const xs = scale(data.paths[plotX], looked.map(p => p.stats[plotX]), writer(data.paths[plotX]));
-    const ys = scale(data.paths[plotY], looked.map(p => p.stats[plotY]), writer(data.paths[plotY]));
-    const g = plot.context, box = plotBox = frame(plot, xs, ys), entries = [];
-    const dot = (p, radius) => { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), radius, 0, 7); };
-    axes(plot, box, xs, ys);
-    for (const [network, points] of byNetwork(looked)) {
-        const kept = front(points, plotX, plotY), colour = networkColour(network), mark = data.networks.length > 1 ? colour : colours[1];
-        g.globalAlpha = .4; g.fillStyle = colour;
-        for (const p of points) { dot(p, 3); g.fill(); }
-        g.globalAlpha = 1; g.strokeStyle = g.fillStyle = mark; g.lineWidth = 1.5; g.beginPath();
-        kept.forEach((p, i) => {
-            const x = box.x(p.stats[plotX]), y = box.y(p.stats[plotY]);
-            if (i) { g.lineTo(x, box.y(kept[i - 1].stats[plotY])); g.lineTo(x, y); } else g.moveTo(x, y);
-        });
-        g.stroke();
-        for (const p of kept) { dot(p, 4); g.fill(); }
-        entries.push([mark, (data.networks.length > 1 ? networkName(network) + ": " : "") +
-            kept.length + " of " + points.length + " points on the front"]);
-    }
-    g.strokeStyle = ink;
-    for (const p of chosen) if (isLooked(p)) { dot(p, 7); g.stroke(); }
-    legend(frontKey, entries);
-}
-function nearest(event) {
-    const area = plot.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
-    let found = null, least = 144;
-    for (const p of looked) {
-        const d = (plotBox.x(p.stats[plotX]) - x) ** 2 + (plotBox.y(p.stats[plotY]) - y) ** 2;
+function nearest(f, event) {
+    const area = f.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
+    let found = null, least = 196;
+    if (f.box) for (const p of f.group.points) {
+        if (!isLooked(p) || typeof p.stats[plotX] !== "number" || typeof p.stats[plotY] !== "number") continue;
+        const d = (f.box.x(p.stats[plotX]) - x) ** 2 + (f.box.y(p.stats[plotY]) - y) ** 2;
         if (d < least) { least = d; found = p; }
     }
     return found;
 }
-plot.element.onmousemove = event => {
-    const p = plotBox && nearest(event);
-    tip(event, p && data.paths[plotX] + " = " + show(p.stats[plotX]) + "\n" + data.paths[plotY] + " = " + show(p.stats[plotY]) + "\n" + describe(p));
-};
-plot.element.onmouseleave = event => tip(event, "");
-plot.element.onclick = event => { const p = plotBox && nearest(event); if (p) toggle(p); };
-function toggle(p) { if (chosen.has(p)) chosen.delete(p); else chosen.add(p); drawPlot(); table.fill(); compare(); }
-/* ---- parallel coordinates ---- */
-const parallelHolder = make(document.body, "div");
-function drawParallel() {
-    parallelHolder.textContent = "";
-    if (!varying.length || !looked.length) return;
-    make(parallelHolder, "h2", "Parameters of the points, coloured by x of the plot above" +
-        (data.networks.length > 1 ? ", within its network" : ""));
-    const parallel = canvas(parallelHolder, wide, 260);
-    const lanes = varying.map(i => ({ name: data.params[i], value: p => p.params[i] })).concat([plotX, plotY]
-        .filter((v, i, a) => a.indexOf(v) === i).map(i => ({ name: data.paths[i], value: p => p.stats[i] })));
-    for (const lane of lanes) {
-        const values = [...new Set(looked.map(lane.value))];
-        if (values.length > 1 && values.every(v => typeof v === "number")) {
-            const [low, high] = range(values);
-            lane.at = v => (v - low) / (high - low); lane.low = ends(low); lane.high = ends(high);
-        } else {
-            values.sort(inOrder);
-            lane.at = v => values.length > 1 ? values.indexOf(v) / (values.length - 1) : .5; lane.low = ends(values[0]); lane.high = ends(values[values.length - 1]);
+const plotHolder = make(tradeOff, "div", null, { className: "panels" });
+for (const group of groups) {
+    const holder = make(plotHolder, "div", null, { className: "panel" });
+    if (several) make(holder, "h3", networkName(group.network));
+    const goalsOf = p => goals.map(g => written(p, g.at)).join(", ");
+    make(holder, "p", group.best.size + " of " + group.points.length + " points are on the front." + (group.knee ? " Its knee: " + describe(group.knee) + " (" + goalsOf(group.knee) + ")." : ""), { className: "note front" });
+    const f = figure(holder, 340, one => { one.group = group; drawPlot(one); });
+    tipOf(f.element, event => { const p = nearest(f, event); return p && [...new Set([plotX, plotY, ...goals.map(g => g.at)])].map(i => say(data.paths[i]) + ": " + written(p, i)).join("\n") + "\n" + design.map(i => data.params[i] + " = " + ends(p.params[i] ?? "default")).join("\n"); });
+    f.element.addEventListener("click", event => { const p = nearest(f, event); if (p) toggle(p); });
+    plots.push(f);
+}
+refreshers.push(() => plots.forEach(f => f.draw()));
+function toggle(p) { if (chosen.has(p)) chosen.delete(p); else chosen.add(p); refresh(); compare(); }
+/* ---- parallel axes ---- */
+function makeLanes() {
+    const stats = [...new Set([plotX, plotY, ...goals.map(g => g.at)])];
+    for (const group of groups)
+        laneSets.set(group.network, design.map(i => laneOf("p" + i, data.params[i], p => p.params[i], good)).concat(stats.map(i => laneOf("s" + i, say(data.paths[i]), p => p.stats[i], group.points, writer(data.paths[i])))));
+    if (!lines.order.length) lines.order = groups.length ? laneSets.get(groups[0].network).map(l => l.id) : [];
+}
+makeLanes();
+if (design.length && groups.length) {
+    const holder = section("Parameters", "parameters", true, "A line is a point, blue where " + "what lies across above is lowest. Drag along an axis to keep a part of it (a click there lets go), drag a name, or use the arrow keys on it, to move its axis.");
+    const panelsOf = make(holder, "div", null, { className: design.length > 5 ? "" : "panels" });
+    const drawLines = () => {
+        panelsOf.replaceChildren();
+        for (const group of groups) {
+            const one = make(panelsOf, "div", null, { className: "panel" }), [low, high] = range(group.points.map(p => p.stats[plotX]));
+            if (several) make(one, "h3", networkName(group.network));
+            parallel(one, laneSets.get(group.network), group.points, isLooked, p => (p.stats[plotX] - low) / (high - low), lines, refresh);
         }
+    };
+    refreshers.push(drawLines);
+}
+/* ---- what matters ---- */
+const weight = section("What matters", "what_matters", false, "How many times as much an objective is at a parameter's worst value as at its best, all other parameters alike: effects that multiply, fitted to all points together.");
+const sensitivityHolder = make(weight, "div", null, { id: "sensitivity" });
+function drawSensitivity() {
+    const rows = [], fits = [];
+    for (const [network, points] of byNetwork(looked)) for (const path of new Set([plotX, plotY, ...goals.map(g => g.at)])) {
+        const { lines: found, explained } = importance(points, path, design);
+        for (const line of found) rows.push([...(several ? [networkName(network)] : []), say(data.paths[path]), data.params[line.i], line.least, line.most, Number(line.times.toPrecision(4))]);
+        if (found.length) fits.push(say(data.paths[path]) + (several ? " of " + networkName(network) : "") + " " + percent(explained, 3));
     }
-    const g = parallel.context, top = 26, bottom = 236, left = 60, step = (parallel.width - 120) / Math.max(1, lanes.length - 1);
-    const spread = looked.length > 3000 ? Math.ceil(looked.length / 3000) : 1;
-    const ranges = new Map(byNetwork(looked).map(([network, points]) => [network, range(points.map(p => p.stats[plotX]))]));
-    g.lineWidth = .8;
-    looked.forEach((p, n) => {
-        if (n % spread) return;
-        const [low, high] = ranges.get(p.network);
-        g.strokeStyle = "hsla(" + Math.round(215 - 195 * (p.stats[plotX] - low) / (high - low)) + ",70%,45%,.35)"; g.beginPath();
-        lanes.forEach((lane, i) => { const x = left + i * step, y = bottom - lane.at(lane.value(p)) * (bottom - top); if (i) g.lineTo(x, y); else g.moveTo(x, y); });
+    rows.sort((a, b) => b[b.length - 1] - a[a.length - 1]);
+    sensitivityHolder.replaceChildren();
+    sortable(sensitivityHolder, [...(several ? ["network"] : []), "of", "parameter", "lowest at", "highest at", "times as much"], rows, (r, i) => r[i]);
+    if (fits.length) make(sensitivityHolder, "p", "These effects explain, of the spread of the logarithms: " + fits.join(", ") + ". Where that is far from 100 %, parameters act together.", { className: "note" });
+}
+refreshers.push(drawSensitivity);
+/* ---- hypervolume ---- */
+if (data.hypervolume && data.hypervolume.length > 1)
+    figure(section("Hypervolume over generations", "hypervolume", false), 260, f => {
+        const list = data.hypervolume, xs = scale("generation", list.map(h => h.generation), v => String(Math.round(v))), ys = scale("hypervolume", list.map(h => h.hypervolume), short), box = frame(f, xs, ys), g = f.context;
+        axes(g, f.width, f.height, box, xs, ys);
+        g.strokeStyle = colours[0]; g.lineWidth = 2; g.beginPath();
+        for (const h of list) g.lineTo(box.x(h.generation), box.y(h.hypervolume));
         g.stroke();
     });
-    g.fillStyle = ink; g.strokeStyle = ink; g.textAlign = "center";
-    lanes.forEach((lane, i) => {
-        const x = left + i * step; g.beginPath(); g.moveTo(x, top); g.lineTo(x, bottom); g.stroke();
-        g.textAlign = i ? i + 1 < lanes.length ? "center" : "right" : "left";
-        const at = i ? i + 1 < lanes.length ? x : parallel.width - 8 : 8;
-        g.fillText(lane.name, at, 10); g.fillText(lane.high, at, 22); g.fillText(lane.low, at, 248);
+/* ---- chosen points ---- */
+for (const group of groups.slice(0, 1)) {
+    if (group.knee) chosen.add(group.knee);
+    for (const goal of goals) chosen.add(group.points.reduce((best, p) => goal.sign * p.stats[goal.at] < goal.sign * best.stats[goal.at] ? p : best));
+}
+const comparison = make(section("Chosen points", "chosen", false, "At first the knee and the best of each objective" + (several && groups.length ? ", of " + networkName(groups[0].network) : "") + "."), "div", null, { id: "comparison" });
+const quoted = word => /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
+/* How to run a point again, with its page. */
+function commandOf(p) {
+    const words = (data.fixed || ["run"]).slice(), option = name => "--" + name.replace(/_/g, "-");
+    data.params.forEach((name, i) => {
+        const value = p.params[i];
+        if (value === undefined || value === null || value === false) return;
+        if (name === "network" || name === "program") words.splice(1, 0, show(value));
+        else if (name.includes(".")) words.push("-s", name + "=" + value);
+        else words.push(value === true ? option(name) : option(name) + "=" + value);
     });
+    return ["cnnvp", ...words, "--report", data.title + ".runs/" + p.key].map(quoted).join(" ");
 }
-/* ---- sensitivity: log y = mean + one effect for each value of each parameter, fitted to all points together ---- */
-make(document.body, "h2", "Sensitivity");
-make(document.body, "div", "How many times as much an objective is at a parameter's worst value as at its best, all other parameters alike: effects that multiply, " +
-    "fitted to all points" + (data.networks.length > 1 ? " of the network" : "") + " together.", { className: "note" });
-const sensitivityHolder = make(document.body, "div", null, { id: "sensitivity" });
-/* Values of a parameter, numbers of which there are many in five classes of as many points each. */
-function classes(points, i) {
-    const values = [...new Set(points.map(p => p.params[i]))].sort(inOrder);
-    if (values.length <= 8 || !values.every(v => typeof v === "number"))
-        return { of: p => values.indexOf(p.params[i]), names: values.map(show) };
-    const sorted = points.map(p => p.params[i]).sort((a, b) => a - b), first = [...new Set([0, 1, 2, 3, 4].map(k => sorted[Math.floor(k * sorted.length / 5)]))];
-    const at = v => { let k = first.length - 1; while (first[k] > v) k--; return k; };
-    return { of: p => at(p.params[i]), names: first.map((low, k) => show(low) + (k + 1 < first.length ? " up to " + show(first[k + 1]) : " and above")) };
-}
-function effects(points, path) {
-    const used = points.filter(p => p.stats[path] > 0);
-    const parts = varying.map(i => ({ i, ...classes(used, i) })).filter(part => part.names.length > 1);
-    const rest = used.map(p => Math.log(p.stats[path])), mean = rest.reduce((a, b) => a + b, 0) / rest.length;
-    for (const part of parts) { part.at = used.map(part.of); part.effect = part.names.map(() => 0); }
-    rest.forEach((value, n) => { rest[n] = value - mean; });
-    for (let round = 0; round < 40; round++) for (const part of parts) {
-        const sum = part.names.map(() => 0), count = part.names.map(() => 0);
-        rest.forEach((value, n) => { sum[part.at[n]] += value; count[part.at[n]]++; });
-        const change = sum.map((value, k) => count[k] ? value / count[k] : 0);
-        part.effect = part.effect.map((value, k) => value + change[k]);
-        rest.forEach((value, n) => { rest[n] = value - change[part.at[n]]; });
+let metric = Math.max(0, data.metrics.indexOf("cycles"));
+function compare() {
+    const list = [...chosen];
+    comparison.replaceChildren();
+    if (!list.length) { make(comparison, "div", "None are chosen.", { className: "note" }); return; }
+    const rows = [...(several ? [["network", p => networkName(p.network)]] : []), ...design.map(i => [data.params[i], p => ends(p.params[i] ?? "default")]), ...[...new Set([...goals.map(g => g.at), plotX, plotY])].map(i => [say(data.paths[i]), p => written(p, i)])];
+    const holder = make(make(comparison, "div", null, { className: "scroll", tabIndex: 0 }), "table"), head = make(make(holder, "thead"), "tr"), body = make(holder, "tbody");
+    make(head, "th");
+    for (const p of list) make(make(head, "th"), "button", letters(p) + (groups.some(g => g.knee === p) ? " (knee)" : "") + " \u00d7", { title: "drop it", onclick: () => toggle(p) });
+    for (const [name, of] of rows) { const row = make(body, "tr"); make(row, "th", name, { className: "text", scope: "row" }); for (const p of list) make(row, "td", of(p)); }
+    const pages = make(body, "tr");
+    make(pages, "th", "page of the run", { className: "text", scope: "row" });
+    for (const p of list) { const cell = make(pages, "td"); if (p.page) make(cell, "a", "open", { href: p.page }); else cell.textContent = "\u2013"; }
+    const bar = make(comparison, "div", null, { className: "bar screen" }), chart = make(comparison, "div", null, { id: "layers" });
+    chooser(bar, "of each layer", data.metrics.map((m, i) => [i, say(m)]), metric, v => { metric = Number(v); draw(); });
+    function draw() {
+        const layerNames = [...new Set(list.flatMap(p => data.lists[p.list]))], value = (p, name) => { const at = data.lists[p.list].indexOf(name); return at < 0 ? undefined : p.layers[at * data.metrics.length + metric]; };
+        const most = Math.max(...layerNames.flatMap(n => list.map(p => value(p, n) || 0)), 1e-300), table = make(null, "table", null, { className: "bars grouped" });
+        for (const name of layerNames) list.forEach((p, k) => {
+            const row = make(table, "tr", null, { className: k ? "" : "first" }), v = value(p, name);
+            if (!k) make(make(row, "th", null, { rowSpan: list.length, scope: "row" }), "span", name, { title: name });
+            const piece = make(make(make(row, "td", null, { className: "stack" }), "div"), "span");
+            piece.style.width = 100 * (v || 0) / most + "%"; piece.style.background = colours[k % colours.length];
+            const amount = make(row, "td", v === undefined || v === null ? "\u2013" : letters(p) + " " + writer(data.metrics[metric])(v), { className: "amount" });
+            if (v !== undefined) amount.dataset.value = v;
+        });
+        chart.replaceChildren(table);
     }
-    return parts;
-}
-function drawSensitivity() {
-    const sensitivity = [], several = data.networks.length > 1;
-    for (const path of new Set([plotX, plotY])) for (const [network, points] of byNetwork(looked)) for (const part of effects(points, path)) {
-        const least = part.effect.indexOf(Math.min(...part.effect)), most = part.effect.indexOf(Math.max(...part.effect));
-        const times = Math.exp(part.effect[most] - part.effect[least]);
-        sensitivity.push({ times: times > 1 + 1e-9 ? times : 1, /* less is what sums in another order differ by */
-            cells: [data.paths[path], ...(several ? [networkName(network)] : []), data.params[part.i], part.names[least], part.names[most]] });
-    }
-    sensitivity.sort((a, b) => b.times - a.times);
-    sensitivityHolder.textContent = "";
-    const columns = ["objective", ...(several ? ["network"] : []), "parameter", "lowest at", "highest at", "times as much"];
-    sortable(sensitivityHolder, columns, sensitivity, (r, i) => i + 1 < columns.length ? r.cells[i] : Number(r.times.toPrecision(4)));
-}
-/* ---- hypervolume ---- */
-if (data.hypervolume && data.hypervolume.length > 1) {
-    make(document.body, "h2", "Hypervolume over generations");
-    new uPlot({ width: wide, height: 220, scales: { x: { time: false } }, axes: [{ label: "generation", incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], size: 40, labelSize: 14 }, {}], series: [{ label: "generation" }, { label: "hypervolume", stroke: colours[0], width: 2 }] },
-        [data.hypervolume.map(h => h.generation), data.hypervolume.map(h => h.hypervolume)], document.body);
+    draw();
+    const details = make(comparison, "details");
+    make(details, "summary", "Run one again, and have its page");
+    make(details, "p", "After one of these, `cnnvp report " + data.title + "` makes its page too and links it above.", { className: "note" });
+    for (const p of list) make(details, "code", letters(p) + ": " + commandOf(p), { className: "command" });
 }
 /* ---- table ---- */
-make(document.body, "h2", "Points");
-const tableBar = make(document.body, "div", null, { className: "bar" });
-make(tableBar, "span", "Filters below the names: text, or <, <=, >, >=, = and a number. Click a row to choose it.", { className: "note" });
+const tableSection = section("Points", "table", true), tableBar = make(tableSection, "div", null, { className: "bar screen" });
 const shownPaths = [...new Set([...preferred, firstPath, secondPath])];
 const allBox = make(make(tableBar, "label", "all statistics "), "input", null, { type: "checkbox", onchange: () => buildTable() });
-const tableHolder = make(document.body, "div", null, { id: "points" });
-let table = null;
+make(tableBar, "button", "save CSV of the rows shown", { onclick: () => saveFile(data.title + ".csv", "text/csv", tableCsv()) });
+make(tableBar, "span", "Filters below the names: text, or <, <=, >, >=, = and a number. A click on a row chooses it.", { className: "note" });
+const tableHolder = make(tableSection, "div", null, { id: "points" });
+let table = null, tableCsv = null;
 function buildTable() {
-    const paths = allBox.checked ? data.paths.map((p, i) => i) : shownPaths;
-    const columns = ["status", ...data.params, ...paths.map(i => data.paths[i]), "seconds", "error"], filters = columns.map(() => "");
+    const paths = allBox.checked ? data.paths.map((p, i) => i) : shownPaths, first = failed ? ["status"] : [], last = failed ? ["seconds", "error"] : ["seconds"];
+    const columns = [...first, ...data.params, ...paths.map(i => data.paths[i]), ...last], filters = columns.map(() => "");
     const cell = (p, i) => {
-        if (i === 0) return p.status;
-        if (i <= data.params.length) return p.params[i - 1] ?? undefined;
-        i -= 1 + data.params.length;
-        if (i < paths.length) return p.stats ? p.stats[paths[i]] ?? undefined : undefined;
-        return i === paths.length ? Number(p.seconds.toPrecision(4)) : p.error ?? undefined;
+        const name = columns[i], at = i - first.length;
+        if (name === "status" || name === "error") return p[name] ?? undefined;
+        if (name === "seconds") return Number(p.seconds.toPrecision(4));
+        return at < data.params.length ? p.params[at] ?? undefined : p.stats ? p.stats[paths[at - data.params.length]] ?? undefined : undefined;
     };
+    const isPath = i => i >= first.length + data.params.length && i < columns.length - last.length;
     const passes = (value, text) => {
         const match = /^\s*(<=|>=|<|>|=)\s*(.+)$/.exec(text);
         if (!match) return String(value ?? "").includes(text);
@@ -243,34 +245,16 @@ function buildTable() {
         if (match[1] === "=") return String(value) === match[2].trim() || value === limit;
         return typeof value === "number" && (match[1] === "<" ? value < limit : match[1] === "<=" ? value <= limit : match[1] === ">" ? value > limit : value >= limit);
     };
-    tableHolder.textContent = "";
-    table = sortable(tableHolder, columns, data.points, cell, {
-        filter: p => isLooked(p) && filters.every((text, i) => !text || passes(cell(p, i), text)),
+    const isShown = p => (p.status !== "ok" ? [...limits].every(([i, v]) => show(p.params[i]) === v) && !lines.brushes.size : isLooked(p)) && filters.every((text, i) => !text || passes(cell(p, i), text));
+    tableHolder.replaceChildren();
+    table = sortable(tableHolder, columns.map((name, i) => isPath(i) ? say(name) : name), data.points, cell, {
+        names: columns, filter: isShown, text: (v, i) => isPath(i) && typeof v === "number" ? writer(columns[i])(v) : typeof v === "string" && columns[i] === "network" ? ends(v) : show(v),
         line: (line, p) => { line.dataset.key = p.key; if (p.status !== "ok") line.className = "failed"; else { if (chosen.has(p)) line.className = "chosen"; line.onclick = () => toggle(p); } }
     });
-    columns.forEach((name, i) => make(make(table.head.children[i], "div"), "input", null,
-        { type: "text", onclick: e => e.stopPropagation(), oninput: e => { filters[i] = e.target.value; table.fill(); } }));
+    tableCsv = () => csv([columns, ...data.points.filter(isShown).map(p => columns.map((name, i) => cell(p, i)))]);
+    columns.forEach((name, i) => make(table.head.children[i], "input", null, { type: "text", ariaLabel: "filter of " + name, oninput: e => { filters[i] = e.target.value; table.fill(); } }));
 }
-/* ---- comparison ---- */
-make(document.body, "h2", "Chosen points, layer by layer");
-const comparison = make(document.body, "div", null, { id: "comparison" });
-function compare() {
-    comparison.textContent = "";
-    const list = [...chosen];
-    if (!list.length) { make(comparison, "div", "None are chosen.", { className: "note" }); return; }
-    const bar = make(comparison, "div", null, { className: "bar" }), select = make(make(bar, "label", "metric "), "select");
-    data.metrics.forEach((m, i) => make(select, "option", m, { value: i }));
-    const holder = make(comparison, "div");
-    select.onchange = () => {
-        const names = [...new Set(list.flatMap(p => data.lists[p.list]))], metric = Number(select.value);
-        holder.textContent = "";
-        sortable(holder, ["layer", ...list.map(describe)], names, (name, i) => {
-            if (i === 0) return name;
-            const p = list[i - 1], at = data.lists[p.list].indexOf(name);
-            return at < 0 ? undefined : p.layers[at * data.metrics.length + metric];
-        });
-    };
-    select.onchange();
-}
-buildTable(); drawPlot(); drawParallel(); drawSensitivity(); compare();
+buildTable();
+refreshers.push(() => table.fill());
+refresh(); compare();
 document.body.dataset.ready = String(Math.round(performance.now()));

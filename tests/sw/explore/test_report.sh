@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# cnnvp report: pages of a sweep and of a run, in a real browser where there is one.
+# cnnvp report: pages of a sweep, of a run and of several runs, in a real browser where there is one.
 . "$SOURCE/tests/support/lib.sh"
+. "$HERE/lib_browser.sh"
 network=$SOURCE/scripts/networks/lenet5.onnx
 
 cat >spec.yaml <<END
@@ -18,6 +19,16 @@ expect 0 sweep two.yaml -o two.sqlite -j 2 -q
 expect 0 report two.sqlite -o two.html
 expect 0 run "$network" --timing-only -q --report run --stats s.json
 expect 0 report run -o run.html
+says "run.html is written; open it"
+expect 0 report run -o run.html -q
+[ -s out ] && fail "report -q says: $(cat out)"
+expect 0 run "$network" --timing-only -q --report wide -s pe_array.rows=16 -s dram.preset=lpddr4-3200
+expect 0 run "$SOURCE/tests/data/zoo/add_full.onnx" --timing-only -q --report other
+expect 0 report run wide run/ -o compare.html
+expect 0 report run other -o unlike.html
+refused 2 "cannot be read" report run nosuch -o x.html
+refused 2 "wide/stats.json is also an input" report run wide -o wide/stats.json
+absent x.html
 [ -s run/stats.json ] && cmp -s run/stats.json s.json || fail "statistics of --report"
 expect 0 run "$network" --timing-only -q --report again
 cmp -s run/run.series again/run.series || fail "two recordings of one run differ"
@@ -28,7 +39,7 @@ cmp -s run/run.series both/run.series || fail "--trace changes the series of --r
 cmp -s both.vcd alone.vcd || fail "--report changes the trace"
 
 # Each page is whole: nothing is fetched, by itself or by others, and the policy forbids it.
-for page in sweep run; do
+for page in sweep run compare; do
     grep -q "Content-Security-Policy.*default-src 'none'" $page.html || fail "$page.html has no policy"
     [ "$(grep -c '<script src\|<link\|<iframe\|@import' $page.html)" = 0 ] || fail "$page.html refers to other files"
 done
@@ -58,9 +69,9 @@ expect 0 run "$network" --timing-only -q --report many --images 800
 import json, os
 series = json.load(open("many/run.series"))
 tracks = [s for s in series["streams"] if s["kind"] == "track"]
-assert sum(len(t["begin"]) for t in tracks) <= 40000
+assert sum(len(t["begin"]) for t in tracks) <= 20000
 assert any(count > 1 for t in tracks for count in t["count"])
-assert os.path.getsize("many/run.series") < 4 << 20
+assert os.path.getsize("many/run.series") < 2 << 20
 stats = json.load(open("many/stats.json"))
 array = next(t for t in tracks if t["unit"] == "pe_array")
 cycles = stats["units"]["pe_array"]["busy_cycles"] * 1000
@@ -68,6 +79,17 @@ assert abs(sum(array["busy"]) - cycles) <= cycles * 0.001, (sum(array["busy"]), 
 END
 
 expect 0 report many -o many.html
+[ "$(wc -c <many.html)" -lt 2000000 ] || fail "the page of many images has $(wc -c <many.html) bytes"
+# A point's run that was recorded as the sweep's page says has a page beside it; the sweep's words are those of the command.
+key=$(sqlite3 r.sqlite "select key from points where status = 'ok' order by key limit 1")
+expect 0 run "$network" --timing-only -q --report "r.sqlite.runs/$key"
+expect 0 report r.sqlite -o sweep.html
+grep -q "\"page\":\"sweep.html.runs/$key.html\"" sweep.html || fail "the recorded run is not linked"
+grep -q 'id="data"' "sweep.html.runs/$key.html" || fail "the recorded run has no page"
+grep -q "\"fixed\":\[\"run\",\"$network\",\"--timing-only\",\"-p\",\"nfu\"\]" sweep.html || fail "what all points share: $(grep -o '"fixed":.\{200\}' sweep.html)"
+echo '{' >"r.sqlite.runs/$key/stats.json"
+refused 2 "r.sqlite.runs/$key/stats.json" report r.sqlite -o broken.html
+absent broken.html
 refused 2 "cannot be read" report nosuch.sqlite -o x.html
 refused 2 "cannot be read" report "$SOURCE" -o x.html
 refused 2 "REPORT.html is missing" report r.sqlite
@@ -88,41 +110,29 @@ cmp -s "$network" net.onnx || fail "the network was overwritten"
 refused 2 "cannot be made" run "$network" --report s.json
 absent x.html
 
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
-    finish
-    echo "skipped: no browser (chromium) for what the page does there; all else passed"
-    exit 77
+if command -v nodejs >/dev/null; then
+    nodejs "$HERE/page_logic.js" "$SOURCE/sw/explore/web" || fail "what the pages calculate"
+fi
+skip_without_browser
+# used PAGE.html SCRIPT.js: what a user does there works.
+used() {
+    with_script "$1" "$2" "used_$1"
+    browse 1400 light "used_$1"
+    works "used_${1%.html}.dom" used
 }
-for page in sweep run; do
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 --user-data-dir="$work/browser" \
-        --enable-logging=stderr --dump-dom "file://$work/$page.html" >$page.dom 2>$page.log
-    [ -s $page.dom ] || fail "the browser made nothing of $page.html: $(tail -3 $page.log)"
-    if grep -q 'CONSOLE' $page.log; then
-        fail "$page.html: $(grep CONSOLE $page.log | head -3)"
-    fi
-done
+used sweep.html use_sweep.js
+used two.html use_sweep.js
+used run.html use_run.js
+used compare.html use_compare.js
+grep -q "<th[^>]*>pe_array.rows<" used_compare.dom || fail "compare.html does not say what differs"
+used unlike.html use_compare.js
+grep -q "id=\"warning\"" used_unlike.dom || fail "unlike.html does not say that the networks differ"
+/usr/bin/python3 "$HERE/check_report.py" sweep used_sweep.dom r.sqlite || fail "numbers of sweep.html"
+/usr/bin/python3 "$HERE/check_report.py" run used_run.dom run || fail "numbers of run.html"
 # The roofline of many images is that of the array: 8 x 8 PEs.
-timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
-    --user-data-dir="$work/browser" --dump-dom "file://$work/many.html" >many.dom 2>/dev/null
+browse 1400 light many.html
 grep -q '>64 MACs a cycle at 1000 MHz' many.dom || fail "roofline: $(grep -o '[0-9]* MACs a cycle' many.dom)"
-sed -e '/^<\/body><\/html>$/d' sweep.html >used.html
-cat "$HERE/use_limits.html" >>used.html
-timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
-    --user-data-dir="$work/browser" --dump-dom "file://$work/used.html" >used.dom 2>/dev/null
-grep -q 'data-used="works"' used.dom || fail "one value of a parameter: $(grep -o 'data-used="[^"]*"' used.dom)"
-sed -e '/^<\/body><\/html>$/d' two.html >fronts.html
-cat "$HERE/use_networks.html" >>fronts.html
-timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
-    --user-data-dir="$work/browser" --dump-dom "file://$work/fronts.html" >fronts.dom 2>/dev/null
-grep -q 'data-fronts="works"' fronts.dom || fail "two networks: $(grep -o 'data-fronts="[^"]*"' fronts.dom)"
-sed -e '/^<\/body><\/html>$/d' run.html >drawn.html
-cat "$HERE/use_series.html" >>drawn.html
-timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
-    --user-data-dir="$work/browser" --dump-dom "file://$work/drawn.html" >drawn.dom 2>/dev/null
-grep -q 'data-series="works"' drawn.dom || fail "what is drawn over time: $(grep -o 'data-series="[^"]*"' drawn.dom)"
-/usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
-/usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"
-timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 --user-data-dir="$work/browser" \
-    --window-size=1200,2600 --screenshot=run.png "file://$work/run.html" 2>/dev/null
-[ "$(wc -c <run.png)" -gt 50000 ] || fail "the screenshot is empty"
+for scheme in light dark; do
+    layouts $scheme run.html compare.html two.html
+done
 finish

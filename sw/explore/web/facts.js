@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What pages of one run and of several say alike: the headline, layers, costs, configuration. */
+const layerLabel = l => l.name + (l.phase === "forward" ? "" : " " + l.phase);
+const runTitle = stats => (stats.network && ends(stats.network.name) || stats.command) + " on " + (stats.platform.platform || "a platform");
+const boundNames = { compute: "compute", memory: "memory", port: "buffer ports", vector: "vector unit", core: "RISC-V core", instruction: "instructions", pipeline: "pipeline" };
+const boundColours = { compute: "#2a9d4a", memory: "#1f6fd1", port: "#5fa8d8", vector: "#8a4fc0", core: "#c0932a", instruction: "#c03a6b", pipeline: "#7a7a7a" };
+const causeColours = ["#7a7a7a", "#a3a3a3", "#5b7a1f", "#8a4fc0", "#5fa8d8", "#8fc1e6", "#b9d7ee", "#1f6fd1", "#16479a", "#2aa3a8", "#c03a6b", "#c0932a"];
+/* The parts that a layer's cycles have: its computing ones by PEs at work and idle, then why it stands still. */
+function cycleParts(layers) {
+    const causes = Object.keys((layers[0] || { stall_cycles: {} }).stall_cycles);
+    return [{ name: "busy", say: "computing, PEs at work", colour: "#2a9d4a" }, { name: "idle", say: "computing, PEs idle", colour: "#a9d8b3" }]
+        .concat(causes.map((name, i) => ({ name, say: causeNames[name] || name.replace(/_/g, " "), colour: causeColours[i % causeColours.length] })));
+}
+function cycleValues(l) {
+    const busy = Math.round(l.compute_cycles * l.compute_utilization);
+    return Object.assign({ busy, idle: l.compute_cycles - busy }, l.stall_cycles);
+}
+/* [name, value as text, note] of a run's headline. */
+function headline(stats) {
+    const summary = stats.summary || {}, costs = stats.energy, square = stats.area, energy = writer("energy.total_pj"), area = writer("area.total_um2"), bytes = writer("bytes");
+    const between = (low, high, write) => write(low, 3) + " to " + write(high, 3) + " by other sources", unknown = list => list.length ? "; not known of " + list.join(", ") : "";
+    const fetched = stats.memory.burst_bytes || 0, asked = stats.memory.read_bytes + stats.memory.write_bytes;
+    return [["images a second", stats.total.images_per_s ? grouped(Math.round(stats.total.images_per_s)) : "", (stats.total.images || "no") + (stats.total.images === 1 ? " image in " : " images in ") + scaled(stats.total.time_ps, 4, times, " ps")],
+        ["share of peak arithmetic", summary.peak_share === undefined ? "" : percent(summary.peak_share), short(stats.total.macs) + " MACs in " + short(stats.total.accel_cycles, 4) + " cycles"],
+        ["share of memory bandwidth", summary.bandwidth_share === undefined ? "" : percent(summary.bandwidth_share), bytes(fetched) + " in bursts for " + bytes(asked) + " asked for"],
+        ["energy an image", summary.energy_per_image_pj ? energy(summary.energy_per_image_pj) : "", (summary.tops_per_watt || 0).toPrecision(3) + " TOPS/W"],
+        ["energy", energy(costs.total_pj), percent(costs.static_pj / (costs.total_pj || 1)) + " static; " + between(costs.low_pj, costs.high_pj, energy) + unknown(costs.unknown)],
+        ["area at " + square.technology, area(square.total_um2), between(square.low_um2, square.high_um2, area) + unknown(square.unknown)]].filter(fact => fact[1]);
+}
+function addFact(parent, [name, value, note], properties) {
+    const fact = make(parent, "div", null, Object.assign({ className: "fact" }, properties));
+    make(fact, "span", name); make(fact, "b", value);
+    if (note) make(fact, "i", note);
+    return fact;
+}
+function addShares(parent, shares) {
+    const known = Object.entries(shares).filter(([, share]) => share >= .0005).sort((a, b) => b[1] - a[1]), strip = make(parent, "div", null, { className: "shares" });
+    for (const [name, share] of known) {
+        const piece = make(strip, "span");
+        piece.style.width = 100 * share + "%"; piece.style.background = boundColours[name] || "#888";
+        tipOf(piece, () => boundNames[name] + ": " + percent(share) + " of the cycles");
+    }
+    return known.map(([name, share]) => boundNames[name] + " " + percent(share)).join(", ");
+}
+/* In a sentence: which layers take the time and what holds them up. */
+function sentence(stats) {
+    const layers = stats.layers.filter(l => l.cycles), all = layers.reduce((sum, l) => sum + l.cycles, 0);
+    const first = layers.slice().sort((a, b) => b.cycles - a.cycles).slice(0, 3);
+    const why = l => {
+        const [name, cycles] = Object.entries(cycleValues(l)).sort((a, b) => b[1] - a[1])[0];
+        return layerLabel(l) + " (" + percent(l.cycles / all, 2) + "; " + percent(cycles / l.cycles, 2) + " of it " + (cycleParts([l]).find(p => p.name === name) || { say: name }).say + ")";
+    };
+    return first.length ? "Most cycles: " + first.map(why).join(", ") + "." : "";
+}
+/* One list of settings: [unit.parameter, value] of a run. */
+function settings(stats) {
+    const list = [["technology", stats.energy.technology], ["schedule", stats.schedule ? stats.schedule.name : "layer"], ["images", stats.total.images], ["seed", stats.seed]];
+    for (const [name, unit] of Object.entries(stats.platform.units))
+        for (const [key, value] of Object.entries(unit)) if (key !== "connect") list.push([name + "." + key, value]);
+    return list;
+}
+/* Energy of layers by unit, where the statistics have it; else what moves and what stands. */
+function energyRows(stats) {
+    const list = stats.layers.filter(l => l.energy_pj), split = list.some(l => l.energy_by_unit);
+    return list.map(l => ({ name: layerLabel(l), note: percent(l.static_pj / l.energy_pj) + " static", values: split ? l.energy_by_unit : { dynamic: l.energy_pj - l.static_pj, static: l.static_pj } }));
+}
+function unitParts(rows) {
+    const names = [...new Set(rows.flatMap(r => Object.keys(r.values)))], size = name => rows.reduce((sum, r) => sum + (r.values[name] || 0), 0);
+    return names.sort((a, b) => size(b) - size(a)).map((name, i) => ({ name, colour: colours[i % colours.length] }));
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the arithmetic needs beside what memories bring: roofs off chip and at the buffers' ports, traffic of tensors. */
+/* The roofs: {pes, mhz, list: [{name, colour, bytes_per_s, bytes(layer)}]}; a buffer's port carries width_words words of 16 bits a
+   cycle of the array. */
+function roofLevels(stats, layers) {
+    const units = stats.platform.units, array = units.pe_array || {}, mhz = array.clock_mhz || 1000, pes = Math.max(...layers.map(l => l.pes));
+    const part = Object.values(stats.units).find(u => u.bus_bytes_per_s);
+    const list = [{ name: part ? "off chip" : "off chip, as seen", colour: colours[0], bytes_per_s: part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s, bytes: l => l.dram_read_bytes + l.dram_write_bytes }];
+    for (const [side, colour] of [["input", colours[1]], ["weight", colours[3]], ["output", colours[6]]]) {
+        const buffer = units[side + "_buffer"];
+        if (buffer && buffer.width_words) list.push({ name: side + " buffer", colour, bytes_per_s: 2 * buffer.width_words * mhz * 1e6, bytes: l => 2 * l[side + "_words"], off: side === "output" });
+    }
+    return { pes, mhz, list: list.filter(level => level.bytes_per_s && layers.some(level.bytes)) };
+}
+function drawRoofline(f, levels, layers) {
+    const peak = levels.pes * levels.mhz * 1e6, shown = levels.list.filter(l => !l.off), dots = [];
+    for (const level of shown) for (const l of layers) if (level.bytes(l)) dots.push({ level, l, intensity: l.macs / level.bytes(l), rate: l.macs * levels.mhz * 1e6 / l.cycles });
+    f.dots = dots;
+    f.context.clearRect(0, 0, f.width, f.height);
+    if (!dots.length) return;
+    const x = scale("MACs a byte", dots.map(d => d.intensity).concat(shown.map(l => peak / l.bytes_per_s)), short, true), y = scale("MACs a second", dots.map(d => d.rate).concat([peak]), short, true);
+    x.low -= .2; x.high += .3; y.low -= .1; y.high += .15;
+    const g = f.context, box = frame(f, x, y);
+    axes(g, f.width, f.height, box, x, y);
+    for (const level of shown) {
+        g.strokeStyle = level.colour; g.lineWidth = 1.5; g.beginPath();
+        const knee = peak / level.bytes_per_s, lowest = Math.max(x.back(x.low), y.back(y.low) / level.bytes_per_s);
+        g.moveTo(box.x(lowest), box.y(Math.min(peak, lowest * level.bytes_per_s))); g.lineTo(box.x(Math.max(lowest, knee)), box.y(peak)); g.lineTo(box.right, box.y(peak)); g.stroke();
+    }
+    for (const d of dots) {
+        d.x = box.x(d.intensity); d.y = box.y(d.rate);
+        d.tip = layerLabel(d.l) + ", " + d.level.name + "\n" + short(d.intensity) + " MACs a byte, " + short(d.rate) + " MACs/s\n" + percent(d.rate / Math.min(peak, d.intensity * d.level.bytes_per_s)) + " of what the roof allows";
+        g.fillStyle = d.level.colour; g.globalAlpha = .85; g.beginPath(); g.arc(d.x, d.y, 4, 0, 7); g.fill(); g.globalAlpha = 1;
+    }
+    const named = dots.filter(d => d.level === shown[0]).sort((a, b) => b.l.cycles - a.l.cycles);
+    f.labels = labels(g, box, named.map(d => ({ x: d.x, y: d.y, text: layerLabel(d.l), colour: theme.ink })).concat(dots.filter(d => d.level !== shown[0]).map(d => ({ x: d.x, y: d.y, text: "" })))).slice(0, named.length);
+}
+/* Bars of what crosses the off-chip port for each tensor: the least possible, what is moved again, and what bursts fetch beyond. */
+function tensorRows(tensors) {
+    const parts = [{ name: "least", say: "at least", colour: "#2a9d4a" }, { name: "again", say: "moved again", colour: "#d1571f" }, { name: "over", say: "fetched beyond by whole bursts", colour: "#c03a6b" }];
+    const rows = tensors.map(t => {
+        const moved = t.read_bytes + t.write_bytes, least = Math.min(moved, t.least_read_bytes + t.least_write_bytes);
+        return { name: t.name + " " + t.kind, values: { least, again: moved - least, over: Math.max(0, (t.burst_bytes || moved) - moved) }, note: writer("bytes")(t.read_bytes) + " read, " + writer("bytes")(t.write_bytes) + " written" };
+    });
+    const size = r => r.values.least + r.values.again + r.values.over;
+    return [rows.sort((a, b) => size(b) - size(a)), parts];
+}

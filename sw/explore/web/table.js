@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables that sort and filter; stacked bars as rows of a table. */
+/* A table whose columns sort; cell(row, column) is a value, text(value, column) how it is written; the exact value stays in the
+   cell's data-value. options: filter(row), line(element, row), text. */
+function sortable(parent, columns, rows, cell, options = {}) {
+    const holder = make(parent, "div", null, { className: "scroll", tabIndex: 0 }), table = make(holder, "table"), head = make(make(table, "thead"), "tr");
+    const body = make(table, "tbody");
+    let order = -1, down = false, limit = 200;
+    function fill() {
+        const shown = options.filter ? rows.filter(options.filter) : rows.slice();
+        if (order >= 0) shown.sort((a, b) => {
+            const x = cell(a, order), y = cell(b, order), less = x === y ? 0 : x === undefined ? 1 : y === undefined ? -1 : inOrder(x, y);
+            return down ? -less : less;
+        });
+        body.textContent = "";
+        for (const row of shown.slice(0, limit)) {
+            const line = make(body, "tr");
+            columns.forEach((name, i) => {
+                const v = cell(row, i), one = make(line, "td", v !== undefined && v !== null && options.text ? options.text(v, i) : show(v), { className: typeof v === "number" ? "" : "text" });
+                if (v !== undefined && v !== null) one.dataset.value = v;
+            });
+            if (options.line) options.line(line, row);
+        }
+        if (shown.length > limit) {
+            const more = make(make(body, "tr"), "td", null, { colSpan: columns.length, className: "text" });
+            make(more, "button", "show more (" + (shown.length - limit) + ")", { onclick: () => { limit *= 5; fill(); } });
+        }
+        return shown;
+    }
+    const isText = i => {
+        const row = rows.find(r => cell(r, i) !== undefined && cell(r, i) !== null);
+        return row !== undefined && typeof cell(row, i) !== "number";
+    };
+    columns.forEach((name, i) => {
+        const th = make(head, "th", null, { className: isText(i) ? "text" : "" });
+        if (options.names) th.dataset.name = options.names[i];
+        make(th, "button", name, { onclick: () => { down = order === i ? !down : false; order = i; [...head.children].forEach((h, k) => h.ariaSort = k === i ? (down ? "descending" : "ascending") : "none"); fill(); } });
+    });
+    fill();
+    return { fill, head, table };
+}
+/* Stacked bars: rows {name, values: {part: number}, note}, parts {name, say, colour}. options: write(value), total(row), percent:
+   each bar is its row's whole; most: rows shown at first. */
+function bars(parent, rows, parts, options) {
+    const holder = make(parent, "div"), used = parts.filter(part => rows.some(row => row.values[part.name])), sum = row => parts.reduce((s, p) => s + (row.values[p.name] || 0), 0);
+    const state = { limit: options.most || 40, percent: false, rows };
+    function fill() {
+        const longest = Math.max(...state.rows.map(sum), 1e-300), table = make(null, "table", null, { className: "bars" });
+        for (const row of state.rows.slice(0, state.limit)) {
+            const line = make(table, "tr"), total = sum(row), whole = state.percent ? total || 1 : longest;
+            make(make(line, "th", null, { scope: "row" }), "span", row.name, { title: row.name });
+            const stack = make(make(line, "td", null, { className: "stack" }), "div");
+            for (const part of used) {
+                const value = row.values[part.name];
+                if (!value) continue;
+                const piece = make(stack, "span");
+                piece.style.width = 100 * value / whole + "%"; piece.style.background = part.colour;
+                tipOf(piece, () => row.name + "\n" + (part.say || part.name) + ": " + options.write(value) + (used.length > 1 ? ", " + percent(value / total) : "") + (row.note ? "\n" + row.note : ""));
+            }
+            make(line, "td", options.total ? options.total(row, total) : options.write(total), { className: "amount" });
+        }
+        holder.replaceChildren(table);
+        if (state.rows.length > state.limit)
+            make(holder, "button", "show all (" + state.rows.length + ")", { onclick: () => { state.limit = state.rows.length; fill(); } });
+        if (used.length > 1) legend(holder, used.map(part => [part.colour, part.say || part.name]));
+    }
+    fill();
+    return { state, fill };
+}

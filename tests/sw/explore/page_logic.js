@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node page_logic.js WEB-FOLDER: what the pages calculate, without a browser. */
+const assert = require("assert"), fs = require("fs"), vm = require("vm"), folder = process.argv[2];
+vm.runInThisContext(["format", "front", "effects", "timeline"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
+
+/* Units that a person reads. */
+assert.strictEqual(writer("total.time_ps")(25634000), "25.63 us");
+assert.strictEqual(writer("energy.total_pj")(31505670.445), "31.51 uJ");
+assert.strictEqual(writer("layers.C1.energy_pj")(3), "3 pJ");
+assert.strictEqual(writer("area.total_um2")(1628114), "1.628 mm2");
+assert.strictEqual(writer("area.by_unit.dma")(417), "417 um2");
+assert.strictEqual(writer("memory.read_bytes")(141628), "141.6 kB");
+assert.strictEqual(writer("memory.peak_bytes_per_s")(19208000000), "19.21 GB/s");
+assert.strictEqual(writer("summary.peak_share")(.2743), "27.43 %");
+assert.strictEqual(writer("total.macs")(416520), "416.5 k");
+assert.strictEqual(say("total.time_ps"), "time");
+assert.strictEqual(say("energy.by_unit.dram.static_pj"), "energy of dram, static");
+assert.strictEqual(say("layers.C3.cycles"), "C3 cycles");
+assert.strictEqual(say("units.dram.row_hits"), "dram row hits");
+assert.strictEqual(grouped(1234567), "1\u202f234\u202f567");
+/* Sizes in order, numbers by value, text as text. */
+assert.deepStrictEqual(["128KiB", "2MiB", "16KiB", "1024"].sort(inOrder), ["1024", "16KiB", "128KiB", "2MiB"]);
+assert.deepStrictEqual([32, 4, 16].sort(inOrder), [4, 16, 32]);
+assert.deepStrictEqual(["hbm2", "ddr4-2400"].sort(inOrder), ["ddr4-2400", "hbm2"]);
+/* Ticks can be told apart, also where values hardly differ. */
+for (const values of [[1, 1000], [15439000, 15439400], [3, 3], [.001, 5e9]]) {
+    const one = scale("x", values, short), texts = tickTexts(one.ticks(one.low, one.high, 6), one);
+    assert(texts.length >= 2 && texts.length <= 14 && new Set(texts).size === texts.length, String(texts));
+}
+/* Labels: none on another or on a point, all inside; with no room they are left out. */
+const crowd = Array.from({ length: 40 }, (unused, i) => ({ x: 60 + i % 8 * 21, y: 60 + Math.floor(i / 8) * 17, width: 40 })), box = { left: 0, right: 300, top: 0, bottom: 200 };
+const places = placeLabels(crowd, box), put = places.map((p, i) => p && { l: p.x, r: p.x + crowd[i].width, t: p.y - 6.5, b: p.y + 6.5 }).filter(Boolean);
+assert(put.length > 3 && put.length < 40);
+for (const a of put) {
+    assert(a.l >= 0 && a.r <= 300 && a.t >= 0 && a.b <= 200);
+    for (const b of put) assert(a === b || a.r <= b.l || b.r <= a.l || a.b <= b.t || b.b <= a.t);
+}
+/* Fronts against all pairs, in two and three axes, with ties and one that is maximised. */
+let seed = 1;
+const random = () => (seed = seed * 48271 % 2147483647) / 2147483647;
+const cloud = Array.from({ length: 300 }, () => ({ stats: [Math.floor(random() * 20), Math.floor(random() * 20), Math.floor(random() * 20)] }));
+for (const axes of [[{ at: 0, sign: 1 }, { at: 1, sign: 1 }], [{ at: 0, sign: 1 }, { at: 1, sign: -1 }, { at: 2, sign: 1 }]]) {
+    const value = (p, a) => a.sign * p.stats[a.at], betters = (p, q) => axes.every(a => value(p, a) <= value(q, a)) && axes.some(a => value(p, a) < value(q, a));
+    const wanted = cloud.filter(p => !cloud.some(q => betters(q, p)));
+    assert.deepStrictEqual(new Set(frontOf(cloud, axes)), new Set(wanted));
+    if (axes.length === 2) assert.deepStrictEqual(new Set(front(cloud, ...axes)), new Set(wanted));
+}
+/* The knee of a curve with one. */
+const curve = [[1, 100], [2, 90], [3, 10], [30, 9], [100, 8]].map(stats => ({ stats }));
+assert.deepStrictEqual(knee(curve, [{ at: 0, sign: 1 }, { at: 1, sign: 1 }]).stats, [3, 10]);
+assert.strictEqual(knee(curve.slice(0, 2), [{ at: 0, sign: 1 }, { at: 1, sign: 1 }]), undefined);
+/* Effects that multiply are found where the means of an uneven sample mislead: 3 for the first parameter, 2 for the second. */
+const uneven = [[0, 0], [0, 1], [0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0], [1, 1]].map(([x, y]) => ({ params: [x, y, 5], stats: [7 * 3 ** x * 2 ** y] }));
+const found = importance(uneven, 0, [0, 1, 2]);
+assert.deepStrictEqual(found.lines.map(l => [l.i, l.least, l.most]), [[0, "0", "1"], [1, "0", "1"]]);
+assert(Math.abs(found.lines[0].times - 3) < .01 && Math.abs(found.lines[1].times - 2) < .01 && found.explained > .999);
+const together = importance([[0, 0, 1], [0, 1, 9], [1, 0, 9], [1, 1, 1]].map(([x, y, v]) => ({ params: [x, y], stats: [v] })), 0, [0, 1]);
+assert(together.explained < .01, "parameters that act together only");
+/* Steps of a counter; which layer is at work. */
+assert.deepStrictEqual(steps({ window: [1, 4], min: [2, 0], max: [5, 3], last: [3, 0] }, 10, 60), [[0, 10, 20, 40, 50, 60], [0, 0, 3, 0, 0, 0], [0, 5, 3, 3, 0, 0]]);
+const spans = layerSpans([{ unit: "pe_array", begin: [0, 10, 30], length: [5, 5, 5], tag: [1, 1, 2] }, { unit: "dma", begin: [2], length: [9], tag: [2] }], []);
+assert.deepStrictEqual([spans.begin, spans.length, spans.tag], [[0, 30], [15, 5], [1, 2]]);
+/* CSV that a spreadsheet reads. */
+assert.strictEqual(csv([["a", "b,c"], [1, 'say "x"'], [undefined, null]]), 'a,"b,c"\n1,"say ""x"""\n,\n');
+console.log("all passed");
