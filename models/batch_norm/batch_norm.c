@@ -55,27 +55,34 @@ static void coefficients_of(const struct cnnvp_tile *tile, const struct entries 
             (const struct cnnvp_extremes *)entries->extremes + c, (const struct cnnvp_sums *)entries->sums + c, norm);
 }
 
-static void coefficients_one(void *context, uint32_t image, uint64_t index)
+/* One divider does it all, one channel after the other: a single stage. */
+static void coefficients_one(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct stepped_channels *stepped = context;
     (void)image;
+    (void)value;
     coefficients_of(stepped->tile, &stepped->entries, index);
 }
+
+static const struct cnnvp_stages stages_of_coefficients = {1, {coefficients_one}};
 
 static int coefficients(const struct batch_norm *norm, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const struct cnnvp_stage *stage = &norm->stage;
     const bool back = tile->kind == CNNVP_TILE_COEFFICIENTS_BACK;
     struct entries entries = {0};
-    const int status = borrow_entries(stage, access, tile, true, !back, !back,
-                                      cnnvp_tile_shared_beats(tile, tile->channels) * norm->channel_cycles, &entries);
+    int status = borrow_entries(stage, access, tile, true, !back, !back,
+                                cnnvp_tile_shared_beats(tile, tile->channels) * norm->channel_cycles, &entries);
     if (status != CNNVP_OK)
         return status;
     for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c)
         coefficients_of(tile, &entries, c);
     struct stepped_channels stepped = {tile, entries};
-    const uint64_t cycles =
-        cnnvp_stage_take_shared(stage, access, tile, tile->channels, norm->channel_cycles, coefficients_one, &stepped);
+    uint64_t cycles;
+    status = cnnvp_stage_take_shared(
+        stage, access, tile, tile->channels, norm->channel_cycles, &stages_of_coefficients, &stepped, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     const struct cnnvp_stage_work work = {"coefficients", STAT_busy_cycles, STAT_channels, cycles, tile->channels};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;
@@ -122,32 +129,95 @@ struct stepped_values {
     struct partial partials[64]; /* by set */
 };
 
-static void forward_one(void *context, uint32_t image, uint64_t index)
+static const struct cnnvp_norm *norm_of(const struct stepped_values *stepped, uint64_t index)
 {
-    const struct stepped_values *stepped = context;
-    const struct cnnvp_tile *tile = stepped->tile;
-    const struct cnnvp_norm *norm = (const struct cnnvp_norm *)stepped->entries->norms + index / tile->plane;
-    float *value = plane_of(tile, image, 0) + index;
-    const float product = *value * norm->scale;
-    *value = product + norm->offset;
+    return (const struct cnnvp_norm *)stepped->entries->norms + index / stepped->tile->plane;
 }
 
-static void backward_one(void *context, uint32_t image, uint64_t index)
+static const struct cnnvp_extremes *extremes_of(const struct stepped_values *stepped, uint64_t index)
+{
+    return (const struct cnnvp_extremes *)stepped->entries->extremes + index / stepped->tile->plane;
+}
+
+/* A value's number in its channel, through the batch. */
+static uint64_t number_of(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+{
+    return tile->first_value + image * tile->map + index % tile->plane;
+}
+
+/* Stages of all: the value; backward with the input of forward beside it. */
+static void fetch(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct stepped_values *stepped = context;
     const struct cnnvp_tile *tile = stepped->tile;
-    const struct cnnvp_norm *norm = (const struct cnnvp_norm *)stepped->entries->norms + index / tile->plane;
-    const struct cnnvp_extremes *at = (const struct cnnvp_extremes *)stepped->entries->extremes + index / tile->plane;
-    const uint64_t number = tile->first_value + image * tile->map + index % tile->plane;
-    float *value = plane_of(tile, image, 0) + index;
-    const float of_error = *value * norm->dy_scale;
-    const float of_value = tile->inputs[image * tile->inputs_image_stride + index] * norm->x_scale;
-    const float both = of_error + of_value;
-    *value = both + norm->dy_offset;
+    value->a = plane_of(tile, image, 0)[index];
+    if (tile->kind == CNNVP_TILE_BACKWARD)
+        value->b = tile->inputs[image * tile->inputs_image_stride + index];
+}
+
+/* Forward: multiply; add. */
+static void multiply(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    (void)image;
+    value->a = value->a * norm_of(context, index)->scale;
+}
+
+static void add(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped_values *stepped = context;
+    plane_of(stepped->tile, image, 0)[index] = value->a + norm_of(stepped, index)->offset;
+}
+
+static const struct cnnvp_stages stages_forward = {3, {fetch, multiply, add}};
+
+/* Backward: both products; their sum; offset, and the terms of the extremes. */
+static void multiply_both(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct cnnvp_norm *norm = norm_of(context, index);
+    (void)image;
+    value->a = value->a * norm->dy_scale;
+    value->b = value->b * norm->x_scale;
+}
+
+static void add_both(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    (void)context;
+    (void)image;
+    (void)index;
+    value->a = value->a + value->b;
+}
+
+static void add_terms(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped_values *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    const struct cnnvp_norm *norm = norm_of(stepped, index);
+    const struct cnnvp_extremes *at = extremes_of(stepped, index);
+    const uint64_t number = number_of(tile, image, index);
+    float error = value->a + norm->dy_offset;
     if (norm->extreme != 0.0f && number == at->max_at)
-        *value += norm->extreme;
+        error += norm->extreme;
     if (norm->extreme != 0.0f && number == at->min_at)
-        *value -= norm->extreme;
+        error -= norm->extreme;
+    plane_of(tile, image, 0)[index] = error;
+}
+
+static const struct cnnvp_stages stages_backward = {4, {fetch, multiply_both, add_both, add_terms}};
+
+/* Reduction: the distance from the mean; its product with the error; both into one of eight parts, at a plane's end all
+ * of them. */
+static void subtract_mean(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    (void)image;
+    value->wide = (double)value->b - norm_of(context, index)->mean;
+}
+
+static void multiply_distance(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    (void)context;
+    (void)image;
+    (void)index;
+    value->wide = (double)value->a * value->wide;
 }
 
 static double all_parts(const double *part)
@@ -157,35 +227,35 @@ static double all_parts(const double *part)
     return even + odd;
 }
 
-static void reduce_one(void *context, uint32_t image, uint64_t index)
+static void add_parts(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     struct stepped_values *stepped = context;
     const struct cnnvp_tile *tile = stepped->tile;
     struct cnnvp_norm *norm = (struct cnnvp_norm *)stepped->entries->norms + index / tile->plane;
-    const struct cnnvp_extremes *at = (const struct cnnvp_extremes *)stepped->entries->extremes + index / tile->plane;
+    const struct cnnvp_extremes *at = extremes_of(stepped, index);
     struct partial *partial = &stepped->partials[image % tile->sets];
     const uint64_t i = index % tile->plane;
-    const uint64_t number = tile->first_value + image * tile->map + i;
-    const float error = plane_of(tile, image, 0)[index];
-    const double distance = (double)tile->inputs[image * tile->inputs_image_stride + index] - norm->mean;
+    const uint64_t number = number_of(tile, image, index);
     if (i == 0)
         *partial = (struct partial){{0}, {0}};
-    partial->errors[i % 8u] += (double)error;
-    partial->products[i % 8u] += (double)error * distance;
-    norm->dy_at_min = number == at->min_at ? error : norm->dy_at_min;
-    norm->dy_at_max = number == at->max_at ? error : norm->dy_at_max;
+    partial->errors[i % 8u] += (double)value->a;
+    partial->products[i % 8u] += value->wide;
+    norm->dy_at_min = number == at->min_at ? value->a : norm->dy_at_min;
+    norm->dy_at_max = number == at->max_at ? value->a : norm->dy_at_max;
     if (i + 1u < tile->plane)
         return;
     norm->dbeta += all_parts(partial->errors);
     norm->dgamma += all_parts(partial->products);
 }
 
+static const struct cnnvp_stages stages_reduce = {4, {fetch, subtract_mean, multiply_distance, add_parts}};
+
 static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const bool back = tile->kind == CNNVP_TILE_BACKWARD;
     const bool reduce = back && (tile->flags & CNNVP_TILE_REDUCE) != 0;
     struct entries entries = {0};
-    const int status = borrow_entries(
+    int status = borrow_entries(
         stage, access, tile, reduce, back, false, cnnvp_tile_beats(tile, tile->channels * tile->plane), &entries);
     if (status != CNNVP_OK)
         return status;
@@ -197,12 +267,11 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
     }
     const uint64_t values = tile->channels * tile->plane;
     struct stepped_values stepped = {.tile = tile, .entries = &entries};
-    const uint64_t cycles = cnnvp_stage_take(
-        stage, access, tile, values, 1u,
-        reduce ? reduce_one
-        : back ? backward_one
-               : forward_one,
-        &stepped);
+    const struct cnnvp_stages *stages = reduce ? &stages_reduce : back ? &stages_backward : &stages_forward;
+    uint64_t cycles;
+    status = cnnvp_stage_take(stage, access, tile, values, 1u, stages, &stepped, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     const struct cnnvp_stage_work work = {
         reduce ? "reduce"
         : back ? "backward"

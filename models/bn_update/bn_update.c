@@ -21,24 +21,54 @@ struct stepped {
     struct cnnvp_norm *norms;
 };
 
-/* Gamma and beta in turn. */
-static void update_one(void *context, uint32_t image, uint64_t index)
+/* Gamma and beta in turn. Stages as those of `update`. */
+static float *velocity_of(const struct stepped *stepped, uint64_t index)
+{
+    struct cnnvp_norm *norm = &stepped->norms[index / 2u];
+    return index % 2u == 0 ? &norm->gamma_velocity : &norm->beta_velocity;
+}
+
+static float *value_of(const struct stepped *stepped, uint64_t index)
+{
+    struct cnnvp_norm *norm = &stepped->norms[index / 2u];
+    return index % 2u == 0 ? &norm->gamma : &norm->beta;
+}
+
+static void keep(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct stepped *stepped = context;
-    const struct cnnvp_tile *tile = stepped->tile;
-    struct cnnvp_norm *norm = &stepped->norms[index / 2u];
-    float *value = index % 2u == 0 ? &norm->gamma : &norm->beta;
-    float *velocity = index % 2u == 0 ? &norm->gamma_velocity : &norm->beta_velocity;
-    float step = (float)(index % 2u == 0 ? norm->dgamma : norm->dbeta);
+    const struct cnnvp_norm *norm = &stepped->norms[index / 2u];
+    const bool momentum = (stepped->tile->flags & CNNVP_TILE_MOMENTUM) != 0;
     (void)image;
-    if ((tile->flags & CNNVP_TILE_MOMENTUM) != 0) {
-        const float kept = tile->momentum * *velocity;
-        step = kept + step;
-        *velocity = step;
-    }
-    const float change = tile->rate * step;
-    *value -= change;
+    value->a = (float)(index % 2u == 0 ? norm->dgamma : norm->dbeta);
+    value->b = momentum ? stepped->tile->momentum * *velocity_of(stepped, index) : 0.0f;
 }
+
+static void accelerate(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    (void)image;
+    if ((stepped->tile->flags & CNNVP_TILE_MOMENTUM) == 0)
+        return;
+    value->a = value->b + value->a;
+    *velocity_of(stepped, index) = value->a;
+}
+
+static void scale(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    (void)image;
+    value->b = *value_of(stepped, index);
+    value->c = stepped->tile->rate * value->a;
+}
+
+static void subtract(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    (void)image;
+    *value_of(context, index) = value->b - value->c;
+}
+
+static const struct cnnvp_stages stages = {4, {keep, accelerate, scale, subtract}};
 
 static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
@@ -61,10 +91,13 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
         for (uint32_t c = 0; c < tile->channels; ++c)
             cnnvp_bn_update_entry(tile->rate, tile->momentum, momentum, (struct cnnvp_norm *)entries + c);
     struct stepped stepped = {tile, entries};
+    uint64_t cycles;
+    status =
+        cnnvp_stage_take_shared(stage, access, tile, 2u * (uint64_t)tile->channels, 1u, &stages, &stepped, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     const struct cnnvp_stage_work work = {
-        "BN update", STAT_busy_cycles, STAT_values,
-        cnnvp_stage_take_shared(stage, access, tile, 2u * (uint64_t)tile->channels, 1u, update_one, &stepped),
-        (momentum ? 4u : 2u) * (uint64_t)tile->channels};
+        "BN update", STAT_busy_cycles, STAT_values, cycles, (momentum ? 4u : 2u) * (uint64_t)tile->channels};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_channels, tile->channels);
     return CNNVP_OK;

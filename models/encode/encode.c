@@ -108,19 +108,38 @@ static void put_results(const struct cnnvp_tile *tile, uint64_t plane)
         memcpy((char *)tile->results + n * tile->results_image_stride * bytes, from + n * size, (size_t)size);
 }
 
-static void put_one(void *context, uint32_t image, uint64_t index)
+static uint64_t plane_of(const struct cnnvp_tile *tile)
+{
+    return tile->kind == CNNVP_TILE_FORWARD ? cnnvp_tile_pooled(tile) : tile->plane;
+}
+
+/* Stages: the value; its place in the packed tile. */
+static void fetch(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct cnnvp_tile *tile = context;
-    const uint64_t plane = tile->kind == CNNVP_TILE_FORWARD ? cnnvp_tile_pooled(tile) : tile->plane;
-    const uint64_t from = (uint64_t)image * tile->channels * plane + index;
+    const uint64_t from = (uint64_t)image * tile->channels * plane_of(tile) + index;
+    if ((tile->flags & CNNVP_TILE_FLOAT) != 0)
+        value->a = tile->values[from];
+    else if (tile->mantissa_bits > 8u)
+        value->number = ((const int32_t *)tile->mantissas)[from];
+    else
+        value->number = ((const int8_t *)tile->mantissas)[from];
+}
+
+static void put(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct cnnvp_tile *tile = context;
     const uint64_t to = image * tile->results_image_stride + index;
     if ((tile->flags & CNNVP_TILE_FLOAT) != 0)
-        ((float *)tile->results)[to] = tile->values[from];
+        ((float *)tile->results)[to] = value->a;
     else if (tile->mantissa_bits > 8u)
-        ((int32_t *)tile->results)[to] = ((const int32_t *)tile->mantissas)[from];
+        ((int32_t *)tile->results)[to] = value->number;
     else
-        ((int8_t *)tile->results)[to] = ((const int8_t *)tile->mantissas)[from];
+        ((int8_t *)tile->results)[to] = (int8_t)value->number;
 }
+
+static const struct cnnvp_stages packing = {2, {fetch, put}};
+static const struct cnnvp_stages unpacking = {0, {NULL}};
 
 static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
@@ -145,7 +164,10 @@ static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
     const uint64_t values = tile->channels * plane;
     /* One row in the trace: matrices come in while mantissas of the same tile go out. */
     const bool packs_later = unpack && (tile->flags & (CNNVP_TILE_REDUCE | CNNVP_TILE_MEASURE)) == 0;
-    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u, unpack ? NULL : put_one, tile);
+    uint64_t cycles;
+    status = cnnvp_stage_take(stage, access, tile, values, 1u, unpack ? &unpacking : &packing, tile, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     const struct cnnvp_stage_work work = {
         packs_later ? NULL
         : unpack    ? "unpack"

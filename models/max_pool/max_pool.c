@@ -45,14 +45,20 @@ struct stepped {
     struct window *windows; /* [images][channels][pooled] */
 };
 
-/* A value meets every window that it lies in, the first one of a window begins it. */
-static void compare_one(void *context, uint32_t image, uint64_t index)
+/* Stages: the value; its comparison with every window that it lies in, the first one of a window begins it. */
+static void fetch(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct cnnvp_tile *tile = ((const struct stepped *)context)->tile;
+    const uint64_t at = (uint64_t)image * tile->channels * tile->plane + index;
+    value->number =
+        tile->mantissa_bits > 8u ? ((const int32_t *)tile->mantissas)[at] : ((const int8_t *)tile->mantissas)[at];
+}
+
+static void compare(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct stepped *stepped = context;
     const struct cnnvp_tile *tile = stepped->tile;
     const uint64_t at = (uint64_t)image * tile->channels * tile->plane + index;
-    const int32_t value =
-        tile->mantissa_bits > 8u ? ((const int32_t *)tile->mantissas)[at] : ((const int8_t *)tile->mantissas)[at];
     const uint32_t y = (uint32_t)(index % tile->plane / tile->width);
     const uint32_t x = (uint32_t)(index % tile->plane % tile->width);
     struct window *windows = stepped->windows + at / tile->plane * cnnvp_tile_pooled(tile);
@@ -61,10 +67,12 @@ static void compare_one(void *context, uint32_t image, uint64_t index)
             const uint32_t ky = y - oy * tile->sy;
             const uint32_t kx = x - ox * tile->sx;
             struct window *window = &windows[(uint64_t)oy * tile->pooled_width + ox];
-            if (ky < tile->ky && kx < tile->kx && ((ky == 0 && kx == 0) || value > window->best))
-                *window = (struct window){value, ky * tile->kx + kx};
+            if (ky < tile->ky && kx < tile->kx && ((ky == 0 && kx == 0) || value->number > window->best))
+                *window = (struct window){value->number, ky * tile->kx + kx};
         }
 }
+
+static const struct cnnvp_stages stages = {2, {fetch, compare}};
 
 static void put_bits(uint8_t *packed, uint64_t first, uint32_t bits, uint32_t value)
 {
@@ -103,11 +111,12 @@ static int step_tile(const struct cnnvp_stage *stage, const struct cnnvp_access 
         if (stepped.windows == NULL)
             return CNNVP_E_NOMEM;
     }
-    *cycles = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, compare_one, &stepped);
-    if (stepped.windows != NULL)
+    const int status =
+        cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, &stages, &stepped, cycles);
+    if (status == CNNVP_OK && stepped.windows != NULL)
         put_windows(&stepped, positions);
     free(stepped.windows);
-    return CNNVP_OK;
+    return status;
 }
 
 static int work_on(struct cnnvp_pool_ids *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)

@@ -64,30 +64,45 @@ static bool has_stray(const struct stepped *stepped, uint64_t plane)
     return false;
 }
 
-/* A place of the plane gathers the errors of those windows that had their maximum there. */
-static void restore_one(void *context, uint32_t image, uint64_t index)
+/* Stages: whether the plane's positions are good; the errors of those windows that had their maximum in the place; the
+ * place. */
+static void check(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    bool *drops = &stepped->drops[image % tile->sets];
+    if (index % tile->plane == 0) {
+        *drops = has_stray(stepped, (uint64_t)image * tile->channels + index / tile->plane);
+        stepped->stray |= *drops;
+    }
+    value->number = *drops;
+}
+
+static void gather(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
     const struct cnnvp_tile *tile = stepped->tile;
     const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
     const uint32_t y = (uint32_t)(index % tile->plane / tile->width);
     const uint32_t x = (uint32_t)(index % tile->plane % tile->width);
-    bool *drops = &stepped->drops[image % tile->sets];
-    float sum = 0.0f;
-    if (index % tile->plane == 0) {
-        *drops = has_stray(stepped, plane);
-        stepped->stray |= *drops;
-    }
-    for (uint32_t oy = 0; !*drops && oy < tile->pooled_height && oy * tile->sy <= y; ++oy)
+    value->a = 0.0f;
+    for (uint32_t oy = 0; !value->number && oy < tile->pooled_height && oy * tile->sy <= y; ++oy)
         for (uint32_t ox = 0; ox < tile->pooled_width && ox * tile->sx <= x; ++ox) {
             const uint32_t ky = y - oy * tile->sy;
             const uint32_t kx = x - ox * tile->sx;
             const uint64_t o = (uint64_t)oy * tile->pooled_width + ox;
             if (ky < tile->ky && kx < tile->kx && position_at(stepped, plane, o) == ky * tile->kx + kx)
-                sum += tile->errors[plane * cnnvp_tile_pooled(tile) + o];
+                value->a += tile->errors[plane * cnnvp_tile_pooled(tile) + o];
         }
-    tile->values[plane * tile->plane + index % tile->plane] = sum;
 }
+
+static void put(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    stepped->tile->values[(uint64_t)image * stepped->tile->channels * stepped->tile->plane + index] = value->a;
+}
+
+static const struct cnnvp_stages stages = {3, {check, gather, put}};
 
 static int work_on(struct cnnvp_pool_ids *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
@@ -109,8 +124,10 @@ static int work_on(struct cnnvp_pool_ids *pool, const struct cnnvp_access *acces
     if (status != CNNVP_OK)
         return status;
     struct stepped stepped = {.tile = tile, .positions = positions};
-    const uint64_t cycles =
-        cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, restore_one, &stepped);
+    uint64_t cycles;
+    status = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, &stages, &stepped, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     const bool stray = cnnvp_stage_computes_fast(stage, access, tile) ? !restore(pool, tile, positions) : stepped.stray;
     if (stray) {
         cnnvp_stage_count(stage, access, STAT_stray_positions, 1u);

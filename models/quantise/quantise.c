@@ -43,20 +43,27 @@ struct search {
     struct cnnvp_bfp_counts counts;
 };
 
-/* Entry c; the last one of a tensor brings its exponent. */
-static void find_exponent(void *context, uint32_t image, uint64_t c)
+/* Stages: entry c's largest magnitude; the largest so far, and the exponent: the last entry of a tensor brings it. */
+static void find_extreme(void *context, uint32_t image, uint64_t c, struct cnnvp_step_value *value)
+{
+    const struct search *search = context;
+    (void)image;
+    value->a = extreme_of(search->tile, &search->extremes[c], search->norms != NULL ? &search->norms[c] : NULL);
+}
+
+static void find_exponent(void *context, uint32_t image, uint64_t c, struct cnnvp_step_value *value)
 {
     struct search *search = context;
     const struct cnnvp_tile *tile = search->tile;
-    const bool each = (tile->flags & CNNVP_TILE_EACH) != 0;
-    const float extreme = extreme_of(tile, &search->extremes[c], search->norms != NULL ? &search->norms[c] : NULL);
     (void)image;
-    search->largest = extreme > search->largest ? extreme : search->largest;
-    if (each)
-        tile->exponents_out[c] = cnnvp_bfp_exponent(extreme, &search->counts);
+    search->largest = value->a > search->largest ? value->a : search->largest;
+    if ((tile->flags & CNNVP_TILE_EACH) != 0)
+        tile->exponents_out[c] = cnnvp_bfp_exponent(value->a, &search->counts);
     else if (c + 1u == tile->channels)
         tile->exponents_out[0] = cnnvp_bfp_exponent(search->largest, &search->counts);
 }
+
+static const struct cnnvp_stages stages_of_exponents = {2, {find_extreme, find_exponent}};
 
 static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
@@ -71,9 +78,14 @@ static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_ac
     if (status != CNNVP_OK)
         return status;
     struct search search = {.tile = tile, .extremes = extremes, .norms = norms};
-    cycles = cnnvp_stage_take_shared(stage, access, tile, tile->channels, 1u, find_exponent, &search);
-    for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c)
-        find_exponent(&search, 0, c);
+    status = cnnvp_stage_take_shared(stage, access, tile, tile->channels, 1u, &stages_of_exponents, &search, &cycles);
+    if (status != CNNVP_OK)
+        return status;
+    for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c) {
+        struct cnnvp_step_value value;
+        find_extreme(&search, 0, c, &value);
+        find_exponent(&search, 0, c, &value);
+    }
     count_events(stage, access, &search.counts);
     const struct cnnvp_stage_work work = {"exponents", STAT_busy_cycles, STAT_extremes, cycles, 2u * tile->channels};
     cnnvp_stage_charge(stage, access, tile, &work);
@@ -90,27 +102,43 @@ struct stepped {
     int64_t remainders[64]; /* by set */
 };
 
-static void quantise_one(void *context, uint32_t image, uint64_t index)
+/* Stages: the exponent's place; the mantissa, with what it leaves to the next one; into the matrix. */
+static void fetch(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    value->a = tile->values[(uint64_t)image * tile->channels * tile->plane + index];
+    value->number = tile->exponents[(uint64_t)image * tile->exponent_image_stride +
+                                    index / tile->plane * tile->exponent_channel_stride];
+}
+
+static void round_value(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     struct stepped *stepped = context;
     const struct cnnvp_tile *tile = stepped->tile;
-    const uint64_t at = (uint64_t)image * tile->channels * tile->plane + index;
-    const int8_t exponent = tile->exponents[(uint64_t)image * tile->exponent_image_stride +
-                                            index / tile->plane * tile->exponent_channel_stride];
+    const int8_t exponent = (int8_t)value->number;
     int64_t *remainder = &stepped->remainders[image % tile->sets];
-    int32_t mantissa;
     if (index % tile->plane == 0)
         *remainder = 0;
     if (stepped->format.rounding == CNNVP_BFP_ROUNDING_CARRIED)
-        mantissa = cnnvp_bfp_carry_one(&stepped->format, exponent, tile->values[at], remainder, &stepped->counts);
+        value->number = cnnvp_bfp_carry_one(&stepped->format, exponent, value->a, remainder, &stepped->counts);
     else
-        cnnvp_bfp_quantise_wide(&stepped->format, exponent, tile->first + image * tile->image_stride + index,
-                                &tile->values[at], 1u, &mantissa, &stepped->counts);
-    if (tile->mantissa_bits > 8u)
-        ((int32_t *)tile->mantissas)[at] = mantissa;
-    else
-        ((int8_t *)tile->mantissas)[at] = (int8_t)mantissa;
+        cnnvp_bfp_quantise_wide(&stepped->format, exponent, tile->first + image * tile->image_stride + index, &value->a,
+                                1u, &value->number, &stepped->counts);
 }
+
+static void put(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    const uint64_t at = (uint64_t)image * tile->channels * tile->plane + index;
+    if (tile->mantissa_bits > 8u)
+        ((int32_t *)tile->mantissas)[at] = value->number;
+    else
+        ((int8_t *)tile->mantissas)[at] = (int8_t)value->number;
+}
+
+static const struct cnnvp_stages stages_of_values = {3, {fetch, round_value, put}};
 
 static void quantise_plane(const struct cnnvp_tile *tile, const struct cnnvp_bfp_format *format, int8_t exponent,
                            uint64_t index, uint64_t at, struct cnnvp_bfp_counts *counts)
@@ -139,16 +167,20 @@ static void quantise(const struct cnnvp_tile *tile, struct cnnvp_bfp_counts *cou
         }
 }
 
-static void work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
+static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const uint64_t values = tile->channels * tile->plane;
     struct stepped stepped = {.tile = tile, .format = {tile->mantissa_bits, tile->rounding, tile->seed}};
-    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u, quantise_one, &stepped);
+    uint64_t cycles;
+    const int status = cnnvp_stage_take(stage, access, tile, values, 1u, &stages_of_values, &stepped, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     if (cnnvp_stage_computes_fast(stage, access, tile))
         quantise(tile, &stepped.counts);
     count_events(stage, access, &stepped.counts);
     const struct cnnvp_stage_work work = {"quantise", STAT_busy_cycles, STAT_values, cycles, tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
+    return CNNVP_OK;
 }
 
 static int measure(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile,
@@ -166,7 +198,7 @@ static int quantise_access(void *self, uint32_t port, struct cnnvp_access *acces
     const struct cnnvp_stage *stage = self;
     struct cnnvp_tile *tile;
     (void)port;
-    const int status = cnnvp_stage_tile(access, &tile);
+    int status = cnnvp_stage_tile(access, &tile);
     if (status != CNNVP_OK)
         return status;
     if (tile->kind == CNNVP_TILE_EXPONENTS)
@@ -178,7 +210,9 @@ static int quantise_access(void *self, uint32_t port, struct cnnvp_access *acces
     if ((tile->flags & CNNVP_TILE_MEASURE) != 0)
         return measure(stage, access, tile, words);
     if ((tile->flags & CNNVP_TILE_FLOAT) == 0)
-        work_on(stage, access, tile);
+        status = work_on(stage, access, tile);
+    if (status != CNNVP_OK)
+        return status;
     const bool wide = (tile->flags & CNNVP_TILE_FLOAT) != 0 || tile->mantissa_bits > 8u;
     return cnnvp_stage_pass(stage, access, PORT_next, tile, words, wide ? 4u : 1u);
 }

@@ -25,22 +25,30 @@ struct stepped {
     uint8_t *matrix;
 };
 
-static void activate_one(void *context, uint32_t image, uint64_t index)
+/* Stages: the comparison with 0; the value, or 0, and its bit. */
+static void compare(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    value->a = stepped->tile->values[(uint64_t)image * stepped->tile->channels * stepped->tile->plane + index];
+    value->number = value->a > 0.0f;
+}
+
+static void choose(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct stepped *stepped = context;
     const struct cnnvp_tile *tile = stepped->tile;
-    float *x = tile->values + (uint64_t)image * tile->channels * tile->plane + index;
     const uint64_t bit = index % tile->plane;
-    const bool positive = *x > 0.0f;
     if (stepped->matrix != NULL) {
         const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
         uint8_t *plane = stepped->matrix + ((uint64_t)image * tile->channels + index / tile->plane) * bytes;
         if (bit == 0)
             memset(plane, 0, (size_t)bytes);
-        plane[bit / 8u] = (uint8_t)(plane[bit / 8u] | (unsigned)positive << bit % 8u);
+        plane[bit / 8u] = (uint8_t)(plane[bit / 8u] | (unsigned)value->number << bit % 8u);
     }
-    *x = positive ? *x : 0.0f;
+    tile->values[(uint64_t)image * tile->channels * tile->plane + index] = value->number ? value->a : 0.0f;
 }
+
+static const struct cnnvp_stages stages = {2, {compare, choose}};
 
 static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
@@ -55,14 +63,16 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
         cnnvp_stage_streams(tile)};
     const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
     void *matrix = NULL;
-    const int status = keep ? cnnvp_stage_borrow(stage, access, &piece, &matrix) : CNNVP_OK;
+    uint64_t cycles;
+    int status = keep ? cnnvp_stage_borrow(stage, access, &piece, &matrix) : CNNVP_OK;
     if (status != CNNVP_OK)
         return status;
     if (cnnvp_stage_computes_fast(stage, access, tile))
         activate(tile, matrix);
     struct stepped stepped = {tile, matrix};
-    const uint64_t cycles =
-        cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, activate_one, &stepped);
+    status = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, &stages, &stepped, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     const struct cnnvp_stage_work work = {"ReLU", STAT_busy_cycles, STAT_values, cycles, planes * tile->plane};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;

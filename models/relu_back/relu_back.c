@@ -18,16 +18,25 @@ struct stepped {
     const uint8_t *matrix;
 };
 
-static void pass_one(void *context, uint32_t image, uint64_t index)
+/* Stages: the value's bit; the error, or 0. */
+static void look_up(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct stepped *stepped = context;
     const struct cnnvp_tile *tile = stepped->tile;
     const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
     const uint64_t bit = index % tile->plane;
-    const uint8_t byte = stepped->matrix[plane * cnnvp_tile_packed(tile->plane, 1u) + bit / 8u];
-    if (((unsigned)byte & 1u << bit % 8u) == 0)
-        tile->values[plane * tile->plane + bit] = 0.0f;
+    value->number = stepped->matrix[plane * cnnvp_tile_packed(tile->plane, 1u) + bit / 8u] >> bit % 8u & 1;
+    value->a = tile->values[plane * tile->plane + bit];
 }
+
+static void pass(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    stepped->tile->values[(uint64_t)image * stepped->tile->channels * stepped->tile->plane + index] =
+        value->number ? value->a : 0.0f;
+}
+
+static const struct cnnvp_stages stages = {2, {look_up, pass}};
 
 static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
@@ -42,14 +51,17 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
         cnnvp_tile_beats(tile, tile->channels * tile->plane),
         cnnvp_stage_streams(tile)};
     void *matrix;
-    const int status = cnnvp_stage_borrow(stage, access, &piece, &matrix);
+    uint64_t cycles;
+    int status = cnnvp_stage_borrow(stage, access, &piece, &matrix);
     if (status != CNNVP_OK)
         return status;
     if (cnnvp_stage_computes_fast(stage, access, tile))
         for (uint64_t p = 0; p < planes; ++p)
             cnnvp_relu_backward((const uint8_t *)matrix + p * bytes, tile->plane, tile->values + p * tile->plane);
     struct stepped stepped = {tile, matrix};
-    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, pass_one, &stepped);
+    status = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, &stages, &stepped, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     const struct cnnvp_stage_work work = {"ReLU back", STAT_busy_cycles, STAT_values, cycles, planes * tile->plane};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;

@@ -51,12 +51,15 @@ static void classify_image(struct work *work, uint32_t n)
 }
 
 /* An image is classified when its last value has come: every probability needs all exponentials. */
-static void classify_one(void *context, uint32_t image, uint64_t index)
+static void classify_one(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     struct work *work = context;
+    (void)value;
     if (index + 1u == work->tile->channels)
         classify_image(work, image);
 }
+
+static const struct cnnvp_stages stages = {1, {classify_one}};
 
 static bool labels_are_classes(const struct cnnvp_tile *tile)
 {
@@ -106,7 +109,10 @@ static int softmax_access(void *self, uint32_t port, struct cnnvp_access *access
     if (status != CNNVP_OK)
         return status;
     struct work images = {tile, records, 0};
-    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, tile->channels, interval, classify_one, &images);
+    uint64_t cycles;
+    status = cnnvp_stage_take(stage, access, tile, tile->channels, interval, &stages, &images, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     for (uint32_t n = 0; cnnvp_stage_computes_fast(stage, access, tile) && n < tile->images; ++n)
         classify_image(&images, n);
     cnnvp_stage_count(stage, access, STAT_nonfinite, images.nonfinite);

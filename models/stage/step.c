@@ -1,32 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values through a pipeline, clock by clock. See step.h. */
+/* Values through a block's pipeline, clock by clock. See step.h. */
 #include "step.h"
 
-#include <assert.h>
-
-/* As blocks limit their pipelines. */
-enum { REGISTERS = 64 };
+#include <stdlib.h>
 
 /* What a row of registers holds: the values that all sets have taken in one clock. */
 struct beat {
     bool valid;
-    uint32_t image; /* of the first set */
-    uint64_t index; /* of the first lane */
+    uint32_t image;                  /* of the first set */
+    uint64_t index;                  /* of the first lane */
+    struct cnnvp_step_value *values; /* [sets][lanes], NULL where only time passes */
 };
 
-static void leave(const struct cnnvp_step *step, const struct beat *beat)
+/* Registers of the pipeline and, in front of them, the entrance. They turn, beats stand still. */
+struct pipeline {
+    const struct cnnvp_step *step;
+    struct beat *beats;
+    uint64_t places; /* registers and the entrance */
+    uint64_t entrance;
+};
+
+static struct beat *beat_at(const struct pipeline *pipeline, uint64_t place)
 {
-    if (!beat->valid || step->leave == NULL)
-        return;
-    for (uint32_t s = 0; s < step->sets && beat->image + s < step->images; ++s)
-        for (uint32_t l = 0; l < step->lanes && beat->index + l < step->values; ++l)
-            step->leave(step->context, beat->image + s, beat->index + l);
+    return &pipeline->beats[(pipeline->entrance + pipeline->places - place) % pipeline->places];
 }
 
-/* What comes behind a beat; not valid behind the last. */
+/* Where stage s works: the first at the entrance, the last where values leave, the others evenly between. */
+static uint64_t place_of(const struct pipeline *pipeline, uint32_t stage)
+{
+    const uint64_t last = pipeline->places - 1u;
+    return pipeline->step->stage_count < 2u ? last : stage * last / (pipeline->step->stage_count - 1u);
+}
+
+static void work(const struct pipeline *pipeline, uint32_t stage, const struct beat *beat)
+{
+    const struct cnnvp_step *step = pipeline->step;
+    for (uint32_t s = 0; s < step->sets && beat->image + s < step->images; ++s)
+        for (uint32_t l = 0; l < step->lanes && beat->index + l < step->values; ++l)
+            step->stages[stage](step->context, beat->image + s, beat->index + l, &beat->values[s * step->lanes + l]);
+}
+
+/* One clock: every stage works on the values that are in its place. The last one first, as its values came first. */
+static void clock_stages(const struct pipeline *pipeline)
+{
+    const struct cnnvp_step *step = pipeline->step;
+    for (uint32_t place = (uint32_t)pipeline->places; place-- != 0;) {
+        const struct beat *beat = beat_at(pipeline, place);
+        for (uint32_t stage = 0; stage < step->stage_count && beat->valid; ++stage)
+            if (place_of(pipeline, stage) == place)
+                work(pipeline, stage, beat);
+    }
+}
+
+/* What comes after a beat; not valid after the last. */
 static struct beat next(const struct cnnvp_step *step, const struct beat *beat)
 {
-    struct beat following = {true, beat->image, beat->index + step->lanes};
+    struct beat following = {true, beat->image, beat->index + step->lanes, NULL};
     if (following.index >= step->values) {
         following.index = 0;
         following.image += step->sets;
@@ -35,63 +64,79 @@ static struct beat next(const struct cnnvp_step *step, const struct beat *beat)
     return following;
 }
 
-uint64_t cnnvp_step(const struct cnnvp_step *step)
+static uint64_t run(struct pipeline *pipeline)
 {
-    struct beat registers[REGISTERS] = {{false, 0, 0}};
-    struct beat waiting = {step->images != 0 && step->values != 0, 0, 0};
+    const struct cnnvp_step *step = pipeline->step;
+    struct beat waiting = {step->images != 0 && step->values != 0, 0, 0, NULL};
     uint64_t inside = 0; /* beats in the registers */
     uint64_t clock = 0;
     uint64_t taken = 0; /* clocks that the waiting beat has been worked on at the entrance */
-    uint64_t place = 0; /* the register that is the last one in this clock: they turn, beats stand still */
-    assert(step->pipeline <= REGISTERS);
     while (waiting.valid || inside != 0) {
-        struct beat entering = {false, 0, 0};
-        if (waiting.valid && ++taken == step->interval) {
-            entering = waiting;
+        struct beat *entering = beat_at(pipeline, 0);
+        entering->valid = waiting.valid && ++taken == step->interval;
+        if (entering->valid) {
+            entering->image = waiting.image;
+            entering->index = waiting.index;
             waiting = next(step, &waiting);
             taken = 0;
+            ++inside;
         }
-        if (step->pipeline == 0) {
-            leave(step, &entering);
-        } else {
-            leave(step, &registers[place]);
-            inside -= registers[place].valid;
-            inside += entering.valid;
-            registers[place] = entering;
-            place = (place + 1u) % step->pipeline;
-        }
+        clock_stages(pipeline);
+        inside -= beat_at(pipeline, pipeline->places - 1u)->valid;
+        pipeline->entrance = (pipeline->entrance + 1u) % pipeline->places;
         ++clock;
     }
     return clock;
 }
 
-static uint64_t take(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_step *step,
-                     cnnvp_step_fn leave_value, void *context)
+int cnnvp_step(const struct cnnvp_step *step, uint64_t *clocks)
 {
-    step->pipeline = stage->pipeline;
-    step->leave = cnnvp_stage_computes(stage, access) ? leave_value : NULL;
-    step->context = context;
-    return cnnvp_step(step) - stage->pipeline;
+    struct pipeline pipeline = {.step = step, .places = step->pipeline + 1u};
+    const size_t width = step->stage_count != 0 ? (size_t)step->sets * step->lanes : 0;
+    pipeline.beats = calloc(pipeline.places, sizeof *pipeline.beats);
+    struct cnnvp_step_value *values = calloc(pipeline.places * width + 1u, sizeof *values);
+    const bool made = pipeline.beats != NULL && values != NULL;
+    for (uint64_t place = 0; made && place < pipeline.places; ++place)
+        pipeline.beats[place].values = values + place * width;
+    if (made)
+        *clocks = run(&pipeline);
+    free(pipeline.beats);
+    free(values);
+    return made ? CNNVP_OK : CNNVP_E_NOMEM;
 }
 
-uint64_t cnnvp_stage_take(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                          const struct cnnvp_tile *tile, uint64_t values, uint64_t interval, cnnvp_step_fn leave_value,
-                          void *context)
+static int take(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_step *step,
+                const struct cnnvp_stages *stages, void *context, uint64_t *cycles)
+{
+    step->pipeline = stage->pipeline;
+    step->stages = stages->work;
+    step->stage_count = cnnvp_stage_computes(stage, access) ? stages->count : 0;
+    step->context = context;
+    const int status = cnnvp_step(step, cycles);
+    *cycles -= status == CNNVP_OK ? stage->pipeline : 0;
+    return status;
+}
+
+int cnnvp_stage_take(const struct cnnvp_stage *stage, const struct cnnvp_access *access, const struct cnnvp_tile *tile,
+                     uint64_t values, uint64_t interval, const struct cnnvp_stages *stages, void *context,
+                     uint64_t *cycles)
 {
     struct cnnvp_step step = {
         .images = tile->images, .values = values, .sets = tile->sets, .lanes = tile->lanes, .interval = interval};
+    *cycles = cnnvp_tile_beats(tile, values) * interval;
     if (tile->stepped == 0 || cnnvp_stage_asks(access))
-        return cnnvp_tile_beats(tile, values) * interval;
-    return take(stage, access, &step, leave_value, context);
+        return CNNVP_OK;
+    return take(stage, access, &step, stages, context, cycles);
 }
 
-uint64_t cnnvp_stage_take_shared(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                                 const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
-                                 cnnvp_step_fn leave_value, void *context)
+int cnnvp_stage_take_shared(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                            const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
+                            const struct cnnvp_stages *stages, void *context, uint64_t *cycles)
 {
     struct cnnvp_step step = {
         .images = 1u, .values = values, .sets = 1u, .lanes = tile->sets * tile->lanes, .interval = interval};
+    *cycles = cnnvp_tile_shared_beats(tile, values) * interval;
     if (tile->stepped == 0 || cnnvp_stage_asks(access))
-        return cnnvp_tile_shared_beats(tile, values) * interval;
-    return take(stage, access, &step, leave_value, context);
+        return CNNVP_OK;
+    return take(stage, access, &step, stages, context, cycles);
 }

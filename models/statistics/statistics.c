@@ -45,24 +45,32 @@ struct stepped {
     uint64_t units, unit;         /* of an image; values of one */
 };
 
-static void look_at_one(void *context, uint32_t image, uint64_t index)
+/* Stages: the value and whether it counts; the two comparisons. */
+static void fetch(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct stepped *stepped = context;
     const uint64_t u = index / stepped->unit;
     const uint64_t at = stepped->tile->first_value + image * stepped->tile->map + index % stepped->unit;
-    const float value = stepped->tile->values[(uint64_t)image * stepped->units * stepped->unit + index];
-    struct cnnvp_extremes *found = &stepped->found[image * stepped->units + u];
-    if (stepped->apart != NULL && (at == stepped->apart[u].min_at || at == stepped->apart[u].max_at))
-        return;
-    if (value < found->min && value >= -FLT_MAX) {
-        found->min = value;
+    value->a = stepped->tile->values[(uint64_t)image * stepped->units * stepped->unit + index];
+    value->number = stepped->apart == NULL || (at != stepped->apart[u].min_at && at != stepped->apart[u].max_at);
+}
+
+static void compare(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    const uint64_t at = stepped->tile->first_value + image * stepped->tile->map + index % stepped->unit;
+    struct cnnvp_extremes *found = &stepped->found[image * stepped->units + index / stepped->unit];
+    if (value->number && value->a < found->min && value->a >= -FLT_MAX) {
+        found->min = value->a;
         found->min_at = (uint32_t)at;
     }
-    if (value > found->max && value <= FLT_MAX) {
-        found->max = value;
+    if (value->number && value->a > found->max && value->a <= FLT_MAX) {
+        found->max = value->a;
         found->max_at = (uint32_t)at;
     }
 }
+
+static const struct cnnvp_stages stages = {2, {fetch, compare}};
 
 /* What was found, into the entries, in the order of images and channels. */
 static void merge(const struct stepped *stepped, struct cnnvp_extremes *entries)
@@ -104,11 +112,11 @@ static int step_tile(const struct cnnvp_stage *stage, const struct cnnvp_access 
         for (uint64_t i = 0; i < count; ++i)
             stepped.found[i] = (struct cnnvp_extremes){.min = INFINITY, .max = -INFINITY};
     }
-    *cycles = cnnvp_stage_take(stage, access, tile, values, 1u, look_at_one, &stepped);
-    if (stepped.found != NULL)
+    const int status = cnnvp_stage_take(stage, access, tile, values, 1u, &stages, &stepped, cycles);
+    if (status == CNNVP_OK && stepped.found != NULL)
         merge(&stepped, entries);
     free(stepped.found);
-    return CNNVP_OK;
+    return status;
 }
 
 static int take_extremes(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile)

@@ -52,29 +52,55 @@ static const struct cnnvp_sums *entry_of(const struct cnnvp_tile *tile, const st
     return &entries[n * tile->entry_image_stride + c * tile->entry_channel_stride];
 }
 
-static void add_one(void *context, uint32_t image, uint64_t index)
+/* Stages: the value as binary64, or its distance from the mean; the square; one of eight parts; at a plane's end all of
+ * them. */
+static void widen(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct stepped *stepped = context;
     const struct cnnvp_tile *tile = stepped->tile;
-    const uint64_t c = index / tile->plane;
-    const uint64_t i = index % tile->plane;
-    struct plane *plane = &stepped->planes[(uint64_t)image * tile->channels + c];
-    const float value = tile->values[(uint64_t)image * tile->channels * tile->plane + index];
-    const bool finite = value >= -FLT_MAX && value <= FLT_MAX;
-    double term = finite ? (double)value : 0.0;
-    if (tile->kind == CNNVP_TILE_SQUARES) {
-        const double distance = finite ? term - cnnvp_sum_mean(entry_of(tile, stepped->entries, image, c)) : 0.0;
-        term = distance * distance;
-    }
-    plane->parts[i % 8u] += term;
-    plane->finite += finite;
-    plane->nonfinite += !finite;
-    if (i + 1u < tile->plane)
+    value->a = tile->values[(uint64_t)image * tile->channels * tile->plane + index];
+    value->number = value->a >= -FLT_MAX && value->a <= FLT_MAX;
+    value->wide = value->number ? (double)value->a : 0.0;
+    if (tile->kind == CNNVP_TILE_SQUARES && value->number)
+        value->wide -= cnnvp_sum_mean(entry_of(tile, stepped->entries, image, index / tile->plane));
+}
+
+static void square(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    (void)image;
+    (void)index;
+    if (stepped->tile->kind == CNNVP_TILE_SQUARES)
+        value->wide = value->wide * value->wide;
+}
+
+static struct plane *plane_of(const struct stepped *stepped, uint32_t image, uint64_t index)
+{
+    return &stepped->planes[(uint64_t)image * stepped->tile->channels + index / stepped->tile->plane];
+}
+
+static void add(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    struct plane *plane = plane_of(stepped, image, index);
+    plane->parts[index % stepped->tile->plane % 8u] += value->wide;
+    plane->finite += value->number != 0;
+    plane->nonfinite += value->number == 0;
+}
+
+static void fold(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct stepped *stepped = context;
+    struct plane *plane = plane_of(stepped, image, index);
+    (void)value;
+    if (index % stepped->tile->plane + 1u < stepped->tile->plane)
         return;
     const double even = (plane->parts[0] + plane->parts[4]) + (plane->parts[2] + plane->parts[6]);
     const double odd = (plane->parts[1] + plane->parts[5]) + (plane->parts[3] + plane->parts[7]);
     plane->sum = even + odd;
 }
+
+static const struct cnnvp_stages stages = {4, {widen, square, add, fold}};
 
 /* Sums of planes into the entries, in the order of images and channels. Values that were not finite. */
 static uint64_t merge(const struct stepped *stepped, struct cnnvp_sums *entries)
@@ -108,11 +134,12 @@ static int step_tile(const struct cnnvp_stage *stage, const struct cnnvp_access 
         if (stepped.planes == NULL)
             return CNNVP_E_NOMEM;
     }
-    *cycles = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, add_one, &stepped);
-    if (stepped.planes != NULL)
+    const int status =
+        cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, &stages, &stepped, cycles);
+    if (status == CNNVP_OK && stepped.planes != NULL)
         cnnvp_stage_count(stage, access, STAT_nonfinite, merge(&stepped, entries));
     free(stepped.planes);
-    return CNNVP_OK;
+    return status;
 }
 
 static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)

@@ -11,26 +11,49 @@
 #define UNIT_DEF "update/update.def"
 #include "unit/unit_enums.inc"
 
-static void update_one(void *context, uint32_t image, uint64_t index)
+/* Stages: momentum times velocity; the new velocity; its product with the rate; the weight. */
+static void keep(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
 {
     const struct cnnvp_tile *tile = context;
-    float step = tile->errors[index];
     (void)image;
-    if ((tile->flags & CNNVP_TILE_MOMENTUM) != 0) {
-        const float kept = tile->momentum * tile->velocities[index];
-        step = kept + step;
-        tile->velocities[index] = step;
-    }
-    const float change = tile->rate * step;
-    tile->values[index] -= change;
+    value->a = tile->errors[index];
+    value->b = (tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? tile->momentum * tile->velocities[index] : 0.0f;
 }
+
+static void accelerate(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct cnnvp_tile *tile = context;
+    (void)image;
+    if ((tile->flags & CNNVP_TILE_MOMENTUM) == 0)
+        return;
+    value->a = value->b + value->a;
+    tile->velocities[index] = value->a;
+}
+
+static void scale(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct cnnvp_tile *tile = context;
+    (void)image;
+    value->b = tile->values[index];
+    value->c = tile->rate * value->a;
+}
+
+static void subtract(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    const struct cnnvp_tile *tile = context;
+    (void)image;
+    tile->values[index] = value->b - value->c;
+}
+
+static const struct cnnvp_stages stages = {4, {keep, accelerate, scale, subtract}};
 
 static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
     const struct cnnvp_stage *stage = self;
     struct cnnvp_tile *tile;
     (void)port;
-    const int status = cnnvp_stage_tile(access, &tile);
+    uint64_t cycles;
+    int status = cnnvp_stage_tile(access, &tile);
     if (status != CNNVP_OK)
         return status;
     if (tile->kind != CNNVP_TILE_UPDATE)
@@ -40,7 +63,9 @@ static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (cnnvp_stage_computes_fast(stage, access, tile))
         cnnvp_update_values(tile->rate, tile->momentum, tile->errors, values, momentum ? tile->velocities : NULL,
                             tile->values);
-    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u, update_one, tile);
+    status = cnnvp_stage_take(stage, access, tile, values, 1u, &stages, tile, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     const struct cnnvp_stage_work work = {
         "update", STAT_busy_cycles, STAT_values, cycles, (momentum ? 2u : 1u) * values};
     cnnvp_stage_charge(stage, access, tile, &work);
