@@ -21,7 +21,7 @@ run_all() {
     "$1" train "$networks/digits.onnx" -q --dataset "idx:$work/digits/train_images.idx,$work/digits/train_labels.idx" \
         --limit 96 --epochs 1 --lr 0.05 -o trained.onnx --log log.csv --stats trained.json
     "$1" run trained.onnx -q -p trainer -o inferred.npy --stats inferred.json
-    "$1" run "$source/tests/data/zoo/net_alexnet.onnx" -q --schedule depth-first --block 4 -o depth.npy \
+    "$1" run "$first/zoo/networks/net_alexnet.onnx" -q --schedule depth-first --block 4 -o depth.npy \
         --stats depth.json
     sed -i '/"wall_seconds"/d' ./*.json
 }

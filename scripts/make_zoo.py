@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tests/data/zoo again (python3-torch, python3-onnx): small ONNX networks with two images each and what PyTorch
-computes for them in float. Files of a case: NAME.onnx, NAME.in.npy, NAME.out.npy, and
-NAME.out1.npy, ... where it has several outputs.
+"""Makes tests/data/zoo again (python3-torch, python3-onnx), or with --folder its loose files alone: small ONNX networks
+with two images each and what PyTorch computes for them in float. Files of a case: NAME.onnx, NAME.in.npy, NAME.out.npy,
+and NAME.out1.npy, ... where it has several outputs. To add a case to the archives: see zoo_archive.py.
 
 Single operators over their attributes are written node by node, with the operator set that the case names; the expected
 output is torch's function of that meaning. Networks in small are exported by torch.onnx.
 """
 import argparse
 import os
+import tempfile
 
 import numpy
 import onnx
@@ -17,6 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch.nn import functional as F
 
 import onnx_export
+import zoo_archive
 import zoo_empty
 import zoo_forms
 import zoo_larger
@@ -26,7 +28,6 @@ import zoo_shapes
 import zoo_single
 import zoo_symbolic
 
-FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "data", "zoo")
 SEED = 23
 IMAGES = 2
 
@@ -572,10 +573,19 @@ def more_activations(zoo):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", default=FOLDER)
+    parser.add_argument("--folder", help="write loose files there, and no archives")
     folder = parser.parse_args().folder
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+        make(folder)
+        return
+    with tempfile.TemporaryDirectory() as loose:
+        make(loose)
+        zoo_archive.pack(loose)
+
+
+def make(folder):
     onnx_export.deterministic(SEED)
-    os.makedirs(folder, exist_ok=True)
     zoo = Zoo(folder)
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # A PE array that is built outside the tree, with nothing but a C compiler against an installed copy: networks are
 # compiled for it by what it says of itself, run bit-exact, and what it refuses runs on the vector unit.
-# usage: own_array.sh BUILD-FOLDER EXAMPLES-FOLDER NETWORKS-FOLDER DATA-FOLDER
+# usage: own_array.sh BUILD-FOLDER EXAMPLES-FOLDER NETWORKS-FOLDER ZOO-FOLDER
 set -eu
-build=$1 examples=$2 networks=$3 data=$4
+build=$1 examples=$2 networks=$3 zoo=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "own_array.sh: $*" >&2; exit 1; }
@@ -24,7 +24,7 @@ cnnvp=$work/usr/bin/cnnvp
 total() { grep -o "\"$2\": [0-9]*" "$1" | head -n 1 | grep -o '[0-9]*$'; }
 
 # Bit-exact to the built-in array, for arrays of many shapes; each command takes what the planner was told.
-for network in "$networks/lenet5.onnx" "$networks/mixed.onnx" "$data/zoo/net_resnet.onnx" "$data/zoo/net_mobilenetv2.onnx"; do
+for network in "$networks/lenet5.onnx" "$networks/mixed.onnx" "$zoo/net_resnet.onnx" "$zoo/net_mobilenetv2.onnx"; do
     [ -e "$network" ] || fail "$network is missing"
     "$cnnvp" run "$network" -q -o nfu.npy
     for shape in "16 16 double" "8 32 single" "3 5 double"; do

@@ -31,9 +31,9 @@ struct exact_case {
 
 #define LENET TEST_NETWORKS "/lenet5.onnx", TEST_DATA "/lenet5_input.npy"
 #define MIXED TEST_NETWORKS "/mixed.onnx", TEST_DATA "/mixed_input.npy"
-#define DEPTHWISE TEST_DATA "/zoo/conv_depthwise_stride2.onnx", TEST_DATA "/zoo/conv_depthwise_stride2.in.npy"
-#define BY_POSITION TEST_DATA "/zoo/averagepool_exclude.onnx", TEST_DATA "/zoo/averagepool_exclude.in.npy"
-#define PARTS TEST_DATA "/zoo/averagepool_parts.onnx", TEST_DATA "/zoo/averagepool_parts.in.npy"
+#define DEPTHWISE TEST_ZOO "/windows/conv_depthwise_stride2.onnx", TEST_ZOO "/windows/conv_depthwise_stride2.in.npy"
+#define BY_POSITION TEST_ZOO "/windows/averagepool_exclude.onnx", TEST_ZOO "/windows/averagepool_exclude.in.npy"
+#define PARTS TEST_ZOO "/windows/averagepool_parts.onnx", TEST_ZOO "/windows/averagepool_parts.in.npy"
 
 static const struct exact_case cases[] = {
     {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},

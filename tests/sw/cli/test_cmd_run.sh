@@ -150,7 +150,7 @@ grep -qi 'nan\|inf' out flat_dump/sqnr.txt && fail "no number: $(cat out flat_du
 [ ! -s err ] || fail "a warning of an exact output: $(cat err)"
 
 # Several outputs: files in their order, as many as wanted.
-heads=$SOURCE/tests/data/zoo/net_heads
+heads=$ZOO/networks/net_heads
 refused 2 "--output: there are 2 files for 1 output of $network, the first of which is \"" \
     run "$network" -o x.npy -o y.npy
 absent x.npy
@@ -192,7 +192,7 @@ grep -q '"images": 0,' trainer.json || fail "images of nothing: $(grep '"images'
 absent x.npy
 
 # Layers of one name: each against its counterpart.
-border=$SOURCE/tests/data/zoo/pad_edge.onnx
+border=$ZOO/windows/pad_edge.onnx
 expect 0 run $border --stats border.json -q
 expect 0 run $border --stats border_timing.json -q --timing-only
 expect 0 diff border.json border_timing.json

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sizes of a network's input that its file leaves open: what settles them, and what is said without.
 . "$SOURCE/tests/support/lib.sh"
-zoo=$SOURCE/tests/data/zoo
+zoo=$ZOO/forms
 flat=$zoo/symbolic_flat
 
 /usr/bin/python3 - "$SOURCE" <<'PYTHON'
+import os
 import numpy, onnx, sys
 from onnx import TensorProto, helper
 source = sys.argv[1]
@@ -30,7 +31,7 @@ small("one.onnx", (1, 2, "height", "width"))
 small("unnamed.onnx", (1, 2, -1, 0))
 small("vector.onnx", ("batch", "features"))
 small("shapeless.onnx")
-images = numpy.load(source + "/tests/data/zoo/symbolic_flat.in.npy")
+images = numpy.load(os.environ["ZOO"] + "/forms/symbolic_flat.in.npy")
 numpy.save("first.npy", images[0])
 numpy.save("channels.npy", images[:, :2])
 PYTHON

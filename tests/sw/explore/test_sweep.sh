@@ -106,7 +106,7 @@ sqlite3 w.sqlite "select error from points" | grep -q "wrong.yaml:4:.*is 1.33333
     fail "a fraction: $(sqlite3 w.sqlite "select error from points")"
 
 # Networks have fronts of their own, and none crowds another out of a population: the small one is better in all.
-small=$SOURCE/tests/data/zoo/add_full.onnx
+small=$ZOO/elements/add_full.onnx
 for only in "$network" "$small"; do
     sed "s#^network:.*#network: $only#" grid.yaml >one.yaml
     expect 0 sweep one.yaml -o front.sqlite -j 2 -q --pareto

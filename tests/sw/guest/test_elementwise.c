@@ -26,7 +26,7 @@ static void a_step_takes_one_instruction(void **state)
     struct cnnvp_error error = {""};
     cnnvp_network *network = NULL;
     config.input_bytes = config.weight_bytes = config.output_bytes = 1u << 20;
-    if (fake_network_new(TEST_ZOO "/transposed_2x2.onnx", &config, &options, &network, &error) != CNNVP_DONE)
+    if (fake_network_new(TEST_ZOO "/windows/transposed_2x2.onnx", &config, &options, &network, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);

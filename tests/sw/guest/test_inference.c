@@ -165,7 +165,7 @@ static void every_image_calculates_the_same(void **state)
 {
     static const enum cnnvp_rounding roundings[] = {CNNVP_ROUND_NEAREST, CNNVP_ROUND_STOCHASTIC};
     static const char *const patterns[] = {
-        TEST_ZOO "/*.onnx", TEST_NETWORKS "/lenet5.onnx", TEST_NETWORKS "/mixed.onnx"};
+        TEST_ZOO "/*/*.onnx", TEST_NETWORKS "/lenet5.onnx", TEST_NETWORKS "/mixed.onnx"};
     glob_t files = {0};
     uint32_t ran = 0;
     (void)state;
