@@ -34,7 +34,7 @@ struct cnnvp_memory_result {
  * Replays a trace through the configuration's off-chip memory (its instance `dram`) alone: a line `R ADDRESS` or `W
  * ADDRESS` for each burst, decimal or 0x..., in the order of one requester's program, each sent as soon as the
  * controllers take it. A burst with a time in ps after the address, as a run's memory trace has it, is sent at the
- * clock of that time, however many are on their way; a line `E TIME` ends such a trace: what a run has counted by then.
+ * clock of that time, however many are on their way; a line `E TIME` ends such a trace: what a run had counted by then.
  * All bursts have a time, up to 100 s, or none. Addresses are offsets in the memory; beyond the parts' capacity they
  * begin again at 0. Empty lines and comments (#) count for nothing. `json` (may be NULL) receives statistics as those
  * of a run; free with free().

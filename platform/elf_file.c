@@ -131,7 +131,7 @@ static cnnvp_result read_segments(struct cnnvp_elf *elf, const char *name, struc
         return refuse(error, name, "has program headers of %" PRIu32 " bytes, %d are needed", entry_size,
                       PROGRAM_HEADER_SIZE);
     if (!lies_in(elf, offset, count, entry_size))
-        return refuse(error, name, "is cut off: its program headers lie outside the file");
+        return refuse(error, name, "is cut off: its program headers are outside the file");
     elf->segments = calloc(count, sizeof *elf->segments);
     if (elf->segments == NULL)
         return refuse(error, name, "there is not enough memory");
@@ -149,7 +149,7 @@ static cnnvp_result read_segments(struct cnnvp_elf *elf, const char *name, struc
     if (elf->segment_count == 0)
         return refuse(error, name, "has no segments to load");
     if (!entry_is_loaded)
-        return refuse(error, name, "its entry 0x%08" PRIx32 " lies in no segment", elf->entry);
+        return refuse(error, name, "its entry 0x%08" PRIx32 " is in no segment", elf->entry);
     return CNNVP_DONE;
 }
 
@@ -163,7 +163,7 @@ static cnnvp_result read_symbols(struct cnnvp_elf *elf, const char *name, struct
     if (count == 0)
         return CNNVP_DONE; /* stripped */
     if (entry_size < SECTION_HEADER_SIZE || !lies_in(elf, offset, count, entry_size))
-        return refuse(error, name, "is cut off: its section headers lie outside the file");
+        return refuse(error, name, "is cut off: its section headers are outside the file");
     for (uint32_t i = 0; i < count; ++i) {
         const uint8_t *section = sections + (size_t)i * entry_size;
         const uint32_t names = word_at(section + 24);
@@ -173,7 +173,7 @@ static cnnvp_result read_symbols(struct cnnvp_elf *elf, const char *name, struct
             continue;
         if (names >= count || !lies_in(elf, word_at(section + 16), word_at(section + 20), 1) ||
             !lies_in(elf, word_at(strings + 16), word_at(strings + 20), 1))
-            return refuse(error, name, "is cut off: its symbol table lies outside the file");
+            return refuse(error, name, "is cut off: its symbol table is outside the file");
         elf->symbols = elf->data + word_at(section + 16);
         elf->symbol_count = word_at(section + 20) / SYMBOL_SIZE;
         elf->names = (const char *)elf->data + word_at(strings + 16);

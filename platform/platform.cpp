@@ -185,10 +185,11 @@ cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
             if (!(instance.unit->ports[port].flags & CNNVP_PORT_OUTSIDE))
                 continue;
             if (!bind) {
-                cnnvp_config_place_error(&instance, UINT32_MAX,
-                                         "this memory is somebody else's, which a C++ program binds (cnnvp_systemc.h); "
-                                         "here nothing binds one: use model dram",
-                                         error);
+                cnnvp_config_place_error(
+                    &instance, UINT32_MAX,
+                    "this memory is a third-party one, which a C++ program binds (cnnvp_systemc.h); "
+                    "here nothing binds one: use model dram",
+                    error);
                 return CNNVP_BAD_INPUT;
             }
             const auto protocol =

@@ -116,7 +116,7 @@ void run_control::pulse(const char *who)
         pulses_ = 0;
     } else if (++pulses_ == options_.max_pulses) {
         end_with(CNNVP_END_NO_PROGRESS, 0,
-                 std::string(who) + " is at work without end, and simulated time stands still");
+                 std::string(who) + " works without end while simulated time does not advance");
     }
 }
 

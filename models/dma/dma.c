@@ -115,7 +115,7 @@ static const char *buffer_side_error(uint32_t word, uint64_t address, uint64_t r
     if (address % word != 0 || (rows > 1u && row_stride % word != 0) || (planes > 1u && plane_stride % word != 0))
         return "addresses and strides in a buffer are even";
     if ((rows > 1u && row_stride < row_bytes) || (planes > 1u && plane_stride < row_bytes) || bytes > span)
-        return "rows lie over each other in the buffer";
+        return "rows overlap in the buffer";
     if (address >= MOST_BYTES || span > MOST_BYTES)
         return "the transfer is larger than any buffer";
     return NULL;
@@ -266,7 +266,7 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
         status =
             dma_buffer_access(dma, CNNVP_BORROW_READ, 0, index, transfer->half, &transfer->buffer, transfer, &access);
     if (status != CNNVP_OK)
-        return refuse(dma, command, status, "the tile does not lie in the half of the buffer");
+        return refuse(dma, command, status, "the tile is outside its half of the buffer");
     if (!dma->timing_only && access.data != NULL)
         dma_gather(&transfer->buffer, access.data, transfer->staging.data);
     transfer->received = 1;

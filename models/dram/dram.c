@@ -460,7 +460,7 @@ static int dram_request(void *instance, uint32_t port, struct cnnvp_request *req
     } else {
         self->ops->log(
             self->host, CNNVP_LOG_WARNING,
-            "request for %llu x %llu bytes at 0x%llx, stride %lld, does not lie in the memory's 0x%llx bytes",
+            "request for %llu x %llu bytes at 0x%llx, stride %lld, is outside the memory's 0x%llx bytes",
             (unsigned long long)request->count, (unsigned long long)request->size, (unsigned long long)request->address,
             (long long)request->stride, (unsigned long long)self->size);
         request->first_data = now;

@@ -185,10 +185,10 @@ static void fail(struct external *self, struct cnnvp_request *request, const str
     self->ops->count(self->host, STAT_errors, request->tag, 1);
     if (request->status != CNNVP_OK)
         return;
-    self->ops->log(
-        self->host, CNNVP_LOG_WARNING, "%s of %llu bytes at 0x%llx: the memory behind the socket answered: %s%s",
-        burst->op == CNNVP_READ ? "read" : "write", (unsigned long long)burst->size, (unsigned long long)burst->address,
-        cnnvp_status_text(status), status == CNNVP_E_ACCESS ? "; burst_bytes sets the longest transaction" : "");
+    self->ops->log(self->host, CNNVP_LOG_WARNING, "%s of %llu bytes at 0x%llx: the memory at the socket answered: %s%s",
+                   burst->op == CNNVP_READ ? "read" : "write", (unsigned long long)burst->size,
+                   (unsigned long long)burst->address, cnnvp_status_text(status),
+                   status == CNNVP_E_ACCESS ? "; burst_bytes sets the longest transaction" : "");
     request->status = status;
 }
 
@@ -356,7 +356,7 @@ static int external_request(void *instance, uint32_t port, struct cnnvp_request 
     if (request->status != CNNVP_OK)
         self->ops->log(
             self->host, CNNVP_LOG_WARNING,
-            "request for %llu x %llu bytes at 0x%llx, stride %lld, does not lie in the window's 0x%llx bytes",
+            "request for %llu x %llu bytes at 0x%llx, stride %lld, is outside the window's 0x%llx bytes",
             (unsigned long long)request->count, (unsigned long long)request->size, (unsigned long long)request->address,
             (long long)request->stride, (unsigned long long)self->size);
     append(self, request);

@@ -186,7 +186,7 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
     if (status == CNNVP_OK)
         status = borrow(lanes, command, &job.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming, &longest);
     if (status != CNNVP_OK)
-        return refuse(lanes, command, status, "an operand does not lie in its buffer's half");
+        return refuse(lanes, command, status, "an operand is outside its half of the buffer");
 
     /* by the slowest port */
     const uint64_t streamed = cnnvp_delay_cycles(lanes->clock_mhz, lanes->ops->now(lanes->host), longest);

@@ -124,8 +124,8 @@ static int read_pool(uint32_t pool, bool used, struct cnnvp_tile *tile, const ch
     tile->pooled_height = cnnvp_max_pool_rows(&window);
     tile->pooled_width = cnnvp_max_pool_cols(&window);
     if (tile->pooled_height == 0 || tile->pooled_width == 0)
-        return refuse(reason,
-                      "a pool's window lies in the map and has at most 256 positions, its strides are at least 1");
+        return refuse(
+            reason, "a pool's window must be inside the map and have at most 256 positions, with strides of 1 or more");
     if (cnnvp_tile_pooled(tile) > tile->plane)
         return refuse(reason, "a pool does not enlarge the map");
     return CNNVP_OK;
@@ -534,7 +534,7 @@ static int check_operand(struct cnnvp_job_operand *operand, bool may_be_held, ui
     if (operand->address >= ADDRESS_LIMIT)
         return refuse(reason, "addresses are below 2^31");
     if (operand->address % operand->bytes != 0)
-        return refuse(reason, "values lie at multiples of their size");
+        return refuse(reason, "values must be aligned to their size");
     if (operand->row_values > limit || (operand->rows > 1u && operand->stride > limit / operand->rows))
         return refuse(reason, "an operand spans less than 2^31 bytes");
     if (operand->written && operand->rows > 1u && operand->stride < operand->row_values)

@@ -283,9 +283,9 @@ static int check_addresses(const struct cnnvp_train_shape *shape, const struct c
         tile->out_exp_addr >= ADDRESS_LIMIT)
         return refuse(reason, "addresses are below 2^31");
     if (wide && (tile->in_addr % 4u != 0 || tile->second_addr % 4u != 0))
-        return refuse(reason, "mantissas of more than 8 bits lie at multiples of 4");
+        return refuse(reason, "mantissas of more than 8 bits must be aligned to 4");
     if (tile->out_addr % align != 0)
-        return refuse(reason, "results lie at multiples of their size");
+        return refuse(reason, "results must be aligned to their size");
     if (!tile->to_float && tile->out_exp_addr % 2u != 0)
         return refuse(reason, "out_exp_addr is even");
     return CNNVP_OK;

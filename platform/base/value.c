@@ -87,10 +87,10 @@ static int refuse_number(const char *text, const char *rest, enum number_form fo
     else if (*rest == '.' || ((*rest == 'e' || *rest == 'E') && rest[1]))
         (void)snprintf(reason, size, "%s is not a whole number; %s", shown.text, expected);
     else if (suffix != NULL)
-        (void)snprintf(reason, size, "%s has an unknown suffix; did you mean \"%.*s%s\"? KiB, MiB and GiB are known",
+        (void)snprintf(reason, size, "%s has an unknown suffix; did you mean \"%.*s%s\"? KiB, MiB and GiB are possible",
                        shown.text, (int)(rest - text), text, suffix);
     else if (form == NUMBER_SIZE)
-        (void)snprintf(reason, size, "%s has an unknown suffix; KiB, MiB and GiB are known", shown.text);
+        (void)snprintf(reason, size, "%s has an unknown suffix; KiB, MiB and GiB are possible", shown.text);
     else
         (void)snprintf(reason, size, "%s has a suffix; a plain whole number is expected", shown.text);
     return -1;

@@ -18,7 +18,7 @@ void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream)
 
 void accuracy_print_difference(const char *name, const struct cnnvp_difference *difference, FILE *stream)
 {
-    (void)fprintf(stream, "%-20s  %s%s", "off the float model", name != NULL ? name : "", name != NULL ? ": " : "");
+    (void)fprintf(stream, "%-20s  %s%s", "from the float model", name != NULL ? name : "", name != NULL ? ": " : "");
     if (!isfinite(difference->signal) || !isfinite(difference->noise))
         (void)fprintf(stream, "its values are not all finite");
     else if (!(difference->noise > 0))

@@ -137,7 +137,7 @@ void cli_report_end(const struct cnnvp_run_result *result)
 {
     static const char *const ends[] = {
         "the guest ended with an error", "--max-time was reached",
-        "the run makes no progress, and the guest has not ended it", "the run cannot go on", "interrupted"};
+        "the run makes no progress, and the guest has not ended it", "the run cannot continue", "interrupted"};
     const int told = strcmp(result->reason, ends[result->end]) == 0;
     char time[32];
     cli_message("%s at %s of simulated time%s%s", ends[result->end], cli_time_text(time, (double)result->time_ps),

@@ -238,7 +238,7 @@ static void print_unknown(const json_t *names, FILE *stream)
     json_t *name;
     if (json_array_size(names) == 0)
         return;
-    (void)fprintf(stream, "%-20s", "energy not known of");
+    (void)fprintf(stream, "%-20s", "no energy entry for");
     json_array_foreach(names, index, name)(void)
         fprintf(stream, "%s %s", index == 0 ? " " : ",", json_string_value(name));
     (void)fputc('\n', stream);

@@ -43,7 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"csv", KEY_CSV, "FILE.csv", 0, "Write every number of both, those that are equal too", 0},
+        {"csv", KEY_CSV, "FILE.csv", 0, "Write every number of both, also equal ones", 0},
         {"threshold", KEY_THRESHOLD, "PERCENT", 0, "Leave out numbers that differ by less", 0},
         {0},
     };

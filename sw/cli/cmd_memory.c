@@ -122,7 +122,7 @@ static cnnvp_result stream(const struct memory_options *options, const cnnvp_con
 static int command(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
-        {"outstanding", KEY_OUTSTANDING, "N", 0, "Reads on their way at most (default: 32, with --stream 256)", 0},
+        {"outstanding", KEY_OUTSTANDING, "N", 0, "Maximum of reads in flight (default: 32, with --stream 256)", 0},
         {"untimed", KEY_UNTIMED, NULL, 0, "Times in the trace count for nothing: as fast as the controllers take it",
          0},
         {"stream", KEY_STREAM, NULL, 0,
@@ -139,9 +139,9 @@ static int command(int argc, char **argv)
         .args_doc = "TRACE.txt\n--stream",
         .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
                "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty "
-               "lines and what follows a # count for nothing. Bursts are sent in order, each as soon as the "
+               "lines and comments after # are ignored. Bursts are sent in order, each as soon as the "
                "controllers take it. A burst with a time in ps after its address, as --memory-trace of a run writes "
-               "it, is sent at that time; a line `E TIME` ends such a trace: what a run has counted by then. `cnnvp "
+               "it, is sent at that time; a line `E TIME` ends such a trace: what a run had counted by then. `cnnvp "
                "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
                "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
         .children = children,

@@ -146,7 +146,7 @@ static cnnvp_result make_folder(const struct example *example, const char *name)
     char from[PATH_MAX];
     struct dirent **files = NULL;
     if (cnnvp_installed_file(example->folder, from, sizeof from) != 0)
-        return cli_bad("where this program lies is not known");
+        return cli_bad("the path of this program is unknown");
     const int count = scandir(from, &files, is_file, alphasort);
     if (count < 0)
         return cli_bad("%s: cannot be read: %s", from, strerror(errno));

@@ -34,9 +34,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (options->count == 0)
-            cli_usage(state, "a report of what? RESULTS.sqlite or RUN-FOLDER is missing");
+            cli_usage(state, "which results? RESULTS.sqlite or RUN-FOLDER is missing");
         if (options->page == NULL)
-            cli_usage(state, "where to? -o REPORT.html is missing");
+            cli_usage(state, "which output? -o REPORT.html is missing");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -61,7 +61,7 @@ static cnnvp_result check_files(const struct report_options *chosen)
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"output", 'o', "REPORT.html", 0, "The page; needs no network", 0},
+        {"output", 'o', "REPORT.html", 0, "The page; opens offline", 0},
         {"quiet", 'q', NULL, 0, "Print errors only", 0},
         {0},
     };

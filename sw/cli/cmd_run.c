@@ -140,7 +140,7 @@ static cnnvp_result check_dump_folder(const char *folder)
 static cnnvp_result check_options(struct run_options *options)
 {
     if (options->advise && options->network.cpu_host)
-        return cli_bad("--advise tries changes with the platform's own core; use it without --cpu host");
+        return cli_bad("--advise tries changes with the platform's core; use it without --cpu host");
     if (options->platform.gdb != NULL && options->network.cpu_host)
         return cli_bad("--gdb debugs the guest on the platform's core; use it without --cpu host");
     if (options->platform.profile != NULL && options->network.cpu_host)
@@ -469,7 +469,7 @@ static int command(int argc, char **argv)
          0},
         {"output", 'o', "FILE.npy", 0, "Write the network's output; given again: its next output", 0},
         {"labels", 'l', "FILE.npy", 0,
-         "Right classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},
+         "Expected classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},
         {"calibration", 'c', "FILE.npy", 0, "Images that choose the number formats (default: the input)", 0},
         {"dump", 'd', "FOLDER", 0, "Write each tensor with its float counterpart and a table of SQNR", 0},
         {"csv", KEY_CSV, "FILE.csv", 0, "Write the table of layers", 0},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp sweep: many runs with other parameters each. */
+/* cnnvp sweep: many runs, each with other parameters. */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <signal.h>
@@ -65,7 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (options->spec == NULL)
             cli_usage(state, "which sweep? SPEC.yaml is missing");
         if (options->results == NULL)
-            cli_usage(state, "where to? -o RESULTS.sqlite is missing");
+            cli_usage(state, "which output? -o RESULTS.sqlite is missing");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -225,7 +225,7 @@ static int run_task(const char *file)
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"output", 'o', "RESULTS.sqlite", 0, "Database of the results; made, or added to", 0},
+        {"output", 'o', "RESULTS.sqlite", 0, "Database of the results, created or added to", 0},
         {"jobs", 'j', "N", 0, "Points or tasks at a time (default: one for each processor)", 0},
         {"executor", KEY_EXECUTOR, "local|slurm", 0, "Where points run: processes here, or a job array of a cluster",
          0},
@@ -243,7 +243,7 @@ static int command(int argc, char **argv)
         .args_doc = "SPEC.yaml",
         .doc = "Runs a network, or a program for the core, with many combinations of parameters. A point that is in "
                "the database is not run again, "
-               "so a sweep that was interrupted goes on where it was."
+               "so an interrupted sweep continues where it stopped."
                "\vSPEC.yaml has the keys command, network or program, platform, options, parameters, constraints, "
                "objectives and "
                "search (grid, {random: N} or {nsga2: {population: N, generations: N}}).",
@@ -256,4 +256,4 @@ static int command(int argc, char **argv)
     return (int)run_sweep(&chosen);
 }
 
-const struct cli_command cli_sweep = {"sweep", "many runs with other parameters each", command};
+const struct cli_command cli_sweep = {"sweep", "many runs, each with other parameters", command};

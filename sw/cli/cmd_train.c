@@ -142,7 +142,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (options->file == NULL)
             cli_usage(state, "which network? NETWORK.onnx is missing");
         if (options->dataset == NULL)
-            cli_usage(state, "what is it to learn from? --dataset is missing");
+            cli_usage(state, "which data set? --dataset is missing");
         if (options->checkpoint_every && options->checkpoint == NULL)
             cli_usage(state, "--checkpoint-every needs --checkpoint");
         return 0;
@@ -310,17 +310,17 @@ static const struct argp_option options_of_train[] = {
      "Images to learn from: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip; smaller ones than the network "
      "takes are centred among zeros",
      0},
-    {"eval", KEY_EVAL, "DATASET", 0, "Images that are only classified, at the end of each epoch", 0},
+    {"eval", KEY_EVAL, "DATASET", 0, "Images to classify only, at the end of each epoch", 0},
     {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
     {"output", 'o', "TRAINED.onnx", 0, "Write the network with what it has learned", 0},
     {"log", KEY_LOG, "FILE.csv", 0, "Write step, loss and accuracy of each step", 0},
-    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Keep what training goes on from, after each epoch and when interrupted",
+    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Write the state of the training, after each epoch and when interrupted",
      0},
-    {"checkpoint-every", KEY_EVERY, "N", 0, "Keep it after every N steps instead", 0},
-    {"resume", KEY_RESUME, "FILE", 0, "Go on from a checkpoint: the same weights as without the interruption", 0},
-    {"epochs", KEY_EPOCHS, "N", 0, "Times that all images are learned from (default: 1)", 5},
+    {"checkpoint-every", KEY_EVERY, "N", 0, "Write it after every N steps instead", 0},
+    {"resume", KEY_RESUME, "FILE", 0, "Continue from a checkpoint: the same weights as without the interruption", 0},
+    {"epochs", KEY_EPOCHS, "N", 0, "Passes over all images (default: 1)", 5},
     {"steps", KEY_STEPS, "N", 0, "End after N steps in all, within the epochs", 5},
-    {"batch", KEY_BATCH, "N", 0, "Images of a step (default: 32); the last step of an epoch takes what is left", 5},
+    {"batch", KEY_BATCH, "N", 0, "Images a step (default: 32); the last step of an epoch takes the rest", 5},
     {"lr", KEY_LR, "F", 0, "Learning rate (default: 0.02)", 5},
     {"momentum", KEY_MOMENTUM, "F", 0, "Momentum (default: 0.9)", 5},
     {"bn", KEY_BN, "range|standard", 0, "Sigma of batch norm, from the range or the variance (default: range)", 5},
@@ -331,7 +331,7 @@ static const struct argp_option options_of_train[] = {
      "stochastic)",
      6},
     {"errors", KEY_ERRORS, "plain|carried", 0,
-     "Errors round as all the rest, or to nearest with the remainder carried to the next value of the map (default: "
+     "Errors round as everything else, or to nearest with the remainder carried to the next value of the map (default: "
      "carried with --rounding nearest, else plain)",
      6},
     {"exponents", KEY_BLOCK, "tensor|image|channel", 0, "What shares an exponent (default: tensor)", 6},
@@ -344,8 +344,7 @@ static const struct argp_option options_of_train[] = {
      6},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 6},
-    {"guest", KEY_GUEST, "FILE.elf", 0,
-     "Another guest program than the installed one; it takes the same training binary", 6},
+    {"guest", KEY_GUEST, "FILE.elf", 0, "A guest program of your own; it takes the same training binary", 6},
     {"timing-only", KEY_TIMING, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 6},
     {0},
 };

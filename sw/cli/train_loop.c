@@ -63,11 +63,11 @@ static cnnvp_result stop(struct train *train)
     const struct train_history *history = &train->history;
     const uint64_t step = history->step_count ? history->steps[history->step_count - 1].step : train->first_step;
     if (train->options->checkpoint == NULL) {
-        cli_message("interrupted after step %" PRIu64 "; --checkpoint would have kept what was learned", step);
+        cli_message("interrupted after step %" PRIu64 "; with --checkpoint, training could continue", step);
         return CNNVP_FAILED;
     }
     if (train_checkpoint_write(train) == CNNVP_DONE)
-        cli_message("interrupted after step %" PRIu64 "; --resume %s goes on from there", step,
+        cli_message("interrupted after step %" PRIu64 "; --resume %s continues from there", step,
                     train->options->checkpoint);
     return CNNVP_FAILED;
 }

@@ -42,7 +42,7 @@ static cnnvp_result check_end(struct cnnvp_data_file *file)
     size_t got;
     const cnnvp_result result = cnnvp_data_some(file, &byte, 1, &got);
     if (result == CNNVP_DONE && got != 0)
-        return cnnvp_data_error(file->error, "%s: it goes on behind the elements that its header names", file->name);
+        return cnnvp_data_error(file->error, "%s: it has more elements than its header says", file->name);
     return result;
 }
 

@@ -316,7 +316,7 @@ static cnnvp_result simulate(struct run *run, struct cnnvp_error *error)
 {
     static const char *const ends[] = {
         "the guest ended with an error", "max_time was reached",
-        "the run makes no progress, and the guest has not ended it", "the run cannot go on", "interrupted"};
+        "the run makes no progress, and the guest has not ended it", "the run cannot continue", "interrupted"};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     if (cnnvp_platform_run(run->platform, &end) == CNNVP_DONE)
         return CNNVP_DONE;

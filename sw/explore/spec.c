@@ -299,7 +299,7 @@ static cnnvp_result check_derived(struct cnnvp_sweep *sweep, const struct cnnvp_
                                   cnnvp_config_show(node->key).text, cnnvp_suggest_text(&suggest, "there are"));
     }
     if (param->type != CNNVP_PARAM_UINT && param->type != CNNVP_PARAM_SIZE)
-        return cnnvp_config_error(error, node->key_place, "derive: %s is no number", node->key);
+        return cnnvp_config_error(error, node->key_place, "derive: %s is not a number", node->key);
     if (node->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(node) || !*node->text)
         return cnnvp_config_error(
             error, node->place, "derive.%s: an expression is expected, such as pe_array.rows * 2", node->key);

@@ -467,7 +467,7 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
         *done = driver.progress;
     if (result == CNNVP_DONE && interrupted) {
         (void)cnnvp_config_error(
-            error, NULL, "interrupted after %" PRIu64 " of %" PRIu64 " points; the same command goes on from there",
+            error, NULL, "interrupted after %" PRIu64 " of %" PRIu64 " points; the same command continues from there",
             driver.progress.finished, driver.progress.points);
         return CNNVP_FAILED;
     }

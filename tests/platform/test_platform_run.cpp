@@ -153,7 +153,7 @@ void test_time_that_stands_still(void **)
     cnnvp_run_result result;
     made->run(0, &result);
     assert_int_equal(result.end, CNNVP_END_NO_PROGRESS);
-    assert_string_equal(result.reason, "a is at work without end, and simulated time stands still");
+    assert_string_equal(result.reason, "a works without end while simulated time does not advance");
 }
 
 void test_one_after_the_other(void **)

@@ -38,7 +38,7 @@ static const char *why_no_conv(const struct cnnvp_graph_layer *layer, const stru
     if (layer->groups != 1 && layer->depthwise == 0)
         return "it has groups";
     if (layer->pad_top != pad_before(layer->ky, layer->dy) || layer->pad_left != pad_before(layer->kx, layer->dx))
-        return "its padding does not lie evenly around the kernel (for an even kernel: the larger part behind)";
+        return "its padding is not even around the kernel (of an even kernel, the larger part comes last)";
     return NULL;
 }
 

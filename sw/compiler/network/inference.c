@@ -28,7 +28,7 @@ static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images
         taps += cnnvp_graph_words(&graph->tensors[layer->out]) * ((uint64_t)layer->kx * layer->ky);
         if (taps > POOL_TAPS_MAX / images)
             return cnnvp_compiler_error(error,
-                                        "%s: node \"%s\" (%s): windows of %u x %u at so many places are more than "
+                                        "%s: node \"%s\" (%s): windows of %u x %u at this many places are more than "
                                         "2^37 comparisons or additions; use --timing-only or fewer images",
                                         graph->file, layer->name, layer->op_type, layer->ky, layer->kx);
     }

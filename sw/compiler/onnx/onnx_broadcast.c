@@ -55,7 +55,7 @@ cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__Ten
     float *values;
     int64_t dims[CNNVP_ONNX_RANK];
     if (rank > CNNVP_ONNX_RANK || constant->n_dims > rank)
-        return cnnvp_import_error(import, "constant \"%s\" has %zu dimensions; up to %u are known",
+        return cnnvp_import_error(import, "constant \"%s\" has %zu dimensions; up to %u are supported",
                                   constant->name != NULL ? constant->name : "", constant->n_dims, rank);
     for (size_t i = 0; i < rank; ++i)
         dims[i] = i + constant->n_dims < rank ? 1 : constant->dims[i + constant->n_dims - rank];

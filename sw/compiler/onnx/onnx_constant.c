@@ -40,7 +40,7 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
                                              tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32};
     if (tensor->n_dims > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(
-            import, "a constant has %zu dimensions; up to %u are known", tensor->n_dims, CNNVP_CONSTANT_RANK);
+            import, "a constant has %zu dimensions; up to %u are supported", tensor->n_dims, CNNVP_CONSTANT_RANK);
     if (tensor->n_dims != 0)
         memcpy(read->dims, tensor->dims, tensor->n_dims * sizeof *read->dims);
     const size_t count = cnnvp_onnx_elements(tensor);
@@ -233,7 +233,7 @@ static cnnvp_result fold_squeeze(struct cnnvp_import *import)
     const int64_t all = (int64_t)(data.rank + (adds ? count : 0));
     if (all > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(
-            import, "the result has %lld dimensions; up to %u are known", (long long)all, CNNVP_CONSTANT_RANK);
+            import, "the result has %lld dimensions; up to %u are supported", (long long)all, CNNVP_CONSTANT_RANK);
     for (size_t i = 0; i < count; ++i) {
         const int64_t axis = axes[i] + (axes[i] < 0 ? all : 0);
         if (axis < 0 || axis >= all || (!adds && data.dims[axis] != 1))
@@ -422,11 +422,11 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
     made.whole = to == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
     if (!made.whole && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE &&
         to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16)
-        return cnnvp_import_error(import, "a cast to data type %lld is not known", (long long)to);
+        return cnnvp_import_error(import, "a cast to data type %lld is not supported", (long long)to);
     if (made.whole == data.whole)
         return cnnvp_constant_define(import, &made);
     if (data.floats == NULL && !data.whole)
-        return cnnvp_import_error(import, "so many numbers are not cast");
+        return cnnvp_import_error(import, "a cast of so many numbers is not supported");
     result = cnnvp_constant_allocate(import, &made);
     for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
         if (!made.whole)
@@ -434,7 +434,7 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
         else if (data.floats[i] > -9.0e18f && data.floats[i] < 9.0e18f)
             made.ints[i] = (int64_t)data.floats[i];
         else
-            result = cnnvp_import_error(import, "%g is no integer", (double)data.floats[i]);
+            result = cnnvp_import_error(import, "%g is not an integer", (double)data.floats[i]);
     }
     return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
 }

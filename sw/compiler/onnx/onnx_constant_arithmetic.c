@@ -121,7 +121,7 @@ static cnnvp_result prepare(struct cnnvp_import *import, const struct cnnvp_cons
     for (size_t i = 0; i < count; ++i) {
         if (!cnnvp_import_join_dims(&made->rank, made->dims, operands[i].rank, operands[i].dims) ||
             (i >= first && operands[i].whole != operands[first].whole))
-            return cnnvp_import_error(import, "its inputs are constants of shapes that do not fit to each other, or "
+            return cnnvp_import_error(import, "its inputs are constants of shapes that do not match, or "
                                               "integers and others");
         *read = *read && (operands[i].whole || operands[i].floats != NULL);
     }
@@ -266,7 +266,7 @@ static cnnvp_result fold_expand(struct cnnvp_import *import)
     struct cnnvp_constant made = {.rank = data.rank};
     memcpy(made.dims, data.dims, sizeof made.dims);
     if (!cnnvp_import_join_dims(&made.rank, made.dims, count, shape))
-        return cnnvp_import_error(import, "the shape does not fit to the constant's");
+        return cnnvp_import_error(import, "the shape does not match the constant's");
     const struct expansion expansion = {&made, &data};
     return cnnvp_constant_move(import, &data, &made, expand_place, &expansion);
 }

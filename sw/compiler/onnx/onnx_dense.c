@@ -210,7 +210,7 @@ static cnnvp_result multiply_from_left(struct cnnvp_import *import, const Onnx__
     struct cnnvp_graph_layer *layer;
     if (rank < 3 || (rank == 4 && dims[1] != 1))
         return cnnvp_import_error(
-            import, "the second operand has %u dimensions; a constant times one matrix is known", rank);
+            import, "the second operand has %u dimensions; a constant times one matrix is supported", rank);
     const int64_t maps[4] = {dims[0], dims[rank - 2], 1, dims[rank - 1]};
     cnnvp_result result = cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, maps, &in);
     if (result == CNNVP_DONE)

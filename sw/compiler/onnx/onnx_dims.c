@@ -13,9 +13,10 @@ cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what)
 {
     import->mixed = 1;
     const char *hint =
-        import->batch == 0 ? "; it is known where the first dimension of the network's input is a number, not a symbol "
-                             "(--shape makes it one)"
-                           : "";
+        import->batch == 0
+            ? "; it is supported where the first dimension of the network's input is a number, not a symbol "
+              "(--shape makes it one)"
+            : "";
     return cnnvp_import_error(import, "%s would mix the images of the batch%s", what, hint);
 }
 
@@ -25,7 +26,8 @@ cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64
     const int64_t front = import->single != 0;
     const int64_t count = (int64_t)rank - front;
     if (named < -count || named >= count)
-        return cnnvp_import_error(import, "axis %lld is none of %lld dimensions", (long long)named, (long long)count);
+        return cnnvp_import_error(
+            import, "axis %lld is outside of %lld dimensions", (long long)named, (long long)count);
     *axis = front + named + (named < 0 ? count : 0);
     if (*axis != 0)
         return CNNVP_DONE;
@@ -63,7 +65,7 @@ cnnvp_result cnnvp_import_value_dims(struct cnnvp_import *import, const struct c
     }
     *rank = value->constant->n_dims;
     if (*rank > CNNVP_ONNX_RANK)
-        return cnnvp_import_error(import, "constant \"%s\" has %zu dimensions; up to %u are known",
+        return cnnvp_import_error(import, "constant \"%s\" has %zu dimensions; up to %u are supported",
                                   value->constant->name != NULL ? value->constant->name : "", *rank, CNNVP_ONNX_RANK);
     if (*rank != 0)
         memcpy(dims, value->constant->dims, *rank * sizeof *dims);

@@ -93,7 +93,7 @@ cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint
             rank == 4 ? "(N, C, H, W)" : "(N, features)");
     if (found > 4)
         return cnnvp_import_error(
-            import, "input \"%s\" has %u dimensions; up to 4 are known here", import->node->input[index], found);
+            import, "input \"%s\" has %u dimensions; up to 4 are supported here", import->node->input[index], found);
     return CNNVP_DONE;
 }
 
@@ -274,7 +274,7 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
     if (rank < 2 || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
         import->mixed = 1;
         return cnnvp_compiler_error(import->error,
-                                    "%s: input \"%s\" has %zu dimensions; 2 to %u are known, such as (N, C, H, W), "
+                                    "%s: input \"%s\" has %zu dimensions; 2 to %u are supported, such as (N, C, H, W), "
                                     "(N, C, W) or (N, features), and 1 to %u where all are numbers",
                                     file, info->name, own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
     }

@@ -37,10 +37,10 @@ static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const
         return CNNVP_DONE;
     if (vendor)
         return cnnvp_import_error(import,
-                                  "this operator of onnxruntime's own is not known; `cnnvp models onnx` lists "
+                                  "this operator of onnxruntime is not supported; `cnnvp models onnx` lists "
                                   "the %zu that are",
                                   known);
-    return cnnvp_import_error(import, "this operator is not known; `cnnvp models onnx` lists the %zu that are",
+    return cnnvp_import_error(import, "this operator is not supported; `cnnvp models onnx` lists the %zu that are",
                               known - cnnvp_import_vendor.count);
 }
 
@@ -270,7 +270,7 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     const int vendor = node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
     if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0 && !vendor)
         return cnnvp_import_error(
-            import, "operators of domain \"%s\" are not known; only ONNX's own are", node->domain);
+            import, "operators of domain \"%s\" are not supported; those of ONNX itself are", node->domain);
     int done = 0;
     int whole;
     int32_t zero;

@@ -62,7 +62,7 @@ static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_
     for (size_t i = 0; i < axis_count; ++i) {
         const int64_t axis = axes[i] + (axes[i] < 0 ? rank : 0);
         if (axis < 0 || axis >= rank)
-            return cnnvp_import_error(import, "axis %lld is none of %u dimensions", (long long)axes[i], rank);
+            return cnnvp_import_error(import, "axis %lld is outside of %u dimensions", (long long)axes[i], rank);
         pads[axis] = named[i];
         pads[rank + axis] = named[axis_count + i];
     }

@@ -46,11 +46,11 @@ cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import)
     if (block != 0)
         return cnnvp_import_error(import,
                                   "block_size is %lld; one scale for the tensor or for each element of an axis is "
-                                  "known",
+                                  "supported",
                                   (long long)block);
     if (!known)
         return cnnvp_import_error(
-            import, "output_dtype is %lld; 8-bit integers of the zero point's type are known", (long long)type);
+            import, "output_dtype is %lld; 8-bit integers of the zero point's type are supported", (long long)type);
     return CNNVP_DONE;
 }
 
@@ -90,7 +90,7 @@ static cnnvp_result check_one(struct cnnvp_import *import, size_t index, const s
     if (step->count == 1)
         return CNNVP_DONE;
     return cnnvp_import_error(import,
-                              "input \"%s\" has %zu numbers; scales along an axis are known for weights and for "
+                              "input \"%s\" has %zu numbers; scales along an axis are supported for weights and for "
                               "DequantizeLinear",
                               import->node->input[index], step->count);
 }
@@ -229,7 +229,7 @@ static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float
     if (result == CNNVP_DONE && steps.count > 1 && (axis != 1 || steps.count != input.channels))
         return cnnvp_import_error(import,
                                   "input \"%s\" has %zu numbers for axis %lld; one for all, or one for each of %u "
-                                  "channels is known",
+                                  "channels is supported",
                                   import->node->input[index + 1], steps.count, (long long)axis, input.channels);
     if (result != CNNVP_DONE)
         return result;
@@ -358,7 +358,7 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
     if (cnnvp_onnx_int(import->node, "transA", 0) != 0)
         return cnnvp_import_error(import, "transA=1 would mix the images of the batch; transA=0 is needed");
     if (!cnnvp_import_has(import, 7))
-        return cnnvp_import_error(import, "a result that is not quantised is not known; input 7 is needed");
+        return cnnvp_import_error(import, "the result must be quantised; input 7, its scale, is missing");
     return add_product(import, cnnvp_onnx_int(import->node, "transB", 0) != 0,
                        cnnvp_onnx_float(import->node, "alpha", 1.0f), 6, 7);
 }
@@ -408,7 +408,7 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0 || input.height > INT16_MAX || input.width > INT16_MAX)
         return cnnvp_import_error(
-            import, "channels_last=1 or maps of %u x %u are not known", input.height, input.width);
+            import, "channels_last=1 or maps of %u x %u are not supported", input.height, input.width);
     result = cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, 1, 1, &layer);
     if (result != CNNVP_DONE)
         return result;

@@ -62,7 +62,7 @@ static cnnvp_result check_model(struct cnnvp_onnx *onnx, struct cnnvp_error *err
             continue;
         found = 1;
         if (set->version < OPSET_FIRST || set->version > OPSET_LAST)
-            return cnnvp_compiler_error(error, "%s: operator set %lld; sets %d to %d are known", onnx->name,
+            return cnnvp_compiler_error(error, "%s: operator set %lld; sets %d to %d are supported", onnx->name,
                                         (long long)set->version, OPSET_FIRST, OPSET_LAST);
         onnx->opset = (uint64_t)set->version;
     }
@@ -295,7 +295,7 @@ static cnnvp_result open_external(const struct cnnvp_onnx *onnx, const char *loc
     while (i < CNNVP_ONNX_FILES && onnx->files[i].location != NULL && strcmp(onnx->files[i].location, location) != 0)
         ++i;
     if (i == CNNVP_ONNX_FILES)
-        return cnnvp_compiler_error(error, "its data lie in more than %d files", CNNVP_ONNX_FILES);
+        return cnnvp_compiler_error(error, "its data are in more than %d files", CNNVP_ONNX_FILES);
     struct cnnvp_onnx_file *found = &onnx->files[i];
     *file = found;
     if (found->location != NULL)
@@ -330,7 +330,7 @@ static cnnvp_result locate_external(const struct cnnvp_onnx *onnx, const Onnx__T
     uint64_t length = bytes;
     if (location == NULL || !stays_inside(location))
         return cnnvp_compiler_error(error,
-                                    "tensor \"%s\" lies in file \"%.200s\"; a file in the network's folder is "
+                                    "tensor \"%s\" is in file \"%.200s\"; a file in the network's folder is "
                                     "needed",
                                     name, location != NULL ? location : "");
     if (!external_number(tensor, "offset", &offset) || !external_number(tensor, "length", &length) || length != bytes)
@@ -356,7 +356,7 @@ static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProt
     if (element_size(tensor->data_type) == 0)
         return cnnvp_compiler_error(error,
                                     "tensor \"%s\" has data type %d; float, float16, double, int8, uint8, int32 and "
-                                    "int64 are known",
+                                    "int64 are supported",
                                     name, (int)tensor->data_type);
     if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL && count != 0)
         return locate_external(onnx, tensor, count * element_size(tensor->data_type), raw, error);

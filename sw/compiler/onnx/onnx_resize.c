@@ -105,7 +105,7 @@ static cnnvp_result read_modes(struct cnnvp_import *import, struct resize *resiz
         return cnnvp_import_error(import, "nearest_mode is none of round_prefer_floor, round_prefer_ceil, floor, ceil");
     if (cnnvp_onnx_attribute(import->node, "keep_aspect_ratio_policy") != NULL &&
         !cnnvp_onnx_is(import->node, "keep_aspect_ratio_policy", "stretch"))
-        return cnnvp_import_error(import, "keep_aspect_ratio_policy is known as stretch only");
+        return cnnvp_import_error(import, "keep_aspect_ratio_policy is supported as stretch only");
     *resize = (struct resize){
         .mode = (unsigned)mode,
         .cubic = (double)cnnvp_onnx_float(import->node, "cubic_coeff_a", -0.75f),
@@ -178,7 +178,7 @@ static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const
     for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
         const int64_t axis = axes[i] + (axes[i] < 0 ? rank : 0);
         if (axis < 0 || axis >= (int64_t)rank)
-            return cnnvp_import_error(import, "axis %lld is none of %u dimensions", (long long)axes[i], rank);
+            return cnnvp_import_error(import, "axis %lld is outside of %u dimensions", (long long)axes[i], rank);
         if (axis > 0)
             result = read_line(import, numbers[i], are_sizes, &lines[axis]);
         else if (!are_sizes && (numbers[i] < 1.0f || numbers[i] > 1.0f))
@@ -189,7 +189,7 @@ static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const
     if (result == CNNVP_DONE && cnnvp_onnx_int(import->node, "antialias", 0) != 0)
         for (uint32_t i = 2; i < rank; ++i)
             if (lines[i].out < lines[i].in)
-                return cnnvp_import_error(import, "antialias is not known where maps become smaller");
+                return cnnvp_import_error(import, "antialias is not supported where maps become smaller");
     return result;
 }
 

@@ -48,7 +48,7 @@ static cnnvp_result import_flatten(struct cnnvp_import *import)
     const int64_t axis = named + (named < 0 ? rank : front);
     if (axis < front || axis > rank)
         return cnnvp_import_error(
-            import, "axis %lld is none of %lld dimensions", (long long)named, (long long)(rank - front));
+            import, "axis %lld is outside of %lld dimensions", (long long)named, (long long)(rank - front));
     if (!front && axis != 1)
         return cnnvp_import_mixes(import, "an axis that is not 1");
     int64_t dims[3] = {0, 1, 1};
@@ -173,7 +173,8 @@ static cnnvp_result import_unsqueeze(struct cnnvp_import *import)
     const uint32_t old_rank = cnnvp_import_all_dims(import, in, old);
     const uint32_t rank = old_rank + (uint32_t)count;
     if (rank > CNNVP_ONNX_RANK)
-        return cnnvp_import_error(import, "the result has %u dimensions; up to %u are known", rank, CNNVP_ONNX_RANK);
+        return cnnvp_import_error(
+            import, "the result has %u dimensions; up to %u are supported", rank, CNNVP_ONNX_RANK);
     result = mark_axes(import, axes, count, rank, marked);
     if (result != CNNVP_DONE)
         return result;
@@ -193,7 +194,7 @@ static cnnvp_result import_cast(struct cnnvp_import *import)
     if (to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 &&
         to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
         return cnnvp_import_error(
-            import, "a cast to data type %lld would round; only casts to float types are known", (long long)to);
+            import, "a cast to data type %lld would round; only casts to float types are supported", (long long)to);
     return import_identity(import);
 }
 
@@ -207,7 +208,7 @@ static cnnvp_result import_constant(struct cnnvp_import *import)
         for (size_t i = 0; i < 4 && value == NULL; ++i)
             value = cnnvp_onnx_attribute(import->node, names[i]);
         if (value == NULL || !(value->has_f || value->has_i || value->n_floats > 0 || value->n_ints > 0))
-            return cnnvp_import_error(import, "the constant has no value that is known: value, value_float(s) or "
+            return cnnvp_import_error(import, "the constant has no supported value: value, value_float(s) or "
                                               "value_int(s)");
         Onnx__TensorProto *made = cnnvp_arena_array(&import->graph->arena, 1, sizeof *made);
         int64_t *dims = cnnvp_arena_array(&import->graph->arena, 1, sizeof *dims);

@@ -276,7 +276,7 @@ static cnnvp_result import_pool(struct cnnvp_import *import)
     for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i) {
         const int64_t reach = (axes[i].kernel - 1) * axes[i].dilation + 1;
         if (import->kind == CNNVP_POOL_AVERAGE && axes[i].dilation != 1)
-            return cnnvp_import_error(import, "average pooling with dilation is not known");
+            return cnnvp_import_error(import, "average pooling with dilation is not supported");
         if (axes[i].before >= reach || axes[i].after >= reach)
             return cnnvp_import_error(import, "the padding is as large as the window");
     }

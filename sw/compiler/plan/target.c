@@ -34,7 +34,7 @@ static cnnvp_result window(const cnnvp_config *config, const char *instance, uin
         return cnnvp_compiler_error(error, "the platform has no instance %s on the bus, which networks need", instance);
     if (*base > UINT32_MAX)
         return cnnvp_compiler_error(
-            error, "%s lies at 0x%llx, beyond the core's 32-bit addresses", instance, (unsigned long long)*base);
+            error, "%s is at 0x%llx, beyond the core's 32-bit addresses", instance, (unsigned long long)*base);
     return CNNVP_DONE;
 }
 

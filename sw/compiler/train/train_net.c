@@ -66,7 +66,7 @@ static cnnvp_result take_learning(struct chain *chain, size_t index)
     if (node.ci > UINT16_MAX || node.co > UINT16_MAX || in->height > UINT16_MAX || in->width > UINT16_MAX)
         return refuse(chain, index, "the training engine takes up to 65535 channels, rows and columns");
     if (layer->post_count != 0)
-        return refuse(chain, index, "the training engine has no such function behind it");
+        return refuse(chain, index, "the training engine has no such function after it");
     chain->net->nodes[chain->net->count++] = node;
     return CNNVP_DONE;
 }
@@ -78,7 +78,7 @@ static cnnvp_result take_norm(struct chain *chain, size_t index)
     if (layer->norm != CNNVP_NORM_STORED || strcmp(layer->op_type, "BatchNormalization") != 0)
         return refuse(chain, index, "the training engine takes BatchNormalization only");
     if (node == NULL || node->norm != CNNVP_TRAIN_NO_LAYER || node->relu || node->pool)
-        return refuse(chain, index, "the training engine takes batch norm directly behind a convolution or matrix");
+        return refuse(chain, index, "the training engine takes batch norm directly after a convolution or matrix");
     node->norm = index;
     return CNNVP_DONE;
 }
@@ -110,9 +110,9 @@ static cnnvp_result take_pool(struct chain *chain, size_t index)
         return refuse(chain, index,
                       "the training engine pools by the maximum, windows of 2x2 at stride 2 without padding");
     if (node == NULL || node->connected)
-        return refuse(chain, index, "the training engine pools behind a convolution");
+        return refuse(chain, index, "the training engine pools after a convolution");
     if (node->pool)
-        return refuse(chain, index, "the training engine pools once behind a convolution");
+        return refuse(chain, index, "the training engine pools once after a convolution");
     node->pool = 1;
     node->ph = out->height;
     node->pw = out->width;

@@ -29,7 +29,7 @@ static cnnvp_result check_options(const struct cnnvp_trainer_options *options, s
         (unsigned)options->order > CNNVP_TRAIN_ORDER_CHANNEL || (unsigned)options->block > CNNVP_TRAIN_BLOCK_CHANNEL ||
         (unsigned)options->errors > CNNVP_TRAIN_ERRORS_CARRIED || (unsigned)options->spill > CNNVP_TRAIN_SPILL_LATE)
         return cnnvp_compiler_error(
-            error, "rounding, batch norm, order, block, errors or spill is none of the known ones");
+            error, "rounding, batch norm, order, block, errors or spill has no value of its enum");
     if (options->batch == 0 || options->batch > 65535u)
         return cnnvp_compiler_error(error, "a batch of %u images: 1 to 65535 are possible", options->batch);
     if (!(options->rate > 0.0f) || !isfinite(options->rate))
@@ -390,7 +390,7 @@ cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, 
 {
     struct state_header header;
     if (trainer->options.timing_only)
-        return cnnvp_compiler_error(error, "a timing-only training goes on from no state");
+        return cnnvp_compiler_error(error, "a timing-only training cannot continue from a state");
     if (size < sizeof header)
         return cnnvp_compiler_error(error, "the state has %zu bytes; its header alone has %zu", size, sizeof header);
     memcpy(&header, state, sizeof header);

@@ -122,11 +122,11 @@ numpy.save("near_flat.npy", flat)
 numpy.save("negative.npy", -numpy.ones((1, 2, 8, 8), "float32"))
 PYTHON
 expect 0 run "$network" -i "$input" -n 1 --dump one --cpu host
-/usr/bin/python3 - <<'PYTHON' || fail "off the float model: $(grep '^off' out)"
+/usr/bin/python3 - <<'PYTHON' || fail "from the float model: $(grep '^off' out)"
 import glob, numpy, re
 exact = numpy.load(sorted(glob.glob("one/*.float.npy"))[-1]).astype(float)
 noise = numpy.load(sorted(glob.glob("one/*.float.npy"))[-1].replace(".float.npy", ".npy")) - exact
-said = re.search(r"^off the float model +SQNR ([0-9.]+) dB, at most ([0-9.]+) % of the maximum; "
+said = re.search(r"^from the float model +SQNR ([0-9.]+) dB, at most ([0-9.]+) % of the maximum; "
                  "same top-1 in 1 of 1 images$", open("out").read(), re.M)
 assert abs(float(said[1]) - 10 * numpy.log10((exact ** 2).sum() / (noise ** 2).sum())) <= 0.051
 assert abs(float(said[2]) - 100 * abs(noise).max() / abs(exact).max()) <= 0.00051
@@ -143,9 +143,9 @@ for quiet in "" -q; do
         fail "no warning of noise where nothing is: $(cat err)"
 done
 expect 0 run normal.onnx -i flat_maps.npy --cpu host --dump flat_dump
-says "off the float model   its values are all 0, these are up to "
+says "from the float model   its values are all 0, these are up to "
 expect 0 run relu.onnx -i negative.npy --cpu host
-says "off the float model   not at all, SQNR without limit"
+says "from the float model   not at all, SQNR without limit"
 grep -qi 'nan\|inf' out flat_dump/sqnr.txt && fail "no number: $(cat out flat_dump/sqnr.txt)"
 [ ! -s err ] || fail "a warning of an exact output: $(cat err)"
 
@@ -156,7 +156,7 @@ refused 2 "--output: there are 2 files for 1 output of $network, the first of wh
 absent x.npy
 refused 2 "--output: x.npy is also the file of --output, which would be lost" run $heads.onnx -o x.npy -o x.npy
 expect 0 run $heads.onnx -i $heads.in.npy -o first.npy -o second.npy
-for line in "off the float model   output6: " "output                output: first.npy" \
+for line in "from the float model   output6: " "output                output: first.npy" \
         "output                output1: second.npy"; do
     grep -q "^$line" out || fail "no \"$line\""
 done
@@ -256,7 +256,7 @@ for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy",
     assert said == "%+.1f" % (100 * (then[section][name] / now[section][name] - 1)), (said, section)
 PYTHON
 done <helps
-refused 2 "--advise tries changes with the platform's own core" run "$network" --advise --cpu host
+refused 2 "--advise tries changes with the platform's core" run "$network" --advise --cpu host
 # Tilings by trial, of a platform that can be read once, on its own core too where the run has none.
 for cpu in iss host; do
     printf 'platform: piped\nbase: nfu\n' |

@@ -154,7 +154,7 @@ static void damaged_idx_is_refused(void **state)
     }
     bytes[size] = 0;
     put(images_file, bytes, size + 1);
-    must_fail(idx, "it goes on behind the elements");
+    must_fail(idx, "it has more elements than its header says");
     bytes[2] = 0x0d;
     put(images_file, bytes, size);
     must_fail(idx, "IDX type 0x0d; unsigned bytes (0x08)");

@@ -23,7 +23,7 @@ says "run.html is written; open it"
 expect 0 report run -o run.html -q
 [ -s out ] && fail "report -q says: $(cat out)"
 expect 0 run "$network" --timing-only -q --report wide -s pe_array.rows=16 -s dram.preset=lpddr4-3200
-expect 0 run "$SOURCE/tests/data/zoo/add_full.onnx" --timing-only -q --report other
+expect 0 run "$ZOO/elements/add_full.onnx" --timing-only -q --report other
 expect 0 report run wide run/ -o compare.html
 expect 0 report run other -o unlike.html
 refused 2 "cannot be read" report run nosuch -o x.html

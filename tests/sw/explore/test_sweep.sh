@@ -276,7 +276,7 @@ sleep 0.5
 kill -TERM $driver 2>/dev/null
 wait $driver
 status=$?
-[ $status -eq 1 ] && grep -q "goes on from there" err || fail "SIGTERM: status $status, $(cat err)"
+[ $status -eq 1 ] && grep -q "continues from there" err || fail "SIGTERM: status $status, $(cat err)"
 expect 0 sweep slow.yaml -o workers.sqlite -j 2
 says "12 points: 12 ok"
 

@@ -230,7 +230,7 @@ static void unknown_operators_name_the_node(void **state)
     (void)state;
     struct builder builder;
     (void)one_node(&builder, 4, "LayerNormalization", NULL);
-    must_fail(&builder, ": node \"y\" (LayerNormalization): this operator is not known");
+    must_fail(&builder, ": node \"y\" (LayerNormalization): this operator is not supported");
     builder_free(&builder);
     Onnx__NodeProto *node = one_node(&builder, 4, "Relu", NULL);
     node->domain = builder_text(&builder, "com.example");
@@ -320,7 +320,7 @@ static void other_bad_nodes_say_why(void **state)
     builder_free(&builder);
     node = one_node(&builder, 4, "Softmax", NULL);
     builder_int(&builder, node, "axis", 0);
-    must_fail(&builder, "axis 0 of 4 dimensions would mix the images of the batch; it is known where");
+    must_fail(&builder, "axis 0 of 4 dimensions would mix the images of the batch; it is supported where");
     builder_free(&builder);
     const int64_t shape[2] = {0, 71};
     (void)one_node(&builder, 4, "Reshape", "s");

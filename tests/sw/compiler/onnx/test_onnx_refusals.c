@@ -75,7 +75,7 @@ static void quantised_tensors_stay_among_themselves(void **state)
     begin(&b, "x", 4, maps);
     (void)builder_floats(&b, "s", 1, &four, scales);
     (void)builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL);
-    must_fail(&b, "input \"s\" has 4 numbers; scales along an axis are known for weights");
+    must_fail(&b, "input \"s\" has 4 numbers; scales along an axis are supported for weights");
 
     begin(&b, "x", 4, maps);
     (void)builder_floats(&b, "s", 0, NULL, &tenth);
@@ -86,12 +86,12 @@ static void quantised_tensors_stay_among_themselves(void **state)
     begin(&b, "x", 4, maps);
     (void)builder_floats(&b, "s", 0, NULL, &tenth);
     builder_int(&b, builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL), "block_size", 16);
-    must_fail(&b, "block_size is 16; one scale for the tensor or for each element of an axis is known");
+    must_fail(&b, "block_size is 16; one scale for the tensor or for each element of an axis is supported");
 
     begin(&b, "x", 4, maps);
     (void)builder_floats(&b, "s", 0, NULL, &tenth);
     builder_int(&b, builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL), "output_dtype", 4);
-    must_fail(&b, "output_dtype is 4; 8-bit integers of the zero point's type are known");
+    must_fail(&b, "output_dtype is 4; 8-bit integers of the zero point's type are supported");
 }
 
 static void dimensions_have_limits(void **state)
@@ -101,11 +101,12 @@ static void dimensions_have_limits(void **state)
     const int64_t nine[9] = {-1, 2, 3, 4, 5, 1, 1, 1, 1};
     begin(&b, "x", 9, nine);
     (void)builder_node(&b, "Relu", "y", "x", NULL, NULL, NULL);
-    must_fail(&b, "input \"x\" has 9 dimensions; 2 to 8 are known, such as (N, C, H, W), (N, C, W) or (N, features)");
+    must_fail(&b,
+              "input \"x\" has 9 dimensions; 2 to 8 are supported, such as (N, C, H, W), (N, C, W) or (N, features)");
 
     begin(&b, "x", 1, nine);
     (void)builder_node(&b, "Relu", "y", "x", NULL, NULL, NULL);
-    must_fail(&b, "input \"x\" has 1 dimensions; 2 to 8 are known");
+    must_fail(&b, "input \"x\" has 1 dimensions; 2 to 8 are supported");
 
     begin(&b, "x", 5, nine);
     (void)builder_node(&b, "Tanh", "g", "x", NULL, NULL, NULL);
@@ -219,7 +220,7 @@ static void blocks_and_reductions_have_limits(void **state)
     node_must_fail("DepthToSpace", "blocksize", 32767, "4 channels are not divided by the square of the blocksize");
     node_must_fail("SpaceToDepth", "blocksize", 4, "maps of 6 x 6 are not divided by the blocksize, 4");
     node_must_fail("ReduceSum", "keepdims", 1,
-                   "a reduction of all dimensions would mix the images of the batch; it is known where the first");
+                   "a reduction of all dimensions would mix the images of the batch; it is supported where the first");
 
     struct builder b;
     const int64_t batch[2] = {2, -4};
@@ -277,7 +278,7 @@ static void single_images_have_limits(void **state)
     begin(&b, "x", 3, many + 1);
     builder_int(&b, builder_node(&b, "Softmax", "s", "x", NULL, NULL, NULL), "axis", 0);
     (void)builder_node(&b, "LSTM", "y", "s", NULL, NULL, NULL);
-    must_fail(&b, "node \"y\" (LSTM): this operator is not known; `cnnvp models onnx` lists the ");
+    must_fail(&b, "node \"y\" (LSTM): this operator is not supported; `cnnvp models onnx` lists the ");
 }
 
 static void gathering_and_channels_have_limits(void **state)
@@ -461,7 +462,7 @@ static void resized_maps(void **state)
     resize_must_fail("coordinate_transformation_mode", "tf_crop_and_resize", twice,
                      "coordinate_transformation_mode is none of half_pixel,");
     resize_must_fail("keep_aspect_ratio_policy", "not_larger", twice,
-                     "keep_aspect_ratio_policy is known as stretch only");
+                     "keep_aspect_ratio_policy is supported as stretch only");
     resize_must_fail("nearest_mode", "down", twice, "nearest_mode is none of");
     resize_must_fail(NULL, NULL, (const float[4]){2, 1, 2, 2}, "the batch cannot be resized");
     resize_must_fail(NULL, NULL, (const float[4]){1, 2, 2, 2}, "channels cannot be resized");
