@@ -114,7 +114,7 @@ struct cnnvp_access {
     uint32_t op;         /* enum cnnvp_op */
     uint32_t flags;      /* of enum cnnvp_access_flag */
     uint32_t initiator;  /* set by the host: number of the instance that began the transaction */
-    uint32_t tag;        /* whose work this is: 0 nobody's, otherwise layer index + 1 */
+    uint32_t tag;        /* whose work this is: 0 of no layer, otherwise layer index + 1 */
     uint64_t flow;       /* 0, or the number that joins the spans of one instruction in a trace */
     uint64_t address;    /* initiator: of the bus; target: offset in its window. See "Addresses" above */
     void *data;          /* `size` bytes; NULL where data do not matter (timing-only) */
@@ -409,7 +409,7 @@ struct cnnvp_unit {
      * it. Its address is an offset in the memory. */
     int (*estimate)(void *self, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration);
     /* Without an instance: what the unit is made of and costs with these values of its parameters, in the order of
-     * their table. NULL: nobody knows, and statistics say so. */
+     * their table. NULL: unknown, and statistics say so. */
     void (*costs)(const uint64_t *params, const struct cnnvp_costs *costs);
 };
 
@@ -505,7 +505,7 @@ struct cnnvp_host_ops {
      * of the total, which `count` counts, that is that requester's. */
     void (*count_for)(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n);
     /* One burst of a request enters the memory at the clock edge `clock` of the memory, which is the time `at`. Bursts
-     * come in order of their clocks. `address` is an offset in the memory. Returns 0 where nobody listens; it need not
+     * come in order of their clocks. `address` is an offset in the memory. Returns 0 where nothing listens; it need not
      * be called again then. */
     int (*burst)(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
                  uint64_t address);

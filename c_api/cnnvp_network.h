@@ -34,7 +34,7 @@ enum cnnvp_rounding {
     CNNVP_ROUND_FLOOR = 3
 };
 enum cnnvp_schedule { CNNVP_SCHEDULE_LAYER = 0, CNNVP_SCHEDULE_DEPTH_FIRST = 1 };
-/* Where the depth-first schedule has the order of blocks from: counting in Morton order, or a table made beforehand. */
+/* Where the depth-first schedule has the order of blocks from: counting in Morton order, or a table made in advance. */
 enum cnnvp_block_order { CNNVP_BLOCK_ORDER_MORTON = 0, CNNVP_BLOCK_ORDER_TABLE = 1 };
 /* Who issues the instructions of the depth-first schedule's chains. FASTER: whoever is by the plan's estimate.
  * SCHEDULER: an error where the scheduler unit cannot. */

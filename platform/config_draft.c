@@ -56,7 +56,7 @@ const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *u
 
 /* ---- presets ---- */
 
-/* The folders that may hold presets, in order; NULL behind the last or if memory ran out. */
+/* The folders that may hold presets, in order; NULL after the last or if memory ran out. */
 static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
 {
     /* Where an installation has them, then the build. */

@@ -35,7 +35,7 @@ struct cnnvp_energy_table {
 };
 
 void cnnvp_energy_default(struct cnnvp_energy_table *table);
-/* The index-th built-in table; 0 behind the last. */
+/* The index-th built-in table; 0 after the last. */
 int cnnvp_energy_builtin(size_t index, struct cnnvp_energy_table *table);
 
 /* Index of an entry, CNNVP_ENERGY_ENTRIES if there is none of that name. */
@@ -51,7 +51,7 @@ struct cnnvp_instance_costs; /* costs.h */
 struct cnnvp_range cnnvp_energy_of(const struct cnnvp_energy_table *table, enum cnnvp_energy_entry entry,
                                    const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs);
 
-/* The index-th technology, NULL behind the last; the first is the default. */
+/* The index-th technology, NULL after the last; the first is the default. */
 const struct cnnvp_technology *cnnvp_technology_at(size_t index);
 /* That of a table; NULL: the default. */
 const struct cnnvp_technology *cnnvp_technology_of(const struct cnnvp_energy_table *table);

@@ -400,7 +400,7 @@ static void monitor(struct cnnvp_gdb *gdb, const char *text)
     free(answer);
 }
 
-/* 1 if `text` begins with `word`; *rest: behind it. */
+/* 1 if `text` begins with `word`; *rest: after it. */
 static int begins(const char *text, const char *word, const char **rest)
 {
     const size_t size = strlen(word);

@@ -31,7 +31,7 @@ struct cnnvp_gdb_target {
     void (*kill)(void *context);
 };
 
-/* Opens the port (see cnnvp_gdb_link_open), and waits for nobody yet. `target` is copied. */
+/* Opens the port (see cnnvp_gdb_link_open), and does not wait yet. `target` is copied. */
 CNNVP_MUST_USE cnnvp_result cnnvp_gdb_new(const char *port, const struct cnnvp_gdb_target *target,
                                           struct cnnvp_gdb **gdb, struct cnnvp_error *error);
 /* Tells a debugger that is there how the run ended: by the program with a code, or (exited 0) otherwise. */

@@ -24,7 +24,7 @@ struct cnnvp_gdb_link {
     size_t held, taken; /* of `input` */
     size_t packet_size, sent_size;
     char input[2048];
-    char packet[CNNVP_GDB_PACKET + 1];   /* the last one received, a zero behind it */
+    char packet[CNNVP_GDB_PACKET + 1];   /* the last one received, a zero after it */
     char sent[2 * CNNVP_GDB_PACKET + 8]; /* the last one sent, as it went out */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way to somebody else's memory, see memory_port.h. */
+/* The way to a third-party memory, see memory_port.h. */
 #include "memory_port.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The way out of the platform for a port marked CNNVP_PORT_OUTSIDE: between the unit's own requests and a standard
- * TLM-2.0 initiator socket to which somebody else binds a memory.
+ * TLM-2.0 initiator socket to which a program binds a memory of its own.
  *
  * What the memory behind the socket may rely on (base protocol of IEEE 1666-2011): commands are reads and writes with
  * data, contiguous, without byte enables and extensions, streaming width = length; payloads have a memory manager.
@@ -52,7 +52,7 @@ private:
         explicit job(memory_port &port) : tlm::tlm_generic_payload(&port) {}
         std::vector<unsigned char> bytes;
         tlm::tlm_generic_payload *asked = nullptr; /* the unit's */
-        request_record *record = nullptr;          /* its request; null: somebody waits for `done` */
+        request_record *record = nullptr;          /* its request; null: a caller waits for `done` */
         sc_core::sc_event done;
         bool finished = false;
         bool owes_end = false; /* an END_RESP of ours is due */

@@ -136,7 +136,7 @@ int to_status(tlm::tlm_response_status response)
     case tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE:
         return CNNVP_E_ACCESS;
     case tlm::TLM_INCOMPLETE_RESPONSE:
-        return CNNVP_E_NOSUP; /* nobody has looked at it */
+        return CNNVP_E_NOSUP; /* no target has looked at it */
     default:
         return CNNVP_E_MEMORY;
     }

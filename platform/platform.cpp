@@ -176,7 +176,7 @@ void platform::connect(const plan &plan)
         loader_->core.bind(hosts_[plan.core]->target(static_cast<uint32_t>(plan.core_socket)));
 }
 
-/* Ports that lead out of the platform, each to somebody else's memory. */
+/* Ports that lead out of the platform, each to a third-party memory. */
 cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
 {
     for (const auto &host : hosts_) {

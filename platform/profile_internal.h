@@ -19,7 +19,7 @@ struct profile_arc {
     struct cnnvp_core_cost cost; /* of all that happened until it returned */
 };
 
-/* Made of the pages and arcs when somebody asks. */
+/* Made of the pages and arcs when asked. */
 struct profile_function {
     uint32_t begin;
     const char *name; /* NULL: not known */

@@ -143,7 +143,7 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
 {
     cnnvp_result result;
 
-    /* The first members have stood at the same place since version 1; nothing behind them is touched before they
+    /* The first members have stood at the same place since version 1; nothing after them is touched before they
      * fit. */
     if (unit->abi_major != CNNVP_ABI_MAJOR)
         return refuse(message, message_size, "%s: built for model ABI %u.%u, this program has %u.%u", where,

@@ -16,7 +16,7 @@ struct function {
 
 struct line {
     uint32_t address;
-    uint32_t order; /* likewise; 0: the end of a sequence, behind which nothing is known */
+    uint32_t order; /* likewise; 0: the end of a sequence, after which nothing is known */
     uint32_t file;  /* of `files` */
     uint32_t number;
 };

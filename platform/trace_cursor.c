@@ -133,7 +133,7 @@ static struct record *ahead(struct cnnvp_ahead *ring, uint32_t position)
     return &ring->records[(ring->first + position) & (REORDER - 1)];
 }
 
-/* Keeps the ring full. A record goes behind all that are not later. */
+/* Keeps the ring full. A record goes after all that are not later. */
 static void look_ahead(struct cnnvp_cursor *cursor)
 {
     struct cnnvp_ahead *ring = cursor->ahead;

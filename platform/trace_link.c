@@ -60,9 +60,9 @@ static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struc
     uint64_t length = end - transfer->begin, unit = (length >> 31) + 1, done = 0;
 
     for (uint64_t window = transfer->begin / width; window * width < end; ++window) {
-        uint64_t behind = (window + 1) * width;
+        uint64_t after = (window + 1) * width;
         uint64_t sum =
-            behind < end ? share(transfer->bytes, (behind - transfer->begin) / unit, length / unit) : transfer->bytes;
+            after < end ? share(transfer->bytes, (after - transfer->begin) / unit, length / unit) : transfer->bytes;
 
         add(stream, window, sum - done);
         done = sum;

@@ -267,7 +267,7 @@ static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *
     return event->flow ? put_fixed(p, EVENT_FLOW_IDS, event->flow) : p;
 }
 
-/* What events of one kind on one stream have in common, from behind the time up to what they say. */
+/* What events of one kind on one stream have in common, from after the time up to what they say. */
 struct prefix {
     unsigned char bytes[PREFIX_BYTES];
     size_t size;

@@ -147,7 +147,7 @@ private:
 
     sc_core::sc_process_handle process_;
     sc_core::sc_event process_start_;
-    sc_core::sc_event never_; /* nobody notifies it */
+    sc_core::sc_event never_; /* never notified */
     sc_core::sc_event wake_event_;
     bool woken_ = false;
     process_state process_state_ = process_state::none;

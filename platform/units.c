@@ -15,7 +15,7 @@
 #include "config.h"
 #include "running.h"
 
-enum { DEFAULT_CLOCK_MHZ = 1000, CHAIN = 16 /* units behind each other */, MICROSECOND = 1000000 /* ps */ };
+enum { DEFAULT_CLOCK_MHZ = 1000, CHAIN = 16 /* units in a row */, MICROSECOND = 1000000 /* ps */ };
 
 /* Where one port of an instance leads. */
 struct way {

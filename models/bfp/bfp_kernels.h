@@ -27,7 +27,7 @@ struct bfp_kernels {
 
 /* The fastest variant that this machine runs. */
 const struct bfp_kernels *cnnvp_bfp_kernels(void);
-/* The index-th variant that this machine runs, NULL behind the last. */
+/* The index-th variant that this machine runs, NULL after the last. */
 const struct bfp_kernels *cnnvp_bfp_kernels_variant(size_t index);
 
 #endif

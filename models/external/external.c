@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The platform's side of an off-chip memory that somebody else models (S003's external data memory): behind the port
+ * The platform's side of an off-chip memory that third-party code models (S003's external data memory): behind the port
  * `socket` lies a TLM-2.0 initiator socket that a C++ program binds (platform/cnnvp_systemc.h).
  *
  * Modelled: requests, also strided ones, split into bursts that are contiguous and cross no multiple of `burst_bytes`;
@@ -24,7 +24,7 @@ enum { EVENT_SEND, EVENT_COUNT };
 
 /* What is kept in a request's `scratch`. */
 enum scratch {
-    NEXT,   /* request behind it */
+    NEXT,   /* request after it */
     SENT,   /* bytes */
     FLYING, /* bursts */
     LATENCY /* sum over bursts */

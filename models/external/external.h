@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody else's off-chip memory behind a TLM-2.0 socket: kind `external`. */
+/* A third-party off-chip memory behind a TLM-2.0 socket: kind `external`. */
 #ifndef CNNVP_EXTERNAL_H
 #define CNNVP_EXTERNAL_H
 

@@ -22,7 +22,7 @@
 #define PACKED_BYTES (UINT64_C(512) << 10)
 /* Up to so many positions, dot products are faster, given so many terms. */
 enum { DOT_MAX_AREA = 16, DOT_MIN_TERMS = 32 };
-/* Words that gathering may write too much, without those behind leaving the boundary of a cache line. */
+/* Words that gathering may write too much, without those after leaving the boundary of a cache line. */
 enum { GATHER_SLACK = 32 };
 /* Bytes; vectors that cross one take twice as long. */
 #define CACHE_LINE UINT64_C(64)
@@ -149,7 +149,7 @@ static void make_offsets(const struct cnnvp_fx16_tile *tile, const struct packin
         *offset = offset[-(ptrdiff_t)p->taps] + (uint32_t)p->plane;
 }
 
-/* One packed row from two input rows; behind column `n` it stays as it is, since no result uses that. */
+/* One packed row from two input rows; after column `n` it stays as it is, since no result uses that. */
 static void pack_row(const int16_t *first, const int16_t *second, size_t step, size_t n, int16_t *out)
 {
     for (size_t x = 0; x < n; ++x) {

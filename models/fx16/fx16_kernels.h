@@ -48,7 +48,7 @@ CNNVP_MUST_USE int cnnvp_fx16_compute_with(const struct fx16_kernels *kernels, u
 
 /* The fastest variant that this machine runs. */
 const struct fx16_kernels *cnnvp_fx16_kernels(void);
-/* The index-th variant, NULL behind the last; variants that this machine does not run are left out. */
+/* The index-th variant, NULL after the last; variants that this machine does not run are left out. */
 const struct fx16_kernels *cnnvp_fx16_kernels_variant(size_t index);
 
 static inline int16_t fx16_low(int16_t value)

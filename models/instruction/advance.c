@@ -4,7 +4,7 @@
  *
  * How it runs: work that nothing else can see (register and branch instructions, fetch) is computed ahead of time up to
  * the next thing that the kernel has pending, in one callback. Commands, interrupts and reads of memory happen exactly
- * at their time. Work ahead is done only in the element's own event, where nobody is in the middle of an action.
+ * at their time. Work ahead is done only in the element's own event, where no unit is in the middle of an action.
  *
  * Program words read from memory are traffic of the last `layer` word in the queue when the read is sent, so layers and
  * memory agree.
@@ -91,7 +91,7 @@ static uint32_t fetch_size(const struct element *self, uint32_t room, int starvi
     return starving ? room : 0;
 }
 
-/* 1 if the next fetch makes room that somebody waits for, or may do so. */
+/* 1 if the next fetch makes room that a unit waits for, or may do so. */
 static int fetch_makes_room(const struct element *self)
 {
     if (!cnnvp_element_wants_room(self))

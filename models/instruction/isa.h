@@ -86,7 +86,7 @@ void cnnvp_isa_fields(uint64_t word, struct isa_fields *fields);
  * unit. */
 void cnnvp_isa_usage(const struct isa_fields *fields, uint32_t *resources, uint32_t *causes);
 
-/* 1 for the instructions behind which fetch waits: jump, branches, loop, halt. */
+/* 1 for the instructions after which fetch waits: jump, branches, loop, halt. */
 int cnnvp_isa_redirects(uint32_t opcode);
 
 #endif

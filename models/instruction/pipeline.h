@@ -30,7 +30,7 @@ struct pipeline_entry {
 
 struct pipeline_loop {
     uint64_t start; /* first word of the body */
-    uint64_t end;   /* word behind the body */
+    uint64_t end;   /* word after the body */
     uint32_t left;  /* iterations to come, the present one included */
 };
 

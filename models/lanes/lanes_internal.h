@@ -31,7 +31,7 @@ struct lanes_operand {
     int64_t stride;
     int64_t repeat;
     int64_t low;    /* first byte touched */
-    int64_t high;   /* behind the last byte touched */
+    int64_t high;   /* after the last byte touched */
     uint64_t words; /* 16-bit words that cross the port */
     uint8_t *data;  /* of element (0, 0); NULL in timing-only */
 };

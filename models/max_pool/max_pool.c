@@ -12,7 +12,7 @@
 #define UNIT_DEF "max_pool/max_pool.def"
 #include "unit/unit_enums.inc"
 
-/* Pooled planes move up in place: a plane's results never lie behind its values. */
+/* Pooled planes move up in place: a plane's results are never after its values. */
 static void pool_tile(const struct cnnvp_pool_ids *pool, const struct cnnvp_tile *tile, uint8_t *positions)
 {
     const struct cnnvp_max_pool shape = {tile->height, tile->width, tile->ky, tile->kx, tile->sy, tile->sx};

@@ -21,7 +21,7 @@
  *   tpost      batch norm -> ReLU -> quantise -> max pool -> encode; what has no status bit only passes. Mantissa of
  *              value (n, c, i): exponent [n * image + c * channel stride] at `block`, random number `first` + n *
  *              tensor_image_stride + c * plane + i of the seed. float: values in place of mantissas. keep: matrices
- *              behind ReLU and pool. measure: nothing but the values' extremes into entries at `block`. park: the
+ *              after ReLU and pool. measure: nothing but the values' extremes into entries at `block`. park: the
  *              values before batch norm, into the other half.
  *   tpostback  encode takes the matrices back; max pool back -> ReLU back -> batch norm -> quantise -> encode. Without
  *              norm errors pass unchanged. reduce ends at batch norm: dbeta, dgamma, the extremes of the errors (with

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The quantiser of S001 (C4): activations and errors become mantissas under exponents from the max-min buffer (C7). The
- * same block makes the exponents, and quantises weights behind the update.
+ * same block makes the exponents, and quantises weights after the update.
  */
 #include "quantise.h"
 

@@ -52,7 +52,7 @@ struct scheduler_section {
 
 /* The first block; the first one of feature 0 has been loaded. 0: the table is malformed. */
 int scheduler_begin(struct scheduler_walk *walk, const uint32_t *table, uint32_t size, uint32_t image);
-/* The next section, an empty one behind each step: 1, or 0 when all is done, or -1: the table is malformed. */
+/* The next section, an empty one after each step: 1, or 0 when all is done, or -1: the table is malformed. */
 int scheduler_next(struct scheduler_walk *walk, struct scheduler_section *section);
 /* Instruction number i of a section, patched. */
 void scheduler_word(const struct scheduler_walk *walk, const struct scheduler_section *section, uint32_t i,

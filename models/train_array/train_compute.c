@@ -108,7 +108,7 @@ static int reserve(struct train_job *job, struct cnnvp_train_scratch *scratch)
         return CNNVP_E_NOMEM;
     if (pieces.used > scratch->size) {
         free(scratch->memory);
-        /* Slack behind pieces is read with factors of 0: of what it holds, only that it is something matters. */
+        /* Slack after pieces is read with factors of 0: its values do not matter, but they must be set. */
         scratch->memory = calloc(1, pieces.used);
         scratch->size = scratch->memory != NULL ? pieces.used : 0;
         if (scratch->memory == NULL)
@@ -348,7 +348,7 @@ static void run_rows(const struct train_job *job, const uint8_t *panel, uint64_t
                      uint64_t count, int32_t *tile)
 {
     const int8_t *rows[TRAIN_ROWS];
-    for (uint64_t r = 0; r < TRAIN_ROWS; ++r) /* rows behind the last repeat it */
+    for (uint64_t r = 0; r < TRAIN_ROWS; ++r) /* rows after the last repeat it */
         rows[r] = job->a + cnnvp_minimum(m + r, job->m - 1u) * job->row_stride;
     job->kernels->panel(panel, rows, job->offsets + from, to - from, (count + 15u) / 16u, tile);
 }

@@ -7,7 +7,7 @@
  *   gradient         m out channel     n (in channel, ky, kx) k (image, y, x)          a errors, packed
  *
  * Where the kernel has several columns and positions follow each other, a is a copy as well, by rows of the kernel: its
- * quads are four columns of one row, zeros behind the last, so that a quad of b is four neighbours of the plane.
+ * quads are four columns of one row, zeros after the last, so that a quad of b is four neighbours of the plane.
  *
  * b comes from copies of the input planes with their borders, values + 128 (error: with zeros between them, too).
  */
@@ -51,7 +51,7 @@ struct train_job {
     int64_t *wide_sums;   /* [m][TRAIN_COLUMNS], where k is taken in several chunks */
 };
 
-/* How far tap (y, x) of a channel lies behind its plane's beginning, for position 0. */
+/* Offset of tap (y, x) of a channel from its plane's beginning, for position 0. */
 static inline uint32_t train_tap(const struct train_job *job, uint32_t y, uint32_t x)
 {
     const struct cnnvp_train_tile *tile = job->tile;

@@ -53,7 +53,7 @@ struct train_kernels {
 
 /* The fastest variant that this machine runs. */
 const struct train_kernels *cnnvp_train_kernels(void);
-/* The index-th variant that this machine runs, NULL behind the last. */
+/* The index-th variant that this machine runs, NULL after the last. */
 const struct train_kernels *cnnvp_train_kernels_variant(size_t index);
 
 #endif

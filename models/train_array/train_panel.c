@@ -237,7 +237,7 @@ static void fill_taps(const struct train_job *job, uint64_t first, uint64_t coun
 {
     const uint64_t pitch = (4u * (to - from) + 15u) / 16u * 16u;
     for (uint64_t c = 0; c < count; c += TRAIN_STAGE) {
-        for (uint64_t i = 0; i < TRAIN_STAGE; ++i) /* columns behind the last repeat it */
+        for (uint64_t i = 0; i < TRAIN_STAGE; ++i) /* columns after the last repeat it */
             stage_column(job, first + (c + i < count ? c + i : count - 1u), from, to, job->stage + i * pitch);
         job->kernels->transpose(job->stage, pitch, to - from, job->panel + 4u * c);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What S000's units that sweep windows have in common: the rotating read of the input buffer in front, the output
- * buffer's update modes behind, and how a command is carried out between them.
+ * buffer's update modes at the end, and how a command is carried out between them.
  *
  * Modelled: results exact modulo 2^acc_bits, the same as on every FX16 array; cycles, words on each port and
  * operations of every command, by closed forms (detail: fast, window_cost.c) or by stepping (detail: cycle,

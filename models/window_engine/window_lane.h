@@ -2,7 +2,7 @@
 /*
  * One input lane of the cycle-stepped window engine (S000 A1 L14, Part B 0-9): three row banks, row r in bank r mod
  * 3, whose outputs are rotated so that the rows of a window arrive in order, and a shift register of three columns
- * behind each row.
+ * after each row.
  */
 #ifndef CNNVP_WINDOW_LANE_H
 #define CNNVP_WINDOW_LANE_H

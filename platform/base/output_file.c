@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Complete output files: buffered writing to a file without a name, which goes with the process if that is killed, and
- * gets its name at the end; where the file system has none, to FILE.PROCESS-NUMBER.tmp, which nobody else writes,
+ * gets its name at the end; where the file system has none, to FILE.PROCESS-NUMBER.tmp, which no other process writes,
  * renamed at the end. No trace of it after an error. Devices, pipes and links are written in place: renaming would put
  * a plain file there. */
 #define _GNU_SOURCE /* O_TMPFILE */

@@ -29,7 +29,7 @@ static int digit_value(char c)
     return 16;
 }
 
-/* Reads the digits at `*text` and moves behind them; 1 if the number does not fit in 64 bits. */
+/* Reads the digits at `*text` and moves after them; 1 if the number does not fit in 64 bits. */
 static int read_digits(const char **text, unsigned base, uint64_t *value)
 {
     int overflow = 0;

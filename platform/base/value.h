@@ -18,7 +18,7 @@ CNNVP_MUST_USE int cnnvp_value_number(const char *text, int quoted, uint64_t min
 /* The text that stands for a value in a platform file. */
 const char *cnnvp_value_text(struct cnnvp_arena *arena, const struct cnnvp_param *param, uint64_t value,
                              const char *written);
-/* Choice `index` of "a|b|c": its start; its length in `length`. NULL behind the last. */
+/* Choice `index` of "a|b|c": its start; its length in `length`. NULL after the last. */
 const char *cnnvp_value_choice(const char *choices, uint64_t index, size_t *length);
 
 #endif

@@ -54,7 +54,7 @@ static char *place_of(struct reader *reader, struct fy_event *event)
 {
     const struct fy_mark *mark = fy_event_start_mark(event);
     enum fy_node_style style = event->type == FYET_SCALAR ? fy_event_get_node_style(event) : FYNS_ANY;
-    /* libfyaml's mark of a quoted scalar is behind the quote. */
+    /* libfyaml's mark of a quoted scalar is after the quote. */
     int quote = style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED;
     return mark != NULL ? place_at(reader, mark->line + 1, mark->column + 1 - quote) : place_at(reader, 1, 1);
 }

@@ -6,7 +6,7 @@
  *
  *   MNEMONIC[.status[=value]]...  operands     by the format in opcodes.def:
  *     IMM     value                            jump: a label, or words from this instruction
- *     RI      rd, value                        loop: the label behind the body, or its length in words
+ *     RI      rd, value                        loop: the label after the body, or its length in words
  *     RR      rd, ra
  *     RRI     rd, ra, value
  *     RRR     rd, ra, rb
@@ -138,7 +138,7 @@ static cnnvp_result parse_imm32(struct assembler *self, uint64_t *word)
     return result;
 }
 
-/* A label, or words: from this instruction for a branch (`from` 0), behind it for a loop (`from` 1). */
+/* A label, or words: from this instruction for a branch (`from` 0), after it for a loop (`from` 1). */
 static cnnvp_result parse_target(struct assembler *self, int from, uint64_t *word)
 {
     struct asm_lexer *lexer = &self->lexer;

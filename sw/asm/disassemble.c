@@ -64,7 +64,7 @@ static const char *fault_of(uint64_t word)
     return NULL;
 }
 
-/* The word that a jump, branch or loop leads to, if it lies in the program or right behind it. */
+/* The word that a jump, branch or loop leads to, if it lies in the program or right after it. */
 static int target_of(uint64_t word, size_t index, size_t count, size_t *target)
 {
     const struct asm_opcode *op = &cnnvp_asm_opcodes[word >> 56];

@@ -40,7 +40,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_data_open(const char *name, struct cnnvp_data_
 void cnnvp_data_close(struct cnnvp_data_file *file);
 /* Up to `size` bytes; *got is less only at the end of the file. A damaged or cut off gzip file is an error. */
 CNNVP_MUST_USE cnnvp_result cnnvp_data_some(struct cnnvp_data_file *file, void *data, size_t size, size_t *got);
-/* `size` bytes behind `used` of a buffer that grows as they come, so that no file makes it larger than what it holds.
+/* `size` bytes after `used` of a buffer that grows as they come, so that no file makes it larger than what it holds.
  * *got is less only at the end of the file. */
 CNNVP_MUST_USE cnnvp_result cnnvp_data_append(struct cnnvp_data_file *file, uint8_t **buffer, size_t used, size_t size,
                                               size_t *got);

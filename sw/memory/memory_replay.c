@@ -162,7 +162,7 @@ static void skip_empty_lines(struct reader *reader)
     }
 }
 
-/* The rest of a line, behind its first word. */
+/* The rest of a line, after its first word. */
 static int read_operands(struct reader *reader, struct line *line, struct cnnvp_error *error)
 {
     char text[16];

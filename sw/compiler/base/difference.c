@@ -21,7 +21,7 @@ size_t cnnvp_top_class(const float *values, size_t classes)
     return best;
 }
 
-/* [N, classes], ones behind it or not; 0: anything else. */
+/* [N, classes], ones after it or not; 0: anything else. */
 static size_t classes_of(const struct cnnvp_array *array)
 {
     for (size_t i = 2; i < array->rank; ++i)

@@ -15,7 +15,7 @@ struct cnnvp_pool {
     pthread_cond_t done;  /* the last thread has left a run */
     void (*work)(void *context, size_t part);
     void *context;
-    size_t next; /* part that nobody has taken */
+    size_t next; /* part that no thread has taken */
     size_t parts;
     size_t working; /* threads inside the run */
     int ended;

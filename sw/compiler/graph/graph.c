@@ -309,8 +309,8 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
 
 /* ---- concatenations and paddings ---- */
 
-/* The tensor can lie in another one: its words are its own, layers make all of them, and nobody else has a place for
- * them. */
+/* The tensor can lie in another one: its words are its own, layers make all of them, and no other tensor has a place
+ * for them. */
 static int can_move(const struct cnnvp_graph *graph, int32_t tensor)
 {
     if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_producer(graph, tensor) < 0 ||

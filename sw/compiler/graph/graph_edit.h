@@ -12,7 +12,7 @@ ptrdiff_t cnnvp_graph_producer(const struct cnnvp_graph *graph, int32_t tensor);
 /* How often layers (and the network's outputs) read the tensor or a view of it. */
 size_t cnnvp_graph_readers(const struct cnnvp_graph *graph, int32_t tensor);
 void cnnvp_graph_remove(struct cnnvp_graph *graph, size_t index);
-/* Removes layers whose results nobody reads. */
+/* Removes layers whose results no layer reads. */
 void cnnvp_graph_drop_unused(struct cnnvp_graph *graph);
 
 /* graph_fold.c: normalisations, biases, scales and activations become part of the layers around them. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layers that become part of the one before them, and scales that become part of the one behind. */
+/* Layers that become part of the one before them, and scales that become part of the one after. */
 #include <math.h>
 
 #include "float_kernels.h"
@@ -96,14 +96,14 @@ static void flush(struct limits *limits, struct cnnvp_graph_post *posts, uint32_
 }
 
 /* Posts of both layers. Returns how many there are. */
-static uint32_t join_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *behind,
+static uint32_t join_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *after,
                            struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS])
 {
     uint32_t count = 0;
     struct limits limits = {-INFINITY, INFINITY};
-    for (uint32_t i = 0; i < before->post_count + behind->post_count; ++i) {
+    for (uint32_t i = 0; i < before->post_count + after->post_count; ++i) {
         const struct cnnvp_graph_post *post =
-            i < before->post_count ? &before->posts[i] : &behind->posts[i - before->post_count];
+            i < before->post_count ? &before->posts[i] : &after->posts[i - before->post_count];
         if (!cnnvp_graph_is_table(post->kind)) {
             narrow(&limits, post);
             continue;
@@ -115,12 +115,12 @@ static uint32_t join_posts(const struct cnnvp_graph_layer *before, const struct 
     return count;
 }
 
-static int can_fold_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *behind)
+static int can_fold_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *after)
 {
     struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS];
-    if (before->op == CNNVP_OP_SOFTMAX || is_copy(before) || is_copy(behind))
+    if (before->op == CNNVP_OP_SOFTMAX || is_copy(before) || is_copy(after))
         return 0;
-    return join_posts(before, behind, posts) <= CNNVP_GRAPH_POSTS && !(has_table(before) && has_table(behind));
+    return join_posts(before, after, posts) <= CNNVP_GRAPH_POSTS && !(has_table(before) && has_table(after));
 }
 
 /* Replaces `before` and the layer at `index` by one. The results bear the name of the later tensor. */
@@ -172,7 +172,7 @@ static cnnvp_result fold_into_before(struct cnnvp_graph *graph, struct cnnvp_err
 
 /* ---- scales of whole numbers ---- */
 
-/* The words before a scale in the shape in which the layer reads those behind it. */
+/* The words before a scale in the shape in which the layer reads those after it. */
 static int32_t unscaled(struct cnnvp_graph *graph, const struct cnnvp_graph_layer *scale, int32_t view)
 {
     const struct cnnvp_graph_tensor shape = graph->tensors[view];

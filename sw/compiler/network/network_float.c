@@ -30,7 +30,7 @@ struct wanted {
     int (*stopped)(void);
 };
 
-/* All images of one output lie behind one another. */
+/* All images of one output follow one another. */
 static void keep_outputs(const struct cnnvp_floatref *run, uint64_t image, uint64_t images, float *outputs)
 {
     const struct cnnvp_graph *graph = run->graph;

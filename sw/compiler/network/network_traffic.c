@@ -11,8 +11,8 @@
 /* 1: a window touches that line (row or column) of the padded input: line = out * stride + tap * dilation. */
 static int is_touched(uint64_t line, uint64_t outs, uint64_t taps, uint64_t stride, uint64_t dilation)
 {
-    const uint64_t behind = line > (outs - 1) * stride ? line - (outs - 1) * stride : 0;
-    const uint64_t first = (behind + dilation - 1) / dilation;
+    const uint64_t after = line > (outs - 1) * stride ? line - (outs - 1) * stride : 0;
+    const uint64_t first = (after + dilation - 1) / dilation;
     const uint64_t last = line / dilation < taps ? line / dilation : taps - 1;
     uint64_t tap = first;
     if (dilation == 1)

@@ -105,7 +105,7 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
     return CNNVP_DONE;
 }
 
-/* The tables take the place of the network's, and of its weights: nobody reads those. 0: there is no room. */
+/* The tables take the place of the network's, and of its weights: these are not read. 0: there is no room. */
 static int place_tables(struct trials *trials, const struct cnnvp_target *target)
 {
     struct cnnvp_binary *header = &trials->header;

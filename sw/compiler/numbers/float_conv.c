@@ -191,7 +191,7 @@ static void pack(const struct packing *p, const float *x, float *planes)
         return;
     }
     const size_t taps = p->steps / p->inputs;
-    float *plane = planes + p->steps * p->positions; /* behind the numbers of all taps */
+    float *plane = planes + p->steps * p->positions; /* after the numbers of all taps */
     for (size_t i = 0; i < p->inputs; ++i) {
         pack_plane(p, x + i * in_area, plane);
         pack_taps(p, plane, planes + i * taps * p->positions);

@@ -350,7 +350,7 @@ static void run_post(const struct cnnvp_graph_post *post, float *y, size_t count
 /* To the nearest whole number, the even one of two. */
 static void round_all(float *y, size_t count)
 {
-    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it leaves no bit behind the point */
+    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it leaves no bit after the point */
     for (size_t i = 0; i < count; ++i)
         if (y[i] > -4194304.0f && y[i] < 4194304.0f)
             y[i] = (y[i] + magic) - magic;

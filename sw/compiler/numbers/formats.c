@@ -197,7 +197,7 @@ static int take_size(struct cnnvp_graph *graph, int32_t one, int32_t other)
     return taken;
 }
 
-/* Otherwise the format of a tensor whose size nobody knows would become that of all it is copied or added to. */
+/* Otherwise the format of a tensor of unknown size would become that of all it is copied or added to. */
 static void take_sizes(struct cnnvp_graph *graph)
 {
     for (int changed = 1; changed;) {

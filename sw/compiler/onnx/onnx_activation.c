@@ -248,7 +248,7 @@ struct softmax {
     int alone;     /* the axis has one element, of one position: its part of the sum is 1 */
 };
 
-/* Before operator set 13 all dimensions from the axis on are one. More than four: those before and behind it are. */
+/* Before operator set 13 all dimensions from the axis on are one. More than four: those before and after it are. */
 static cnnvp_result view_softmax(struct cnnvp_import *import, struct softmax *softmax)
 {
     const char *name = import->graph->tensors[softmax->in].name;

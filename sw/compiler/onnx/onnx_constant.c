@@ -171,7 +171,7 @@ static cnnvp_result fold_shape(struct cnnvp_import *import)
 
 struct gather {
     const struct cnnvp_constant *indices;
-    size_t inner; /* elements behind the axis */
+    size_t inner; /* elements after the axis */
     size_t along; /* of the axis in the data */
 };
 
@@ -322,7 +322,7 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
 
 /* Elements first, first + step ... of one axis. */
 struct slice {
-    size_t inner; /* elements behind the axis */
+    size_t inner; /* elements after the axis */
     size_t along; /* of the axis in the data */
     size_t taken; /* of the axis in the result */
     int64_t first;

@@ -133,7 +133,7 @@ static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, int t
     return result;
 }
 
-/* A matrix of images: (1, M, K), or (1, K, M). The third operand, of any shape that fits, is added behind. */
+/* A matrix of images: (1, M, K), or (1, K, M). The third operand, of any shape that fits, is added after. */
 static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *matrix,
                                 const Onnx__TensorProto *bias, float alpha, float beta)
 {

@@ -40,7 +40,7 @@ struct export
     const struct cnnvp_graph *graph;
     struct edit *edits;
     size_t edit_count;
-    uint8_t *dead_inputs;         /* 1: of the graph, had no values, nobody uses it any more */
+    uint8_t *dead_inputs;         /* 1: of the graph, had no values, no longer used */
     uint8_t *dead_nodes;          /* 1: computed parameters from such inputs alone */
     struct cnnvp_wire_buffer out; /* the new graph */
     struct cnnvp_error *error;
@@ -89,7 +89,7 @@ static int is_taken(const struct export *export, const char *name)
     return taken;
 }
 
-/* A parameter that nobody else uses keeps its name; others get one of their own. */
+/* A parameter that nothing else uses keeps its name; others get one of their own. */
 static cnnvp_result name_edit(struct export *export, struct edit *edit, size_t role)
 {
     const Onnx__GraphProto *graph = export->onnx.model->graph;

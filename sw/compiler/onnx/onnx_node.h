@@ -71,7 +71,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, con
                                                 size_t count, float **out);
 
 /* Before operator set 7 a second operand's dimensions could begin at `axis` of the first one's, and slopes were one for
- * each channel: the same constant with ones behind. */
+ * each channel: the same constant with ones after. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank,
                                                   const Onnx__TensorProto **constant);
 
@@ -125,12 +125,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import,
 /* The words of `in` in another shape as a step on the way; `in` itself where it has that shape. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_shaped(struct cnnvp_import *import, const char *name, int32_t in,
                                                 uint32_t rank, const int64_t *dims, int32_t *view);
-/* The same of 4 dimensions: those before the axis, it, those behind it. *axis becomes its number there, 1 or 2. */
+/* The same of 4 dimensions: those before the axis, it, those after it. *axis becomes its number there, 1 or 2. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_rows(struct cnnvp_import *import, int32_t in, int64_t *axis, int32_t *view);
 /* Keeps what more than 4 dimensions are; 0: no memory. */
 CNNVP_MUST_USE int cnnvp_import_keep_dims(struct cnnvp_import *import, int32_t tensor, uint32_t rank,
                                           const int64_t *dims);
-/* `in` becomes the part of `out` that begins at *at of an axis, from 1 on; *at moves behind it. */
+/* `in` becomes the part of `out` that begins at *at of an axis, from 1 on; *at moves after it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_t out, int64_t axis,
                                                 int64_t *at);
 /* Tensors alike woven together: element i of that axis, the rows or columns, is element i / count of

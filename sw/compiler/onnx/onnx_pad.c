@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pad. Around maps it becomes a copy into the middle of zeros, unless the layer behind it can pad itself; reflections
+ * Pad. Around maps it becomes a copy into the middle of zeros, unless the layer after it can pad itself; reflections
  * one more copy a line. Channels are added as parts of a concatenation.
  */
 #include <string.h>

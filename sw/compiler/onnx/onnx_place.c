@@ -131,7 +131,7 @@ static cnnvp_result weave_rows(struct cnnvp_import *import, const int32_t *parts
     return result == CNNVP_DONE ? cnnvp_import_shaped(import, name, *out, 4, made, out) : result;
 }
 
-/* Columns: the parts one behind the other, then which part it is becomes the last dimension. */
+/* Columns: the parts one after the other, then which part it is becomes the last dimension. */
 static cnnvp_result weave_columns(struct cnnvp_import *import, const int32_t *parts, size_t count, int32_t *out)
 {
     static const uint32_t last[3] = {1, 2, 0};

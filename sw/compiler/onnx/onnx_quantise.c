@@ -340,7 +340,7 @@ static cnnvp_result add_product(struct cnnvp_import *import, int transposed, flo
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_graph_layer *layer = &import->graph->layers[import->graph->layer_count - 1];
-    memset(layer->origins, 0, sizeof layer->origins); /* nobody trains them */
+    memset(layer->origins, 0, sizeof layer->origins); /* not trained */
     if (weights != NULL)
         scale_weights(weights, outputs, inputs, &w, factor);
     make_whole(import, layer, &y);

@@ -40,7 +40,7 @@ static cnnvp_result map_file(const char *name, uint8_t **data, size_t *size, str
     (void)close(descriptor);
     if (file == MAP_FAILED)
         return cnnvp_compiler_error(error, "%s: %s", name, strerror(why));
-    /* Weights that nobody asks for are not read ahead either. A system that does not take the advice reads more. */
+    /* Weights that are not needed are not read ahead either. A system that does not take the advice reads more. */
     (void)posix_madvise(file, (size_t)status.st_size, POSIX_MADV_RANDOM);
     *data = file;
     *size = (size_t)status.st_size;

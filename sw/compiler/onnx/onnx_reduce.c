@@ -79,7 +79,7 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum r
                                 const struct reduced *reduced)
 {
     cnnvp_result result = CNNVP_DONE;
-    int64_t behind = 1;
+    int64_t after = 1;
     for (uint32_t end = reduced->rank; end > 1 && result == CNNVP_DONE;) {
         uint32_t first = end;
         int64_t shape[3] = {1, 1, 1};
@@ -88,10 +88,10 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum r
         if (reduced->axes[first]) {
             for (uint32_t i = 1; i < first; ++i)
                 shape[0] *= reduced->dims[i];
-            shape[2] = behind;
+            shape[2] = after;
             result = pool(import, in, reduction, shape, shape[1], 1);
         } else {
-            behind *= shape[1];
+            after *= shape[1];
         }
         end = first;
     }

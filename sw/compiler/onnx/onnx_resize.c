@@ -251,7 +251,7 @@ static cnnvp_result weigh_neighbours(struct cnnvp_import *import, int32_t in, in
     return CNNVP_DONE;
 }
 
-/* Of the two neighbours those before the first and behind the last one are the first and the last one. */
+/* Of the two neighbours: where one is before the first or after the last value, that value stands for it. */
 static cnnvp_result resize_by_phases(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
                                      int64_t axis, int32_t *tensor)
 {
@@ -271,7 +271,7 @@ static cnnvp_result resize_by_phases(struct cnnvp_import *import, const struct r
     return result == CNNVP_DONE ? cnnvp_import_weave(import, parts, (size_t)factor, axis, tensor) : result;
 }
 
-/* Of the neighbours -1 to 2 of a place that lies `part` behind number 0. */
+/* Of the neighbours -1 to 2 of a place that is `part` after number 0. */
 static void find_weights(const struct resize *resize, double part, double weights[4])
 {
     const double a = resize->cubic;

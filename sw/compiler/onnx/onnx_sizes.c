@@ -14,7 +14,7 @@ struct given {
     int64_t dims[CNNVP_ONNX_RANK];
 };
 
-/* The sizes behind NAME=, which may hold any character itself. */
+/* The sizes after NAME=, which may hold any character itself. */
 static const char *sizes_of(const char *text)
 {
     const char *equals = strrchr(text, '=');
@@ -181,10 +181,10 @@ static cnnvp_result compare_symbols(struct cnnvp_import *import, const char *nam
 static int64_t size_of_images(const struct cnnvp_import *import, size_t rank, size_t axis)
 {
     const struct cnnvp_array *images = import->sizes != NULL ? import->sizes->images : NULL;
-    const size_t behind = rank - axis;
-    if (images == NULL || images->rank > rank || images->rank < behind || axis == 0)
+    const size_t after = rank - axis;
+    if (images == NULL || images->rank > rank || images->rank < after || axis == 0)
         return 0;
-    const size_t size = images->shape[images->rank - behind];
+    const size_t size = images->shape[images->rank - after];
     return size <= CNNVP_ONNX_DIMENSION_MAX ? (int64_t)size : 0;
 }
 

@@ -75,7 +75,7 @@ static cnnvp_result permute_few(struct cnnvp_import *import, int32_t *in, const 
                               : cnnvp_import_permute(import, *in, groups->sizes, groups->wanted, in);
 }
 
-/* The first group of the result that is out of order goes to the end, where the ones behind it will follow. */
+/* The first group of the result that is out of order goes to the end, where the ones after it will follow. */
 static cnnvp_result move_one(struct cnnvp_import *import, int32_t *in, struct groups *groups)
 {
     static const uint32_t last[3] = {0, 2, 1};

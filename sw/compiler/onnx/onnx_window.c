@@ -24,7 +24,7 @@ cnnvp_result cnnvp_import_ints(struct cnnvp_import *import, const char *name, si
 
 struct axis {
     int64_t in, kernel, stride, dilation, before, after, out;
-    int partial; /* the last window ends behind the padded input (ceil_mode) */
+    int partial; /* the last window ends after the padded input (ceil_mode) */
 };
 
 /* auto_pad and the output size of one axis. */
@@ -221,7 +221,7 @@ static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const stru
     *out = layer->out;
     set_window(layer, y, x);
     layer->pool = (enum cnnvp_binary_pool_kind)import->kind;
-    /* The padding counts or it does not; what ceil_mode adds behind it never does. */
+    /* The padding counts or it does not; what ceil_mode adds after it never does. */
     const int padded = y->before != 0 || y->after != 0 || x->before != 0 || x->after != 0;
     const int included = cnnvp_onnx_int(import->node, "count_include_pad", 0) != 0;
     if (layer->pool == CNNVP_POOL_AVERAGE && (y->partial || x->partial || (padded && !included))) {

@@ -18,7 +18,7 @@ struct cnnvp_wire_field {
     size_t end;
 };
 
-/* Reads the field at *at and moves *at behind it. 0: damaged or longer than `end`. */
+/* Reads the field at *at and moves *at after it. 0: damaged or longer than `end`. */
 int cnnvp_wire_next(const uint8_t *file, size_t *at, size_t end, struct cnnvp_wire_field *field);
 
 /* A message that is being written. Functions return 0 where there is no memory. */

@@ -20,7 +20,7 @@ struct cnnvp_float_kernels {
     const char *name;
     /*
      * sums[o * CNNVP_FLOAT_POSITIONS + p] += weights[o * pitch + s] * planes[offsets[s] + p], s = 0, 1, ... in this
-     * order; o < channels, p < positions. Reads planes behind the last position that counts, up to the multiple.
+     * order; o < channels, p < positions. Reads planes after the last position that counts, up to the multiple.
      */
     void (*conv)(const float *planes, const uint32_t *offsets, const float *weights, size_t pitch, size_t steps,
                  size_t channels, size_t positions, float *sums);
@@ -36,7 +36,7 @@ struct cnnvp_float_kernels {
 
 /* The fastest variant that this machine runs. */
 const struct cnnvp_float_kernels *cnnvp_float_kernels(void);
-/* The index-th variant, NULL behind the last; variants that this machine does not run are left out. */
+/* The index-th variant, NULL after the last; variants that this machine does not run are left out. */
 const struct cnnvp_float_kernels *cnnvp_float_kernels_variant(size_t index);
 
 #endif

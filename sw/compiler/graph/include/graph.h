@@ -65,7 +65,7 @@ struct cnnvp_graph_tensor {
     uint32_t width;
     int32_t base;          /* a view of that tensor's words in the same order, or CNNVP_GRAPH_NONE */
     uint32_t base_channel; /* view of part of the channels: the first */
-    uint32_t channel_step; /* and each so many further on; 0 and 1: one behind the other */
+    uint32_t channel_step; /* then the next, so many channels on; 0 and 1: one after the other */
     uint32_t whole;        /* quantised: its values are whole numbers q - zero, which are its words (base tensors) */
     int32_t zero;
     /* From the float pass and formats.c. Views have their base's format. */
@@ -90,7 +90,7 @@ struct cnnvp_graph_layer {
     enum cnnvp_binary_arithmetic arithmetic; /* add */
     enum cnnvp_binary_axis axis;             /* softmax */
     enum cnnvp_binary_norm_kind norm;
-    float uniform; /* norm: all scales are this number and all offsets 0; 0: they are not, or nobody knows */
+    float uniform; /* norm: all scales are this number and all offsets 0; 0: they are not, or unknown */
     float epsilon; /* norm with statistics of the data, or when training */
     /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and
      * bias. */
@@ -178,7 +178,7 @@ int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor
 
 /*
  * Simplifies: folds normalisations and biases into the convolution or fully connected layer before, activations into
- * the layer before, the scales of quantised tensors into the layers around; drops layers whose results nobody uses;
+ * the layer before, the scales of quantised tensors into the layers around; drops layers whose results are not used;
  * splits grouped convolutions that are not depthwise into one layer a group; puts what is concatenated into its place
  * in the result where nothing stands against it; makes a padding part of the layer that reads it; copies a tensor where
  * one reader needs a zero border around it and another its words without gaps.

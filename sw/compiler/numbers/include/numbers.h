@@ -15,7 +15,7 @@
  * library's own, so the results are the same on every host.
  */
 
-/* Floats that may be read behind the input. */
+/* Floats that may be read after the input. */
 #define CNNVP_FLOAT_SLACK CNNVP_FLOAT_POSITIONS
 
 /* Working memory: what the largest convolution of a graph needs. 0: there is no memory for it. */

@@ -40,7 +40,7 @@ struct cnnvp_train_import_options {
 /*
  * As cnnvp_onnx_import, but:
  * - BatchNormalization is a normalisation with weights gamma, bias beta, and mean, variance, epsilon beside them.
- * - The bias that an Add puts behind a matrix product or convolution is that layer's bias.
+ * - The bias that an Add puts after a matrix product or convolution is that layer's bias.
  * - Parameters may lack values: initialisers with a shape alone, and inputs of the graph other than the first. They are
  *   drawn: kernels and matrices normal with variance 2 / (inputs of an output), gamma and variance 1, beta, bias and
  *   mean 0. Value i of a parameter is cnnvp_normal(hash of seed and its name in the file, i), whatever else is drawn.
