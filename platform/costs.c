@@ -40,10 +40,10 @@ struct bill {
     char wrong[160]; /* the first thing that is impossible */
 };
 
-#define MOST_PARTS (UINT64_C(1) << 40)
-#define MOST_BITS 65536u
-#define MOST_BYTES (UINT64_C(1) << 40)
-#define MOST_COST 1e12 /* pJ, mW */
+#define MAX_PARTS (UINT64_C(1) << 40)
+#define MAX_BITS 65536u
+#define MAX_BYTES (UINT64_C(1) << 40)
+#define MAX_COST 1e12 /* pJ, mW */
 
 static void add(struct cnnvp_range *sum, double low, double typical, double high)
 {
@@ -54,7 +54,7 @@ static void add(struct cnnvp_range *sum, double low, double typical, double high
 
 static int is_range(const struct cnnvp_range *range)
 {
-    return range->low >= 0 && range->low <= range->typical && range->typical <= range->high && range->high <= MOST_COST;
+    return range->low >= 0 && range->low <= range->typical && range->typical <= range->high && range->high <= MAX_COST;
 }
 
 static void refuse_range(struct bill *bill, const char *what, const struct cnnvp_range *range)
@@ -81,8 +81,8 @@ static void add_sram(struct bill *bill, const struct cnnvp_part *part)
 static void add_part(void *context, const struct cnnvp_part *part)
 {
     struct bill *bill = context;
-    if ((unsigned)part->kind > CNNVP_PART_CORE || part->count > MOST_PARTS || part->bits > MOST_BITS ||
-        part->bytes > MOST_BYTES) {
+    if ((unsigned)part->kind > CNNVP_PART_CORE || part->count > MAX_PARTS || part->bits > MAX_BITS ||
+        part->bytes > MAX_BYTES) {
         if (bill->wrong[0] == '\0')
             (void)snprintf(bill->wrong, sizeof bill->wrong,
                            "part \"%.60s\": kind %u, %u bits and %" PRIu64 " bytes, %" PRIu64 " times, is none",

@@ -136,7 +136,7 @@ static void write_all(struct writer *writer)
 }
 
 /* Every function has one file, every instruction may be in one more. */
-static size_t most_files(const struct cnnvp_profile *profile)
+static size_t maximum_files(const struct cnnvp_profile *profile)
 {
     return profile->function_count + (size_t)profile->page_table.count * PROFILE_PAGE_COSTS + 1u;
 }
@@ -147,7 +147,7 @@ cnnvp_result cnnvp_profile_finish(struct cnnvp_profile *profile, struct cnnvp_er
         return CNNVP_DONE;
     const int failed = cnnvp_profile_make_functions(profile) != 0 || profile->out_of_memory;
     struct writer writer = {.profile = profile,
-                            .files = malloc(most_files(profile) * sizeof *writer.files),
+                            .files = malloc(maximum_files(profile) * sizeof *writer.files),
                             .said = calloc(profile->function_count + 1u, 1)};
     cnnvp_result result = CNNVP_FAILED;
     profile->written = 1;

@@ -38,7 +38,7 @@ enum {
 };
 
 /* A half has at most this many bytes (parameter `size` of the buffer). */
-#define MOST_BYTES (UINT64_C(1) << 28)
+#define MAX_BYTES (UINT64_C(1) << 28)
 /* Bytes that the memory side can name. */
 #define MEMORY_END (UINT64_C(1) << 32)
 
@@ -116,7 +116,7 @@ static const char *buffer_side_error(uint32_t word, uint64_t address, uint64_t r
         return "addresses and strides in a buffer are even";
     if ((rows > 1u && row_stride < row_bytes) || (planes > 1u && plane_stride < row_bytes) || bytes > span)
         return "rows overlap in the buffer";
-    if (address >= MOST_BYTES || span > MOST_BYTES)
+    if (address >= MAX_BYTES || span > MAX_BYTES)
         return "the transfer is larger than any buffer";
     return NULL;
 }
@@ -136,7 +136,7 @@ static const char *descriptor_error(const struct dma *dma, const struct cnnvp_co
     if (row_bytes % dma->word_bytes != 0)
         return "row_bytes is even";
     /* in this order no product below overflows */
-    if (row_bytes > MOST_BYTES || rows > MOST_BYTES / row_bytes || planes > MOST_BYTES / (row_bytes * rows))
+    if (row_bytes > MAX_BYTES || rows > MAX_BYTES / row_bytes || planes > MAX_BYTES / (row_bytes * rows))
         return "the transfer is larger than any buffer";
     if (r[REG_feature_words] > row_bytes * rows * planes / dma->word_bytes)
         return "feature_words is more than the words of the transfer";

@@ -7,7 +7,7 @@
  */
 #include "dram_change.h"
 
-enum { MOST_CLOCKS = 1024 }; /* a change that took longer was hindered by something */
+enum { MAX_CLOCKS = 1024 }; /* a change that took longer was hindered by something */
 
 static uint64_t queue_clocks(const struct dram_run *run)
 {
@@ -68,7 +68,7 @@ static int was_change(const struct dram_run *run, const struct dram_change_begun
     return stream->first == begun->request && stream->place.bank == begun->place.bank &&
            stream->place.row == begun->place.row && stream->place.column - begun->place.column == count &&
            run->queue->served - begun->served == count &&
-           cnnvp_dram_queue_bursts(stream->first) - begun->bursts == count && ready - begun->ready <= MOST_CLOCKS &&
+           cnnvp_dram_queue_bursts(stream->first) - begun->bursts == count && ready - begun->ready <= MAX_CLOCKS &&
            run->channel->list[0][stream->place.bank].count == begun->kind.waiting &&
            stream->end_count == begun->kind.ends && !run->channel->count[1] &&
            now->commands[DRAM_ACT] - then->commands[DRAM_ACT] == 1u && now->misses - then->misses == 1u &&

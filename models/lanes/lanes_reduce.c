@@ -3,7 +3,7 @@
 #include "lanes_internal.h"
 
 /* Where sums of squares saturate, so that epsilon can be added. */
-#define MOST_SQUARES (UINT64_C(1) << 62)
+#define MAX_SQUARES (UINT64_C(1) << 62)
 
 static uint64_t shorter(uint64_t left)
 {
@@ -42,8 +42,8 @@ static uint64_t squares_of(const struct lanes_job *job, uint64_t o, int64_t mean
         for (uint64_t k = 0; k < n; ++k) {
             const int64_t d = lanes_add(lanes_shift(values[k], job->bias_shift), -mean);
             const uint64_t distance = d < 0 ? 0u - (uint64_t)d : (uint64_t)d;
-            const uint64_t square = distance >> 31 != 0 ? MOST_SQUARES : distance * distance;
-            sum = sum + square < MOST_SQUARES ? sum + square : MOST_SQUARES;
+            const uint64_t square = distance >> 31 != 0 ? MAX_SQUARES : distance * distance;
+            sum = sum + square < MAX_SQUARES ? sum + square : MAX_SQUARES;
         }
     }
     return sum;

@@ -2,7 +2,7 @@
 /* Extremes through batch norm. See quantise.h. */
 #include "quantise.h"
 
-static float larger(float a, float b)
+static float maximum(float a, float b)
 {
     return a > b ? a : b;
 }
@@ -21,8 +21,8 @@ float cnnvp_quantise_extreme(const struct cnnvp_extremes *extremes, float scale,
     const float low = low_product + offset;
     const float high = high_product + offset;
     if (relu)
-        return larger(larger(low, high), 0.0f);
-    return larger(magnitude(low), magnitude(high));
+        return maximum(maximum(low, high), 0.0f);
+    return maximum(magnitude(low), magnitude(high));
 }
 
 float cnnvp_quantise_extreme_back(const struct cnnvp_extremes *errors, const struct cnnvp_norm *norm)
@@ -32,5 +32,5 @@ float cnnvp_quantise_extreme_back(const struct cnnvp_extremes *errors, const str
     const float product_at_min = norm->dy_scale * norm->dy_at_min;
     const float at_max = product_at_max + norm->dy_offset;
     const float at_min = product_at_min + norm->dy_offset;
-    return larger(largest, larger(magnitude(at_max + norm->extreme), magnitude(at_min - norm->extreme)));
+    return maximum(largest, maximum(magnitude(at_max + norm->extreme), magnitude(at_min - norm->extreme)));
 }

@@ -9,7 +9,7 @@ enum { PATCH_WORD, PATCH_X, PATCH_Y, PATCH_GATHERED, PATCH_IMAGE, PATCH_SIZE };
 
 /* Place of the output half in an instruction's high word. */
 #define OUTPUT_HALF (1u << 2)
-#define MOST_BITS 15u
+#define MAX_BITS 15u
 
 static uint32_t level_word(const struct scheduler_walk *walk, uint32_t level, uint32_t word)
 {
@@ -51,8 +51,7 @@ static int inside(const struct scheduler_walk *walk, uint32_t first, uint64_t co
 
 static int level_is_good(const struct scheduler_walk *walk, uint32_t level)
 {
-    if (bits_x(walk, level) > MOST_BITS || bits_y(walk, level) > MOST_BITS ||
-        level_word(walk, level, LEVEL_TARGET) == 0)
+    if (bits_x(walk, level) > MAX_BITS || bits_y(walk, level) > MAX_BITS || level_word(walk, level, LEVEL_TARGET) == 0)
         return 0;
     if (level + 1u == walk->levels)
         return 1;

@@ -14,7 +14,7 @@
 enum { SIDE = CNNVP_WINDOW_SIDE, TAPS = CNNVP_WINDOW_TAPS, SLOT = CNNVP_WINDOW_SLOT_WORDS };
 
 /* Most products of one tree: parameter input_para is at most 64. */
-enum { MOST_PRODUCTS = 64 * TAPS };
+enum { MAX_PRODUCTS = 64 * TAPS };
 
 /* A command under way. */
 struct run {
@@ -159,7 +159,7 @@ static void load_kernel(struct run *run, const struct pass *pass)
 /* The tree of one output channel: all its windows' products. */
 static int64_t convolve(struct run *run, const struct pass *pass, uint32_t o)
 {
-    int64_t products[MOST_PRODUCTS];
+    int64_t products[MAX_PRODUCTS];
     uint32_t count = 0;
     for (uint32_t i = 0; i < pass->lanes; ++i) {
         const int16_t *kernel = run->engine->kernel + ((size_t)o * run->shape->input_para + i) * TAPS;

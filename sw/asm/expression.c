@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NESTED = 64 }; /* parentheses and signs: the parser is recursive */
+enum { MAX_NESTED = 64 }; /* parentheses and signs: the parser is recursive */
 
 /* ---- symbols ---- */
 
@@ -138,8 +138,8 @@ static cnnvp_result parse_primary(struct parser *parser, struct asm_value *value
     cnnvp_asm_blanks(lexer);
     const char *start = lexer->at;
     const char c = *start;
-    if (parser->depth == MOST_NESTED)
-        return cnnvp_asm_fail(lexer, start, "the expression is nested more than %d deep", MOST_NESTED);
+    if (parser->depth == MAX_NESTED)
+        return cnnvp_asm_fail(lexer, start, "the expression is nested more than %d deep", MAX_NESTED);
     if (c >= '0' && c <= '9')
         return parse_number(lexer, value);
     if (digit_of(c) >= 0)

@@ -10,7 +10,7 @@
 
 #include "cli.h"
 
-enum { MOST_CHANGES = 1024, SHOWN = 5 };
+enum { MAX_CHANGES = 1024, SHOWN = 5 };
 
 #define WORTH 0.002 /* of the time: what helps less is not shown */
 
@@ -100,7 +100,7 @@ static cnnvp_result run_with(const struct advice *advice, const char *setting, s
 static void add_change(struct advice *advice, const char *name, const char *from, const char *to)
 {
     struct change *change = &advice->changes[advice->count];
-    if (advice->count == MOST_CHANGES || strcmp(from, to) == 0)
+    if (advice->count == MAX_CHANGES || strcmp(from, to) == 0)
         return;
     (void)snprintf(change->setting, sizeof change->setting, "%.121s=%.60s", name, to);
     (void)snprintf(change->from, sizeof change->from, "%.60s", from);
@@ -182,7 +182,7 @@ static void print_change(const struct change *change, const struct costs *now, F
                   percent(change->costs.picojoules, now->picojoules), percent(change->costs.um2, now->um2));
 }
 
-static const struct change *least_energy(const struct advice *advice)
+static const struct change *minimum_energy(const struct advice *advice)
 {
     const struct change *least = NULL;
     for (size_t i = 0; i < advice->count; ++i)
@@ -215,7 +215,7 @@ static void print_table(struct advice *advice, size_t tried, const struct costs 
         }
     if (shown == 0)
         (void)fputs("  none takes less time\n", stream);
-    const struct change *least = least_energy(advice);
+    const struct change *least = minimum_energy(advice);
     if (least != NULL && least->costs.picojoules < now->picojoules * (1.0 - WORTH)) {
         (void)fputs("and the least energy\n", stream);
         print_change(least, now, stream);
@@ -225,7 +225,7 @@ static void print_table(struct advice *advice, size_t tried, const struct costs 
 cnnvp_result advise(const char *network, const cnnvp_config *config, const struct cnnvp_network_options *options,
                     FILE *stream, struct cnnvp_error *error)
 {
-    struct advice advice = {network, config, *options, calloc(MOST_CHANGES, sizeof *advice.changes), 0};
+    struct advice advice = {network, config, *options, calloc(MAX_CHANGES, sizeof *advice.changes), 0};
     struct costs now;
     size_t done = 0;
     if (advice.changes == NULL) {

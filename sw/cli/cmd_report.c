@@ -5,10 +5,10 @@
 #include "cli.h"
 #include "cnnvp_explore.h"
 
-enum { MOST_SOURCES = 64 };
+enum { MAX_SOURCES = 64 };
 
 struct report_options {
-    const char *sources[MOST_SOURCES];
+    const char *sources[MAX_SOURCES];
     size_t count;
     const char *page;
     int quiet;
@@ -28,8 +28,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->quiet = 1;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->count == MOST_SOURCES)
-            cli_usage(state, "at most %d runs fit on one page", MOST_SOURCES);
+        if (options->count == MAX_SOURCES)
+            cli_usage(state, "at most %d runs fit on one page", MAX_SOURCES);
         options->sources[options->count++] = arg;
         return 0;
     case ARGP_KEY_END:

@@ -183,7 +183,7 @@ static struct cnnvp_operand base_value(const struct cnnvp_sweep *sweep, uint32_t
     return (struct cnnvp_operand){NULL, param->type == CNNVP_PARAM_ENUM ? strtod(text, NULL) : (double)value};
 }
 
-#define MOST_DERIVED 9007199254740992.0 /* 2^53 */
+#define MAX_DERIVED 9007199254740992.0 /* 2^53 */
 
 struct allowed_context {
     const struct cnnvp_sweep *sweep;
@@ -215,7 +215,7 @@ cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t numbe
     const cnnvp_result said = cnnvp_expression_number(of->expression, value_of, &context, &result, error);
     if (said != CNNVP_DONE)
         return said;
-    if (!(result >= 0 && result <= MOST_DERIVED) || result != (double)(uint64_t)result)
+    if (!(result >= 0 && result <= MAX_DERIVED) || result != (double)(uint64_t)result)
         return cnnvp_config_error(
             error, of->place, "derive: %s is %g for a point; a parameter is a whole number", of->name, result);
     *value = (uint64_t)result;

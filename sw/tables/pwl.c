@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_SEGMENTS 8192u
+#define MAX_SEGMENTS 8192u
 #define SAMPLES 257 /* of a piece, ends included */
 #define WORD_MIN (-32768)
 #define WORD_MAX 32767
@@ -81,7 +81,7 @@ static int fraction_bits(double value, int most)
 static int place(double range, int in_frac, size_t segments, struct pwl *pwl)
 {
     const double half = ceil(ldexp(range, in_frac)); /* words on each side of 0 */
-    if (!(range > 0.0) || segments < 2u || segments > MOST_SEGMENTS || segments % 2u != 0 || in_frac < -16 ||
+    if (!(range > 0.0) || segments < 2u || segments > MAX_SEGMENTS || segments % 2u != 0 || in_frac < -16 ||
         in_frac > 30)
         return -1;
     const double limited = half > -(double)WORD_MIN ? -(double)WORD_MIN : half;

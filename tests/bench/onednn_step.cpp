@@ -259,7 +259,7 @@ private:
     }
 };
 
-double least_ms(network &net, bool whole, long repeats)
+double minimum_ms(network &net, bool whole, long repeats)
 {
     double least = 1e30;
     for (long i = 0; i <= repeats; ++i) {
@@ -282,8 +282,8 @@ try {
         return 2;
     }
     network net(images);
-    std::printf("forward %.3f\n", least_ms(net, false, repeats));
-    std::printf("step %.3f\n", least_ms(net, true, repeats));
+    std::printf("forward %.3f\n", minimum_ms(net, false, repeats));
+    std::printf("step %.3f\n", minimum_ms(net, true, repeats));
     return 0;
 } catch (const std::exception &error) {
     std::fprintf(stderr, "onednn_step: %s\n", error.what());

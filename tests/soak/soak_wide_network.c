@@ -9,7 +9,7 @@
 #define MACS_MAX 600000 /* of a node: cycle-stepped models shall not take seconds */
 #define WORDS_MAX 30000
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t minimum(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -61,7 +61,7 @@ static int draw_window(struct network *network, const struct value *in, int64_t 
     if (one_in(network, 6))
         window->auto_pad = chosen(network, paddings, 3);
     for (int side = 0; side < 2; ++side) {
-        window->kernel[side] = soak_between(network, 1, smaller(side_max, sizes[side] + 2));
+        window->kernel[side] = soak_between(network, 1, minimum(side_max, sizes[side] + 2));
         window->strides[side] = soak_between(network, 1, one_in(network, 4) ? side_max : 2);
         if (dilates && one_in(network, 3))
             window->dilations[side] = soak_between(network, 1, 4);
@@ -381,7 +381,7 @@ static int add_classes(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
     const int64_t words = in->channels * in->height * in->width;
-    const int64_t shape[2] = {words, soak_between(network, 1, smaller(40, MACS_MAX / words))};
+    const int64_t shape[2] = {words, soak_between(network, 1, minimum(40, MACS_MAX / words))};
     const char *weights = soak_name(network, "w");
     const char *flat = soak_name(network, "f");
     (void)builder_random(b, weights, 2, shape, 0.3f);

@@ -204,7 +204,7 @@ static void run_norm(const struct cnnvp_graph_layer *layer, const struct shapes 
             s->y[i] = s->x[i] * layer->weights[c] + layer->bias[c];
 }
 
-static float larger(float a, float b)
+static float maximum(float a, float b)
 {
     return a > b ? a : b;
 }
@@ -228,9 +228,9 @@ static void run_norm_data(const struct cnnvp_graph_layer *layer, const struct sh
         const double offset = (double)layer->bias[c] - product;
         for (size_t i = 0; i < plane; ++i)
             s->y[c * plane + i] = (float)((double)x[i] * scale + offset);
-        max->inverse = larger(max->inverse, (float)(1.0 / deviation));
-        max->scale = larger(max->scale, (float)fabs(scale));
-        max->offset = larger(larger(max->offset, (float)fabs(offset)), (float)fabs(product));
+        max->inverse = maximum(max->inverse, (float)(1.0 / deviation));
+        max->scale = maximum(max->scale, (float)fabs(scale));
+        max->offset = maximum(maximum(max->offset, (float)fabs(offset)), (float)fabs(product));
     }
 }
 
@@ -361,7 +361,7 @@ static void finish(struct cnnvp_floatref *run, size_t index, float *y, size_t co
 {
     const struct cnnvp_graph *graph = run->graph;
     const struct cnnvp_graph_layer *layer = &graph->layers[index];
-    run->pre_max[index] = larger(run->pre_max[index], run->kernels->largest(y, count));
+    run->pre_max[index] = maximum(run->pre_max[index], run->kernels->largest(y, count));
     for (uint32_t i = 0; i < layer->post_count; ++i)
         run_post(&layer->posts[i], y, count);
     if (graph->tensors[cnnvp_graph_base(graph, layer->out)].whole != 0)

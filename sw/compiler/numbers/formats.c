@@ -29,7 +29,7 @@ static double scale(double value, int32_t exponent)
     return exponent >= 0 ? value * (double)(UINT64_C(1) << exponent) : value / (double)(UINT64_C(1) << -exponent);
 }
 
-static int32_t smaller(int32_t a, int32_t b)
+static int32_t minimum(int32_t a, int32_t b)
 {
     return a < b ? a : b;
 }
@@ -94,7 +94,7 @@ static int keeps_format(const struct cnnvp_graph_layer *layer)
     return layer->op == CNNVP_OP_ACTIVATION || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
 }
 
-static float larger(float a, float b)
+static float maximum(float a, float b)
 {
     return a > b ? a : b;
 }
@@ -176,11 +176,11 @@ static void limit_functions(struct cnnvp_graph *graph)
         struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
         if (layer->op == CNNVP_OP_SOFTMAX || (has_function(layer) && keeps_format(layer)))
-            in->frac = smaller(in->frac, FUNCTION_FRAC_MAX);
+            in->frac = minimum(in->frac, FUNCTION_FRAC_MAX);
         if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
-            in->frac = smaller(in->frac, statistics_frac_max(layer->epsilon));
+            in->frac = minimum(in->frac, statistics_frac_max(layer->epsilon));
         if (has_function(layer))
-            out->frac = smaller(out->frac, FUNCTION_FRAC_MAX);
+            out->frac = minimum(out->frac, FUNCTION_FRAC_MAX);
     }
 }
 
@@ -189,7 +189,7 @@ static int take_size(struct cnnvp_graph *graph, int32_t one, int32_t other)
 {
     struct cnnvp_graph_tensor *a = &graph->tensors[cnnvp_graph_base(graph, one)];
     struct cnnvp_graph_tensor *b = &graph->tensors[cnnvp_graph_base(graph, other)];
-    const float size = larger(a->max_abs, b->max_abs);
+    const float size = maximum(a->max_abs, b->max_abs);
     const int taken = size > 0.0f && !(a->max_abs > 0.0f && b->max_abs > 0.0f) &&
                       !cnnvp_graph_has_fixed_format(graph, one) && !cnnvp_graph_has_fixed_format(graph, other);
     if (taken)
@@ -218,12 +218,12 @@ static void choose_tensors(struct cnnvp_graph *graph)
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
         if (!has_table(layer))
-            out->max_abs = larger(out->max_abs, layer->pre_max_abs);
+            out->max_abs = maximum(out->max_abs, layer->pre_max_abs);
         /* Sigmoid, tanh and erf reach 1 whatever the calibration saw. */
         for (uint32_t p = 0; p < layer->post_count; ++p)
             if (layer->posts[p].kind == CNNVP_GRAPH_SIGMOID || layer->posts[p].kind == CNNVP_GRAPH_TANH ||
                 layer->posts[p].kind == CNNVP_GRAPH_SOFTSIGN || layer->posts[p].kind == CNNVP_GRAPH_ERF)
-                out->max_abs = larger(out->max_abs, 1.0f);
+                out->max_abs = maximum(out->max_abs, 1.0f);
     }
     take_sizes(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i) {
@@ -250,7 +250,7 @@ static float largest_of(const struct cnnvp_graph *graph, const float *values, si
 
 static int32_t function_frac(float largest, double margin)
 {
-    return largest > 0.0f ? smaller(cnnvp_frac_for(largest, margin), FUNCTION_FRAC_MAX) : CNNVP_FRAC_UNKNOWN;
+    return largest > 0.0f ? minimum(cnnvp_frac_for(largest, margin), FUNCTION_FRAC_MAX) : CNNVP_FRAC_UNKNOWN;
 }
 
 /* Normalisation with statistics of the data. bias_shift makes the betas' format that of the offsets. */
@@ -259,7 +259,7 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
     const int32_t data = graph->tensors[layer->in].frac;
     const uint32_t channels = graph->tensors[layer->in].channels;
     const float gamma = largest_of(graph, layer->weights, channels);
-    const float offset = larger(layer->offset_max, largest_of(graph, layer->bias, channels));
+    const float offset = maximum(layer->offset_max, largest_of(graph, layer->bias, channels));
     layer->weight_frac = function_frac(gamma, 1.0);
     layer->inverse_frac = function_frac(layer->inverse_max, MARGIN);
     layer->scale_frac = function_frac(layer->scale_max, MARGIN);
@@ -314,7 +314,7 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
 
 int32_t cnnvp_formats_shift(int32_t shift)
 {
-    return shift < SHIFT_MIN ? SHIFT_MIN : smaller(shift, SHIFT_MAX);
+    return shift < SHIFT_MIN ? SHIFT_MIN : minimum(shift, SHIFT_MAX);
 }
 
 void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t *shift,

@@ -10,7 +10,7 @@
 
 #define SOURCE_OUTPUT 2u /* of a vector operand */
 #define ANSWERS 4096u    /* a power of two */
-#define MOST_PS (UINT64_C(1) << 50)
+#define MAX_PS (UINT64_C(1) << 50)
 
 /* Transfers are asked about with so many planes or bytes: what more of them takes follows from the difference. */
 #define FEW_PLANES 2u
@@ -254,7 +254,7 @@ static uint64_t ask_command(struct cnnvp_plan_ask *ask, const struct cnnvp_comma
         return CNNVP_PLAN_REFUSED;
     if (cost.ps == 0)
         no_answer(ask, instance, command, "work takes time", cost.ps);
-    else if (cost.ps > MOST_PS)
+    else if (cost.ps > MAX_PS)
         no_answer(ask, instance, command, "that is more than an hour in one command", cost.ps);
     else
         return cost.ps;

@@ -77,13 +77,13 @@ static int is_place(const char *name)
     return length > 5 && strcmp(name + length - 5, "_addr") == 0;
 }
 
-#define MOST_MEMBERS 32u
+#define MAX_MEMBERS 32u
 #define NAME(name, help) #name,
 #define FORM(form, name) FORM_##form,
 enum form { FORM_NONE, CNNVP_DESCRIPTORS(FORM) FORMS };
 #undef FORM
 #define FORM(form, name) [FORM_##form] = {CNNVP_DESCRIPTOR_##form(NAME) NULL},
-static const char *const members[FORMS][MOST_MEMBERS] = {CNNVP_DESCRIPTORS(FORM)};
+static const char *const members[FORMS][MAX_MEMBERS] = {CNNVP_DESCRIPTORS(FORM)};
 
 #define STAND_IN_array ARRAY
 #define STAND_IN_vector VECTOR

@@ -19,7 +19,7 @@
 #include "dram_rules.h"
 
 #define BURSTS 800u
-#define MOST_COMMANDS 20000u
+#define MAX_COMMANDS 20000u
 
 struct burst {
     uint32_t write;
@@ -126,7 +126,7 @@ static void emit(struct plain *plain, struct plain_channel *channel, enum dram_c
     const struct rules_command issued = {command, clock, rank, entry != NULL ? entry->place.bank : 0,
                                          entry != NULL && command != DRAM_PRE ? entry->place.row : 0};
     assert_null(rules_issue(&channel->rules, &issued));
-    assert_true(channel->command_count < MOST_COMMANDS);
+    assert_true(channel->command_count < MAX_COMMANDS);
     channel->commands[channel->command_count++] = issued;
 }
 
@@ -382,7 +382,7 @@ static void run_both(uint32_t preset, uint64_t seed)
     cnnvp_dram_map_init(&plain.options, &plain.timing, &plain.map);
     for (uint32_t i = 0; i < plain.options.channels; ++i) {
         rules_init(&plain.channel[i].rules, &plain.timing);
-        plain.channel[i].commands = calloc(MOST_COMMANDS, sizeof *plain.channel[i].commands);
+        plain.channel[i].commands = calloc(MAX_COMMANDS, sizeof *plain.channel[i].commands);
         assert_non_null(plain.channel[i].commands);
     }
     run_plain(&plain, bursts, outstanding);

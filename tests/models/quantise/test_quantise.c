@@ -15,7 +15,7 @@
 
 enum { IMAGES = 4, CHANNELS = 5, PLANE = 9, ALL = IMAGES * CHANNELS * PLANE };
 
-static float most_of(const float *values, int c)
+static float maximum_of(const float *values, int c)
 {
     float most = 0.0f;
     for (int n = 0; n < IMAGES; ++n) {
@@ -45,7 +45,7 @@ static void run(uint64_t seed, bool relu, bool range)
         cnnvp_relu_forward(y, ALL);
     for (int c = 0; c < CHANNELS; ++c) {
         const struct cnnvp_norm *norm = &channels[c].norm;
-        assert_true(cnnvp_quantise_extreme(&channels[c].extremes, norm->scale, norm->offset, relu) == most_of(y, c));
+        assert_true(cnnvp_quantise_extreme(&channels[c].extremes, norm->scale, norm->offset, relu) == maximum_of(y, c));
     }
     whole_backward(&shape, range, x, dy, channels, dx);
     for (int c = 0; c < CHANNELS && range; ++c) {
@@ -53,7 +53,7 @@ static void run(uint64_t seed, bool relu, bool range)
         for (int n = 0; n < IMAGES; ++n)
             cnnvp_extremes_add_apart(dy + (n * CHANNELS + c) * PLANE, PLANE, (uint64_t)n * PLANE,
                                      channels[c].extremes.min_at, channels[c].extremes.max_at, &errors);
-        assert_true(cnnvp_quantise_extreme_back(&errors, &channels[c].norm) == most_of(dx, c));
+        assert_true(cnnvp_quantise_extreme_back(&errors, &channels[c].norm) == maximum_of(dx, c));
     }
 }
 
