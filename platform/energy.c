@@ -158,9 +158,18 @@ static void print_rails(FILE *stream)
             presets[preset], volts, devices, (double)(idd0), (double)(idd2n), (double)(idd3n), (double)(idd4r), \
             (double)(idd4w), (double)(idd5), (double)(read_io), (double)(write_io));
 #include "dram/dram.def"
+    fprintf(stream, "\n  %-12s  %6s  %6s  %6s  %7s  %8s  %10s  %6s  %7s\n", "off chip, pJ", "ACT", "RD", "WR", "REF",
+            "mW open", "mW closed", "lowest", "highest");
+#define CNNVP_DRAM_PUBLISHED(preset, activate, read, write, refresh, open, closed, low, high)                         \
+    fprintf(stream, "  %-12s  %6.4g  %6.4g  %6.4g  %7.5g  %8.3g  %10.3g  %5.2gx  %6.2gx\n", presets[preset],          \
+            (double)(activate), (double)(read), (double)(write), (double)(refresh), (double)(open), (double)(closed), \
+            (double)(low), (double)(high));
+#include "dram/dram.def"
     fputs("  mA of a device: DRAMsim3's files, lpddr4-3200 JESD209-4; pins: Micron TN-40-07, VDDQ, O'Connor 2017. "
           "Lowest: "
-          "without pins;\n  highest: 1.3 times as much\n",
+          "without pins;\n  highest: 1.3 times as much. lpddr5-6400 and hbm3, whose currents are not public: a rank's "
+          "commands, from "
+          "lpddr4's by the\n  squares of the voltages and from O'Connor 2017\n",
           stream);
 }
 

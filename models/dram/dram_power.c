@@ -26,6 +26,36 @@ static const struct rail {
 #include "dram/dram.def"
 };
 
+/* Of parts without currents. */
+static const struct published {
+    uint32_t preset;
+    double activate, read, write, refresh, open, closed, low, high;
+} published[] = {
+#define CNNVP_DRAM_PUBLISHED(preset, activate, read, write, refresh, open, closed, low, high) \
+    {preset, activate, read, write, refresh, open, closed, low, high},
+#include "dram/dram.def"
+};
+
+static void say_published(const struct dram_options *options, const struct cnnvp_costs *costs,
+                          const struct published *part, double share)
+{
+    const struct {
+        uint32_t stat;
+        double pj;
+    } said[] = {{STAT_activates, part->activate * share},
+                {STAT_reads, part->read},
+                {STAT_writes, part->write},
+                {STAT_refreshes, part->refresh * share}};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; ++i) {
+        const struct cnnvp_range range = {said[i].pj * part->low, said[i].pj, said[i].pj * part->high};
+        costs->energy(costs->context, said[i].stat, &range);
+    }
+    const double all = (double)options->channels * (double)options->ranks * share;
+    const struct cnnvp_range standby = {
+        part->closed * all * part->low, part->open * all, part->open * all * part->high};
+    costs->power(costs->context, &standby);
+}
+
 /* V * mA * clocks * ns are pJ. */
 static void say(const struct cnnvp_costs *costs, uint32_t stat, double core, double pins)
 {
@@ -37,6 +67,12 @@ void cnnvp_dram_power(const struct dram_options *options, const struct cnnvp_cos
 {
     uint32_t t[DRAM_TIMINGS];
     const double ns = (double)cnnvp_dram_clocks(options, t) / 1000.0;
+    const double share = 1.0 / (double)cnnvp_dram_narrower(options); /* of the devices */
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; ++i)
+        if (published[i].preset == options->preset) {
+            say_published(options, costs, &published[i], share);
+            return;
+        }
     const double ras = (double)t[DRAM_T_ras] * ns, rp = (double)t[DRAM_T_rp] * ns;
     const double bl = (double)t[DRAM_T_bl] * ns, rfc = (double)t[DRAM_T_rfc] * ns;
     double activate = 0, read = 0, write = 0, refresh = 0, open = 0, closed = 0, read_io = 0, write_io = 0;
@@ -44,7 +80,7 @@ void cnnvp_dram_power(const struct dram_options *options, const struct cnnvp_cos
         const struct rail *rail = &rails[i];
         if (rail->preset != options->preset)
             continue;
-        const double watts = rail->volts * rail->devices; /* of a mA in all devices */
+        const double watts = rail->volts * rail->devices * share; /* of a mA in all devices */
         activate += watts * (rail->idd0 * (ras + rp) - rail->idd3n * ras - rail->idd2n * rp);
         read += watts * (rail->idd4r - rail->idd3n) * bl;
         write += watts * (rail->idd4w - rail->idd3n) * bl;

@@ -9,13 +9,18 @@
 #include "unit/unit_enums.inc"
 
 struct preset {
-    uint32_t channels, tck_ps, buses, groups, banks, rows, row_bytes;
+    uint32_t channels, width, device, tck_ps, buses, groups, banks, rows, row_bytes;
     uint32_t t[DRAM_TIMINGS];
 };
 
 static const struct preset presets[] = {
-#define CNNVP_DRAM_PRESET(index, name, channels, tck_ps, buses, groups, banks, rows, row_bytes, ...) \
-    [index] = {(channels), (tck_ps), (buses), (groups), (banks), (rows), (row_bytes), {__VA_ARGS__}},
+#define CNNVP_DRAM_PRESET(index, name, channels, width, device, tck_ps, buses, groups, banks, rows, row_bytes, ...) \
+    [index] = {(channels), (width), (device), (tck_ps), (buses), (groups), (banks), (rows), (row_bytes), {__VA_ARGS__}},
+#include "dram/dram.def"
+};
+
+static const char *const part_names[] = {
+#define CNNVP_DRAM_PRESET(index, name, ...) [index] = name,
 #include "dram/dram.def"
 };
 
@@ -70,6 +75,7 @@ void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *option
     *options = (struct dram_options){
         .preset = (uint32_t)values[PARAM_preset],
         .channels = values[PARAM_channels] ? (uint32_t)values[PARAM_channels] : presets[values[PARAM_preset]].channels,
+        .width_bits = (uint32_t)values[PARAM_width_bits],
         .ranks = (uint32_t)values[PARAM_ranks],
         .scheduler = (uint32_t)values[PARAM_scheduler],
         .page = (uint32_t)values[PARAM_page],
@@ -99,11 +105,29 @@ static void derive(const struct dram_options *options, uint32_t *t)
         t[DRAM_T_rc] = t[DRAM_T_ras] + t[DRAM_T_rp];
 }
 
+uint32_t cnnvp_dram_narrower(const struct dram_options *options)
+{
+    const struct preset *part = &presets[options->preset];
+    const uint32_t width = options->width_bits ? options->width_bits : part->width;
+    if (width > part->width || width < part->device || part->width % width != 0 || width % part->device != 0)
+        return 0;
+    return part->width / width;
+}
+
+/* The part's, of a bus so many times narrower: a burst is as many column accesses, one after the other. */
+static uint32_t of_part(const struct preset *part, uint32_t timing, uint32_t narrower)
+{
+    const int of_bursts =
+        timing == DRAM_T_bl || timing == DRAM_T_ccd_s || timing == DRAM_T_ccd_l || timing == DRAM_T_ccd_l_wr;
+    return part->t[timing] * (of_bursts ? narrower : 1u);
+}
+
 uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_TIMINGS])
 {
     const struct preset *preset = &presets[options->preset];
+    const uint32_t narrower = cnnvp_dram_narrower(options);
     for (uint32_t i = 0; i < DRAM_TIMINGS; ++i)
-        t[i] = options->timings[i] != 0 ? options->timings[i] : preset->t[i];
+        t[i] = options->timings[i] != 0 ? options->timings[i] : of_part(preset, i, narrower);
     derive(options, t);
     return preset->tck_ps;
 }
@@ -173,16 +197,23 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
                            uint32_t *wrong)
 {
     const struct preset *part = &presets[options->preset];
+    const uint32_t narrower = cnnvp_dram_narrower(options);
+    if (narrower == 0) {
+        *wrong = PARAM_width_bits;
+        (void)snprintf(message, size,
+                       "width_bits is %u; a channel of %s has %u bits of %u a device: half of it as often as "
+                       "that divides, down to %u, or 0",
+                       options->width_bits, part_names[options->preset], part->width, part->device, part->device);
+        return CNNVP_E_INVAL;
+    }
     *timing = (struct dram_timing){
         .tck_ps = part->tck_ps,
         .buses = part->buses,
         .groups = part->groups,
         .banks = part->banks,
         .rows = part->rows,
-        .columns = part->row_bytes / DRAM_BURST_BYTES};
-    for (size_t i = 0; i < DRAM_TIMINGS; ++i)
-        timing->t[i] = options->timings[i] ? options->timings[i] : part->t[i];
-    derive(options, timing->t);
+        .columns = part->row_bytes / narrower / DRAM_BURST_BYTES};
+    (void)cnnvp_dram_clocks(options, timing->t);
     if (options->ranks & (options->ranks - 1u)) {
         *wrong = PARAM_ranks;
         (void)snprintf(message, size, "ranks is %u; it must be 1, 2 or 4", options->ranks);

@@ -28,6 +28,7 @@ enum dram_level { DRAM_CHANNEL, DRAM_COLUMN, DRAM_RANK, DRAM_GROUP, DRAM_BANK, D
 struct dram_options {
     uint32_t preset;
     uint32_t channels;
+    uint32_t width_bits; /* of a channel, 0: the part's */
     uint32_t ranks;
     uint32_t scheduler;
     uint32_t page;
@@ -78,6 +79,9 @@ void cnnvp_dram_options_init(struct dram_options *options);
 
 /* From the values of the unit's parameters, in their order. */
 void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options);
+
+/* How many times narrower than the part's a channel's data bus is: 1, 2, 4 ...; 0: it cannot be so wide. */
+uint32_t cnnvp_dram_narrower(const struct dram_options *options);
 
 /* Timings in clocks as the standards count them; returns tCK in ps. */
 uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_TIMINGS]);

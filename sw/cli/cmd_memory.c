@@ -102,7 +102,7 @@ static cnnvp_result stream(const struct memory_options *options, const cnnvp_con
     struct cnnvp_error error = {""};
     size_t count;
     const cnnvp_result result =
-        cli_report(cnnvp_memory_stream(config, options->outstanding ? options->outstanding : 256, parts,
+        cli_report(cnnvp_memory_stream(config, options->outstanding ? options->outstanding : 1024, parts,
                                        sizeof parts / sizeof *parts, &count, &error),
                    &error);
     if (result != CNNVP_DONE)
@@ -122,7 +122,7 @@ static cnnvp_result stream(const struct memory_options *options, const cnnvp_con
 static int command(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
-        {"outstanding", KEY_OUTSTANDING, "N", 0, "Maximum of reads in flight (default: 32, with --stream 256)", 0},
+        {"outstanding", KEY_OUTSTANDING, "N", 0, "Maximum of reads in flight (default: 32, with --stream 1024)", 0},
         {"untimed", KEY_UNTIMED, NULL, 0, "Times in the trace count for nothing: as fast as the controllers take it",
          0},
         {"stream", KEY_STREAM, NULL, 0,

@@ -11,7 +11,7 @@ enum timing {
     TIMINGS
 };
 
-enum { STRUCTURE = 7 };
+enum { STRUCTURE = 9 };
 
 /* In the order of CNNVP_DRAM_PRESET. */
 struct part {
@@ -25,7 +25,9 @@ static const struct part parts[] = {
 };
 
 static const char *const names[STRUCTURE + TIMINGS] = {
-    "channels", "clock, ps", "command buses", "bank groups", "banks of a group", "rows", "bytes of a row",
+    "channels",       "bits of a channel", "bits of a device", "clock, ps",
+    "command buses",  "bank groups",       "banks of a group", "rows",
+    "bytes of a row",
 #define CNNVP_DRAM_TIMING(name, max, help) "t_" #name,
 #include "dram/dram.def"
 };

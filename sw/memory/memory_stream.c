@@ -88,13 +88,14 @@ cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstandin
     }
     memcpy(values, memory->values, unit->param_count * sizeof *values);
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; result == CNNVP_DONE && i < room; ++i) {
-        if (!choice(unit->params[preset].choices, i, streams[i].preset, sizeof streams[i].preset))
+    for (size_t i = 0; result != CNNVP_FAILED && *count < room; ++i) {
+        struct cnnvp_memory_streams *next = &streams[*count];
+        if (!choice(unit->params[preset].choices, i, next->preset, sizeof next->preset))
             break;
         values[preset] = i;
-        result = measure(memory, values, outstanding, &streams[i], error);
-        *count = i + 1;
+        result = measure(memory, values, outstanding, next, error);
+        *count += result == CNNVP_DONE;
     }
     free(values);
-    return result;
+    return result == CNNVP_BAD_INPUT && *count != 0 ? CNNVP_DONE : result;
 }

@@ -284,7 +284,8 @@ static const char *one_of(uint64_t *random, const char *const *names, uint32_t c
 
 void soak_platform(uint64_t seed, struct soak_platform *platform)
 {
-    static const char *const memories[] = {"ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2", "ddr5-4800"};
+    static const char *const memories[] = {
+        "ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2", "ddr5-4800", "lpddr5-6400", "hbm3"};
     static const char *const switches[] = {"on", "off"};
     static const char *const orders[] = {"overlap", "strict"};
     static const char *const mappings[] = {"broadcast", "single-neuron"};
@@ -309,7 +310,7 @@ void soak_platform(uint64_t seed, struct soak_platform *platform)
     }
     soak_append(platform, " -s pe_array.acc_bits=%u", 32 + soak_random(&random, 33));
     soak_append(platform, " -s vector.lanes=%u", 1 + soak_random(&random, 16));
-    soak_append(platform, " -s dram.preset=%s", one_of(&random, memories, 5));
+    soak_append(platform, " -s dram.preset=%s", one_of(&random, memories, sizeof memories / sizeof memories[0]));
     soak_append(platform, " -s dma.outstanding=%u", 1u << soak_random(&random, 6));
     soak_append(platform, " -s dma.burst_bytes=%u", 16u << soak_random(&random, 4));
     soak_append(platform, " -s instruction.order=%s", one_of(&random, orders, 2));

@@ -409,7 +409,7 @@ static void run_both(uint32_t preset, uint64_t seed)
 static void test_against_plain(void **state)
 {
     (void)state;
-    for (uint32_t preset = 0; preset < 6; ++preset)
+    for (uint32_t preset = 0; preset < 8; ++preset)
         for (uint64_t seed = 1; seed <= 24; ++seed)
             run_both(preset, seed * 8 + preset);
 }

@@ -73,6 +73,30 @@ static void test_parts(void **state)
     }
 }
 
+/* Half the devices take half of what a whole rank takes; a burst takes what it took, in twice the time. Parts without
+ * currents have a range of their own. */
+static void test_width(void **state)
+{
+    (void)state;
+    for (uint32_t preset = 0; preset < 8; ++preset) {
+        static const uint32_t halves[] = {32, 32, 32, 16, 64, 16, 16, 32};
+        struct dram_options options;
+        struct said whole, half;
+        cnnvp_dram_options_init(&options);
+        options.preset = preset;
+        ask(&options, &whole);
+        options.width_bits = halves[preset];
+        ask(&options, &half);
+        assert_near(half.energies[STAT_activates].typical, whole.energies[STAT_activates].typical / 2);
+        assert_near(half.energies[STAT_refreshes].typical, whole.energies[STAT_refreshes].typical / 2);
+        assert_near(half.energies[STAT_reads].typical, whole.energies[STAT_reads].typical);
+        assert_near(half.power.typical, whole.power.typical / 2);
+        assert_true(whole.energies[STAT_reads].low < whole.energies[STAT_reads].typical);
+        assert_true(whole.energies[STAT_writes].high > whole.energies[STAT_writes].typical);
+        assert_true(whole.power.low < whole.power.typical && whole.power.high > whole.power.typical);
+    }
+}
+
 /* Each rank of each channel stands by. */
 static void test_ranks(void **state)
 {
@@ -103,7 +127,7 @@ static void test_timing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts), cmocka_unit_test(test_ranks), cmocka_unit_test(test_timing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts), cmocka_unit_test(test_width),
+                                       cmocka_unit_test(test_ranks), cmocka_unit_test(test_timing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

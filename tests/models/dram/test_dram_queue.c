@@ -119,6 +119,10 @@ static void random_options(uint64_t *random, struct dram_options *options)
     options->drain_high = 40 + below(random, 60);
     options->drain_low = below(random, 40);
     uint64_t aside = *random; /* the seeds below stay what they are */
+    if (!below(&aside, 4))
+        options->preset = 6 + below(&aside, 2); /* lpddr5, hbm3 */
+    else if (options->preset == DDR5 && below(&aside, 2))
+        options->width_bits = 16;
     options->arbiter = below(&aside, 3);
     options->port_bytes = below(&aside, 8) ? 0 : 1 + below(&aside, 300);
     options->port_mhz = below(&aside, 2) ? 0 : 100 + below(&aside, 3000);

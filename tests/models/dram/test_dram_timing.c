@@ -89,7 +89,7 @@ static const struct dram_issued *nth(const struct bench *bench, enum dram_comman
 static void test_closed_bank(void **state)
 {
     (void)state;
-    for (uint32_t preset = 0; preset < 6; ++preset) {
+    for (uint32_t preset = 0; preset < 8; ++preset) {
         struct bench *bench = begin(preset, 1, NULL);
         const uint32_t *t = bench->timing.t;
         read_at(bench, 0);
@@ -421,7 +421,7 @@ static void short_queues(struct dram_options *options)
 static void test_one_by_one(void **state)
 {
     (void)state;
-    for (uint32_t preset = 0; preset < 6; ++preset) {
+    for (uint32_t preset = 0; preset < 8; ++preset) {
         struct bench *bench = begin(preset, 1, no_refresh);
         const uint32_t *t = bench->timing.t, columns = bench->timing.columns;
         for (uint32_t i = 0; i < 4 * columns; ++i)
@@ -438,7 +438,7 @@ static void test_one_by_one(void **state)
 static void test_one_bank(void **state)
 {
     (void)state;
-    for (uint32_t preset = 0; preset < 6; ++preset) {
+    for (uint32_t preset = 0; preset < 8; ++preset) {
         struct bench *bench = begin(preset, 1, no_refresh);
         const uint32_t *t = bench->timing.t;
         const uint64_t row_step = (uint64_t)bench->timing.columns * 64u * bench->timing.banks * bench->timing.groups;
@@ -458,7 +458,7 @@ static void test_one_bank(void **state)
 static void test_streams(void **state)
 {
     (void)state;
-    for (uint32_t preset = 0; preset < 6; ++preset) {
+    for (uint32_t preset = 0; preset < 8; ++preset) {
         struct bench *bench = begin(preset, 16, no_refresh);
         const uint32_t *t = bench->timing.t;
         const uint32_t reads = cnnvp_maximum32(t[DRAM_T_bl], t[DRAM_T_ccd_l]);
@@ -484,7 +484,7 @@ static void test_clocks_add_up(void **state)
 {
     (void)state;
     uint64_t random = 5;
-    for (uint32_t preset = 0; preset < 6; ++preset) {
+    for (uint32_t preset = 0; preset < 8; ++preset) {
         for (uint32_t kind = 0; kind < 4; ++kind) {
             struct dram_options options;
             struct dram_timing timing;

@@ -72,10 +72,11 @@ PYTHON
 # All that another simulator needs of a part, as the standards count it.
 expect 0 models dram
 tr -s ' ' <out >parts
-for line in 'preset ddr3-1600 ddr4-2400 ddr4-3200 lpddr4-3200 hbm2 ddr5-4800' \
-    'channels 1 1 1 1 8 2' 'clock, ps 1250 833 625 625 1000 416' \
-    'command buses 1 1 1 1 2 1' 'bytes of a row 8192 8192 8192 4096 2048 4096' 't_rp 11 16 22 29 14 39' 't_cmd_act 1 1 1 4 2 2' \
-    't_cmd_pre 1 1 1 2 1 1'; do
+for line in 'preset ddr3-1600 ddr4-2400 ddr4-3200 lpddr4-3200 hbm2 ddr5-4800 lpddr5-6400 hbm3' \
+    'channels 1 1 1 1 8 2 1 16' 'bits of a channel 64 64 64 32 128 32 32 64' 'clock, ps 1250 833 625 625 1000 416 1250 625' \
+    'command buses 1 1 1 1 2 1 1 2' 'bytes of a row 8192 8192 8192 4096 2048 4096 4096 2048' 't_rp 11 16 22 29 14 39 15 26' \
+    't_cmd_act 1 1 1 4 2 2 2 2' \
+    't_cmd_pre 1 1 1 2 1 1 1 1'; do
     grep -qx " $line" parts || fail "no line '$line' in models dram"
 done
 expect 0 models instruction
