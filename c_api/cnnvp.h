@@ -249,6 +249,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_
  * CNNVP_END_MAX_TIME and CNNVP_END_INTERRUPTED another call goes on, with the same results as a run in one piece. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, struct cnnvp_run_result *result);
 
+/* How far a run is, estimated from what it has done; 0: nothing says what there is to do. */
+struct cnnvp_progress {
+    double share;     /* of the described work, 0 to 1 */
+    uint64_t layers;  /* that have had work */
+    uint64_t time_ps; /* simulated */
+};
+/* The same run, with the same results, which calls `watch` some five times a second of real time. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_run_watched(cnnvp_platform *platform,
+                                                       void (*watch)(void *context, const struct cnnvp_progress *now),
+                                                       void *context, struct cnnvp_run_result *result);
+
 /* Moves max_time_ps for the next run, to step through simulated time. 0: no limit. */
 void cnnvp_platform_set_max_time(cnnvp_platform *platform, uint64_t max_time_ps);
 

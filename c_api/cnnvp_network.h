@@ -73,6 +73,9 @@ struct cnnvp_network_options {
      * image after the other. Maps between layers have a place in memory for each. The last ones may be fewer. Results
      * are the same. With the layer schedule, maps through memory. */
     uint32_t batch;
+    /* Called now and then while `tune` tries tilings, with the share of that which is done. NULL: never. */
+    void (*tuning)(void *context, double share);
+    void *tuning_context;
 };
 
 /* Whether a text is a shape as above. BAD_INPUT with a message that says what one is. */

@@ -266,6 +266,29 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
     });
 }
 
+/* In slices of simulated time, which change nothing; each as long as suits the watcher. */
+cnnvp_result cnnvp_platform_run_watched(cnnvp_platform *platform, void (*watch)(void *, const cnnvp_progress *),
+                                        void *context, cnnvp_run_result *result)
+{
+    const uint64_t limit = platform->max_time;
+    uint64_t slice = UINT64_C(100000000), now = platform->end_ps;
+    for (;;) {
+        const auto begin = std::chrono::steady_clock::now();
+        const uint64_t until = limit != 0 && limit - std::min(limit, now) <= slice ? limit : now + slice;
+        platform->max_time = until;
+        const cnnvp_result ended = cnnvp_platform_run(platform, result);
+        platform->max_time = limit;
+        if (result->end != CNNVP_END_MAX_TIME || until == limit)
+            return ended;
+        const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        slice = took < 0.1 ? 2 * slice : took > 0.3 ? slice / 2 + 1 : slice;
+        now = result->time_ps;
+        cnnvp_progress progress{0, 0, now};
+        cnnvp_recorder_progress(platform->recorder, &progress);
+        watch(context, &progress);
+    }
+}
+
 void cnnvp_platform_set_max_time(cnnvp_platform *platform, uint64_t max_time_ps)
 {
     platform->max_time = max_time_ps;

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 struct cnnvp_recorder {
@@ -206,6 +207,43 @@ uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance,
     if (instance >= stats->platform->instance_count || stat >= stats->instances[instance].stat_count)
         return 0;
     return stats->instances[instance].stats[stat].total;
+}
+
+/* Images of which memory has the first output. */
+static double images_done(const struct cnnvp_stats *stats)
+{
+    const struct cnnvp_work_info *work = &stats->work;
+    for (size_t i = 0; i < work->tensor_count; ++i)
+        if (strcmp(work->tensors[i].kind, "output") == 0 && work->tensors[i].least_write_bytes != 0)
+            return floor(
+                (double)work->images * (double)stats->moved[i].write / (double)work->tensors[i].least_write_bytes);
+    return 0;
+}
+
+/* Of the image that is being worked on: the operations of the layers that have worked since the last layer did. */
+static double share_of_image(const struct cnnvp_stats *stats)
+{
+    const size_t count = stats->work.layer_count;
+    const cnnvp_time last = count ? stats->times[count].end : 0;
+    double done = 0, all = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const double macs = (double)stats->work.layers[i].macs + 1;
+        all += macs;
+        done += stats->times[i + 1].end > last ? macs : 0;
+    }
+    return all > 0 ? done / all : 0;
+}
+
+void cnnvp_recorder_progress(const cnnvp_recorder *recorder, struct cnnvp_progress *progress)
+{
+    const struct cnnvp_stats *stats = &recorder->stats;
+    progress->layers = 0;
+    for (uint32_t tag = 1; tag < stats->tags; ++tag)
+        progress->layers += stats->times[tag].end != 0;
+    progress->share = 0;
+    if (stats->work.images != 0 && stats->tags > stats->work.layer_count)
+        progress->share = (images_done(stats) + share_of_image(stats)) / (double)stats->work.images;
+    progress->share = progress->share < 1 ? progress->share : 1;
 }
 
 void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct cnnvp_layer_result *result)

@@ -80,6 +80,8 @@ void cnnvp_recorder_moved(cnnvp_recorder *recorder, const struct cnnvp_request *
 /* Reading back. */
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat);
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, const struct cnnvp_work_info *work);
+/* Share and layers of a run that is not at its end. */
+void cnnvp_recorder_progress(const cnnvp_recorder *recorder, struct cnnvp_progress *progress);
 /* Sums of a layer, see cnnvp_platform_layer; all 0 where it has none. */
 void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct cnnvp_layer_result *result);
 /* 1: the run did not come to its end; stats.json then has the member "partial": true. */

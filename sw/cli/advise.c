@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -237,13 +236,16 @@ cnnvp_result advise(const char *network, const cnnvp_config *config, const struc
     if (result == CNNVP_DONE)
         add_changes(&advice);
     const size_t tried = advice.count;
-    const int terminal = isatty(STDERR_FILENO);
+    struct cli_progress progress;
+    cli_progress_begin(&progress, 0);
     for (size_t i = 0; i < tried && result == CNNVP_DONE && !cli_was_interrupted(); ++i) {
-        if (terminal)
-            (void)fprintf(stderr, "\r%zu of %zu changes tried%s", i + 1u, tried, i + 1u == tried ? "\r\033[K" : "");
+        char text[64];
+        (void)snprintf(text, sizeof text, "%zu of %zu changes tried", i, tried);
+        cli_progress_show(&progress, (double)i / (double)tried, text);
         if (run_with(&advice, advice.changes[i].setting, &advice.changes[i].costs) == CNNVP_DONE)
             advice.changes[done++] = advice.changes[i];
     }
+    cli_progress_end(&progress);
     advice.count = done;
     if (result == CNNVP_DONE)
         print_table(&advice, tried, &now, stream);

@@ -168,6 +168,29 @@ void cli_report_end(const struct cnnvp_run_result *result);
 /* Closes the trace; the result is that of the run unless that was DONE. NULL is fine. */
 CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
 
+/* ---- progress (cli_progress.c) ---- */
+
+/* A line on standard error: on a terminal, unless `quiet`, from two seconds on. */
+struct cli_progress {
+    int on;
+    double began;
+    double shown; /* 0: not yet */
+    double share;
+};
+void cli_progress_begin(struct cli_progress *progress, int quiet);
+/* `share` of all that is done, 0 to 1, and what else to say; the time left follows from it. */
+void cli_progress_show(struct cli_progress *progress, double share, const char *text);
+/* Takes the line away, before anything else is printed; `end` for good. */
+void cli_progress_clear(struct cli_progress *progress);
+void cli_progress_end(struct cli_progress *progress);
+/* Seconds since some time in the past. */
+double cli_clock(void);
+/* "1:02:03" or "2:03"; returns `text`. */
+const char *cli_duration_text(char text[32], double seconds);
+/* cnnvp_platform_run with such a line. */
+CNNVP_MUST_USE cnnvp_result cli_platform_run(const struct cli_platform_options *options, cnnvp_platform *platform,
+                                             struct cnnvp_run_result *end);
+
 /* ---- tables (cli_table.c) ---- */
 
 /* Layers and totals of a stats.json text. */

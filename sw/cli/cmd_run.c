@@ -256,10 +256,16 @@ static struct cnnvp_network_options network_options_of(const struct run *run)
     };
 }
 
+static void show_tuning(void *context, double share)
+{
+    cli_progress_show(context, share, "tilings tried");
+}
+
 static cnnvp_result plan(struct run *run)
 {
     const struct run_options *options = run->options;
-    const struct cnnvp_network_options network_options = network_options_of(run);
+    struct cnnvp_network_options network_options = network_options_of(run);
+    struct cli_progress progress;
     struct cnnvp_error error = {""};
     /* Plans are made for a platform whose core runs the guest program. */
     cnnvp_config *core = NULL;
@@ -268,8 +274,12 @@ static cnnvp_result plan(struct run *run)
         result = cli_configure_core(&options->platform, run->config, &core);
     if (result != CNNVP_DONE)
         return result;
+    cli_progress_begin(&progress, options->platform.quiet);
+    network_options.tuning = progress.on ? show_tuning : NULL;
+    network_options.tuning_context = &progress;
     result =
         cnnvp_network_new(options->file, core != NULL ? core : run->config, &network_options, &run->network, &error);
+    cli_progress_end(&progress);
     cnnvp_config_free(core);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
@@ -305,7 +315,7 @@ static cnnvp_result simulate(struct run *run)
         return cli_report(result, &error);
     if (cli_was_interrupted())
         return give_up(run);
-    result = cnnvp_platform_run(run->platform, &end);
+    result = cli_platform_run(&run->options->platform, run->platform, &end);
     if (result != CNNVP_DONE) {
         cli_report_end(&end);
         (void)write_statistics(run, 1);

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "cnnvp_explore.h"
@@ -75,57 +74,50 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* ---- progress ---- */
 
 struct display {
-    int terminal;
-    uint64_t printed;     /* tenths of the points that have been told of */
-    char waiting_for[48]; /* that has been told of */
+    struct cli_progress line; /* on a terminal; elsewhere: */
+    uint64_t printed;         /* tenths of the points that have been told of */
+    char waiting_for[48];     /* that has been told of */
 };
-
-/* "1:02:03" */
-static void format_seconds(char *buffer, size_t size, double seconds)
-{
-    uint64_t whole = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds + 0.5) : 0;
-    if (whole >= 3600)
-        (void)snprintf(buffer, size, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, whole / 3600, whole / 60 % 60, whole % 60);
-    else
-        (void)snprintf(buffer, size, "%" PRIu64 ":%02" PRIu64, whole / 60, whole % 60);
-}
 
 static void describe(const struct cnnvp_sweep_progress *progress, char *buffer, size_t size)
 {
-    char left[40] = "-";
     char failed[60] = "", generation[40] = "", waiting[80] = "";
-    if (progress->points_per_s > 0)
-        format_seconds(left, sizeof left, (double)(progress->points - progress->finished) / progress->points_per_s);
     if (progress->failed)
         (void)snprintf(failed, sizeof failed, "  failed %" PRIu64, progress->failed);
     if (progress->generation)
         (void)snprintf(generation, sizeof generation, "  generation %" PRIu32, progress->generation);
     if (*progress->waiting_for)
         (void)snprintf(waiting, sizeof waiting, "  waits for Slurm: %s", progress->waiting_for);
-    (void)snprintf(buffer, size, "%" PRIu64 "/%" PRIu64 "  %.1f points/s  ETA %s%s%s%s", progress->finished,
-                   progress->points, progress->points_per_s, left, generation, failed, waiting);
+    (void)snprintf(buffer, size, "%" PRIu64 "/%" PRIu64 "  %.1f points/s%s%s%s", progress->finished, progress->points,
+                   progress->points_per_s, generation, failed, waiting);
+}
+
+/* Where there is no terminal: a line for each tenth, and when Slurm has another reason to wait. */
+static void print_progress(struct display *display, const struct cnnvp_sweep_progress *progress, const char *text)
+{
+    const uint64_t points = progress->points ? progress->points : 1;
+    char left[32] = "-";
+    if (progress->finished * 10 / points <= display->printed &&
+        strcmp(progress->waiting_for, display->waiting_for) == 0)
+        return;
+    display->printed = progress->finished * 10 / points;
+    memcpy(display->waiting_for, progress->waiting_for, sizeof display->waiting_for);
+    if (progress->points_per_s > 0)
+        (void)cli_duration_text(left, (double)(progress->points - progress->finished) / progress->points_per_s);
+    (void)fprintf(stderr, "%s  ETA %s\n", text, left);
+    (void)fflush(stderr);
 }
 
 static void show(void *context, const struct cnnvp_sweep_progress *progress)
 {
-    enum { BAR = 30 };
     struct display *display = context;
-    char text[240], bar[BAR + 1];
-    uint64_t points = progress->points ? progress->points : 1;
+    const uint64_t found = progress->found, points = progress->points > found ? progress->points - found : 1;
+    char text[240];
     describe(progress, text, sizeof text);
-    if (display->terminal) {
-        size_t filled = (size_t)(progress->finished * BAR / points);
-        memset(bar, '#', filled > BAR ? BAR : filled);
-        memset(bar + (filled > BAR ? BAR : filled), '.', BAR - (filled > BAR ? BAR : filled));
-        bar[BAR] = '\0';
-        (void)fprintf(stderr, "\r[%s] %s\033[K", bar, text);
-    } else if (progress->finished * 10 / points > display->printed ||
-               strcmp(progress->waiting_for, display->waiting_for) != 0) {
-        display->printed = progress->finished * 10 / points;
-        memcpy(display->waiting_for, progress->waiting_for, sizeof display->waiting_for);
-        (void)fprintf(stderr, "%s\n", text);
-    }
-    (void)fflush(stderr);
+    if (display->line.on)
+        cli_progress_show(&display->line, (double)(progress->finished - found) / (double)points, text);
+    else
+        print_progress(display, progress, text);
 }
 
 /* ---- the command ---- */
@@ -183,7 +175,7 @@ static cnnvp_result check_files(const struct sweep_options *chosen, const cnnvp_
 
 static cnnvp_result run_sweep(const struct sweep_options *chosen)
 {
-    struct display display = {.terminal = isatty(STDERR_FILENO)};
+    struct display display = {.printed = 0};
     struct cnnvp_error error = {""};
     struct cnnvp_sweep_progress done = {.points = 0};
     const struct cnnvp_sweep_options options = {
@@ -197,6 +189,7 @@ static cnnvp_result run_sweep(const struct sweep_options *chosen)
         .progress_context = &display,
     };
     cnnvp_sweep *sweep = NULL;
+    cli_progress_begin(&display.line, chosen->quiet);
     cnnvp_result result = cli_check_output("--export", chosen->export);
     if (result != CNNVP_DONE)
         return result;
@@ -205,8 +198,7 @@ static cnnvp_result run_sweep(const struct sweep_options *chosen)
         result = check_files(chosen, sweep);
     if (result == CNNVP_DONE) {
         result = cnnvp_sweep_run(sweep, &options, &done, &error);
-        if (display.terminal && !chosen->quiet && done.points)
-            (void)fputc('\n', stderr);
+        cli_progress_end(&display.line);
         (void)cli_report(result, &error);
     }
     if (result == CNNVP_DONE)

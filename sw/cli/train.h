@@ -49,8 +49,8 @@ struct train {
     cnnvp_platform *platform;
     struct cnnvp_trainer_info info;
     struct train_history history;
-    double started; /* seconds of a steady clock */
-    double shown;   /* when the progress line was */
+    struct cli_progress progress;
+    double shown; /* when the last line of progress was, where there is no terminal */
     uint64_t first_step;
     size_t epoch_begin; /* in history: where the epoch began */
     double epoch_loss;  /* of the last epoch's steps that this program made */
@@ -72,7 +72,6 @@ CNNVP_MUST_USE cnnvp_result train_checkpoint_read(struct train *train);
 
 /* ---- train_report.c ---- */
 
-double train_clock(void);
 CNNVP_MUST_USE cnnvp_result train_history_add(struct train_history *history, const struct train_point *point);
 /* The line of progress on standard error, where it is due or `last` is set. */
 void train_show_progress(struct train *train, int last);

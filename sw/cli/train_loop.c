@@ -77,7 +77,8 @@ cnnvp_result train_loop(struct train *train, int *complete)
     struct cnnvp_train_record record = {.event = CNNVP_TRAIN_STEP};
     cnnvp_result result = CNNVP_DONE;
     *complete = 0;
-    train->started = train->shown = train_clock();
+    cli_progress_begin(&train->progress, train->options->platform.quiet);
+    train->shown = cli_clock();
     train_show_header(train);
     for (;;) {
         result = next_event(train, &record);

@@ -6,22 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-/* Seconds between lines of progress, on a terminal and elsewhere. */
-#define SHOW_TERMINAL 0.2
+/* Seconds between lines of progress where there is no terminal. */
 #define SHOW_FILE 10.0
 /* Steps whose mean the line of progress shows. */
 #define SHOWN_STEPS 16u
 enum { CURVE_COLUMNS = 64, CURVE_ROWS = 12 };
-
-double train_clock(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 cnnvp_result train_history_add(struct train_history *history, const struct train_point *point)
 {
@@ -71,46 +61,40 @@ static const char *loss_text(double loss, char text[32])
     return text;
 }
 
-/* "1:02:03" or "2:03" */
-static const char *eta_text(double seconds, char text[32])
+/* A line for a file: now and then, and at the end. */
+static void print_progress(struct train *train, const char *text, double share, int last)
 {
-    const uint64_t whole = seconds < 1e9 ? (uint64_t)(seconds + 0.5) : 999999999u;
-    if (whole >= 3600)
-        (void)snprintf(text, 32, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, whole / 3600, whole / 60 % 60, whole % 60);
-    else
-        (void)snprintf(text, 32, "%" PRIu64 ":%02" PRIu64, whole / 60, whole % 60);
-    return text;
+    const double now = cli_clock();
+    char left[32];
+    if (!last && now - train->shown < SHOW_FILE)
+        return;
+    train->shown = now;
+    (void)fprintf(stderr, "%s  ETA %s\n", text,
+                  cli_duration_text(left, (now - train->progress.began) * (1 - share) / share));
+    (void)fflush(stderr);
 }
 
 void train_show_progress(struct train *train, int last)
 {
     const struct train_history *history = &train->history;
-    const int terminal = isatty(STDERR_FILENO);
-    const double now = train_clock();
-    if (train->options->platform.quiet || history->step_count == 0 ||
-        (!last && now - train->shown < (terminal ? SHOW_TERMINAL : SHOW_FILE)))
+    if (train->options->platform.quiet || history->step_count == 0)
         return;
-    train->shown = now;
     const struct train_point *point = &history->steps[history->step_count - 1];
     const size_t first = history->step_count > SHOWN_STEPS ? history->step_count - SHOWN_STEPS : 0;
-    const double done = (double)(point->step - train->first_step);
-    const double left = (double)(train->info.steps - point->step);
+    const double share = (double)(point->step - train->first_step) / (double)(train->info.steps - train->first_step);
     double loss, accuracy;
-    char time[32], eta[32], mean[32], values[80] = "";
+    char time[32], mean[32], values[80] = "", text[200];
     summarise(history, first, history->step_count, &loss, &accuracy);
     if (!train->options->trainer.timing_only)
         (void)snprintf(values, sizeof values, "  loss %s  accuracy %.1f%%", loss_text(loss, mean), 100.0 * accuracy);
-    (void)fprintf(stderr, "%sstep %" PRIu64 "/%" PRIu64 "%s  simulated %s  ETA %s%s", terminal ? "\r\033[K" : "",
-                  point->step, train->info.steps, values, time_text(point->time_ps, time),
-                  eta_text((now - train->started) / done * left, eta), terminal && !last ? "" : "\n");
-    (void)fflush(stderr);
-}
-
-/* A line of progress must not stay before what follows. */
-static void clear_progress(void)
-{
-    if (isatty(STDERR_FILENO))
-        (void)fputs("\r\033[K", stderr);
+    (void)snprintf(text, sizeof text, "step %" PRIu64 "/%" PRIu64 "%s  simulated %s", point->step, train->info.steps,
+                   values, time_text(point->time_ps, time));
+    if (!train->progress.on)
+        print_progress(train, text, share, last);
+    else if (last)
+        cli_progress_end(&train->progress);
+    else
+        cli_progress_show(&train->progress, share, text);
 }
 
 void train_show_header(const struct train *train)
@@ -148,7 +132,7 @@ void train_show_epoch(struct train *train, const struct train_point *evaluation)
                        100.0 * (double)evaluation->correct / (double)evaluation->images);
     }
     (void)time_text(evaluation != NULL ? evaluation->time_ps : last->time_ps, time);
-    clear_progress();
+    cli_progress_clear(&train->progress);
     if (train->options->trainer.timing_only)
         (void)printf("%6" PRIu64 " %9" PRIu64 " %16s\n", last->epoch + 1, last->step, time);
     else

@@ -177,6 +177,14 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, struct cnnvp_run_resul
     return CNNVP_FAILED;
 }
 
+cnnvp_result cnnvp_platform_run_watched(cnnvp_platform *platform,
+                                        void (*watch)(void *context, const struct cnnvp_progress *now), void *context,
+                                        struct cnnvp_run_result *result)
+{
+    (void)watch, (void)context;
+    return cnnvp_platform_run(platform, result);
+}
+
 cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, struct cnnvp_layer_result *result)
 {
     (void)platform, (void)layer, (void)result;

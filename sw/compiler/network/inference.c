@@ -90,9 +90,10 @@ static cnnvp_result count_pes(struct cnnvp_network *network, struct cnnvp_error 
 }
 
 /* Finds better tiles and builds with them. */
-static cnnvp_result tune(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
+static cnnvp_result tune(struct cnnvp_network *network, const cnnvp_config *config,
+                         const struct cnnvp_network_options *asked, struct cnnvp_error *error)
 {
-    cnnvp_result result = cnnvp_network_tune(network, config, error);
+    cnnvp_result result = cnnvp_network_tune(network, config, asked, error);
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_build planned = network->build;
@@ -117,7 +118,7 @@ static cnnvp_result make_plan(struct cnnvp_network *network, const cnnvp_config 
     if (result == CNNVP_DONE)
         result = count_pes(network, error);
     if (result == CNNVP_DONE && options->tune)
-        result = tune(network, config, error);
+        result = tune(network, config, options, error);
     graph->weightless = weightless;
     return result;
 }

@@ -18,6 +18,8 @@
 
 /* The second batch follows the first one as all further ones do. */
 #define TRIAL_BATCHES 2u
+/* Of a tuning's time, roughly, as its progress says: the tilings one by one; the rest is whole networks. */
+#define TRIALS_SHARE 0.7
 
 /* A tiling that takes longer by less than this part is taken for its traffic, if that is less by the second part. */
 #define SLOWER_PART 1024u
@@ -162,10 +164,27 @@ static cnnvp_result open_platform(const cnnvp_config *config, cnnvp_platform **p
     return cnnvp_platform_new(config, &options, platform, error);
 }
 
-static cnnvp_result run_platform(cnnvp_platform *platform, uint64_t *ps, struct cnnvp_error *error)
+/* A run among those of a tuning: the part of the whole that it is, from `first` on. */
+struct part {
+    const struct cnnvp_network_options *options;
+    double first;
+    double size;
+    size_t layers; /* of its work; 0: the platform knows the share */
+};
+
+static void watch_part(void *context, const struct cnnvp_progress *now)
+{
+    const struct part *part = context;
+    const double share = part->layers ? (double)now->layers / (double)part->layers : now->share;
+    part->options->tuning(part->options->tuning_context, part->first + part->size * share);
+}
+
+static cnnvp_result run_platform(cnnvp_platform *platform, struct part part, uint64_t *ps, struct cnnvp_error *error)
 {
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
-    const cnnvp_result result = cnnvp_platform_run(platform, &end);
+    const cnnvp_result result =
+        part.options->tuning != NULL ? cnnvp_platform_run_watched(platform, watch_part, &part, &end)
+                                     : cnnvp_platform_run(platform, &end);
     *ps = end.time_ps;
     if (result == CNNVP_DONE)
         return result;
@@ -174,7 +193,8 @@ static cnnvp_result run_platform(cnnvp_platform *platform, uint64_t *ps, struct 
 }
 
 /* Runs all trials of tilings; their cycles and bytes. */
-static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config, struct cnnvp_error *error)
+static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config,
+                               const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     char guest[4096];
     uint64_t ps;
@@ -187,7 +207,7 @@ static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config
     if (result == CNNVP_DONE && write_tables(trials, platform) != CNNVP_DONE)
         result = cnnvp_compiler_error(error, "the platform has no memory for the trials of tiles");
     if (result == CNNVP_DONE)
-        result = run_platform(platform, &ps, error);
+        result = run_platform(platform, (struct part){options, 0, TRIALS_SHARE, trials->count}, &ps, error);
     for (size_t i = 0; result == CNNVP_DONE && i < trials->count; ++i) {
         struct cnnvp_layer_result taken;
         result = cnnvp_platform_layer(platform, i, &taken);
@@ -232,7 +252,7 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
 
 /* What the network takes with the tiles of `layers`, in ps. */
 static cnnvp_result run_network(const struct cnnvp_network *network, const struct cnnvp_binary_layer *layers,
-                                const cnnvp_config *config, uint64_t *ps, struct cnnvp_error *error)
+                                const cnnvp_config *config, struct part part, uint64_t *ps, struct cnnvp_error *error)
 {
     struct cnnvp_network trial = *network;
     cnnvp_platform *platform = NULL;
@@ -249,7 +269,7 @@ static cnnvp_result run_network(const struct cnnvp_network *network, const struc
     if (result == CNNVP_DONE)
         result = cnnvp_network_load(&trial, platform, error);
     if (result == CNNVP_DONE)
-        result = run_platform(platform, ps, error);
+        result = run_platform(platform, part, ps, error);
     cnnvp_platform_free(platform);
     cnnvp_binary_clear(&trial.build, trial.graph.layer_count);
     return result;
@@ -265,7 +285,8 @@ static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_laye
 
 /* Gives the build the tiles with which the whole network is the fastest. */
 static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials, const cnnvp_config *config,
-                           struct cnnvp_build *build, struct cnnvp_error *error)
+                           const struct cnnvp_network_options *options, struct cnnvp_build *build,
+                           struct cnnvp_error *error)
 {
     const size_t layers = network->graph.layer_count;
     uint64_t best_ps = UINT64_MAX;
@@ -274,10 +295,12 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
     if (best == NULL)
         return cnnvp_compiler_no_memory(error);
     for (int plan = 0; plan < PLANS && result == CNNVP_DONE; ++plan) {
+        const double size = (1 - TRIALS_SHARE) / PLANS;
+        const struct part part = {options, TRIALS_SHARE + size * plan, size, 0};
         uint64_t ps = 0;
         if (plan != BY_BOUND)
             take_best(trials, plan == BY_CYCLES_AND_CORE, build, layers);
-        result = run_network(network, build->layers, config, &ps, error);
+        result = run_network(network, build->layers, config, part, &ps, error);
         if (result != CNNVP_DONE || ps >= best_ps)
             continue;
         best_ps = ps;
@@ -290,19 +313,21 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
 }
 
 static cnnvp_result try_all(const struct cnnvp_network *network, struct trials *trials, const cnnvp_config *config,
-                            struct cnnvp_build *build, struct cnnvp_error *error)
+                            const struct cnnvp_network_options *options, struct cnnvp_build *build,
+                            struct cnnvp_error *error)
 {
     cnnvp_config *made = NULL;
     cnnvp_result result = trial_config(config, &made, error);
     if (result == CNNVP_DONE)
-        result = run_trials(trials, made, error);
+        result = run_trials(trials, made, options, error);
     if (result == CNNVP_DONE)
-        result = choose(network, trials, made, build, error);
+        result = choose(network, trials, made, options, build, error);
     cnnvp_config_free(made);
     return result;
 }
 
-cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
+cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
+                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     struct cnnvp_build *build = &network->build;
     struct trials trials = {.build = build, .guest = network->guest};
@@ -312,7 +337,7 @@ cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_confi
     if (result == CNNVP_DONE && trials.count != 0 && !place_tables(&trials, &network->target))
         result = cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use -s dram.size=");
     if (result == CNNVP_DONE && trials.count != 0)
-        result = try_all(network, &trials, config, build, error);
+        result = try_all(network, &trials, config, options, build, error);
     network->trials = trials.count;
     free(trials.all);
     free(trials.layers);

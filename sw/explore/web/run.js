@@ -62,14 +62,18 @@ if (moved.length) {
 /* ---- energy, area ---- */
 const ofLayers = energyRows(stats), energyParts = unitParts(ofLayers), ofUnits = Object.entries(stats.energy.by_unit).filter(e => e[1].dynamic_pj + e[1].static_pj);
 if (ofLayers.length) bars(section("Energy of the layers", "energy", false, "In no layer's name, such as rows, refreshes and waiting between layers: " + writer("energy_pj")(stats.energy.no_layer_pj) + "."), ofLayers, energyParts, { write: writer("energy_pj"), most: 25 });
-if (ofUnits.length)
-    bars(section("Energy of the units", "unit_energy", false), ofUnits.map(([name, of]) => ({ name, values: { dynamic: of.dynamic_pj, static: of.static_pj } })).sort((a, b) => b.values.dynamic + b.values.static - a.values.dynamic - a.values.static),
+if (ofUnits.length) {
+    const holder = section("Energy of the units", "unit_energy", false), area = Object.entries(stats.area.by_unit).filter(e => e[1]).sort((a, b) => b[1] - a[1]), write = writer("total_um2");
+    bars(holder, ofUnits.map(([name, of]) => ({ name, values: { dynamic: of.dynamic_pj, static: of.static_pj } })).sort((a, b) => b.values.dynamic + b.values.static - a.values.dynamic - a.values.static),
         [{ name: "dynamic", colour: "#c0932a" }, { name: "static", colour: "#8d7b55" }], { write: writer("energy_pj") });
-const area = Object.entries(stats.area.by_unit).filter(e => e[1]).sort((a, b) => b[1] - a[1]);
-if (area.length) bars(section("Area of the units, " + stats.area.technology, "area", false), area.map(([name, um2]) => ({ name, values: { area: um2 } })), [{ name: "area", colour: "#5b8f6a" }], { write: writer("total_um2"), total: (row, total) => writer("total_um2")(total) + " \u00b7 " + percent(total / stats.area.total_um2, 2) });
+    if (area.length) {
+        make(holder, "h2", "Area of the units, " + stats.area.technology, { className: "next" });
+        bars(holder, area.map(([name, um2]) => ({ name, values: { area: um2 } })), [{ name: "area", colour: "#5b8f6a" }], { write, total: (row, total) => write(total) + " \u00b7 " + percent(total / stats.area.total_um2, 2) });
+    }
+}
 /* ---- layers as numbers ---- */
 const columns = ["name", "op", "phase", "bound_by", "macs", "cycles", "compute_cycles", "utilization", "compute_utilization", ...parts.slice(2).map(p => "stall_cycles." + p.name), "energy_pj", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes", "dram_burst_bytes"];
 const numbers = section("Layers as numbers", "numbers", true, "A click on a column's name sorts by it.");
 sortable(make(numbers, "div", null, { id: "layers" }), columns.map(c => c.startsWith("stall") ? say(c).replace(/^cycles: /, "") : say(c)), layers,
-    (l, i) => columns[i].startsWith("stall_cycles.") ? l.stall_cycles[columns[i].slice(13)] : l[columns[i]], { names: columns, text: (v, i) => typeof v === "number" ? (Number.isInteger(v) && !/_(pj|bytes)$/.test(columns[i]) ? grouped(v) : writer(columns[i])(v)) : show(v) });
+    (l, i) => columns[i].startsWith("stall_cycles.") ? l.stall_cycles[columns[i].slice(13)] : l[columns[i]], { names: columns, text: (v, i) => typeof v === "number" ? (Number.isInteger(v) && !/_(pj|bytes)$|utilization$/.test(columns[i]) ? grouped(v) : writer(columns[i])(v)) : show(v) });
 document.body.dataset.ready = String(Math.round(performance.now()));

@@ -61,7 +61,7 @@ struct cnnvp_network {
 
 /* network_tune.c: chooses the tiles of the network's build by trial. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
-                                               struct cnnvp_error *error);
+                                               const struct cnnvp_network_options *options, struct cnnvp_error *error);
 
 /* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cnnvp_chain_info **chains,

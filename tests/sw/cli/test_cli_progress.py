@@ -1,0 +1,82 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A line of progress: on a terminal, from two seconds on, gone at the end, not with -q, nowhere else; and a run that is watched is
+the same run."""
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+cnnvp, source = os.environ["CNNVP"], os.environ["SOURCE"]
+network = source + "/scripts/networks/lenet5.onnx"
+
+
+def on_terminal(arguments):
+    """What the command writes to standard error, which is a terminal; seconds that it took."""
+    here, there = pty.openpty()
+    begin = time.monotonic()
+    process = subprocess.Popen([cnnvp, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=there)
+    os.close(there)
+    text = b""
+    while True:
+        try:
+            part = os.read(here, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        text += part
+    os.close(here)
+    assert process.wait() == 0, text
+    return text.decode(), time.monotonic() - begin
+
+
+def statistics(file):
+    with open(file, encoding="utf-8") as stream:
+        return {name: value for name, value in json.load(stream).items() if name != "wall_seconds"}
+
+
+def check_line(text):
+    shown = [int(share) for share in re.findall(r"\[[#.]{30}\] +(\d+) %", text)]
+    assert shown and all(a <= b for a, b in zip(shown, shown[1:])) and shown[-1] <= 100, text
+    assert "ETA" in text, text
+    assert text.endswith("\r\033[K"), "the line is still there: " + text[-80:]
+
+
+def check_run():
+    images = 2000
+    while True:
+        arguments = ["run", network, "--timing-only", "-n", str(images), "--stats"]
+        text, seconds = on_terminal([*arguments, "watched.json"])
+        if seconds > 3:
+            break
+        assert "ETA" not in text or seconds > 2, "a line for what is over at once"
+        images *= 4
+    check_line(text)
+    assert "simulated" in text, text
+    silent, _ = on_terminal([*arguments, "silent.json", "-q"])
+    assert silent == "", silent
+    elsewhere = subprocess.run([cnnvp, *arguments, "alone.json"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+    assert elsewhere.stderr == b"", elsewhere.stderr
+    assert statistics("watched.json") == statistics("alone.json"), "watching changes the run"
+
+
+def check_sweep():
+    with open("spec.yaml", "w", encoding="utf-8") as stream:
+        stream.write(f"network: {network}\noptions: {{timing_only: true, images: 400}}\nparameters: {{pe_array.rows: {{from: 2, to: 32, step: 1}}, dram.preset: [ddr3-1600, ddr4-2400, hbm2]}}\n")
+    text, seconds = on_terminal(["sweep", "spec.yaml", "-o", "r.sqlite", "-j", "1"])
+    if seconds > 4:
+        check_line(text)
+        assert "points/s" in text, text
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    check_run()
+    check_sweep()
+print("all passed")
+sys.exit(0)
