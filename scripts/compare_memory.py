@@ -70,7 +70,7 @@ def simulator_numbers(kind, output, clock_ps):
     """Reads, bytes a second and mean read latency in ps that a simulator gives, of all its channels."""
     with open(output, encoding="utf-8") as stream:
         text = stream.read()
-    numbers = {}  # of each channel; Ramulator 2.0 puts the channel's number behind the name
+    numbers = {}  # of each channel; Ramulator 2.0 puts the channel's number after the name
     for name, value in re.findall(r'"?([A-Za-z]\w*?)(?:_\d+)?"?\s*:\s*([0-9.eE+-]+)', text):
         numbers.setdefault(name, []).append(float(value))
     if kind == "ramulator2":

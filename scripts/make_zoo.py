@@ -376,7 +376,7 @@ def places(zoo):
 
 
 def later(zoo):
-    """Behind the networks, so that their random numbers stay what they were."""
+    """After the networks, so that their random numbers stay what they were."""
     stored = zoo.normal(4, 3, 3, 3, scale=0.3)
     zoo.node("conv_external_weights", "Conv", (3, 8, 8), lambda x: F.conv2d(x, t(stored)), {"w": stored})
     zoo.move_out("conv_external_weights")

@@ -12,7 +12,7 @@ heading() {
     printf '\n== %s\n' "$1"
 }
 
-# run COMMAND: shows a command as somebody would type it, and runs it.
+# run COMMAND: shows a command as a user would type it, and runs it.
 run() {
     printf '\n$ %s\n' "$1"
     eval "$1"

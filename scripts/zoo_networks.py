@@ -134,7 +134,7 @@ class Smooth(nn.Module):
 
 
 class Heads(nn.Module):
-    """A detector's pyramid: two maps of results, one of features that goes on, scores before and behind softmax, a part
+    """A detector's pyramid: two maps of results, one of features that goes on, scores before and after softmax, a part
     of the input, and what is made of parts."""
 
     def __init__(self):

@@ -4,7 +4,7 @@
  * to memory, and complete, in program order.
  *
  * Bursts in flight. The memory keeps at most `outstanding` bursts of a channel in flight, whichever pieces (memory
- * requests) they belong to. Pieces are made until those on their way have as many and one more waits behind them, so
+ * requests) they belong to. Pieces are made until those on their way have as many and one more waits after them, so
  * that the memory knows it before one of them ends.
  */
 #include "dma_internal.h"

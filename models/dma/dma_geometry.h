@@ -27,7 +27,7 @@ struct dma_piece_shape {
 /* Rows and planes as a descriptor gives them, each at least 1, strides below 2^32. */
 struct dma_shape dma_shape_make(uint64_t address, uint64_t row_bytes, uint64_t rows, uint64_t row_stride,
                                 uint64_t planes, uint64_t plane_stride);
-/* Bytes from the first to behind the last. */
+/* Bytes from the first to after the last. */
 uint64_t dma_shape_span(const struct dma_shape *shape);
 uint64_t dma_shape_bytes(const struct dma_shape *shape);
 /* The longest request that begins at byte `position` of the packed data and has at most `limit` bytes, whole segments

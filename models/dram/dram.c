@@ -60,7 +60,7 @@ struct dram {
     struct cnnvp_bandwidth windows[COUNTER_COUNT];
     struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
     struct dram_shares shares;                 /* as the parameter says */
-    int burst_trace;                           /* somebody listens to bursts */
+    int burst_trace;                           /* bursts are listened to */
     struct row_classes rows;
     struct traffic traffic;
     uint64_t bus_bytes_per_s;   /* 0: the statistics do not have it yet */
@@ -297,8 +297,8 @@ static void count_channels(struct dram *self)
     count_some(self, STAT_write_queue_clocks, 0, now.queue_clocks[1] - old.queue_clocks[1]);
 }
 
-/* The schedule is computed when a completion may be due, not when a command is: nobody sees commands, and each event of
- * ours would end a run of the core. */
+/* The schedule is computed when a completion may be due, not when a command is: commands are not seen, and each event
+ * of ours would end a run of the core. */
 static void schedule(struct dram *self)
 {
     const cnnvp_time now = self->ops->now(self->host);

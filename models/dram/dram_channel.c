@@ -59,7 +59,7 @@ int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dr
 {
     if (!channel->written[dram_hash(place->bank, place->row, place->column)])
         return 0;
-    if (is_at(channel, channel->list[1][place->bank].last, place)) /* pieces of one burst come one behind the other */
+    if (is_at(channel, channel->list[1][place->bank].last, place)) /* pieces of one burst come one after the other */
         return 1;
     for (uint32_t i = channel->list[1][place->bank].first; i != DRAM_NONE; i = channel->entry[i].next)
         if (is_at(channel, i, place))
@@ -313,7 +313,7 @@ static void classify(struct dram_channel *channel, struct dram_issued *issued)
     }
 }
 
-/* Time goes on behind a command at `clock`, which holds its bus. With two, a row's can follow at the same clock. */
+/* Time continues after a command at `clock`, which holds its bus. With two, a row's can follow at the same clock. */
 static void take_bus(struct dram_channel *channel, uint64_t clock)
 {
     const uint32_t *t = channel->timing->t;

@@ -229,7 +229,7 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     dram_stream_step(queue, stream);
 }
 
-/* The stream's next burst enters, and while no other stream waits those behind it that can at the same clock: no
+/* The stream's next burst enters, and while no other stream waits those after it that can at the same clock: no
  * command is before them. */
 static void enter_all(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
 {

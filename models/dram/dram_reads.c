@@ -39,7 +39,7 @@ static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, c
     dram_run_enter(run, clock, place);
 }
 
-/* The stream's next burst enters, and those behind it that have a place. Returns whether `next` is still next: behind
+/* The stream's next burst enters, and those after it that have a place. Returns whether `next` is still next: after
  * others of its bank a burst changes nothing. */
 static int enter_all(struct dram_run *run, uint64_t clock, uint64_t place, const struct dram_next_column *next)
 {

@@ -40,7 +40,7 @@ struct dram_entry {
     uint8_t bank;
     uint8_t write;
     uint8_t classified; /* as row hit, miss or conflict */
-    uint8_t next;       /* entry behind it in the bank's list, DRAM_NONE at the end */
+    uint8_t next;       /* entry after it in the bank's list, DRAM_NONE at the end */
 };
 
 /* Bursts of one bank and queue, in order. The oldest of each kind is kept beside the list, so that planning walks none.

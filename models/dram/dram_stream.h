@@ -16,7 +16,7 @@
 
 /* What the queue keeps in a request's `scratch`. */
 enum dram_scratch {
-    DRAM_NEXT,    /* request behind it */
+    DRAM_NEXT,    /* request after it */
     DRAM_TIME,    /* of arrival until its first burst is due, then the end of its data so far */
     DRAM_BURSTS,  /* bursts << 24 | number of its stream << 16 | bursts on their way whose end is not known */
     DRAM_LATENCY, /* sum of ends less sum of times at which bursts could be sent */
@@ -59,7 +59,7 @@ enum { DRAM_CHANGES = 4 };
 /* What a lone request's way from one row to the next depends on. */
 struct dram_change_kind {
     uint32_t waiting, ends; /* bursts that wait and those whose end is known, before and after; 0: nothing is kept */
-    uint64_t ahead;         /* clocks from the next burst's entering to a spacing behind the next RD */
+    uint64_t ahead;         /* clocks from the next burst's entering to a spacing after the next RD */
     int same_group;
 };
 
@@ -221,7 +221,7 @@ static inline void dram_stream_served(struct dram_queue *queue, struct dram_stre
 }
 
 /* The stream's next read, which enters now, takes the place of one that has ended; what else has ended keeps its own
- * for those behind, so that each could be sent at an end of its own. */
+ * for those after, so that each could be sent at an end of its own. */
 static inline void dram_take_place(struct dram_stream *stream)
 {
     for (; stream->on_their_way >= stream->most; --stream->on_their_way) {
@@ -231,7 +231,7 @@ static inline void dram_take_place(struct dram_stream *stream)
     ++stream->on_their_way;
 }
 
-/* Goes on to the burst behind, which is not the next one of the row: a request that has no more moves to the
+/* Continues with the burst after it, which is not the next one of the row: a request that has no more moves to the
  * completions when the end of its data is known. */
 void dram_stream_leap(struct dram_queue *queue, struct dram_stream *stream);
 
@@ -242,7 +242,7 @@ static inline uint64_t dram_row_behind(const struct dram_queue *queue, const str
     return (uint64_t)stream->place.column * queue->turns + turn;
 }
 
-/* Goes on to the burst behind. */
+/* Continues with the burst after it. */
 static inline void dram_stream_step(struct dram_queue *queue, struct dram_stream *stream)
 {
     const uint64_t behind = stream->address + DRAM_BURST_BYTES;

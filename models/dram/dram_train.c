@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trains of reads: the bursts that wait, all of open rows, of one bank group or of two by turns, are read at one
- * spacing, whatever enters behind them meanwhile. So nothing has to be chosen from command to command. That is how a
+ * spacing, whatever enters after them meanwhile. So nothing has to be chosen from command to command. That is how a
  * stream goes from one row to the next, and how its last bursts leave.
  */
 #include "dram_train.h"

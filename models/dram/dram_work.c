@@ -122,7 +122,7 @@ static uint64_t most_of(const struct dram_stream *stream)
     return most;
 }
 
-/* What is behind `bursts`, the last of them to come, can only enter as others end: clocks to the end of the last. */
+/* What is after `bursts`, the last of them to come, can only enter as others end: clocks to the end of the last. */
 static uint64_t by_places(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t bursts,
                           uint64_t most)
 {

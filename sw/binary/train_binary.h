@@ -84,7 +84,7 @@ struct cnnvp_train_layer {
     uint32_t tag_gradient;
     uint32_t ci, hi, wi; /* input map; fully connected: inputs x 1 x 1 */
     uint32_t co, ho, wo; /* map of the sums */
-    uint32_t ph, pw;     /* map behind the pool */
+    uint32_t ph, pw;     /* map after the pool */
     uint32_t kx, ky, sx, sy, px, py;
     uint32_t bias; /* 1: a further input channel of ones, whose kernel is the bias (Part B 0-8) */
     uint32_t norm; /* 1: batch norm */
@@ -101,9 +101,9 @@ struct cnnvp_train_layer {
                                      the data set has them */
     uint32_t sums;                /* binary32 [image][co][ho][wo]: complete sums, before batch norm */
     uint32_t positive;            /* 0/1 matrix: a bit a value, each map filled to 16 bits */
-    uint32_t positions;           /* position matrix: two bits a value behind the pool, each map filled to 16 bits */
+    uint32_t positions;           /* position matrix: two bits a value after the pool, each map filled to 16 bits */
     struct cnnvp_train_bfp error; /* loss by sums [image][co][ho][wo] */
-    uint32_t back;            /* 32 bits [image][co][ph][pw]: loss by what is behind the pool, as the layer above gives
+    uint32_t back;            /* 32 bits [image][co][ph][pw]: loss by what is after the pool, as the layer above gives
                                  it */
     uint32_t norm_entries;    /* entries of the batch norm buffer, CNNVP_TRAIN_NORM_BYTES a channel; gamma and beta are
                                  there */
@@ -152,7 +152,7 @@ struct cnnvp_train_binary {
     uint32_t arrays; /* images of a group */
     uint32_t mantissa_bits;
     uint32_t value_bytes;    /* of a mantissa: 1 or 4 */
-    uint32_t held_scale;     /* bytes in the max-min buffer, behind all entries: scale of forward and gradients, */
+    uint32_t held_scale;     /* bytes in the max-min buffer, after all entries: scale of forward and gradients, */
     uint32_t held_back;      /* of error sums, */
     uint32_t held_exponents; /* and the exponents of a tensor */
     uint32_t classes;
@@ -168,7 +168,7 @@ struct cnnvp_train_binary {
     uint32_t factor;      /* binary32: 1 / batch */
     uint32_t factor_last; /* the same for the last step of an epoch, which may be shorter */
     uint32_t first_step;  /* number of the first one to do */
-    uint32_t steps;       /* number behind the last one */
+    uint32_t steps;       /* number after the last one */
     uint32_t steps_per_epoch;
     uint32_t order; /* uint32 [epoch][image]: numbers in the data set */
     struct cnnvp_train_images training;

@@ -107,7 +107,7 @@ void cli_parse(const struct argp *argp, const char *command, unsigned flags, int
     const struct argp root = {.parser = parse_root, .children = children};
     command_name = command;
     command_argv = argv;
-    /* Behind an option that getopt refuses, argp points at the help of argv[0], unless a parser has put another argv in
+    /* After an option that getopt refuses, argp points at the help of argv[0], unless a parser has put another argv in
      * the place of its own: then at that of the program's short name, which is nobody else's. */
     program_invocation_short_name = (char *)(uintptr_t)command;
     char *other[] = {argc > 0 ? argv[0] : NULL, NULL};

@@ -9,7 +9,7 @@
 static void say(const char *text)
 {
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return; /* nobody to tell */
+        return; /* no one to tell */
 }
 
 static void on_crash(int number)

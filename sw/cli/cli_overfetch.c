@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of bursts that nobody asked for, and by which accesses. */
+/* Bytes of bursts that no access asked for, and by which accesses. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>

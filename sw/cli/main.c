@@ -120,7 +120,7 @@ static void keep_standard_streams(void)
 static void flush_output(int status, void *context)
 {
     (void)context;
-    /* Of what failed before, nobody kept the reason. */
+    /* Of what failed before, the reason was not kept. */
     const char *reason = ferror(stdout) ? "an earlier write failed" : NULL;
     if (fflush(stdout) != 0)
         reason = strerror(errno);

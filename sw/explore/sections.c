@@ -9,7 +9,7 @@
 
 #include "explore.h"
 
-/* Behind a string that begins at `at`; NULL: it does not end. */
+/* After a string that begins at `at`; NULL: it does not end. */
 static const char *skip_string(const char *at)
 {
     for (at++; *at && *at != '"'; ++at)
@@ -22,7 +22,7 @@ static const char *skip_space(const char *at)
     return at + strspn(at, " \t\r\n");
 }
 
-/* Behind a value: at the comma or brace of the object that it is a member of. NULL: there is none. */
+/* After a value: at the comma or brace of the object that it is a member of. NULL: there is none. */
 static const char *skip_value(const char *at)
 {
     for (unsigned depth = 0; at != NULL && *at;) {

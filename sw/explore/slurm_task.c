@@ -46,7 +46,7 @@ static cnnvp_result record_end(const struct cnnvp_sweep *sweep, struct cnnvp_poi
     return cnnvp_point_work(sweep, point, "", folder, &failed, error);
 }
 
-/* A point whose worker somebody has killed is left out: the driver sees what is missing. */
+/* A point whose worker was killed is left out: the driver sees what is missing. */
 static cnnvp_result run_point(const struct cnnvp_sweep *sweep, struct cnnvp_worker *worker, struct cnnvp_point *point,
                               const char *program, const char *folder, const char *task_file, struct cnnvp_error *error)
 {

@@ -115,7 +115,7 @@ static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kin
 
 /* ---- constraints ---- */
 
-/* The index-th parameter of the platform, all instances' one after the other; NULL behind the last. */
+/* The index-th parameter of the platform, all instances' one after the other; NULL after the last. */
 static const struct cnnvp_param *parameter_at(const struct cnnvp_sweep *sweep, size_t index,
                                               struct cnnvp_config_instance *instance)
 {
@@ -235,7 +235,7 @@ cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t numbe
     return CNNVP_DONE;
 }
 
-/* The place of a scalar's first character: behind its quote. */
+/* The place of a scalar's first character: after its quote. */
 static const char *inside(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node)
 {
     const char *colon = strrchr(node->place, ':');

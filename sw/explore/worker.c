@@ -3,9 +3,9 @@
  * A worker: a process, forked from one that has read the specification, that runs points one after the other. It is
  * told which over a socket and answers once the point's result file lies under its name.
  *
- * A platform leaves nothing behind for the next one in its process, but nobody has to believe that. A worker ends after
+ * A platform leaves nothing behind for the next one in its process, but that need not be believed. A worker ends after
  * POINTS points, when it has grown by GROWTH bytes, after a point that failed, and after one whose units come from
- * somebody else's library. A worker that crashes has ended none but the point in its hands; whether that point is to
+ * a third-party library. A worker that crashes has ended none but the point in its hands; whether that point is to
  * blame shows a worker that has run nothing before.
  */
 #define _XOPEN_SOURCE 700
@@ -153,7 +153,7 @@ cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_s
         ++worker->given;
         if (send(worker->line, &order, sizeof order, MSG_NOSIGNAL) == (ssize_t)sizeof order || fresh)
             return CNNVP_DONE; /* of a new one that is gone already its end will tell */
-        reap(worker);          /* somebody has ended it while it had nothing to do */
+        reap(worker);          /* it was ended while it had nothing to do */
     }
 }
 

@@ -72,7 +72,7 @@ void cnnvp_depth_finish(struct cnnvp_guest *guest, struct cnnvp_depth *depth, ui
 /* A gathered block of the last feature leaves the chip. */
 void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth);
 
-/* Runs a chain on the scheduler, behind the load of the first block. 0: its instructions do not fit there, and nothing
+/* Runs a chain on the scheduler, after the load of the first block. 0: its instructions do not fit there, and nothing
  * has been done. */
 int cnnvp_depth_on_scheduler(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t number);
 /* The scheduler's line is up. */

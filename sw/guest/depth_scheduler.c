@@ -36,7 +36,7 @@ struct lists {
     struct cnnvp_capture capture[VARIANTS];
     uint32_t count; /* of sections */
     uint32_t control[SECTIONS];
-    uint32_t end[SECTIONS]; /* word behind the section */
+    uint32_t end[SECTIONS]; /* word after the section */
 };
 
 /* The table as it is written; beyond the capacity nothing is, and the driver gives up. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries of somebody else's units, named in a platform file and used through the public API; wrong ones are
+/* Libraries of third-party units, named in a platform file and used through the public API; wrong ones are
  * refused. */
 #include <setjmp.h>
 #include <stdarg.h>

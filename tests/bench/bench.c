@@ -19,7 +19,7 @@ enum { WORDS = 24, CASES = 16 };
 
 struct bench_case {
     const char *name;
-    const char *words[WORDS]; /* behind the program's name */
+    const char *words[WORDS]; /* after the program's name */
     double best_ms;
     long peak_kib;
 };

@@ -346,7 +346,7 @@ static void blocks_overlap(void **state)
     struct cli_run serial = run_ok(file, strict);
     const long long saved =
         cli_number(serial.stats, "total.accel_cycles") - cli_number(overlapped.stats, "total.accel_cycles");
-    /* At the least, the loads of 15 blocks of feature 0 lie behind work on the blocks before. */
+    /* At the least, the loads of 15 blocks of feature 0 come after work on the blocks before. */
     assert_true(saved > 15 * 60);
     assert_int_equal(cli_number(serial.stats, "units.pe_array.compute_cycles"),
                      cli_number(overlapped.stats, "units.pe_array.compute_cycles"));

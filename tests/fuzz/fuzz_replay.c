@@ -19,7 +19,7 @@ static int replay_file(const char *name)
     }
     const size_t size = fread(data, 1, FILE_BYTES_MAX, stream);
     (void)fclose(stream);
-    /* exactly as long as the file, so that a sanitizer sees reads behind its end */
+    /* exactly as long as the file, so that a sanitizer sees reads past its end */
     uint8_t *exact = malloc(size ? size : 1u);
     if (exact == NULL)
         exit(1);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# decode_raw.sh BENCH PROTOC: a trace of 2000 events has 1000 slices, to somebody else's reader too.
+# decode_raw.sh BENCH PROTOC: a trace of 2000 events has 1000 slices, to a third-party reader too.
 set -e
 "$1" 2000 protoc.pftrace
 "$2" --decode_raw < protoc.pftrace > protoc.txt

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# decode_run.sh CNNVP PROTOC NETWORK GUEST-ELF: a run's trace, decoded by somebody else's reader.
+# decode_run.sh CNNVP PROTOC NETWORK GUEST-ELF: a run's trace, decoded by a third-party reader.
 set -e
 here=$(dirname "$0")
 work=$(mktemp -d)

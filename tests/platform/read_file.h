@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* All of a file, with a 0 behind it; NULL and errno where it cannot be read. Free with free(). */
+/* All of a file, with a 0 after it; NULL and errno where it cannot be read. Free with free(). */
 char *read_file(const char *name, size_t *size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A network on the platform with somebody else's memory: the same outputs and traffic as with the platform's own,
+ * A network on the platform with a third-party memory: the same outputs and traffic as with the platform's own,
  * whatever style the memory is written in; errors reach the guest, and nothing aborts.
  */
 #include <cstdarg>

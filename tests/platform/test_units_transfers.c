@@ -256,7 +256,7 @@ static void memory_without_an_answer(void **state)
     assert_int_equal(asked_ps(external, CNNVP_OPCODE_receive, INPUT, &transfer), 65536u / 32u * 1000u);
 }
 
-/* A DMA whose memory lies behind the bus gets the same answers. */
+/* A DMA whose memory is behind the bus gets the same answers. */
 static void memory_behind_the_bus(void **state)
 {
     static const char file[] = "units_behind_bus.yaml";

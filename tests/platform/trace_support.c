@@ -92,7 +92,7 @@ char *content(const char *file, size_t *size)
     return data;
 }
 
-/* Behind all lines of the list that are not later. */
+/* After all lines of the list that are not later. */
 static void insert_line(char *list, const char *line)
 {
     const uint64_t time = strtoull(line, NULL, 10);

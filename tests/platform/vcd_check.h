@@ -2,7 +2,7 @@
 /*
  * Strict reader of value change dumps (IEEE 1364-2005, clause 18), for tests. Refuses what common viewers let pass:
  * times that do not grow, values of undeclared identifiers or too many bits, identifiers or names declared twice, open
- * scopes, signals without a first value, changes that change nothing, text behind the end.
+ * scopes, signals without a first value, changes that change nothing, text after the end.
  */
 #ifndef CNNVP_TESTS_VCD_CHECK_H
 #define CNNVP_TESTS_VCD_CHECK_H

@@ -81,7 +81,7 @@ static struct shape shape_of(const struct cnnvp_binary_layer *layer)
     return (struct shape){layer->out.channels, layer->depthwise ? 1 : layer->in.channels, layer->kx * layer->ky};
 }
 
-/* One blob: [out][in][tap], for fc [in][out]; biases and table behind the last input slice. */
+/* One blob: [out][in][tap], for fc [in][out]; biases and table after the last input slice. */
 static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t outputs, uint32_t in, uint32_t inputs)
 {
     const struct cnnvp_binary_layer *layer = run->layer;

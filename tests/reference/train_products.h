@@ -7,10 +7,10 @@
 
 enum train_pass { TRAIN_PASS_FORWARD, TRAIN_PASS_ERROR, TRAIN_PASS_GRADIENT };
 
-/* Side of a map behind the layer's sums. */
+/* Side of a map after the layer's sums. */
 uint32_t train_out_side(const struct train_layer *layer, uint32_t side);
 
-/* What the arithmetic behind the sums is done in. */
+/* What the arithmetic after the sums is done in. */
 double train_narrow(const struct train_net *net, double x);
 
 /* The n results of a pass over so many images. */

@@ -42,7 +42,7 @@ struct train_layer {
     double *errors;         /* by sums, as quantised */
     /* Own. */
     struct train_tensor *in, *kernel, *bias_copy, *out, *error; /* out: before the pool */
-    double *values, *chain;                                     /* behind batch norm and ReLU; loss by the output */
+    double *values, *chain;                                     /* after batch norm and ReLU; loss by the output */
     uint8_t *positive, *place;
     double *norm_scale, *norm_mean, *norm_sigma;
     uint64_t *max_at, *min_at;
@@ -83,7 +83,7 @@ void train_net_new(struct train_net *net, const struct train_layer *layers, uint
                    const struct train_options *options);
 void train_net_free(struct train_net *net);
 
-/* Positions of a map behind a layer's sums, and behind its pool. */
+/* Positions of a map after a layer's sums, and after its pool. */
 uint32_t train_plane(const struct train_layer *layer);
 uint32_t train_pooled_plane(const struct train_layer *layer);
 uint64_t train_weight_count(const struct train_layer *layer);

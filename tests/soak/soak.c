@@ -3,7 +3,7 @@
  * soak [--wide | --more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP]:
  * random pairs of a network and a platform as `cnnvp run` would run them, checked for the invariants. What a
  * pair is follows from the seed and its number, and --wide: more kinds of everything, or --more: trainings, quantised
- * networks, somebody else's memory. --state: goes on behind the last pair that FILE names, and keeps FILE up to date. A
+ * networks, a third-party memory. --state: continues after the last pair that FILE names, and keeps FILE up to date. A
  * pair that fails is named with the commands that show it, its network stays; exit status 1. Ctrl-C ends it after the
  * pair. --program: each run is a process of the program itself; otherwise workers, children of the soak that make a row
  * of pairs each, call the library, and a pair that ends its worker has failed.

@@ -31,8 +31,8 @@ struct soak_platform {
     int on_chip;
     int trains;       /* `cnnvp train` */
     uint32_t images;  /* of its data set */
-    uint32_t halfway; /* the step behind which it can be interrupted; 0: it has one */
-    char memory[32];  /* somebody else's, as soak_memory.h has it; "": the platform's own */
+    uint32_t halfway; /* the step after which it can be interrupted; 0: it has one */
+    char memory[32];  /* a third-party one, as soak_memory.h has it; "": the platform's own */
     char fault[48];   /* the same with errors from some transaction on */
     char memory_options[256];
 };

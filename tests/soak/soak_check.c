@@ -234,7 +234,7 @@ static int check_variant(struct soak *soak, const struct variant *variant, const
     return fine;
 }
 
-/* Interrupted behind a step, a training goes on to the same end. */
+/* Interrupted after a step, a training goes on to the same end. */
 static int check_resumed(struct soak *soak, const struct soak_run *base)
 {
     struct soak_run half;

@@ -11,7 +11,7 @@ extern "C" {
 
 /*
  * cnnvp_platform_new with a memory: "lt:DELAY:FLAGS", in ns, and of its flags w (waits half of the delay), g (has debug
- * transport), d (has direct memory); or "at:STYLES", digits of memories::style that take turns. Behind it "!COUNT:KIND"
+ * transport), d (has direct memory); or "at:STYLES", digits of memories::style that take turns. After it "!COUNT:KIND"
  * or nothing: all but the first COUNT transactions are answered with an error.
  */
 CNNVP_MUST_USE cnnvp_result soak_memory_platform(const cnnvp_config *config,

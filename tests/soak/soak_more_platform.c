@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Platforms of pairs with --more: for trainings, for quantised networks, and with somebody else's memory behind the
+ * Platforms of pairs with --more: for trainings, for quantised networks, and with a third-party memory behind the
  * off-chip port.
  */
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "soak.h"
 
-/* Puts text behind the options. */
+/* Puts text after the options. */
 void soak_append(struct soak_platform *platform, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A parameter's value. */
 void soak_set(struct soak_platform *platform, const char *parameter, uint32_t value);

@@ -22,7 +22,7 @@ void soak_run_program(const char *program, char *const *words, struct soak_run *
 
 /* The same through the C API: "run", the network, -q, -p, -s, --seed, --rounding, --images, --cpu host, --timing-only,
  * --trace, --schedule, --block, --block-order, --on-chip, --batch, --tune; --stats and -o are kept in memory. --memory
- * is of the soak alone: somebody else's memory (soak_memory.h). */
+ * is of the soak alone: a third-party memory (soak_memory.h). */
 void soak_run_library(char *const *words, struct soak_run *run);
 /* "train", by cnnvp_train.h: -s and what it says of learning, --checkpoint and --resume with a state alone. */
 void soak_train_library(char *const *words, struct soak_run *run);
@@ -37,7 +37,7 @@ CNNVP_MUST_USE cnnvp_result soak_configure(const char *preset, int cpu_host, cha
 enum cnnvp_rounding soak_rounding(const char *name);
 /* A file's bytes, to be given back with free(). NULL: none. */
 void *soak_read_file(const char *file, size_t *size);
-/* out.onnx, and the checkpoint behind it, as the output. */
+/* out.onnx, and the checkpoint after it, as the output. */
 void soak_read_learned(const char *checkpoint, struct soak_run *run);
 
 #endif

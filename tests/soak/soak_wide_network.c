@@ -46,7 +46,7 @@ static void measure(struct window *window, int side, int64_t size)
         window->out[side] = (size + window->strides[side] - 1) / window->strides[side];
     else
         window->out[side] = reach < 0 ? 0 : reach / window->strides[side] + 1;
-    /* A last window that begins in the padding behind is none. */
+    /* A last window that begins in the padding after is none. */
     if (window->ceil_mode != 0 && reach > 0 && reach % window->strides[side] != 0 &&
         window->out[side] * window->strides[side] < size + window->pads[side])
         ++window->out[side];
@@ -326,7 +326,7 @@ static int add_wide(struct network *network, const struct value *in)
 
 /* ---- chains ---- */
 
-/* Keeps the size: the larger part of the padding of an even kernel lies behind. */
+/* Keeps the size: the larger part of the padding of an even kernel is after. */
 static int add_same_conv(struct network *network, const struct value *in, int64_t channels, int64_t group)
 {
     struct window window = {.strides = {1, 1}, .dilations = {1, 1}, .out = {in->height, in->width}};
@@ -390,7 +390,7 @@ static int add_classes(struct network *network, const struct value *in)
     return 1;
 }
 
-/* Each round a convolution, and behind it what the training engine takes there; it ends with classes. */
+/* Each round a convolution, and after it what the training engine takes there; it ends with classes. */
 static void grow_learner(struct network *network)
 {
     const size_t rounds = soak_random(&network->random, 4);

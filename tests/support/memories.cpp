@@ -199,7 +199,7 @@ void approximate::on_later(tlm::tlm_generic_payload &payload, const tlm::tlm_pha
 
 void approximate::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &)
 {
-    ++broken; /* nobody asked for that */
+    ++broken; /* no access asked for that */
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 

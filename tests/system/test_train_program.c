@@ -74,7 +74,7 @@ static void put(cnnvp_platform *platform, uint32_t offset, const void *bytes, si
     assert_int_equal(cnnvp_platform_write(platform, MEMORY + offset, bytes, size), CNNVP_DONE);
 }
 
-/* 8-bit block floating point by its definition, to nearest; mantissas at `offset`, the exponent 0x800 behind. */
+/* 8-bit block floating point by its definition, to nearest; mantissas at `offset`, the exponent 0x800 after. */
 static void put_block(cnnvp_platform *platform, uint32_t offset, const float *values, int n)
 {
     int8_t mantissas[IMAGES * INPUTS];

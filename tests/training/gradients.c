@@ -11,7 +11,7 @@
 
 static const float MOMENTUM = 0.9f;
 
-/* The platform and the reference, behind the same step on the same images. */
+/* The platform and the reference, after the same step on the same images. */
 struct pair {
     cnnvp_config *config;
     cnnvp_dataset *dataset;
@@ -171,7 +171,7 @@ struct taker {
     void *context;
 };
 
-/* `velocity`: of the reference behind the step, which adds its gradient `want` to what was there (momentum 1). */
+/* `velocity`: of the reference after the step, which adds its gradient `want` to what was there (momentum 1). */
 static cnnvp_result compare(struct pair *pair, uint32_t layer, enum cnnvp_train_tensor tensor, double *velocity,
                             const double *want, uint64_t n, const struct taker *taker)
 {

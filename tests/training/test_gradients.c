@@ -8,7 +8,7 @@
  *
  * Which binary64? That of the float network's own step, from first to last, where the batch is large enough: weights
  * and activations of 8 bits turn a few ReLUs, maxima of pools and extremes of channels over. What that does to an
- * image's gradient has a sign by chance, and the mean over the batch loses it, but 32 images are too few behind batch
+ * image's gradient has a sign by chance, and the mean over the batch loses it, but 32 images are too few after batch
  * norm: of the digits network (seed 1) forward in 8 bits alone leaves 0.931 and 0.975 (sigma from the range and from
  * the variance) of the first convolution's gradient, whatever the way back does. So there it is the gradient in
  * binary64 of what the engine computes forward (FROM_FORWARD): autograd of the network as it is quantised. README.md
@@ -153,7 +153,7 @@ static void gradients_of_more_bits(void **state)
     }
 }
 
-/* Behind steps on the platform, from what they have learned. */
+/* After steps on the platform, from what they have learned. */
 static void gradients_of_a_later_step(void **state)
 {
     (void)state;

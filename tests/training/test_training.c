@@ -345,7 +345,7 @@ static void core_and_orders_change_nothing(void **state)
           11);
 }
 
-/* S001's order: batch norm's inputs parked, behind a tile's results; positions through the ReLU buffer. */
+/* S001's order: batch norm's inputs parked, after a tile's results; positions through the ReLU buffer. */
 static void parking_and_staging_change_nothing(void **state)
 {
     (void)state;

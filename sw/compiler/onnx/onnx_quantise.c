@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Quantised networks. A quantised tensor is one of whole numbers q - zero point: they are its words, with no bit behind
+ * Quantised networks. A quantised tensor is one of whole numbers q - zero point: they are its words, with no bit after
  * the point, so 8-bit values are exact. QuantizeLinear divides by the scale, rounds and limits; DequantizeLinear
  * multiplies; both are normalisations with one number, which graph_fold.c makes part of the convolutions and products
  * around them. So a convolution between quantised tensors sums whole numbers with weights (w - zero) * scales, 16 bits

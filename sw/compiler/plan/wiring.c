@@ -39,7 +39,7 @@ static int is_instance(const char *text, size_t length, const char *name)
     return strcspn(name, ".") == length && strncmp(text, name, length) == 0;
 }
 
-/* One of those that networks know, so not somebody else's unit that lies between. */
+/* One of those that networks know, so not a third-party unit that lies between. */
 static int is_known(const char *text, size_t length)
 {
     for (size_t i = 0; i < sizeof addressed / sizeof addressed[0]; ++i)

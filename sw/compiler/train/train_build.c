@@ -148,7 +148,7 @@ static void place_layers(struct builder *b)
     }
 }
 
-/* ---- the module's max-min buffer: entries, and behind them what is held ---- */
+/* ---- the module's max-min buffer: entries, and after them what is held ---- */
 
 static cnnvp_result place_held(struct builder *b)
 {

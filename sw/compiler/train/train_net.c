@@ -93,7 +93,7 @@ static cnnvp_result take_activation(struct chain *chain, size_t index)
         return refuse(chain, index, "ReLU and max pool are what the training engine trains through");
     if (node == NULL)
         return refuse(chain, index, "the training engine begins with a convolution or matrix");
-    /* Behind the pool it is the same function, and the same gradient: both are monotone. A second one does nothing. */
+    /* After the pool it is the same function, and the same gradient: both are monotone. A second one does nothing. */
     node->relu = 1;
     return CNNVP_DONE;
 }

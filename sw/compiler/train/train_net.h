@@ -21,7 +21,7 @@ struct cnnvp_train_node {
     int pool;            /* 2x2, stride 2 */
     uint32_t ci, hi, wi; /* input; fc: inputs x 1 x 1 */
     uint32_t co, ho, wo; /* sums */
-    uint32_t ph, pw;     /* output, behind the pool */
+    uint32_t ph, pw;     /* output, after the pool */
     uint32_t kx, ky, sx, sy, px, py;
 };
 

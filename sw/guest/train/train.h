@@ -114,7 +114,7 @@ void cnnvp_train_clear_held(struct cnnvp_guest *guest, enum cnnvp_train_module m
 uint32_t cnnvp_train_number(const struct cnnvp_guest *guest, uint32_t index);
 
 /* Images x channels x rows of a map: activations that enter layer `layer`, which may be the data set's. Mantissas to
- * the start of an input half, exponents behind them, at the returned address. */
+ * the start of an input half, exponents after them, at the returned address. */
 struct cnnvp_train_cut {
     uint32_t image, images;
     uint32_t channel, channels;

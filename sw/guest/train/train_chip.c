@@ -173,7 +173,7 @@ static void load_exponents(struct cnnvp_guest *guest, const struct map *map, uin
     cnnvp_train_load(guest, buffer, half, at, &box);
 }
 
-/* A cut of a map to the start of a half, its exponents behind; the exponents' address. */
+/* A cut of a map to the start of a half, its exponents after; the exponents' address. */
 static uint32_t load_map(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_cut *cut,
                          enum cnnvp_train_buffer buffer, uint32_t *half)
 {

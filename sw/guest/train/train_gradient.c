@@ -5,7 +5,7 @@
  * updated, and their velocities, come into the idle half; they are updated there and go back. When all are, the copy
  * that computes, in block floating point, is made from them.
  *
- * The update of a tile is pushed behind the loads of the next one, its stores behind that one's first calculation.
+ * The update of a tile is pushed after the loads of the next one, its stores after that one's first calculation.
  */
 #include "train.h"
 
@@ -17,7 +17,7 @@ struct tile {
     int valid;
 };
 
-/* Where a tile's values lie: gradients in the working half, weights in the idle one (with one half, behind them). */
+/* Where a tile's values lie: gradients in the working half, weights in the idle one (with one half, after them). */
 struct places {
     uint32_t gradient, bias_gradient;                    /* working half */
     uint32_t value, velocity, bias_value, bias_velocity; /* idle half */
@@ -420,7 +420,7 @@ static void store_piece(const struct work *work, const struct copy *copy, const 
         cnnvp_train_put(work->guest, piece->half, piece_address(copy, piece), &to);
 }
 
-/* A piece is stored behind the load of the next one. */
+/* A piece is stored after the load of the next one. */
 static void quantise_rows(const struct work *work, const struct copy *copy)
 {
     const struct cnnvp_train_binary *binary = work->guest->train.binary;

@@ -5,7 +5,7 @@
  * goes through batch norm, ReLU, quantiser and pool, or the other way.
  *
  * Entries of the max-min buffer: a layer with batch norm has its extremes in 0 .. co - 1 and other ones, of errors or
- * of images, from co on; one without has what decides its exponents from 0 on. Exponents are held behind all entries.
+ * of images, from co on; one without has what decides its exponents from 0 on. Exponents are held after all entries.
  */
 #include "train.h"
 

@@ -120,7 +120,7 @@ static uint32_t input_rows(const struct product *product, const struct cnnvp_tra
 {
     const struct cnnvp_train_layer *layer = product->layer;
     int32_t begin;
-    int32_t end; /* behind the last */
+    int32_t end; /* after the last */
     if (product->error) {
         /* Error row e meets result rows e * sy - py .. e * sy - py + ky - 1. */
         const int32_t reach = (int32_t)(out->row + layer->py) - (int32_t)(layer->ky - 1u);

@@ -181,11 +181,11 @@ static void test_head_and_tail(void **state)
     assert_int_equal(f.sim.records[0].size, 1024);
     assert_int_equal(issue(&f, OP_receive, WEIGHT, 0, NULL), CNNVP_PENDING);
     fake_run(&f.sim, 2000 * CYCLE);
-    assert_int_equal(f.sim.record_count, 3); /* the tail, and the next request's head behind it */
+    assert_int_equal(f.sim.record_count, 3); /* the tail, and the next request's head after it */
     assert_int_equal(f.sim.records[1].address, BASE + 1024);
     assert_int_equal(f.sim.records[1].size, 3072);
     assert_int_equal(f.sim.records[1].issued, 1000 * CYCLE);
-    /* the tail has more than 16 bursts, so one request waits behind it; it ends 50 + 384 cycles later */
+    /* the tail has more than 16 bursts, so one request waits after it; it ends 50 + 384 cycles later */
     assert_int_equal(f.sim.records[2].issued, 1000 * CYCLE);
     assert_int_equal(f.done_count, 1);
     assert_int_equal(f.done[0].at, 1434 * CYCLE);
@@ -253,7 +253,7 @@ static void test_strided(void **state)
     assert_int_equal(f.sim.records[0].count, 4);
     assert_int_equal(f.sim.records[0].outstanding, 16);
     assert_int_equal(f.sim.records[2].address, BASE + 402);
-    /* copies of what memory holds: nobody reads them */
+    /* copies of what memory holds: they are not read */
     assert_int_equal(fake_counter(f.buffers[OUTPUT], "feature_words"), 0);
     assert_int_equal(fake_counter(f.buffers[OUTPUT], "occupancy"), 10 + 3 * 14 + 2 * 84);
     assert_int_equal(issue(&f, OP_store, OUTPUT, 0, &out), CNNVP_PENDING);
@@ -273,7 +273,7 @@ static void test_strided(void **state)
     close_dma(&f);
 }
 
-/* A long plane and one more behind it: the memory keeps the bursts of both together within the bound. */
+/* A long plane and one more after it: the memory keeps the bursts of both together within the bound. */
 static void test_planes_share_bursts(void **state)
 {
     struct fixture f;
@@ -359,7 +359,7 @@ static void test_move_and_fill(void **state)
     close_dma(&f);
 }
 
-/* A read behind a store to the same addresses sees its data; one to others does not wait. */
+/* A read after a store to the same addresses sees its data; one to others does not wait. */
 static void test_read_after_write(void **state)
 {
     struct fixture f;
@@ -382,7 +382,7 @@ static void test_read_after_write(void **state)
     assert_int_equal(fake_count(f.dma, "hazard_waits"), 1);
     for (uint32_t i = 0; i < 16; ++i)
         assert_int_equal(half_data(&f, INPUT, 0)[64 + i], 0xaa);
-    /* a store behind a received read: the read gets what was there */
+    /* a store after a received read: the read gets what was there */
     const struct tile all = flat(BASE, 0, 2048);
     assert_int_equal(issue(&f, OP_request, INPUT, CNNVP_HALF_INPUT, &all), CNNVP_OK);
     assert_int_equal(issue(&f, OP_receive, INPUT, CNNVP_HALF_INPUT, NULL), CNNVP_PENDING);
@@ -396,7 +396,7 @@ static void test_read_after_write(void **state)
     close_dma(&f);
 }
 
-/* A store between a request and its receive must not wait for a receive that may come behind it. */
+/* A store between a request and its receive must not wait for a receive that may come after it. */
 static void test_store_inside_a_request(void **state)
 {
     struct fixture f;

@@ -218,7 +218,7 @@ static void test_loop_holds_queue(void **state)
     rig_free(rig);
 }
 
-/* The end of the loop makes much room at once, exactly when its last word is fetched, though nobody looks before. */
+/* The end of the loop makes much room at once, exactly when its last word is fetched, though nothing looks before. */
 static void test_loop_gives_room(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void test_branches(void **state)
     rig_free(rig);
 }
 
-/* sync, irq and halt wait for everything; enable goes on behind a halt. */
+/* sync, irq and halt wait for everything; enable continues after a halt. */
 static void test_sync_irq_halt(void **state)
 {
     (void)state;
@@ -533,7 +533,7 @@ static void test_fetch_error(void **state)
     rig_free(rig);
 }
 
-/* The time behind the last completion counts only if work follows. */
+/* The time after the last completion counts only if work follows. */
 static void test_waiting_for_the_host(void **state)
 {
     (void)state;

@@ -30,7 +30,7 @@ enum {
     ENTRY_OTHER = 2000,
     SCALE = 0x8000,
     EXPONENT = 0x8100,
-    /* places in halves, behind MOST values of 8 bytes */
+    /* places in halves, after MOST values of 8 bytes */
     EXP = 0x10000,
     MASK = 0x80000,
     IDS = 0xa0000,
@@ -127,7 +127,7 @@ static uint32_t format_of(const struct trainer *t)
     return (uint32_t)t->options->rounding | t->options->bits << 8;
 }
 
-/* width | height << 16 of the map behind the sums. */
+/* width | height << 16 of the map after the sums. */
 static uint32_t size_of(const struct train_layer *l)
 {
     const uint32_t border = l->connected ? 0 : 2 * l->pad + 1 - l->side;
@@ -452,7 +452,7 @@ static void classify(struct trainer *t, const uint8_t *labels)
 
 /* ---- backward ---- */
 
-/* One of the sweeps over the errors behind a layer's pool; x and matrices come into the idle half. */
+/* One of the sweeps over the errors after a layer's pool; x and matrices come into the idle half. */
 static void sweep_errors(struct trainer *t, uint32_t l, uint32_t g, uint32_t status, uint32_t block)
 {
     struct memory *layer = &t->layers[l];
@@ -730,7 +730,7 @@ static void same_work(const struct tally *from, const struct tally *to, const st
 
 struct break_off {
     uint64_t at;           /* number of the command; 0: none, and it becomes that of the last one */
-    struct tally tally[2]; /* before the work and behind it */
+    struct tally tally[2]; /* before the work and after it */
 };
 
 /* The beginning of the same work, up to half of a command; then a reset of every unit. */

@@ -44,7 +44,7 @@ struct nfu_case {
     uint32_t in_row_stride, in_channel_stride;
     uint32_t valid_rows, valid_cols;
     uint32_t format;
-    int16_t *input; /* with nothing behind the last word that may be used */
+    int16_t *input; /* with nothing after the last word that may be used */
     int16_t *weights;
     int16_t *bias;
     uint64_t input_words, weight_words, bias_words;

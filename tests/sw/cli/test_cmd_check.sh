@@ -55,7 +55,7 @@ refused 2 'cnnvp: wrong.yaml:3:26: relu.connect.next: tiles would go round in a 
 refused 2 'cnnvp: --set dma.word_bytes=2: dma.word_bytes: is 2; networks on the training engine need 1' \
     check trainer -s dma.word_bytes=2
 [ -s out ] && fail "output in spite of an error"
-# A platform without what networks need is one for other programs; somebody else's memory need not be there.
+# A platform without what networks need is one for other programs; a third-party memory need not be there.
 printf 'base: nfu\nunits:\n  instruction: null\n  dma: null\n  plic: null\n  uart: {irq: null}\n' >bare.yaml
 expect 0 check bare.yaml
 says "# networks cannot run on it: the platform has no"
@@ -86,7 +86,7 @@ CNNVP_PRESETS=$PWD/mine
 export CNNVP_PRESETS
 expect 0 check broad
 says "rows: 16"
-# An instance that null takes away, and somebody who needs it: the file is at fault, not its base.
+# An instance that null takes away, and one that needs it: the file is at fault, not its base.
 printf 'base: nfu\nunits:\n  dma: null\n' >taken.yaml
 refused 2 "taken.yaml:3:8: dma: null takes it away, but instruction.connect.dma names it" check taken.yaml
 

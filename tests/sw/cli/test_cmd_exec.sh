@@ -124,7 +124,7 @@ assert [name for name in names if name] == [
     "_start", "outer", "inner", "_start", "leaf", "_start", "handler", "leaf", "handler", "_start", "tail", "_start"], names
 PYTHON
 grep -q handler calls.pftrace || fail "no function in the Perfetto trace"
-# Options of the command may stand on either side of the program; the program's own come behind --.
+# Options of the command may stand on either side of the program; the program's own come after --.
 expect 0 exec -p nfu pass.elf -s pe_array.rows=4 -- --not-ours -x
 
 # Ends that are not the guest's own.

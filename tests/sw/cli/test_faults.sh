@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What somebody's unit does wrong is said, with its name and callback: calls that the platform refuses, and crashes.
+# What a unit does wrong is said, with its name and callback: calls that the platform refuses, and crashes.
 . "$SOURCE/tests/support/lib.sh"
 lenet=$SOURCE/scripts/networks/lenet5.onnx
 cat >faults.yaml <<END

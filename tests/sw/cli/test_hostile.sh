@@ -102,7 +102,7 @@ for signal in INT TERM HUP; do
     [ "$(echo stopped.txt*)" = stopped.txt ] || fail "SIG$signal left $(echo stopped.txt*)"
     rm -f stopped.txt
 done
-# While plans are tried: many of them, and a long run behind them.
+# While plans are tried: many of them, and a long run after them.
 for signal in INT TERM; do
     "$CNNVP" run "$network" -p window -s dma.outstanding=1 --tune -n 3000 -q --stats tuned.json -o tuned.npy 2>err &
     process=$!

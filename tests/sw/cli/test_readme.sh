@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The README and all folders' pages, done as written: each command block, in order, on what the text before it leaves. A C
 # or YAML block whose first line names a file is that file. Left out: the two commands at the top, which run this, and
-# what stands behind <!-- not run: REASON -->.
+# what follows <!-- not run: REASON -->.
 . "$SOURCE/tests/support/lib.sh"
 HOME=$work/home
 export HOME

@@ -251,7 +251,7 @@ static void cifar_comes_back(void **state)
     check_cifar(must_read(cifar, 149), 149, 150);
     check_cifar(must_read("cifar10:dataset_records,dataset_records", 0), 300, 150);
     check_cifar(must_read("cifar10:dataset_records,dataset_records", 200), 200, 150);
-    /* what lies behind the limit is not looked at */
+    /* what is after the limit is not looked at */
     check_cifar(must_read("cifar10:dataset_records,dataset_absent", 150), 150, 150);
     put_gzip(records_file, records, 150 * RECORD);
     check_cifar(must_read(cifar, 0), 150, 150);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody else's unit that crashes when told to, leaves a process behind, and keeps a global variable, which no unit
+/* A third-party unit that crashes when told to, leaves a process behind, and keeps a global variable, which no unit
  * should. */
 #include <signal.h>
 #include <stdlib.h>

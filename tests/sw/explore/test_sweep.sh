@@ -165,7 +165,7 @@ says "8 points: 4 ok, 4 failed"
     "the worker ended with status 7, 1 time(s)|2
 the worker was ended by signal 6, 1 time(s)|2" ] || fail "points that crash: $(sqlite3 crash.sqlite 'select error from points')"
 absent crash.sqlite.work
-# What a unit leaves behind holds nobody up.
+# What a unit leaves behind does not hold up the sweep.
 sed -e 's/\[1, 0, 2, 3\]/[4, 0]/' -e 's/\[4, 8\]/[8]/' crash.yaml >leaves.yaml
 limit=40
 expect 0 sweep leaves.yaml -o leaves.sqlite -j 1

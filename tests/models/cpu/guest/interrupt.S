@@ -14,7 +14,7 @@
     li s0, DEVICE
     li a1, 0x888
     csrw mie, a1
-    /* pending with MIE off: nothing; then right behind the csrs that sets it */
+    /* pending with MIE off: nothing; then right after the csrs that sets it */
     li a1, 1
     sw a1, 0x10(s0)
     nop
@@ -117,7 +117,7 @@
 1:  addi a2, a2, 100
     bltu a1, a2, 1f
     j fail
-1:  /* WFI: taken behind it; with MIE off it just goes on; pending already: no wait */
+1:  /* WFI: taken after it; with MIE off it just goes on; pending already: no wait */
     li a1, 1000
     csrsi mstatus, 8
     TRAPS_TO 1f

@@ -64,7 +64,7 @@
     addi a2, a2, -1
     bnez a2, 1b
     EXPECT a1, 150
-    /* misaligned, from memory that never was code into the first instruction behind it */
+    /* misaligned, from memory that never was code into the first instruction after it */
     la s0, edge
     li a1, 0
     call edge

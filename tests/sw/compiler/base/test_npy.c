@@ -22,7 +22,7 @@ static void put(const void *bytes, size_t size)
     assert_int_equal(fclose(stream), 0);
 }
 
-/* A version 1.0 file with that header text and `data` bytes behind. */
+/* A version 1.0 file with that header text and `data` bytes after. */
 static void put_header(const char *header, size_t data)
 {
     unsigned char bytes[1024] = "\x93NUMPY\x01\x00";

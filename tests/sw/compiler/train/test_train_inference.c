@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was learned runs: on the training engine as the evaluation behind the last step did, and near it on the NFU. */
+/* What was learned runs: on the training engine as the evaluation after the last step did, and near it on the NFU. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
