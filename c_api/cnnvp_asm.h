@@ -16,6 +16,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_assemble(const char *file, const char *text, u
 CNNVP_MUST_USE cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size, char **text,
                                               struct cnnvp_error *error);
 
+/* Loads assembled words, `size` bytes, and the guest program (as cnnvp_network_load finds it) that has the instruction
+ * element read them and ends when they have: with code 0, or 1 after an explanation where the element has stopped. The
+ * program and the words lie from 0x80000000 on; data of the words may lie after them. `config` is the platform's.
+ * BAD_INPUT: no instruction element, interrupt controller or memory, or too many words. */
+CNNVP_MUST_USE cnnvp_result cnnvp_load_words(cnnvp_platform *platform, const cnnvp_config *config, const uint8_t *bytes,
+                                             size_t size, struct cnnvp_error *error);
+
 #ifdef __cplusplus
 }
 #endif

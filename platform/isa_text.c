@@ -170,7 +170,7 @@ static void print_isa(FILE *stream)
           "of a tile the\n"
           "base register 47 to 40, halves 34 to 32 (output, weight, input; 1: the second). Registers r0 to r255 have "
           "32 bits.\n"
-          "Labels, .equ and .base: `cnnvp asm`.\n\nunits\n",
+          "Labels, .equ and .base: `cnnvp asm`. `cnnvp exec` runs what it writes.\n\nunits\n",
           stream);
     for (size_t i = 0; i < COUNT(executors); ++i)
         fprintf(stream, "  %-16s  %s%s%s\n", executors[i].unit, executors[i].help,

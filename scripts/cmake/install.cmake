@@ -58,7 +58,7 @@ add_custom_command(
 add_custom_target(cnnvp_whole_library ALL DEPENDS ${whole_library})
 set(to_install $<TARGET_FILE:cnnvp_program> $<TARGET_FILE:cnnvp_fx16> $<TARGET_FILE:cnnvp_bfp>
     ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
-    ${PROJECT_BINARY_DIR}/share/cnnvp/cnnvp_guest.elf ${whole_library})
+    ${PROJECT_BINARY_DIR}/share/cnnvp/cnnvp_guest.elf ${PROJECT_BINARY_DIR}/share/cnnvp/guest/libcnnvp_guest.a ${whole_library})
 install(FILES ${whole_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # Arithmetic that units share, for units outside of the tree.

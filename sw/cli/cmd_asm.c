@@ -65,10 +65,12 @@ static cnnvp_result write_words(const char *file, const uint64_t *words, size_t 
 static int command_asm(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {{"output", 'o', "FILE.bin", 0, "Where the words go", 0}, {0}};
-    const struct argp argp = {.options = option_list,
-                              .parser = parse,
-                              .args_doc = "FILE.s -o FILE.bin",
-                              .doc = "Assembles a program of the accelerator's instruction element."};
+    const struct argp argp = {
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "FILE.s -o FILE.bin",
+        .doc = "Assembles a program of the accelerator's instruction element; `cnnvp exec FILE.bin` runs it. "
+               "`cnnvp models isa` explains the instructions."};
     struct asm_options options = {.wanted = "FILE.s", .needs_output = 1};
     cli_parse(&argp, "cnnvp asm", 0, argc, argv, &options);
     struct cnnvp_error error = {""};

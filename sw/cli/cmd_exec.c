@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp exec: any RV32 bare-metal program on the platform's core. */
+/* cnnvp exec: any RV32 bare-metal program on the platform's core, or a program of the instruction element. */
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
+#include "cnnvp_asm.h"
 
 struct exec_options {
     struct cli_platform_options platform;
     char **program; /* ELF file and its arguments; as many places as the command line has words */
     int program_count;
+    char *words; /* of a program of the instruction element; NULL: the program is an ELF file */
+    size_t words_size;
 };
+
+/* Of instruction words; the largest queue holds 8 MiB. */
+static const size_t words_limit = (size_t)64 << 20;
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -24,7 +31,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (!options->program_count)
-            cli_usage(state, "which program? PROGRAM.elf is missing");
+            cli_usage(state, "which program? PROGRAM.elf or PROGRAM.bin is missing");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -37,26 +44,62 @@ static int exit_status(int code)
     return code && (code & 0xff) == 0 ? 1 : code & 0xff;
 }
 
-/* What `run` shows, if the program has named its work; the console belongs to the program otherwise. */
-static cnnvp_result show_layers(const char *json, int verbose)
+/* A program of the instruction element, as `cnnvp asm` writes it, which is checked word by word. */
+static cnnvp_result read_words(struct exec_options *options)
+{
+    const char *file = options->program[0], *suffix = strrchr(file, '.');
+    struct cnnvp_error error = {""};
+    char *text = NULL;
+    if (suffix == NULL || strcmp(suffix, ".bin") != 0)
+        return CNNVP_DONE;
+    cnnvp_result result = cli_read_file(file, words_limit, &options->words, &options->words_size);
+    if (result == CNNVP_DONE && strncmp(options->words, "\177ELF", 4) == 0) {
+        free(options->words);
+        options->words = NULL;
+        return CNNVP_DONE;
+    }
+    if (result == CNNVP_DONE)
+        result = cli_report(
+            cnnvp_disassemble(file, (const uint8_t *)options->words, options->words_size, &text, &error), &error);
+    free(text);
+    if (result == CNNVP_DONE && options->program_count > 1)
+        result = cli_bad("%s: a program of the instruction element takes no arguments, such as %s", file,
+                         options->program[1]);
+    return result;
+}
+
+static cnnvp_result load(const struct exec_options *options, const cnnvp_config *config, cnnvp_platform *platform)
+{
+    struct cnnvp_error error = {""};
+    if (options->words != NULL)
+        return cli_report(
+            cnnvp_load_words(platform, config, (const uint8_t *)options->words, options->words_size, &error), &error);
+    /* The loader puts the program's name in front of its arguments itself. */
+    return cli_report(cnnvp_platform_load_elf(
+                          platform, options->program[0], options->program_count - 1, options->program + 1, &error),
+                      &error);
+}
+
+/* What `run` shows, if the program has named its work or says nothing of its own; the console belongs to the program
+ * otherwise. */
+static cnnvp_result show(const struct exec_options *options, const char *json)
 {
     json_t *stats = json_loads(json, 0, NULL);
     const int named = json_array_size(json_object_get(stats, "layers")) > 0;
     json_decref(stats);
     cnnvp_result result = named ? cli_print_layers(json, stdout) : CNNVP_DONE;
-    return named && result == CNNVP_DONE ? cli_print_totals(json, verbose, stdout) : result;
+    return (named || options->words != NULL) && result == CNNVP_DONE
+               ? cli_print_totals(json, options->platform.verbose, stdout)
+               : result;
 }
 
-static int execute(const struct exec_options *options, cnnvp_platform *platform)
+static int execute(const struct exec_options *options, const cnnvp_config *config, cnnvp_platform *platform)
 {
-    struct cnnvp_error error = {""};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "exec", .seed = options->platform.seed};
-    /* The loader puts the program's name in front of its arguments itself. */
-    cnnvp_result result = cnnvp_platform_load_elf(
-        platform, options->program[0], options->program_count - 1, options->program + 1, &error);
+    cnnvp_result result = load(options, config, platform);
     if (result != CNNVP_DONE)
-        return (int)cli_report(result, &error);
+        return (int)result;
     if (cnnvp_platform_describe_work(platform, &work) != CNNVP_DONE)
         return CNNVP_FAILED;
     cnnvp_result ran = cnnvp_platform_run(platform, &end);
@@ -66,7 +109,7 @@ static int execute(const struct exec_options *options, cnnvp_platform *platform)
     char *json = NULL;
     result = cli_statistics(&options->platform, platform, !ended, &json);
     if (result == CNNVP_DONE && ended && !options->platform.quiet)
-        result = show_layers(json, options->platform.verbose);
+        result = show(options, json);
     if (result == CNNVP_DONE && !options->platform.quiet)
         cli_print_profile(platform, stdout);
     free(json);
@@ -80,9 +123,11 @@ static int command(int argc, char **argv)
     const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .parser = parse,
-        .args_doc = "PROGRAM.elf [ARG...]",
+        .args_doc = "PROGRAM.elf [ARG...]\nPROGRAM.bin",
         .doc = "Runs an RV32 bare-metal program on the platform's core. RAM begins at 0x80000000; UART and semihosting "
-               "go to the terminal. Where the program names its layers, their table follows as of `cnnvp run`."
+               "go to the terminal. Where the program names its layers, their table follows as of `cnnvp run`. Or runs "
+               "a program of the instruction element, as `cnnvp asm` writes it: the element reads its words from "
+               "memory until it halts or there are no more; memory after them is free for its data."
                "\vArguments of the program that begin with - come after --. The program ends by writing `tohost` (1 "
                "is success, otherwise value >> 1 is the exit status) or by a semihosting exit. Exit status: the "
                "program's own, 1 if it did not end by itself, 2 for bad usage or input.",
@@ -100,16 +145,19 @@ static int command(int argc, char **argv)
     const struct cli_named_file program = {"", options.program[0], 0};
     int status = (int)cli_check_command_files(&program, 1, &options.platform);
     if (status == CNNVP_DONE)
+        status = (int)read_words(&options);
+    if (status == CNNVP_DONE)
         status = (int)cli_configure(&options.platform, 0, &config);
     if (status == CNNVP_DONE)
         status = (int)cli_platform_open(&options.platform, config, 0, &platform);
     if (status == CNNVP_DONE)
-        status = execute(&options, platform);
+        status = execute(&options, config, platform);
     status = cli_close_trace(platform, status);
     cnnvp_platform_free(platform);
     cnnvp_config_free(config);
     cli_platform_options_clear(&options.platform);
     free(options.program);
+    free(options.words);
     return status;
 }
 

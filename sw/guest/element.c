@@ -38,6 +38,23 @@ void cnnvp_element_interrupt(struct cnnvp_element *element)
     element->interrupts = element->interrupts + 1u;
 }
 
+void cnnvp_element_read(struct cnnvp_element *element, uint32_t address, uint32_t count)
+{
+    element->free = 0;
+    write_register(element, CNNVP_ELEMENT_FETCH_ADDR, address);
+    write_register(element, CNNVP_ELEMENT_FETCH_WORDS, count);
+}
+
+uint32_t cnnvp_element_status(const struct cnnvp_element *element)
+{
+    return read_register(element, CNNVP_ELEMENT_STATUS);
+}
+
+uint32_t cnnvp_element_event(const struct cnnvp_element *element)
+{
+    return read_register(element, CNNVP_ELEMENT_EVENT);
+}
+
 /* Sleeps until the queue has room for `words` or the element has failed. */
 static void wait_for_room(struct cnnvp_element *element, uint32_t words)
 {

@@ -51,6 +51,14 @@ void cnnvp_element_init(struct cnnvp_element *element, const struct cnnvp_machin
 /* Called by the interrupt handler when the element's line is up: notes and clears the causes. */
 void cnnvp_element_interrupt(struct cnnvp_element *element);
 
+/* Has the element read `count` words from memory, two words of 32 bits each, the low one first; nothing else is pushed
+ * before it has. What this driver believes of the registers is not true any more. Does not block. */
+void cnnvp_element_read(struct cnnvp_element *element, uint32_t address, uint32_t count);
+
+/* STATUS, and the number of the last irq instruction that has completed. */
+uint32_t cnnvp_element_status(const struct cnnvp_element *element);
+uint32_t cnnvp_element_event(const struct cnnvp_element *element);
+
 /* All of these push words, and sleep while the queue is full. Not for use in an interrupt handler. */
 void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag);
 void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number);

@@ -10,6 +10,7 @@
 #include "element.h"
 #include "binary/network_binary.h"
 #include "binary/train_binary.h"
+#include "binary/words_binary.h"
 
 /* Halves of a buffer at most. */
 #define CNNVP_HALVES 2u
@@ -95,10 +96,11 @@ struct cnnvp_train {
 
 struct cnnvp_guest {
     const struct cnnvp_machine *machine;
-    const struct cnnvp_binary *binary; /* or that of training */
-    uint32_t plic;                     /* address of the interrupt controller */
-    uint32_t element_irq;              /* the element's line there */
-    uint32_t scheduler_irq;            /* and that of the depth-first scheduler, 0: there is none */
+    const struct cnnvp_binary *binary; /* or that of training, or: */
+    const struct cnnvp_words_binary *words;
+    uint32_t plic;          /* address of the interrupt controller */
+    uint32_t element_irq;   /* the element's line there */
+    uint32_t scheduler_irq; /* and that of the depth-first scheduler, 0: there is none */
     struct cnnvp_train train;
     const struct cnnvp_binary_blob *blobs;
     struct cnnvp_element element;
@@ -132,6 +134,9 @@ void cnnvp_guest_interrupt(struct cnnvp_guest *guest);
 /* Makes the context ready and the interrupt controller and the element as well. Returns -1 if there is no valid
  * image. */
 int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine);
+
+/* Runs a program of words (words.c); see cnnvp_guest_run. */
+int cnnvp_words_run(struct cnnvp_guest *guest);
 
 /* Runs the image's network over all its images. Returns the exit code: 0, or 1 after an explanation on the console. */
 int cnnvp_guest_run(struct cnnvp_guest *guest);

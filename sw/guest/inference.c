@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Set-up and interrupt handling of both applications; inference: the loop over batches of images. */
+/* Set-up and interrupt handling of all applications; inference: the loop over batches of images. */
 #include "cnnvp_integer.h"
 #include "depth.h"
 #include "plic.h"
@@ -38,6 +38,11 @@ int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *mach
         guest->element_irq = binary->element_irq;
         guest->scheduler_irq = binary->scheduler != 0 ? binary->scheduler_irq : 0;
         element = binary->element;
+    } else if (binary->magic == CNNVP_WORDS_BINARY_MAGIC && binary->version == CNNVP_WORDS_BINARY_VERSION) {
+        guest->words = (const void *)binary;
+        guest->plic = guest->words->plic;
+        guest->element_irq = guest->words->element_irq;
+        element = guest->words->element;
     } else {
         const struct cnnvp_train_binary *train = (const void *)binary;
         if (train->magic != CNNVP_TRAIN_BINARY_MAGIC || train->version != CNNVP_TRAIN_BINARY_VERSION)
@@ -60,6 +65,8 @@ int cnnvp_guest_run(struct cnnvp_guest *guest)
 {
     if (guest->train.binary != NULL)
         return cnnvp_train_run(guest);
+    if (guest->words != NULL)
+        return cnnvp_words_run(guest);
     if ((guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0)
         cnnvp_schedule_preload(guest);
     const uint32_t images = guest->binary->images;

@@ -3,8 +3,8 @@
 #ifndef CNNVP_GUEST_LAYERS_INTERNAL_H
 #define CNNVP_GUEST_LAYERS_INTERNAL_H
 
-#include "../binary/layer_blob.h"
-#include "../binary/layer_command.h"
+#include "binary/layer_blob.h"
+#include "binary/layer_command.h"
 #include "layers.h"
 
 /* Where a step's input tile is once it has been loaded. */

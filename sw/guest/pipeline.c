@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"
 
-#include "../binary/layer_command.h"
+#include "binary/layer_command.h"
 
 #include <stddef.h>
 

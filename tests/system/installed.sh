@@ -68,6 +68,11 @@ grep -q '^conv  *conv  ' shown && grep -q '^bound by ' shown || fail "no table o
 "$cnnvp" report named -o named.html && grep -q relu named.html || fail "no page of the program's run"
 grep -qa relu named.pftrace || fail "the trace has not the layers' names"
 
+# Instructions alone, without a program.
+printf 'set r1, 5\nloop r1, end\naddi r2, r2, 1\nend:\nirq 1\n' >words.s
+"$cnnvp" asm words.s -o words.bin && "$cnnvp" exec words.bin --stats words.json >shown || fail "exec of words: status $?"
+grep -q '"fetched_words": 4' words.json && grep -q '^simulated time' shown || fail "exec of words: $(cat shown)"
+
 # Its profile: every cycle of the core is an instruction's, calls and their cycles go down from the start, lines are
 # those of the sources.
 "$cnnvp" exec mine/mine.elf --profile mine.callgrind --stats named.json >shown || fail "exec --profile: status $?"

@@ -33,7 +33,7 @@ refused 2 "there is no command \"simulate\"; there are run, train, exec" simulat
 refused 2 "there is no command \"halp\"; did you mean \"help\"?" halp
 refused 2 "there is no command \"swep\"; did you mean \"sweep\"?" help swep
 refused 2 "NETWORK.onnx is missing" run
-refused 2 "PROGRAM.elf is missing" exec
+refused 2 "PROGRAM.elf or PROGRAM.bin is missing" exec
 refused 2 "FILE.s is missing" asm
 refused 2 "-o FILE.bin is missing" asm x.s
 refused 2 "FILE.bin is missing" disasm

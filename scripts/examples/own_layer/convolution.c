@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The convolution of S000 (algorithm 1) with its two loops over slices changed: outputs outside, inputs inside. A slice
+ * of the outputs is complete before the next one begins, and the input's slices come again for each of them. Sums are
+ * exact, so the results are the same bits.
+ */
+#include "layers_internal.h"
+
+/* What the outputs of a step need of some input channels. */
+static struct cnnvp_box input_of(const struct cnnvp_binary_layer *layer, const struct cnnvp_box *output,
+                                 uint32_t channel, uint32_t channels)
+{
+    return (struct cnnvp_box){
+        .channel = channel,
+        .channels = channels,
+        .row = output->row * (int32_t)layer->sy - (int32_t)layer->pad_top,
+        .rows = (output->rows - 1u) * layer->sy + (layer->ky - 1u) * layer->dy + 1u,
+        .column = output->column * (int32_t)layer->sx - (int32_t)layer->pad_left,
+        .columns = (output->columns - 1u) * layer->sx + (layer->kx - 1u) * layer->dx + 1u};
+}
+
+/* Input channels from `in` on, to output channels of the step from `out` on. */
+struct slice {
+    uint32_t in, inputs, all_inputs;
+    uint32_t out, outputs;
+};
+
+/* The slice's window over all positions, and what it needs on chip. Returns the half that its weights are in. */
+static uint32_t bring(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step,
+                      const struct slice *slice, struct cnnvp_input_tile *tile, struct cnnvp_window *window)
+{
+    const struct cnnvp_box *output = &step->output;
+    const uint32_t first = layer->depthwise ? output->channel : 0;
+    const struct cnnvp_box box = input_of(layer, output, first + slice->in, slice->inputs);
+    *tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
+    *window = cnnvp_layer_window(layer, layer->kx, layer->ky, output->rows, output->columns);
+    window->in_row_stride = tile->row_stride;
+    window->in_channel_stride = tile->channel_stride;
+    window->in_channels = slice->inputs;
+    window->out_channels = slice->outputs;
+    const uint32_t half =
+        cnnvp_load_blob(guest, cnnvp_blob_number(layer, output->channel, slice->in, slice->out), &window->weight_addr);
+    window->bias_addr =
+        window->weight_addr + slice->outputs * cnnvp_output_weights(layer, slice->inputs) * CNNVP_WORD_BYTES;
+    return half;
+}
+
+/* One instruction for each image that the step has. */
+static void push(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step,
+                 const struct slice *slice, const struct cnnvp_input_tile *tile, uint32_t weight_half,
+                 const struct cnnvp_epilogue *epilogue, struct cnnvp_window *window)
+{
+    const int last = slice->in + slice->inputs == slice->all_inputs;
+    const struct cnnvp_operation operation = cnnvp_window_operation(layer, slice->in == 0, last);
+    const uint32_t first = slice->out * step->output.rows * step->output.columns;
+    for (uint32_t image = 0; image <= step->more_images; ++image) {
+        const uint32_t results = image * layer->image_bytes;
+        window->in_addr = tile->address + image * tile->image_bytes;
+        window->out_addr = results + first * CNNVP_WORD_BYTES;
+        window->acc_addr = results + first * CNNVP_SUM_BYTES;
+        window->seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue->seed, image), slice->out);
+        cnnvp_push_window(guest, operation.opcode, operation.status,
+                          cnnvp_slice_halves(tile->half, weight_half, epilogue->output_half), window);
+    }
+}
+
+void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+{
+    struct slice slice = {.all_inputs = layer->depthwise ? step->output.channels : layer->in.channels};
+    struct cnnvp_epilogue epilogue = {0};
+    for (slice.out = 0; slice.out < step->output.channels; slice.out += layer->tile_out) {
+        slice.outputs = cnnvp_minimum32(layer->tile_out, step->output.channels - slice.out);
+        for (slice.in = 0; slice.in < slice.all_inputs; slice.in += layer->tile_in) {
+            struct cnnvp_input_tile tile;
+            struct cnnvp_window window;
+            slice.inputs = cnnvp_minimum32(layer->tile_in, slice.all_inputs - slice.in);
+            const uint32_t weight_half = bring(guest, layer, step, &slice, &tile, &window);
+            if (slice.in == 0 && slice.out == 0)
+                epilogue = cnnvp_epilogue_of(guest, layer, step, cnnvp_begin_step(guest));
+            push(guest, layer, step, &slice, &tile, weight_half, &epilogue, &window);
+            const int last = slice.in + slice.inputs == slice.all_inputs;
+            cnnvp_use_table(&epilogue, layer, weight_half,
+                            window.bias_addr + (last && layer->bias ? slice.outputs * CNNVP_WORD_BYTES : 0));
+        }
+    }
+    cnnvp_end_step(guest, &epilogue);
+}
