@@ -65,6 +65,10 @@ def table(head, rows):
         print("| " + " | ".join(str(cell) for cell in row) + " |")
 
 
+def area(row):
+    return f"{float(row['area.total_um2']) / 1e6:.3g}"
+
+
 def array_shape(rows):
     shapes = lambda row: f"{row['pe_array.rows']}x{row['pe_array.cols']}"
     pes = lambda row: int(row["pe_array.rows"]) * int(row["pe_array.cols"])
@@ -77,9 +81,9 @@ def array_shape(rows):
                              lambda row: ("1/" if ratio(row) < 0 else "") + f"{2 ** abs(ratio(row)):g}", lambda row: float(row["total.time_ps"]) / 1e9)))
         for count in sorted({pes(row) for row in mine}):
             same = sorted((row for row in mine if pes(row) == count), key=lambda row: float(row["total.time_ps"]))
-            best.append((title, count, *(f"{shapes(row)}: {float(row['total.time_ps']) / 1e9:.4g} ms, "
+            best.append((title, count, f"{area(same[0])} mm2", *(f"{shapes(row)}: {float(row['total.time_ps']) / 1e9:.4g} ms, "
                                          f"{float(row['energy.total_pj']) / 1e6:.4g} uJ" for row in (same[0], same[-1]))))
-    table(("network", "PEs", "fastest shape", "slowest shape"), best)
+    table(("network", "PEs", "area", "fastest shape", "slowest shape"), best)
     return panels
 
 
@@ -95,10 +99,10 @@ def buffers(rows):
               ("maps that leave the chip", "input buffer, KiB", "kB written off chip",
                chart("ddr3-1600", ("memory.write_bytes", 1e3))),
               ("energy", "input buffer, KiB", "mJ an image", chart("ddr3-1600", ("energy.total_pj", 1e9)))]
-    table(("schedule", "input buffer, KiB", "memory", "ms", "kB read", "kB written", "mJ"),
+    table(("schedule", "input buffer, KiB", "memory", "ms", "kB read", "kB written", "mJ", "mm2"),
           [(mode(row), kib(row), row["dram.preset"], f"{float(row['total.time_ps']) / 1e9:.3f}",
             int(row["memory.read_bytes"]) // 1000, int(row["memory.write_bytes"]) // 1000,
-            f"{float(row['energy.total_pj']) / 1e9:.3f}") for row in good])
+            f"{float(row['energy.total_pj']) / 1e9:.3f}", area(row)) for row in good])
     return panels
 
 
@@ -112,10 +116,11 @@ def mantissa(rows):
                group(rows, lambda row: row["rounding"], bits, lambda row: str(bits(row)),
                      lambda row: min(loss(row), 3.0)))]
     widths = sorted({bits(row) for row in rows})
+    of = lambda rounding, say: [say(row) for width in widths for row in rows if row["rounding"] == rounding and bits(row) == width]
     table(["rounding", *(f"{width} bits" for width in widths)],
-          [(rounding, *(f"{percent(row):.2f} %" for width in widths for row in rows
-                        if row["rounding"] == rounding and bits(row) == width))
-           for rounding in ("truncate", "nearest", "stochastic")])
+          [(rounding, *of(rounding, lambda row: f"{percent(row):.2f} %")) for rounding in ("truncate", "nearest", "stochastic")] +
+          [("energy of the training", *of("nearest", lambda row: f"{float(row['energy.total_pj']) / 1e9:.3g} mJ")),
+           ("area", *of("nearest", lambda row: f"{area(row)} mm2"))])
     return panels
 
 

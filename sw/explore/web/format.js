@@ -11,6 +11,11 @@ const energies = [[1e12, " J"], [1e9, " mJ"], [1e6, " uJ"], [1e3, " nJ"]];
 const counts = [[1e12, " T"], [1e9, " G"], [1e6, " M"], [1e3, " k"]];
 function grouped(value) { return String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f"); }
 function short(value, digits = 3) { return scaled(value, digits, counts, ""); }
+/* A number with a unit, whose prefix joins bytes: "19.2 GB/s", "301 words". */
+function withUnit(value, unit, digits = 3) {
+    const text = short(value, digits);
+    return unit ? text + (/^B/.test(unit) && / [TGMk]$/.test(text) ? "" : " ") + unit : text;
+}
 function percent(share, digits = 3) { return Number((100 * share).toPrecision(digits)) + " %"; }
 function time(ps) { return ps ? scaled(ps, 6, times, " ps") : "0 ps"; }
 /* How the numbers of a statistic are written, by the unit that its name ends with. */
@@ -19,8 +24,8 @@ function writer(path) {
     if (/(_pj|^energy)(\.|$)/.test(path) && !/total_um2/.test(path)) return (value, digits = 4) => scaled(value, digits, energies, " pJ");
     if (/_ps$/.test(last)) return (value, digits = 4) => scaled(value, digits, times, " ps");
     if (/_um2$/.test(last) || /^area\.by_unit\./.test(path)) return (value, digits = 4) => Math.abs(value) >= 1e4 ? Number((value / 1e6).toPrecision(digits)) + " mm2" : scaled(value, digits, [], " um2");
-    if (/bytes_per_s$/.test(last)) return (value, digits = 4) => short(value, digits).replace(/(\d)$/, "$1 ") + "B/s";
-    if (/bytes$/.test(last)) return (value, digits = 4) => short(value, digits).replace(/(\d)$/, "$1 ") + "B";
+    if (/bytes_per_s$/.test(last)) return (value, digits = 4) => withUnit(value, "B/s", digits);
+    if (/bytes$/.test(last)) return (value, digits = 4) => withUnit(value, "B", digits);
     if (/utilization$|_share$/.test(last)) return (value, digits = 4) => percent(value, digits);
     return (value, digits = 4) => short(value, digits);
 }

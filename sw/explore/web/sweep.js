@@ -84,7 +84,7 @@ function drawPlot(f) {
     const box = f.box = frame(f, xs, ys), x = p => box.x(p.stats[plotX]), y = p => box.y(p.stats[plotY]);
     const dot = (p, radius) => { g.beginPath(); g.arc(x(p), y(p), radius, 0, 7); };
     axes(g, f.width, f.height, box, xs, ys);
-    g.fillStyle = colours[0]; g.globalAlpha = shown.length > 1000 ? .25 : .45;
+    g.fillStyle = theme.mark; g.globalAlpha = shown.length > 1000 ? .3 : .55;
     for (const p of shown) { dot(p, 3); g.fill(); }
     const edge = front(shown, axisOf(plotX), axisOf(plotY));
     g.globalAlpha = .6; g.strokeStyle = colours[1]; g.lineWidth = 1.5; g.beginPath();

@@ -109,7 +109,7 @@ function drawTimeline(parent, series, layers, end) {
             }
             g.stroke();
         }
-        row.top.textContent = " to " + short(row.high) + row.unit;
+        row.top.textContent = " to " + withUnit(row.high, row.unit);
     }
     /* ---- rows ---- */
     function lane(parentOf, row, height, draw) {
@@ -138,7 +138,7 @@ function drawTimeline(parent, series, layers, end) {
         if (s.busy) make(row.head, "small", " " + percent(s.busy.reduce((sum, v) => sum + v, 0) / end, 2));
     }
     for (const group of counterRows(series.streams)) {
-        const row = { label: group.group, members: group.members, unit: group.of ? " " + group.of : "" };
+        const row = { label: group.group, members: group.members, unit: group.of };
         row.members.forEach((m, i) => { m.colour = colours[i % colours.length]; m.steps = steps(m.stream, series.window_ps, end); });
         row.top = make(null, "small");
         rows.push(lane(rest, row, Math.max(64, 18 + 17 * row.members.length), drawCounters));
@@ -175,7 +175,7 @@ function drawTimeline(parent, series, layers, end) {
     const onPlot = event => event.target.tagName === "CANVAS";
     function showTip(event) {
         const row = event.target.row, t = timeAt(event), slack = span() / plotted().width;
-        for (const r of rows) if (r.members && !r.lane.hidden) for (const m of r.members) m.value.textContent = short(m.steps[2][stepAt(m.steps[0], t)]) + r.unit;
+        for (const r of rows) if (r.members && !r.lane.hidden) for (const m of r.members) m.value.textContent = withUnit(m.steps[2][stepAt(m.steps[0], t)], r.unit);
         if (!row || !row.track) { tip(event, row && row.members ? time(Math.round(t)) + row.members.filter(m => !m.off).map(m => "\n" + m.label + ": " + m.value.textContent).join("") : ""); return; }
         const s = row.track, k = firstAfter(s, t - slack), hit = k < s.begin.length && s.begin[k] <= t + slack, l = layers[s.tag[k] - 1];
         tip(event, !hit ? "" : (s.text ? row.label + ": " + series.names[s.text[k]] + (l ? ", layer " + layerName(s.tag[k]) : "") : layerName(s.tag[k]) + (l ? " (" + l.op + ")\n" + grouped(l.cycles) + " cycles, " + percent(l.utilization) + " of the PEs at work, bound by " + l.bound_by : "")) +

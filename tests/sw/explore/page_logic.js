@@ -18,6 +18,7 @@ assert.strictEqual(say("energy.by_unit.dram.static_pj"), "energy of dram, static
 assert.strictEqual(say("layers.C3.cycles"), "C3 cycles");
 assert.strictEqual(say("units.dram.row_hits"), "dram row hits");
 assert.strictEqual(grouped(1234567), "1\u202f234\u202f567");
+assert.deepStrictEqual([withUnit(19200, "B/s"), withUnit(12, "B"), withUnit(301, "words"), withUnit(4080, "words"), withUnit(7, "")], ["19.2 kB/s", "12 B", "301 words", "4.08 k words", "7"]);
 /* Sizes in order, numbers by value, text as text. */
 assert.deepStrictEqual(["128KiB", "2MiB", "16KiB", "1024"].sort(inOrder), ["1024", "16KiB", "128KiB", "2MiB"]);
 assert.deepStrictEqual([32, 4, 16].sort(inOrder), [4, 16, 32]);

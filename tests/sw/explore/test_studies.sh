@@ -23,6 +23,7 @@ assert len(d.parse(sys.argv[1]).getElementsByTagName('circle')) >= 4" $study.svg
 done
 grep -Eq '^\| stochastic \| [0-9]+\.[0-9][0-9] % \| [0-9]+\.[0-9][0-9] % \|$' mantissa.md ||
     fail "table: $(cat mantissa.md)"
-grep -q '| VGG16, 32x32 | 64 | 8x8: ' array_shape.md || fail "table: $(cat array_shape.md)"
+grep -Eq '\| VGG16, 32x32 \| 64 \| [0-9.]+ mm2 \| 8x8: ' array_shape.md || fail "table: $(cat array_shape.md)"
+grep -Eq '^\| area \| [0-9.]+ mm2 \| [0-9.]+ mm2 \|$' mantissa.md || fail "table: $(cat mantissa.md)"
 grep -q '| layer by layer | 64 | ddr4-2400 | ' buffers.md || fail "table: $(cat buffers.md)"
 finish
