@@ -233,6 +233,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform,
 /* Closes the trace too if that has not been done, and prints what goes wrong there. NULL is allowed. */
 void cnnvp_platform_free(cnnvp_platform *platform);
 
+/* The program that is loaded next reads [address, address + size) in every step: a core that runs from a tightly
+ * coupled memory has it there, beside the program itself, or refuses the program if that does not fit. Both below 4
+ * GiB. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uint64_t size);
+
 /* Loads an RV32 ELF into memory and sets the core's start address and tohost. `args` (argc strings, without
  * the program's name) become what the guest's semihosting command line says; may be NULL. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc,

@@ -6,6 +6,7 @@
 #ifndef CNNVP_PROGRAM_H
 #define CNNVP_PROGRAM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -55,7 +56,7 @@ struct cnnvp_debugger {
 struct cnnvp_core_cost {
     uint64_t instructions; /* retired */
     uint64_t cycles;       /* of the core, all of its time */
-    uint64_t stalls;       /* of them, what device accesses took beyond their own */
+    uint64_t stalls;       /* of them, what memory and device accesses took beyond their own */
     uint64_t sleep;        /* of them, asleep */
 };
 
@@ -74,6 +75,12 @@ struct cnnvp_profiler {
     void (*leave)(void *context, const struct cnnvp_core_cost *all);
 };
 
+/* Memory that a program is made of, or reads in every step. */
+struct cnnvp_program_range {
+    uint32_t address;
+    uint32_t size;
+};
+
 struct cnnvp_cpu_program {
     uint32_t entry;                        /* first instruction */
     uint32_t tohost;                       /* address of the `tohost` word, 0 where the program has none */
@@ -82,6 +89,12 @@ struct cnnvp_cpu_program {
     char *const *argv;                     /* valid until the simulation ends */
     const struct cnnvp_debugger *debugger; /* NULL: none; otherwise valid as argv */
     const struct cnnvp_profiler *profiler; /* likewise */
+    /* For cores that run from a memory of their own; valid during the access. */
+    const struct cnnvp_program_range *held;
+    uint32_t held_count;
+    uint32_t stack;  /* address after the stack, which grows down from there; 0: not known */
+    char *why;       /* where the core says why it refuses a program; NULL: nobody asks */
+    size_t why_size; /* bytes of it */
 };
 
 #ifdef __cplusplus

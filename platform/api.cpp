@@ -213,6 +213,16 @@ void cnnvp_platform_free(cnnvp_platform *platform)
     delete platform;
 }
 
+cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uint64_t size)
+{
+    if (address > UINT32_MAX || size > UINT32_MAX - address)
+        return CNNVP_BAD_INPUT;
+    return shielded(nullptr, [&] {
+        platform->platform->memory().hold(static_cast<uint32_t>(address), static_cast<uint32_t>(size));
+        return CNNVP_DONE;
+    });
+}
+
 cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc, char *const *args,
                                      cnnvp_error *error)
 {

@@ -95,7 +95,13 @@ bool loader::clear(uint64_t address, size_t size)
     return true;
 }
 
-int loader::start(uint32_t entry, uint32_t tohost)
+void loader::hold(uint32_t address, uint32_t size)
+{
+    held_.push_back({address, size});
+}
+
+int loader::start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_program_range> &held, uint32_t stack,
+                  char *why, size_t why_size)
 {
     payload_extension *extension;
     tlm::tlm_generic_payload *payload = control_.pool().acquire(&extension);
@@ -119,6 +125,11 @@ int loader::start(uint32_t entry, uint32_t tohost)
             symbols_.get());
     if (control_.settings().profile)
         program.profiler = cnnvp_profile_profiler(control_.settings().profile, words_.front().c_str(), symbols_.get());
+    program.held = held.data();
+    program.held_count = static_cast<uint32_t>(held.size());
+    program.stack = stack;
+    program.why = why;
+    program.why_size = why_size;
     if (control_.settings().gdb)
         program.debugger = cnnvp_gdb_debugger(control_.settings().gdb, words_.front().c_str());
     access.op = CNNVP_COMMAND;
@@ -160,17 +171,26 @@ static void refuse_segment(const char *name, const cnnvp_elf_segment &segment, c
 
 cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error)
 {
-    uint32_t tohost = 0;
+    uint32_t tohost = 0, stack = 0;
+    char why[256] = "";
+    std::vector<cnnvp_program_range> held;
+
+    held.swap(held_);
 
     for (size_t i = 0; i < cnnvp_elf_segment_count(&elf); ++i) {
         const cnnvp_elf_segment segment = cnnvp_elf_segment_at(&elf, i);
         if (write(segment.address, segment.data, segment.file_size) &&
-            clear(uint64_t(segment.address) + segment.file_size, segment.memory_size - segment.file_size))
+            clear(uint64_t(segment.address) + segment.file_size, segment.memory_size - segment.file_size)) {
+            held.push_back({segment.address, segment.memory_size});
             continue;
+        }
         refuse_segment(name, segment, error);
         return CNNVP_BAD_INPUT;
     }
     (void)cnnvp_elf_symbol(&elf, "tohost", &tohost);
+    for (const char *symbol : {"__stack", "__stack_top", "_stack_top", "_sp"}) // picolibc's, and what others call it
+        if (cnnvp_elf_symbol(&elf, symbol, &stack))
+            break;
     words_.assign(1, name);
     for (int i = 0; args && i < argc; ++i)
         words_.emplace_back(args[i]);
@@ -186,9 +206,10 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
         std::snprintf(error->text, sizeof error->text, "%s: there is not enough memory for its symbols", name);
         return CNNVP_FAILED;
     }
-    const int status = start(cnnvp_elf_entry(&elf), tohost);
+    const int status = start(cnnvp_elf_entry(&elf), tohost, held, stack, why, sizeof why);
     if (status < CNNVP_OK) {
-        std::snprintf(error->text, sizeof error->text, "%s: the core refused it (%s)", name, cnnvp_status_text(status));
+        std::snprintf(error->text, sizeof error->text, "%s: the core refused it (%s)", name,
+                      why[0] != '\0' ? why : cnnvp_status_text(status));
         return CNNVP_BAD_INPUT;
     }
     return CNNVP_DONE;

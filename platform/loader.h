@@ -13,6 +13,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include "cnnvp.h"
+#include "cnnvp_program.h"
 #include "elf_file.h"
 #include "run_control.h"
 #include "symbols.h"
@@ -30,6 +31,8 @@ public:
     bool read(uint64_t address, void *data, size_t size);
     bool write(uint64_t address, const void *data, size_t size);
     bool map(uint64_t address, size_t size, void **data);
+    /* The next program to be loaded reads this memory in every step: the core is told. */
+    void hold(uint32_t address, uint32_t size);
     /* Writes the segments and tells the core where to start. */
     cnnvp_result load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error);
 
@@ -38,12 +41,14 @@ private:
     std::vector<std::string> words_; /* command line of the program */
     std::vector<char *> argv_;
     std::unique_ptr<cnnvp_symbols, void (*)(cnnvp_symbols *)> symbols_{nullptr, cnnvp_symbols_free};
+    std::vector<cnnvp_program_range> held_;
 
     bool transfer(uint32_t op, uint64_t address, unsigned char *data, size_t size);
     bool debug(uint32_t op, uint64_t address, unsigned char *data, size_t size);
     bool clear(uint64_t address, size_t size);
     bool read_symbols(const cnnvp_elf &elf);
-    int start(uint32_t entry, uint32_t tohost);
+    int start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_program_range> &held, uint32_t stack, char *why,
+              size_t why_size);
 };
 
 } // namespace cnnvp

@@ -179,9 +179,17 @@ uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t t
     return link;
 }
 
+static int is_core(const cnnvp_recorder *recorder, uint32_t instance)
+{
+    const struct cnnvp_resolved *platform = recorder->stats.platform;
+    return instance < platform->instance_count && cnnvp_stats_is_core(platform->instances[instance].unit);
+}
+
+/* Of a core, for traces alone. */
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
 {
-    cnnvp_stats_transfer(&recorder->stats, link, bytes);
+    if (link >= recorder->stats.link_count || !is_core(recorder, recorder->stats.links[link].from))
+        cnnvp_stats_transfer(&recorder->stats, link, bytes);
     if (recorder->trace != NULL) {
         const struct cnnvp_transfer transfer = {
             link, bytes->flow, bytes->begin, bytes->end, bytes->read + bytes->write};
@@ -197,7 +205,8 @@ void cnnvp_recorder_moved_alone(cnnvp_recorder *recorder, const struct cnnvp_rec
 
 void cnnvp_recorder_moved(cnnvp_recorder *recorder, const struct cnnvp_request *request, uint64_t burst_bytes)
 {
-    cnnvp_stats_moved(&recorder->stats, request, burst_bytes);
+    if (!is_core(recorder, request->initiator))
+        cnnvp_stats_moved(&recorder->stats, request, burst_bytes);
 }
 
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat)

@@ -104,6 +104,14 @@ int cnnvp_stats_is_memory(const struct cnnvp_unit *unit)
     return 0;
 }
 
+int cnnvp_stats_is_core(const struct cnnvp_unit *unit)
+{
+    for (size_t i = 0; unit != NULL && i < unit->port_count; ++i)
+        if ((unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_PROGRAM)
+            return 1;
+    return 0;
+}
+
 static enum cnnvp_live live_of(const struct cnnvp_unit *unit, const struct cnnvp_counter *counter)
 {
     if (counter->unit != NULL && strcmp(counter->unit, "feature_words") == 0)

@@ -115,6 +115,8 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag);
 
 /* Whether others can read and write its memory. */
 CNNVP_MUST_USE int cnnvp_stats_is_memory(const struct cnnvp_unit *unit);
+/* A unit that takes programs: its own traffic at a memory is not the accelerator's. */
+CNNVP_MUST_USE int cnnvp_stats_is_core(const struct cnnvp_unit *unit);
 
 /* Number of the link; UINT32_MAX without memory. Asked twice, the same. */
 uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to);

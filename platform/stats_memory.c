@@ -17,13 +17,33 @@ uint64_t cnnvp_stats_total(const struct cnnvp_stats *stats, size_t instance, con
 }
 
 /* Total of a statistic over all memories. */
+/* The share of cores in a statistic of a memory: units.dram.requesters shows it, not the accelerator's totals. */
+static uint64_t share_of_cores(const struct cnnvp_stats *stats, size_t memory, const char *name)
+{
+    const struct cnnvp_instance_stats *mine = &stats->instances[memory];
+    const struct cnnvp_unit *unit = stats->platform->instances[memory].unit;
+    uint64_t sum = 0;
+
+    for (uint32_t r = 0; r < mine->requester_count; ++r) {
+        const uint32_t requester = mine->requesters[r].requester;
+
+        if (requester >= stats->platform->instance_count ||
+            !cnnvp_stats_is_core(stats->platform->instances[requester].unit))
+            continue;
+        for (uint32_t s = 0; s < mine->stat_count; ++s)
+            if (strcmp(unit->stats[s].name, name) == 0)
+                sum += mine->requesters[r].counts[s];
+    }
+    return sum;
+}
+
 uint64_t cnnvp_stats_memory_total(const struct cnnvp_stats *stats, const char *name)
 {
     uint64_t sum = 0;
 
     for (size_t i = 0; i < stats->platform->instance_count; ++i)
         if (cnnvp_stats_is_memory(stats->platform->instances[i].unit))
-            sum += cnnvp_stats_total(stats, i, name);
+            sum += cnnvp_stats_total(stats, i, name) - share_of_cores(stats, i, name);
     return sum;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The unit `cpu`: RV32IMAC core (rv32.h) on the model ABI. Modelled: one instruction a clock cycle, sleep, interrupts
- * at the exact edge, device accesses at their own time. Not modelled: time of memory accesses, caches, pipelines.
+ * The unit `cpu`: RV32IMAC core (rv32.h) on the model ABI. Modelled: cycles of instructions by their class, tightly
+ * coupled memory or caches, sleep, interrupts at the exact edge, device accesses at their own time. Not modelled:
+ * pipelines and branch prediction beyond the cycles of a class.
  *
  * An instruction at clock edge n sees everything that happened at or before that edge, whatever the quantum.
  */
@@ -43,9 +44,9 @@ void cpu_hand_over(struct cpu *cpu)
 {
     struct cnnvp_rv32_stats stats;
     cnnvp_rv32_get_stats(cpu->core, &stats);
-    const uint64_t values[STAT_COUNT] = {
+    uint64_t values[STAT_COUNT] = {
         [STAT_instructions] = stats.retired,
-        [STAT_cycles] = stats.slots + stats.idle_cycles,
+        [STAT_cycles] = stats.cycles,
         [STAT_wfi_cycles] = cpu->wfi_cycles,
         [STAT_stall_cycles] = cpu->stall_cycles,
         [STAT_loads] = stats.loads,
@@ -55,6 +56,7 @@ void cpu_hand_over(struct cpu *cpu)
         [STAT_exceptions] = stats.exceptions,
         [STAT_interrupts] = stats.interrupts,
     };
+    cpu_memory_counts(cpu, &stats, values);
     for (uint32_t i = 0; i < STAT_COUNT; ++i) {
         if (values[i] > cpu->reported[i])
             cpu->ops->count(cpu->host, i, 0, values[i] - cpu->reported[i]);
@@ -126,7 +128,15 @@ static void sleep_in_wfi(struct cpu *cpu)
     }
 }
 
-/* A jump to itself that only an interrupt can end: it is executed once a cycle. */
+/* The jump is executed again and again in so many cycles, and is not left half-way. */
+static void skip(struct cpu *cpu, uint64_t cycles)
+{
+    const uint64_t jumps = (cycles + cpu->jump_cycles - 1u) / cpu->jump_cycles;
+    cnnvp_rv32_skip(cpu->core, jumps);
+    cpu->edge += jumps * cpu->jump_cycles - cycles;
+}
+
+/* A jump to itself that only an interrupt can end. */
 static void sleep_in_loop(struct cpu *cpu)
 {
     if (!cnnvp_rv32_can_wake(cpu->core)) {
@@ -134,7 +144,7 @@ static void sleep_in_loop(struct cpu *cpu)
         return;
     }
     while (!cpu->stopped && !cnnvp_rv32_wakeup(cpu->core))
-        cnnvp_rv32_skip(cpu->core, sleep_once(cpu));
+        skip(cpu, sleep_once(cpu));
 }
 
 static void run_once(struct cpu *cpu)
@@ -142,7 +152,7 @@ static void run_once(struct cpu *cpu)
     uint64_t executed;
     if (catch_up(cpu) != CNNVP_OK)
         return;
-    cpu->limit = cpu_debug_slots(cpu, cpu_slots(cpu, cpu->edge));
+    cpu->limit = cpu_debug_cycles(cpu, cpu_cycles(cpu, cpu->edge));
     cpu->running = 1;
     const enum cnnvp_rv32_reason reason = cnnvp_rv32_run(cpu->core, cpu->limit, &executed);
     cpu->running = 0;
@@ -169,12 +179,15 @@ static void process(void *instance)
     cnnvp_rv32_reset(cpu->core, cpu->program.entry);
     for (uint32_t i = 0; i < STAT_COUNT; ++i)
         cpu->reported[i] = 0;
-    cpu->wfi_cycles = cpu->stall_cycles = cpu->device_reads = cpu->device_writes = 0;
+    for (uint32_t i = 0; i < STAT_COUNT; ++i)
+        cpu->counts[i] = 0;
+    cpu->wfi_cycles = cpu->stall_cycles = cpu->device_reads = cpu->device_writes = cpu->data_past = 0;
     cpu->stopped = cpu->finished = 0;
     cpu->faults_logged = 0;
     cpu->edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));
     if (!cpu->has_program)
         return;
+    cpu_memory_start(cpu);
     cpu_calls_start(cpu);
     cpu_debug_start(cpu);
     if (cpu->program.tohost != 0) {
@@ -205,15 +218,25 @@ static int take_program(void *instance, uint32_t port, struct cnnvp_access *acce
         return CNNVP_E_ACCESS;
     if (access->size != sizeof cpu->program)
         return CNNVP_E_INVAL;
+    const int status = cpu_hold_program(cpu, access->data);
+    if (status != CNNVP_OK)
+        return status;
     cpu->program = *(const struct cnnvp_cpu_program *)access->data;
+    cpu->program.held = NULL; /* and `why`: they were for this access */
+    cpu->program.why = NULL;
     cpu->has_program = 1;
     return CNNVP_OK;
+}
+
+static uint32_t cycles_of(const struct cnnvp_init *init, uint32_t param)
+{
+    return (uint32_t)init->ops->param(init->host, param);
 }
 
 static int init(void *instance, const struct cnnvp_init *init)
 {
     struct cpu *cpu = instance;
-    const struct cnnvp_rv32_config config = {
+    struct cnnvp_rv32_config config = {
         .bus = {.context = cpu,
                 .load = cpu_load,
                 .store = cpu_store,
@@ -222,21 +245,32 @@ static int init(void *instance, const struct cnnvp_init *init)
                 .semihost = cpu_semihost,
                 .call = cpu_call,
                 .tohost = cpu_tohost},
-        .cycles_per_instruction = 1};
+        .cycles = {.load = cycles_of(init, PARAM_load_cycles),
+                   .store = cycles_of(init, PARAM_store_cycles),
+                   .multiply = cycles_of(init, PARAM_multiply_cycles),
+                   .divide = cycles_of(init, PARAM_divide_cycles),
+                   .jump = cycles_of(init, PARAM_jump_cycles)},
+        .fetch_bytes = cycles_of(init, PARAM_cache_line)};
     cpu->host = init->host;
     cpu->ops = init->ops;
     cpu->mhz = init->ops->param(init->host, PARAM_clock_mhz);
     cpu->quantum = init->ops->param(init->host, PARAM_quantum);
     cpu->timebase_mhz = init->ops->param(init->host, PARAM_timebase_mhz);
-    cpu->core = malloc(cnnvp_rv32_size());
-    if (cpu->core == NULL)
-        return CNNVP_E_NOMEM;
-    if (cnnvp_rv32_init(cpu->core, &config) != 0) {
+    cpu->jump_cycles = config.cycles.jump;
+    int status = cpu_memory_init(cpu);
+    if (cpu->kind != CPU_IDEAL) {
+        config.bus.memory = cpu_memory_access;
+        config.bus.hit = cpu_memory_hit;
+    }
+    cpu->core = status == CNNVP_OK ? malloc(cnnvp_rv32_size()) : NULL;
+    if (status == CNNVP_OK && (cpu->core == NULL || cnnvp_rv32_init(cpu->core, &config) != 0))
+        status = CNNVP_E_NOMEM;
+    if (status != CNNVP_OK) {
+        cpu_memory_fini(cpu);
         free(cpu->core);
         cpu->core = NULL;
-        return CNNVP_E_NOMEM;
     }
-    return CNNVP_OK;
+    return status;
 }
 
 static void fini(void *instance)
@@ -244,6 +278,7 @@ static void fini(void *instance)
     struct cpu *cpu = instance;
     cnnvp_rv32_fini(cpu->core);
     free(cpu->core);
+    cpu_memory_fini(cpu);
 }
 
 /* The process, which may be inside the core now, resets it when it starts again. */
@@ -254,8 +289,8 @@ static void reset(void *instance)
 
 static void costs_of(const uint64_t *params, const struct cnnvp_costs *costs)
 {
-    (void)params;
     cnnvp_say_part(costs, CNNVP_PART_CORE, 32u, 1u, "core, without memories");
+    cpu_memory_costs(params, costs);
 }
 
 #include "unit/unit_tables.inc"
@@ -264,13 +299,14 @@ const struct cnnvp_unit cnnvp_unit_cpu = {
     UNIT_TABLES,
     .kind = "cpu",
     .version = "1.0",
-    .summary = "RISC-V core RV32IMAC, machine mode, one instruction a cycle",
+    .summary = "RISC-V core RV32IMAC, machine mode",
     .instance_size = sizeof(struct cpu),
     .process_stack = PROCESS_STACK,
     .init = init,
     .fini = fini,
     .reset = reset,
     .access = take_program,
+    .complete = cpu_complete,
     .signal = signal_changed,
     .process = process,
     .flush = flush,

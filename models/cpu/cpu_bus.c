@@ -2,7 +2,7 @@
 /*
  * The core's way to memory and devices, and how it keeps step with simulated time.
  *
- * Slot n of a run lies at clock edge `edge` + n. The core runs ahead of simulated time, but never past the next thing
+ * Cycle n of a run lies at clock edge `edge` + n. The core runs ahead of simulated time, but never past the next thing
  * that is pending in the simulation: nothing can happen that an instruction already executed would have noticed. A
  * device access waits until its own time, lets everything else that is pending in that instant go first, and then looks
  * again at what is pending.
@@ -11,23 +11,23 @@
 
 enum { PAGE_SHIFT = 12, FAULTS_LOGGED = 16 };
 
-uint64_t cpu_slots(struct cpu *cpu, uint64_t edge)
+uint64_t cpu_cycles(struct cpu *cpu, uint64_t edge)
 {
     const cnnvp_time next = cpu->ops->next_activity(cpu->host);
-    uint64_t slots = cpu->quantum;
+    uint64_t cycles = cpu->quantum;
     if (next != CNNVP_TIME_NEVER) {
         const uint64_t next_edge = cnnvp_edge_at_or_after(cpu->mhz, next);
         const uint64_t free = next_edge > edge ? next_edge - edge : 1u;
-        if (free < slots)
-            slots = free;
+        if (free < cycles)
+            cycles = free;
     }
-    return slots;
+    return cycles;
 }
 
 void cpu_tighten(struct cpu *cpu)
 {
     const uint64_t executed = cnnvp_rv32_executed(cpu->core);
-    const uint64_t limit = executed + cpu_slots(cpu, cpu->edge + executed);
+    const uint64_t limit = executed + cpu_cycles(cpu, cpu->edge + executed);
     if (limit < cpu->limit) {
         cpu->limit = limit;
         cnnvp_rv32_limit(cpu->core, limit);
@@ -84,8 +84,17 @@ int cpu_map(struct cpu *cpu, uint32_t address)
     return 1;
 }
 
-/* The guest's mistakes: a warning for each of the first few. */
-static void log_fault(struct cpu *cpu, const char *what, uint32_t address, int status)
+uint64_t cpu_stall(struct cpu *cpu, cnnvp_time until)
+{
+    const uint64_t present = cpu->edge + cnnvp_rv32_executed(cpu->core);
+    const uint64_t edge = cnnvp_edge_at_or_after(cpu->mhz, until);
+    const uint64_t stall = edge > present ? edge - present : 0;
+    cpu->edge += stall;
+    cnnvp_rv32_idle(cpu->core, stall);
+    return stall;
+}
+
+void cpu_log_fault(struct cpu *cpu, const char *what, uint32_t address, int status)
 {
     if (cpu->faults_logged++ < FAULTS_LOGGED)
         cpu->ops->log(cpu->host, CNNVP_LOG_WARNING, "%s 0x%08x at pc 0x%08x failed (%s): access fault in the guest",
@@ -104,17 +113,11 @@ static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t
         cnnvp_rv32_stop(cpu->core);
         return status;
     }
-    if (access.delay != 0) {
-        const cnnvp_time now = cpu->ops->now(cpu->host);
-        const uint64_t present = cpu->edge + cnnvp_rv32_executed(cpu->core);
-        const uint64_t stall = cnnvp_edge_at_or_after(cpu->mhz, now + access.delay) - present;
-        cpu->edge += stall;
-        cpu->stall_cycles += stall;
-        cnnvp_rv32_idle(cpu->core, stall);
-    }
+    if (access.delay != 0)
+        cpu->stall_cycles += cpu_stall(cpu, cpu->ops->now(cpu->host) + access.delay);
     cpu_tighten(cpu);
     if (status != CNNVP_OK)
-        log_fault(cpu, op == CNNVP_READ ? "read of" : "write of", address, status);
+        cpu_log_fault(cpu, op == CNNVP_READ ? "read of" : "write of", address, status);
     return status;
 }
 
@@ -172,6 +175,6 @@ int cpu_fetch(void *context, uint32_t address, uint16_t *half)
     status = cpu->ops->access(cpu->host, PORT_bus, &access);
     *half = (uint16_t)from_bytes(bytes, 2);
     if (status != CNNVP_OK)
-        log_fault(cpu, "fetch of", address, status);
+        cpu_log_fault(cpu, "fetch of", address, status);
     return status;
 }

@@ -85,18 +85,18 @@ void cpu_debug_start(struct cpu *cpu)
     cpu->stepping = cpu->hit = 0;
 }
 
-uint64_t cpu_debug_slots(struct cpu *cpu, uint64_t slots)
+uint64_t cpu_debug_cycles(struct cpu *cpu, uint64_t cycles)
 {
     const struct cnnvp_debugger *debugger = cpu->program.debugger;
     if (debugger == NULL)
-        return slots;
+        return cycles;
     if (cpu->hit)
         cpu->stepping = halt(cpu, CNNVP_HALT_STOP);
     else if (cpu->stepping)
         cpu->stepping = halt(cpu, CNNVP_HALT_STEP);
     else if (debugger->wants(debugger->context))
         cpu->stepping = halt(cpu, CNNVP_HALT_ASKED);
-    return cpu->stepping ? 1u : slots;
+    return cpu->stepping ? 1u : cycles;
 }
 
 void cpu_debug_failure(struct cpu *cpu)

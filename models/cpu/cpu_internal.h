@@ -5,6 +5,7 @@
 
 #include "cnnvp_model.h"
 #include "cnnvp_program.h"
+#include "cpu/cpu_cache.h"
 #include "cpu/rv32.h"
 
 #define UNIT_DEF "cpu/cpu.def"
@@ -27,6 +28,16 @@ struct cpu_memory {
 };
 
 enum { CPU_NO_DMI_PAGES = 64 };
+#define CPU_NO_LINE UINT32_MAX
+
+/* The choices of parameter `memory`. */
+enum cpu_memory_kind { CPU_TCM, CPU_CACHE, CPU_IDEAL };
+
+/* A request to the off-chip memory. */
+struct cpu_transfer {
+    struct cnnvp_request request;
+    int under_way;
+};
 
 struct cpu {
     struct cnnvp_host *host;
@@ -40,8 +51,19 @@ struct cpu {
     uint64_t mhz;
     uint64_t timebase_mhz;
     uint64_t quantum;
-    uint64_t edge;  /* clock edge of the present run's first instruction, were there no stalls */
-    uint64_t limit; /* of the present run */
+    uint64_t jump_cycles;
+    enum cpu_memory_kind kind;
+    int free_memory; /* nothing leads to the off-chip memory */
+    uint64_t tcm_size;
+    struct cnnvp_rv32_range held[CNNVP_RV32_MAX_RANGES]; /* by the TCM */
+    uint32_t held_count;
+    struct cpu_cache icache, dcache;
+    struct cpu_transfer read, write;
+    uint32_t line_shift;
+    uint32_t fetched[2]; /* lines of code in the fetch buffer, the last one first; CPU_NO_LINE */
+    uint64_t data_past;  /* loads and stores past the TCM */
+    uint64_t edge;       /* clock edge of the present run's first instruction, were there no stalls */
+    uint64_t limit;      /* of the present run */
     struct cpu_memory memory[CNNVP_RV32_MAX_REGIONS];
     uint32_t memories;
     uint64_t no_dmi[CPU_NO_DMI_PAGES]; /* number + 1 of pages known to be devices, by number modulo size */
@@ -51,6 +73,7 @@ struct cpu {
     uint64_t stall_cycles;
     uint64_t device_reads;
     uint64_t device_writes;
+    uint64_t counts[STAT_COUNT]; /* of cpu_memory.c, by statistic */
     struct cpu_calls calls;
     int running;                   /* inside of cnnvp_rv32_run */
     int stepping;                  /* the debugger has asked for one instruction, which is under way */
@@ -74,8 +97,29 @@ void cpu_tighten(struct cpu *cpu);
 uint8_t *cpu_memory(struct cpu *cpu, uint32_t address, uint32_t size);
 /* Asks for direct access to the memory at an address, once a page. 1 if there is some now. */
 int cpu_map(struct cpu *cpu, uint32_t address);
-/* Slots that may be used from the clock edge `edge` on, which is now; 1 or more. */
-uint64_t cpu_slots(struct cpu *cpu, uint64_t edge);
+/* Cycles that may be used from the clock edge `edge` on, which is now; 1 or more. */
+uint64_t cpu_cycles(struct cpu *cpu, uint64_t edge);
+/* The instruction in progress goes on at the first edge at or after `until`: as many cycles later as it returns. */
+uint64_t cpu_stall(struct cpu *cpu, cnnvp_time until);
+/* The guest's mistakes: a warning for each of the first few. */
+void cpu_log_fault(struct cpu *cpu, const char *what, uint32_t address, int status);
+
+/* -- cpu_memory.c -- */
+/* CNNVP_OK, or what init returns. fini in any case. */
+int cpu_memory_init(struct cpu *cpu);
+void cpu_memory_fini(struct cpu *cpu);
+/* Chooses what the TCM holds. CNNVP_OK, or it is too small: program->why says how large it must be. */
+int cpu_hold_program(struct cpu *cpu, const struct cnnvp_cpu_program *program);
+/* Before a program begins. */
+void cpu_memory_start(struct cpu *cpu);
+/* Callbacks of struct cnnvp_rv32_bus. */
+int cpu_memory_access(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
+int cpu_memory_hit(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
+/* Callback of the unit. */
+void cpu_complete(void *instance, uint32_t port, struct cnnvp_request *request);
+/* Fills in this file's statistics. */
+void cpu_memory_counts(const struct cpu *cpu, const struct cnnvp_rv32_stats *stats, uint64_t *values);
+void cpu_memory_costs(const uint64_t *params, const struct cnnvp_costs *costs);
 
 /* -- cpu_semihost.c -- */
 int cpu_semihost(void *context, uint32_t operation, uint32_t parameter, uint32_t *result);
@@ -91,8 +135,8 @@ void cpu_calls_start(struct cpu *cpu);
 /* -- cpu_debug.c -- */
 /* Forgets what an earlier program's debugger wanted. */
 void cpu_debug_start(struct cpu *cpu);
-/* Between two runs, at the core's time: stands still where the debugger wants it. Slots of the next run. */
-uint64_t cpu_debug_slots(struct cpu *cpu, uint64_t slots);
+/* Between two runs, at the core's time: stands still where the debugger wants it. Cycles of the next run. */
+uint64_t cpu_debug_cycles(struct cpu *cpu, uint64_t cycles);
 /* The program is about to be given up. */
 void cpu_debug_failure(struct cpu *cpu);
 

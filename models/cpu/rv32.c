@@ -11,12 +11,43 @@ size_t cnnvp_rv32_size(void)
     return sizeof(struct cnnvp_rv32);
 }
 
+static uint8_t cycles_or_1(uint32_t cycles)
+{
+    return (uint8_t)(cycles == 0 ? 1u : cycles < CNNVP_RV32_MAX_CYCLES ? cycles : CNNVP_RV32_MAX_CYCLES);
+}
+
+/* A branch that is not taken takes one cycle. */
+static uint8_t cost_of(const struct cnnvp_rv32_cycles *cycles, enum rv32_op_code code)
+{
+    if (code >= RV32_OP_MUL && code <= RV32_OP_MULHU)
+        return cycles_or_1(cycles->multiply);
+    if (code >= RV32_OP_DIV && code <= RV32_OP_REMU)
+        return cycles_or_1(cycles->divide);
+    if ((code >= RV32_OP_LB && code <= RV32_OP_LHU) || code == RV32_OP_LR)
+        return cycles_or_1(cycles->load);
+    if ((code >= RV32_OP_SB && code <= RV32_OP_SW) || code == RV32_OP_SC)
+        return cycles_or_1(cycles->store);
+    if (code == RV32_OP_AMO)
+        return cycles_or_1(cycles_or_1(cycles->load) + (uint32_t)cycles_or_1(cycles->store) - 1u);
+    if (code >= RV32_OP_J && code <= RV32_OP_SPIN)
+        return cycles_or_1(cycles->jump);
+    return code == RV32_OP_LINE || code == RV32_OP_FALL || code == RV32_OP_CUT ? 0 : 1;
+}
+
+static void set_costs(struct cnnvp_rv32 *core)
+{
+    for (unsigned code = 0; code < RV32_OP_COUNT; ++code)
+        core->cost[code] = cost_of(&core->config.cycles, (enum rv32_op_code)code);
+    core->taken = core->cost[RV32_OP_J] - 1;
+}
+
 int cnnvp_rv32_init(struct cnnvp_rv32 *core, const struct cnnvp_rv32_config *config)
 {
     *core = (struct cnnvp_rv32){0};
     core->config = *config;
-    if (core->config.cycles_per_instruction == 0)
-        core->config.cycles_per_instruction = 1;
+    if (core->config.fetch_bytes == 0)
+        core->config.fetch_bytes = CNNVP_RV32_GRANULE;
+    set_costs(core);
     core->handlers = rv32_exec_handlers();
     rv32_decode_init(core);
     if (rv32_cache_init(core) != 0) {
@@ -63,7 +94,8 @@ void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc)
     core->reserved = core->attention = core->waiting = core->stop = core->exit = core->double_fault = 0;
     core->exit_status = 0;
     core->limit = core->executed = core->run_base = core->granted = 0;
-    core->memory_count = 0;
+    core->work = 0;
+    core->in_progress = 0;
     core->debug.hit = core->debug.pass = 0;
     core->stats = (struct cnnvp_rv32_stats){0};
     core->traps = 0;
@@ -95,12 +127,22 @@ int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, ui
         free(region->heads);
         return -1;
     }
-    if (core->regions++ == 0) {
-        core->window_base = base;
-        core->window_limit = core->debug.on_data == 0 ? size - 3u : 0;
-        core->window_host = host;
-        core->window_flags = region->flags;
-    }
+    ++core->regions;
+    return 0;
+}
+
+int cnnvp_rv32_set_fast(struct cnnvp_rv32 *core, const struct cnnvp_rv32_range *ranges, unsigned count)
+{
+    if (count > CNNVP_RV32_MAX_RANGES)
+        return -1;
+    for (unsigned i = 0; i < count; ++i)
+        if (ranges[i].size == 0 || ((ranges[i].base | ranges[i].size) & (CNNVP_RV32_GRANULE - 1u)) != 0)
+            return -1;
+    for (unsigned i = 0; i < count; ++i)
+        core->fast[i] = ranges[i];
+    core->fast_ranges = count;
+    rv32_flush(core);
+    rv32_close_windows(core);
     return 0;
 }
 
@@ -199,7 +241,8 @@ void cnnvp_rv32_idle(struct cnnvp_rv32 *core, uint64_t cycles)
 
 void cnnvp_rv32_skip(struct cnnvp_rv32 *core, uint64_t slots)
 {
-    core->run_base += slots;
+    core->stats.slots += slots;
+    core->run_base += slots * core->cost[RV32_OP_SPIN];
     if (rv32_profiled(core))
         rv32_profile_skip(core, slots);
 }
@@ -230,8 +273,9 @@ void cnnvp_rv32_set_pc(struct cnnvp_rv32 *core, uint32_t pc)
 void cnnvp_rv32_get_stats(const struct cnnvp_rv32 *core, struct cnnvp_rv32_stats *stats)
 {
     *stats = core->stats;
-    stats->slots = rv32_slots(core);
+    stats->slots = rv32_slots(core) - core->in_progress;
     stats->retired = stats->slots - core->stats.exceptions;
-    stats->loads += core->memory_count & UINT32_MAX;
-    stats->stores += core->memory_count >> 32;
+    stats->loads += core->work & RV32_COUNT_MASK;
+    stats->stores += core->work / RV32_STORE & RV32_COUNT_MASK;
+    stats->cycles = core->run_base + core->executed + core->stats.idle_cycles;
 }

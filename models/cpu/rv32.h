@@ -6,17 +6,18 @@
  * the Privileged ISA 1.12 (20211203) with vectored interrupts, WFI and precise traps; semihosting calls (RISC-V
  * Semihosting 0.4) and the `tohost` word of the riscv-tests.
  * Not modelled: user and supervisor mode, physical memory protection (the pmp registers exist, no entry can be switched
- * on), triggers (tselect reads 0, tdata1 says "no trigger"), caches, pipelines. Each instruction takes one slot; the
- * caller decides how long a slot is.
+ * on), triggers (tselect reads 0, tdata1 says "no trigger"), pipelines. An instruction takes the cycles of its class;
+ * what memory adds is the caller's, by bus.memory.
  *
  * Decisions the specifications leave open: loads and stores to mapped memory may be misaligned; misaligned accesses
  * elsewhere trap with causes 4 and 6. Atomics work on mapped memory only, anywhere else is an access fault. misa is
  * read-only. mtval holds the instruction's bits after an illegal instruction. Stores into code take effect on the next
  * instruction, fence.i or not; memory that somebody else changes needs fence.i or cnnvp_rv32_invalidate.
  *
- * Counting. A slot is one instruction begun: retired, or ended by an exception. Taking an interrupt costs no slot.
+ * Counting. A slot is one instruction begun: retired, or ended by an exception. Taking an interrupt costs no slot and
+ * no cycle.
  *   slots     = instructions retired + exceptions
- *   minstret  = retired instructions, mcycle = slots * cycles_per_instruction + cycles given by cnnvp_rv32_idle.
+ *   minstret  = retired instructions, mcycle = cycles of all slots by their class + cycles given by cnnvp_rv32_idle.
  *
  * Lifecycle: memory of cnnvp_rv32_size() bytes -> init -> map_ram ... -> reset -> run ... -> fini. Nothing here is
  * thread-safe; different cores are independent. Functions marked [callback] may also be called while run() is inside
@@ -44,6 +45,9 @@ enum cnnvp_rv32_call {
     CNNVP_RV32_LEAVE   /* mret; to: mepc */
 };
 
+/* What an access to RAM is for. */
+enum cnnvp_rv32_access { CNNVP_RV32_FETCH, CNNVP_RV32_READ, CNNVP_RV32_WRITE };
+
 /*
  * What the core needs from its surroundings. Members may be NULL where noted. In load, store and fetch a result other
  * than 0 becomes an access fault of the guest (causes 5, 7, 1).
@@ -54,6 +58,14 @@ struct cnnvp_rv32_bus {
     int (*load)(void *context, uint32_t address, unsigned size, uint32_t *value);
     /* Writes the low size bytes of value. NULL as above. */
     int (*store)(void *context, uint32_t address, unsigned size, uint32_t value);
+    /* RAM outside of the fast ranges (cnnvp_rv32_set_fast) is about to be accessed, by the instruction in progress or
+     * to fetch it; data are the core's own business. Time may go by in it (cnnvp_rv32_idle). A fetch is of instructions
+     * in the same fetch_bytes, or of one that lies in two of these; it comes again after an interrupt, or where a run
+     * was cut, and hit should say then that it is there. NULL: all RAM is fast. */
+    int (*memory)(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
+    /* Called before, from where no other function may be called: 1 if the access takes no time, which is then all that
+     * is said of it. NULL: none is of this kind. */
+    int (*hit)(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
     /* Reads 16 bits of an instruction outside RAM, each time it is executed. NULL: only RAM is executable. */
     int (*fetch)(void *context, uint32_t address, uint16_t *half);
     /* Value of the time CSR. NULL: time reads as mcycle would without writes. */
@@ -67,11 +79,29 @@ struct cnnvp_rv32_bus {
     void (*tohost)(void *context, uint32_t word);
 };
 
+/* Cycles of an instruction by its class, 1 to CNNVP_RV32_MAX_CYCLES; 0 counts as 1, and so much take all others. */
+#define CNNVP_RV32_MAX_CYCLES 255u
+struct cnnvp_rv32_cycles {
+    uint32_t load; /* an atomic takes a load and a store */
+    uint32_t store;
+    uint32_t multiply;
+    uint32_t divide; /* remainders, too */
+    uint32_t jump;   /* a jump, or a branch that is taken */
+};
+
 struct cnnvp_rv32_config {
     struct cnnvp_rv32_bus bus;
     uint32_t hart_id;
-    uint32_t cycles_per_instruction; /* 1 or more; 0 counts as 1 */
+    struct cnnvp_rv32_cycles cycles;
+    uint32_t fetch_bytes; /* code that bus.memory is asked for at once, a power of 2 up to 256; 0: 256 */
 };
+
+/* [base, base + size), both multiples of CNNVP_RV32_GRANULE. */
+struct cnnvp_rv32_range {
+    uint32_t base;
+    uint32_t size;
+};
+#define CNNVP_RV32_MAX_RANGES 16u
 
 /* Why run() returned. */
 enum cnnvp_rv32_reason {
@@ -110,6 +140,7 @@ struct cnnvp_rv32_stats {
     uint64_t exceptions;
     uint64_t interrupts;
     uint64_t idle_cycles; /* from cnnvp_rv32_idle */
+    uint64_t cycles;      /* with these, as mcycle */
 };
 
 /* One trap, as the guest's handler would see it. */
@@ -158,6 +189,10 @@ int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, ui
 /* Watches the aligned word at `address`, in RAM, as tohost. Replaces an earlier one. 0, or -1 if it is not in RAM. */
 int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address);
 
+/* Parts of RAM that bus.memory is not asked about, in place of those from before; only where it is there. They do not
+ * overlap. 0, or -1: too many, or not such ranges. */
+int cnnvp_rv32_set_fast(struct cnnvp_rv32 *core, const struct cnnvp_rv32_range *ranges, unsigned count);
+
 /* [callback] Somebody else has written [address, address + size) of RAM: forgets code decoded from there. */
 void cnnvp_rv32_invalidate(struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
 
@@ -165,10 +200,11 @@ void cnnvp_rv32_invalidate(struct cnnvp_rv32 *core, uint32_t address, uint32_t s
  * instruction; inside a callback, before the one that follows the instruction in progress. */
 void cnnvp_rv32_set_irq(struct cnnvp_rv32 *core, enum cnnvp_rv32_line line, int level);
 
-/* Runs until `limit` slots are used or for another reason. *executed: slots used, also where a limit was changed. */
+/* Runs until `limit` cycles are used or for another reason: instructions begin before the limit, the last may end after
+ * it. *executed: cycles used, also where a limit was changed. Cycles of cnnvp_rv32_idle are in neither. */
 enum cnnvp_rv32_reason cnnvp_rv32_run(struct cnnvp_rv32 *core, uint64_t limit, uint64_t *executed);
 
-/* [callback] Slots completed in this run before the instruction in progress; after run, those of the last run. */
+/* [callback] Cycles of this run before the instruction in progress; after run, those of the last run. */
 uint64_t cnnvp_rv32_executed(const struct cnnvp_rv32 *core);
 
 /* [callback] Changes the limit of the run in progress. At most what is used by now and the present instruction is
@@ -195,7 +231,7 @@ int cnnvp_rv32_can_wake(const struct cnnvp_rv32 *core);
 /* [callback] The core has slept or stood still for `cycles` cycles: mcycle and the statistics count them. */
 void cnnvp_rv32_idle(struct cnnvp_rv32 *core, uint64_t cycles);
 
-/* After CNNVP_RV32_IDLE_LOOP: the jump has been executed `slots` more times. */
+/* After CNNVP_RV32_IDLE_LOOP: the jump has been executed `slots` more times, each in the cycles of a jump. */
 void cnnvp_rv32_skip(struct cnnvp_rv32 *core, uint64_t slots);
 
 /* -- debugging; [callback] all of them -- */

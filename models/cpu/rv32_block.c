@@ -10,14 +10,14 @@
 int rv32_cache_init(struct cnnvp_rv32 *core)
 {
     /* One more part of the storage for the scratch block. */
-    core->ops = calloc(RV32_OPS + RV32_BLOCK_MAX + 1u, sizeof *core->ops);
-    core->codes = calloc(RV32_OPS + RV32_BLOCK_MAX + 1u, sizeof *core->codes);
+    core->ops = calloc(RV32_OPS + RV32_BLOCK_MAX + 2u, sizeof *core->ops);
+    core->codes = calloc(RV32_OPS + RV32_BLOCK_MAX + 2u, sizeof *core->codes);
     core->blocks = calloc(RV32_BLOCKS, sizeof *core->blocks);
     core->hash = calloc(RV32_HASH, sizeof(struct rv32_block *));
     if (core->ops == NULL || core->codes == NULL || core->blocks == NULL || core->hash == NULL)
         return -1;
     core->sentinel.pc = 1;
-    core->sentinel.count = UINT32_MAX;
+    core->sentinel.last = INT32_MAX;
     for (unsigned i = 0; i < RV32_HASH; ++i)
         core->hash[i] = &core->sentinel;
     return 0;
@@ -89,7 +89,7 @@ static void invalidate_block(struct cnnvp_rv32 *core, struct rv32_block *block)
     *place = block->hash_next;
     block->pc |= 1u;
     block->target[0] |= 1u; /* keeps block_bytes right */
-    block->count = UINT32_MAX;
+    block->last = INT32_MAX;
     core->attention = 1;
 }
 
@@ -133,21 +133,30 @@ static int ends_block(enum rv32_op_code code)
     return code >= RV32_OP_BEQ && code != RV32_OP_NOP;
 }
 
-uint64_t rv32_memory_of(enum rv32_op_code code)
+uint64_t rv32_work_of(enum rv32_op_code code)
 {
-    const uint64_t load = 1;
-    const uint64_t store = (uint64_t)1 << 32;
-    if (code >= RV32_OP_LB && code <= RV32_OP_LHU)
-        return load;
-    if (code >= RV32_OP_SB && code <= RV32_OP_SW)
-        return store;
-    return code == RV32_OP_LR ? load : code == RV32_OP_SC ? store : code == RV32_OP_AMO ? load + store : 0;
+    if (code == RV32_OP_LINE)
+        return 0;
+    if ((code >= RV32_OP_LB && code <= RV32_OP_LHU) || code == RV32_OP_LR)
+        return RV32_INSTRUCTION + RV32_LOAD;
+    if ((code >= RV32_OP_SB && code <= RV32_OP_SW) || code == RV32_OP_SC)
+        return RV32_INSTRUCTION + RV32_STORE;
+    return RV32_INSTRUCTION + (code == RV32_OP_AMO ? RV32_LOAD + RV32_STORE : 0);
 }
 
 static void put_op(struct cnnvp_rv32 *core, struct rv32_op *op, enum rv32_op_code code)
 {
     op->handler = core->handlers[code];
     core->codes[op - core->ops] = (uint8_t)code;
+}
+
+/* Appends an operation. */
+static void add_op(struct cnnvp_rv32 *core, struct rv32_block *block, enum rv32_op_code code)
+{
+    put_op(core, &block->ops[block->count++], code);
+    block->work += rv32_work_of(code);
+    block->last = block->cycles;
+    block->cycles += core->cost[code];
 }
 
 /* An instruction as it stands in memory. 0, or the number of bytes that could be read before the end of RAM. */
@@ -167,21 +176,35 @@ static uint32_t fetch(const struct rv32_region *region, uint32_t offset, uint32_
     return 0;
 }
 
-/* Decodes from block->pc in region until a jump, the end of the granule, or `max` instructions. */
+/* 1: code that bus.memory is asked for. */
+static int is_slow(const struct cnnvp_rv32 *core, uint32_t pc)
+{
+    return core->config.bus.memory != NULL && rv32_fast_at(core, pc, 2) == NULL;
+}
+
+/* Decodes from block->pc in region until a jump, the end of the granule or of what is fetched at once, or `max`
+ * operations. */
 static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, const struct rv32_region *region,
                          uint32_t max)
 {
     uint32_t pc = block->pc;
-    uint32_t granule = pc >> RV32_GRANULE_SHIFT;
+    const int slow = is_slow(core, pc);
+    const uint32_t at_once = slow ? core->config.fetch_bytes : CNNVP_RV32_GRANULE;
+    const uint32_t piece = pc / at_once;
     enum rv32_op_code code = RV32_OP_FALL;
-    uint32_t n = 0;
-    block->memory = 0;
     block->target[1] = pc;
+    if (slow) {
+        block->ops[0] = (struct rv32_op){0};
+        add_op(core, block, RV32_OP_LINE);
+        ++max;
+    }
     do {
         uint32_t insn = 0, raw, missing;
         unsigned length;
-        struct rv32_op *op = &block->ops[n];
+        struct rv32_op *op = &block->ops[block->count];
         missing = fetch(region, pc - region->base, &insn, &raw, &length);
+        if (slow && block->count > 1 && (pc + length - 1u) / at_once != piece)
+            break; /* asks for its second half when it comes */
         if (missing != 0) {
             *op = (struct rv32_op){.imm = pc + missing, .rd = RV32_DISCARD};
             code = RV32_OP_FETCH_FAULT;
@@ -189,20 +212,20 @@ static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, cons
             code = rv32_decode(core, insn, raw, pc, length, op, &block->target[1]);
         }
         op->offset = (uint8_t)((pc - block->pc) >> 1);
-        put_op(core, op, code);
-        block->memory += rv32_memory_of(code);
+        add_op(core, block, code);
         pc += length;
-        ++n;
-    } while (!ends_block(code) && n < max && pc >> RV32_GRANULE_SHIFT == granule && pc - region->base < region->size &&
+    } while (!ends_block(code) && block->count < max && pc / at_once == piece && pc - region->base < region->size &&
              !rv32_stops_at(core, pc));
-    block->count = n;
     block->target[0] = pc;
-    block->ops[n] = (struct rv32_op){.offset = (uint8_t)((pc - block->pc) >> 1)};
-    put_op(core, &block->ops[n], RV32_OP_FALL);
+    block->ops[block->count] = (struct rv32_op){.offset = (uint8_t)((pc - block->pc) >> 1)};
+    put_op(core, &block->ops[block->count], RV32_OP_FALL);
 }
 
-static void clear_links(struct cnnvp_rv32 *core, struct rv32_block *block)
+static void clear_block(struct cnnvp_rv32 *core, struct rv32_block *block)
 {
+    block->count = 0;
+    block->last = block->cycles = 0;
+    block->work = 0;
     block->link[0] = &core->sentinel;
     block->link[1] = &core->sentinel;
     block->hash_next = NULL;
@@ -211,7 +234,7 @@ static void clear_links(struct cnnvp_rv32 *core, struct rv32_block *block)
 
 static struct rv32_block *new_block(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t pc)
 {
-    if (core->blocks_used == RV32_BLOCKS || RV32_OPS - core->ops_used < RV32_BLOCK_MAX + 1u)
+    if (core->blocks_used == RV32_BLOCKS || RV32_OPS - core->ops_used < RV32_BLOCK_MAX + 2u)
         rv32_flush(core);
     struct rv32_block *block = &core->blocks[core->blocks_used++];
     uint32_t offset = pc - region->base;
@@ -219,7 +242,7 @@ static struct rv32_block *new_block(struct cnnvp_rv32 *core, struct rv32_region 
     struct rv32_block **bucket = &core->hash[hash_of(pc)];
     block->pc = pc;
     block->ops = &core->ops[core->ops_used];
-    clear_links(core, block);
+    clear_block(core, block);
     decode_block(core, block, region, RV32_BLOCK_MAX);
     core->ops_used += block->count + 1u;
     set_code_flags(region, offset, offset + block_bytes(block) - 1u, 0, RV32_FLAG_CODE);
@@ -236,24 +259,22 @@ static struct rv32_block *scratch(struct cnnvp_rv32 *core, uint32_t pc)
     struct rv32_block *block = &core->scratch;
     block->pc = pc;
     block->ops = &core->ops[RV32_OPS];
-    block->memory = 0;
-    clear_links(core, block);
+    clear_block(core, block);
     return block;
 }
 
-/* The first `count` instructions of a block. */
-static struct rv32_block *cut(struct cnnvp_rv32 *core, const struct rv32_block *from, uint32_t count)
+/* The instructions of a block that begin within `limit` cycles. */
+static struct rv32_block *cut(struct cnnvp_rv32 *core, const struct rv32_block *from, int32_t limit)
 {
     struct rv32_block *block = scratch(core, from->pc);
-    for (uint32_t i = 0; i < count; ++i) {
-        enum rv32_op_code code = (enum rv32_op_code)core->codes[&from->ops[i] - core->ops];
-        block->ops[i] = from->ops[i];
-        put_op(core, &block->ops[i], code);
-        block->memory += rv32_memory_of(code);
+    while (block->count < from->count && block->cycles < limit) {
+        const struct rv32_op *op = &from->ops[block->count];
+        block->ops[block->count] = *op;
+        add_op(core, block, (enum rv32_op_code)core->codes[op - core->ops]);
     }
+    const uint32_t count = block->count;
     block->ops[count] = from->ops[count];
     put_op(core, &block->ops[count], RV32_OP_CUT);
-    block->count = count;
     block->target[0] = from->pc + 2u * from->ops[count].offset;
     return block;
 }
@@ -266,7 +287,6 @@ static struct rv32_block *fetch_block(struct cnnvp_rv32 *core)
     enum rv32_op_code code = RV32_OP_FETCH_FAULT;
     uint16_t low, high = 0;
     unsigned length = 2;
-    block->count = 1;
     block->ops[0] = (struct rv32_op){.imm = core->pc, .rd = RV32_DISCARD};
     if (bus->fetch != NULL && bus->fetch(bus->context, core->pc, &low) == 0) {
         length = (low & 3u) == 3u ? 4 : 2;
@@ -278,8 +298,7 @@ static struct rv32_block *fetch_block(struct cnnvp_rv32 *core)
             block->ops[0].imm = core->pc + 2u;
         }
     }
-    put_op(core, &block->ops[0], code);
-    block->memory = rv32_memory_of(code);
+    add_op(core, block, code);
     block->target[0] = core->pc + length;
     block->ops[1] = (struct rv32_op){.offset = (uint8_t)(length >> 1)};
     put_op(core, &block->ops[1], RV32_OP_CUT);
@@ -322,7 +341,7 @@ static struct rv32_block *find_stop(struct cnnvp_rv32 *core, uint32_t pc)
     return block;
 }
 
-struct rv32_block *rv32_find(struct cnnvp_rv32 *core, uint32_t limit)
+struct rv32_block *rv32_find(struct cnnvp_rv32 *core, int32_t limit)
 {
     uint32_t pc = core->pc;
     struct rv32_block *block = find_cached(core, pc);
@@ -334,5 +353,5 @@ struct rv32_block *rv32_find(struct cnnvp_rv32 *core, uint32_t limit)
             return fetch_block(core);
         block = new_block(core, region, pc);
     }
-    return block->count <= limit ? block : cut(core, block, limit);
+    return block->last < limit ? block : cut(core, block, limit);
 }

@@ -60,7 +60,12 @@ void rv32_csr_reset(struct cnnvp_rv32 *core)
 
 static uint64_t cycles(const struct cnnvp_rv32 *core)
 {
-    return rv32_slots(core) * core->config.cycles_per_instruction + core->stats.idle_cycles;
+    return core->run_base + core->executed + core->stats.idle_cycles;
+}
+
+static uint64_t instructions(const struct cnnvp_rv32 *core)
+{
+    return rv32_slots(core) - core->in_progress;
 }
 
 static uint64_t counter_value(const struct cnnvp_rv32 *core, unsigned which)
@@ -69,7 +74,7 @@ static uint64_t counter_value(const struct cnnvp_rv32 *core, unsigned which)
     if (which == RV32_COUNTER_CYCLE)
         return core->cycle.inhibited ? core->cycle.frozen : cycles(core) + core->cycle.bias;
     if (which == RV32_COUNTER_INSTRET)
-        return core->instret.inhibited ? core->instret.frozen : rv32_slots(core) + core->instret.bias;
+        return core->instret.inhibited ? core->instret.frozen : instructions(core) + core->instret.bias;
     return bus->time != NULL ? bus->time(bus->context) : cycles(core);
 }
 
@@ -79,8 +84,8 @@ static void write_counter(struct cnnvp_rv32 *core, unsigned which, unsigned shif
     struct rv32_counter *counter = is_cycle ? &core->cycle : &core->instret;
     uint64_t mask = (uint64_t)UINT32_MAX << shift;
     uint64_t wanted = (counter_value(core, which) & ~mask) | (uint64_t)value << shift;
-    uint64_t slots = rv32_slots(core) + 1u; /* as the next instruction sees them */
-    uint64_t events = is_cycle ? slots * core->config.cycles_per_instruction + core->stats.idle_cycles : slots;
+    /* as the next instruction sees them */
+    uint64_t events = (is_cycle ? cycles(core) : instructions(core)) + core->in_progress;
     counter->frozen = wanted;
     counter->bias = wanted - events;
 }
@@ -97,12 +102,15 @@ static void write_inhibit(struct cnnvp_rv32 *core, uint32_t value)
 {
     uint32_t old = core->csr[RV32_CSR_mcountinhibit];
     uint32_t changed = old ^ value;
-    ++core->executed;
+    uint32_t own = core->in_progress; /* its instruction, of one cycle; a debugger has none */
+    core->executed += own;
+    core->in_progress = 0;
     if (changed & 1u)
         inhibit(&core->cycle, counter_value(core, RV32_COUNTER_CYCLE), cycles(core), value & 1u ? 1 : 0);
     if (changed & 4u)
         inhibit(&core->instret, counter_value(core, RV32_COUNTER_INSTRET), rv32_slots(core), value & 4u ? 1 : 0);
-    --core->executed;
+    core->in_progress = own;
+    core->executed -= own;
     core->csr[RV32_CSR_mcountinhibit] = value;
 }
 
@@ -149,9 +157,5 @@ int cnnvp_rv32_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t *value)
 
 int cnnvp_rv32_set_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t value)
 {
-    /* No instruction does this: nothing has to be left out of a counter. */
-    --core->executed;
-    int result = rv32_csr_write(core, number, value);
-    ++core->executed;
-    return result;
+    return rv32_csr_write(core, number, value);
 }

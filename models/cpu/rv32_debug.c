@@ -26,7 +26,7 @@ int cnnvp_rv32_add_stop(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind,
         rv32_flush(core);
     } else {
         ++core->debug.on_data;
-        core->window_limit = 0;
+        rv32_close_windows(core);
     }
     return 0;
 }

@@ -21,9 +21,6 @@
 #define NOT_INLINE
 #endif
 
-/* Slots handed to the inner loop at a time, less than UINT32_MAX, the count of blocks that are not valid. */
-#define CHUNK 0x40000000u
-
 static void tell_call(const struct cnnvp_rv32 *core, enum cnnvp_rv32_call kind, uint32_t from, uint32_t to,
                       uint32_t back)
 {
@@ -34,9 +31,10 @@ static void tell_call(const struct cnnvp_rv32 *core, enum cnnvp_rv32_call kind, 
 static int at_boundary(struct cnnvp_rv32 *core, int spinning, enum cnnvp_rv32_reason *reason)
 {
     core->attention = 0;
-    core->stats.loads += core->memory_count & UINT32_MAX;
-    core->stats.stores += core->memory_count >> 32;
-    core->memory_count = 0;
+    core->stats.loads += core->work & RV32_COUNT_MASK;
+    core->stats.stores += core->work / RV32_STORE & RV32_COUNT_MASK;
+    core->stats.slots += core->work / RV32_INSTRUCTION;
+    core->work = 0;
     if (core->exit) {
         *reason = CNNVP_RV32_EXIT;
         core->exit = core->stop = 0;
@@ -75,30 +73,43 @@ static int at_boundary(struct cnnvp_rv32 *core, int spinning, enum cnnvp_rv32_re
     return 0;
 }
 
-static uint64_t memory_behind(const struct cnnvp_rv32 *core, const struct rv32_block *block, uint32_t index)
+static uint64_t work_after(const struct cnnvp_rv32 *core, const struct rv32_block *block, uint32_t index)
 {
-    uint64_t memory = 0;
+    uint64_t work = 0;
     for (uint32_t i = index + 1u; i < block->count; ++i)
-        memory += rv32_memory_of((enum rv32_op_code)core->codes[&block->ops[i] - core->ops]);
-    return memory;
+        work += rv32_work_of((enum rv32_op_code)core->codes[&block->ops[i] - core->ops]);
+    return work;
 }
 
-/* Makes pc and executed those before the instruction at ip. count: instructions of the block when it was entered. */
-static inline void sync_before(struct cnnvp_rv32 *core, uint32_t pc, const struct rv32_op *first,
-                               const struct rv32_op *ip, uint32_t count, uint32_t budget)
+static int32_t cycles_before(const struct cnnvp_rv32 *core, const struct rv32_block *block, uint32_t index)
 {
-    core->pc = pc + 2u * ip->offset;
-    core->executed = core->granted - budget - (count - (uint32_t)(ip - first));
+    int32_t cycles = 0;
+    for (uint32_t i = 0; i < index; ++i)
+        cycles += core->cost[core->codes[&block->ops[i] - core->ops]];
+    return cycles;
+}
+
+/* Cycles of the run so far: what was granted without the budget that is left. That of a last instruction may be less
+ * than nothing. */
+static inline uint64_t used(const struct cnnvp_rv32 *core, int32_t budget)
+{
+    return core->granted - (uint64_t)(int64_t)budget;
+}
+
+/* Makes pc and executed those before the instruction at ip, which begins after `before` cycles of its block. */
+static inline void sync_before(struct cnnvp_rv32 *core, const struct rv32_block *block, const struct rv32_op *ip,
+                               int32_t before, int32_t budget)
+{
+    core->pc = block->pc + 2u * ip->offset;
+    core->executed = used(core, budget + block->cycles - before);
 }
 
 /* What a memory operation needs, and what it found. */
 struct slow {
     const struct rv32_block *block;
     const struct rv32_op *ip;
-    uint32_t pc;    /* of the block, from before the operation: the operation may invalidate it */
-    uint32_t count; /* likewise */
     uint32_t address;
-    uint32_t budget;
+    int32_t budget;
 };
 
 /* 0: go on with the next operation. Otherwise core is at an instruction boundary. */
@@ -107,31 +118,62 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
     const struct rv32_op *ip = s->ip;
     enum rv32_op_code code = (enum rv32_op_code)core->codes[ip - core->ops];
     uint32_t index = (uint32_t)(ip - s->block->ops);
-    uint64_t behind;
+    uint32_t pc = s->block->pc, count = s->block->count; /* the operation may make the block invalid */
+    uint64_t behind = work_after(core, s->block, index);
     enum rv32_after after;
-    s->pc = s->block->pc;
-    s->count = s->block->count;
-    behind = memory_behind(core, s->block, index);
-    sync_before(core, s->pc, s->block->ops, ip, s->count, s->budget);
-    core->memory_count -= behind; /* callbacks may look at the statistics */
+    sync_before(core, s->block, ip, cycles_before(core, s->block, index), s->budget);
+    core->work -= behind; /* callbacks may look at the statistics */
+    core->in_progress = 1;
     if (code >= RV32_OP_LR)
         after = rv32_atomic(core, code, ip->imm, &core->x[ip->rd]);
     else if (code >= RV32_OP_SB)
         after = rv32_store(core, code == RV32_OP_SW ? 4 : code == RV32_OP_SH ? 2 : 1, s->address, core->x[ip->rs2]);
     else
         after = rv32_load(core, code, s->address, &core->x[ip->rd]);
+    core->in_progress = 0;
     if (after == RV32_NEXT) {
-        core->memory_count += behind;
+        core->work += behind;
         return 0;
     }
-    ++core->executed;
+    core->executed += core->cost[code];
     if (rv32_profiled(core))
-        rv32_profile_leave(core, ip - index, s->pc, index + 1u, s->count);
+        rv32_profile_leave(core, ip - index, pc, index + 1u, count);
     if (after == RV32_TRAP)
         rv32_exception(core);
     else
-        core->pc = s->pc + 2u * ip[1].offset;
+        core->pc = pc + 2u * ip[1].offset;
     return 1;
+}
+
+/* Asks for the code of a block that has just been entered. 0: go on with it. Otherwise as slow_memory, with none of its
+ * instructions begun. */
+static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_block *block, int32_t budget)
+{
+    const struct cnnvp_rv32_bus *bus = &core->config.bus;
+    const uint32_t pc = block->pc, size = block->target[0] - pc;
+    int status;
+    if (bus->hit != NULL && bus->hit(bus->context, CNNVP_RV32_FETCH, pc, size))
+        return 0;
+    sync_before(core, block, block->ops, 0, budget);
+    core->work -= block->work;
+    if (rv32_profiled(core))
+        rv32_profile_leave(core, block->ops, pc, 0, block->count);
+    status = bus->memory(bus->context, CNNVP_RV32_FETCH, pc, size);
+    if (status != 0) {
+        core->work += RV32_INSTRUCTION;
+        ++core->executed;
+        if (rv32_profiled(core))
+            rv32_profile_more(core, pc, 1, 1);
+        (void)rv32_raise(core, CNNVP_RV32_FETCH_FAULT, pc);
+        rv32_exception(core);
+        return 1;
+    }
+    if (core->attention)
+        return 1;
+    core->work += block->work;
+    if (rv32_profiled(core))
+        rv32_profile_enter(core, block);
+    return 0;
 }
 
 #define RD x[ip->rd]
@@ -155,13 +197,13 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
         DISPATCH(); \
     } while (0)
 
-#define ENTER(next)                          \
-    do {                                     \
-        block = (next);                      \
-        budget -= block->count;              \
-        core->memory_count += block->memory; \
-        ip = block->ops;                     \
-        DISPATCH();                          \
+#define ENTER(next)                \
+    do {                           \
+        block = (next);            \
+        budget -= block->cycles;   \
+        core->work += block->work; \
+        ip = block->ops;           \
+        DISPATCH();                \
     } while (0)
 
 /* Goes on with the block that link `which` leads to. */
@@ -169,19 +211,23 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
     do {                                               \
         uint32_t slot_ = (which);                      \
         struct rv32_block *next_ = block->link[slot_]; \
-        if (LIKELY(budget >= next_->count))            \
+        if (LIKELY(budget > next_->last))              \
             ENTER(next_);                              \
         slot = slot_;                                  \
         goto unlinked;                                 \
     } while (0)
 
-#define LOAD_WINDOW()                \
-    do {                             \
-        base = core->window_base;    \
-        window = core->window_limit; \
-        host = core->window_host;    \
-        flags = core->window_flags;  \
+#define LOAD_WINDOW()                   \
+    do {                                \
+        base = core->window[0].base;    \
+        window = core->window[0].limit; \
+        host = core->window[0].host;    \
+        flags = core->window[0].flags;  \
     } while (0)
+
+#define OTHER_WINDOW(name, offset, address)            \
+    const struct rv32_window *name = &core->window[1]; \
+    offset = (address)-name->base
 
 static const uintptr_t *interpret(struct cnnvp_rv32 *core, enum cnnvp_rv32_reason *reason)
 {
@@ -220,7 +266,8 @@ static const uintptr_t *interpret(struct cnnvp_rv32 *core, enum cnnvp_rv32_reaso
     const struct rv32_op *ip;
     struct rv32_block *block = &core->sentinel;
     struct rv32_block *found;
-    uint32_t budget, base, window, slot, generation;
+    uint32_t base, window, slot, generation;
+    int32_t budget;
     uint8_t *host, *flags;
     struct slow slow;
     int spinning = 0;
@@ -230,15 +277,17 @@ boundary: /* core->pc and core->executed are up to date */
     if (at_boundary(core, spinning, reason))
         return handlers;
     spinning = 0;
-    budget = core->limit - core->executed < CHUNK ? (uint32_t)(core->limit - core->executed) : CHUNK;
-    core->granted = core->executed + budget;
+    budget = core->limit - core->executed < RV32_CHUNK ? (int32_t)(core->limit - core->executed) : RV32_CHUNK;
+    core->granted = core->executed + (uint32_t)budget;
     goto resolve;
 
 unlinked: /* link `slot` of block leads nowhere, or further than the budget */
     core->pc = block->target[slot];
-    if (budget == 0)
-        goto used_up;
-    core->executed = core->granted - budget;
+    core->executed = used(core, budget);
+    if (slot == 1u && rv32_profiled(core))
+        rv32_profile_taken(core, block);
+    if (budget <= 0)
+        goto boundary;
     generation = core->generation;
     found = rv32_find(core, budget);
     if (found != &core->scratch && generation == core->generation && !rv32_profiled(core))
@@ -250,9 +299,9 @@ unlinked: /* link `slot` of block leads nowhere, or further than the budget */
     ENTER(found);
 
 resolve: /* core->pc is up to date */
-    if (budget == 0)
-        goto used_up;
-    core->executed = core->granted - budget;
+    core->executed = used(core, budget);
+    if (budget <= 0)
+        goto boundary;
     found = rv32_find(core, budget);
     if (core->attention)
         goto boundary;
@@ -260,11 +309,10 @@ resolve: /* core->pc is up to date */
         rv32_profile_enter(core, found);
     ENTER(found);
 
-used_up:
-    core->executed = core->granted;
-    goto boundary;
-
 slow:
+    if (core->config.bus.hit != NULL && core->codes[ip - core->ops] < RV32_OP_LR &&
+        rv32_hit(core, (enum rv32_op_code)core->codes[ip - core->ops], ip, slow.address))
+        NEXT();
     slow.block = block;
     slow.ip = ip;
     slow.budget = budget;
@@ -286,29 +334,39 @@ dispatch:
         RD = (result);       \
         NEXT();              \
     }
-#define OP_LOAD(name, bytes, type)                                \
-    TARGET(name)                                                  \
-    {                                                             \
-        uint32_t at_ = RS1 + IMM;                                 \
-        uint32_t offset_ = at_ - base;                            \
-        if (LIKELY(offset_ < window)) {                           \
-            RD = (uint32_t)(type)rv32_get(host + offset_, bytes); \
-            NEXT();                                               \
-        }                                                         \
-        slow.address = at_;                                       \
-        goto slow;                                                \
+#define OP_LOAD(name, bytes, type)                                        \
+    TARGET(name)                                                          \
+    {                                                                     \
+        uint32_t at_ = RS1 + IMM;                                         \
+        uint32_t offset_ = at_ - base;                                    \
+        if (LIKELY(offset_ < window)) {                                   \
+            RD = (uint32_t)(type)rv32_get(host + offset_, bytes);         \
+            NEXT();                                                       \
+        }                                                                 \
+        OTHER_WINDOW(other_, offset_, at_);                               \
+        if (LIKELY(offset_ < other_->limit)) {                            \
+            RD = (uint32_t)(type)rv32_get(other_->host + offset_, bytes); \
+            NEXT();                                                       \
+        }                                                                 \
+        slow.address = at_;                                               \
+        goto slow;                                                        \
     }
-#define OP_STORE(name, bytes)                                                                \
-    TARGET(name)                                                                             \
-    {                                                                                        \
-        uint32_t at_ = RS1 + IMM;                                                            \
-        uint32_t offset_ = at_ - base;                                                       \
-        if (LIKELY(offset_ < window) && LIKELY(flags[offset_ >> RV32_GRANULE_SHIFT] == 0)) { \
-            rv32_put(host + offset_, bytes, RS2);                                            \
-            NEXT();                                                                          \
-        }                                                                                    \
-        slow.address = at_;                                                                  \
-        goto slow;                                                                           \
+#define OP_STORE(name, bytes)                                                                               \
+    TARGET(name)                                                                                            \
+    {                                                                                                       \
+        uint32_t at_ = RS1 + IMM;                                                                           \
+        uint32_t offset_ = at_ - base;                                                                      \
+        if (LIKELY(offset_ < window) && LIKELY(flags[offset_ >> RV32_GRANULE_SHIFT] == 0)) {                \
+            rv32_put(host + offset_, bytes, RS2);                                                           \
+            NEXT();                                                                                         \
+        }                                                                                                   \
+        OTHER_WINDOW(other_, offset_, at_);                                                                 \
+        if (LIKELY(offset_ < other_->limit) && LIKELY(other_->flags[offset_ >> RV32_GRANULE_SHIFT] == 0)) { \
+            rv32_put(other_->host + offset_, bytes, RS2);                                                   \
+            NEXT();                                                                                         \
+        }                                                                                                   \
+        slow.address = at_;                                                                                 \
+        goto slow;                                                                                          \
     }
 #define OP_ATOMIC(name)   \
     TARGET(name)          \
@@ -317,20 +375,22 @@ dispatch:
         goto slow;        \
     }
 /* Two jumps rather than one computed link: the host then predicts guest branches one by one (700 against 410 MIPS). */
-#define OP_BRANCH(name, taken) \
-    TARGET(name)               \
-    {                          \
-        if (taken)             \
-            CHAIN(1u);         \
-        CHAIN(0u);             \
+#define OP_BRANCH(name, condition) \
+    TARGET(name)                   \
+    {                              \
+        if (condition) {           \
+            budget -= core->taken; \
+            CHAIN(1u);             \
+        }                          \
+        CHAIN(0u);                 \
     }
-#define OP_SYSTEM(name)                                                     \
-    TARGET(name)                                                            \
-    {                                                                       \
-        sync_before(core, block->pc, block->ops, ip, block->count, budget); \
-        rv32_system(core, RV32_OP_##name, IMM, block->target[0]);           \
-        LOAD_WINDOW();                                                      \
-        goto boundary;                                                      \
+#define OP_SYSTEM(name)                                           \
+    TARGET(name)                                                  \
+    {                                                             \
+        sync_before(core, block, ip, block->last, budget);        \
+        rv32_system(core, RV32_OP_##name, IMM, block->target[0]); \
+        LOAD_WINDOW();                                            \
+        goto boundary;                                            \
     }
 #define OP_CONTROL(name)
 #include "rv32_op.def"
@@ -360,7 +420,7 @@ dispatch:
             uint32_t to = (RS1 + IMM) & ~1u;
             RD = block->target[0];
             found = core->hash[to >> 1 & (RV32_HASH - 1u)];
-            if (LIKELY(found->pc == to && budget >= found->count))
+            if (LIKELY(found->pc == to && budget > found->last))
                 ENTER(found);
             core->pc = to;
             goto resolve;
@@ -374,7 +434,7 @@ dispatch:
         TARGET(CALL)
         {
             RD = block->target[0];
-            core->executed = core->granted - budget;
+            core->executed = used(core, budget);
             tell_call(core, CNNVP_RV32_CALL, FROM, block->target[1], block->target[0]);
             CHAIN(1u);
         }
@@ -382,7 +442,7 @@ dispatch:
         {
             core->pc = (RS1 + IMM) & ~1u;
             RD = block->target[0];
-            core->executed = core->granted - budget;
+            core->executed = used(core, budget);
             tell_call(core, CNNVP_RV32_CALL, FROM, core->pc, block->target[0]);
             goto resolve;
         }
@@ -390,16 +450,22 @@ dispatch:
         {
             core->pc = (RS1 + IMM) & ~1u;
             RD = block->target[0];
-            core->executed = core->granted - budget;
+            core->executed = used(core, budget);
             tell_call(core, CNNVP_RV32_RETURN, FROM, core->pc, 0);
             goto resolve;
         }
         TARGET(SPIN)
         {
             core->pc = block->target[1];
-            core->executed = core->granted - budget;
+            core->executed = used(core, budget);
             spinning = 1;
             goto boundary;
+        }
+        TARGET(LINE)
+        {
+            if (fetch_code(core, block, budget))
+                goto boundary;
+            NEXT();
         }
         TARGET(FALL)
         {
@@ -408,7 +474,7 @@ dispatch:
         TARGET(CUT)
         {
             core->pc = block->target[0];
-            core->executed = core->granted - budget;
+            core->executed = used(core, budget);
             goto boundary;
         }
 #if !THREADED

@@ -3,10 +3,11 @@
  * State of the core and the functions its source files share. See rv32.h for what is modelled.
  *
  * Code is decoded once into basic blocks of at most RV32_BLOCK_MAX operations, which never leave the granule (256
- * bytes) that they begin in, but for the second half of a last instruction. A block ends with a jump or with FALL.
- * Operation i of a block is instruction i. Blocks point to their successors once these have been looked up; links to
- * nothing lead to the sentinel, whose instruction count is larger than any limit, so that one comparison covers
- * "within the limit", "linked" and "still valid".
+ * bytes) that they begin in, but for the second half of a last instruction; outside of fast memory they begin with
+ * LINE, which asks for their code, and keep to what is fetched at once, wherever runs are cut. A block ends with a jump
+ * or with FALL. Its other operations are an instruction each. Blocks point to their successors once these have been
+ * looked up; links to nothing lead to the sentinel, whose last instruction begins after any limit, so that one
+ * comparison covers "within the limit", "linked" and "still valid".
  */
 #ifndef CNNVP_RV32_INTERNAL_H
 #define CNNVP_RV32_INTERNAL_H
@@ -72,14 +73,32 @@ struct rv32_op {
 };
 
 struct rv32_block {
-    uint32_t pc;     /* odd: not valid */
-    uint32_t count;  /* instructions; UINT32_MAX: not valid */
-    uint64_t memory; /* load instructions | store instructions << 32 */
+    uint32_t pc;    /* odd: not valid */
+    uint32_t count; /* operations */
+    int32_t last;   /* cycles before the last one begins; INT32_MAX: not valid */
+    int32_t cycles; /* of all, but for a branch that is taken */
+    uint64_t work;  /* RV32_INSTRUCTION, RV32_LOAD, RV32_STORE of its operations */
     struct rv32_op *ops;
     struct rv32_block *link[2]; /* to target[0], target[1] */
     uint32_t target[2];         /* behind the block; of the jump at its end */
     struct rv32_block *hash_next;
     struct rv32_block *granule_next;
+};
+
+/* Counts of a chunk in one word: a chunk has fewer cycles than a count has values. */
+#define RV32_LOAD UINT64_C(1)
+#define RV32_STORE (UINT64_C(1) << 21)
+#define RV32_INSTRUCTION (UINT64_C(1) << 42)
+#define RV32_COUNT_MASK UINT64_C(0x1fffff)
+/* Cycles handed to the inner loop at a time. */
+#define RV32_CHUNK 0x100000
+
+/* Fast memory that loads and stores find by themselves. limit is its size - 3; 0 where each access is looked at. */
+struct rv32_window {
+    uint32_t base;
+    uint32_t limit;
+    uint8_t *host;
+    uint8_t *flags; /* of its granules */
 };
 
 struct rv32_region {
@@ -126,11 +145,8 @@ struct rv32_counter {
 struct cnnvp_rv32 {
     uint32_t x[RV32_DISCARD + 1];
     uint32_t pc;
-    /* Fast path of loads and stores: the region used last. limit is its size - 3; 0 where each access is looked at. */
-    uint32_t window_base;
-    uint32_t window_limit;
-    uint8_t *window_host;
-    uint8_t *window_flags;
+    struct rv32_window window[2]; /* the fast ranges used last */
+    int32_t taken;                /* cycles that a branch takes more where it is taken */
 
     uint32_t csr[RV32_CSR_COUNT];
     struct rv32_counter cycle;
@@ -147,13 +163,14 @@ struct cnnvp_rv32 {
     int double_fault;
 
     uint64_t limit;    /* of this run */
-    uint64_t executed; /* slots of this run, up to date wherever others look */
-    uint64_t run_base; /* slots before this run */
+    uint64_t executed; /* cycles of this run, up to date wherever others look */
+    uint64_t run_base; /* cycles before this run */
     uint64_t granted;  /* value of `executed` at which the interpreter's own budget is used up */
 
     uint32_t trap_cause; /* set by whoever answers "trap" */
     uint32_t trap_tval;
-    uint64_t memory_count; /* loads | stores << 32, of the present chunk; moved to stats */
+    uint64_t work;        /* of the present chunk, as that of a block; moved to stats */
+    uint32_t in_progress; /* 1: an instruction is counted in `work` whose cycles are not in `executed` */
     struct cnnvp_rv32_stats stats;
     struct cnnvp_rv32_trap trap_log[CNNVP_RV32_TRAP_LOG];
     uint64_t traps;
@@ -166,6 +183,9 @@ struct cnnvp_rv32 {
     struct cnnvp_rv32_config config;
     struct rv32_region region[CNNVP_RV32_MAX_REGIONS];
     unsigned regions;
+    struct cnnvp_rv32_range fast[CNNVP_RV32_MAX_RANGES];
+    unsigned fast_ranges;
+    uint8_t cost[RV32_OP_COUNT]; /* cycles of each op code */
 
     const uintptr_t *handlers; /* handler of each op code */
     uint8_t insn_first[33];    /* rows of the instruction table of each major opcode */
@@ -198,13 +218,18 @@ void rv32_cache_fini(struct cnnvp_rv32 *core);
 void rv32_flush(struct cnnvp_rv32 *core);
 /* Drops the blocks that hold any of `size` bytes at offset in a region. */
 void rv32_drop(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t offset, uint32_t size);
-/* The block at core->pc with at most `limit` (1 or more) instructions. It may be core->scratch. */
-struct rv32_block *rv32_find(struct cnnvp_rv32 *core, uint32_t limit);
-/* Load instructions | store instructions << 32 that an operation is. */
-uint64_t rv32_memory_of(enum rv32_op_code code);
+/* The block at core->pc, with instructions that begin within `limit` (1 or more) cycles. It may be core->scratch. */
+struct rv32_block *rv32_find(struct cnnvp_rv32 *core, int32_t limit);
+/* What an operation counts as. */
+uint64_t rv32_work_of(enum rv32_op_code code);
 struct rv32_region *rv32_region_at(struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
 
 /* -- rv32_memory.c -- */
+/* The fast range that has all of [address, address + size), or NULL. */
+const struct cnnvp_rv32_range *rv32_fast_at(const struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
+void rv32_close_windows(struct cnnvp_rv32 *core);
+/* A load or store that takes no time (bus.hit): done if 1. */
+int rv32_hit(struct cnnvp_rv32 *core, enum rv32_op_code code, const struct rv32_op *op, uint32_t address);
 enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t address, uint32_t *value);
 enum rv32_after rv32_store(struct cnnvp_rv32 *core, unsigned size, uint32_t address, uint32_t value);
 enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t *value);
@@ -235,6 +260,9 @@ static inline int rv32_profiled(const struct cnnvp_rv32 *core)
 void rv32_profile_enter(struct cnnvp_rv32 *core, const struct rv32_block *block);
 /* It is left, after `count` of its `all` instructions. */
 void rv32_profile_leave(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all);
+/* A branch at the end of a block is taken, or a jump, which has nothing to add. */
+void rv32_profile_taken(struct cnnvp_rv32 *core, const struct rv32_block *block);
+void rv32_profile_more(struct cnnvp_rv32 *core, uint32_t pc, uint64_t instructions, uint64_t cycles);
 /* The instruction at core->pc has not retired. */
 void rv32_profile_exception(struct cnnvp_rv32 *core);
 void rv32_profile_idle(struct cnnvp_rv32 *core, uint64_t cycles);
@@ -247,9 +275,10 @@ const uintptr_t *rv32_exec_handlers(void);
 
 /* -- small helpers -- */
 
+/* Instructions begun, with that in progress. */
 static inline uint64_t rv32_slots(const struct cnnvp_rv32 *core)
 {
-    return core->run_base + core->executed;
+    return core->stats.slots + core->work / RV32_INSTRUCTION;
 }
 
 static inline uint32_t rv32_pending(const struct cnnvp_rv32 *core)

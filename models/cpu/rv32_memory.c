@@ -5,12 +5,48 @@
  */
 #include "rv32_internal.h"
 
-static void move_window(struct cnnvp_rv32 *core, const struct rv32_region *region)
+const struct cnnvp_rv32_range *rv32_fast_at(const struct cnnvp_rv32 *core, uint32_t address, uint32_t size)
 {
-    core->window_base = region->base;
-    core->window_limit = core->debug.on_data == 0 ? region->size - 3u : 0;
-    core->window_host = region->host;
-    core->window_flags = region->flags;
+    for (unsigned i = 0; i < core->fast_ranges; ++i) {
+        uint32_t offset = address - core->fast[i].base;
+        if (offset < core->fast[i].size && size <= core->fast[i].size - offset)
+            return &core->fast[i];
+    }
+    return NULL;
+}
+
+void rv32_close_windows(struct cnnvp_rv32 *core)
+{
+    core->window[0].limit = core->window[1].limit = 0;
+}
+
+/* The part of a fast range that lies in the region. */
+static void open_window(struct cnnvp_rv32 *core, const struct rv32_region *region, uint32_t base, uint32_t size)
+{
+    uint32_t offset = base - region->base;
+    if (core->debug.on_data != 0 || core->window[0].base == base)
+        return;
+    core->window[1] = core->window[0];
+    core->window[0] =
+        (struct rv32_window){base, size - 3u, region->host + offset, region->flags + (offset >> RV32_GRANULE_SHIFT)};
+}
+
+/* Before data of RAM are accessed: what is fast will be found at once, for the rest time goes by. 0, or a fault. */
+static int reach(struct cnnvp_rv32 *core, const struct rv32_region *region, enum cnnvp_rv32_access access,
+                 uint32_t address, unsigned size)
+{
+    const struct cnnvp_rv32_bus *bus = &core->config.bus;
+    if (bus->memory == NULL) {
+        open_window(core, region, region->base, region->size);
+        return 0;
+    }
+    const struct cnnvp_rv32_range *fast = rv32_fast_at(core, address, size);
+    if (fast == NULL)
+        return bus->memory(bus->context, access, address, size);
+    uint32_t end = fast->base + (fast->size - 1u), last = region->base + (region->size - 1u);
+    uint32_t base = fast->base > region->base ? fast->base : region->base;
+    open_window(core, region, base, (end < last ? end : last) - base + 1u);
+    return 0;
 }
 
 static enum rv32_after after(const struct cnnvp_rv32 *core)
@@ -29,15 +65,49 @@ static enum rv32_after bus_load(struct cnnvp_rv32 *core, uint32_t address, unsig
     return after(core);
 }
 
+static unsigned size_of(enum rv32_op_code code)
+{
+    if (code == RV32_OP_LW || code == RV32_OP_SW)
+        return 4;
+    return code == RV32_OP_LB || code == RV32_OP_LBU || code == RV32_OP_SB ? 1 : 2;
+}
+
+static uint32_t extended(enum rv32_op_code code, uint32_t got)
+{
+    return code == RV32_OP_LB ? (uint32_t)(int8_t)got : code == RV32_OP_LH ? (uint32_t)(int16_t)got : got;
+}
+
+int rv32_hit(struct cnnvp_rv32 *core, enum rv32_op_code code, const struct rv32_op *op, uint32_t address)
+{
+    const struct cnnvp_rv32_bus *bus = &core->config.bus;
+    const int stores = code >= RV32_OP_SB;
+    unsigned size = size_of(code);
+    const struct rv32_region *region = rv32_region_at(core, address, size);
+    if (region == NULL || core->debug.on_data != 0 || rv32_fast_at(core, address, size) != NULL)
+        return 0;
+    uint32_t offset = address - region->base;
+    if (stores && region->flags[offset >> RV32_GRANULE_SHIFT] != 0)
+        return 0;
+    if (!bus->hit(bus->context, stores ? CNNVP_RV32_WRITE : CNNVP_RV32_READ, address, size))
+        return 0;
+    if (stores)
+        rv32_put(region->host + offset, size, core->x[op->rs2]);
+    else
+        core->x[op->rd] = extended(code, rv32_get(region->host + offset, size));
+    return 1;
+}
+
 enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t address, uint32_t *value)
 {
-    unsigned size = code == RV32_OP_LW ? 4 : code == RV32_OP_LH || code == RV32_OP_LHU ? 2 : 1;
+    unsigned size = size_of(code);
     const struct rv32_region *region = rv32_region_at(core, address, size);
     enum rv32_after result = RV32_NEXT;
     uint32_t got = 0;
     if (region != NULL) {
+        if (reach(core, region, CNNVP_RV32_READ, address, size) != 0)
+            return rv32_raise(core, CNNVP_RV32_LOAD_FAULT, address);
         got = rv32_get(region->host + (address - region->base), size);
-        move_window(core, region);
+        result = after(core);
     } else {
         result = bus_load(core, address, size, &got);
     }
@@ -45,7 +115,7 @@ enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint3
         return result;
     if (core->debug.on_data != 0)
         rv32_accessed(core, CNNVP_RV32_ON_READ, address, size);
-    *value = code == RV32_OP_LB ? (uint32_t)(int8_t)got : code == RV32_OP_LH ? (uint32_t)(int16_t)got : got;
+    *value = extended(code, got);
     return core->debug.hit ? RV32_LEAVE : result;
 }
 
@@ -66,8 +136,9 @@ static enum rv32_after ram_store(struct cnnvp_rv32 *core, struct rv32_region *re
 {
     uint32_t offset = address - region->base;
     uint32_t tohost = core->tohost - region->base;
+    if (reach(core, region, CNNVP_RV32_WRITE, address, size) != 0)
+        return rv32_raise(core, CNNVP_RV32_STORE_FAULT, address);
     rv32_put(region->host + offset, size, value);
-    move_window(core, region);
     if (region->flags[offset >> RV32_GRANULE_SHIFT] & RV32_FLAG_CODE)
         rv32_drop(core, region, offset, size);
     if (core->debug.on_data != 0)
@@ -142,6 +213,8 @@ enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uin
         return rv32_raise(core, is_load ? CNNVP_RV32_LOAD_FAULT : CNNVP_RV32_STORE_FAULT, address);
     if (code == RV32_OP_SC)
         return store_conditional(core, region, address, operand, value);
+    if (reach(core, region, CNNVP_RV32_READ, address, 4) != 0)
+        return rv32_raise(core, is_load ? CNNVP_RV32_LOAD_FAULT : CNNVP_RV32_STORE_FAULT, address);
     uint32_t old = rv32_get32(region->host + (address - region->base));
     *value = old;
     if (core->debug.on_data != 0)

@@ -33,23 +33,42 @@ static void add(struct cnnvp_rv32 *core, uint32_t pc, const struct cnnvp_core_co
     }
 }
 
-/* `times` may be "minus 1": sums are modulo 2^64. */
-static void execute(struct cnnvp_rv32 *core, uint32_t pc, uint64_t times)
+void rv32_profile_more(struct cnnvp_rv32 *core, uint32_t pc, uint64_t instructions, uint64_t cycles)
 {
-    add(core, pc,
-        &(struct cnnvp_core_cost){.instructions = times, .cycles = times * core->config.cycles_per_instruction});
+    add(core, pc, &(struct cnnvp_core_cost){.instructions = instructions, .cycles = cycles});
+}
+
+static enum rv32_op_code code_of(const struct cnnvp_rv32 *core, const struct rv32_op *op)
+{
+    return (enum rv32_op_code)core->codes[op - core->ops];
+}
+
+/* `times` may be "minus 1": sums are modulo 2^64. */
+static void execute(struct cnnvp_rv32 *core, uint32_t pc, const struct rv32_op *op, uint64_t times)
+{
+    const enum rv32_op_code code = code_of(core, op);
+    if (code != RV32_OP_LINE)
+        rv32_profile_more(core, pc + 2u * op->offset, times, times * core->cost[code]);
+}
+
+void rv32_profile_taken(struct cnnvp_rv32 *core, const struct rv32_block *block)
+{
+    const struct rv32_op *last = &block->ops[block->count - 1u];
+    const enum rv32_op_code code = code_of(core, last);
+    if (code >= RV32_OP_BEQ && code <= RV32_OP_BNEZ)
+        rv32_profile_more(core, block->pc + 2u * last->offset, 0, (uint64_t)core->taken);
 }
 
 void rv32_profile_enter(struct cnnvp_rv32 *core, const struct rv32_block *block)
 {
     for (uint32_t i = 0; i < block->count; ++i)
-        execute(core, block->pc + 2u * block->ops[i].offset, 1);
+        execute(core, block->pc, &block->ops[i], 1);
 }
 
 void rv32_profile_leave(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all)
 {
     for (uint32_t i = count; i < all; ++i)
-        execute(core, pc + 2u * ops[i].offset, UINT64_MAX);
+        execute(core, pc, &ops[i], UINT64_MAX);
 }
 
 void rv32_profile_exception(struct cnnvp_rv32 *core)
@@ -67,5 +86,5 @@ void rv32_profile_idle(struct cnnvp_rv32 *core, uint64_t cycles)
 
 void rv32_profile_skip(struct cnnvp_rv32 *core, uint64_t slots)
 {
-    execute(core, core->pc, slots);
+    rv32_profile_more(core, core->pc, slots, slots * core->cost[RV32_OP_SPIN]);
 }

@@ -93,7 +93,9 @@ static enum rv32_after execute(struct cnnvp_rv32 *core, enum rv32_op_code code, 
 
 void rv32_system(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t next_pc)
 {
+    core->in_progress = 1;
     enum rv32_after result = execute(core, code, insn, &next_pc);
+    core->in_progress = 0;
     ++core->executed;
     if (result == RV32_TRAP)
         rv32_exception(core);

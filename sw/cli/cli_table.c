@@ -244,6 +244,23 @@ static void print_unknown(const json_t *names, FILE *stream)
     (void)fputc('\n', stream);
 }
 
+/* What the core has done with its time. */
+static void print_core(const json_t *root, FILE *stream)
+{
+    const json_t *core = json_object_get(json_object_get(root, "units"), "cpu");
+    const double cycles = number(core, "cycles");
+    const double memory = number(core, "memory_stall_cycles");
+    const double asleep = number(core, "wfi_cycles");
+    char size[32];
+    if (cycles <= 0 || json_object_get(core, "memory_stall_cycles") == NULL)
+        return;
+    (void)fprintf(stream, "%-20s  %.1f %% of its time at work, %.1f waiting for memory, %.1f asleep", "core",
+                  100.0 * (cycles - memory - asleep) / cycles, 100.0 * memory / cycles, 100.0 * asleep / cycles);
+    if (whole(core, "tcm_bytes") != 0)
+        (void)fprintf(stream, "; TCM: %s", cli_bytes_text(size, whole(core, "tcm_bytes")));
+    (void)fputc('\n', stream);
+}
+
 /* What limits the run. */
 static void print_summary(const json_t *root, FILE *stream)
 {
@@ -279,17 +296,18 @@ static void print_summary(const json_t *root, FILE *stream)
                   cli_style(stream, CLI_PLAIN));
     const json_t *shares = json_object_get(summary, "bound_shares");
     const char *shown[BOUNDS];
-    for (size_t count = 0; count < BOUNDS; ++count) {
+    for (size_t count = 0; count < 5u && count < BOUNDS; ++count) { /* what fits a line */
         double share;
         shown[count] = next_stall(shares, shown, count, &share);
         if (shown[count] == NULL || share < 0.0005)
             break;
         if (count == 0)
-            (void)fprintf(stream, "%.1f %% of the cycles", 100.0 * share);
+            (void)fprintf(stream, "%.1f %% of cycles", 100.0 * share);
         else
             (void)fprintf(stream, "%s%s %.1f", count == 1 ? "; " : ", ", shown[count], 100.0 * share);
     }
     (void)fputc('\n', stream);
+    print_core(root, stream);
 }
 
 static void list_units(const json_t *root, int stepped, const char *label, FILE *stream)

@@ -125,15 +125,15 @@ struct cnnvp_guest {
     uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
     uint32_t chain_weights;          /* the chain whose blobs are in the weight buffer, 0: none */
     uint32_t chain_loaded; /* of these, those below this number: layers, and their blobs, begin one after the other */
-    struct cnnvp_word collected[CNNVP_COLLECTED_WORDS]; /* by depth_scheduler.c; last, see cnnvp_guest_init */
+    struct cnnvp_word *collected; /* by depth_scheduler.c: CNNVP_COLLECTED_WORDS of them */
 };
 
 /* The interrupt handler's body: claims, serves and completes what the interrupt controller has. */
 void cnnvp_guest_interrupt(struct cnnvp_guest *guest);
 
-/* Makes the context ready and the interrupt controller and the element as well. Returns -1 if there is no valid
- * image. */
-int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine);
+/* Makes the context ready and the interrupt controller and the element as well; `collected` is room for
+ * CNNVP_COLLECTED_WORDS. Returns -1 if there is no valid image. */
+int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine, struct cnnvp_word *collected);
 
 /* Runs a program of words (words.c); see cnnvp_guest_run. */
 int cnnvp_words_run(struct cnnvp_guest *guest);

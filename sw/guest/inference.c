@@ -20,14 +20,10 @@ void cnnvp_guest_interrupt(struct cnnvp_guest *guest)
     cnnvp_plic_complete(guest->machine, guest->plic, line);
 }
 
-int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine)
+int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine, struct cnnvp_word *collected)
 {
     const struct cnnvp_binary *binary = cnnvp_memory(machine, CNNVP_BINARY_ADDRESS);
-    /* All but the last member, which is large and written before it is read. */
-    uint32_t *words = (uint32_t *)(void *)guest;
-    for (size_t i = 0; i < offsetof(struct cnnvp_guest, collected) / sizeof(uint32_t); ++i)
-        words[i] = 0;
-    guest->machine = machine;
+    *guest = (struct cnnvp_guest){.machine = machine, .collected = collected};
     if (binary == NULL)
         return -1;
     uint32_t element;

@@ -152,7 +152,7 @@ static void run_case(const struct chain *chain, uint32_t block, enum cnnvp_block
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
     struct fake_element element = {.memory = platform->memory};
     const struct cnnvp_machine machine = fake_element_machine(&element);
-    assert_int_equal(cnnvp_guest_init(&guest, &machine), 0);
+    assert_int_equal(cnnvp_guest_init(&guest, &machine, NULL), 0);
     assert_int_equal(cnnvp_guest_run(&guest), 0);
 
     memset(&view, 0, sizeof view);

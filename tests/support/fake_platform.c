@@ -107,6 +107,14 @@ void fake_platform_free(cnnvp_platform *platform)
     free(platform);
 }
 
+cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uint64_t size)
+{
+    (void)platform;
+    (void)address;
+    (void)size;
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc, char *const *args,
                                      struct cnnvp_error *error)
 {

@@ -335,6 +335,43 @@ static void host_core_gives_the_same_results(void **state)
     }
 }
 
+/* What the core runs from changes when the accelerator works, not what it does; the core's own traffic is apart. */
+static void core_memories_give_the_same_results(void **state)
+{
+    static const char *const memories[] = {"-s cpu.memory=ideal", "-s cpu.memory=tcm",
+                                           "-s cpu.memory=cache -s cpu.icache_size=1KiB -s cpu.dcache_size=1KiB"};
+    static const char *const quanta[] = {"-s cpu.quantum=1", "-s cpu.quantum=7", "-s cpu.quantum=1000000"};
+    (void)state;
+    for (int n = 0; n < NETWORKS; ++n) {
+        struct cli_run ideal = cli_run_ok(networks[n], memories[0]);
+        for (size_t m = 1; m < sizeof memories / sizeof memories[0]; ++m) {
+            struct cli_run run = cli_run_ok(networks[n], memories[m]);
+            cli_assert_same_file(&ideal.output, &run.output, "output");
+            assert_same_work(ideal.stats, run.stats);
+            cli_free(&run);
+        }
+        cli_free(&ideal);
+        struct cli_run caches = cli_run_ok(networks[n], memories[2]);
+        const long long core = cli_number(caches.stats, "units.dram.requesters.cpu.read_bytes");
+        const long long line = 64;
+        assert_int_equal(core, line * cli_number(caches.stats, "units.cpu.fills"));
+        assert_int_equal(cli_number(caches.stats, "units.dram.requesters.cpu.write_bytes"),
+                         line * cli_number(caches.stats, "units.cpu.write_backs"));
+        check_accounting(caches.stats);
+        assert_int_equal(cli_number(caches.stats, "units.dram.read_bytes"),
+                         core + cli_number(caches.stats, "memory.read_bytes"));
+        assert_true(cli_number(caches.stats, "units.cpu.memory_stall_cycles") > 0);
+        for (size_t q = 0; q < sizeof quanta / sizeof quanta[0]; ++q) {
+            char more[256];
+            snprintf(more, sizeof more, "%s %s", memories[2], quanta[q]);
+            struct cli_run cut = cli_run_ok(networks[n], more);
+            cli_assert_same_stats(caches.stats, cut.stats, "platform");
+            cli_free(&cut);
+        }
+        cli_free(&caches);
+    }
+}
+
 /* What each command takes is what its unit has said, whatever the clock and the buffers' ports. */
 static void costs_are_those_asked_for(void **state)
 {
@@ -532,6 +569,7 @@ int main(void)
         cmocka_unit_test(cycle_detail_agrees_elsewhere),
         cmocka_unit_test(timing_only_gives_the_same_statistics),
         cmocka_unit_test(host_core_gives_the_same_results),
+        cmocka_unit_test(core_memories_give_the_same_results),
         cmocka_unit_test(costs_are_those_asked_for),
         cmocka_unit_test(tuning_is_never_slower),
         cmocka_unit_test(short_bursts_cost_little),

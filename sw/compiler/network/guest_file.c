@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guest_file.h"
 
+#include "binary/network_binary.h"
 #include "compiler.h"
 
 #include <stdio.h>
@@ -36,4 +37,14 @@ cnnvp_result cnnvp_guest_file(const char *chosen, char *path, size_t room, struc
             return CNNVP_DONE;
     return cnnvp_compiler_error(error, "the guest program cnnvp_guest.elf was not found in ../share/cnnvp beside the "
                                        "program; name it in the environment variable CNNVP_GUEST");
+}
+
+cnnvp_result cnnvp_guest_load(const char *chosen, cnnvp_platform *platform, uint64_t table_bytes,
+                              struct cnnvp_error *error)
+{
+    char file[4096];
+    cnnvp_result result = cnnvp_guest_file(chosen, file, sizeof file, error);
+    if (result == CNNVP_DONE && cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, table_bytes) != CNNVP_DONE)
+        result = cnnvp_compiler_error(error, "tables of %llu bytes are too large", (unsigned long long)table_bytes);
+    return result == CNNVP_DONE ? cnnvp_platform_load_elf(platform, file, 0, NULL, error) : result;
 }

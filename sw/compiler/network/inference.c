@@ -362,12 +362,8 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
 static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    if (!network->cpu_host) {
-        char guest[4096];
-        result = cnnvp_guest_file(network->guest, guest, sizeof guest, error);
-        if (result == CNNVP_DONE)
-            result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
-    }
+    if (!network->cpu_host)
+        result = cnnvp_guest_load(network->guest, platform, network->build.table_bytes, error);
     if (result == CNNVP_DONE)
         result = put_binary(network, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)

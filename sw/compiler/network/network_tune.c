@@ -44,6 +44,7 @@ struct trials {
     struct cnnvp_binary header;
     struct cnnvp_binary_layer *layers; /* one a trial */
     struct cnnvp_binary_blobs blobs;
+    uint64_t table_bytes; /* header and tables */
 };
 
 static int is_planned(const struct cnnvp_build *build, size_t layer)
@@ -121,6 +122,7 @@ static int place_tables(struct trials *trials, const struct cnnvp_target *target
     at += cnnvp_binary_align(trials->count * sizeof *trials->layers);
     header->blobs = (uint32_t)at;
     at += cnnvp_binary_align(trials->blobs.count * sizeof *trials->blobs.all);
+    trials->table_bytes = at - CNNVP_BINARY_ADDRESS;
     return at <= target->memory_base + target->memory_size;
 }
 
@@ -143,6 +145,16 @@ static void no_console(void *context, const void *data, size_t size)
     (void)size;
 }
 
+/* The trials' tables are larger than those of the network, and read as fast. */
+static cnnvp_result hold_tables(cnnvp_config *config, struct cnnvp_error *error)
+{
+    uint64_t value;
+    const char *text;
+    if (cnnvp_config_get(config, "cpu.memory", &value, &text) != CNNVP_DONE || strcmp(text, "tcm") != 0)
+        return CNNVP_DONE;
+    return cnnvp_config_set(config, "cpu.tcm_size=256MiB", error);
+}
+
 /* Cycle-stepped models take the same cycles, and longer. */
 static cnnvp_result trial_config(const cnnvp_config *config, cnnvp_config **made, struct cnnvp_error *error)
 {
@@ -151,9 +163,10 @@ static cnnvp_result trial_config(const cnnvp_config *config, cnnvp_config **made
     *made = cnnvp_config_copy(config);
     if (*made == NULL)
         return cnnvp_compiler_no_memory(error);
-    if (cnnvp_config_get(*made, "pe_array.detail", &value, &text) != CNNVP_DONE || strcmp(text, "cycle") != 0)
-        return CNNVP_DONE;
-    const cnnvp_result result = cnnvp_config_set(*made, "pe_array.detail=fast", error);
+    cnnvp_result result = hold_tables(*made, error);
+    if (result == CNNVP_DONE && cnnvp_config_get(*made, "pe_array.detail", &value, &text) == CNNVP_DONE &&
+        strcmp(text, "cycle") == 0)
+        result = cnnvp_config_set(*made, "pe_array.detail=fast", error);
     return result == CNNVP_DONE ? cnnvp_config_resolve(*made, error) : result;
 }
 
@@ -196,14 +209,11 @@ static cnnvp_result run_platform(cnnvp_platform *platform, struct part part, uin
 static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config,
                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
-    char guest[4096];
     uint64_t ps;
     cnnvp_platform *platform = NULL;
-    cnnvp_result result = cnnvp_guest_file(trials->guest, guest, sizeof guest, error);
+    cnnvp_result result = open_platform(config, &platform, error);
     if (result == CNNVP_DONE)
-        result = open_platform(config, &platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
+        result = cnnvp_guest_load(trials->guest, platform, trials->table_bytes, error);
     if (result == CNNVP_DONE && write_tables(trials, platform) != CNNVP_DONE)
         result = cnnvp_compiler_error(error, "the platform has no memory for the trials of tiles");
     if (result == CNNVP_DONE)

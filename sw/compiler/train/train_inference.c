@@ -179,12 +179,8 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
     const struct cnnvp_train_reader reader = {reads.context, read_floats, network->images, train->net.channels,
                                               (uint64_t)train->net.height * train->net.width};
     cnnvp_result result = CNNVP_DONE;
-    if (!network->cpu_host) {
-        char guest[4096];
-        result = cnnvp_guest_file(network->guest, guest, sizeof guest, error);
-        if (result == CNNVP_DONE)
-            result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
-    }
+    if (!network->cpu_host)
+        result = cnnvp_guest_load(network->guest, platform, cnnvp_train_table_bytes(&train->build), error);
     if (result == CNNVP_DONE)
         result = cnnvp_train_build_load(&train->build, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)

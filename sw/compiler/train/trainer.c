@@ -492,12 +492,8 @@ cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform
     const struct cnnvp_train_binary *header = &trainer->build.header;
     const struct cnnvp_train_source source = source_of(trainer);
     cnnvp_result result = CNNVP_DONE;
-    if (!trainer->options.cpu_host) {
-        char guest[4096];
-        result = cnnvp_guest_file(trainer->options.guest, guest, sizeof guest, error);
-        if (result == CNNVP_DONE)
-            result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
-    }
+    if (!trainer->options.cpu_host)
+        result = cnnvp_guest_load(trainer->options.guest, platform, cnnvp_train_table_bytes(&trainer->build), error);
     if (result == CNNVP_DONE)
         result = cnnvp_train_build_load(&trainer->build, platform, error);
     if (result == CNNVP_DONE)

@@ -28,6 +28,7 @@ struct host_cpu {
     const struct cnnvp_host_ops *ops;
     struct cnnvp_machine machine;
     struct cnnvp_guest guest;
+    struct cnnvp_word collected[CNNVP_COLLECTED_WORDS];
     struct cnnvp_dmi memory;
     cnnvp_time access_time;
     int level;   /* of the external interrupt line */
@@ -111,7 +112,7 @@ static void process(void *instance)
 {
     struct host_cpu *self = instance;
     self->memory.data = NULL;
-    if (cnnvp_guest_init(&self->guest, &self->machine) != 0) {
+    if (cnnvp_guest_init(&self->guest, &self->machine, self->collected) != 0) {
         if (!self->stopped)
             self->ops->finish(self->host, 2,
                               "no network binary in memory, or memory that gives no direct access (which "
@@ -132,6 +133,14 @@ static void signal_changed(void *instance, uint32_t port, uint32_t line, int lev
     self->level = level;
     if (level)
         self->ops->wake(self->host);
+}
+
+/* Nothing is ever requested. */
+static void complete(void *instance, uint32_t port, struct cnnvp_request *request)
+{
+    (void)instance;
+    (void)port;
+    (void)request;
 }
 
 static int init(void *instance, const struct cnnvp_init *init)
@@ -165,6 +174,7 @@ static const struct cnnvp_stat stats[] = {
 static const struct cnnvp_port ports[] = {
     {"bus", CNNVP_PORT_INITIATOR, CNNVP_PORT_PLAIN, 0, 0, "memory and devices"},
     {"irq", CNNVP_PORT_IRQ_IN, CNNVP_PORT_OPTIONAL, 0, 3, "lines 0 software, 1 timer, 2 external"},
+    {"mem", CNNVP_PORT_MEM_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "so that a platform file fits both cores; not used"},
 };
 
 /* Deep enough for the guest software and what device accesses lead to. */
@@ -187,6 +197,7 @@ const struct cnnvp_unit cnnvp_unit_host_cpu = {
     .process_stack = PROCESS_STACK,
     .init = init,
     .reset = reset,
+    .complete = complete,
     .signal = signal_changed,
     .process = process,
 };

@@ -15,7 +15,9 @@ enum guest_exit { EXIT_NO_IMAGE = 2, EXIT_TRAP = 3 };
 extern volatile uint32_t tohost[2];
 /* Room for struct cnnvp_guest, see link.ld. */
 extern uint32_t guest_context[];
-_Static_assert(sizeof(struct cnnvp_guest) <= 288u * 1024u, "larger than its section in link.ld");
+_Static_assert(sizeof(struct cnnvp_guest) <= 8u * 1024u, "larger than its section in link.ld");
+extern struct cnnvp_word guest_collected[];
+_Static_assert(sizeof(struct cnnvp_word) * CNNVP_COLLECTED_WORDS <= 256u * 1024u, "larger than its room in link.ld");
 
 int cnnvp_guest_main(void);
 void cnnvp_guest_trap(uint32_t cause, struct cnnvp_guest *guest, uint32_t epc, uint32_t tval);
@@ -84,7 +86,7 @@ int cnnvp_guest_main(void)
     const struct cnnvp_machine machine = {UART_ADDRESS};
     struct cnnvp_guest *guest = (struct cnnvp_guest *)(void *)guest_context;
     __asm__ volatile("csrw mscratch, %0" : : "r"(guest));
-    if (cnnvp_guest_init(guest, &machine) != 0) {
+    if (cnnvp_guest_init(guest, &machine, guest_collected) != 0) {
         print(&machine, "guest: no network binary at 0x", CNNVP_BINARY_ADDRESS);
         cnnvp_console(&machine, '\n');
         return EXIT_NO_IMAGE;

@@ -18,11 +18,14 @@
 #include "cnnvp_program.h"
 #include "rv32_machine.h"
 
-enum { REPORTS = 1024, STATS = 16, PORT_CONTROL = 0, PORT_IRQ = 2 };
+#define UNIT_DEF "cpu/cpu.def"
+#include "unit/unit_enums.inc"
+
+enum { REPORTS = 1024, TCM = 0, CACHE = 1, IDEAL = 2, LATENCY_PS = 41234, REQUESTS = 2 };
 
 struct cnnvp_host {
     void *self;
-    uint64_t params[8];
+    uint64_t params[PARAM_COUNT];
     cnnvp_time now;
     cnnvp_time timer_at;
     cnnvp_time noise_at;     /* something unrelated that keeps the kernel busy */
@@ -30,7 +33,7 @@ struct cnnvp_host {
     cnnvp_time stop_at;
     int woken;
     uint8_t *ram;
-    uint64_t counts[STATS];
+    uint64_t counts[STAT_COUNT];
     uint64_t reports[REPORTS]; /* time << 32 | value, roughly */
     unsigned report_count;
     char console[256];
@@ -39,7 +42,12 @@ struct cnnvp_host {
     const char *reason;
     int finished;
     unsigned errors;
-    cnnvp_time slow; /* what a read of the slow register takes, ps */
+    cnnvp_time slow;                          /* what a read of the slow register takes, ps */
+    struct cnnvp_request *requests[REQUESTS]; /* to the off-chip memory, under way */
+    cnnvp_time request_at[REQUESTS];
+    uint64_t request_bytes[2]; /* by op */
+    int open;                  /* nothing leads to the off-chip memory */
+    unsigned warnings;
 };
 
 static uint64_t host_param(struct cnnvp_host *h, uint32_t index)
@@ -54,7 +62,11 @@ static cnnvp_time host_now(struct cnnvp_host *h)
 
 static cnnvp_time earliest(const struct cnnvp_host *h)
 {
-    return h->timer_at < h->noise_at ? h->timer_at : h->noise_at;
+    cnnvp_time first = h->timer_at < h->noise_at ? h->timer_at : h->noise_at;
+    for (unsigned i = 0; i < REQUESTS; ++i)
+        if (h->requests[i] != NULL && h->request_at[i] < first)
+            first = h->request_at[i];
+    return first;
 }
 
 static cnnvp_time host_next(struct cnnvp_host *h)
@@ -67,7 +79,14 @@ static void step(struct cnnvp_host *h)
     h->now = earliest(h);
     if (h->timer_at == h->now) {
         h->timer_at = CNNVP_TIME_NEVER;
-        cnnvp_unit_cpu.signal(h->self, PORT_IRQ, 1, 1);
+        cnnvp_unit_cpu.signal(h->self, PORT_irq, 1, 1);
+    }
+    for (unsigned i = 0; i < REQUESTS; ++i) {
+        struct cnnvp_request *request = h->requests[i];
+        if (request == NULL || h->request_at[i] != h->now)
+            continue;
+        h->requests[i] = NULL;
+        cnnvp_unit_cpu.complete(h->self, PORT_mem, request);
     }
     if (h->noise_at == h->now)
         h->noise_at += h->noise_period;
@@ -127,7 +146,7 @@ static int host_access(struct cnnvp_host *h, uint32_t port, struct cnnvp_access 
         memcpy(&value, a->data, 4);
     switch (a->address & 15u) {
     case 0:
-        cnnvp_unit_cpu.signal(h->self, PORT_IRQ, 1, 0);
+        cnnvp_unit_cpu.signal(h->self, PORT_irq, 1, 0);
         h->timer_at = value == 0 ? CNNVP_TIME_NEVER : h->now + value;
         break;
     case 4:
@@ -143,6 +162,33 @@ static int host_access(struct cnnvp_host *h, uint32_t port, struct cnnvp_access 
     if (a->op == CNNVP_READ)
         memcpy(a->data, &value, 4);
     return CNNVP_OK;
+}
+
+/* Longer for a write, and where another one is under way. */
+static int host_request(struct cnnvp_host *h, uint32_t port, struct cnnvp_request *request)
+{
+    unsigned i = h->requests[0] == NULL ? 0 : 1;
+    assert_int_equal(port, PORT_mem);
+    assert_null(h->requests[i]);
+    assert_null(request->data);
+    assert_true(request->address - MACHINE_RAM < MACHINE_RAM_SIZE);
+    h->requests[i] = request;
+    h->request_at[i] = h->now + LATENCY_PS * (1u + request->op + i);
+    h->request_bytes[request->op] += request->size;
+    request->status = CNNVP_OK;
+    return CNNVP_OK;
+}
+
+static int host_connected(struct cnnvp_host *h, uint32_t port)
+{
+    return port != PORT_mem || !h->open;
+}
+
+static int host_config_error(struct cnnvp_host *h, uint32_t index, const char *format, ...)
+{
+    (void)format;
+    h->errors += index;
+    return CNNVP_E_INVAL;
 }
 
 static int host_dmi(struct cnnvp_host *h, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi)
@@ -164,6 +210,7 @@ static void host_log(struct cnnvp_host *h, enum cnnvp_log_level level, const cha
 {
     (void)format;
     h->errors += level == CNNVP_LOG_ERROR;
+    h->warnings += level == CNNVP_LOG_WARNING;
 }
 
 static void host_finish(struct cnnvp_host *h, int code, const char *reason)
@@ -187,6 +234,9 @@ static const struct cnnvp_host_ops ops = {
     .now = host_now,
     .next_activity = host_next,
     .access = host_access,
+    .request = host_request,
+    .connected = host_connected,
+    .config_error = host_config_error,
     .dmi = host_dmi,
     .wait = host_wait,
     .wait_wake = host_wait_wake,
@@ -198,20 +248,50 @@ static const struct cnnvp_host_ops ops = {
     .finish = host_finish,
     .console_write = host_console};
 
-static struct cnnvp_host *start(uint64_t mhz, uint64_t quantum)
+static struct cnnvp_host *make(uint64_t mhz, uint64_t quantum, uint64_t memory)
 {
     struct cnnvp_host *h = calloc(1, sizeof *h);
     assert_non_null(h);
     h->self = calloc(1, cnnvp_unit_cpu.instance_size);
     h->ram = calloc(1, MACHINE_RAM_SIZE);
-    h->params[0] = mhz;
-    h->params[1] = quantum;
-    h->params[2] = 10;
+    h->params[PARAM_clock_mhz] = mhz;
+    h->params[PARAM_quantum] = quantum;
+    h->params[PARAM_timebase_mhz] = 10;
+    h->params[PARAM_memory] = memory;
+    h->params[PARAM_tcm_size] = 4096;
+    h->params[PARAM_icache_size] = h->params[PARAM_dcache_size] = 256;
+    h->params[PARAM_icache_ways] = 2;
+    h->params[PARAM_dcache_ways] = 1;
+    h->params[PARAM_cache_line] = 32;
+    h->params[PARAM_load_cycles] = 2;
+    h->params[PARAM_store_cycles] = 3;
+    h->params[PARAM_multiply_cycles] = 4;
+    h->params[PARAM_divide_cycles] = 35;
+    h->params[PARAM_jump_cycles] = 3;
     h->timer_at = h->noise_at = h->stop_at = CNNVP_TIME_NEVER;
+    return h;
+}
+
+static int init(struct cnnvp_host *h)
+{
     const struct cnnvp_init init = {sizeof init, 0, "cpu", h, &ops};
-    assert_int_equal(cnnvp_unit_cpu.init(h->self, &init), CNNVP_OK);
+    return cnnvp_unit_cpu.init(h->self, &init);
+}
+
+static struct cnnvp_host *begin(struct cnnvp_host *h)
+{
+    assert_int_equal(init(h), CNNVP_OK);
     cnnvp_unit_cpu.reset(h->self);
     return h;
+}
+
+/* A core whose instructions take a cycle each. */
+static struct cnnvp_host *start(uint64_t mhz, uint64_t quantum)
+{
+    struct cnnvp_host *h = make(mhz, quantum, IDEAL);
+    for (unsigned i = PARAM_load_cycles; i <= PARAM_jump_cycles; ++i)
+        h->params[i] = 1;
+    return begin(h);
 }
 
 static void finish(struct cnnvp_host *h)
@@ -222,22 +302,30 @@ static void finish(struct cnnvp_host *h)
     free(h);
 }
 
+static int offer(struct cnnvp_host *h, struct cnnvp_cpu_program *program)
+{
+    struct cnnvp_access command = {.op = CNNVP_COMMAND, .data = program, .size = sizeof *program};
+    return cnnvp_unit_cpu.access(h->self, PORT_control, &command);
+}
+
 static void run(struct cnnvp_host *h, uint32_t entry, uint32_t tohost)
 {
     static char name[] = "prog", first[] = "first", second[] = "second";
     char *const argv[] = {name, first, second};
-    struct cnnvp_cpu_program program = {.entry = entry, .tohost = tohost, .argc = 3, .argv = argv};
-    struct cnnvp_access command = {.op = CNNVP_COMMAND, .data = &program, .size = sizeof program};
-    assert_int_equal(cnnvp_unit_cpu.access(h->self, PORT_CONTROL, &command), CNNVP_OK);
+    /* code, but not all of the data, which begin at 0x1000 */
+    static const struct cnnvp_program_range held = {MACHINE_RAM, 0x400};
+    struct cnnvp_cpu_program program = {
+        .entry = entry, .tohost = tohost, .argc = 3, .argv = argv, .held = &held, .held_count = 1};
+    assert_int_equal(offer(h, &program), CNNVP_OK);
     cnnvp_unit_cpu.process(h->self);
     cnnvp_unit_cpu.flush(h->self);
 }
 
-static struct cnnvp_host *run_elf(const char *path, uint64_t mhz, uint64_t quantum, cnnvp_time noise)
+static struct cnnvp_host *run_elf(const char *path, uint64_t mhz, uint64_t quantum, cnnvp_time noise, uint64_t memory)
 {
     struct machine loader;
     uint32_t entry, tohost;
-    struct cnnvp_host *h = start(mhz, quantum);
+    struct cnnvp_host *h = begin(make(mhz, quantum, memory));
     assert_int_equal(machine_init(&loader), 0);
     assert_int_equal(machine_load_elf(&loader, path, &entry, &tohost), 0);
     memcpy(h->ram, loader.ram, MACHINE_RAM_SIZE);
@@ -257,14 +345,15 @@ static void test_quantum(void **state)
     const char *elf = *state;
     if (elf == NULL)
         skip();
-    for (unsigned c = 0; c < 3; ++c) {
-        struct cnnvp_host *expected = run_elf(elf, clocks[c], 10000, 0);
+    for (unsigned c = 0; c < 9; ++c) {
+        const uint64_t mhz = clocks[c % 3];
+        struct cnnvp_host *expected = run_elf(elf, mhz, 10000, 0, c / 3);
         assert_int_equal(expected->finished, 1);
         assert_int_equal(expected->code, 7);
         assert_int_equal(expected->report_count, 60 * 6);
         assert_string_equal(expected->console, "first second");
         for (unsigned q = 0; q < 10; ++q) {
-            struct cnnvp_host *h = run_elf(elf, clocks[c], quanta[q / 2], q % 2 ? 1370 : 0);
+            struct cnnvp_host *h = run_elf(elf, mhz, quanta[q / 2], q % 2 ? 1370 : 0, c / 3);
             assert_int_equal(h->now, expected->now);
             assert_int_equal(h->report_count, expected->report_count);
             assert_memory_equal(h->reports, expected->reports, sizeof h->reports);
@@ -272,7 +361,8 @@ static void test_quantum(void **state)
             finish(h);
         }
         /* cycles and time say the same: the last instruction is the exit, at `now` */
-        assert_true(expected->counts[1] - 1u == cnnvp_edge_at_or_after(clocks[c], expected->now));
+        assert_true(expected->counts[STAT_cycles] - 1u == cnnvp_edge_at_or_after(mhz, expected->now));
+        assert_true((expected->counts[STAT_memory_stall_cycles] != 0) == (c / 3 != IDEAL));
         finish(expected);
     }
 }
@@ -283,7 +373,7 @@ static void test_hello(void **state)
     const char *elf = *state;
     if (elf == NULL)
         skip();
-    struct cnnvp_host *h = run_elf(elf, 1000, 10000, 0);
+    struct cnnvp_host *h = run_elf(elf, 1000, 10000, 0, CACHE);
     assert_int_equal(h->finished, 1);
     assert_string_equal(h->console, "hello 3 first\n");
     assert_int_equal(h->code, 5);
@@ -309,7 +399,7 @@ static void test_tohost(void **state)
         assert_int_equal(h->finished, 1);
         assert_int_equal(h->code, words[i][1]);
         assert_int_equal(h->now, 2000);
-        assert_int_equal(h->counts[0], 3);
+        assert_int_equal(h->counts[STAT_instructions], 3);
         finish(h);
     }
 }
@@ -346,14 +436,172 @@ static void test_stop_and_restart(void **state)
     h->stop_at = 1000000;
     run(h, MACHINE_RAM, 0);
     assert_int_equal(h->now, 1000000);
-    assert_int_equal(h->counts[0], 1000);
+    assert_int_equal(h->counts[STAT_instructions], 1000);
     h->stop_at = 3000000;
     cnnvp_unit_cpu.reset(h->self);
     cnnvp_unit_cpu.process(h->self);
     cnnvp_unit_cpu.flush(h->self);
-    assert_int_equal(h->counts[0], 3000);
+    assert_int_equal(h->counts[STAT_instructions], 3000);
     assert_int_equal(h->finished, 0);
     finish(h);
+}
+
+/* a0 = 0x80001000 */
+#define LUI_A0 UINT32_C(0x80001537)
+#define LW_A1 UINT32_C(0x00052583)     /* lw a1, 0(a0) */
+#define LW_A1_64 UINT32_C(0x04052583)  /* lw a1, 64(a0) */
+#define LW_A1_256 UINT32_C(0x10052583) /* lw a1, 256(a0) */
+#define SW_A1 UINT32_C(0x00b52023)     /* sw a1, 0(a0) */
+#define SW_A1_4 UINT32_C(0x00b52223)   /* sw a1, 4(a0) */
+#define MUL UINT32_C(0x02b585b3)       /* mul a1, a1, a1 */
+#define DIV UINT32_C(0x02b5d5b3)       /* divu a1, a1, a1 */
+#define JUMP UINT32_C(0x0040006f)      /* j to the next instruction */
+#define BEQ_TAKEN UINT32_C(0x00000263) /* beq x0, x0 to the next instruction */
+#define BNE UINT32_C(0x00001263)       /* bne x0, x0: not taken */
+#define EXIT UINT32_C(0x00b52023)      /* sw a1, 0(a0) with a1 = 1 */
+
+struct program {
+    struct cnnvp_host *host;
+    uint32_t end;
+};
+
+static void add(struct program *program, uint32_t word)
+{
+    put(program->host, program->end, word);
+    program->end += 4;
+}
+
+/* Cycles of a program that ends with a store of 1 to tohost, before that store. */
+static uint64_t cycles_of(struct program *program)
+{
+    add(program, LUI_A0 + 0x1000);      /* lui a0, 0x80002: tohost */
+    add(program, UINT32_C(0x00100593)); /* addi a1, x0, 1 */
+    add(program, EXIT);
+    run(program->host, MACHINE_RAM, MACHINE_RAM + 0x2000);
+    assert_int_equal(program->host->finished, 1);
+    assert_int_equal(program->host->code, 0);
+    const cnnvp_time now = program->host->now;
+    assert_true(cnnvp_edge_time(1000, now / 1000) == now);
+    return now / 1000 - 2; /* without the two instructions of the end */
+}
+
+static void test_classes(void **state)
+{
+    static const struct {
+        uint32_t word;
+        uint64_t cycles;
+    } cases[] = {{LW_A1, 2}, {SW_A1, 3}, {MUL, 4}, {DIV, 35}, {JUMP, 3}, {BEQ_TAKEN, 3}, {BNE, 1}, {0x00000013, 1}};
+    (void)state;
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct program program = {.host = begin(make(1000, 100, IDEAL))};
+        add(&program, LUI_A0);
+        for (unsigned n = 0; n < 3; ++n)
+            add(&program, cases[i].word);
+        assert_int_equal(cycles_of(&program), 1 + 3 * cases[i].cycles);
+        finish(program.host);
+    }
+}
+
+/* Past the TCM a load waits for memory; a store waits for the one before it only. */
+static void test_past_tcm(void **state)
+{
+    const uint64_t read = 42, write = 83; /* cycles of LATENCY_PS and of twice that, rounded up */
+    struct program program = {.host = begin(make(1000, 100, TCM))};
+    (void)state;
+    add(&program, LUI_A0);
+    add(&program, LW_A1);
+    add(&program, SW_A1);
+    add(&program, SW_A1_4);
+    /* load: 2 and its wait; store: 3; the second begins 3 cycles after it and waits for it, and so does tohost's */
+    const uint64_t cycles = cycles_of(&program);
+    const uint64_t *counts = program.host->counts;
+    assert_int_equal(cycles, 1 + 2 + read + 3 + 3 + (write - 3) + (write - 3 - 2));
+    assert_int_equal(counts[STAT_memory_reads], 1);
+    assert_int_equal(counts[STAT_memory_writes], 3); /* with tohost's */
+    assert_int_equal(program.host->request_bytes[CNNVP_READ], 4);
+    assert_int_equal(program.host->request_bytes[CNNVP_WRITE], 12);
+    assert_int_equal(counts[STAT_tcm_bytes], 0x400);
+    assert_int_equal(counts[STAT_sram_bytes], 0);
+    finish(program.host);
+}
+
+/* 4 lines of 32 bytes in the data cache of one way: addresses 256 bytes apart share one. */
+static void test_caches(void **state)
+{
+    struct program program = {.host = begin(make(1000, 100, CACHE))};
+    (void)state;
+    add(&program, LUI_A0);
+    add(&program, LW_A1);     /* miss */
+    add(&program, SW_A1_4);   /* hit, dirty */
+    add(&program, LW_A1_64);  /* miss */
+    add(&program, LW_A1_256); /* miss, writes back the first */
+    add(&program, LW_A1);     /* miss */
+    add(&program, LW_A1_64);  /* hit */
+    (void)cycles_of(&program);
+    const uint64_t *counts = program.host->counts;
+    assert_int_equal(counts[STAT_dcache_misses], 5); /* with tohost's, which is in the first line's set */
+    assert_int_equal(counts[STAT_dcache_hits], 2);
+    assert_int_equal(counts[STAT_write_backs], 1);
+    assert_int_equal(counts[STAT_icache_misses], 2); /* 10 instructions of 4 bytes */
+    assert_int_equal(counts[STAT_fills], 7);
+    assert_int_equal(program.host->request_bytes[CNNVP_READ], 7 * 32);
+    assert_int_equal(program.host->request_bytes[CNNVP_WRITE], 32);
+    assert_int_equal(counts[STAT_sram_bytes], 7 * 4 + 8 * 32);
+    finish(program.host);
+}
+
+/* What does not fit is refused, with the size that would do; what is left of the TCM is the stack's. */
+static void test_held(void **state)
+{
+    struct cnnvp_host *h = begin(make(1000, 100, TCM));
+    const struct cnnvp_program_range ranges[] = {
+        {MACHINE_RAM, 0x101}, {MACHINE_RAM + 0x8010, 0x300}, {MACHINE_RAM + 0x200, 0x600}};
+    char why[256];
+    struct cnnvp_cpu_program program = {
+        .entry = MACHINE_RAM, .held = ranges, .held_count = 3, .why = why, .why_size = sizeof why};
+    (void)state;
+    put(h, 0, 0x0000006f); /* j . */
+    assert_int_equal(offer(h, &program), CNNVP_OK);
+    cnnvp_unit_cpu.process(h->self);
+    cnnvp_unit_cpu.flush(h->self);
+    assert_int_equal(h->counts[STAT_tcm_bytes], 0x200 + 0x600 + 0x400);
+    program.stack = MACHINE_RAM + 0x10010;
+    assert_int_equal(offer(h, &program), CNNVP_OK);
+    h->counts[STAT_tcm_bytes] = 0;
+    cnnvp_unit_cpu.process(h->self);
+    cnnvp_unit_cpu.flush(h->self);
+    assert_int_equal(h->counts[STAT_tcm_bytes], 4096);
+    const struct cnnvp_program_range large = {MACHINE_RAM, 0x2001};
+    program.held = &large;
+    program.held_count = 1;
+    assert_int_equal(offer(h, &program), CNNVP_E_NOMEM);
+    assert_non_null(strstr(why, "cpu.tcm_size=9KiB"));
+    finish(h);
+}
+
+static void test_open_memory_port(void **state)
+{
+    struct program program = {.host = make(1000, 100, TCM)};
+    (void)state;
+    program.host->open = 1;
+    begin(program.host);
+    add(&program, LUI_A0);
+    add(&program, LW_A1);
+    assert_int_equal(cycles_of(&program), 3);
+    assert_int_equal(program.host->warnings, 1);
+    finish(program.host);
+}
+
+static void test_impossible_cache(void **state)
+{
+    struct cnnvp_host *h = make(1000, 100, CACHE);
+    (void)state;
+    h->params[PARAM_dcache_size] = 384;
+    assert_int_equal(init(h), CNNVP_E_INVAL);
+    assert_int_equal(h->errors, PARAM_dcache_size);
+    free(h->self);
+    free(h->ram);
+    free(h);
 }
 
 static void test_bad_commands(void **state)
@@ -362,10 +610,10 @@ static void test_bad_commands(void **state)
     struct cnnvp_access access = {.op = CNNVP_READ};
     uint32_t word = 0;
     (void)state;
-    assert_int_equal(cnnvp_unit_cpu.access(h->self, PORT_CONTROL, &access), CNNVP_E_ACCESS);
+    assert_int_equal(cnnvp_unit_cpu.access(h->self, PORT_control, &access), CNNVP_E_ACCESS);
     access = (struct cnnvp_access){.op = CNNVP_COMMAND, .data = &word, .size = sizeof word};
-    assert_int_equal(cnnvp_unit_cpu.access(h->self, PORT_CONTROL, &access), CNNVP_E_INVAL);
-    cnnvp_unit_cpu.signal(h->self, PORT_IRQ, 99, 1);
+    assert_int_equal(cnnvp_unit_cpu.access(h->self, PORT_control, &access), CNNVP_E_INVAL);
+    cnnvp_unit_cpu.signal(h->self, PORT_irq, 99, 1);
     finish(h);
 }
 
@@ -378,6 +626,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_tohost),
         cmocka_unit_test(test_dead_ends),
         cmocka_unit_test(test_stop_and_restart),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_past_tcm),
+        cmocka_unit_test(test_caches),
+        cmocka_unit_test(test_held),
+        cmocka_unit_test(test_open_memory_port),
+        cmocka_unit_test(test_impossible_cache),
         cmocka_unit_test(test_bad_commands),
         cmocka_unit_test_prestate(test_hello, hello),
     };

@@ -353,19 +353,21 @@ static int fetch_rom(void *context, uint32_t address, uint16_t *half)
 static void test_fetch_callback(void **state)
 {
     uint32_t rom[] = {addi(A0, ZERO, 3), 0x0505u | 0x0505u << 16 /* c.addi a0, 1, twice */, jump(4), addi(A0, A0, 7)};
-    struct cnnvp_rv32_config config = {.bus = {.context = rom, .fetch = fetch_rom}, .cycles_per_instruction = 3};
+    struct cnnvp_rv32_config config = {.bus = {.context = rom, .fetch = fetch_rom}, .cycles = {.jump = 3}};
     struct cnnvp_rv32 *core = malloc(cnnvp_rv32_size());
     uint64_t executed;
     uint32_t value;
     (void)state;
     assert_int_equal(cnnvp_rv32_init(core, &config), 0);
     cnnvp_rv32_reset(core, 0x2000);
-    assert_int_equal(cnnvp_rv32_run(core, 5, &executed), CNNVP_RV32_BUDGET);
+    assert_int_equal(cnnvp_rv32_run(core, 4, &executed), CNNVP_RV32_BUDGET);
+    assert_int_equal(executed, 6); /* the jump begins within the limit and ends after it */
+    assert_int_equal(cnnvp_rv32_run(core, 1, &executed), CNNVP_RV32_BUDGET);
     assert_int_equal(cnnvp_rv32_reg(core, A0), 12);
     assert_int_equal(cnnvp_rv32_run(core, 100, &executed), CNNVP_RV32_DOUBLE_FAULT);
     assert_int_equal(cnnvp_rv32_csr(core, MEPC, &value), 0);
     assert_int_equal(cnnvp_rv32_csr(core, MCYCLE, &value), 0);
-    assert_int_equal(value, 3 * 7);
+    assert_int_equal(value, 3 + 3 + 1 + 2);
     /* no load and no store callback: data accesses outside RAM fault */
     rom[0] = lw(A0, ZERO, 16);
     cnnvp_rv32_reset(core, 0x2000);

@@ -32,7 +32,7 @@ static void a_step_takes_one_instruction(void **state)
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
     struct fake_element element = {.memory = platform->memory};
     const struct cnnvp_machine machine = fake_element_machine(&element);
-    assert_int_equal(cnnvp_guest_init(&guest, &machine), 0);
+    assert_int_equal(cnnvp_guest_init(&guest, &machine, NULL), 0);
     assert_int_equal(cnnvp_guest_run(&guest), 0);
     size_t copies = 0, layers = 0;
     for (size_t i = 0; i < element.count; ++i)

@@ -119,7 +119,7 @@ static struct calculations run(const struct compiled *compiled, uint32_t images)
     struct fake_element element = {.memory = compiled->platform->memory};
     const struct cnnvp_machine machine = fake_element_machine(&element);
     compiled->binary->images = images;
-    assert_int_equal(cnnvp_guest_init(&guest, &machine), 0);
+    assert_int_equal(cnnvp_guest_init(&guest, &machine, NULL), 0);
     assert_int_equal(cnnvp_guest_run(&guest), 0);
     const struct calculations all = calculations_of(&element);
     free(element.words);

@@ -31,7 +31,7 @@ static struct fake_element push(const cnnvp_platform *platform)
 {
     struct fake_element element = {.memory = platform->memory};
     const struct cnnvp_machine machine = fake_element_machine(&element);
-    assert_int_equal(cnnvp_guest_init(&guest, &machine), 0);
+    assert_int_equal(cnnvp_guest_init(&guest, &machine, NULL), 0);
     assert_int_equal(cnnvp_guest_run(&guest), 0);
     return element;
 }

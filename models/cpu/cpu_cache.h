@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tags of a set-associative cache with the least recently used line of a set going out; data are not its business.
+ * Plain C without any host.
+ */
+#ifndef CNNVP_CPU_CACHE_H
+#define CNNVP_CPU_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CPU_CACHE_THERE = 1, CPU_CACHE_DIRTY = 2, CPU_CACHE_LINE_SHIFT = 2 };
+
+struct cpu_cache {
+    uint64_t *tags; /* of each set its ways, the one used last first: line << CPU_CACHE_LINE_SHIFT |
+                       CPU_CACHE_DIRTY | CPU_CACHE_THERE; 0 where there is none */
+    uint32_t line_shift;
+    uint32_t sets; /* a power of 2 */
+    uint32_t ways;
+};
+
+/* What making room for a line has pushed out. */
+struct cpu_evicted {
+    int dirty;
+    uint32_t address;
+};
+
+/* 1 if such a cache can be: lines, sets and ways fill `size` exactly, and sets are a power of 2, like line_bytes. */
+int cpu_cache_possible(uint64_t size, uint32_t ways, uint32_t line_bytes);
+/* 0, or -1: out of memory. The arguments are possible. fini after that. */
+int cpu_cache_init(struct cpu_cache *cache, uint64_t size, uint32_t ways, uint32_t line_bytes);
+void cpu_cache_fini(struct cpu_cache *cache);
+void cpu_cache_empty(struct cpu_cache *cache);
+/* Bits of all its tags. */
+uint64_t cpu_cache_tag_bits(uint64_t size, uint32_t ways, uint32_t line_bytes);
+
+/* 1 if that line of an address is there which its set has used last, and uses it; quick. 0: look with cpu_cache_has. */
+static inline int cpu_cache_again(struct cpu_cache *cache, uint32_t address, int writes)
+{
+    const uint32_t line = address >> cache->line_shift;
+    uint64_t *first = &cache->tags[(size_t)(line & (cache->sets - 1u)) * cache->ways];
+    if ((*first | CPU_CACHE_DIRTY) != ((uint64_t)line << CPU_CACHE_LINE_SHIFT | CPU_CACHE_DIRTY | CPU_CACHE_THERE))
+        return 0;
+    if (writes)
+        *first |= CPU_CACHE_DIRTY;
+    return 1;
+}
+
+/* 1 if the line of an address is there; changes nothing. */
+int cpu_cache_has(const struct cpu_cache *cache, uint32_t address);
+/* Uses a line that is there. */
+void cpu_cache_use(struct cpu_cache *cache, uint32_t address, int writes);
+/* Puts in a line that is not there, as the one used last. */
+struct cpu_evicted cpu_cache_put(struct cpu_cache *cache, uint32_t address);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the core runs from (parameter `memory`).
+ *
+ * tcm: the tightly coupled memory holds ranges of addresses: the program's segments and its stack, and the tables that
+ *   it reads in every step, as the loader says them (cnnvp_program.h). They take no further cycle. Any other access of
+ *   memory is a request to the off-chip memory: the core waits for loads, and for code, which comes in lines; one store
+ *   is on its way while the core goes on.
+ * cache: an instruction and a data cache, write-back and write-allocate. A miss reads a line, for which the core waits;
+ *   a line that is written back is on its way meanwhile, one at a time.
+ * ideal: no time.
+ *
+ * Data stay in the one memory whatever the mode, so values are those of a coherent system: the DMA sees what the core
+ * has written, as at a port that snoops; the time of snoops is not modelled, and fence.i leaves the caches as they are.
+ */
+#include "cpu_internal.h"
+#include "unit/parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define KIB 1024u
+#define WORD_BYTES 4u
+
+static uint32_t line_bytes(const struct cpu *cpu)
+{
+    return (uint32_t)1 << cpu->line_shift;
+}
+
+/* At the clock edge that follows its end. */
+static int wait_for(struct cpu *cpu, const struct cpu_transfer *transfer)
+{
+    int status = CNNVP_OK;
+    if (!transfer->under_way)
+        return CNNVP_OK;
+    while (transfer->under_way && status == CNNVP_OK)
+        status = cpu->ops->wait_wake(cpu->host);
+    if (status == CNNVP_OK) {
+        cpu->counts[STAT_memory_stall_cycles] += cpu_stall(cpu, cpu->ops->now(cpu->host));
+        return cpu_sync(cpu);
+    }
+    cpu->stopped = 1;
+    cnnvp_rv32_stop(cpu->core);
+    return status;
+}
+
+/* Without data: these move when the instruction is executed. */
+static int start(struct cpu *cpu, struct cpu_transfer *transfer, uint32_t op, uint32_t address, uint32_t size)
+{
+    transfer->request = (struct cnnvp_request){
+        .op = op, .address = address, .size = size, .count = 1, .burst_bytes = size, .outstanding = 1};
+    transfer->under_way = 1;
+    const int status = cpu->ops->request(cpu->host, PORT_mem, &transfer->request);
+    if (status != CNNVP_OK)
+        transfer->under_way = 0;
+    return status;
+}
+
+void cpu_complete(void *instance, uint32_t port, struct cnnvp_request *request)
+{
+    struct cpu *cpu = instance;
+    (void)port;
+    if (request == &cpu->read.request)
+        cpu->read.under_way = 0;
+    else
+        cpu->write.under_way = 0;
+    cpu->ops->wake(cpu->host);
+}
+
+/* One at a time; the core does not wait for its end. */
+static int write_memory(struct cpu *cpu, uint32_t address, uint32_t size)
+{
+    const int status = wait_for(cpu, &cpu->write);
+    return status == CNNVP_OK ? start(cpu, &cpu->write, CNNVP_WRITE, address, size) : status;
+}
+
+static int read_memory(struct cpu *cpu, uint32_t address, uint32_t size)
+{
+    int status = start(cpu, &cpu->read, CNNVP_READ, address, size);
+    if (status == CNNVP_OK)
+        status = wait_for(cpu, &cpu->read);
+    return status == CNNVP_OK ? cpu->read.request.status : status;
+}
+
+/* ---- caches ---- */
+
+static struct cpu_cache *cache_of(struct cpu *cpu, enum cnnvp_rv32_access access)
+{
+    return access == CNNVP_RV32_FETCH ? &cpu->icache : &cpu->dcache;
+}
+
+static void count_hit(struct cpu *cpu, enum cnnvp_rv32_access access)
+{
+    ++cpu->counts[access == CNNVP_RV32_FETCH ? STAT_icache_hits : STAT_dcache_hits];
+}
+
+/* ---- code: two lines of it are in the fetch buffer ---- */
+
+static int is_fetched(const struct cpu *cpu, uint32_t line)
+{
+    return cpu->fetched[0] == line || cpu->fetched[1] == line;
+}
+
+static void fetched(struct cpu *cpu, uint32_t line)
+{
+    cpu->fetched[1] = cpu->fetched[0];
+    cpu->fetched[0] = line;
+}
+
+/* ---- accesses ---- */
+
+static int hit_line(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t address)
+{
+    if (cpu->kind != CPU_CACHE || !cpu_cache_again(cache_of(cpu, access), address, access == CNNVP_RV32_WRITE))
+        return 0;
+    count_hit(cpu, access);
+    if (access == CNNVP_RV32_FETCH)
+        fetched(cpu, address >> cpu->line_shift);
+    return 1;
+}
+
+/* What is quick to find: the rest is no hit to the core, and cpu_memory_access sees what it is. */
+int cpu_memory_hit(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
+{
+    struct cpu *cpu = context;
+    const uint32_t first = address >> cpu->line_shift;
+    const uint32_t last = (address + (size - 1u)) >> cpu->line_shift;
+    if (access == CNNVP_RV32_FETCH && is_fetched(cpu, first))
+        return first == last || is_fetched(cpu, last);
+    return first == last && hit_line(cpu, access, address);
+}
+
+static int fill(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t address)
+{
+    const struct cpu_evicted evicted = cpu_cache_put(cache_of(cpu, access), address);
+    int status = CNNVP_OK;
+    ++cpu->counts[access == CNNVP_RV32_FETCH ? STAT_icache_misses : STAT_dcache_misses];
+    if (evicted.dirty) {
+        ++cpu->counts[STAT_write_backs];
+        status = write_memory(cpu, evicted.address, line_bytes(cpu));
+    }
+    return status == CNNVP_OK ? read_memory(cpu, address, line_bytes(cpu)) : status;
+}
+
+static int use_cache(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t address)
+{
+    struct cpu_cache *cache = cache_of(cpu, access);
+    int status = CNNVP_OK;
+    if (cpu_cache_has(cache, address))
+        count_hit(cpu, access);
+    else
+        status = fill(cpu, access, address);
+    cpu_cache_use(cache, address, access == CNNVP_RV32_WRITE);
+    return status;
+}
+
+static int fetch_line(struct cpu *cpu, uint32_t line)
+{
+    const uint32_t address = line << cpu->line_shift;
+    if (is_fetched(cpu, line))
+        return CNNVP_OK;
+    fetched(cpu, line);
+    if (cpu->kind == CPU_CACHE)
+        return use_cache(cpu, CNNVP_RV32_FETCH, address);
+    ++cpu->counts[STAT_memory_reads];
+    return read_memory(cpu, address, line_bytes(cpu));
+}
+
+static int use_memory(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
+{
+    ++cpu->data_past;
+    ++cpu->counts[access == CNNVP_RV32_WRITE ? STAT_memory_writes : STAT_memory_reads];
+    return access == CNNVP_RV32_WRITE ? write_memory(cpu, address, size) : read_memory(cpu, address, size);
+}
+
+static int use_lines(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
+{
+    const uint32_t last = (address + (size - 1u)) >> cpu->line_shift;
+    int status = CNNVP_OK;
+    for (uint32_t line = address >> cpu->line_shift; line <= last && status == CNNVP_OK; ++line)
+        status = access == CNNVP_RV32_FETCH ? fetch_line(cpu, line) : use_cache(cpu, access, line << cpu->line_shift);
+    return status;
+}
+
+int cpu_memory_access(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
+{
+    struct cpu *cpu = context;
+    if (cpu->free_memory)
+        return CNNVP_OK;
+    int status = cpu_sync(cpu);
+    if (status != CNNVP_OK)
+        return status;
+    status = access != CNNVP_RV32_FETCH && cpu->kind == CPU_TCM
+                 ? use_memory(cpu, access, address, size)
+                 : use_lines(cpu, access, address, size);
+    cpu_tighten(cpu);
+    if (status != CNNVP_OK && !cpu->stopped)
+        cpu_log_fault(cpu, access == CNNVP_RV32_WRITE ? "write of" : "read of", address, status);
+    return status;
+}
+
+/* ---- what the TCM holds ---- */
+
+/* Adds [address, address + size) in whole granules; ranges stay in order and apart. */
+static int hold(struct cpu *cpu, uint64_t address, uint64_t size)
+{
+    const uint64_t granule = CNNVP_RV32_GRANULE;
+    uint64_t begin = address / granule * granule;
+    uint64_t end = (address + size + granule - 1u) / granule * granule;
+    uint32_t left = 0;
+    if (size == 0)
+        return 0;
+    for (uint32_t i = 0; i < cpu->held_count; ++i) {
+        const struct cnnvp_rv32_range *range = &cpu->held[i];
+        const uint64_t behind = (uint64_t)range->base + range->size;
+        if (range->base <= end && begin <= behind) {
+            begin = range->base < begin ? range->base : begin;
+            end = behind > end ? behind : end;
+        } else {
+            cpu->held[left++] = *range;
+        }
+    }
+    cpu->held_count = left;
+    if (left == CNNVP_RV32_MAX_RANGES || end > UINT32_MAX)
+        return -1;
+    cpu->held[cpu->held_count++] = (struct cnnvp_rv32_range){(uint32_t)begin, (uint32_t)(end - begin)};
+    return 0;
+}
+
+static uint64_t held_bytes(const struct cpu *cpu)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < cpu->held_count; ++i)
+        bytes += cpu->held[i].size;
+    return bytes;
+}
+
+static int is_held(const struct cpu *cpu, uint32_t address)
+{
+    for (uint32_t i = 0; i < cpu->held_count; ++i)
+        if (address - cpu->held[i].base < cpu->held[i].size)
+            return 1;
+    return 0;
+}
+
+/* What is left of the TCM lies below the end of the stack, as far as nothing else is there. */
+static void hold_stack(struct cpu *cpu, uint32_t end)
+{
+    const uint64_t granule = CNNVP_RV32_GRANULE;
+    uint64_t room = (cpu->tcm_size - held_bytes(cpu)) / granule * granule;
+    uint64_t begin = end / granule * granule;
+    end = (uint32_t)begin;
+    while (room != 0 && begin != 0 && !is_held(cpu, (uint32_t)(begin - granule))) {
+        begin -= granule;
+        room -= granule;
+    }
+    (void)hold(cpu, begin, end - begin);
+}
+
+int cpu_hold_program(struct cpu *cpu, const struct cnnvp_cpu_program *program)
+{
+    int fits = 1;
+    cpu->held_count = 0;
+    if (cpu->kind != CPU_TCM)
+        return CNNVP_OK;
+    for (uint32_t i = 0; i < program->held_count; ++i)
+        fits &= hold(cpu, program->held[i].address, program->held[i].size) == 0;
+    const uint64_t need = held_bytes(cpu);
+    if (fits && need <= cpu->tcm_size) {
+        if (program->stack != 0)
+            hold_stack(cpu, program->stack);
+        return CNNVP_OK;
+    }
+    if (program->why != NULL)
+        (void)snprintf(program->why, program->why_size,
+                       fits ? "program and tables need %" PRIu64 " KiB of tightly coupled memory, it has %" PRIu64
+                              " KiB: use -s cpu.tcm_size=%" PRIu64 "KiB, or -s cpu.memory=cache or ideal"
+                            : "program and tables lie in too many places for tightly coupled memory (%" PRIu64
+                              " KiB of %" PRIu64 "): use -s cpu.memory=cache or ideal",
+                       (need + KIB - 1u) / KIB, cpu->tcm_size / KIB, (need + KIB - 1u) / KIB);
+    return CNNVP_E_NOMEM;
+}
+
+/* ---- life ---- */
+
+int cpu_memory_init(struct cpu *cpu)
+{
+    const struct cnnvp_host_ops *ops = cpu->ops;
+    const uint32_t line = (uint32_t)ops->param(cpu->host, PARAM_cache_line);
+    const struct {
+        struct cpu_cache *cache;
+        uint32_t size, ways;
+    } caches[] = {{&cpu->icache, PARAM_icache_size, PARAM_icache_ways},
+                  {&cpu->dcache, PARAM_dcache_size, PARAM_dcache_ways}};
+    while (line >> cpu->line_shift > 1u)
+        ++cpu->line_shift;
+    cpu->kind = (enum cpu_memory_kind)ops->param(cpu->host, PARAM_memory);
+    cpu->tcm_size = ops->param(cpu->host, PARAM_tcm_size);
+    if ((line & (line - 1u)) != 0)
+        return ops->config_error(
+            cpu->host, PARAM_cache_line, "a line has 2^n bytes, such as %" PRIu32, (uint32_t)1 << cpu->line_shift);
+    for (size_t i = 0; i < sizeof caches / sizeof caches[0] && cpu->kind == CPU_CACHE; ++i) {
+        const uint64_t size = ops->param(cpu->host, caches[i].size);
+        const uint32_t ways = (uint32_t)ops->param(cpu->host, caches[i].ways);
+        if (!cpu_cache_possible(size, ways, line))
+            return ops->config_error(cpu->host, caches[i].size,
+                                     "a cache of %" PRIu64 " bytes with %" PRIu32 " lines of %" PRIu32
+                                     " bytes in a set cannot be: there are 2^n sets; %" PRIu64 " bytes would do",
+                                     size, ways, line, (uint64_t)256u * ways * line);
+        if (cpu_cache_init(caches[i].cache, size, ways, line) != 0)
+            return CNNVP_E_NOMEM;
+    }
+    return CNNVP_OK;
+}
+
+void cpu_memory_fini(struct cpu *cpu)
+{
+    cpu_cache_fini(&cpu->icache);
+    cpu_cache_fini(&cpu->dcache);
+}
+
+void cpu_memory_start(struct cpu *cpu)
+{
+    cpu->read.under_way = cpu->write.under_way = 0;
+    cpu->free_memory = cpu->kind != CPU_IDEAL && !cpu->ops->connected(cpu->host, PORT_mem);
+    if (cpu->free_memory)
+        cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
+                      "memory takes no time, because port mem is open: connect: {mem: ...}, or say memory: ideal");
+    cpu->fetched[0] = cpu->fetched[1] = CPU_NO_LINE;
+    if (cpu->kind == CPU_CACHE) {
+        cpu_cache_empty(&cpu->icache);
+        cpu_cache_empty(&cpu->dcache);
+    }
+    cpu->counts[STAT_tcm_bytes] = held_bytes(cpu);
+    (void)cnnvp_rv32_set_fast(cpu->core, cpu->held, cpu->kind == CPU_TCM ? cpu->held_count : 0);
+}
+
+/* Data accesses that TCM or data cache serve. */
+static uint64_t served(const struct cpu *cpu, const struct cnnvp_rv32_stats *stats)
+{
+    if (cpu->kind == CPU_CACHE)
+        return cpu->counts[STAT_dcache_hits] + cpu->counts[STAT_dcache_misses];
+    const uint64_t all = stats->loads + stats->stores;
+    const uint64_t past = cpu->data_past + cpu->device_reads + cpu->device_writes;
+    return cpu->kind == CPU_TCM && all > past ? all - past : 0;
+}
+
+void cpu_memory_counts(const struct cpu *cpu, const struct cnnvp_rv32_stats *stats, uint64_t *values)
+{
+    const uint64_t fills = cpu->counts[STAT_icache_misses] + cpu->counts[STAT_dcache_misses];
+    for (uint32_t i = 0; i < STAT_COUNT; ++i)
+        values[i] += cpu->counts[i];
+    values[STAT_fills] = fills;
+    values[STAT_sram_bytes] =
+        served(cpu, stats) * WORD_BYTES + (fills + cpu->counts[STAT_write_backs]) * line_bytes(cpu);
+}
+
+void cpu_memory_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint32_t line = (uint32_t)params[PARAM_cache_line];
+    const uint64_t size[] = {params[PARAM_icache_size], params[PARAM_dcache_size]};
+    const uint32_t ways[] = {(uint32_t)params[PARAM_icache_ways], (uint32_t)params[PARAM_dcache_ways]};
+    static const char *const names[] = {"instruction cache", "data cache"};
+    if (params[PARAM_memory] == CPU_TCM)
+        cnnvp_say_sram(costs, params[PARAM_tcm_size], 1, "tightly coupled memory");
+    for (uint32_t i = 0; i < 2u && params[PARAM_memory] == CPU_CACHE; ++i)
+        if (cpu_cache_possible(size[i], ways[i], line))
+            cnnvp_say_sram(costs, size[i] + (cpu_cache_tag_bits(size[i], ways[i], line) + 7u) / 8u, 1, names[i]);
+}
