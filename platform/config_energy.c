@@ -93,6 +93,23 @@ static cnnvp_result read_entries(const struct cnnvp_yaml_node *entries, struct c
     return result;
 }
 
+/* Without a base, which would have them, each entry must be there: none is 0, or another table's, in silence. */
+static cnnvp_result check_complete(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *entries,
+                                   struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; ++i) {
+        const char *name = cnnvp_energy_name((enum cnnvp_energy_entry)i);
+        const struct cnnvp_yaml_node *at = entries != NULL ? entries->children : NULL;
+        while (at != NULL && strcmp(at->key, name) != 0)
+            at = at->next;
+        if (at == NULL)
+            return cnnvp_config_error(
+                error, entries != NULL ? entries->place : root->place,
+                "entries: %s is missing; `base: horowitz` or another table has what is left out", name);
+    }
+    return CNNVP_DONE;
+}
+
 static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsigned depth,
                               struct cnnvp_energy_table *table, struct cnnvp_error *error)
 {
@@ -119,6 +136,8 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
         result = set_entry(table, "sram_scaling", known[2]->key_place, known[2]->text, known[2]->place, error);
     if (result == CNNVP_DONE && known[3] != NULL)
         result = read_entries(known[3], table, error);
+    if (result == CNNVP_DONE && known[1] == NULL)
+        result = check_complete(root, known[3], error);
     if (result == CNNVP_DONE)
         (void)snprintf(table->name, sizeof table->name, "%s", known[0] != NULL ? known[0]->text : file);
     return result;

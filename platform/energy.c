@@ -202,7 +202,8 @@ static void print_tables(FILE *stream)
     fputs("\nA platform file chooses one with `energy: NAME` or `energy: FILE.yaml`, or changes entries with `energy: "
           "{table: NAME, dram_byte: 100}`;\n--set energy.table=NAME and --set energy.ENTRY=PICOJOULES do the same. A "
           "file of one's own: `table: NAME`, `base: horowitz`,\n`sram_scaling: on|off`, `entries: {ENTRY: "
-          "PICOJOULES}`; what it leaves out is its base's. `technology: 65nm` in the platform\nfile, or --set "
+          "PICOJOULES}`; what it leaves out is its base's; without a base it has all. `technology: 65nm` in the "
+          "platform\nfile, or --set "
           "energy.technology=65nm, scales what is on chip.\n",
           stream);
 }

@@ -111,4 +111,24 @@ refused 2 'cnnvp: second.yaml:3:3: second: the software that runs networks does 
     run "$lenet" -p second.yaml --timing-only
 sed 's/{model: instruction/{idle: true, model: instruction/' second.yaml >second_idle.yaml
 expect 0 run "$lenet" -p second_idle.yaml --timing-only -q
+
+# Costs: tables that are incomplete, negative, no numbers, of another form, and technologies that nobody knows.
+bad_table() { # message, the file's lines
+    printf 'base: nfu\nenergy: own.yaml\n' >costs.yaml
+    printf "$2" >own.yaml
+    refused 2 "$1" check costs.yaml
+}
+bad_table 'own.yaml:1:1: entries: int8_mul is missing; `base: horowitz`' 'table: mine\n'
+bad_table 'own.yaml:2:10: entries: int8_mul is missing' 'table: mine\nentries: {int8_add: 1}\n'
+bad_table 'own.yaml:2:10: entries: a list where a map is expected' 'base: horowitz\nentries: [1]\n'
+bad_table 'own.yaml:1:1: unknown key "version"; an energy table has table, base' 'version: 2\nbase: horowitz\n'
+bad_table 'own.yaml:1:7: energy: there is no table "horowitz2"' 'base: horowitz2\n'
+for number in -1 nan .nan inf 1e5 1000000001 0x10 "'"; do
+    bad_table 'own.yaml:2:' "base: horowitz\nentries: {int8_add: $number}\n"
+done
+for setting in dram_byte=-5 dram_byte=nan dram_byte= dram_bite=1 technology=65 technology=-45nm table=none.yaml; do
+    refused 2 "set energy.$setting: " check nfu -s energy.$setting
+done
+printf 'base: nfu\ntechnology: 7nm\n' >node.yaml
+refused 2 'node.yaml:2:13: technology: "7nm" is none; did you mean "45nm"?' check node.yaml
 finish
