@@ -28,11 +28,13 @@ for i in range(10000):
                      (f"{i * 7919:032x}", status, json.dumps(params), json.dumps(stats), error, seconds))
 database.commit()
 END
-begin=$(date +%s%N)
-expect 0 report r.sqlite -o sweep.html
-made=$((($(date +%s%N) - begin) / 1000000))
-echo "10 000 points: page made in $made ms, $(wc -c <sweep.html) bytes"
-[ $made -lt 30000 ] || fail "the page took $made ms"
+# Processor time: a machine that has other things to do takes longer by the clock.
+made=$(/usr/bin/python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(round(1000 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime))' "$CNNVP" report r.sqlite -o sweep.html -q) ||
+    fail "no page of 10 000 points"
+echo "10 000 points: page made in $made ms of processor time, $(wc -c <sweep.html) bytes"
+[ "${made:-99999}" -lt 30000 ] || fail "the page took $made ms"
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -n 1000 --timing-only -q --report run
 expect 0 report run -o run.html
 [ "$(wc -c <run.html)" -lt 2000000 ] || fail "the page of 1000 images has $(wc -c <run.html) bytes"
