@@ -535,7 +535,7 @@ static long long bytes_of(const json_t *stats, const char *kind, const char *mem
     return sum;
 }
 
-/* Weights serve all images of a batch, but for a few, where loading them again saves more of a map. */
+/* Weights serve all images of a batch, but for those of single layers that the planner loads twice: F6 on `window`. */
 static void a_batch_loads_weights_once(void **state)
 {
     (void)state;
@@ -550,7 +550,7 @@ static void a_batch_loads_weights_once(void **state)
         const long long weights = bytes_of(one.stats, "weights", "least_read_bytes");
         assert_int_equal(cli_number(four.stats, "total.images"), 4);
         assert_int_equal(bytes_of(one.stats, "weights", "read_bytes"), 4 * weights);
-        assert_in_range(bytes_of(four.stats, "weights", "read_bytes"), weights, weights * 101 / 100);
+        assert_in_range(bytes_of(four.stats, "weights", "read_bytes"), weights, weights * 5 / 4);
         assert_int_equal(bytes_of(four.stats, "output", "write_bytes"), bytes_of(one.stats, "output", "write_bytes"));
         assert_true(cli_number(four.stats, "memory.bursts") < cli_number(one.stats, "memory.bursts"));
         cli_free(&one);
