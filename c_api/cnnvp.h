@@ -317,6 +317,18 @@ struct cnnvp_chain_info {
     uint64_t resident_weight_bytes; /* of these stay on chip while it runs; the others are loaded for each block */
 };
 
+/* Layers that go tile by tile, from the first to the last one. Layers count from 0. */
+struct cnnvp_group_info {
+    size_t first_layer;
+    size_t layer_count;
+    uint32_t tile_rows, tile_columns; /* how many tiles */
+    uint32_t tile_h, tile_w;          /* of what the last layer gives */
+    const char *halo;                 /* recompute, row, full; static text */
+    uint64_t slot_bytes;              /* of the input buffer, for what lies between the layers */
+    uint64_t weight_bytes;
+    uint64_t resident_weight_bytes; /* of these stay while the group runs */
+};
+
 /*
  * A tensor's place in off-chip memory: what the accelerator moves from and to there counts for it. Border and all
  * images included. The least that has to cross: each word once, weights once, maps once an image.
@@ -350,6 +362,12 @@ struct cnnvp_work_info {
      * its largest magnitude. Not with timing alone. */
     double block_difference;
     double block_magnitude;
+    /* A plan with groups, or with tensors that stay on chip whole; NULL: layer by layer, or depth first. */
+    const char *schedule;
+    const struct cnnvp_group_info *groups;
+    size_t group_count;
+    const char *const *on_chip; /* names of the tensors */
+    size_t on_chip_count;
     const struct cnnvp_tensor_info *tensors; /* by address, none reaches into the next one; may be NULL */
     size_t tensor_count;
 };

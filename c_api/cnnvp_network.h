@@ -33,7 +33,17 @@ enum cnnvp_rounding {
     CNNVP_ROUND_STOCHASTIC = 2,
     CNNVP_ROUND_FLOOR = 3
 };
-enum cnnvp_schedule { CNNVP_SCHEDULE_LAYER = 0, CNNVP_SCHEDULE_DEPTH_FIRST = 1 };
+/* FUSED: groups of layers go tile by tile, so that as little as possible leaves the chip; the values are those of
+ * LAYER. AUTO: what takes the least time, group by group, and never longer than LAYER. */
+enum cnnvp_schedule {
+    CNNVP_SCHEDULE_LAYER = 0,
+    CNNVP_SCHEDULE_DEPTH_FIRST = 1,
+    CNNVP_SCHEDULE_FUSED = 2,
+    CNNVP_SCHEDULE_AUTO = 3
+};
+/* Fused: what two tiles need is calculated in both; or rows stay in the input buffer; or rows and columns. ANY: the
+ * planner chooses, group by group. */
+enum cnnvp_halo { CNNVP_HALO_OF_ANY = 0, CNNVP_HALO_OF_RECOMPUTE = 1, CNNVP_HALO_OF_ROW = 2, CNNVP_HALO_OF_FULL = 3 };
 /* Where the depth-first schedule has the order of blocks from: counting in Morton order, or a table made in advance. */
 enum cnnvp_block_order { CNNVP_BLOCK_ORDER_MORTON = 0, CNNVP_BLOCK_ORDER_TABLE = 1 };
 /* Who issues the instructions of the depth-first schedule's chains. FASTER: whoever is by the plan's estimate.
@@ -76,6 +86,10 @@ struct cnnvp_network_options {
     /* Called now and then while `tune` tries tilings, with the share of that which is done. NULL: never. */
     void (*tuning)(void *context, double share);
     void *tuning_context;
+    enum cnnvp_halo halo; /* fused, auto */
+    /* A plan to run, as cnnvp_network_plan writes it, or your own: a YAML file (sw/compiler/README.md); then `schedule`
+     * is LAYER and on_chip 0. NULL: the plan is made. Has to live until the network is made. */
+    const char *plan;
 };
 
 /* Whether a text is a shape as above. BAD_INPUT with a message that says what one is. */
@@ -102,6 +116,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_operators_text(char **text);
 
 /* How many tilings of layers were tried with `tune` when the network was made. */
 size_t cnnvp_network_trials(const cnnvp_network *network);
+
+/* Writes what the network runs as a plan: groups, cuts of layers, what stays on chip. BAD_INPUT: a plan cannot say it,
+ * as for the depth-first schedule and the training engine; or the file cannot be written. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file,
+                                               struct cnnvp_error *error);
 
 /* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,

@@ -200,6 +200,11 @@ static void clear_work(struct cnnvp_stats *stats)
     free((char *)stats->work.network);
     free((char *)stats->work.order);
     free((struct cnnvp_chain_info *)stats->work.chains);
+    for (size_t i = 0; stats->work.on_chip != NULL && i < stats->work.on_chip_count; ++i)
+        free((char *)stats->work.on_chip[i]);
+    free((const char **)stats->work.on_chip);
+    free((struct cnnvp_group_info *)stats->work.groups);
+    free((char *)stats->work.schedule);
     memset(&stats->work, 0, sizeof stats->work);
     stats->described = 0;
 }
@@ -272,6 +277,25 @@ static int copy_chains(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     stats->work.block_difference = work->block_difference;
     stats->work.block_magnitude = work->block_magnitude;
     return copy_text(work->order, "", &stats->work.order);
+}
+
+static int copy_groups(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
+{
+    struct cnnvp_group_info *groups = calloc(work->group_count + 1, sizeof *groups);
+    const char **on_chip = calloc(work->on_chip_count + 1, sizeof *on_chip);
+
+    stats->work.groups = groups;
+    stats->work.on_chip = on_chip;
+    if (groups == NULL || on_chip == NULL || !copy_text(work->schedule, NULL, &stats->work.schedule))
+        return 0;
+    for (size_t i = 0; i < work->group_count; ++i)
+        groups[i] = work->groups[i];
+    stats->work.group_count = work->group_count;
+    stats->work.on_chip_count = work->on_chip_count;
+    for (size_t i = 0; i < work->on_chip_count; ++i)
+        if (!copy_text(work->on_chip[i], "", &on_chip[i]))
+            return 0;
+    return 1;
 }
 
 static int copy_tensors(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
@@ -348,7 +372,7 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
     stats->work.pes = work->pes;
     if (!copy_text(work->command, "exec", &stats->work.command) ||
         !copy_text(work->network, NULL, &stats->work.network) || !copy_layers(stats, work) ||
-        !copy_chains(stats, work) || !copy_tensors(stats, work)) {
+        !copy_chains(stats, work) || !copy_groups(stats, work) || !copy_tensors(stats, work)) {
         clear_work(stats);
         return CNNVP_FAILED;
     }

@@ -83,6 +83,9 @@ uint64_t cnnvp_stats_memory_total(const struct cnnvp_stats *stats, const char *n
 void cnnvp_stats_add_tensors(struct stats_builder *b, json_t *root);
 void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root);
 
+/* The member `schedule`; layer by layer there is none (stats_schedule.c). */
+void cnnvp_stats_add_schedule(struct stats_builder *b, json_t *root);
+
 /* The member `platform`: the resolved configuration (stats_platform.c). */
 void cnnvp_stats_add_platform(struct stats_builder *b, json_t *root);
 

@@ -381,34 +381,6 @@ static void add_program(struct stats_builder *b, json_t *root)
         set(b, reported, said->values[i].name, json_integer(said->values[i].value));
 }
 
-/* Depth first: what runs block by block. */
-static void add_schedule(struct stats_builder *b, json_t *root)
-{
-    const struct cnnvp_work_info *work = &b->stats->work;
-    json_t *object = set_object(b, root, "schedule");
-    json_t *chains = json_array();
-
-    set_text(b, object, "name", "depth-first");
-    set_count(b, object, "block", work->block);
-    set_text(b, object, "order", work->order);
-    set(b, object, "chains", chains);
-    for (size_t i = 0; i < work->chain_count && !b->failed; ++i) {
-        const struct cnnvp_chain_info *chain = &work->chains[i];
-        json_t *line = json_object();
-
-        if (json_array_append_new(chains, line) != 0)
-            b->failed = 1;
-        set_text(b, line, "first", chain->first_layer < work->layer_count ? work->layers[chain->first_layer].name : "");
-        set_text(b, line, "last", chain->last_layer < work->layer_count ? work->layers[chain->last_layer].name : "");
-        set_count(b, line, "layers", chain->layer_count);
-        set_count(b, line, "blocks", chain->blocks);
-        set_text(b, line, "issued_by", chain->scheduled ? "scheduler" : "guest");
-        set_text(b, line, "issue_reason", chain->issue_reason != NULL ? chain->issue_reason : "");
-        set_count(b, line, "weight_bytes", chain->weight_bytes);
-        set_count(b, line, "resident_weight_bytes", chain->resident_weight_bytes);
-    }
-}
-
 static void add_storage(struct stats_builder *b, json_t *root)
 {
     json_t *object = set_object(b, root, "storage");
@@ -602,8 +574,7 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
         set(&b, root, "partial", json_true());
     cnnvp_stats_add_platform(&b, root);
     add_network(&b, root);
-    if (stats->work.block != 0)
-        add_schedule(&b, root);
+    cnnvp_stats_add_schedule(&b, root);
     add_total(&b, root);
     add_layers(&b, root);
     cnnvp_stats_add_tensors(&b, root);

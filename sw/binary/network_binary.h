@@ -26,8 +26,15 @@
 #define CNNVP_BINARY_VERSION UINT32_C(6)
 
 enum cnnvp_binary_flag {
-    /* Maps stay on chip from layer to layer; blobs are loaded once, before the first image. */
-    CNNVP_BINARY_ON_CHIP = 1u << 0
+    /* All blobs stay in the weight buffer; they are loaded once, before the first image. */
+    CNNVP_BINARY_PRELOAD = 1u << 0
+};
+
+/* Where a tensor lies. */
+enum cnnvp_binary_place {
+    CNNVP_PLACE_MEMORY = 0,
+    CNNVP_PLACE_WHOLE = 1, /* in the input buffer */
+    CNNVP_PLACE_SLOT = 2   /* the same, but what is there changes from block to block or tile to tile */
 };
 
 /*
@@ -44,8 +51,10 @@ struct cnnvp_binary_tensor {
     uint32_t channels;
     uint32_t height;
     uint32_t width;
-    /* On chip (CNNVP_BINARY_ON_CHIP): where the tensor lies in the input buffer when it is read: half and byte address
-     * of the first word of its frame; the frame's shape follows from border_* and the strides. */
+    /* enum cnnvp_binary_place. On chip it lies in the input buffer from the layer that makes it to the last one that
+     * reads it, and never in memory: half and byte address of the first word of its frame, whose shape follows from
+     * border_* and the strides. In memory: what is loaded of it goes to chip_address of a half. */
+    uint32_t on_chip;
     uint32_t chip_half;
     uint32_t chip_address;
     /* Zeros around the interior, in words (rows). row_stride >= left + width + right. */
@@ -71,6 +80,7 @@ struct cnnvp_binary {
     uint32_t weight_halves;
     uint32_t output_halves;
     uint32_t chains;    /* address of struct cnnvp_binary_chain[], as many as layers name */
+    uint32_t groups;    /* address of struct cnnvp_binary_group[], as many as layers name */
     uint32_t scheduler; /* address of the depth-first scheduler's registers, 0: there is none */
     uint32_t scheduler_irq;
     struct cnnvp_binary_tensor input; /* the network's input */
@@ -112,6 +122,30 @@ struct cnnvp_binary_chain {
     uint32_t scheduled; /* 1: the scheduler issues its instructions where they fit its table; 2: or nobody does */
     struct cnnvp_binary_tensor in;  /* feature 0 in memory */
     struct cnnvp_binary_tensor out; /* the last feature in memory */
+};
+
+/*
+ * A fused group: layers one after the other that go tile by tile of what the last one gives, so that nothing that is
+ * made between them leaves the chip. Values are those of ordinary convolution: a tile's results need more of what is
+ * read the further back one looks, and what lies beside a map is zero as in its frame. Which lines (rows, columns) each
+ * layer calculates in a tile, and what its slot in the input buffer holds then, is a table for each axis.
+ */
+enum cnnvp_binary_halo {
+    CNNVP_HALO_RECOMPUTE = 0, /* what two tiles need is calculated in both */
+    CNNVP_HALO_ROW = 1,       /* tiles go down: rows that the next one needs as well stay in their slots */
+    CNNVP_HALO_FULL = 2       /* slots are as wide as maps: rows and columns stay, nothing is calculated twice */
+};
+
+/* A layer in a tile, along one axis. */
+struct cnnvp_binary_reach {
+    int32_t first; /* lines of the layer's map that are calculated */
+    uint32_t count;
+    int32_t held;          /* the map's line that its slot begins with; negative in the padding */
+    uint32_t kept;         /* so many lines from there on the slot has had in the tile before, */
+    uint32_t from;         /* from this line of it on */
+    uint32_t zeros_before; /* lines of padding at the slot's begin */
+    uint32_t zeros_at;     /* and after the map: which line of the slot is the first, and how many they are */
+    uint32_t zeros_after;
 };
 
 enum cnnvp_binary_op {
@@ -222,6 +256,7 @@ struct cnnvp_binary_layer {
     uint32_t op;    /* enum cnnvp_binary_op */
     uint32_t tag;   /* layer index + 1 in the statistics */
     uint32_t chain; /* number of the chain that it is part of, from 1; 0: none */
+    uint32_t group; /* number of the fused group that it is part of, from 1; 0: none */
     struct cnnvp_binary_tensor in;
     struct cnnvp_binary_tensor in2; /* add: second operand */
     struct cnnvp_binary_tensor out;
@@ -239,7 +274,9 @@ struct cnnvp_binary_layer {
     uint32_t permuted; /* activation: 1: output dimension i (channels, rows, columns) is input dimension
                           from[i] */
     uint32_t from[3];
-    uint32_t fill;             /* 1: on chip the output's place, frame included, is set to zeros before the layer */
+    uint32_t fill;     /* 1: on chip the output's place, frame included, is set to zeros before the layer */
+    uint32_t frees_in; /* 1: `in` lies in a slot, and no layer of the group reads it after this one */
+    uint32_t frees_in2;
     uint32_t tile_kx, tile_ky; /* pool: the window is swept in parts of so many columns and rows, whole kernel pieces;
                                   0: whole */
     uint32_t arithmetic;       /* add: enum cnnvp_binary_arithmetic */
@@ -256,12 +293,34 @@ struct cnnvp_binary_layer {
     struct cnnvp_binary_post posts[CNNVP_BINARY_POSTS];
 };
 
+/* A layer of a fused group. */
+struct cnnvp_binary_member {
+    struct cnnvp_binary_layer layer; /* tensors that lie in slots are on_chip, as if line (0, 0) were a slot's first */
+    struct cnnvp_binary_tensor slot; /* that its results go to: all channels and lines that the slot has room for */
+    uint32_t makes;                  /* 1: they do; 0: they leave the group */
+    uint32_t begins;                 /* 1: it is the first one of a tile to write to its slot */
+    uint32_t made;                   /* channels of the slot that are there when it is done */
+    uint32_t in_maker;               /* 1 + number of the group's layer that makes `in`; 0: that lies in no slot */
+    uint32_t in2_maker;
+};
+
+struct cnnvp_binary_group {
+    uint32_t first_layer; /* the group runs in its place; its other layers are passed over */
+    uint32_t layer_count;
+    uint32_t members; /* address of struct cnnvp_binary_member[layer_count] */
+    uint32_t rows;    /* address of struct cnnvp_binary_reach[tile_rows][layer_count] */
+    uint32_t columns; /* address of struct cnnvp_binary_reach[tile_columns][layer_count] */
+    uint32_t tile_rows;
+    uint32_t tile_columns;
+    uint32_t halo;     /* enum cnnvp_binary_halo */
+    uint32_t resident; /* 1: some blobs stay in the weight buffer while the group runs */
+};
+
 struct cnnvp_binary_blob {
     uint32_t address;
     uint32_t bytes;
-    uint32_t stays; /* 1: in a chain: it has a place, and is loaded once */
-    /* On chip, or where it stays: where it lives in the weight buffer. Otherwise the guest chooses half by half,
-     * address 0. */
+    uint32_t stays; /* 1: it has a place: it is loaded once, before the first image or where its chain begins */
+    /* Where it stays: where it lives in the weight buffer. Otherwise the guest chooses half by half, address 0. */
     uint32_t chip_half;
     uint32_t chip_address;
 };

@@ -108,6 +108,8 @@ struct cli_network_options {
     int on_chip;
     uint32_t batch;
     enum cnnvp_rounding rounding;
+    enum cnnvp_halo halo;
+    const char *plan; /* NULL: none */
 };
 
 /* The files that they name, for cli_check_files: behind the command's own. Makes the folder of --report. */

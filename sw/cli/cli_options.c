@@ -25,6 +25,8 @@ enum {
     KEY_TIMING_ONLY,
     KEY_ON_CHIP,
     KEY_BATCH,
+    KEY_HALO,
+    KEY_PLAN,
     KEY_ROUNDING,
     KEY_SHAPE,
     KEY_COLOR,
@@ -152,15 +154,22 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
 
 static error_t parse_network(int key, char *arg, struct argp_state *state)
 {
-    static const char *const schedules[] = {"layer", "depth-first", NULL};
+    static const char *const schedules[] = {"layer", "depth-first", "fused", "auto", NULL};
     static const char *const orders[] = {"morton", "table", NULL};
     static const char *const issuers[] = {"guest", "scheduler", NULL};
+    static const char *const halos[] = {"recompute", "row", "full", NULL};
     static const char *const cpus[] = {"iss", "host", NULL};
     static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
     struct cli_network_options *options = state->input;
     switch (key) {
     case KEY_SCHEDULE:
         options->schedule = (enum cnnvp_schedule)cli_choice(state, "--schedule", arg, schedules);
+        return 0;
+    case KEY_HALO:
+        options->halo = (enum cnnvp_halo)(CNNVP_HALO_OF_RECOMPUTE + cli_choice(state, "--halo", arg, halos));
+        return 0;
+    case KEY_PLAN:
+        options->plan = arg;
         return 0;
     case KEY_BLOCK:
         options->block = (uint32_t)cli_number(state, "--block", arg, 1, 65536);
@@ -195,6 +204,9 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (options->depth_first_only != NULL && options->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
             cli_usage(state, "%s changes nothing without --schedule depth-first", options->depth_first_only);
+        if (options->halo != CNNVP_HALO_OF_ANY && options->schedule != CNNVP_SCHEDULE_FUSED &&
+            options->schedule != CNNVP_SCHEDULE_AUTO)
+            cli_usage(state, "--halo changes nothing without --schedule fused or auto; a plan says it itself");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -255,7 +267,15 @@ static const struct argp_option platform_options[] = {
 };
 
 static const struct argp_option network_options[] = {
-    {"schedule", KEY_SCHEDULE, "layer|depth-first", 0, "Order of the work (default: layer)", 5},
+    {"schedule", KEY_SCHEDULE, "layer|depth-first|fused|auto", 0,
+     "Order of the work (default: layer); fused: groups of layers tile by tile, for the least traffic; auto: the same "
+     "where that is faster",
+     5},
+    {"halo", KEY_HALO, "recompute|row|full", 0,
+     "Fused: what two tiles need is calculated in both, or rows stay, or rows and columns (default: the planner "
+     "chooses)",
+     5},
+    {"plan", KEY_PLAN, "FILE.yaml", 0, "Run this plan of groups, tiles, halos and what stays on chip", 5},
     {"block", KEY_BLOCK, "N", 0, "Side of a block of the depth-first schedule, a power of two (default: 8)", 5},
     {"block-order", KEY_BLOCK_ORDER, "morton|table", 0,
      "Depth first: order of the blocks by counting (default) or from a table made in advance; the order is the same",

@@ -204,15 +204,31 @@ static void print_count(FILE *stream, const char *label, const json_t *total, co
         (void)fprintf(stream, "%-20s  %s\n", label, cli_grouped(value, whole(total, key)));
 }
 
-/* Which layers ran block by block, and what that does to the result. */
-static void print_schedule(const json_t *root, FILE *stream)
+static void print_groups(const json_t *schedule, FILE *stream)
 {
-    const json_t *schedule = json_object_get(root, "schedule");
+    size_t index;
+    json_t *group;
+    const json_t *groups = json_object_get(schedule, "groups");
+    const json_t *on_chip = json_object_get(schedule, "on_chip");
+    json_array_foreach(groups, index, group)(void) fprintf(
+        stream,
+        "%-20s  %s to %s, %" PRId64 " x %" PRId64 " tiles of %" PRId64 " x %" PRId64 ", halo %s, %" PRId64
+        " of %" PRId64 " weight bytes stay on chip\n",
+        "fused", text(group, "first"), text(group, "last"), whole(group, "tile_rows"), whole(group, "tile_columns"),
+        whole(group, "tile_h"), whole(group, "tile_w"), text(group, "halo"), whole(group, "resident_weight_bytes"),
+        whole(group, "weight_bytes"));
+    if (json_array_size(groups) == 0)
+        (void)fprintf(stream, "%-20s  nothing\n", "fused");
+    if (json_array_size(on_chip) != 0)
+        (void)fprintf(stream, "%-20s  %zu tensors\n", "stay on chip", json_array_size(on_chip));
+}
+
+/* Which layers ran block by block, and what that does to the result. */
+static void print_chains(const json_t *root, const json_t *schedule, FILE *stream)
+{
     const json_t *padding = json_object_get(json_object_get(root, "values"), "block_padding");
     size_t index;
     json_t *chain;
-    if (schedule == NULL)
-        return;
     const json_t *chains = json_object_get(schedule, "chains");
     if (json_array_size(chains) == 0)
         (void)fprintf(stream, "%-20s  no layer: maps of one block each, for which the chip has no room; see --block\n",
@@ -227,6 +243,15 @@ static void print_schedule(const json_t *root, FILE *stream)
     if (padding != NULL && number(padding, "max_magnitude") > 0)
         (void)fprintf(stream, "%-20s  %.3f %% of the largest magnitude off ordinary convolution, at most\n",
                       "block padding", 100.0 * number(padding, "max_difference") / number(padding, "max_magnitude"));
+}
+
+static void print_schedule(const json_t *root, FILE *stream)
+{
+    const json_t *schedule = json_object_get(root, "schedule");
+    if (json_object_get(schedule, "groups") != NULL)
+        print_groups(schedule, stream);
+    else if (schedule != NULL)
+        print_chains(root, schedule, stream);
 }
 
 #define SQUARE_MM 1e6 /* um2 */

@@ -29,12 +29,13 @@ struct run_options {
     const char *calibration;
     const char *dump;
     const char *csv;
+    const char *plan_out;
     uint64_t images;
     int tune;
     int advise;
 };
 
-enum { KEY_CSV = 0x200, KEY_TUNE, KEY_ADVISE };
+enum { KEY_CSV = 0x200, KEY_TUNE, KEY_ADVISE, KEY_PLAN_OUT };
 
 /* One of the network's outputs, as far as it is wanted. */
 struct result {
@@ -102,6 +103,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'n':
         options->images = cli_number(state, "--images", arg, 1, 1u << 24);
         return 0;
+    case KEY_PLAN_OUT:
+        options->plan_out = arg;
+        return 0;
     case KEY_TUNE:
         options->tune = 1;
         return 0;
@@ -154,6 +158,8 @@ static cnnvp_result check_options(struct run_options *options)
         {"--calibration", options->calibration, 0},
         {"--guest", options->network.guest, 0},
         {"--csv", options->csv, 1},
+        {"--plan", options->network.plan, 0},
+        {"--plan-out", options->plan_out, 1},
     };
     struct cli_named_file files[sizeof fixed / sizeof *fixed + OUTPUTS];
     size_t count = sizeof fixed / sizeof *fixed;
@@ -242,6 +248,8 @@ static struct cnnvp_network_options network_options_of(const struct run *run)
         .cpu_host = options->network.cpu_host,
         .guest = options->network.guest,
         .batch = options->network.batch,
+        .halo = options->network.halo,
+        .plan = options->network.plan,
         .tune = options->tune,
         .seed = options->platform.seed,
         .input = options->input != NULL ? &run->input : NULL,
@@ -281,6 +289,8 @@ static cnnvp_result plan(struct run *run)
         cnnvp_network_new(options->file, core != NULL ? core : run->config, &network_options, &run->network, &error);
     cli_progress_end(&progress);
     cnnvp_config_free(core);
+    if (result == CNNVP_DONE && options->plan_out != NULL)
+        result = cnnvp_network_plan(run->network, options->plan_out, &error);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
 
@@ -482,6 +492,7 @@ static int command(int argc, char **argv)
          "Expected classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},
         {"calibration", 'c', "FILE.npy", 0, "Images that choose the number formats (default: the input)", 0},
         {"dump", 'd', "FOLDER", 0, "Write each tensor with its float counterpart and a table of SQNR", 0},
+        {"plan-out", KEY_PLAN_OUT, "FILE.yaml", 0, "Write what is run as a plan, for --plan", 0},
         {"csv", KEY_CSV, "FILE.csv", 0, "Write the table of layers", 0},
         {"images", 'n', "N", 0,
          "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},

@@ -261,6 +261,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
     const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
     const struct cnnvp_axis_value *shape = cnnvp_point_option(sweep, number, "shape");
     const struct cnnvp_axis_value *guest = cnnvp_point_option(sweep, number, "guest");
+    const struct cnnvp_axis_value *plan_file = cnnvp_point_option(sweep, number, "plan");
     int timing_only = is_set(sweep, number, "timing_only", "true");
     uint64_t images = number_of(sweep, number, "images", 0);
     cnnvp_result result = read_arrays(sweep, number, run, error);
@@ -272,8 +273,15 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
                     : is_set(sweep, number, "rounding", "stochastic") ? CNNVP_ROUND_STOCHASTIC
                     : is_set(sweep, number, "rounding", "floor")      ? CNNVP_ROUND_FLOOR
                                                                       : CNNVP_ROUND_NEAREST,
-        .schedule =
-            is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER,
+        .schedule = is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST
+                    : is_set(sweep, number, "schedule", "fused")     ? CNNVP_SCHEDULE_FUSED
+                    : is_set(sweep, number, "schedule", "auto")      ? CNNVP_SCHEDULE_AUTO
+                                                                     : CNNVP_SCHEDULE_LAYER,
+        .halo = is_set(sweep, number, "halo", "recompute") ? CNNVP_HALO_OF_RECOMPUTE
+                : is_set(sweep, number, "halo", "row")     ? CNNVP_HALO_OF_ROW
+                : is_set(sweep, number, "halo", "full")    ? CNNVP_HALO_OF_FULL
+                                                           : CNNVP_HALO_OF_ANY,
+        .plan = plan_file != NULL ? plan_file->file : NULL,
         .block = (uint32_t)number_of(sweep, number, "block", 8),
         .block_order =
             is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,

@@ -51,7 +51,6 @@ static struct cnnvp_step step_of(const struct cnnvp_depth *depth, uint32_t layer
     const uint32_t columns = part_columns(depth, layer);
     struct cnnvp_step step = {
         .output = {.channels = next->block.channels, .rows = rows, .columns = columns},
-        .to = next->on_chip ? CNNVP_STEP_TO_CHIP : CNNVP_STEP_TO_MEMORY,
         .seed = division->x * 0x27d4eb2fu + division->y * 0xc2b2ae35u,
     };
     step.place = step.output;

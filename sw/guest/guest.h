@@ -49,11 +49,17 @@ struct cnnvp_epilogue {
     uint32_t memory_address; /* where channel 0, row 0, column 0 of the results goes */
     uint32_t chip_address;   /* the same in the input buffer, on chip */
     uint32_t to_chip;        /* 1: moved to the input buffer, 0: stored to memory */
-    uint32_t uncounted;      /* 1: somebody else says which values are live where they are moved to */
     uint32_t seed;
     uint32_t store_at; /* register where the descriptor of the results' transfer begins */
     uint32_t again;    /* 1: of a move, which stands but for its place on chip */
 };
+
+/* How many values of a tensor are live on chip. */
+struct cnnvp_note {
+    const struct cnnvp_binary_tensor *tensor;
+    uint32_t words;
+};
+#define CNNVP_NOTES 3u
 
 /* Steps whose epilogue waits while the next step's calculation is pushed first. */
 #define CNNVP_EPILOGUES 2u
@@ -111,21 +117,23 @@ struct cnnvp_guest {
     uint32_t next_output;
     struct cnnvp_epilogue waiting[CNNVP_EPILOGUES];
     uint32_t waiting_count;
-    uint32_t image_number;   /* of the image in work, or the first one in hand together */
-    uint32_t batch_first;    /* and of the batch's first */
-    uint32_t batch_images;   /* images of the batch in work */
-    uint32_t blobs_resident; /* every blob that is needed is at its place */
-    uint32_t in_chain;       /* tensors are slots on chip (depth.h) */
-    uint32_t block;          /* of the chain's layer in work, as window instructions name it; 0: none */
-    uint32_t window_at;      /* registers where the descriptors of windows and of results begin */
+    uint32_t image_number; /* of the image in work, or the first one in hand together */
+    uint32_t batch_first;  /* and of the batch's first */
+    uint32_t batch_images; /* images of the batch in work */
+    uint32_t in_chain;     /* blobs that stay are the chain's or the group's (depth.h, fused.h) */
+    uint32_t block;        /* of the chain's layer in work, as window instructions name it; 0: none */
+    uint32_t window_at;    /* registers where the descriptors of windows and of results begin */
     uint32_t store_at;
     uint32_t windows; /* pushed, and what the last one was */
     struct cnnvp_instruction last_window;
     uint32_t scheduler_chain;        /* the chain whose table the scheduler holds, 0: none */
     uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
-    uint32_t chain_weights;          /* the chain whose blobs are in the weight buffer, 0: none */
+    uint32_t chain_weights;          /* the chain or group whose blobs are in the weight buffer, 0: none */
     uint32_t chain_loaded; /* of these, those below this number: layers, and their blobs, begin one after the other */
-    struct cnnvp_word *collected; /* by depth_scheduler.c: CNNVP_COLLECTED_WORDS of them */
+    struct cnnvp_note notes[CNNVP_NOTES]; /* pushed when the layer in work is done */
+    uint32_t note_count;
+    struct cnnvp_binary_layer member; /* of the fused group in work: its layer, with the addresses of the tile */
+    struct cnnvp_word *collected;     /* by depth_scheduler.c: CNNVP_COLLECTED_WORDS of them */
 };
 
 /* The interrupt handler's body: claims, serves and completes what the interrupt controller has. */

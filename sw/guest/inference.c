@@ -63,7 +63,7 @@ int cnnvp_guest_run(struct cnnvp_guest *guest)
         return cnnvp_train_run(guest);
     if (guest->words != NULL)
         return cnnvp_words_run(guest);
-    if ((guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0)
+    if ((guest->binary->flags & CNNVP_BINARY_PRELOAD) != 0)
         cnnvp_schedule_preload(guest);
     const uint32_t images = guest->binary->images;
     for (uint32_t first = 0; first < images; first += guest->batch_images) {

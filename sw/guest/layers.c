@@ -3,11 +3,6 @@
 
 #include <stddef.h>
 
-static int on_chip(const struct cnnvp_guest *guest)
-{
-    return guest->in_chain || (guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0;
-}
-
 /* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
 static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                           const struct cnnvp_step *step)
@@ -22,7 +17,7 @@ struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const stru
                                            const struct cnnvp_box *box, uint32_t more_images)
 {
     const uint32_t plane = box->rows * box->columns;
-    if (on_chip(guest))
+    if (tensor->on_chip)
         return (struct cnnvp_input_tile){
             tensor->chip_half,
             cnnvp_tensor_chip_address(tensor, box),
@@ -32,7 +27,7 @@ struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const stru
             0};
     return (struct cnnvp_input_tile){
         cnnvp_load_images(guest, tensor, box, more_images),
-        0,
+        tensor->chip_address,
         box->columns,
         plane,
         1,
@@ -48,10 +43,6 @@ struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struc
 struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                                         const struct cnnvp_step *step, uint32_t output_half)
 {
-    const struct cnnvp_binary_layer *last =
-        (const struct cnnvp_binary_layer *)cnnvp_memory(guest->machine, guest->binary->layers) +
-        guest->binary->layer_count - 1u;
-    const struct cnnvp_box *place = step->to == CNNVP_STEP_TO_TENSOR ? &step->output : &step->place;
     return (struct cnnvp_epilogue){
         .layer = layer,
         .output_half = output_half,
@@ -61,11 +52,9 @@ struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct 
         .more_images = step->more_images,
         .row = step->output.row,
         .column = step->output.column,
-        .memory_address = cnnvp_tensor_address(guest, &layer->out, place),
-        .chip_address = cnnvp_tensor_chip_address(&layer->out, place),
-        .to_chip =
-            step->to == CNNVP_STEP_TO_CHIP || (step->to == CNNVP_STEP_TO_TENSOR && on_chip(guest) && layer != last),
-        .uncounted = step->to == CNNVP_STEP_TO_CHIP,
+        .memory_address = cnnvp_tensor_address(guest, &layer->out, &step->place),
+        .chip_address = cnnvp_tensor_chip_address(&layer->out, &step->place),
+        .to_chip = layer->out.on_chip,
         .seed = step_seed(guest, layer, step),
         .store_at = guest->store_at,
     };
@@ -442,26 +431,37 @@ static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct
     return tile;
 }
 
+static struct cnnvp_input_tile load_beside(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                                           const struct cnnvp_box *box, uint32_t half, uint32_t at)
+{
+    cnnvp_load_box_into(guest, tensor, box, half, at);
+    return (struct cnnvp_input_tile){half, at, box->columns, box->rows * box->columns, 1, 0};
+}
+
+/* Both operands in one half: where the one that is on chip lies, the second of two from memory after the first. */
+static void bring_operands(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                           const struct cnnvp_box *box, struct cnnvp_input_tile *a, struct cnnvp_input_tile *b)
+{
+    const struct cnnvp_box a_box = operand_box(&layer->in, &layer->out, box);
+    const struct cnnvp_box b_box = operand_box(&layer->in2, &layer->out, box);
+    if (!layer->in.on_chip && layer->in2.on_chip) {
+        *a = load_beside(guest, &layer->in, &a_box, layer->in2.chip_half, layer->in.chip_address);
+        *b = cnnvp_bring_input(guest, &layer->in2, &b_box);
+    } else {
+        const uint32_t bytes = layer->in.on_chip ? 0 : a_box.channels * a_box.rows * a_box.columns * CNNVP_WORD_BYTES;
+        *a = cnnvp_bring_input(guest, &layer->in, &a_box);
+        *b = layer->in2.on_chip ? cnnvp_bring_input(guest, &layer->in2, &b_box)
+                                : load_beside(guest, &layer->in2, &b_box, a->half, layer->in2.chip_address + bytes);
+    }
+    *a = spread(*a, &layer->in, &layer->out);
+    *b = spread(*b, &layer->in2, &layer->out);
+}
+
 void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
-    const struct cnnvp_box a_box = operand_box(&layer->in, &layer->out, box);
-    const struct cnnvp_box b_box = operand_box(&layer->in2, &layer->out, box);
-    const uint32_t bytes = a_box.channels * a_box.rows * a_box.columns * CNNVP_WORD_BYTES;
-    struct cnnvp_input_tile a = cnnvp_bring_input(guest, &layer->in, &a_box);
-    /* Both operands in one half: the second behind the first, or where it lies on chip. */
-    struct cnnvp_input_tile b =
-        on_chip(guest)
-            ? cnnvp_bring_input(guest, &layer->in2, &b_box)
-            : (struct cnnvp_input_tile){
-                  cnnvp_load_box(guest, &layer->in2, &b_box, bytes, 1),
-                  bytes,
-                  b_box.columns,
-                  b_box.rows * b_box.columns,
-                  1,
-                  0};
-    a = spread(a, &layer->in, &layer->out);
-    b = spread(b, &layer->in2, &layer->out);
+    struct cnnvp_input_tile a, b;
+    bring_operands(guest, layer, box, &a, &b);
     uint32_t table = 0;
     uint32_t weight_half = 0;
     if (layer->blob_count != 0)

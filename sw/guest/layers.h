@@ -16,17 +16,10 @@
 
 #include "pipeline.h"
 
-/* Where a step's results go. */
-enum cnnvp_step_to {
-    CNNVP_STEP_TO_TENSOR = 0, /* to `output` of the output tensor, in memory or on chip as the image's flags say */
-    CNNVP_STEP_TO_CHIP = 1,   /* depth first: to `place` of the output tensor on chip */
-    CNNVP_STEP_TO_MEMORY = 2  /* depth first: to `place` of the output tensor in memory */
-};
-
-/* One step: `output` box of the output tensor, all channels of a group. */
+/* One step: `output` box of the output tensor, all channels of a group. Its results go to `place` of that tensor, which
+ * is the same box but depth first, where `output` counts from the block on. */
 struct cnnvp_step {
     struct cnnvp_box output;
-    enum cnnvp_step_to to;
     struct cnnvp_box place;
     uint32_t seed;        /* added to that of stochastic rounding */
     uint32_t more_images; /* of the batch after the one in work: convolution and fully connected take them along */

@@ -66,8 +66,8 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
-static void push_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
-                     uint32_t half, uint32_t at)
+void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                         const struct cnnvp_box *box, uint32_t half, uint32_t at)
 {
     const uint32_t plane = box->rows * box->columns;
     const struct cnnvp_transfer transfer = {
@@ -83,10 +83,11 @@ static void push_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor
         .feature_words = box->channels * inside(box->row, box->rows, tensor->height) *
                          inside(box->column, box->columns, tensor->width),
     };
+    guest->input[half].valid = 0;
     push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD);
 }
 
-/* The half that holds the boxes, or takes them: then 0. */
+/* The half that holds the boxes, or is to take them: then 0. */
 static int find_box(struct cnnvp_guest *guest, const struct cnnvp_slot *wanted, uint32_t *half)
 {
     const uint32_t halves = guest->binary->input_halves;
@@ -98,7 +99,6 @@ static int find_box(struct cnnvp_guest *guest, const struct cnnvp_slot *wanted, 
     }
     guest->next_input = (guest->next_input + 1u) % halves;
     *half = guest->next_input;
-    guest->input[*half] = *wanted;
     return 0;
 }
 
@@ -114,20 +114,11 @@ uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_
         return half;
     for (uint32_t image = 0; image <= more_images; ++image) {
         guest->image_number = first + image;
-        push_box(guest, tensor, box, half, image * bytes);
+        cnnvp_load_box_into(guest, tensor, box, half, tensor->chip_address + image * bytes);
     }
     guest->image_number = first;
+    guest->input[half] = wanted;
     return half;
-}
-
-uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                        const struct cnnvp_box *box, uint32_t at, int keep)
-{
-    if (!keep)
-        return cnnvp_load_images(guest, tensor, box, 0);
-    guest->input[guest->next_input].valid = 0;
-    push_box(guest, tensor, box, guest->next_input, at);
-    return guest->next_input;
 }
 
 void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor)
@@ -171,6 +162,14 @@ void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnv
 {
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT, bit(half, CNNVP_BUFFER_INPUT), 0,
                        CNNVP_BASE_LOAD, registers(zeros), REGISTER_COUNT(*zeros));
+}
+
+void cnnvp_push_keep(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *kept)
+{
+    const uint32_t status = (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
+                            (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_source;
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, status, bit(half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE,
+                       registers(kept), REGISTER_COUNT(*kept));
 }
 
 void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
@@ -265,13 +264,13 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
 {
     const struct cnnvp_binary_blob *blob = &guest->blobs[number];
     const uint32_t halves = guest->binary->weight_halves;
-    const int chip = (guest->in_chain && blob->stays) || (guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0;
+    const int chip = blob->stays != 0;
     *address = chip ? blob->chip_address : 0;
     for (uint32_t half = 0; half < halves; ++half) {
         if (!chip && guest->weight[half].valid && guest->weight[half].address == blob->address)
             return half;
     }
-    if (chip && (guest->blobs_resident || (guest->in_chain && number < guest->chain_loaded)))
+    if (chip && number < guest->chain_loaded)
         return blob->chip_half;
     uint32_t half = blob->chip_half;
     if (!guest->in_chain)
@@ -479,8 +478,8 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     transfer.buffer_addr = epilogue->chip_address;
     transfer.buffer_row_stride = out->row_stride * CNNVP_WORD_BYTES;
     transfer.buffer_plane_stride = out->channel_stride * CNNVP_WORD_BYTES;
-    if (epilogue->uncounted)
-        transfer.feature_words = 0;
+    if (out->on_chip == CNNVP_PLACE_SLOT)
+        transfer.feature_words = 0; /* which values are live there is said when the layer is done */
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, move_status(),
                        output | bit(out->chip_half, CNNVP_BUFFER_INPUT), 0, epilogue->store_at, registers(&transfer),
                        REGISTER_COUNT(transfer));

@@ -60,12 +60,12 @@ uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnv
 /* The same in the input buffer, for on-chip tensors: byte address in the tensor's half. */
 uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box);
 
-/* Loads a box into an input half, contiguous from byte `at` on, and returns the half. Nothing is loaded if a half holds
- * it already. `keep` joins several boxes in one half: the half of the box before is used. */
-uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                        const struct cnnvp_box *box, uint32_t at, int keep);
+/* Loads a box of a tensor in memory into this half, contiguous from byte `at` on. */
+void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                         const struct cnnvp_box *box, uint32_t half, uint32_t at);
 
-/* The same box of the image in work and of so many more, one after the other from byte 0 on. */
+/* The box of the image in work and of so many more, one after the other from byte chip_address of the tensor on, into a
+ * half, which is returned. Nothing is loaded if a half holds them already. */
 uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                            const struct cnnvp_box *box, uint32_t more_images);
 
@@ -77,6 +77,9 @@ void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary
 
 /* Sets words of an input half to zeros; memory's side of the transfer does not matter. */
 void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *zeros);
+
+/* Copies words of an input half to another place in it; memory's side of the transfer is where they lie. */
+void cnnvp_push_keep(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *kept);
 
 /* Says that so many values of a tensor's place on chip are live from now on, with the descriptor at register `at`. */
 void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,

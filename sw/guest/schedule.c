@@ -2,6 +2,7 @@
 #include "schedule.h"
 
 #include "depth.h"
+#include "fused.h"
 
 static void run_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
@@ -30,49 +31,73 @@ static void run_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer 
     }
 }
 
-static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, struct cnnvp_step *step)
+void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t words)
 {
-    const struct cnnvp_binary_tensor *out = &layer->out;
-    for (uint32_t row = 0; row < out->height; row += layer->tile_h) {
-        step->output.row = (int32_t)row;
-        step->output.rows = cnnvp_minimum32(layer->tile_h, out->height - row);
-        for (uint32_t column = 0; column < out->width; column += layer->tile_w) {
-            step->output.column = (int32_t)column;
-            step->output.columns = cnnvp_minimum32(layer->tile_w, out->width - column);
+    guest->notes[guest->note_count++] = (struct cnnvp_note){tensor, words};
+}
+
+void cnnvp_schedule_settle(struct cnnvp_guest *guest)
+{
+    cnnvp_flush_epilogues(guest, 0);
+    for (uint32_t i = 0; i < guest->note_count; ++i)
+        cnnvp_push_live(guest, guest->notes[i].tensor, guest->notes[i].words, CNNVP_BASE_LIVE);
+    guest->note_count = 0;
+}
+
+void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
+{
+    uint32_t address;
+    cnnvp_element_layer(&guest->element, layer->tag);
+    if (layer->blob_count != 0)
+        (void)cnnvp_load_blob(guest, layer->first_blob, &address);
+    cnnvp_schedule_settle(guest);
+    cnnvp_forget_inputs(guest);
+}
+
+static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_box *box,
+                      struct cnnvp_step *step)
+{
+    for (uint32_t row = 0; row < box->rows; row += layer->tile_h) {
+        step->output.row = box->row + (int32_t)row;
+        step->output.rows = cnnvp_minimum32(layer->tile_h, box->rows - row);
+        for (uint32_t column = 0; column < box->columns; column += layer->tile_w) {
+            step->output.column = box->column + (int32_t)column;
+            step->output.columns = cnnvp_minimum32(layer->tile_w, box->columns - column);
+            step->place = step->output;
             run_step(guest, layer, step);
         }
     }
 }
 
 /* A group of output channels for so many of the batch's images. */
-static void run_group(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, uint32_t channel,
-                      uint32_t first, uint32_t images)
+static void run_group(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_box *box,
+                      uint32_t channel, uint32_t first, uint32_t images)
 {
     struct cnnvp_step step = {
-        .output = {.channel = channel, .channels = cnnvp_minimum32(layer->group_out, layer->out.channels - channel)}};
+        .output = {.channel = channel, .channels = cnnvp_minimum32(layer->group_out, box->channels - channel)}};
     for (uint32_t image = 0; image < images; image += layer->tile_images) {
         guest->image_number = guest->batch_first + first + image;
         step.more_images = cnnvp_minimum32(layer->tile_images, images - image) - 1u;
-        run_tiles(guest, layer, &step);
+        run_tiles(guest, layer, box, &step);
     }
+}
+
+void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_box *box)
+{
+    const uint32_t together = layer->images_outer ? layer->tile_images : guest->batch_images;
+    for (uint32_t first = 0; first < guest->batch_images; first += together)
+        for (uint32_t channel = 0; channel < box->channels; channel += layer->group_out)
+            run_group(guest, layer, box, channel, first, cnnvp_minimum32(together, guest->batch_images - first));
 }
 
 static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
 {
-    cnnvp_element_layer(&guest->element, layer->tag);
-    uint32_t address;
-    if (layer->blob_count != 0)
-        (void)cnnvp_load_blob(guest, layer->first_blob, &address);
-    /* This layer reads what the epilogues of the one before write. */
-    cnnvp_flush_epilogues(guest, 0);
-    cnnvp_forget_inputs(guest);
     const struct cnnvp_binary_tensor *out = &layer->out;
-    if ((guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0 && layer->fill)
+    const struct cnnvp_box whole = {.channels = out->channels, .rows = out->height, .columns = out->width};
+    cnnvp_schedule_begin(guest, layer);
+    if (out->on_chip && layer->fill)
         cnnvp_fill_chip_tensor(guest, out);
-    const uint32_t together = layer->images_outer ? layer->tile_images : guest->batch_images;
-    for (uint32_t first = 0; first < guest->batch_images; first += together)
-        for (uint32_t channel = 0; channel < out->channels; channel += layer->group_out)
-            run_group(guest, layer, channel, first, cnnvp_minimum32(together, guest->batch_images - first));
+    cnnvp_schedule_box(guest, layer, &whole);
 }
 
 static const struct cnnvp_binary_layer *layer_table(const struct cnnvp_guest *guest)
@@ -89,14 +114,17 @@ static uint32_t first_of_chain(const struct cnnvp_guest *guest, uint32_t chain)
 void cnnvp_schedule_layers(struct cnnvp_guest *guest)
 {
     const struct cnnvp_binary_layer *layers = layer_table(guest);
-    if ((guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0) {
+    if (guest->binary->input.on_chip) {
         cnnvp_element_layer(&guest->element, layers[0].tag);
-        cnnvp_flush_epilogues(guest, 0);
+        cnnvp_schedule_settle(guest);
         cnnvp_load_chip_tensor(guest, &guest->binary->input);
     }
     for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
         const uint32_t chain = layers[i].chain;
-        if (chain == 0)
+        const uint32_t group = layers[i].group;
+        if (group != 0)
+            i += cnnvp_fused(guest, group) - 1u;
+        else if (chain == 0)
             run_layer(guest, &layers[i]);
         else if (first_of_chain(guest, chain) == i)
             cnnvp_depth_first(guest, chain);
@@ -113,5 +141,4 @@ void cnnvp_schedule_preload(struct cnnvp_guest *guest)
             (void)cnnvp_load_blob(guest, layers[i].first_blob + blob, &address);
         }
     }
-    guest->blobs_resident = 1;
 }

@@ -298,6 +298,7 @@ static void exactly_the_reference(void **state)
         int same = platform_agrees(cases[i], &large, "--cpu host");
         same &= platform_agrees(cases[i], &small, "--cpu host" SMALL_CONFIG);
         same &= platform_agrees(cases[i], &small, "--cpu host --batch 2" SMALL_CONFIG);
+        same &= platform_agrees(cases[i], &small, "--cpu host --schedule fused" SMALL_CONFIG);
         same &= platform_agrees(cases[i], &window, "--cpu host -p window");
         if (i % 8 == 0 || wanted != NULL) {
             same &= platform_agrees(cases[i], &large, "");

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cnnvp_integer.h"
+#include "group_build.h"
 #include "numbers.h"
 #include "parallel.h"
 #include "plan.h"
@@ -18,6 +20,10 @@ void cnnvp_binary_clear(struct cnnvp_build *build, size_t layers)
     free(build->blobs.all);
     free(build->finalists);
     cnnvp_depth_clear(build);
+    cnnvp_fused_clear(build);
+    if (build->residents != NULL)
+        free(build->residents->all);
+    free(build->residents);
     memset(build, 0, sizeof *build);
 }
 
@@ -216,6 +222,8 @@ cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t
     const cnnvp_result result = format_layers(graph, rounding, build, error);
     if (result == CNNVP_DONE && build->depth != NULL)
         cnnvp_depth_complete(graph, build);
+    if (result == CNNVP_DONE && build->fused != NULL)
+        cnnvp_fused_complete(graph, build);
     return cnnvp_compiler_in_file(result, graph->file, error);
 }
 
@@ -247,42 +255,86 @@ uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t fir
     return at;
 }
 
-static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnnvp_target *target, size_t index,
-                               struct cnnvp_build *build, struct cnnvp_error *error)
+/* Bytes of each half of the input buffer that serve the layer's tiles: below what stays there. */
+static uint64_t room_of(const struct cnnvp_target *target, const struct cnnvp_build *build, size_t layer)
+{
+    return cnnvp_minimum(cnnvp_binary_chip_top(target, build, 0, layer, layer),
+                         cnnvp_binary_chip_top(target, build, target->limits.input_halves - 1u, layer, layer));
+}
+
+static int is_planned_alike(const struct cnnvp_target *target, const struct cnnvp_build *build, size_t one,
+                            size_t other)
+{
+    return build->finalists[one].count != 0 && cnnvp_plan_are_alike(&build->layers[one], &build->layers[other]) &&
+           room_of(target, build, one) == room_of(target, build, other);
+}
+
+static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                               const struct cnnvp_plan *plan, size_t index, struct cnnvp_build *build,
+                               struct cnnvp_error *error)
 {
     struct cnnvp_binary_layer *layer = &build->layers[index];
     struct cnnvp_plan_finalists *finalists = &build->finalists[index];
+    struct cnnvp_plan_limits limits = target->limits;
     cnnvp_result result = CNNVP_DONE;
     size_t as = 0;
-    while (as < index && (build->layers[as].chain != 0 || !cnnvp_plan_are_alike(&build->layers[as], layer)))
+    limits.input_bytes = room_of(target, build, index);
+    if (plan != NULL && plan->cuts[index].group_out != 0) {
+        cnnvp_plan_cut_layer(layer, &plan->cuts[index]);
+        return cnnvp_plan_check(layer, graph->layers[index].name, plan->cut_places[index], &limits, error);
+    }
+    if (finalists->count != 0 && !layer->in.on_chip && !layer->in2.on_chip && !layer->out.on_chip &&
+        limits.input_bytes == target->limits.input_bytes) {
+        cnnvp_plan_cut_layer(layer, &finalists->all[0].cut); /* planned before layers were fused */
+        return CNNVP_DONE;
+    }
+    while (as < index && !is_planned_alike(target, build, as, index))
         ++as;
     if (as < index)
         *finalists = build->finalists[as];
     else
-        result = cnnvp_plan_layer(layer, graph->layers[index].name, &target->limits, finalists, error);
+        result = cnnvp_plan_layer(layer, graph->layers[index].name, &limits, finalists, error);
     if (result == CNNVP_DONE)
         cnnvp_plan_cut_layer(layer, &finalists->all[0].cut);
     return result;
 }
 
+static int make_finalists(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+{
+    if (build->finalists == NULL)
+        build->finalists = calloc(graph->layer_count, sizeof *build->finalists);
+    return build->finalists != NULL;
+}
+
+/* Each layer by itself, then which of them are better fused. */
+static cnnvp_result make_plan(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                              const struct cnnvp_binary_options *options, struct cnnvp_build *build,
+                              struct cnnvp_error *error)
+{
+    cnnvp_result result = make_finalists(graph, build) ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
+        result = plan_layer(graph, target, NULL, i, build, error);
+    return result == CNNVP_DONE ? cnnvp_fused_search(graph, target, options, build, options->made, error) : result;
+}
+
 static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
-                                struct cnnvp_error *error)
+                                const struct cnnvp_binary_options *options, const struct cnnvp_plan *plan,
+                                struct cnnvp_build *build, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    if (!options->on_chip && options->planned == NULL)
-        build->finalists = calloc(graph->layer_count, sizeof *build->finalists);
-    if (!options->on_chip && options->planned == NULL && build->finalists == NULL)
+    if (!options->on_chip && options->planned == NULL && !make_finalists(graph, build))
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         struct cnnvp_binary_layer *layer = &build->layers[i];
         if (options->on_chip) {
             result = cnnvp_plan_whole(layer, graph->layers[i].name, &target->limits, error);
-        } else if (layer->chain == 0 && options->planned != NULL) {
+        } else if (layer->chain != 0 || layer->group != 0) {
+            result = CNNVP_DONE; /* planned with its chain or group */
+        } else if (options->planned != NULL) {
             const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&options->planned[i]);
             cnnvp_plan_cut_layer(layer, &cut);
-        } else if (layer->chain == 0) {
-            result = plan_layer(graph, target, i, build, error);
+        } else {
+            result = plan_layer(graph, target, plan, i, build, error);
         }
         if (result == CNNVP_DONE && cnnvp_binary_add_blobs(layer, &build->blobs) != CNNVP_DONE)
             result = cnnvp_compiler_no_memory(error);
@@ -302,6 +354,8 @@ static cnnvp_result place_binary(const struct cnnvp_graph *graph, const struct c
     at += cnnvp_binary_align((uint64_t)build->blobs.count * sizeof *build->blobs.all);
     if (build->depth != NULL)
         at = cnnvp_depth_place_tables(build, at);
+    if (build->fused != NULL)
+        at = cnnvp_fused_place_tables(build, at);
     build->table_bytes = (size_t)(at - CNNVP_BINARY_ADDRESS);
     at = cnnvp_binary_place_blobs(&build->blobs, 0, at);
     build->end = at;
@@ -353,6 +407,8 @@ void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_buil
                build->blobs.count * sizeof *build->blobs.all);
     if (build->depth != NULL)
         cnnvp_depth_write_tables(build, to);
+    if (build->fused != NULL)
+        cnnvp_fused_write_tables(build, to);
     if (!graph->weightless)
         fill_layers(graph, build, to);
 }
@@ -369,24 +425,47 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         result = cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error);
     if (result == CNNVP_DONE && options->block != 0)
         result = cnnvp_depth_place(graph, target, options, build, error);
+    if (result == CNNVP_DONE && options->fuse != CNNVP_FUSE_NOTHING)
+        result = make_plan(graph, target, options, build, error);
+    const struct cnnvp_plan *plan = options->fuse != CNNVP_FUSE_NOTHING ? options->made : options->plan;
+    if (result == CNNVP_DONE && (options->on_chip || plan != NULL)) {
+        result = cnnvp_binary_place_residents(graph, target, plan, build, error);
+        for (size_t i = 0; i < graph->layer_count; ++i)
+            refer_to_tensors(graph, build, i);
+    }
+    if (result == CNNVP_DONE && plan != NULL)
+        result = cnnvp_fused_plan(graph, target, plan, build, error);
     if (result == CNNVP_DONE)
-        result = plan_layers(graph, target, options, build, error);
+        result = plan_layers(graph, target, options, plan, build, error);
     if (result == CNNVP_DONE && build->depth != NULL)
         result = cnnvp_depth_place_weights(target, build, error);
+    if (result == CNNVP_DONE && build->fused != NULL)
+        result = cnnvp_fused_place_weights(target, build, error);
     if (result == CNNVP_DONE)
         result = place_binary(graph, target, build, error);
     if (result == CNNVP_DONE)
         result = cnnvp_binary_place_tensors(graph, target, options->images, build, error);
     if (result == CNNVP_DONE && options->on_chip)
-        result = cnnvp_binary_place_on_chip(graph, target, build, error);
+        result = cnnvp_binary_keep_blobs(graph, target, build, error);
     if (result != CNNVP_DONE)
         return result;
     for (size_t i = 0; i < graph->layer_count; ++i)
         refer_to_tensors(graph, build, i);
     if (build->depth != NULL)
         cnnvp_depth_complete(graph, build);
+    if (build->fused != NULL)
+        cnnvp_fused_complete(graph, build);
     build->header.input = build->tensors[cnnvp_graph_base(graph, graph->input)];
     return CNNVP_DONE;
+}
+
+/* What the plan says wrong is said of its file, the rest of the network's. */
+static cnnvp_result in_its_file(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan, cnnvp_result result,
+                                struct cnnvp_error *error)
+{
+    if (plan != NULL && plan->file != NULL && strncmp(error->text, plan->file, strlen(plan->file)) == 0)
+        return result;
+    return cnnvp_compiler_in_file(result, graph->file, error);
 }
 
 cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
@@ -397,7 +476,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
         .header = {
             .magic = CNNVP_BINARY_MAGIC,
             .version = CNNVP_BINARY_VERSION,
-            .flags = options->on_chip ? CNNVP_BINARY_ON_CHIP : 0u,
+            .flags = options->on_chip ? CNNVP_BINARY_PRELOAD : 0u,
             .layer_count = (uint32_t)graph->layer_count,
             .images = options->images,
             .batch = target->limits.batch,
@@ -417,7 +496,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
     if (build->layers == NULL || build->tables == NULL || build->tensors == NULL)
         result = cnnvp_compiler_no_memory(error);
     else
-        result = cnnvp_compiler_in_file(build_binary(graph, target, options, build, error), graph->file, error);
+        result = in_its_file(graph, options->plan, build_binary(graph, target, options, build, error), error);
     if (result != CNNVP_DONE)
         cnnvp_binary_clear(build, graph->layer_count);
     return result;

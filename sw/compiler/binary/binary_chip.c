@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places on chip, for networks that stay there between loading and the result: blobs in the halves of the weight buffer
- * for the whole run, tensors in the halves of the input buffer from the layer that makes them to the last one that
- * reads them. The network's outputs leave through the output buffer and have no place. Both operands of an addition lie
- * in one half.
+ * Places on chip: of tensors that stay there whole, in the halves of the input buffer from the layer that makes them to
+ * the last one that reads them, from the top down: the rest serves tiles. With --on-chip these are all, but for the
+ * network's outputs, which leave through the output buffer; blobs then lie in the halves of the weight buffer for the
+ * whole run. Both operands of an addition lie in one half.
  */
 #include <stdlib.h>
 
 #include "binary_internal.h"
+#include "cnnvp_integer.h"
 #include "plan.h"
 
 #define HALVES 2u
@@ -43,6 +44,7 @@ static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_
             missing += cnnvp_binary_align(sorted[i]->bytes);
             continue;
         }
+        sorted[i]->stays = 1;
         sorted[i]->chip_half = half;
         sorted[i]->chip_address = (uint32_t)used[half];
         used[half] = cnnvp_binary_align(used[half] + sorted[i]->bytes);
@@ -58,10 +60,12 @@ static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_
 
 /* ---- input buffer ---- */
 
-struct life {
+struct cnnvp_life {
     int32_t tensor; /* base */
     size_t first;   /* layer that makes it; the network's input: 0 */
     size_t last;    /* last layer that reads it */
+    size_t begin;   /* the same, but of all layers of a fused group whose tiles make or read it */
+    size_t end;
     int placed;
     uint32_t half;
     uint64_t address;
@@ -69,67 +73,98 @@ struct life {
 };
 
 struct lives {
-    struct life *all;
-    size_t count;
+    const struct cnnvp_graph *graph;
+    const struct cnnvp_plan *plan; /* NULL: all tensors stay */
+    struct cnnvp_residents *of;
     uint64_t room;
     uint32_t halves;
 };
 
-static struct life *life_of(const struct lives *lives, int32_t base)
+static struct cnnvp_life *life_of(const struct cnnvp_residents *residents, int32_t base)
 {
-    for (size_t i = 0; i < lives->count; ++i)
-        if (lives->all[i].tensor == base)
-            return &lives->all[i];
+    for (size_t i = 0; i < residents->count; ++i)
+        if (residents->all[i].tensor == base)
+            return &residents->all[i];
     return NULL;
 }
 
-/* Lives in the order in which tensors appear. */
-static void find_lives(const struct cnnvp_graph *graph, const struct cnnvp_build *build, struct lives *lives)
+static int reads(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph *graph, int32_t base)
 {
+    return cnnvp_graph_base(graph, layer->in) == base ||
+           (layer->in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(graph, layer->in2) == base);
+}
+
+/* A group runs tile by tile: what its layers touch is there from its first layer to its last one. */
+static void widen(const struct lives *lives, struct cnnvp_life *life)
+{
+    life->begin = life->first;
+    life->end = life->last;
+    for (size_t i = 0; lives->plan != NULL && i < lives->plan->run_count; ++i) {
+        const struct cnnvp_plan_run *run = &lives->plan->runs[i];
+        if (run->first <= life->first && life->first < run->first + run->count)
+            life->begin = run->first;
+        if (run->first <= life->last && life->last < run->first + run->count)
+            life->end = run->first + run->count - 1;
+    }
+}
+
+/* Lives in the order in which tensors appear. */
+static void find_lives(const struct lives *lives, const struct cnnvp_build *build)
+{
+    const struct cnnvp_graph *graph = lives->graph;
     const int32_t input = cnnvp_graph_base(graph, graph->input);
     for (size_t i = 0; i <= graph->layer_count; ++i) {
         const int32_t made = i == 0 ? input : cnnvp_graph_base(graph, graph->layers[i - 1].out);
-        if (cnnvp_graph_is_output(graph, made) || life_of(lives, made) != NULL)
+        if (cnnvp_graph_is_output(graph, made) || life_of(lives->of, made) != NULL ||
+            (lives->plan != NULL && !lives->plan->on_chip[made]))
             continue;
-        struct life *life = &lives->all[lives->count++];
-        *life = (struct life){.tensor = made, .first = i == 0 ? 0 : i - 1};
+        struct cnnvp_life *life = &lives->of->all[lives->of->count++];
+        *life = (struct cnnvp_life){.tensor = made, .first = i == 0 ? 0 : i - 1};
         life->bytes = cnnvp_binary_align(cnnvp_binary_frame_bytes(&build->tensors[made]));
         for (size_t reader = 0; reader < graph->layer_count; ++reader)
-            if (cnnvp_graph_base(graph, graph->layers[reader].in) == made ||
-                cnnvp_graph_base(graph, graph->layers[reader].in2) == made)
+            if (reads(&graph->layers[reader], graph, made))
                 life->last = reader;
+        widen(lives, life);
     }
 }
 
-/* Lowest address of a half where the tensor overlaps no other that lives at the same time. 0: no room. */
-static int find_room(const struct lives *lives, const struct life *life, uint32_t half, uint64_t *address)
+/* Highest address of a half where the tensor overlaps no other that lives at the same time. 0: no room. */
+static int find_room(const struct lives *lives, const struct cnnvp_life *life, uint32_t half, uint64_t *address,
+                     uint64_t *lack)
 {
-    *address = 0;
+    uint64_t end = lives->room / CNNVP_BINARY_ALIGNMENT * CNNVP_BINARY_ALIGNMENT;
     for (int moved = 1; moved;) {
         moved = 0;
-        for (size_t i = 0; i < lives->count; ++i) {
-            const struct life *other = &lives->all[i];
-            if (!other->placed || other->half != half || other->last < life->first || life->last < other->first)
+        for (size_t i = 0; i < lives->of->count; ++i) {
+            const struct cnnvp_life *other = &lives->of->all[i];
+            if (!other->placed || other->half != half || other->end < life->begin || life->end < other->begin ||
+                other->address >= end || other->address + other->bytes + life->bytes <= end)
                 continue;
-            if (*address < other->address + other->bytes && other->address < *address + life->bytes) {
-                *address = other->address + other->bytes;
-                moved = 1;
-            }
+            end = other->address;
+            moved = 1;
         }
     }
-    return *address + life->bytes <= lives->room;
+    *address = end - life->bytes;
+    if (life->bytes <= end)
+        return 1;
+    *lack = cnnvp_minimum(*lack, life->bytes - end);
+    return 0;
 }
 
 /* The half of the tensor that is added to this one, if that has a place; HALVES: free choice. */
-static uint32_t forced_half(const struct cnnvp_graph *graph, const struct lives *lives, int32_t tensor)
+static uint32_t forced_half(const struct lives *lives, int32_t tensor)
 {
+    const struct cnnvp_graph *graph = lives->graph;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (layer->op != CNNVP_OP_ADD)
             continue;
         const int32_t a = cnnvp_graph_base(graph, layer->in);
         const int32_t b = cnnvp_graph_base(graph, layer->in2);
-        const struct life *other = a == tensor ? life_of(lives, b) : b == tensor ? life_of(lives, a) : NULL;
+        const struct cnnvp_life *other =
+            a == tensor   ? life_of(lives->of, b)
+            : b == tensor ? life_of(lives->of, a)
+                          : NULL;
         if (other != NULL && other->placed)
             return other->half;
     }
@@ -137,63 +172,81 @@ static uint32_t forced_half(const struct cnnvp_graph *graph, const struct lives 
 }
 
 /* The half that the layer which makes the tensor reads from: the other one is better. */
-static uint32_t source_half(const struct cnnvp_graph *graph, const struct lives *lives, const struct life *life)
+static uint32_t source_half(const struct lives *lives, const struct cnnvp_life *life)
 {
-    const struct cnnvp_graph_layer *maker = &graph->layers[life->first];
-    if (cnnvp_graph_base(graph, maker->out) != life->tensor)
+    const struct cnnvp_graph_layer *maker = &lives->graph->layers[life->first];
+    if (cnnvp_graph_base(lives->graph, maker->out) != life->tensor)
         return 1; /* the network's input: into half 0 */
-    const struct life *source = life_of(lives, cnnvp_graph_base(graph, maker->in));
+    const struct cnnvp_life *source = life_of(lives->of, cnnvp_graph_base(lives->graph, maker->in));
     return source != NULL ? source->half : 1;
 }
 
-static cnnvp_result place_life(const struct cnnvp_graph *graph, struct lives *lives, struct life *life,
-                               struct cnnvp_error *error)
+static cnnvp_result no_room(const struct lives *lives, const struct cnnvp_life *life, uint64_t lack,
+                            struct cnnvp_error *error)
 {
-    const uint32_t forced = forced_half(graph, lives, life->tensor);
-    const uint32_t better = (source_half(graph, lives, life) + 1u) % lives->halves;
-    uint64_t lack = UINT64_MAX;
-    for (uint32_t i = 0; i < lives->halves; ++i) {
-        const uint32_t half = (better + i) % lives->halves;
-        uint64_t address;
-        if (forced != HALVES && half != forced)
-            continue;
-        if (find_room(lives, life, half, &address)) {
-            life->placed = 1;
-            life->half = half;
-            life->address = address;
-            return CNNVP_DONE;
-        }
-        const uint64_t over = address + life->bytes - lives->room;
-        lack = over < lack ? over : lack;
-    }
+    const char *name = lives->graph->tensors[life->tensor].name;
+    if (lives->plan != NULL)
+        return cnnvp_config_error(error, lives->plan->on_chip_places[life->tensor],
+                                  "tensor \"%s\" does not fit on chip: a half of the input buffer lacks %llu bytes "
+                                  "beside what else stays there; leave it out, or use -s input_buffer.size=",
+                                  name, (unsigned long long)lack);
     return cnnvp_compiler_error(error,
                                 "the network does not fit on chip: a half of the input buffer lacks %llu bytes for "
                                 "tensor \"%s\"; use -s input_buffer.size= or run it from memory",
-                                (unsigned long long)lack, graph->tensors[life->tensor].name);
+                                (unsigned long long)lack, name);
 }
 
-static cnnvp_result place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                  struct cnnvp_build *build, struct cnnvp_error *error)
+static cnnvp_result place_life(struct lives *lives, struct cnnvp_life *life, struct cnnvp_error *error)
 {
-    struct lives lives = {.room = target->limits.input_bytes, .halves = target->limits.input_halves};
-    lives.all = calloc(graph->layer_count + 1, sizeof *lives.all);
-    if (lives.all == NULL)
+    const uint32_t forced = forced_half(lives, life->tensor);
+    const uint32_t better = (source_half(lives, life) + 1u) % lives->halves;
+    uint64_t lack = UINT64_MAX;
+    for (uint32_t i = 0; i < lives->halves; ++i) {
+        const uint32_t half = (better + i) % lives->halves;
+        if ((forced != HALVES && half != forced) || !find_room(lives, life, half, &life->address, &lack))
+            continue;
+        life->placed = 1;
+        life->half = half;
+        return CNNVP_DONE;
+    }
+    return no_room(lives, life, lack, error);
+}
+
+cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                          const struct cnnvp_plan *plan, struct cnnvp_build *build,
+                                          struct cnnvp_error *error)
+{
+    struct lives lives = {graph, plan, NULL, target->limits.input_bytes, target->limits.input_halves};
+    build->residents = lives.of = calloc(1, sizeof *lives.of);
+    if (lives.of != NULL)
+        lives.of->all = calloc(graph->layer_count + 1, sizeof *lives.of->all);
+    if (lives.of == NULL || lives.of->all == NULL)
         return cnnvp_compiler_no_memory(error);
-    find_lives(graph, build, &lives);
+    find_lives(&lives, build);
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < lives.count && result == CNNVP_DONE; ++i)
-        result = place_life(graph, &lives, &lives.all[i], error);
+    for (size_t i = 0; i < lives.of->count && result == CNNVP_DONE; ++i)
+        result = place_life(&lives, &lives.of->all[i], error);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count && result == CNNVP_DONE; ++i) {
-        const int32_t base = cnnvp_graph_base(graph, i);
-        const struct life *life = life_of(&lives, base);
+        const struct cnnvp_life *life = life_of(lives.of, cnnvp_graph_base(graph, i));
         if (life == NULL)
             continue;
+        build->tensors[i].on_chip = CNNVP_PLACE_WHOLE;
         build->tensors[i].chip_half = life->half;
-        build->tensors[i].chip_address =
-            (uint32_t)life->address + (build->tensors[i].address - build->tensors[base].address);
+        build->tensors[i].chip_address = (uint32_t)(life->address + cnnvp_binary_view_offset(graph, build, i));
     }
-    free(lives.all);
     return result;
+}
+
+uint64_t cnnvp_binary_chip_top(const struct cnnvp_target *target, const struct cnnvp_build *build, uint32_t half,
+                               size_t first, size_t last)
+{
+    uint64_t top = target->limits.input_bytes;
+    for (size_t i = 0; build->residents != NULL && i < build->residents->count; ++i) {
+        const struct cnnvp_life *life = &build->residents->all[i];
+        if (life->half == half && life->begin <= last && first <= life->end)
+            top = cnnvp_minimum(top, life->address);
+    }
+    return top;
 }
 
 /* ---- output buffer ---- */
@@ -223,11 +276,9 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_binary_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                        struct cnnvp_build *build, struct cnnvp_error *error)
+cnnvp_result cnnvp_binary_keep_blobs(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                     struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    cnnvp_result result = check_outputs(graph, target, build, error);
-    if (result == CNNVP_DONE)
-        result = place_blobs(target, build, error);
-    return result == CNNVP_DONE ? place_tensors(graph, target, build, error) : result;
+    const cnnvp_result result = check_outputs(graph, target, build, error);
+    return result == CNNVP_DONE ? place_blobs(target, build, error) : result;
 }

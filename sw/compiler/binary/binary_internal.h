@@ -10,9 +10,18 @@ void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bu
 /* binary_place.c: addresses of all tensors from build->end on, and build->end behind them. */
 cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                         uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error);
-/* image_chip.c: places in the input buffer and the weight buffer for CNNVP_BINARY_ON_CHIP. */
-cnnvp_result cnnvp_binary_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                        struct cnnvp_build *build, struct cnnvp_error *error);
+/* Bytes from the base's first interior word to the view's. */
+uint64_t cnnvp_binary_view_offset(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor);
+/* binary_chip.c: places of the tensors that the plan keeps on chip, or, where it is NULL, of all but the outputs. */
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_place_residents(
+    const struct cnnvp_graph *graph, const struct cnnvp_target *target, const struct cnnvp_plan *plan,
+    struct cnnvp_build *build, struct cnnvp_error *error);
+/* Below it a half of the input buffer is free while layers `first` to `last` run. */
+uint64_t cnnvp_binary_chip_top(const struct cnnvp_target *target, const struct cnnvp_build *build, uint32_t half,
+                               size_t first, size_t last);
+/* --on-chip: places of all blobs, and whether each layer's results fit the output buffer. */
+cnnvp_result cnnvp_binary_keep_blobs(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                     struct cnnvp_build *build, struct cnnvp_error *error);
 /* binary_blob.c: the words of a layer's blobs, and zeros up to the next one. */
 void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
                              uint8_t *binary);

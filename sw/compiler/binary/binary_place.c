@@ -81,8 +81,7 @@ void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bu
             shape_view(graph, build, (int32_t)i);
 }
 
-/* Bytes from the base's first interior word to the view's. */
-static uint64_t view_offset(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor)
+uint64_t cnnvp_binary_view_offset(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor)
 {
     const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
     const uint64_t words = cnnvp_graph_offset(graph, tensor);
@@ -144,7 +143,7 @@ cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const s
             place(build, i, images);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
         const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, i)];
-        build->tensors[i].address = base->address + (uint32_t)view_offset(graph, build, i);
+        build->tensors[i].address = base->address + (uint32_t)cnnvp_binary_view_offset(graph, build, i);
         build->tensors[i].image_stride = base->image_stride;
         build->tensors[i].batch_stride = base->batch_stride;
     }

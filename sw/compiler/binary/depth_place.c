@@ -125,6 +125,7 @@ static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_binary_leve
 {
     struct cnnvp_binary_level *level = &levels[row->sequence[placed]];
     const uint64_t room = row->target->limits.input_bytes;
+    level->block.on_chip = CNNVP_PLACE_SLOT;
     level->block.chip_half = half;
     level->block.chip_address = 0;
     if (slot_bytes(level) > room)

@@ -50,7 +50,7 @@ static cnnvp_result check_images(const struct cnnvp_network *network, uint64_t i
         graph->file, (unsigned long long)images, (unsigned long long)words, (unsigned long long)room);
 }
 
-static struct cnnvp_binary_options binary_options_of(const struct cnnvp_network *network,
+static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *network,
                                                      const struct cnnvp_network_options *options)
 {
     static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
@@ -62,6 +62,12 @@ static struct cnnvp_binary_options binary_options_of(const struct cnnvp_network 
         .block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0,
         .order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE,
         .issue = options->issue,
+        .plan = options->plan != NULL ? &network->plan : NULL,
+        .fuse = options->schedule == CNNVP_SCHEDULE_FUSED  ? CNNVP_FUSE_FOR_TRAFFIC
+                : options->schedule == CNNVP_SCHEDULE_AUTO ? CNNVP_FUSE_FOR_TIME
+                                                           : CNNVP_FUSE_NOTHING,
+        .halo = (uint32_t)options->halo,
+        .made = &network->plan,
     };
 }
 
@@ -115,6 +121,12 @@ static cnnvp_result make_plan(struct cnnvp_network *network, const cnnvp_config 
     network->binary_options = binary_options_of(network, options);
     cnnvp_formats_choose(graph, network->target.acc_bits);
     cnnvp_result result = cnnvp_binary_build(graph, &network->target, &network->binary_options, &network->build, error);
+    if (network->binary_options.fuse != CNNVP_FUSE_NOTHING) {
+        network->binary_options.plan = network->binary_options.made;
+        network->binary_options.fuse = CNNVP_FUSE_NOTHING;
+    }
+    if (result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_AUTO)
+        result = cnnvp_network_settle(network, config, error);
     if (result == CNNVP_DONE)
         result = count_pes(network, error);
     if (result == CNNVP_DONE && options->tune)
@@ -173,6 +185,8 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
         result = cnnvp_graph_simplify(&network->graph, error);
     if (result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
         result = cnnvp_depth_find(&network->graph, options->block, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_take_plan(network, options, error);
     if (result == CNNVP_DONE)
         result = take_images(network, config, options, error);
     if (result != CNNVP_DONE)
@@ -331,7 +345,7 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         return result;
     }
     const char *slash = strrchr(network->file, '/');
-    const struct cnnvp_work_info work = {
+    struct cnnvp_work_info work = {
         .struct_size = sizeof work,
         .command = "run",
         .network = slash != NULL ? slash + 1 : network->file,
@@ -350,12 +364,13 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .tensors = tensors,
         .tensor_count = tensor_count,
     };
-    result = cnnvp_platform_describe_work(platform, &work);
+    result = cnnvp_network_groups(network, &work, error);
+    if (result == CNNVP_DONE && cnnvp_platform_describe_work(platform, &work) != CNNVP_DONE)
+        result = cnnvp_compiler_error(error, "the platform refused the description of the work");
+    cnnvp_network_forget_groups(&work);
     free(layers);
     free(chains);
     free(tensors);
-    if (result != CNNVP_DONE)
-        (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
     return result;
 }
 
@@ -465,6 +480,7 @@ static void forget(struct cnnvp_network *network)
 {
     cnnvp_binary_clear(&network->build, network->graph.layer_count);
     cnnvp_target_clear(&network->target);
+    cnnvp_plan_clear(&network->plan);
 }
 
 const struct cnnvp_back_end cnnvp_inference = {

@@ -36,11 +36,23 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
         return cnnvp_compiler_error(
             error, "--on-chip keeps whole maps on chip, the depth-first schedule blocks of them: "
                    "use one of the two");
-    if (options->batch > 1 && (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip))
+    if (options->batch > 1 && (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip || options->plan != NULL))
         return cnnvp_compiler_error(
             error, "--batch %u: %s: use it with --schedule layer, maps through memory", options->batch,
-            options->on_chip ? "--on-chip loads weights once for all images"
-                             : "the depth-first schedule takes one image after the other");
+            options->on_chip        ? "--on-chip loads weights once for all images"
+            : options->plan != NULL ? "a plan takes one image after the other"
+            : options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
+                ? "the depth-first schedule takes one image after the other"
+                : "the schedules fused and auto take one image after the other");
+    if (options->plan != NULL && (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip))
+        return cnnvp_compiler_error(error,
+                                    "%s says what is fused and what stays on chip: use it without --schedule and "
+                                    "--on-chip",
+                                    options->plan);
+    if ((options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO) && options->on_chip)
+        return cnnvp_compiler_error(
+            error, "--on-chip keeps every map on chip whole: nothing is left for --schedule fused or "
+                   "auto; use one of the two");
     if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
         return cnnvp_compiler_error(
             error, "rounding %d: results round by truncate, nearest or stochastic; floor is for training",

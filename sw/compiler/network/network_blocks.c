@@ -48,8 +48,8 @@ int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t ten
 {
     const struct cnnvp_graph *graph = &network->graph;
     const struct cnnvp_depth *depth = network->build.depth;
-    if (network->on_chip)
-        return !cnnvp_graph_is_output(graph, tensor);
+    if (network->build.tensors[cnnvp_graph_base(graph, tensor)].on_chip || cnnvp_network_is_fused(network, tensor))
+        return 1;
     if (depth == NULL)
         return 0;
     size_t first = 0;

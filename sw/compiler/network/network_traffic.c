@@ -158,7 +158,8 @@ static cnnvp_result map_of(const struct cnnvp_network *network, int32_t tensor, 
     const int is_input = cnnvp_graph_base(graph, graph->input) == tensor;
     const int is_output = cnnvp_graph_is_output(graph, tensor);
     const int handed_on = network->block != 0 && is_handed_on(graph, tensor);
-    const int stays = !is_input && !is_output && (network->on_chip || handed_on);
+    const int stays =
+        !is_input && !is_output && (place->on_chip || handed_on || cnnvp_network_is_fused(network, tensor));
     uint64_t read = 0;
     const cnnvp_result result = stays ? CNNVP_DONE : words_read(graph, tensor, &read, error);
     *info = (struct cnnvp_tensor_info){

@@ -49,7 +49,7 @@ struct trials {
 
 static int is_planned(const struct cnnvp_build *build, size_t layer)
 {
-    return build->layers[layer].chain == 0;
+    return build->layers[layer].chain == 0 && build->layers[layer].group == 0;
 }
 
 /* The first layer that is as this one. */
@@ -260,28 +260,69 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
     }
 }
 
+static cnnvp_result read_cycles(cnnvp_platform *platform, size_t layers, uint64_t *cycles)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; cycles != NULL && i < layers && result == CNNVP_DONE; ++i) {
+        struct cnnvp_layer_result taken = {0};
+        result = cnnvp_platform_layer(platform, i, &taken);
+        cycles[i] = taken.cycles;
+    }
+    return result;
+}
+
+/* A platform with the network, built with these options, timing only. */
+static cnnvp_result open_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
+                               const cnnvp_config *config, cnnvp_platform **platform, struct cnnvp_error *error)
+{
+    struct cnnvp_network trial = *network;
+    trial.binary_options = *options;
+    trial.images = cnnvp_minimum32(network->images, TRIAL_BATCHES * network->target.limits.batch);
+    trial.binary_options.images = trial.images;
+    trial.timing_only = 1;
+    trial.cpu_host = 0;
+    trial.graph.weightless = 1;
+    trial.schedule = NULL;
+    *platform = NULL;
+    cnnvp_result result = cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = open_platform(config, platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_load(&trial, *platform, error);
+    cnnvp_binary_clear(&trial.build, trial.graph.layer_count);
+    return result;
+}
+
+cnnvp_result cnnvp_network_time(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
+                                const cnnvp_config *config, uint64_t *cycles, uint64_t *ps, struct cnnvp_error *error)
+{
+    const struct cnnvp_network_options unwatched = {.tuning = NULL};
+    cnnvp_config *made = NULL;
+    cnnvp_platform *platform = NULL;
+    cnnvp_result result = trial_config(config, &made, error);
+    if (result == CNNVP_DONE)
+        result = open_trial(network, options, made, &platform, error);
+    if (result == CNNVP_DONE)
+        result = run_platform(platform, (struct part){&unwatched, 0, 1, 0}, ps, error);
+    if (result == CNNVP_DONE)
+        result = read_cycles(platform, network->graph.layer_count, cycles);
+    cnnvp_platform_free(platform);
+    cnnvp_config_free(made);
+    return result;
+}
+
 /* What the network takes with the tiles of `layers`, in ps. */
 static cnnvp_result run_network(const struct cnnvp_network *network, const struct cnnvp_binary_layer *layers,
                                 const cnnvp_config *config, struct part part, uint64_t *ps, struct cnnvp_error *error)
 {
-    struct cnnvp_network trial = *network;
+    struct cnnvp_binary_options options = network->binary_options;
     cnnvp_platform *platform = NULL;
-    trial.images = cnnvp_minimum32(network->images, TRIAL_BATCHES * network->target.limits.batch);
-    trial.binary_options.images = trial.images;
-    trial.binary_options.planned = layers;
-    trial.timing_only = 1;
-    trial.cpu_host = 0;
-    trial.graph.weightless = 1;
-    cnnvp_result result = cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = open_platform(config, &platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_load(&trial, platform, error);
+    options.planned = layers;
+    cnnvp_result result = open_trial(network, &options, config, &platform, error);
     if (result == CNNVP_DONE)
         result = run_platform(platform, part, ps, error);
     cnnvp_platform_free(platform);
-    cnnvp_binary_clear(&trial.build, trial.graph.layer_count);
     return result;
 }
 

@@ -97,6 +97,7 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
     const uint64_t words = layer->group_out * plane;
     struct cnnvp_plan_use use = {
         .weight_bytes = cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1) * CNNVP_WORD_BYTES};
+    const uint64_t first = layer->in.on_chip ? 0 : 1u;
     switch (layer->op) {
     case CNNVP_OP_CONV:
     case CNNVP_OP_POOL:
@@ -107,12 +108,14 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
         use.input_bytes = (uint64_t)layer->tile_in * CNNVP_WORD_BYTES;
         break;
     case CNNVP_OP_ADD:
-        use.input_bytes = 2u * words * CNNVP_WORD_BYTES;
+        use.input_bytes = (first + (layer->in2.on_chip ? 0 : 1u)) * words * CNNVP_WORD_BYTES;
         break;
     default:
         use.input_bytes = words * CNNVP_WORD_BYTES;
         break;
     }
+    if (layer->op != CNNVP_OP_ADD)
+        use.input_bytes *= first;
     const int sums = (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) ||
                      (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1);
     use.output_bytes = words * (sums && result_bytes < CNNVP_SUM_BYTES ? CNNVP_SUM_BYTES : result_bytes);
@@ -169,7 +172,8 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name
 /* What a plan does not depend on. */
 static void forget_values(struct cnnvp_binary_layer *layer)
 {
-    layer->tag = layer->format = layer->seed = layer->first_blob = layer->blob_count = layer->fill = 0;
+    layer->tag = layer->group = layer->format = layer->seed = layer->first_blob = layer->blob_count = layer->fill =
+        layer->frees_in = layer->frees_in2 = 0;
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
     layer->tile_images = layer->images_outer = layer->image_bytes = 0;
     layer->tile_ky = layer->tile_kx = 0;

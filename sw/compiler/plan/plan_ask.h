@@ -22,16 +22,10 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
 /* Of the vector unit for a tile of results that lie side by side: an elementwise layer's operation, batch norm,
  * softmax, and what follows the calculation. */
 uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows, uint32_t columns);
-/* Of the memory for a box of a tensor among other transfers, as cnnvp_plan_weights_ps; a lone one takes
- * cnnvp_plan_latency_ps more. */
-uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
-                           uint32_t rows, uint32_t columns);
 /* Of the DMA for a load's request, before it takes the next one. */
 uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask);
 
 /* What a refused instruction was told last, "" if none was. */
 const char *cnnvp_plan_refusal(const struct cnnvp_plan_ask *ask);
-/* BAD_INPUT, and a message: an answer was no answer. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_ask_result(const struct cnnvp_plan_ask *ask, struct cnnvp_error *error);
 
 #endif

@@ -15,9 +15,6 @@
 
 #define CANDIDATES 24u
 
-/* Of equal bounds the one with less work is taken: all of it counts besides, by this part. */
-#define WORK_PART 24u
-
 /* So much longer a batch may take, to load less. */
 #define BATCH_PART 128u
 
@@ -178,6 +175,8 @@ static struct moved move_box(struct search *search, const struct cnnvp_binary_te
 static struct moved move_operand(struct search *search, const struct cnnvp_binary_tensor *operand,
                                  const uint32_t box[3])
 {
+    if (operand->on_chip)
+        return (struct moved){0};
     return move_box(search, operand, cnnvp_minimum32(box[0], operand->channels),
                     cnnvp_minimum32(box[1], operand->height), cnnvp_minimum32(box[2], operand->width));
 }
@@ -186,6 +185,8 @@ static struct moved move_operand(struct search *search, const struct cnnvp_binar
 static struct moved move_input(struct search *search)
 {
     const struct cnnvp_binary_layer *layer = search->layer;
+    if (layer->in.on_chip && layer->op != CNNVP_OP_ADD)
+        return (struct moved){0};
     if (layer->op == CNNVP_OP_FC)
         return move_line(search, 2u * (uint64_t)layer->tile_in);
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
@@ -228,7 +229,11 @@ static struct visits visits_of(const struct search *search, const struct cnnvp_p
     const int weights_stay = slices <= limits->weight_halves;
     const int all_stay = slices * counts->groups <= limits->weight_halves;
     struct visits visits = {.inputs = limits->batch * tiles * (inputs_stay ? 1u : counts->groups)};
-    if (!cnnvp_plan_has_weights(layer))
+    if (layer->in.on_chip && (layer->op != CNNVP_OP_ADD || layer->in2.on_chip))
+        visits.inputs = 0;
+    if (limits->weights_stay)
+        visits.blobs = 0;
+    else if (!cnnvp_plan_has_weights(layer))
         visits.blobs = counts->blobs != 0 ? 1u : 0;
     else if (weights_stay)
         visits.blobs = counts->blobs * (layer->images_outer && !all_stay ? together : 1u);
@@ -255,7 +260,9 @@ static struct work work_of(struct search *search)
     const struct moved input = move_input(search);
     const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
     const struct moved blob = counts.blobs != 0 ? move_line(search, blob_bytes) : (struct moved){0};
-    const struct moved store = move_box(search, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
+    const struct moved store =
+        layer->out.on_chip ? (struct moved){0}
+                           : move_box(search, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
     /* Tiles at the edges are smaller. */
     work.memory = part_of(visits.inputs * input.ps + images * steps * store.ps, words, whole) + visits.blobs * blob.ps +
                   (visits.inputs + visits.blobs) * cnnvp_plan_request_ps(search->ask);
@@ -294,8 +301,13 @@ static void consider(struct search *search)
     const uint64_t bound =
         cnnvp_maximum(cnnvp_maximum(work.compute, vector), cnnvp_maximum(work.memory, work.core)) + work.ends;
     struct cnnvp_plan_finalist way = {
-        cnnvp_plan_cut_of(search->layer), bound + (work.compute + work.vector + work.memory + work.core) / WORK_PART,
-        work.bytes, work.core};
+        .cut = cnnvp_plan_cut_of(search->layer),
+        .price = bound + (work.compute + work.vector + work.memory + work.core) / CNNVP_PLAN_WORK_PART,
+        .bytes = work.bytes,
+        .compute = work.compute,
+        .vector = work.vector,
+        .memory = work.memory,
+        .core = work.core};
     if (search->longest != 0 && way.price > search->longest)
         return;
     for (size_t i = 0; i < finalists->count; ++i) {
@@ -460,6 +472,64 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char
     result = cnnvp_plan_ask_result(search.ask, error);
     if (result == CNNVP_DONE && finalists->count == 0)
         result = nothing_fits(&search, name, error);
+    cnnvp_plan_ask_free(search.ask);
+    return result;
+}
+
+struct edge {
+    const char *name;
+    uint32_t value, most;
+    int whole; /* no part of it will do */
+};
+
+static cnnvp_result check_edges(const struct cnnvp_binary_layer *layer, const char *name, const char *place,
+                                struct cnnvp_error *error)
+{
+    struct candidates groups = {.count = 2}, heights = groups, widths = groups;
+    const int channelwise = cnnvp_plan_is_channelwise(layer);
+    keep_whole(layer, &groups, &heights, &widths);
+    const struct edge edges[] = {
+        {"group_out", layer->group_out, layer->out.channels, groups.count == 1},
+        {"tile_h", layer->tile_h, layer->out.height, heights.count == 1},
+        {"tile_w", layer->tile_w, layer->out.width, widths.count == 1},
+        {"tile_in", layer->tile_in, channelwise ? layer->group_out : cnnvp_layer_inputs(layer), channelwise},
+        {"tile_out", layer->tile_out, layer->group_out, channelwise},
+    };
+    for (size_t i = 0; i < sizeof edges / sizeof edges[0]; ++i) {
+        const uint32_t least = edges[i].whole ? edges[i].most : 1u;
+        if (edges[i].value < least || edges[i].value > edges[i].most)
+            return cnnvp_config_error(error, place, "layer \"%s\": %s is %u; it can be %u to %u", name, edges[i].name,
+                                      edges[i].value, least, edges[i].most);
+    }
+    if (layer->tile_kx > layer->kx || layer->tile_ky > layer->ky ||
+        (layer->op != CNNVP_OP_POOL && (layer->tile_kx != 0 || layer->tile_ky != 0)))
+        return cnnvp_config_error(
+            error, place, "layer \"%s\": tile_kx and tile_ky are parts of a pooling window; its own is %u x %u", name,
+            layer->kx, layer->ky);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_plan_check(const struct cnnvp_binary_layer *layer, const char *name, const char *place,
+                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+{
+    struct cnnvp_binary_layer trial = *layer;
+    struct cnnvp_plan_finalists finalists = {.count = 0};
+    struct search search = {.limits = limits, .layer = &trial, .finalists = &finalists};
+    cnnvp_result result = check_edges(layer, name, place, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_plan_tiling(layer, name, limits, &search.tiling, error);
+    if (result != CNNVP_DONE)
+        return result;
+    search.ask = cnnvp_plan_ask_new(&trial, name, limits);
+    if (search.ask == NULL)
+        return cnnvp_compiler_no_memory(error);
+    consider(&search);
+    result = cnnvp_plan_ask_result(search.ask, error);
+    if (result == CNNVP_DONE && finalists.count == 0) {
+        struct cnnvp_error said;
+        result = nothing_fits(&search, name, &said);
+        (void)cnnvp_config_error(error, place, "%s", said.text);
+    }
     cnnvp_plan_ask_free(search.ask);
     return result;
 }

@@ -32,6 +32,8 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
 {
     if (options->schedule != CNNVP_SCHEDULE_LAYER)
         return cnnvp_compiler_error(error, "the training engine runs layer by layer; use --schedule layer");
+    if (options->plan != NULL)
+        return cnnvp_compiler_error(error, "the training engine runs layer by layer: plans are the NFU's");
     if (options->on_chip)
         return cnnvp_compiler_error(error, "the training engine's maps go through memory; on-chip maps are the NFU's");
     if (options->batch > 1)

@@ -7,6 +7,10 @@
 #include "cnnvp_network.h"
 #include "graph.h"
 #include "plan.h"
+#include "plan_data.h"
+
+/* What layers are fused for: time, or the memory's, which traffic takes. */
+enum cnnvp_fuse { CNNVP_FUSE_NOTHING = 0, CNNVP_FUSE_FOR_TRAFFIC, CNNVP_FUSE_FOR_TIME };
 
 struct cnnvp_binary_options {
     uint32_t rounding; /* enum cnnvp_round_mode */
@@ -17,9 +21,21 @@ struct cnnvp_binary_options {
     int order_table; /* depth first: blocks come in the order of a table instead of by counting */
     enum cnnvp_issue issue;
     const struct cnnvp_binary_layer *planned; /* their tiles are taken; NULL: tiles are planned */
+    const struct cnnvp_plan *plan;            /* NULL: nothing is fused, and no map stays on chip but by on_chip */
+    enum cnnvp_fuse fuse;                     /* a plan is made: */
+    uint32_t halo;                            /* with this one, 1 + enum cnnvp_binary_halo; 0: with any */
+    struct cnnvp_plan *made;                  /* where it goes; without runs */
 };
 
 struct cnnvp_depth;
+struct cnnvp_fused;
+struct cnnvp_life;
+
+/* Tensors that stay on chip whole (binary_chip.c). */
+struct cnnvp_residents {
+    struct cnnvp_life *all;
+    size_t count;
+};
 
 /* The blobs of layers, one layer's after the other's. */
 struct cnnvp_binary_blobs {
@@ -37,6 +53,8 @@ struct cnnvp_build {
     uint64_t blob_end;                      /* address after header, tables and blobs */
     uint64_t end;                           /* address behind everything */
     struct cnnvp_depth *depth;              /* depth.h; NULL: layer by layer */
+    struct cnnvp_fused *fused;              /* group_build.h; NULL: nothing is */
+    struct cnnvp_residents *residents;      /* NULL: none */
     struct cnnvp_plan_finalists *finalists; /* of each layer outside of chains; NULL: planned before, or kept on chip */
 };
 
@@ -57,6 +75,9 @@ void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_buil
 uint64_t cnnvp_binary_image_address(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor,
                                     uint32_t image);
 uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor);
+
+/* Bytes of the input buffer that the slots of a fused group take. */
+uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group);
 
 /* Bytes of a tensor with its frame, and the byte from the frame's start to the first interior word. */
 uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_binary_tensor *tensor);

@@ -40,7 +40,9 @@ struct cnnvp_network {
     struct cnnvp_target target;
     struct cnnvp_binary_options binary_options; /* without `planned` */
     struct cnnvp_build build;
-    size_t trials; /* of tilings, with --tune */
+    struct cnnvp_plan plan; /* what binary_options.plan refers to */
+    const char *schedule;   /* of a plan, for the statistics; NULL: there is none */
+    size_t trials;          /* of tilings, with --tune */
     uint64_t seed;
     uint32_t images;
     int on_chip;
@@ -66,8 +68,26 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, co
 /* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cnnvp_chain_info **chains,
                                                  struct cnnvp_error *error);
+/* network_groups.c: the plan that the options name; and what there is to say of it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_take_plan(
+    struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
+/* DONE: its members that are allocated are to be given back with cnnvp_network_forget_groups. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_work_info *work,
+                                                 struct cnnvp_error *error);
+void cnnvp_network_forget_groups(struct cnnvp_work_info *work);
+/* 1: the tensor is made and read within a fused group. */
+int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor);
 /* 1: the tensor never lies in memory, since it stays on chip. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
+
+/* network_auto.c: leaves out what of the plan's groups takes longer than its layers one by one, by trial. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_config *config,
+                                                 struct cnnvp_error *error);
+/* network_tune.c: what the network takes with these options, timing only, in ps; of each layer its cycles (may be
+ * NULL). */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_time(const struct cnnvp_network *network,
+                                               const struct cnnvp_binary_options *options, const cnnvp_config *config,
+                                               uint64_t *cycles, uint64_t *ps, struct cnnvp_error *error);
 
 /* network_input.c: images from an array or seeded, as float. *data is given back with free(). Of an array that messages
  * call `what` the first `limit`, which it must have; 0: all. */

@@ -26,6 +26,7 @@ struct cnnvp_plan_limits {
     uint32_t core_ps;     /* a cycle of the core */
     uint32_t batch;       /* images that go through a layer together, 1 or more */
     uint32_t burst_bytes; /* of off-chip memory */
+    int weights_stay;     /* 1: blobs are in the weight buffer already */
 };
 
 /* Cycles that the core takes for a tile instruction with its descriptor, for a step besides, and for a layer: the guest
@@ -33,6 +34,9 @@ struct cnnvp_plan_limits {
 #define CNNVP_PLAN_COMMAND_CYCLES 300u
 #define CNNVP_PLAN_STEP_CYCLES 400u
 #define CNNVP_PLAN_LAYER_CYCLES 600u
+
+/* Of equal bounds the one with less work is taken: all of it counts besides, by this part. */
+#define CNNVP_PLAN_WORK_PART 24u
 
 /* Bytes of one half that the layer's tiles need at most, of all images of a step. `result_bytes`: of its struct
  * cnnvp_tiling. */
@@ -42,7 +46,7 @@ struct cnnvp_plan_use {
     uint64_t output_bytes;
 };
 
-/* Needs op, shapes, window, bias, posts and the tiles of the layer. */
+/* Needs op, shapes, window, bias, posts and the tiles of the layer. Of tensors that are on chip no tiles are loaded. */
 struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t result_bytes);
 
 /* A layer's tiles, and the order of its images. */
@@ -87,9 +91,9 @@ uint32_t cnnvp_plan_table_words(const struct cnnvp_binary_layer *layer);
 #define CNNVP_PLAN_FINALISTS 12u
 struct cnnvp_plan_finalist {
     struct cnnvp_plan_cut cut;
-    uint64_t price; /* in ps: the bound, and a little of all work */
-    uint64_t bytes; /* of bursts */
-    uint64_t core;  /* of it the core's work */
+    uint64_t price;                         /* in ps: the bound, and a little of all work */
+    uint64_t bytes;                         /* of bursts */
+    uint64_t compute, vector, memory, core; /* the work of each, in ps, all layer long */
 };
 struct cnnvp_plan_finalists {
     size_t count; /* 1 or more */
@@ -102,6 +106,12 @@ struct cnnvp_plan_finalists {
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits,
                                              struct cnnvp_plan_finalists *finalists, struct cnnvp_error *error);
+
+/* Whether the tiles that are set can be: they are parts of the layer, fit, and its unit takes them. BAD_INPUT, from
+ * `place` in a file (may be NULL): what is wrong, and what would be right. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_check(const struct cnnvp_binary_layer *layer, const char *name,
+                                             const char *place, const struct cnnvp_plan_limits *limits,
+                                             struct cnnvp_error *error);
 
 /* All calculations of a layer whose tiles are set, one after the other, in ps. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_binary_layer *layer, const char *name,
@@ -134,8 +144,13 @@ struct cnnvp_plan_ask;
 struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_binary_layer *layer, const char *name,
                                           const struct cnnvp_plan_limits *limits);
 void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask);
+/* Of the memory for a box of a tensor, among other transfers, in ps. */
+uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
+                           uint32_t rows, uint32_t columns);
 /* Of the memory for so many bytes of weights, among other transfers, in ps. */
 uint64_t cnnvp_plan_weights_ps(struct cnnvp_plan_ask *ask, uint64_t bytes);
+/* BAD_INPUT, and a message: an answer was no answer. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_ask_result(const struct cnnvp_plan_ask *ask, struct cnnvp_error *error);
 
 /* ---- the accelerator that networks are compiled for, read from a resolved configuration ---- */
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The member `schedule`: what runs block by block or tile by tile, and what stays on chip. */
+#include "stats_builder.h"
+
+/* Depth first: what runs block by block. */
+static void add_chains(struct stats_builder *b, json_t *root)
+{
+    const struct cnnvp_work_info *work = &b->stats->work;
+    json_t *object = set_object(b, root, "schedule");
+    json_t *chains = json_array();
+
+    set_text(b, object, "name", "depth-first");
+    set_count(b, object, "block", work->block);
+    set_text(b, object, "order", work->order);
+    set(b, object, "chains", chains);
+    for (size_t i = 0; i < work->chain_count && !b->failed; ++i) {
+        const struct cnnvp_chain_info *chain = &work->chains[i];
+        json_t *line = json_object();
+
+        if (json_array_append_new(chains, line) != 0)
+            b->failed = 1;
+        set_text(b, line, "first", chain->first_layer < work->layer_count ? work->layers[chain->first_layer].name : "");
+        set_text(b, line, "last", chain->last_layer < work->layer_count ? work->layers[chain->last_layer].name : "");
+        set_count(b, line, "layers", chain->layer_count);
+        set_count(b, line, "blocks", chain->blocks);
+        set_text(b, line, "issued_by", chain->scheduled ? "scheduler" : "guest");
+        set_text(b, line, "issue_reason", chain->issue_reason != NULL ? chain->issue_reason : "");
+        set_count(b, line, "weight_bytes", chain->weight_bytes);
+        set_count(b, line, "resident_weight_bytes", chain->resident_weight_bytes);
+    }
+}
+
+/* Fused groups, and what stays on chip. */
+static void add_plan(struct stats_builder *b, json_t *root)
+{
+    const struct cnnvp_work_info *work = &b->stats->work;
+    json_t *object = set_object(b, root, "schedule");
+    json_t *groups = json_array();
+    json_t *on_chip = json_array();
+
+    set_text(b, object, "name", work->schedule);
+    set(b, object, "groups", groups);
+    set(b, object, "on_chip", on_chip);
+    for (size_t i = 0; i < work->group_count && !b->failed; ++i) {
+        const struct cnnvp_group_info *group = &work->groups[i];
+        const size_t last = group->first_layer + group->layer_count - 1;
+        json_t *line = json_object();
+
+        if (json_array_append_new(groups, line) != 0)
+            b->failed = 1;
+        set_text(b, line, "first", group->first_layer < work->layer_count ? work->layers[group->first_layer].name : "");
+        set_text(b, line, "last", last < work->layer_count ? work->layers[last].name : "");
+        set_count(b, line, "layers", group->layer_count);
+        set_count(b, line, "tile_rows", group->tile_rows);
+        set_count(b, line, "tile_columns", group->tile_columns);
+        set_count(b, line, "tile_h", group->tile_h);
+        set_count(b, line, "tile_w", group->tile_w);
+        set_text(b, line, "halo", group->halo);
+        set_count(b, line, "slot_bytes", group->slot_bytes);
+        set_count(b, line, "weight_bytes", group->weight_bytes);
+        set_count(b, line, "resident_weight_bytes", group->resident_weight_bytes);
+    }
+    for (size_t i = 0; i < work->on_chip_count && !b->failed; ++i)
+        if (json_array_append_new(on_chip, json_string(work->on_chip[i])) != 0)
+            b->failed = 1;
+}
+
+void cnnvp_stats_add_schedule(struct stats_builder *b, json_t *root)
+{
+    if (b->stats->work.block != 0)
+        add_chains(b, root);
+    if (b->stats->work.schedule != NULL)
+        add_plan(b, root);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fused groups in the network binary: slots, cuts and weights of each, then tables. */
+#include "group_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "binary_internal.h"
+
+static uint32_t is_slot(size_t slot)
+{
+    return slot != CNNVP_PLAN_NO_SLOT;
+}
+
+static uint64_t tiles_of(const struct cnnvp_plan_group *group)
+{
+    return (uint64_t)group->tile_rows * group->tile_columns;
+}
+
+/* ---- weights ---- */
+
+/* Of a layer however it is cut, but for what slices repeat. */
+uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_binary_layer *layer)
+{
+    const int whole = cnnvp_plan_is_channelwise(layer);
+    return cnnvp_binary_align(
+        CNNVP_WORD_BYTES *
+        cnnvp_plan_blob_words(layer, whole ? layer->out.channels : cnnvp_layer_inputs(layer), layer->out.channels, 1));
+}
+
+/* Which members' weights stay, and the bytes of each half that serve the others. Those with the most weights that fit
+ * stay: what does not is loaded for each tile. */
+uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits,
+                                    unsigned char *stays)
+{
+    uint64_t all = 0;
+    memset(stays, 0, group->count);
+    if (tiles_of(group) == 1)
+        return limits->weight_bytes;
+    for (size_t i = 0; i < group->count; ++i)
+        all += cnnvp_fused_weight_bytes(&group->members[i].layer);
+    const uint64_t room = limits->weight_bytes * limits->weight_halves;
+    const uint64_t stream = all <= room ? 0 : limits->weight_bytes / 2u;
+    uint64_t left = room - stream * limits->weight_halves;
+    for (size_t n = 0; n < group->count; ++n) {
+        size_t best = group->count;
+        for (size_t i = 0; i < group->count; ++i) {
+            const uint64_t bytes = cnnvp_fused_weight_bytes(&group->members[i].layer);
+            if (!stays[i] && bytes <= left &&
+                (best == group->count || bytes > cnnvp_fused_weight_bytes(&group->members[best].layer)))
+                best = i;
+        }
+        if (best == group->count)
+            break;
+        stays[best] = 1;
+        left -= cnnvp_fused_weight_bytes(&group->members[best].layer);
+    }
+    return stream;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct cnnvp_binary_blob *x = *(const struct cnnvp_binary_blob *const *)a;
+    const struct cnnvp_binary_blob *y = *(const struct cnnvp_binary_blob *const *)b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x < y ? -1 : 1;
+}
+
+/* The largest first, each into the first half with room, after `stream`; the smallest may be left over, and are loaded
+ * for each tile. */
+static void place_staying(struct cnnvp_binary_blob **sorted, size_t count, uint64_t stream,
+                          const struct cnnvp_plan_limits *limits)
+{
+    uint64_t used[2] = {stream, stream};
+    qsort(sorted, count, sizeof *sorted, by_size);
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t half = 0;
+        while (half < limits->weight_halves && used[half] + sorted[i]->bytes > limits->weight_bytes)
+            ++half;
+        sorted[i]->stays = half < limits->weight_halves;
+        if (!sorted[i]->stays)
+            continue;
+        sorted[i]->chip_half = half;
+        sorted[i]->chip_address = (uint32_t)used[half];
+        used[half] = cnnvp_binary_align(used[half] + sorted[i]->bytes);
+    }
+}
+
+/* Bytes of a half that blobs need which do not stay. */
+static uint64_t streamed_bytes(const struct cnnvp_build *build, const struct cnnvp_plan_group *group, int staying_too)
+{
+    uint64_t bytes = 0;
+    for (size_t i = group->first; i < group->first + group->count; ++i)
+        for (uint32_t b = 0; b < build->layers[i].blob_count; ++b) {
+            const struct cnnvp_binary_blob *blob = &build->blobs.all[build->layers[i].first_blob + b];
+            if (staying_too || !blob->stays)
+                bytes = cnnvp_maximum(bytes, blob->bytes);
+        }
+    return cnnvp_binary_align(bytes);
+}
+
+static cnnvp_result place_group_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
+                                        struct cnnvp_error *error)
+{
+    const struct cnnvp_plan_group *group = &build->fused->groups[number];
+    unsigned char *stays = malloc(group->count);
+    struct cnnvp_binary_blob **sorted = malloc((build->blobs.count + 1) * sizeof *sorted);
+    size_t count = 0;
+    if (stays == NULL || sorted == NULL) {
+        free(stays);
+        free(sorted);
+        return cnnvp_compiler_no_memory(error);
+    }
+    (void)cnnvp_fused_choose_weights(group, &target->limits, stays);
+    for (size_t i = 0; i < group->count; ++i) {
+        const struct cnnvp_binary_layer *layer = &build->layers[group->first + i];
+        for (uint32_t b = 0; b < layer->blob_count && stays[i]; ++b)
+            (sorted[count++] = &build->blobs.all[layer->first_blob + b])->stays = 1;
+    }
+    place_staying(sorted, count, streamed_bytes(build, group, 0), &target->limits);
+    int left_over = 0;
+    for (size_t i = 0; i < count; ++i)
+        left_over |= !sorted[i]->stays;
+    if (left_over)
+        place_staying(sorted, count, streamed_bytes(build, group, 1), &target->limits);
+    for (size_t i = 0; i < count; ++i)
+        build->fused->table[number].resident |= sorted[i]->stays;
+    free(stays);
+    free(sorted);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
+                                       struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t g = 0; g < build->fused->count && result == CNNVP_DONE; ++g)
+        result = place_group_weights(target, build, g, error);
+    return result;
+}
+
+/* ---- cuts ---- */
+
+static size_t least_traffic(const struct cnnvp_plan_finalists *finalists)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < finalists->count; ++i)
+        if (finalists->all[i].bytes < finalists->all[best].bytes)
+            best = i;
+    return best;
+}
+
+/* The member as a layer of one tile. */
+static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnnvp_plan_limits *limits,
+                               const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group, size_t number,
+                               struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    const size_t index = group->first + number;
+    struct cnnvp_binary_layer tile = group->members[number].layer;
+    struct cnnvp_plan_finalists finalists;
+    struct cnnvp_plan_cut cut = plan->cuts[index];
+    tile.out.height = cnnvp_plan_group_rows(group, number);
+    tile.out.width = cnnvp_plan_group_columns(group, number);
+    cnnvp_plan_cut_layer(&tile, &cut);
+    const cnnvp_result result =
+        cut.group_out != 0 ? cnnvp_plan_check(&tile, graph->layers[index].name, plan->cut_places[index], limits, error)
+                           : cnnvp_plan_layer(&tile, graph->layers[index].name, limits, &finalists, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (cut.group_out == 0)
+        cut = finalists.all[plan->for_traffic ? least_traffic(&finalists) : 0].cut;
+    cnnvp_plan_cut_layer(&build->layers[index], &cut);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                              const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group,
+                              struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    struct cnnvp_plan_limits limits = target->limits;
+    unsigned char *stays = malloc(group->count);
+    cnnvp_result result = stays != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+    limits.input_bytes = group->tile_bytes;
+    const uint64_t stream = stays != NULL ? cnnvp_fused_choose_weights(group, &target->limits, stays) : 0;
+    for (size_t i = 0; i < group->count && result == CNNVP_DONE; ++i) {
+        limits.weights_stay = stays[i];
+        limits.weight_bytes = stays[i] ? target->limits.weight_bytes - stream : stream;
+        result = cut_member(graph, &limits, plan, group, i, build, error);
+    }
+    free(stays);
+    return result;
+}
+
+/* ---- groups ---- */
+
+static cnnvp_result no_room(const struct cnnvp_graph *graph, const struct cnnvp_plan_group *group,
+                            const struct cnnvp_plan_run *run, uint64_t lack, struct cnnvp_error *error)
+{
+    if (lack == UINT64_MAX)
+        return cnnvp_config_error(
+            error, run->place,
+            "the group from \"%s\" to \"%s\" adds maps that lie in different halves of the input "
+            "buffer; make it shorter",
+            graph->layers[group->first].name, graph->layers[group->first + group->count - 1].name);
+    return cnnvp_config_error(
+        error, run->place,
+        "the group from \"%s\" to \"%s\" does not fit: with tiles of %u x %u a half of the input "
+        "buffer lacks %llu bytes; take smaller tiles, fewer layers or -s input_buffer.size=",
+        graph->layers[group->first].name, graph->layers[group->first + group->count - 1].name, run->tile_h, run->tile_w,
+        (unsigned long long)lack);
+}
+
+/* Members, slots and cuts of a run. The group is to be cleared, whatever the result. */
+static cnnvp_result make_group(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                               const struct cnnvp_plan *plan, const struct cnnvp_plan_run *run,
+                               struct cnnvp_build *build, struct cnnvp_plan_group *group, struct cnnvp_error *error)
+{
+    uint64_t top[2];
+    uint64_t lack;
+    cnnvp_result result = cnnvp_group_make(graph, build, run, group, error);
+    if (result == CNNVP_DONE && cnnvp_plan_group_reach(group) != CNNVP_DONE)
+        result = cnnvp_compiler_no_memory(error);
+    if (result != CNNVP_DONE)
+        return result;
+    for (uint32_t half = 0; half < 2; ++half)
+        top[half] = cnnvp_binary_chip_top(target, build, half, run->first, run->first + run->count - 1);
+    if (!cnnvp_plan_group_place(group, top, target->limits.input_halves, &lack))
+        return no_room(graph, group, run, lack, error);
+    return cut_group(graph, target, plan, group, build, error);
+}
+
+cnnvp_result cnnvp_fused_try(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                             const struct cnnvp_plan_run *run, struct cnnvp_build *build, struct cnnvp_plan *plan,
+                             struct cnnvp_error *error)
+{
+    struct cnnvp_plan_group group = {0};
+    const cnnvp_result result = make_group(graph, target, plan, run, build, &group, error);
+    cnnvp_plan_group_clear(&group);
+    for (size_t i = run->first; i < run->first + run->count; ++i)
+        plan->cuts[i] = result == CNNVP_DONE ? cnnvp_plan_cut_of(&build->layers[i]) : (struct cnnvp_plan_cut){0};
+    return result;
+}
+
+cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                              const struct cnnvp_plan *plan, struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    build->fused = calloc(1, sizeof *build->fused);
+    if (build->fused == NULL)
+        return cnnvp_compiler_no_memory(error);
+    struct cnnvp_fused *fused = build->fused;
+    fused->groups = calloc(plan->run_count + 1, sizeof *fused->groups);
+    fused->table = calloc(plan->run_count + 1, sizeof *fused->table);
+    if (fused->groups == NULL || fused->table == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t g = 0; g < plan->run_count && result == CNNVP_DONE; ++g) {
+        const struct cnnvp_plan_run *run = &plan->runs[g];
+        fused->count = g + 1;
+        result = make_group(graph, target, plan, run, build, &fused->groups[g], error);
+        for (size_t i = run->first; i < run->first + run->count; ++i)
+            build->layers[i].group = (uint32_t)g + 1u;
+        fused->member_count += run->count;
+    }
+    if (result == CNNVP_DONE)
+        fused->members = calloc(fused->member_count + 1, sizeof *fused->members);
+    return result == CNNVP_DONE && fused->members == NULL ? cnnvp_compiler_no_memory(error) : result;
+}
+
+uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group)
+{
+    const struct cnnvp_plan_group *of = &build->fused->groups[group];
+    uint64_t bytes = 0;
+    for (size_t s = 0; s < of->slot_count; ++s)
+        bytes += (uint64_t)of->slots[s].channels * of->slots[s].rows * of->slots[s].columns * CNNVP_WORD_BYTES;
+    return bytes;
+}
+
+void cnnvp_fused_clear(struct cnnvp_build *build)
+{
+    if (build->fused == NULL)
+        return;
+    for (size_t g = 0; g < build->fused->count; ++g)
+        cnnvp_plan_group_clear(&build->fused->groups[g]);
+    free(build->fused->groups);
+    free(build->fused->table);
+    free(build->fused->members);
+    free(build->fused);
+    build->fused = NULL;
+}
+
+/* ---- tables ---- */
+
+/* The slot itself: all its channels and lines. */
+static struct cnnvp_binary_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
+{
+    return (struct cnnvp_binary_tensor){
+        .row_stride = slot->columns,
+        .channel_stride = slot->rows * slot->columns,
+        .channels = slot->channels,
+        .height = slot->rows,
+        .width = slot->columns,
+        .on_chip = CNNVP_PLACE_SLOT,
+        .chip_half = slot->half,
+        .chip_address = (uint32_t)slot->address,
+    };
+}
+
+/* A tensor that lies in a slot, or in some of its channels. */
+static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnvp_plan_slot *slot,
+                struct cnnvp_binary_tensor *tensor)
+{
+    const struct cnnvp_binary_tensor of = slot_tensor(slot);
+    const uint32_t step = cnnvp_maximum32(graph->tensors[view].channel_step, 1u);
+    const uint32_t first = (uint32_t)(cnnvp_graph_offset(graph, view) / ((size_t)slot->height * slot->width));
+    tensor->on_chip = CNNVP_PLACE_SLOT;
+    tensor->chip_half = of.chip_half;
+    tensor->chip_address = of.chip_address + first * of.channel_stride * CNNVP_WORD_BYTES;
+    tensor->row_stride = of.row_stride;
+    tensor->channel_stride = of.channel_stride * step;
+    tensor->border_top = tensor->border_left = tensor->border_bottom = tensor->border_right = 0;
+}
+
+/* The first member that makes a slot stands for it: all of them hold the same lines. */
+static uint32_t maker_of(const struct cnnvp_plan_group *group, size_t slot)
+{
+    return is_slot(slot) ? (uint32_t)group->slots[slot].first + 1u : 0;
+}
+
+static void complete_member(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                            const struct cnnvp_plan_group *group, size_t number, struct cnnvp_binary_member *to)
+{
+    const struct cnnvp_plan_member *member = &group->members[number];
+    const struct cnnvp_graph_layer *from = &graph->layers[group->first + number];
+    struct cnnvp_binary_layer *layer = &to->layer;
+    *to = (struct cnnvp_binary_member){
+        .layer = build->layers[group->first + number],
+        .makes = is_slot(member->out),
+        .in_maker = maker_of(group, member->in),
+        .in2_maker = maker_of(group, member->in2)};
+    if (is_slot(member->in)) {
+        lay(graph, from->in, &group->slots[member->in], &layer->in);
+        layer->frees_in = group->slots[member->in].last == number;
+    }
+    if (is_slot(member->in2)) {
+        lay(graph, from->in2, &group->slots[member->in2], &layer->in2);
+        layer->frees_in2 = group->slots[member->in2].last == number && member->in2 != member->in;
+    }
+    if (!is_slot(member->out))
+        return;
+    const struct cnnvp_plan_slot *slot = &group->slots[member->out];
+    lay(graph, from->out, slot, &layer->out);
+    to->slot = slot_tensor(slot);
+    to->begins = slot->first == number;
+    for (size_t i = 0; i <= number; ++i)
+        if (group->members[i].out == member->out)
+            to->made += group->members[i].layer.out.channels;
+}
+
+void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+{
+    struct cnnvp_binary_member *to = build->fused->members;
+    for (size_t g = 0; g < build->fused->count; ++g)
+        for (size_t i = 0; i < build->fused->groups[g].count; ++i)
+            complete_member(graph, build, &build->fused->groups[g], i, to++);
+}
+
+uint64_t cnnvp_fused_place_tables(struct cnnvp_build *build, uint64_t at)
+{
+    struct cnnvp_fused *fused = build->fused;
+    size_t first = 0;
+    build->header.groups = (uint32_t)at;
+    at += cnnvp_binary_align(fused->count * sizeof *fused->table);
+    const uint64_t members = at;
+    at += cnnvp_binary_align(fused->member_count * sizeof *fused->members);
+    fused->reaches = at;
+    for (size_t g = 0; g < fused->count; ++g) {
+        const struct cnnvp_plan_group *group = &fused->groups[g];
+        struct cnnvp_binary_group *to = &fused->table[g];
+        to->first_layer = (uint32_t)group->first;
+        to->layer_count = (uint32_t)group->count;
+        to->members = (uint32_t)(members + first * sizeof *fused->members);
+        to->tile_rows = group->tile_rows;
+        to->tile_columns = group->tile_columns;
+        to->halo = group->halo;
+        to->rows = (uint32_t)at;
+        at += group->tile_rows * group->count * sizeof *group->rows;
+        to->columns = (uint32_t)at;
+        at += group->tile_columns * group->count * sizeof *group->columns;
+        first += group->count;
+    }
+    return cnnvp_binary_align(at);
+}
+
+void cnnvp_fused_write_tables(const struct cnnvp_build *build, uint8_t *binary)
+{
+    const struct cnnvp_fused *fused = build->fused;
+    if (fused->count == 0)
+        return;
+    memcpy(binary + (build->header.groups - CNNVP_BINARY_ADDRESS), fused->table, fused->count * sizeof *fused->table);
+    memcpy(binary + (fused->table[0].members - CNNVP_BINARY_ADDRESS), fused->members,
+           fused->member_count * sizeof *fused->members);
+    for (size_t g = 0; g < fused->count; ++g) {
+        const struct cnnvp_plan_group *group = &fused->groups[g];
+        memcpy(binary + (fused->table[g].rows - CNNVP_BINARY_ADDRESS), group->rows,
+               group->tile_rows * group->count * sizeof *group->rows);
+        memcpy(binary + (fused->table[g].columns - CNNVP_BINARY_ADDRESS), group->columns,
+               group->tile_columns * group->count * sizeof *group->columns);
+    }
+}

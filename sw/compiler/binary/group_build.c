@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fused groups: from layers of the graph to members and slots, and whether they can be fused at all. */
+#include "group_build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "binary_internal.h"
+
+/* Whether the tensor has its base's rows and columns: a part of the channels, or all of them. */
+static int is_plain(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const struct cnnvp_graph_tensor *view = &graph->tensors[tensor];
+    const struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_base(graph, tensor)];
+    return view->height == base->height && view->width == base->width;
+}
+
+const char *cnnvp_group_why_not(const struct cnnvp_graph *graph, size_t index)
+{
+    const struct cnnvp_graph_layer *layer = &graph->layers[index];
+    if (layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_SOFTMAX)
+        return "it reads whole maps";
+    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+        return "it takes statistics of whole maps";
+    if (layer->permuted != 0)
+        return "dimensions change places in it";
+    if (layer->placed != 0 || layer->cropped != 0)
+        return "it copies a part of a map";
+    return NULL;
+}
+
+static int is_within(const struct cnnvp_plan_group *group, size_t layer)
+{
+    return layer >= group->first && layer < group->first + group->count;
+}
+
+static int reads(const struct cnnvp_graph *graph, size_t layer, int32_t base)
+{
+    return cnnvp_graph_base(graph, graph->layers[layer].in) == base ||
+           (graph->layers[layer].in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(graph, graph->layers[layer].in2) == base);
+}
+
+/* Members that read views which have other rows than what was made, or that a reader outside reads. */
+static cnnvp_result check_slot(const struct cnnvp_graph *graph, const struct cnnvp_plan_group *group, int32_t base,
+                               const char *place, struct cnnvp_error *error)
+{
+    const char *name = graph->tensors[base].name;
+    if (cnnvp_graph_is_output(graph, base))
+        return cnnvp_config_error(error, place,
+                                  "the group makes \"%s\", an output of the network, before its last layer: end it "
+                                  "with the layer that makes it",
+                                  name);
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const int makes = cnnvp_graph_base(graph, layer->out) == base;
+        if (!makes && !reads(graph, i, base))
+            continue;
+        if (!is_within(group, i))
+            return cnnvp_config_error(
+                error, place,
+                "the group tears \"%s\" apart: its layers make it, and layer \"%s\", which is "
+                "not in the group, %s it too: take that in, or end the group before or with the "
+                "layer that makes it",
+                name, layer->name, makes ? "makes" : "reads");
+        if ((makes && !is_plain(graph, layer->out)) ||
+            (cnnvp_graph_base(graph, layer->in) == base && !is_plain(graph, layer->in)) ||
+            (layer->in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(graph, layer->in2) == base &&
+             !is_plain(graph, layer->in2)))
+            return cnnvp_config_error(error, place,
+                                      "layer \"%s\" sees \"%s\" in other dimensions than it was made in: they cannot "
+                                      "be in one group",
+                                      layer->name, name);
+    }
+    return CNNVP_DONE;
+}
+
+static size_t slot_of(const struct cnnvp_plan_group *group, const int32_t *bases, int32_t base)
+{
+    for (size_t s = 0; s < group->slot_count; ++s)
+        if (bases[s] == base)
+            return s;
+    return CNNVP_PLAN_NO_SLOT;
+}
+
+/* The tensor is what the group gives, or part of it. */
+static cnnvp_result check_given(const struct cnnvp_graph *graph, const struct cnnvp_plan_group *group, size_t index,
+                                const char *place, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph_layer *layer = &graph->layers[index];
+    const int32_t last = graph->layers[group->first + group->count - 1].out;
+    const int32_t given = cnnvp_graph_base(graph, last);
+    const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
+    if (cnnvp_graph_base(graph, layer->out) == given &&
+        (out->height != graph->tensors[last].height || out->width != graph->tensors[last].width))
+        return cnnvp_config_error(
+            error, place, "layers of the group make parts of \"%s\" in other dimensions", graph->tensors[given].name);
+    if (reads(graph, index, given))
+        return cnnvp_config_error(
+            error, place, "layer \"%s\" reads \"%s\", of which the group gives a part: end the group before it",
+            layer->name, graph->tensors[given].name);
+    return CNNVP_DONE;
+}
+
+/* Slots in the order in which they are made. */
+static cnnvp_result find_slots(const struct cnnvp_graph *graph, struct cnnvp_plan_group *group, int32_t *bases,
+                               const char *place, struct cnnvp_error *error)
+{
+    const int32_t given = cnnvp_graph_base(graph, graph->layers[group->first + group->count - 1].out);
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = group->first; i < group->first + group->count && result == CNNVP_DONE; ++i) {
+        const int32_t base = cnnvp_graph_base(graph, graph->layers[i].out);
+        const struct cnnvp_graph_tensor *map = &graph->tensors[base];
+        result = check_given(graph, group, i, place, error);
+        if (base == given || slot_of(group, bases, base) != CNNVP_PLAN_NO_SLOT || result != CNNVP_DONE)
+            continue;
+        result = check_slot(graph, group, base, place, error);
+        bases[group->slot_count] = base;
+        group->slots[group->slot_count++] = (struct cnnvp_plan_slot){
+            .channels = map->channels, .height = map->height, .width = map->width, .first = i - group->first};
+    }
+    return result;
+}
+
+static void link_member(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                        struct cnnvp_plan_group *group, const int32_t *bases, size_t number)
+{
+    const struct cnnvp_graph_layer *from = &graph->layers[group->first + number];
+    struct cnnvp_plan_member *member = &group->members[number];
+    *member = (struct cnnvp_plan_member){
+        .layer = build->layers[group->first + number],
+        .in = slot_of(group, bases, cnnvp_graph_base(graph, from->in)),
+        .in2 = from->in2 == CNNVP_GRAPH_NONE ? CNNVP_PLAN_NO_SLOT
+                                             : slot_of(group, bases, cnnvp_graph_base(graph, from->in2)),
+        .out = slot_of(group, bases, cnnvp_graph_base(graph, from->out)),
+    };
+    if (member->in != CNNVP_PLAN_NO_SLOT)
+        group->slots[member->in].last = number;
+    if (member->in2 != CNNVP_PLAN_NO_SLOT)
+        group->slots[member->in2].last = number;
+    member->layer.in.on_chip |= member->in != CNNVP_PLAN_NO_SLOT;
+    member->layer.in2.on_chip |= member->in2 != CNNVP_PLAN_NO_SLOT;
+    member->layer.out.on_chip |= member->out != CNNVP_PLAN_NO_SLOT;
+}
+
+cnnvp_result cnnvp_group_make(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                              const struct cnnvp_plan_run *run, struct cnnvp_plan_group *group,
+                              struct cnnvp_error *error)
+{
+    *group = (struct cnnvp_plan_group){
+        .first = run->first, .count = run->count, .tile_h = run->tile_h, .tile_w = run->tile_w, .halo = run->halo};
+    for (size_t i = run->first; i < run->first + run->count; ++i)
+        if (cnnvp_group_why_not(graph, i) != NULL)
+            return cnnvp_config_error(error, run->place, "layer \"%s\" cannot go tile by tile in a group: %s",
+                                      graph->layers[i].name, cnnvp_group_why_not(graph, i));
+    int32_t *bases = calloc(run->count, sizeof *bases);
+    group->members = calloc(run->count, sizeof *group->members);
+    group->slots = calloc(run->count, sizeof *group->slots);
+    cnnvp_result result =
+        bases != NULL && group->members != NULL && group->slots != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+    if (result == CNNVP_DONE)
+        result = find_slots(graph, group, bases, run->place, error);
+    for (size_t i = 0; i < run->count && result == CNNVP_DONE; ++i)
+        link_member(graph, build, group, bases, i);
+    free(bases);
+    if (result != CNNVP_DONE)
+        cnnvp_plan_group_clear(group);
+    return result;
+}

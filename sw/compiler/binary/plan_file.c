@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A plan as a file:
+ *
+ *   groups:                          # layers that are fused; each of the others runs by itself
+ *     - layers: [conv1, pool1]       # one after the other as the network runs them
+ *       tile_h: 14                   # of what the last one gives
+ *       tile_w: 56
+ *       halo: row                    # recompute, row or full
+ *   cuts:                            # of layers; those that are left out are cut by the planner
+ *     conv1: {group_out: 64, tile_h: 14, tile_w: 56, tile_in: 3, tile_out: 64}
+ *   on_chip: [pool1]                 # tensors that stay in the input buffer from their maker to their last reader
+ *
+ * Of several layers of one name the second is name#2.
+ */
+#include "plan_data.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output_file.h"
+#include "yaml.h"
+
+static const char *const halos[] = {"recompute", "row", "full"};
+
+cnnvp_result cnnvp_plan_new(const struct cnnvp_graph *graph, struct cnnvp_plan *plan, struct cnnvp_error *error)
+{
+    *plan = (struct cnnvp_plan){0};
+    plan->runs = cnnvp_arena_array(&plan->arena, graph->layer_count, sizeof *plan->runs);
+    plan->cuts = cnnvp_arena_array(&plan->arena, graph->layer_count, sizeof *plan->cuts);
+    plan->cut_places = cnnvp_arena_array(&plan->arena, graph->layer_count, sizeof *plan->cut_places);
+    plan->on_chip = cnnvp_arena_array(&plan->arena, graph->tensor_count, sizeof *plan->on_chip);
+    plan->on_chip_places = cnnvp_arena_array(&plan->arena, graph->tensor_count, sizeof *plan->on_chip_places);
+    return plan->runs != NULL && plan->cuts != NULL && plan->cut_places != NULL && plan->on_chip != NULL &&
+                   plan->on_chip_places != NULL
+               ? CNNVP_DONE
+               : cnnvp_compiler_no_memory(error);
+}
+
+void cnnvp_plan_clear(struct cnnvp_plan *plan)
+{
+    cnnvp_arena_free(&plan->arena);
+    *plan = (struct cnnvp_plan){0};
+}
+
+/* ---- names ---- */
+
+/* How many layers before this one have its name. */
+static size_t namesakes(const struct cnnvp_graph *graph, size_t layer)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < layer; ++i)
+        count += strcmp(graph->layers[i].name, graph->layers[layer].name) == 0;
+    return count;
+}
+
+static const char *layer_name(struct cnnvp_arena *arena, const struct cnnvp_graph *graph, size_t layer)
+{
+    const size_t before = namesakes(graph, layer);
+    return before == 0 ? graph->layers[layer].name
+                       : cnnvp_arena_printf(arena, "%s#%zu", graph->layers[layer].name, before + 1);
+}
+
+struct reader {
+    const struct cnnvp_graph *graph;
+    struct cnnvp_plan *plan;
+    struct cnnvp_error *error;
+    struct cnnvp_names layers;
+};
+
+static cnnvp_result name_layers(struct reader *reader)
+{
+    for (size_t i = 0; i < reader->graph->layer_count; ++i) {
+        const char *name = layer_name(&reader->plan->arena, reader->graph, i);
+        if (name == NULL || !cnnvp_names_set(&reader->layers, name, (uint32_t)i))
+            return cnnvp_compiler_no_memory(reader->error);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result find_layer(struct reader *reader, const char *name, const char *place, size_t *layer)
+{
+    uint32_t found;
+    struct cnnvp_suggest suggest;
+    if (cnnvp_names_get(&reader->layers, name, &found)) {
+        *layer = found;
+        return CNNVP_DONE;
+    }
+    cnnvp_suggest_begin(&suggest, name);
+    for (size_t i = 0; i < reader->graph->layer_count; ++i)
+        cnnvp_suggest_offer(&suggest, reader->graph->layers[i].name);
+    return cnnvp_config_error(reader->error, place, "the network has no layer %s%s", cnnvp_config_show(name).text,
+                              cnnvp_suggest_text(&suggest, "its layers are"));
+}
+
+/* ---- values ---- */
+
+static cnnvp_result expect(struct reader *reader, const struct cnnvp_yaml_node *node, enum cnnvp_yaml_kind kind,
+                           const char *what)
+{
+    if (node->kind == kind && !cnnvp_yaml_is_null(node))
+        return CNNVP_DONE;
+    return cnnvp_config_error(reader->error, node->place, "%s where %s is expected", cnnvp_yaml_kind_name(node), what);
+}
+
+static cnnvp_result read_number(struct reader *reader, const struct cnnvp_yaml_node *node, uint32_t *number)
+{
+    const cnnvp_result result = expect(reader, node, CNNVP_YAML_SCALAR, "a number");
+    if (result != CNNVP_DONE)
+        return result;
+    char *end = NULL;
+    errno = 0;
+    const unsigned long value = strtoul(node->text, &end, 10);
+    if (node->text[0] >= '0' && node->text[0] <= '9' && *end == '\0' && errno == 0 && value >= 1 &&
+        value <= INT32_MAX) {
+        *number = (uint32_t)value;
+        return CNNVP_DONE;
+    }
+    return cnnvp_config_error(reader->error, node->place, "%s: %s is no whole number from 1 on", node->key,
+                              cnnvp_config_show(node->text).text);
+}
+
+static cnnvp_result unknown_key(struct reader *reader, const struct cnnvp_yaml_node *node, const char *const *keys,
+                                size_t count)
+{
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, node->key);
+    for (size_t i = 0; i < count; ++i)
+        cnnvp_suggest_offer(&suggest, keys[i]);
+    return cnnvp_config_error(reader->error, node->key_place, "unknown key %s%s", cnnvp_config_show(node->key).text,
+                              cnnvp_suggest_text(&suggest, "there are"));
+}
+
+/* ---- groups ---- */
+
+static cnnvp_result read_layers(struct reader *reader, const struct cnnvp_yaml_node *list, struct cnnvp_plan_run *run)
+{
+    cnnvp_result result = expect(reader, list, CNNVP_YAML_LIST, "a list of layers");
+    for (const struct cnnvp_yaml_node *node = list->children; node != NULL && result == CNNVP_DONE; node = node->next) {
+        size_t layer = 0;
+        result = expect(reader, node, CNNVP_YAML_SCALAR, "the name of a layer");
+        if (result == CNNVP_DONE)
+            result = find_layer(reader, node->text, node->place, &layer);
+        if (result != CNNVP_DONE)
+            return result;
+        if (run->count != 0 && layer != run->first + run->count)
+            return cnnvp_config_error(
+                reader->error, node->place,
+                "layer %s does not run after \"%s\": a group is layers one after the other, and "
+                "the next one is \"%s\"",
+                cnnvp_config_show(node->text).text, reader->graph->layers[run->first + run->count - 1].name,
+                run->first + run->count < reader->graph->layer_count
+                    ? reader->graph->layers[run->first + run->count].name
+                    : "none");
+        if (run->count == 0)
+            run->first = layer;
+        ++run->count;
+    }
+    if (result == CNNVP_DONE && run->count < 2)
+        return cnnvp_config_error(reader->error, list->place, "a group has two layers or more");
+    return result;
+}
+
+static cnnvp_result read_halo(struct reader *reader, const struct cnnvp_yaml_node *node, struct cnnvp_plan_run *run)
+{
+    cnnvp_result result = expect(reader, node, CNNVP_YAML_SCALAR, "recompute, row or full");
+    for (size_t i = 0; i < sizeof halos / sizeof halos[0] && result == CNNVP_DONE; ++i)
+        if (strcmp(node->text, halos[i]) == 0) {
+            run->halo = (enum cnnvp_binary_halo)i;
+            return CNNVP_DONE;
+        }
+    return result != CNNVP_DONE
+               ? result
+               : cnnvp_config_error(reader->error, node->place,
+                                    "halo: %s is none of recompute, row and "
+                                    "full",
+                                    cnnvp_config_show(node->text).text);
+}
+
+static cnnvp_result check_run(struct reader *reader, const struct cnnvp_yaml_node *node, const int *given,
+                              const struct cnnvp_plan_run *run)
+{
+    static const char *const needed[] = {
+        "layers: the names of the layers that it fuses", "tile_h: rows of a tile of what its last layer gives",
+        "tile_w: columns of a tile of what its last layer gives",
+        "halo: recompute, row or full, how tiles come to what their neighbours need as well"};
+    for (size_t i = 0; i < 4; ++i)
+        if (!given[i])
+            return cnnvp_config_error(reader->error, node->place, "the group needs %s", needed[i]);
+    const struct cnnvp_graph_tensor *out =
+        &reader->graph->tensors[reader->graph->layers[run->first + run->count - 1].out];
+    if (run->tile_h > out->height || run->tile_w > out->width)
+        return cnnvp_config_error(
+            reader->error, node->place, "the group's tile is %u x %u; what its last layer gives is %u x %u",
+            run->tile_h, run->tile_w, out->height, out->width);
+    for (size_t i = 0; i < reader->plan->run_count; ++i) {
+        const struct cnnvp_plan_run *other = &reader->plan->runs[i];
+        if (run->first < other->first + other->count && other->first < run->first + run->count)
+            return cnnvp_config_error(
+                reader->error, node->place, "layer \"%s\" is in another group already",
+                reader->graph->layers[run->first > other->first ? run->first : other->first].name);
+        if (run->first < other->first)
+            return cnnvp_config_error(reader->error, node->place,
+                                      "groups stand in the order in which their layers run; this one belongs before "
+                                      "that of \"%s\"",
+                                      reader->graph->layers[other->first].name);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_group(struct reader *reader, const struct cnnvp_yaml_node *node)
+{
+    static const char *const keys[] = {"layers", "tile_h", "tile_w", "halo"};
+    struct cnnvp_plan_run run = {.place = node->place};
+    int given[4] = {0, 0, 0, 0};
+    cnnvp_result result = expect(reader, node, CNNVP_YAML_MAP, "a group");
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
+         child = child->next) {
+        size_t key = 0;
+        while (key < 4 && strcmp(child->key, keys[key]) != 0)
+            ++key;
+        if (key == 4)
+            return unknown_key(reader, child, keys, 4);
+        given[key] = 1;
+        result = key == 0   ? read_layers(reader, child, &run)
+                 : key == 3 ? read_halo(reader, child, &run)
+                            : read_number(reader, child, key == 1 ? &run.tile_h : &run.tile_w);
+    }
+    if (result == CNNVP_DONE)
+        result = check_run(reader, node, given, &run);
+    if (result == CNNVP_DONE)
+        reader->plan->runs[reader->plan->run_count++] = run;
+    return result;
+}
+
+static cnnvp_result read_groups(struct reader *reader, const struct cnnvp_yaml_node *list)
+{
+    cnnvp_result result = expect(reader, list, CNNVP_YAML_LIST, "a list of groups");
+    for (const struct cnnvp_yaml_node *node = list->children; node != NULL && result == CNNVP_DONE; node = node->next)
+        result = read_group(reader, node);
+    return result;
+}
+
+/* ---- cuts ---- */
+
+static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node *node)
+{
+    static const char *const keys[] = {"group_out", "tile_h", "tile_w", "tile_in", "tile_out", "tile_kx", "tile_ky"};
+    struct cnnvp_plan_cut cut = {.tile_images = 1};
+    uint32_t *const values[] = {
+        &cut.group_out, &cut.tile_h, &cut.tile_w, &cut.tile_in, &cut.tile_out, &cut.tile_kx, &cut.tile_ky};
+    size_t layer = 0;
+    cnnvp_result result = find_layer(reader, node->key, node->key_place, &layer);
+    if (result == CNNVP_DONE)
+        result = expect(reader, node, CNNVP_YAML_MAP, "a map of group_out, tile_h, tile_w, tile_in, tile_out");
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
+         child = child->next) {
+        size_t key = 0;
+        while (key < 7 && strcmp(child->key, keys[key]) != 0)
+            ++key;
+        result = key == 7 ? unknown_key(reader, child, keys, 7) : read_number(reader, child, values[key]);
+    }
+    for (size_t i = 0; i < 5 && result == CNNVP_DONE; ++i)
+        if (*values[i] == 0)
+            result =
+                cnnvp_config_error(reader->error, node->place, "the cut of \"%s\" needs %s too", node->key, keys[i]);
+    reader->plan->cuts[layer] = cut;
+    reader->plan->cut_places[layer] = node->place;
+    return result;
+}
+
+static cnnvp_result read_cuts(struct reader *reader, const struct cnnvp_yaml_node *map)
+{
+    cnnvp_result result = expect(reader, map, CNNVP_YAML_MAP, "a map of layers");
+    for (const struct cnnvp_yaml_node *node = map->children; node != NULL && result == CNNVP_DONE; node = node->next)
+        result = read_cut(reader, node);
+    return result;
+}
+
+/* ---- tensors ---- */
+
+static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_node *node)
+{
+    const struct cnnvp_graph *graph = reader->graph;
+    struct cnnvp_suggest suggest;
+    cnnvp_result result = expect(reader, node, CNNVP_YAML_SCALAR, "the name of a tensor");
+    if (result != CNNVP_DONE)
+        return result;
+    cnnvp_suggest_begin(&suggest, node->text);
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
+            continue;
+        cnnvp_suggest_offer(&suggest, graph->tensors[i].name);
+        if (strcmp(graph->tensors[i].name, node->text) != 0)
+            continue;
+        if (cnnvp_graph_is_output(graph, (int32_t)i))
+            return cnnvp_config_error(
+                reader->error, node->place,
+                "\"%s\" is an output of the network, which leaves the chip; take it from the list", node->text);
+        reader->plan->on_chip[i] = 1;
+        reader->plan->on_chip_places[i] = node->place;
+        return CNNVP_DONE;
+    }
+    return cnnvp_config_error(reader->error, node->place, "the network has no tensor %s%s",
+                              cnnvp_config_show(node->text).text, cnnvp_suggest_text(&suggest, "its tensors are"));
+}
+
+static cnnvp_result read_tensors(struct reader *reader, const struct cnnvp_yaml_node *list)
+{
+    cnnvp_result result = expect(reader, list, CNNVP_YAML_LIST, "a list of tensors");
+    for (const struct cnnvp_yaml_node *node = list->children; node != NULL && result == CNNVP_DONE; node = node->next)
+        result = read_tensor(reader, node);
+    return result;
+}
+
+static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_node *root)
+{
+    static const char *const keys[] = {"groups", "cuts", "on_chip"};
+    cnnvp_result result = name_layers(reader);
+    for (const struct cnnvp_yaml_node *child = root->children; child != NULL && result == CNNVP_DONE;
+         child = child->next)
+        result = strcmp(child->key, keys[0]) == 0   ? read_groups(reader, child)
+                 : strcmp(child->key, keys[1]) == 0 ? read_cuts(reader, child)
+                 : strcmp(child->key, keys[2]) == 0 ? read_tensors(reader, child)
+                                                    : unknown_key(reader, child, keys, 3);
+    return result;
+}
+
+cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, struct cnnvp_plan *plan,
+                             struct cnnvp_error *error)
+{
+    struct reader reader = {.graph = graph, .plan = plan, .error = error};
+    struct cnnvp_yaml_node *root = NULL;
+    cnnvp_result result = cnnvp_plan_new(graph, plan, error);
+    plan->file = file;
+    if (result == CNNVP_DONE)
+        result = cnnvp_yaml_read(&plan->arena, file, &root, error);
+    if (result == CNNVP_DONE)
+        result = read_root(&reader, root);
+    cnnvp_names_clear(&reader.layers);
+    return result;
+}
+
+/* ---- writing ---- */
+
+static void put(cnnvp_output *output, const char *format, ...) CNNVP_PRINTF(2, 3);
+static void put(cnnvp_output *output, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    const int size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (size > 0)
+        cnnvp_output_write(output, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+}
+
+/* In double quotes, as YAML has it. */
+static void put_name(cnnvp_output *output, const char *name)
+{
+    cnnvp_output_write(output, "\"", 1);
+    for (; *name != '\0'; ++name) {
+        const unsigned char c = (unsigned char)*name;
+        if (c == '"' || c == '\\')
+            put(output, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            put(output, "\\x%02x", c);
+        else
+            cnnvp_output_write(output, name, 1);
+    }
+    cnnvp_output_write(output, "\"", 1);
+}
+
+static void put_layer(cnnvp_output *output, struct cnnvp_arena *arena, const struct cnnvp_graph *graph, size_t layer)
+{
+    const char *name = layer_name(arena, graph, layer);
+    put_name(output, name != NULL ? name : graph->layers[layer].name);
+}
+
+static void put_groups(cnnvp_output *output, struct cnnvp_arena *arena, const struct cnnvp_graph *graph,
+                       const struct cnnvp_plan *plan)
+{
+    put(output, plan->run_count != 0 ? "groups:\n" : "groups: []\n");
+    for (size_t g = 0; g < plan->run_count; ++g) {
+        const struct cnnvp_plan_run *run = &plan->runs[g];
+        put(output, "  - layers: [");
+        for (size_t i = run->first; i < run->first + run->count; ++i) {
+            put(output, "%s", i != run->first ? ", " : "");
+            put_layer(output, arena, graph, i);
+        }
+        put(output, "]\n    tile_h: %u\n    tile_w: %u\n    halo: %s\n", run->tile_h, run->tile_w, halos[run->halo]);
+    }
+}
+
+static void put_cuts(cnnvp_output *output, struct cnnvp_arena *arena, const struct cnnvp_graph *graph,
+                     const struct cnnvp_plan *plan)
+{
+    put(output, "cuts:\n");
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_plan_cut *cut = &plan->cuts[i];
+        put(output, "  ");
+        put_layer(output, arena, graph, i);
+        put(output, ": {group_out: %u, tile_h: %u, tile_w: %u, tile_in: %u, tile_out: %u", cut->group_out, cut->tile_h,
+            cut->tile_w, cut->tile_in, cut->tile_out);
+        if (cut->tile_kx != 0)
+            put(output, ", tile_kx: %u", cut->tile_kx);
+        if (cut->tile_ky != 0)
+            put(output, ", tile_ky: %u", cut->tile_ky);
+        put(output, "}\n");
+    }
+}
+
+cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan, const char *file,
+                              struct cnnvp_error *error)
+{
+    struct cnnvp_arena arena = {NULL};
+    cnnvp_output *output = NULL;
+    int any = 0;
+    const cnnvp_result result = cnnvp_output_new(file, &output, error);
+    if (result != CNNVP_DONE)
+        return result;
+    put_groups(output, &arena, graph, plan);
+    put_cuts(output, &arena, graph, plan);
+    put(output, "on_chip: [");
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        if (!plan->on_chip[i])
+            continue;
+        put(output, "%s", any ? ", " : "");
+        put_name(output, graph->tensors[i].name);
+        any = 1;
+    }
+    put(output, "]\n");
+    cnnvp_arena_free(&arena);
+    return cnnvp_output_finish(output, error);
+}

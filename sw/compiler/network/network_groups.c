@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans of a network: the one that it is to run, and the one that it has become. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "network.h"
+
+static const char *const halos[] = {"recompute", "row", "full"};
+
+static cnnvp_result rounds_by_chance(struct cnnvp_error *error)
+{
+    return cnnvp_compiler_error(
+        error, "--rounding stochastic draws numbers layer by layer, and a fused group calculates some "
+               "results twice: use nearest or truncate, or --schedule layer");
+}
+
+/* What lies in a group's slot has no other place. */
+static cnnvp_result check_residents(const struct cnnvp_network *network, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < network->graph.tensor_count; ++i)
+        if (network->plan.on_chip[i] && cnnvp_network_is_fused(network, (int32_t)i))
+            return cnnvp_config_error(
+                error, network->plan.on_chip_places[i],
+                "tensor \"%s\" is made and read within a group, tile by tile: leave it out, or end "
+                "the group with the layer that makes it",
+                network->graph.tensors[i].name);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                     struct cnnvp_error *error)
+{
+    const int fuse = options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO;
+    if (options->plan == NULL && !fuse)
+        return CNNVP_DONE;
+    if (fuse && options->rounding == CNNVP_ROUND_STOCHASTIC)
+        return rounds_by_chance(error);
+    network->schedule = !fuse ? "plan" : options->schedule == CNNVP_SCHEDULE_FUSED ? "fused" : "auto";
+    if (fuse)
+        return cnnvp_plan_new(&network->graph, &network->plan, error);
+    const cnnvp_result result = cnnvp_plan_read(&network->graph, options->plan, &network->plan, error);
+    if (result == CNNVP_DONE && network->plan.run_count != 0 && options->rounding == CNNVP_ROUND_STOCHASTIC)
+        return rounds_by_chance(error);
+    return result == CNNVP_DONE ? check_residents(network, error) : result;
+}
+
+int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    const int32_t base = cnnvp_graph_base(graph, tensor);
+    for (size_t g = 0; g < network->plan.run_count; ++g) {
+        const struct cnnvp_plan_run *run = &network->plan.runs[g];
+        const int32_t given = cnnvp_graph_base(graph, graph->layers[run->first + run->count - 1].out);
+        for (size_t i = run->first; i < run->first + run->count && base != given; ++i)
+            if (cnnvp_graph_base(graph, graph->layers[i].out) == base)
+                return 1;
+    }
+    return 0;
+}
+
+/* ---- for the statistics ---- */
+
+static struct cnnvp_group_info group_info(const struct cnnvp_network *network, size_t number)
+{
+    const struct cnnvp_build *build = &network->build;
+    const struct cnnvp_plan_run *run = &network->plan.runs[number];
+    const struct cnnvp_graph_tensor *out =
+        &network->graph.tensors[network->graph.layers[run->first + run->count - 1].out];
+    struct cnnvp_group_info info = {
+        .first_layer = run->first,
+        .layer_count = run->count,
+        .tile_rows = cnnvp_divide_up32(out->height, run->tile_h),
+        .tile_columns = cnnvp_divide_up32(out->width, run->tile_w),
+        .tile_h = run->tile_h,
+        .tile_w = run->tile_w,
+        .halo = halos[run->halo],
+        .slot_bytes = cnnvp_binary_slot_bytes(build, number),
+    };
+    for (size_t i = run->first; i < run->first + run->count; ++i)
+        for (uint32_t b = 0; b < build->layers[i].blob_count; ++b) {
+            const struct cnnvp_binary_blob *blob = &build->blobs.all[build->layers[i].first_blob + b];
+            info.weight_bytes += blob->bytes;
+            info.resident_weight_bytes += blob->stays != 0 ? blob->bytes : 0;
+        }
+    return info;
+}
+
+cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_work_info *work,
+                                  struct cnnvp_error *error)
+{
+    const struct cnnvp_plan *plan = &network->plan;
+    if (network->schedule == NULL)
+        return CNNVP_DONE;
+    struct cnnvp_group_info *groups = calloc(plan->run_count + 1, sizeof *groups);
+    const char **on_chip = calloc(network->graph.tensor_count + 1, sizeof *on_chip);
+    work->groups = groups;
+    work->on_chip = on_chip;
+    if (groups == NULL || on_chip == NULL) {
+        cnnvp_network_forget_groups(work);
+        return cnnvp_compiler_no_memory(error);
+    }
+    work->schedule = network->schedule;
+    for (size_t g = 0; g < plan->run_count; ++g)
+        groups[work->group_count++] = group_info(network, g);
+    for (size_t i = 0; i < network->graph.tensor_count; ++i)
+        if (plan->on_chip[i])
+            on_chip[work->on_chip_count++] = network->graph.tensors[i].name;
+    return CNNVP_DONE;
+}
+
+void cnnvp_network_forget_groups(struct cnnvp_work_info *work)
+{
+    free((struct cnnvp_group_info *)work->groups);
+    free((const char **)work->on_chip);
+    work->groups = NULL;
+    work->on_chip = NULL;
+}
+
+/* ---- as a file ---- */
+
+cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, struct cnnvp_error *error)
+{
+    struct cnnvp_plan plan;
+    const struct cnnvp_graph *graph = &network->graph;
+    if (network->back_end != &cnnvp_inference || network->block != 0)
+        return cnnvp_compiler_error(error,
+                                    "%s: a plan says what is fused, cut and kept of layers that run on the PE "
+                                    "array; neither the depth-first schedule nor the training engine has one",
+                                    file);
+    cnnvp_result result = cnnvp_plan_new(graph, &plan, error);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
+        plan.cuts[i] = cnnvp_plan_cut_of(&network->build.layers[i]);
+    for (size_t i = 0; i < graph->tensor_count && result == CNNVP_DONE; ++i)
+        plan.on_chip[i] = graph->tensors[i].base == CNNVP_GRAPH_NONE && network->build.tensors[i].on_chip != 0;
+    if (result == CNNVP_DONE && network->plan.run_count != 0)
+        memcpy(plan.runs, network->plan.runs, network->plan.run_count * sizeof *plan.runs);
+    plan.run_count = network->plan.run_count;
+    if (result == CNNVP_DONE)
+        result = cnnvp_plan_write(graph, &plan, file, error);
+    cnnvp_plan_clear(&plan);
+    return result;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the slots of a fused group lie: from the top of the halves down, so that the rest of both serves tiles. */
+#include "group.h"
+
+#define HALVES 2u
+#define ALIGNMENT 64u
+
+static uint64_t slot_bytes(const struct cnnvp_plan_slot *slot)
+{
+    const uint64_t bytes = (uint64_t)slot->channels * slot->rows * slot->columns * CNNVP_WORD_BYTES;
+    return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
+}
+
+/* They are there at the same time: what stays from tile to tile always is. */
+static int coexist(const struct cnnvp_plan_group *group, const struct cnnvp_plan_slot *a,
+                   const struct cnnvp_plan_slot *b)
+{
+    return group->halo != CNNVP_HALO_RECOMPUTE || (a->first <= b->last && b->first <= a->last);
+}
+
+/* Highest address of the half beside the first `placed` slots; 0: no room. */
+static int find_room(const struct cnnvp_plan_group *group, size_t placed, uint32_t half, uint64_t top,
+                     uint64_t *address, uint64_t *lack)
+{
+    const struct cnnvp_plan_slot *slot = &group->slots[placed];
+    const uint64_t bytes = slot_bytes(slot);
+    uint64_t end = top / ALIGNMENT * ALIGNMENT;
+    for (int moved = 1; moved;) {
+        moved = 0;
+        for (size_t i = 0; i < placed; ++i) {
+            const struct cnnvp_plan_slot *other = &group->slots[i];
+            if (other->half != half || !coexist(group, slot, other) || other->address >= end ||
+                other->address + slot_bytes(other) + bytes <= end)
+                continue;
+            end = other->address;
+            moved = 1;
+        }
+    }
+    if (bytes > end && bytes - end < *lack)
+        *lack = bytes - end;
+    *address = end - bytes;
+    return bytes <= end;
+}
+
+/* Both operands of an addition lie in one half: the half of one that has a place; HALVES: any; HALVES + 1: there is no
+ * such half. */
+static uint32_t forced_half(const struct cnnvp_plan_group *group, size_t slot)
+{
+    uint32_t forced = HALVES;
+    for (size_t i = 0; i < group->count; ++i) {
+        const struct cnnvp_plan_member *member = &group->members[i];
+        const struct cnnvp_binary_layer *layer = &member->layer;
+        if (layer->op != CNNVP_OP_ADD || (member->in != slot && member->in2 != slot))
+            continue;
+        const size_t other = member->in == slot ? member->in2 : member->in;
+        const struct cnnvp_binary_tensor *elsewhere = member->in == slot ? &layer->in2 : &layer->in;
+        uint32_t half = HALVES;
+        if (other == CNNVP_PLAN_NO_SLOT && elsewhere->on_chip)
+            half = elsewhere->chip_half;
+        else if (other != CNNVP_PLAN_NO_SLOT && other < slot)
+            half = group->slots[other].half;
+        if (half != HALVES && forced != HALVES && half != forced)
+            return HALVES + 1u;
+        forced = half != HALVES ? half : forced;
+    }
+    return forced;
+}
+
+/* The half that the slot's maker reads from; the other one is better. */
+static uint32_t source_half(const struct cnnvp_plan_group *group, const struct cnnvp_plan_slot *slot)
+{
+    const struct cnnvp_plan_member *maker = &group->members[slot->first];
+    if (maker->in != CNNVP_PLAN_NO_SLOT)
+        return group->slots[maker->in].half;
+    return maker->layer.in.on_chip ? maker->layer.in.chip_half : 1u;
+}
+
+int cnnvp_plan_group_place(struct cnnvp_plan_group *group, const uint64_t top[2], uint32_t halves, uint64_t *lack)
+{
+    group->tile_bytes = halves > 1 && top[1] < top[0] ? top[1] : top[0];
+    *lack = UINT64_MAX;
+    for (size_t s = 0; s < group->slot_count; ++s) {
+        struct cnnvp_plan_slot *slot = &group->slots[s];
+        const uint32_t forced = forced_half(group, s);
+        const uint32_t better = (source_half(group, slot) + 1u) % halves;
+        int placed = 0;
+        for (uint32_t i = 0; i < halves && !placed; ++i) {
+            const uint32_t half = (better + i) % halves;
+            if (forced != HALVES && half != forced)
+                continue;
+            placed = find_room(group, s, half, top[half], &slot->address, lack);
+            slot->half = half;
+        }
+        if (!placed)
+            return 0;
+        if (slot->address < group->tile_bytes)
+            group->tile_bytes = slot->address;
+    }
+    return 1;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tile is the ordinary layer functions on boxes: slots are tensors on chip whose line (0, 0) lies, for the tile in
+ * work, so far before the slot's begin that the lines which the slot holds come to lie in it.
+ */
+#include "fused.h"
+
+#include "layers_internal.h"
+
+/* Groups are told from chains by these numbers (struct cnnvp_guest). */
+#define FIRST_GROUP 0x10000u
+
+struct work {
+    const struct cnnvp_binary_group *group;
+    const struct cnnvp_binary_member *members;
+    const struct cnnvp_binary_reach *rows; /* of the tile in work */
+    const struct cnnvp_binary_reach *columns;
+    const struct cnnvp_binary_reach *last_columns;
+    uint32_t row, column; /* its number */
+};
+
+static int is_last_tile(const struct work *work)
+{
+    return work->row + 1u == work->group->tile_rows && work->column + 1u == work->group->tile_columns;
+}
+
+/* ---- slots ---- */
+
+static struct cnnvp_transfer lines(const struct cnnvp_binary_tensor *slot, uint32_t row, uint32_t rows, uint32_t column,
+                                   uint32_t columns)
+{
+    return (struct cnnvp_transfer){
+        .buffer_addr = slot->chip_address + (row * slot->row_stride + column) * CNNVP_WORD_BYTES,
+        .row_bytes = columns * CNNVP_WORD_BYTES,
+        .rows = rows,
+        .buffer_row_stride = slot->row_stride * CNNVP_WORD_BYTES,
+        .planes = slot->channels,
+        .buffer_plane_stride = slot->channel_stride * CNNVP_WORD_BYTES,
+    };
+}
+
+static void fill_rows(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *slot, uint32_t first, uint32_t count)
+{
+    const struct cnnvp_transfer zeros = lines(slot, first, count, 0, slot->width);
+    if (count != 0)
+        cnnvp_push_fill(guest, slot->chip_half, &zeros);
+}
+
+static void fill_columns(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *slot, uint32_t first,
+                         uint32_t count)
+{
+    const struct cnnvp_transfer zeros = lines(slot, 0, slot->height, first, count);
+    if (count != 0)
+        cnnvp_push_fill(guest, slot->chip_half, &zeros);
+}
+
+/* Rows that stay go to the slot's begin. */
+static void keep_rows(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *slot,
+                      const struct cnnvp_binary_reach *row)
+{
+    struct cnnvp_transfer kept = lines(slot, 0, row->kept, 0, slot->width);
+    if (row->kept == 0 || row->from == 0)
+        return;
+    kept.memory_addr = slot->chip_address + row->from * slot->row_stride * CNNVP_WORD_BYTES;
+    kept.memory_row_stride = kept.buffer_row_stride;
+    kept.memory_plane_stride = kept.buffer_plane_stride;
+    cnnvp_push_keep(guest, slot->chip_half, &kept);
+}
+
+/* Before a tile's first results: what stays, and zeros where the padding lies in the slot. Rows that stay have theirs;
+ * columns of padding stay the same while tiles go down, and in slots as wide as the map. */
+static void begin_slot(struct cnnvp_guest *guest, const struct work *work, uint32_t number)
+{
+    const struct cnnvp_binary_tensor *slot = &work->members[number].slot;
+    const struct cnnvp_binary_reach *row = &work->rows[number];
+    const struct cnnvp_binary_reach *column = &work->columns[number];
+    if (work->group->halo != CNNVP_HALO_FULL || work->column == 0) {
+        keep_rows(guest, slot, row);
+        fill_rows(guest, slot, 0, row->zeros_before);
+        fill_rows(guest, slot, row->zeros_at, row->zeros_after);
+    }
+    if (work->group->halo == CNNVP_HALO_RECOMPUTE || work->row == 0) {
+        fill_columns(guest, slot, 0, column->zeros_before);
+        fill_columns(guest, slot, column->zeros_at, column->zeros_after);
+    }
+}
+
+/* Lines of the map that the slot holds after the tile. */
+static uint32_t lines_held(const struct cnnvp_binary_reach *reach)
+{
+    const int32_t held = reach->held > 0 ? reach->held : 0;
+    return (uint32_t)(reach->first + (int32_t)reach->count - held);
+}
+
+static uint32_t words_held(const struct work *work, uint32_t number)
+{
+    const struct cnnvp_binary_reach *row = &work->rows[number];
+    const uint32_t columns = lines_held(&work->columns[number]);
+    const uint32_t before = lines_held(&work->last_columns[number]); /* of rows that an earlier row of tiles made */
+    const uint32_t all = work->group->halo == CNNVP_HALO_FULL ? before : columns;
+    return work->members[number].made * ((lines_held(row) - row->count) * all + row->count * columns);
+}
+
+/* A slot's tensor as the tile sees it. */
+static void place(const struct work *work, uint32_t maker, struct cnnvp_binary_tensor *tensor)
+{
+    const int32_t words = work->rows[maker].held * (int32_t)tensor->row_stride + work->columns[maker].held;
+    tensor->chip_address -= (uint32_t)(words * (int32_t)CNNVP_WORD_BYTES);
+}
+
+/* ---- tiles ---- */
+
+/* Nobody in the tile reads it any more; what stays for the next tile is live until the group is done. */
+static void note_free(struct cnnvp_guest *guest, const struct work *work, uint32_t maker)
+{
+    if (work->group->halo == CNNVP_HALO_RECOMPUTE || is_last_tile(work))
+        cnnvp_schedule_note(guest, &work->members[maker].slot, 0);
+}
+
+static void note_values(struct cnnvp_guest *guest, const struct work *work, uint32_t number)
+{
+    const struct cnnvp_binary_member *member = &work->members[number];
+    const struct cnnvp_binary_layer *layer = &member->layer;
+    if (member->makes)
+        cnnvp_schedule_note(guest, &member->slot, words_held(work, number));
+    if (layer->frees_in)
+        note_free(guest, work, member->in_maker - 1u);
+    if (layer->frees_in2)
+        note_free(guest, work, member->in2_maker - 1u);
+}
+
+static void run_member(struct cnnvp_guest *guest, const struct work *work, uint32_t number)
+{
+    const struct cnnvp_binary_member *member = &work->members[number];
+    const struct cnnvp_box box = {
+        .channels = member->layer.out.channels,
+        .row = work->rows[number].first,
+        .rows = work->rows[number].count,
+        .column = work->columns[number].first,
+        .columns = work->columns[number].count,
+    };
+    cnnvp_schedule_begin(guest, &member->layer);
+    guest->member = member->layer;
+    if (member->in_maker != 0)
+        place(work, member->in_maker - 1u, &guest->member.in);
+    if (member->in2_maker != 0)
+        place(work, member->in2_maker - 1u, &guest->member.in2);
+    if (member->makes)
+        place(work, number, &guest->member.out);
+    if (member->begins)
+        begin_slot(guest, work, number);
+    if (!member->makes && member->layer.out.on_chip && member->layer.fill && work->row == 0 && work->column == 0)
+        cnnvp_fill_chip_tensor(guest, &member->layer.out);
+    if (box.rows != 0 && box.columns != 0)
+        cnnvp_schedule_box(guest, &guest->member, &box);
+    note_values(guest, work, number);
+}
+
+static void run_tile(struct cnnvp_guest *guest, struct work *work, uint32_t row, uint32_t column)
+{
+    const struct cnnvp_binary_group *group = work->group;
+    work->row = row;
+    work->column = column;
+    work->rows =
+        (const struct cnnvp_binary_reach *)cnnvp_memory(guest->machine, group->rows) + row * group->layer_count;
+    work->columns =
+        (const struct cnnvp_binary_reach *)cnnvp_memory(guest->machine, group->columns) + column * group->layer_count;
+    for (uint32_t i = 0; i < group->layer_count; ++i)
+        run_member(guest, work, i);
+}
+
+/* Blobs that stay are loaded where layers need them first, and again after others have used the weight buffer. */
+static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number)
+{
+    const uint32_t wanted = group->resident ? FIRST_GROUP + number : 0;
+    if (guest->chain_weights == wanted)
+        return;
+    guest->chain_weights = wanted;
+    guest->chain_loaded = 0;
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
+        guest->weight[half].valid = 0;
+}
+
+uint32_t cnnvp_fused(struct cnnvp_guest *guest, uint32_t number)
+{
+    const struct cnnvp_binary_group *groups = cnnvp_memory(guest->machine, guest->binary->groups);
+    const struct cnnvp_binary_group *group = &groups[number - 1u];
+    struct work work = {.group = group, .members = cnnvp_memory(guest->machine, group->members)};
+    work.last_columns = (const struct cnnvp_binary_reach *)cnnvp_memory(guest->machine, group->columns) +
+                        (group->tile_columns - 1u) * group->layer_count;
+    begin_weights(guest, group, number);
+    guest->in_chain = group->resident;
+    if (group->halo == CNNVP_HALO_ROW) {
+        for (uint32_t column = 0; column < group->tile_columns; ++column)
+            for (uint32_t row = 0; row < group->tile_rows; ++row)
+                run_tile(guest, &work, row, column);
+    } else {
+        for (uint32_t row = 0; row < group->tile_rows; ++row)
+            for (uint32_t column = 0; column < group->tile_columns; ++column)
+                run_tile(guest, &work, row, column);
+    }
+    guest->in_chain = 0;
+    return group->layer_count;
+}

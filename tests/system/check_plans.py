@@ -1,0 +1,251 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random networks under random plans: check_plans.py CNNVP COUNT [SEED].
+
+Each network runs layer by layer, under random plans of fused groups, tiles, halos and tensors that stay on chip, and with
+--schedule fused and auto: the outputs are the same bytes, every cycle is accounted for, a plan that was written runs again
+with the same statistics. A plan that cannot be says why, with its place.
+"""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+CNNVP, COUNT = sys.argv[1], int(sys.argv[2])
+SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LENET = os.path.join(TREE, "scripts/networks/lenet5.onnx")
+REFUSED = re.compile(r"^cnnvp: \S+:\d+:\d+: .*(tears|does not fit|cannot go tile by tile|reads whole|lacks|needs|other "
+                     r"dimensions|gives a part|an output of the network|different halves|within a group)")
+
+
+class Network:
+    """Layers after each other, with side ways that are added or concatenated."""
+
+    def __init__(self, rng):
+        self.rng, self.nodes, self.weights = rng, [], []
+        self.numbers = numpy.random.RandomState(rng.randrange(1 << 30))
+        channels, height, width = rng.randint(1, 6), rng.randint(5, 24), rng.randint(5, 24)
+        self.shape = (channels, height, width)
+        self.maps = [("input", self.shape)]
+
+    def parameter(self, *shape):
+        name = f"w{len(self.weights)}"
+        fan = max(1, int(numpy.prod(shape[1:])))
+        self.weights.append(numpy_helper.from_array(
+            (self.numbers.standard_normal(shape) * (1.5 / fan) ** 0.5).astype(numpy.float32), name))
+        return name
+
+    def node(self, kind, inputs, shape, **attributes):
+        name = f"n{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
+        self.maps.append((name, shape))
+
+    def window(self, shape):
+        """Kernel, stride, dilation and padding of a window that fits, and what it leaves."""
+        rng = self.rng
+        kernel = [rng.choice((1, 2, 3, 3, 3, 5)) for _ in range(2)]
+        stride = [rng.choice((1, 1, 1, 2, 3))] * 2
+        dilation = [rng.choice((1, 1, 1, 2))] * 2
+        pads = [rng.randint(0, (kernel[i % 2] - 1) * dilation[0] // 2 + 1) for i in range(4)]
+        sizes = [(shape[i + 1] + pads[i] + pads[i + 2] - (kernel[i] - 1) * dilation[i] - 1) // stride[i] + 1
+                 for i in range(2)]
+        return kernel, stride, dilation, pads, sizes
+
+    def convolve(self):
+        x, shape = self.maps[-1]
+        kernel, stride, dilation, pads, sizes = self.window(shape)
+        if min(sizes) < 1:
+            return
+        depthwise = self.rng.random() < 0.3
+        width = shape[0] if depthwise else self.rng.randint(1, 12)
+        self.node("Conv", [x, self.parameter(width, 1 if depthwise else shape[0], *kernel), self.parameter(width)],
+                  (width, *sizes), kernel_shape=kernel, strides=stride, dilations=dilation, pads=pads,
+                  group=shape[0] if depthwise else 1)
+        if self.rng.random() < 0.6:
+            self.node(self.rng.choice(("Relu", "Relu", "Sigmoid")), [self.maps[-1][0]], self.maps[-1][1])
+
+    def pool(self):
+        x, shape = self.maps[-1]
+        kernel, stride, _, pads, sizes = self.window(shape)
+        pads = [min(p, kernel[i % 2] - 1) for i, p in enumerate(pads)]
+        sizes = [(shape[i + 1] + pads[i] + pads[i + 2] - kernel[i]) // stride[i] + 1 for i in range(2)]
+        if min(sizes) >= 1:
+            self.node(self.rng.choice(("MaxPool", "AveragePool")), [x], (shape[0], *sizes), kernel_shape=kernel,
+                      strides=stride, pads=pads)
+
+    def join(self):
+        """Two ways from one map, of 1 to 3 convolutions each, added or concatenated."""
+        rng = self.rng
+        start, shape = self.maps[-1]
+        ends = []
+        add = rng.random() < 0.6
+        width = shape[0] if rng.random() < 0.5 else rng.randint(1, 8)
+        for way in range(2):
+            x, channels = start, shape[0]
+            for last in range(rng.randint(0, 2), -1, -1):
+                if way == 1 and add and width == shape[0] and channels == width and rng.random() < 0.6:
+                    break
+                kernel = rng.choice((1, 3, 3))
+                out = width if last == 0 else rng.randint(1, 8)
+                self.node("Conv", [x, self.parameter(out, channels, kernel, kernel)], (out, *shape[1:]),
+                          kernel_shape=[kernel] * 2, pads=[kernel // 2] * 4)
+                x, channels = self.maps[-1][0], out
+            ends.append((x, channels))
+        if add:
+            self.node("Add", [ends[0][0], ends[1][0]], (width, *shape[1:]))
+        else:
+            self.node("Concat", [ends[0][0], ends[1][0]], (ends[0][1] + ends[1][1], *shape[1:]), axis=1)
+
+    def save(self, path):
+        for _ in range(self.rng.randint(3, 8)):
+            self.rng.choice((self.convolve, self.convolve, self.convolve, self.pool, self.join, self.join))()
+        if not self.nodes:
+            self.node("Relu", ["input"], self.shape)
+        last, shape = self.maps[-1]
+        model = helper.make_model(helper.make_graph(
+            self.nodes, "random", [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, *self.shape])],
+            [helper.make_tensor_value_info(last, TensorProto.FLOAT, [1, *shape])], self.weights), ir_version=7,
+            opset_imports=[helper.make_opsetid("", 13)])
+        onnx.checker.check_model(model)
+        onnx.save(model, path)
+
+
+def run(folder, *words):
+    stats, output = os.path.join(folder, "s.json"), os.path.join(folder, "o.npy")
+    done = subprocess.run([CNNVP, "run", os.path.join(folder, "n.onnx"), "-q", "--cpu", "host", "--stats", stats, "-o",
+                           output, *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return None, None, done.stderr
+    with open(stats, encoding="utf-8") as stream:
+        result = json.load(stream)
+    del result["wall_seconds"]
+    with open(output, "rb") as stream:
+        return result, stream.read(), ""
+
+
+def check_accounting(stats):
+    for layer in stats["layers"]:
+        assert layer["cycles"] == layer["compute_cycles"] + sum(layer["stall_cycles"].values()), layer
+    total = stats["total"]
+    assert total["accel_cycles"] == sum(layer["cycles"] for layer in stats["layers"]) + total["idle_cycles"]
+    read = sum(layer["dram_read_bytes"] for layer in stats["layers"])
+    assert read == stats["memory"]["read_bytes"], (read, stats["memory"]["read_bytes"])
+
+
+def random_plan(rng, layers, tensors):
+    """Disjoint runs of layers with tiles of any size, cut down to what the last layer gives by whoever refuses them."""
+    text, first = "groups:\n", 0
+    while first < len(layers):
+        count = rng.randint(2, 9)
+        if first + count <= len(layers) and rng.random() < 0.7:
+            text += (f"  - layers: [{', '.join(layers[first:first + count])}]\n    tile_h: {rng.randint(1, 9)}\n"
+                     f"    tile_w: {rng.randint(1, 12)}\n    halo: {rng.choice(('recompute', 'row', 'full'))}\n")
+            first += count
+        else:
+            first += 1
+    if text.endswith(":\n"):
+        text = "groups: []\n"
+    if tensors and rng.random() < 0.5:
+        text += f"on_chip: [{', '.join(rng.sample(tensors, rng.randint(1, min(2, len(tensors)))))}]\n"
+    return text
+
+
+def check_network(rng, folder):
+    Network(rng).save(os.path.join(folder, "n.onnx"))
+    plan, again = os.path.join(folder, "p.yaml"), os.path.join(folder, "q.yaml")
+    sizes = [word for name in ("input", "weight", "output")
+             for word in ("-s", f"{name}_buffer.size={rng.choice((8, 16, 64, 256))}KiB")]
+    settings = sizes + ["-s", f"input_buffer.pingpong={rng.choice(('on', 'on', 'off'))}"]
+    settings += ["-s", f"pe_array.rows={rng.choice((3, 8))}", "-s", f"pe_array.cols={rng.choice((5, 8))}"]
+    wanted, output, error = run(folder, *settings, "--plan-out", plan)
+    if wanted is None:
+        assert "needs" in error, error  # the smallest tile of a layer
+        return 0, 0
+    with open(plan, encoding="utf-8") as stream:
+        layers = re.findall(r'^  ("[^"]*"): \{', stream.read(), re.M)
+    tensors = [json.dumps(tensor["name"]) for tensor in wanted["tensors"] if tensor["kind"] == "feature"]
+    ran, fused = 0, 0
+    for _ in range(6):
+        with open(plan, "w", encoding="utf-8") as stream:
+            text = random_plan(rng, layers, tensors)
+            stream.write(text)
+        stats, bytes_, error = run(folder, *settings, "--plan", plan, "--plan-out", again)
+        if stats is None:
+            assert REFUSED.match(error) or "gives is" in error, (error, text)
+            continue
+        assert bytes_ == output, (text, settings)
+        check_accounting(stats)
+        ran += 1
+        fused += len(stats["schedule"]["groups"])
+        second, bytes_, error = run(folder, *settings, "--plan", again)
+        assert second == stats and bytes_ == output, (text, error)
+    for schedule in ("fused", "auto"):
+        stats, bytes_, error = run(folder, *settings, "--schedule", schedule)
+        assert stats is not None and bytes_ == output, (schedule, error, settings)
+        check_accounting(stats)
+        timed, _, error = run(folder, *settings, "--schedule", schedule, "--timing-only")
+        stats.pop("values", None)
+        assert timed is not None and timed.get("layers") == stats["layers"], (schedule, error)
+        fused += len(stats["schedule"]["groups"])
+        if schedule == "auto":
+            assert stats["total"]["accel_cycles"] * 100 <= wanted["total"]["accel_cycles"] * 101, settings
+    return ran, fused
+
+
+def refuse(folder, text, *what):
+    """A plan of the example's network that is refused, with its place and these words."""
+    plan = os.path.join(folder, "bad.yaml")
+    with open(plan, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    done = subprocess.run([CNNVP, "run", LENET, "-q", "--cpu", "host", "--timing-only", "--plan", plan],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and re.match(r"cnnvp: \S+bad.yaml:\d+:\d+: ", done.stderr), done.stderr
+    assert all(word in done.stderr for word in what), done.stderr
+
+
+def check_example():
+    """The plan that the documentation shows runs; what is wrong with others is said."""
+    group = "groups:\n  - {{layers: [{}], tile_h: {}, tile_w: 1, halo: row}}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = []
+        for words in ([], ["--plan", os.path.join(TREE, "scripts/examples/plans/lenet5.yaml")]):
+            output = os.path.join(folder, "o.npy")
+            subprocess.run([CNNVP, "run", LENET, "-q", "-o", output, *words], check=True)
+            with open(output, "rb") as stream:
+                outputs.append(stream.read())
+        assert outputs[0] == outputs[1]
+        refuse(folder, group.format("C1, S3", 1), "has no layer", "S3", "S2")
+        refuse(folder, group.format("C1, C3", 1), "does not run after", "S2")
+        refuse(folder, group.format("C3, S4", 9), "what its last layer gives is 5 x 5")
+        refuse(folder, group.format("S4, F5", 1), "F5", "reads whole maps")
+        refuse(folder, "groups:\n  - {layers: [C3, S4], tile_h: 1, tile_w: 5}\n", "needs halo: recompute, row or full")
+        refuse(folder, "cuts: {F5: {group_out: 120, tile_h: 1, tile_w: 1, tile_in: 401, tile_out: 40}}\n", "tile_in",
+               "1 to 400")
+        refuse(folder, "on_chip: [C2]\n", "has no tensor", "C1")
+        refuse(folder, "group: []\n", "unknown key", "groups")
+
+
+def main():
+    ran = fused = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(SEED, SEED + COUNT):
+            try:
+                plans, groups = check_network(random.Random(number), folder)
+            except AssertionError:
+                print(f"seed {number}")
+                raise
+            ran, fused = ran + plans, fused + groups
+    check_example()
+    print(f"{COUNT} networks, {ran} plans ran, {fused} groups")
+    assert ran >= COUNT / 2 and fused >= COUNT, "too few plans could run"
+
+
+main()
