@@ -18,7 +18,7 @@ struct cnnvp_host {
     const char *input;
     int irq;
     cnnvp_time now, due; /* of the poll event; CNNVP_TIME_NEVER: none */
-    uint64_t counts[2];
+    uint64_t counts[8];
     void *self;
 };
 
@@ -58,6 +58,7 @@ static int irq(struct cnnvp_host *host, uint32_t port, int level)
 static void count(struct cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
 {
     (void)tag;
+    assert_true(stat < sizeof host->counts / sizeof host->counts[0]);
     host->counts[stat] += n;
 }
 
