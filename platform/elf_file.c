@@ -16,6 +16,7 @@ enum {
     SECTION_HEADER_SIZE = 40,
     SYMBOL_SIZE = 16,
     CLASS_32 = 1,
+    CLASS_64 = 2,
     DATA_LITTLE = 1,
     TYPE_EXECUTABLE = 2,
     MACHINE_RISCV = 243,
@@ -82,6 +83,8 @@ static cnnvp_result check_header(const struct cnnvp_elf *elf, const char *name, 
         return refuse(error, name, "is not an ELF file");
     if (elf->size < HEADER_SIZE)
         return refuse(error, name, "is cut off: it has %zu bytes, an ELF header alone has %d", elf->size, HEADER_SIZE);
+    if (header[4] == CLASS_64 && half_at(header + 18) == MACHINE_RISCV)
+        return refuse(error, name, "is for RV64, the core is RV32; compile with -march=rv32imac -mabi=ilp32");
     if (header[4] != CLASS_32 || header[5] != DATA_LITTLE || half_at(header + 18) != MACHINE_RISCV)
         return refuse(error, name,
                       "is for another machine; a 32-bit little-endian RISC-V program is needed "
@@ -91,7 +94,8 @@ static cnnvp_result check_header(const struct cnnvp_elf *elf, const char *name, 
         return refuse(error, name, "is not an executable (ELF type %" PRIu32 "); link it, without -pie or -r",
                       half_at(header + 16));
     if (word_at(header + 36) & (FLAG_FLOAT_ABI | FLAG_RVE))
-        return refuse(error, name, "needs another ABI than the core has; compile with -march=rv32imac -mabi=ilp32");
+        return refuse(error, name, "has the %s; compile with -march=rv32imac -mabi=ilp32",
+                      word_at(header + 36) & FLAG_RVE ? "ABI of RV32E" : "hard-float ABI, the core no such registers");
     return CNNVP_DONE;
 }
 

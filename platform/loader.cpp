@@ -12,7 +12,8 @@
 namespace cnnvp {
 
 namespace {
-constexpr size_t piece = size_t(1) << 20; /* bytes of one debug transaction: TLM's length has 32 bits */
+constexpr uint64_t usual_memory = 0x80000000; /* where programs expect it */
+constexpr size_t piece = size_t(1) << 20;     /* bytes of one debug transaction: TLM's length has 32 bits */
 }
 
 loader::loader(const sc_core::sc_module_name &name, run_control &control)
@@ -35,6 +36,19 @@ bool loader::map(uint64_t address, size_t size, void **data)
     if (address < dmi.get_start_address() || address + (size - 1) > dmi.get_end_address())
         return false;
     *data = dmi.get_dmi_ptr() + (address - dmi.get_start_address());
+    return true;
+}
+
+bool loader::end_of_memory(uint64_t address, uint64_t *end)
+{
+    tlm::tlm_generic_payload payload;
+    tlm::tlm_dmi dmi;
+
+    payload.set_command(tlm::TLM_WRITE_COMMAND);
+    payload.set_address(address);
+    if (memory.size() == 0 || !memory->get_direct_mem_ptr(payload, dmi))
+        return false;
+    *end = dmi.get_end_address();
     return true;
 }
 
@@ -157,16 +171,23 @@ bool loader::read_symbols(const cnnvp_elf &elf)
     return symbols_ != nullptr;
 }
 
-// Refuses a segment that no memory has, or that it answers with an error. Linkers put the file's own headers in front
-// of a program that begins at a page, unless told not to.
-static void refuse_segment(const char *name, const cnnvp_elf_segment &segment, cnnvp_error *error)
+/* Refuses a segment that no memory has, or that it answers with an error, and says what would be right. Linkers put the
+ * file's own headers in front of a program that begins at a page, unless told not to. */
+void loader::refuse_segment(const char *name, const cnnvp_elf_segment &segment, cnnvp_error *error)
 {
     const bool headers = segment.file_size >= 4 && std::memcmp(segment.data, "\177ELF", 4) == 0;
+    uint64_t end;
+    char advice[96] = "";
 
+    if (headers)
+        std::snprintf(advice, sizeof advice, "; the segment begins with the file's own headers: link with -Wl,-n");
+    else if (end_of_memory(segment.address, &end))
+        std::snprintf(advice, sizeof advice, "; the memory there ends at 0x%08" PRIx64, end);
+    else if (end_of_memory(usual_memory, &end))
+        std::snprintf(advice, sizeof advice, "; link it for 0x%08" PRIx64 "..0x%08" PRIx64, usual_memory, end);
     std::snprintf(error->text, sizeof error->text,
                   "%s: it needs memory at 0x%08" PRIx32 "..0x%08" PRIx64 ", which no memory of this platform takes%s",
-                  name, segment.address, uint64_t(segment.address) + segment.memory_size - 1,
-                  headers ? "; the segment begins with the file's own headers: link with -Wl,-n" : "");
+                  name, segment.address, uint64_t(segment.address) + segment.memory_size - 1, advice);
 }
 
 cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error)

@@ -33,6 +33,8 @@ public:
     bool map(uint64_t address, size_t size, void **data);
     /* The next program to be loaded reads this memory in every step: the core is told. */
     void hold(uint32_t address, uint32_t size);
+    /* The last address of the memory that an address lies in; false where there is none. */
+    bool end_of_memory(uint64_t address, uint64_t *end);
     /* Writes the segments and tells the core where to start. */
     cnnvp_result load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error);
 
@@ -49,6 +51,7 @@ private:
     bool read_symbols(const cnnvp_elf &elf);
     int start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_program_range> &held, uint32_t stack, char *why,
               size_t why_size);
+    void refuse_segment(const char *name, const cnnvp_elf_segment &segment, cnnvp_error *error);
 };
 
 } // namespace cnnvp

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "said.h"
 
+#include "stats.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +48,7 @@ int cnnvp_said_layer(struct cnnvp_said *said, uint32_t tag, const char *name, co
     uint32_t i = 0;
     while (i < said->layer_count && said->layers[i].tag != tag)
         ++i;
-    if (i == LAYERS || tag == 0 || !is_name(name, 0) || !is_name(op, 1) || !is_name(phase, 1))
+    if (i == LAYERS || tag == 0 || tag > CNNVP_MAX_TAG || !is_name(name, 0) || !is_name(op, 1) || !is_name(phase, 1))
         return -1;
     if (said->layers == NULL && (said->layers = calloc(LAYERS, sizeof *said->layers)) == NULL)
         return -1;

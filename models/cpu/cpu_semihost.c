@@ -255,7 +255,7 @@ static uint32_t said(struct cpu *cpu, uint32_t operation, uint32_t block)
         return 0;
     cpu->ops->log(
         cpu->host, CNNVP_LOG_WARNING,
-        "%s at pc 0x%08x is not taken: names have 1 to 63 letters, digits, _ and -, tags begin at 1, and there are "
+        "%s at pc 0x%08x is not taken: names have 1 to 63 letters, digits, _ and -, tags are 1 to 65535, and there are "
         "at most 256 numbers and 4096 layers",
         operation == SYS_REPORT ? "a number that the guest reports" : "a name of a layer",
         (unsigned)cnnvp_rv32_pc(cpu->core));

@@ -142,7 +142,7 @@ static void test_wrong(void **state)
         const char *message;
     } cases[] = {
         {0, 1, 0, "is not an ELF file"},
-        {4, 1, 2, "for another machine"},
+        {4, 1, 2, "is for RV64"},
         {5, 1, 2, "for another machine"},
         {18, 2, 62, "for another machine"},
         {16, 2, 3, "is not an executable"},

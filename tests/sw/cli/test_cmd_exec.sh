@@ -160,4 +160,35 @@ refused 2 "--stats: . is a folder" exec pass.elf --stats .
 refused 2 "ends in .pftrace" exec pass.elf --trace t.trace
 refused 2 "x.vcd is also the file of --trace" exec pass.elf --trace x.vcd --stats x.vcd
 absent t.trace x.vcd
+# Programs that this core or this memory cannot have: one line that says what is wrong, and what would be right.
+cat >end.c <<'GUEST'
+volatile unsigned tohost __attribute__((section(".data"), aligned(64)));
+#ifdef LARGE
+char large[0x60000000];
+#endif
+void _start(void) { tohost = 1; for (;;) ; }
+GUEST
+# wrong TEXT OPTION...
+wrong() {
+    text=$1
+    shift
+    "$RISCV_GCC" -O1 -ffreestanding -nostdlib -nostartfiles -Wl,-n,--no-warn-rwx-segments "$@" end.c -o wrong.elf ||
+        fail "the guest's compiler with $*"
+    refused 2 "wrong.elf: $text" exec wrong.elf --stats wrong.json
+    [ "$(wc -l <err)" -eq 1 ] || fail "$*: more than a line: $(cat err)"
+    absent wrong.json
+}
+rv32='-march=rv32imac -mabi=ilp32'
+# shellcheck disable=SC2086 # lists of words
+{
+    wrong 'is for RV64, the core is RV32; compile with -march=rv32imac -mabi=ilp32' \
+        -march=rv64imac -mabi=lp64 -mcmodel=medany -Wl,-Ttext=0x80000000
+    wrong 'has the hard-float ABI, the core no such registers; compile with ' -march=rv32imafc -mabi=ilp32f -Wl,-Ttext=0x80000000
+    wrong 'has the ABI of RV32E; compile with ' -march=rv32e -mabi=ilp32e -Wl,-Ttext=0x80000000
+    wrong 'it needs memory at 0x20000000..' $rv32 -Wl,-Ttext=0x20000000
+    grep -q '; link it for 0x80000000..0x9fffffff$' err || fail "linked elsewhere: $(cat err)"
+    wrong 'it needs memory at 0x10000000..' $rv32 -Wl,-Ttext=0x10000000
+    wrong 'it needs memory at 0x80000000..0xe' $rv32 -DLARGE -Wl,-Ttext=0x80000000
+    grep -q '; the memory there ends at 0x9fffffff$' err || fail "too large: $(cat err)"
+}
 finish
