@@ -143,9 +143,9 @@ for quiet in "" -q; do
         fail "no warning of noise where nothing is: $(cat err)"
 done
 expect 0 run normal.onnx -i flat_maps.npy --cpu host --dump flat_dump
-says "from the float model   its values are all 0, these are up to "
+says "from the float model  its values are all 0, these are up to "
 expect 0 run relu.onnx -i negative.npy --cpu host
-says "from the float model   not at all, SQNR without limit"
+says "from the float model  not at all, SQNR without limit"
 grep -qi 'nan\|inf' out flat_dump/sqnr.txt && fail "no number: $(cat out flat_dump/sqnr.txt)"
 [ ! -s err ] || fail "a warning of an exact output: $(cat err)"
 
@@ -156,7 +156,7 @@ refused 2 "--output: there are 2 files for 1 output of $network, the first of wh
 absent x.npy
 refused 2 "--output: x.npy is also the file of --output, which would be lost" run $heads.onnx -o x.npy -o x.npy
 expect 0 run $heads.onnx -i $heads.in.npy -o first.npy -o second.npy
-for line in "from the float model   output6: " "output                output: first.npy" \
+for line in "from the float model  output6: " "output                output: first.npy" \
         "output                output1: second.npy"; do
     grep -q "^$line" out || fail "no \"$line\""
 done
