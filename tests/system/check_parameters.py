@@ -39,7 +39,6 @@ WITHOUT = {
     "window.variance.detail": "the same: tests/models/vector",
     "window.normalise.detail": "the same: tests/models/vector",
     "trainer.multi_function.detail": "both depths give the same: tests/models/multi_function",
-    "nfu.weight_buffer.banks": "S002: one weight a cycle goes to all PEs, those of a fully connected layer lie in a row",
 }
 
 # A fast core and memory hide no unit behind them; slow ones are the other way round.

@@ -49,7 +49,7 @@ printf 'conv r16\nhalt\n' | assemble refused
 expect 1 exec refused.bin
 says "the instruction element stopped: the unit refused the command"
 printf 'receive.buffer=0 r80\n' | assemble stuck
-refused 1 "the run makes no progress" exec stuck.bin
+refused 1 "there is no request to receive" exec stuck.bin
 
 # Wrong files and usage.
 { cat halt.bin; printf '\377\377\377'; } >partial.bin

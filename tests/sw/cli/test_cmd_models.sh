@@ -35,11 +35,12 @@ make -s -C mine CNNVP="$CNNVP" >made 2>&1 || fail "the program of new-guest: $(c
 expect 0 exec mine/mine.elf --stats program.json
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" -q --schedule depth-first --block 2 --stats depth.json
 expect 0 run "$network" -q -p trainer --stats trainer.json
+expect 0 run "$network" -q --plan "$SOURCE/scripts/examples/plans/lenet5.yaml" --stats plan.json
 expect 0 models stats
 cp out stats.txt
 expect 0 models values
 cp out values.txt
-python3 - run.json partial.json program.json depth.json trainer.json <<'PYTHON' || fail "statistics and their explanations"
+python3 - run.json partial.json program.json depth.json trainer.json plan.json <<'PYTHON' || fail "statistics and their explanations"
 import json, re, sys
 
 def first_words(name):

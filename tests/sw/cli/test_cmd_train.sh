@@ -151,7 +151,7 @@ for signal in INT TERM; do
     rm -f live.check
     interrupt -o never.onnx --stats part.json --checkpoint live.check --checkpoint-every 3
     [ $status -eq 1 ] || fail "status $status after SIG$signal"
-    grep -q 'cnnvp: interrupted after step [0-9]*; --resume live.check goes on from there' err || fail "$(cat err)"
+    grep -q 'cnnvp: interrupted after step [0-9]*; --resume live.check continues from there' err || fail "$(cat err)"
     absent never.onnx
     grep -q '"partial": true' part.json || fail "statistics are not marked as partial"
 done
