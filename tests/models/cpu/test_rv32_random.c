@@ -143,7 +143,9 @@ static void test_random_code(void **context)
         assert_int_equal(machine_init(&a), 0);
         assert_int_equal(machine_init(&b), 0);
         a.quiet = b.quiet = 1;
-        struct cnnvp_profiler of_a = {NULL}, of_b = {NULL};
+        struct cnnvp_profiler of_a, of_b;
+        memset(&of_a, 0, sizeof of_a);
+        memset(&of_b, 0, sizeof of_b);
         if (round % 2 == 0) {
             profile(&a, &of_a);
             profile(&b, &of_b);
