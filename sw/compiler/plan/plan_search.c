@@ -260,9 +260,9 @@ static struct work work_of(struct search *search)
     const struct moved input = move_input(search);
     const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
     const struct moved blob = counts.blobs != 0 ? move_line(search, blob_bytes) : (struct moved){0};
-    const struct moved store =
-        layer->out.on_chip ? (struct moved){0}
-                           : move_box(search, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
+    struct moved store = {0};
+    if (!layer->out.on_chip)
+        store = move_box(search, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
     /* Tiles at the edges are smaller. */
     work.memory = part_of(visits.inputs * input.ps + images * steps * store.ps, words, whole) + visits.blobs * blob.ps +
                   (visits.inputs + visits.blobs) * cnnvp_plan_request_ps(search->ask);
