@@ -321,7 +321,7 @@ static void print_summary(const json_t *root, FILE *stream)
                   cli_style(stream, CLI_PLAIN));
     const json_t *shares = json_object_get(summary, "bound_shares");
     const char *shown[BOUNDS];
-    for (size_t count = 0; count < 5u && count < BOUNDS; ++count) { /* what fits a line */
+    for (size_t count = 0; count < BOUNDS; ++count) { /* what fits a line */
         double share;
         shown[count] = next_stall(shares, shown, count, &share);
         if (shown[count] == NULL || share < 0.0005)
