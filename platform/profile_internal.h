@@ -59,10 +59,10 @@ struct cnnvp_profile {
 };
 
 /* The core's cycles, and what it did in them, in the order of the file. */
-#define PROFILE_EVENTS(EVENT)                                                    \
-    EVENT(cycles, "Cycles", "cycles of the core")                                \
-    EVENT(instructions, "Instructions", "instructions retired")                  \
-    EVENT(stalls, "DeviceStalls", "cycles that device accesses took beyond one") \
+#define PROFILE_EVENTS(EVENT)                                                     \
+    EVENT(cycles, "Cycles", "cycles of the core")                                 \
+    EVENT(instructions, "Instructions", "instructions retired")                   \
+    EVENT(stalls, "Stalls", "cycles that accesses to devices and memory stalled") \
     EVENT(sleep, "Sleep", "cycles asleep")
 
 void cnnvp_profile_add(struct cnnvp_core_cost *sum, const struct cnnvp_core_cost *cost);

@@ -38,7 +38,7 @@ void cli_print_profile(cnnvp_platform *platform, FILE *stream)
     if (count == 0)
         return;
     (void)fprintf(stream, "\n%s%-*s %13s %7s %13s %13s %13s %11s%s\n", cli_style(stream, CLI_BOLD), NAME_WIDTH,
-                  "core's function", "own cycles", "share", "instructions", "device stalls", "asleep", "calls",
+                  "core's function", "own cycles", "share", "instructions", "stalls", "asleep", "calls",
                   cli_style(stream, CLI_PLAIN));
     for (size_t i = 0; i < shown; ++i)
         print_row(stream, &rows[i], all.cycles);
