@@ -12,6 +12,7 @@
  * A write is complete when the controllers have taken it, a read with its last data. Data move when a request
  * completes, so requests see each other's data in the order of completion.
  */
+#define _DEFAULT_SOURCE /* unit/storage.h */
 #include "dram.h"
 #include "dram_power.h"
 
@@ -19,6 +20,7 @@
 #include <string.h>
 
 #include "unit/bandwidth.h"
+#include "unit/storage.h"
 #include "dram_queue.h"
 #include "dram_shares.h"
 
@@ -358,12 +360,12 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
     if (status != CNNVP_OK)
         return status;
     self->size = init->ops->param(init->host, PARAM_size);
-    self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */
+    self->data = cnnvp_storage_make(self->size);
     if (self->data == NULL)
         return CNNVP_E_NOMEM;
     status = cnnvp_dram_queue_init(&self->queue, &options, &timing);
     if (status != CNNVP_OK) {
-        free(self->data);
+        cnnvp_storage_free(self->data, self->size);
         self->data = NULL;
         return status;
     }
@@ -388,7 +390,7 @@ static void dram_fini(void *instance)
     cnnvp_dram_queue_fini(&self->queue);
     if (self->trial_made)
         cnnvp_dram_queue_fini(&self->trial);
-    free(self->data);
+    cnnvp_storage_free(self->data, self->size);
     self->data = NULL;
 }
 

@@ -10,12 +10,14 @@
  * several requesters take turns. The core's and the loader's accesses cost no time and are not counted: direct memory,
  * else debug transport.
  */
+#define _DEFAULT_SOURCE /* unit/storage.h */
 #include "external.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/bandwidth.h"
+#include "unit/storage.h"
 
 #define UNIT_DEF "external/external.def"
 #include "unit/unit_enums.inc"
@@ -300,13 +302,13 @@ static int external_init(void *instance, const struct cnnvp_init *init)
             init->host, PARAM_burst_bytes, "%llu is not a power of two", (unsigned long long)self->burst_bytes);
     self->bursts = calloc(self->in_flight, sizeof *self->bursts);
     if (init->ops->param(init->host, PARAM_storage))
-        self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */
+        self->data = cnnvp_storage_make(self->size);
     self->bandwidth = (struct cnnvp_bandwidth){
         .scale = CNNVP_BANDWIDTH_SCALE, .counter = COUNTER_bandwidth, .show = show_bandwidth, .context = self};
     if (self->bursts != NULL && (self->data != NULL || !init->ops->param(init->host, PARAM_storage)))
         return CNNVP_OK;
     free(self->bursts);
-    free(self->data);
+    cnnvp_storage_free(self->data, self->size);
     return CNNVP_E_NOMEM;
 }
 
@@ -314,7 +316,7 @@ static void external_fini(void *instance)
 {
     struct external *self = instance;
     free(self->bursts);
-    free(self->data);
+    cnnvp_storage_free(self->data, self->size);
 }
 
 /* Contents survive. The host drops the bursts that are under way. */
