@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* unit/storage.h */
 #include "fake_platform.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "unit/storage.h"
 
 #define BASE UINT64_C(0x80000000)
 
@@ -96,14 +99,14 @@ cnnvp_result fake_network_new(const char *onnx_file, const struct fake_config *c
 cnnvp_platform *fake_platform_new(size_t size)
 {
     cnnvp_platform *platform = calloc(1, sizeof *platform);
-    platform->memory = calloc(1, size);
+    platform->memory = cnnvp_storage_make(size);
     platform->size = size;
     return platform;
 }
 
 void fake_platform_free(cnnvp_platform *platform)
 {
-    free(platform->memory);
+    cnnvp_storage_free(platform->memory, platform->size);
     free(platform);
 }
 
