@@ -267,9 +267,9 @@ static const struct argp_option platform_options[] = {
 };
 
 static const struct argp_option network_options[] = {
-    {"schedule", KEY_SCHEDULE, "layer|depth-first|fused|auto", 0,
-     "Order of the work (default: layer); fused: groups of layers tile by tile, for the least traffic; auto: the same "
-     "where that is faster",
+    {"schedule", KEY_SCHEDULE, "ORDER", 0,
+     "Order of the work: layer (default), depth-first, fused (groups of layers tile by tile, for the least traffic), "
+     "auto (fused where that is faster)",
      5},
     {"halo", KEY_HALO, "recompute|row|full", 0,
      "Fused: what two tiles need is calculated in both, or rows stay, or rows and columns (default: the planner "

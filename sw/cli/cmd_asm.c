@@ -120,4 +120,4 @@ static int command_disasm(int argc, char **argv)
 }
 
 const struct cli_command cli_asm = {"asm", "assemble a program of the accelerator", command_asm};
-const struct cli_command cli_disasm = {"disasm", "the other way", command_disasm};
+const struct cli_command cli_disasm = {"disasm", "print such a program as text", command_disasm};

@@ -98,7 +98,7 @@ static char *help_text(void)
         return NULL;
     (void)fputs("A SystemC virtual platform for CNN accelerators.\vCommands:\n", stream);
     for (size_t i = 0; i < COMMAND_COUNT; ++i)
-        (void)fprintf(stream, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        (void)fprintf(stream, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     (void)fputs(
         "\n`cnnvp COMMAND --help` explains one. Exit status: 0 done, 1 the run failed (exec: the program's own), 2 bad "
         "usage or bad input.",
