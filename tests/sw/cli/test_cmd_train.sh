@@ -135,21 +135,24 @@ cmp -s a.onnx b.onnx || fail "a run resumed within an epoch learns something els
 [ "$(sed -n 2p rest.csv | cut -d, -f1)" = 4 ] || fail "a resumed log begins at $(sed -n 2p rest.csv)"
 
 # A signal: the step is brought to its end, nothing but the checkpoint and what is marked as partial stays behind.
+# interrupt FILE [OPTION...]: once there is something in FILE.
 interrupt() {
+    sign=$1
+    shift
+    rm -f "$sign"
     # shellcheck disable=SC2086
-    "$CNNVP" train "$network" $set --epochs 100000 --batch 16 --lr 0.05 --seed 3 -q "$@" >out 2>err &
+    "$CNNVP" train "$network" $set --epochs 100000 --batch 16 --lr 0.05 --seed 3 "$@" >out 2>err &
     pid=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    for _ in $(seq 300); do
         sleep 0.2
-        [ ! -s live.check ] || break
+        [ ! -s "$sign" ] || break
     done
     kill -s "$signal" $pid
     wait $pid
     status=$?
 }
 for signal in INT TERM; do
-    rm -f live.check
-    interrupt -o never.onnx --stats part.json --checkpoint live.check --checkpoint-every 3
+    interrupt live.check -q -o never.onnx --stats part.json --checkpoint live.check --checkpoint-every 3
     [ $status -eq 1 ] || fail "status $status after SIG$signal"
     grep -q 'cnnvp: interrupted after step [0-9]*; --resume live.check continues from there' err || fail "$(cat err)"
     absent never.onnx
@@ -160,7 +163,7 @@ expect 0 train "$network" $set --epochs 100000 --steps $((steps + 2)) --batch 16
     --resume live.check -o b.onnx
 expect 0 train "$network" $set --epochs 100000 --steps $((steps + 2)) --batch 16 --lr 0.05 --seed 3 -q -o c.onnx
 cmp -s b.onnx c.onnx || fail "an interrupted run learns something else"
-interrupt -o never.onnx
+interrupt out -o never.onnx
 [ $status -eq 1 ] || fail "status $status after SIG$signal without a checkpoint"
 absent never.onnx
 
