@@ -110,7 +110,7 @@ struct cnnvp_config_instance {
     const struct cnnvp_unit *unit; /* its tables; NULL: the bus, which the platform itself provides */
     int idle;                      /* 1: nothing needs to drive it, by `idle: true` */
 };
-/* The index-th instance, in the order of the files. BAD_INPUT: there are not so many. */
+/* The index-th instance, in the order of the files. BAD_INPUT: there are fewer. */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_instance(const cnnvp_config *config, size_t index,
                                                   struct cnnvp_config_instance *instance);
 
@@ -223,8 +223,8 @@ struct cnnvp_run_result {
 /* Builds the platform from a resolved configuration, which it copies. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const struct cnnvp_platform_options *options,
                                                cnnvp_platform **platform, struct cnnvp_error *error);
-/* What the units themselves say of their parameters: makes them as cnnvp_platform_new does, and frees them. Somebody
- * else's memory is not asked for. */
+/* What the units themselves say of their parameters: makes them as cnnvp_platform_new does, and frees them.
+ * A third-party memory is not asked. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_check(const cnnvp_config *config, struct cnnvp_error *error);
 /* Closes the traces and the profile: their files appear now if the platform has run, complete. What happens afterwards
  * is not recorded. */

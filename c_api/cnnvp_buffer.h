@@ -43,7 +43,7 @@ extern "C" {
 enum cnnvp_buffer_write {
     CNNVP_BUFFER_VALUES = 0, /* live until something else is written there, or they leave */
     CNNVP_BUFFER_COPIES = 1, /* memory has them too: live while the newest instruction that reads here reads them */
-    CNNVP_BUFFER_MARK = 2    /* nothing is written: so many values of the range are live from now on, others are not */
+    CNNVP_BUFFER_MARK = 2    /* nothing is written: this many values of the range are live from now on, no others */
 };
 
 static inline uint64_t cnnvp_buffer_address(uint32_t half, uint32_t offset)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command protocol between the instruction element (S003) and the units that it drives: PE arrays, the vector unit,
- * DMA. Somebody's own calculation unit that speaks it can take the place of a built-in one.
+ * DMA. A calculation unit of your own that speaks it can take the place of a built-in one.
  *
  * The element makes one access with op CNNVP_COMMAND on its port for the unit, at the accelerator clock edge at which
  * the instruction issues; `data` is a struct cnnvp_command. The unit answers

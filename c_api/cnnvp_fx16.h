@@ -189,7 +189,7 @@ CNNVP_MUST_USE int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const 
                                       const struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls,
                                       uint64_t *saturated);
 
-/* The array is busy for so many cycles from the access's time on: sets its delay, draws the span. */
+/* The array is busy for this many cycles from the access's time on: sets its delay, draws the span. */
 void cnnvp_fx16_occupy(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, const char *name,
                        uint64_t cycles, struct cnnvp_access *access);
 

@@ -124,7 +124,7 @@ struct cnnvp_access {
     uint32_t mode;       /* meaning set by the target: a buffer's read or update mode, a command's number */
     uint32_t word_bytes; /* bytes of one of `words`; 0 means 2. Links count words * word_bytes, or size without words */
     uint32_t streams;    /* addresses at which it works side by side: of a buffer's banks; 0: one */
-    uint32_t rows;       /* so many of the streams are rows of one map, rotating through its banks; 0: none are */
+    uint32_t rows;       /* this many of the streams are rows of one map, rotating through its banks; 0: none are */
     uint32_t row_step;   /* rows of the map from one of them to the next */
     cnnvp_time delay;    /* in: how far the initiator has run ahead of now; out: plus what the target took */
 };

@@ -66,7 +66,7 @@ struct cnnvp_network_options {
     enum cnnvp_block_order block_order;    /* depth-first */
     enum cnnvp_issue issue;                /* depth-first */
     int (*stopped)(void);  /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
-    uint64_t input_images; /* of the input, the first so many, which it must have; 0: all */
+    uint64_t input_images; /* taken from the first of the input on, which must have them; 0: all */
     int tune;              /* 1: the best tilings of each layer are tried on the platform; see cnnvp_network_new */
     const char *input_name; /* what messages call the input and the calibration, such as their files; may be NULL */
     const char *calibration_name;
@@ -79,7 +79,7 @@ struct cnnvp_network_options {
     /* Another guest program than the installed one, an RV32 ELF that takes the same network binary; NULL: the installed
      * one, or what CNNVP_GUEST names. Has to live as long as the network. */
     const char *guest;
-    /* So many images go through a layer together, so that its weights are loaded once for all of them; 0 or 1: one
+    /* This many images go through a layer together, so that its weights are loaded once for all of them; 0 or 1: one
      * image after the other. Maps between layers have a place in memory for each. The last ones may be fewer. Results
      * are the same. With the layer schedule, maps through memory. */
     uint32_t batch;

@@ -93,7 +93,7 @@ struct cnnvp_cpu_program {
     const struct cnnvp_program_range *held;
     uint32_t held_count;
     uint32_t stack;  /* address after the stack, which grows down from there; 0: not known */
-    char *why;       /* where the core says why it refuses a program; NULL: nobody asks */
+    char *why;       /* where the core says why it refuses a program, or NULL */
     size_t why_size; /* bytes of it */
 };
 

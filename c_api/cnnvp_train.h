@@ -74,7 +74,7 @@ struct cnnvp_trainer_options {
     float bn_momentum; /* running = (1 - m) * running + m * batch, 0 < m <= 1; 0 stands for 0.1 */
     uint64_t seed;     /* of weights, order of images, stochastic rounding */
     uint64_t epochs;   /* passes over the data set, 1 or more */
-    uint64_t steps;    /* ends after so many steps in all (resumed ones included); 0: with the last epoch */
+    uint64_t steps;    /* ends after this many steps in all (resumed ones included); 0: with the last epoch */
     const cnnvp_dataset *dataset;
     const cnnvp_dataset *evaluation; /* forward only, at the end of each epoch; NULL: none */
     enum cnnvp_train_errors errors;  /* PLAIN: as `rounding` says */

@@ -15,7 +15,7 @@ enum {
     SIGTRAP_NUMBER = 5,
     SIGSEGV_NUMBER = 11,
     SIGTERM_NUMBER = 15,
-    LOOKS = 64, /* one of so many questions looks at the connection: a look is a call of the system */
+    LOOKS = 64, /* one of this many questions looks at the connection: a look is a call of the system */
     CHUNK = 1024
 };
 

@@ -325,7 +325,7 @@ unit_host *platform::find(const std::string &name)
 
 } // namespace cnnvp
 
-/* SystemC's library has a main() that calls this one. Nobody uses either here, but the library wants it to be there; a
+/* SystemC's library has a main() that calls this one. Neither is used here, but the library wants it to be there; a
  * program that has one of its own keeps it. */
 __attribute__((visibility("default"), weak)) int sc_main(int, char *[])
 {

@@ -74,7 +74,7 @@ void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const stru
 /* Bytes that a memory has moved over no link: a replay's. */
 void cnnvp_recorder_moved_alone(cnnvp_recorder *recorder, const struct cnnvp_recorder_bytes *bytes);
 
-/* What a request to memory, by its bus address, moved in bursts of so many bytes, for the statistics of tensors. */
+/* What a request to memory, by its bus address, moved in bursts of this many bytes, for the statistics of tensors. */
 void cnnvp_recorder_moved(cnnvp_recorder *recorder, const struct cnnvp_request *request, uint64_t burst_bytes);
 
 /* Reading back. */

@@ -80,7 +80,7 @@ public:
         activity_changes();
         return std::exchange(ahead_, 0);
     }
-    /* Nobody runs ahead where there are models that ask the kernel for the time. */
+    /* No core runs ahead where there are models that ask the kernel for the time. */
     void stay_with_kernel() { with_kernel_ = true; }
     /* The present run ends before this time; 0 between runs, where processes start but nothing may be ahead. */
     void limit(cnnvp_time time) { limit_ = time; }

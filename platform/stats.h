@@ -121,7 +121,7 @@ CNNVP_MUST_USE int cnnvp_stats_is_core(const struct cnnvp_unit *unit);
 /* Number of the link; UINT32_MAX without memory. Asked twice, the same. */
 uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to);
 
-/* What a request to memory moved, in bursts of so many bytes; its address says for which tensor. */
+/* What a request to memory moved, in bursts of this many bytes; its address says for which tensor. */
 void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *request, uint64_t burst_bytes);
 
 /* Name of the layer of a tag from 1: as described, otherwise made from its number into `buffer`. */

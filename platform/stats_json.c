@@ -78,7 +78,7 @@ static size_t find_instance(const struct cnnvp_stats *stats, const char *name)
     return platform->instance_count;
 }
 
-/* Of the array: as the work was planned for, or for work that nobody planned its multipliers. */
+/* Of the array: as the work was planned for, or, for work without a plan, its multipliers. */
 static uint64_t array_pes(const struct cnnvp_stats *stats)
 {
     const size_t array = find_instance(stats, "pe_array");

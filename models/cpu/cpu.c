@@ -128,7 +128,7 @@ static void sleep_in_wfi(struct cpu *cpu)
     }
 }
 
-/* The jump is executed again and again in so many cycles, and is not left half-way. */
+/* The jump is executed again and again in this many cycles, and is not left half-way. */
 static void skip(struct cpu *cpu, uint64_t cycles)
 {
     const uint64_t jumps = (cycles + cpu->jump_cycles - 1u) / cpu->jump_cycles;

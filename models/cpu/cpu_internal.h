@@ -127,7 +127,7 @@ int cpu_semihost(void *context, uint32_t operation, uint32_t parameter, uint32_t
 /* -- cpu_calls.c -- */
 /* Callback of struct cnnvp_rv32_bus. */
 void cpu_call(void *context, enum cnnvp_rv32_call kind, uint32_t from, uint32_t to, uint32_t back);
-/* 1: somebody wants to know of calls. */
+/* 1: calls are recorded. */
 int cpu_follows_calls(const struct cpu *cpu);
 /* Closes all calls and opens one of the program's first instruction. */
 void cpu_calls_start(struct cpu *cpu);

@@ -12,7 +12,7 @@
  * Decisions the specifications leave open: loads and stores to mapped memory may be misaligned; misaligned accesses
  * elsewhere trap with causes 4 and 6. Atomics work on mapped memory only, anywhere else is an access fault. misa is
  * read-only. mtval holds the instruction's bits after an illegal instruction. Stores into code take effect on the next
- * instruction, fence.i or not; memory that somebody else changes needs fence.i or cnnvp_rv32_invalidate.
+ * instruction, fence.i or not; memory that others change needs fence.i or cnnvp_rv32_invalidate.
  *
  * Counting. A slot is one instruction begun: retired, or ended by an exception. Taking an interrupt costs no slot and
  * no cycle.
@@ -193,7 +193,7 @@ int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address);
  * overlap. 0, or -1: too many, or not such ranges. */
 int cnnvp_rv32_set_fast(struct cnnvp_rv32 *core, const struct cnnvp_rv32_range *ranges, unsigned count);
 
-/* [callback] Somebody else has written [address, address + size) of RAM: forgets code decoded from there. */
+/* [callback] Another initiator has written [address, address + size) of RAM: forgets code decoded from there. */
 void cnnvp_rv32_invalidate(struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
 
 /* [callback] Level (0 or not 0) of an interrupt line. An interrupt that this enables is taken before the next

@@ -128,7 +128,7 @@ struct rv32_debug {
 
 /* What instructions cost, by their addresses. */
 struct rv32_profile {
-    const struct cnnvp_profiler *profiler; /* NULL: nobody wants to know */
+    const struct cnnvp_profiler *profiler; /* NULL: no profile */
     struct cnnvp_core_cost all;
     struct cnnvp_core_cost *costs; /* of `page`, the last one used; NULL: none */
     uint32_t page;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What instructions cost, by their addresses. While somebody wants to know, no block leads straight to another: each is
+ * What instructions cost, by their addresses. While a profile is made, no block leads straight to another: each is
  * looked up, and its instructions are counted when it is entered; whoever leaves it early gives back what was not
  * executed. A block's instructions begin in one granule, which is a page.
  */

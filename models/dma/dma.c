@@ -232,7 +232,7 @@ static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint
     return CNNVP_PENDING;
 }
 
-/* Nobody will receive what was requested: it arrives unseen. */
+/* No receive will come for what was requested: it is dropped. */
 static int do_forget(struct dma *dma)
 {
     struct dma_channel *channel = &dma->channels[DMA_READ];

@@ -187,7 +187,7 @@ static void note_class(void *context, const struct dram_issued *issued)
     requester->conflicts += issued->row_class == DRAM_CONFLICT;
 }
 
-/* Data of so many bursts are carried, those of the first up to clock `done`, the others in the same window. */
+/* Data of this many bursts are carried, those of the first up to clock `done`, the others in the same window. */
 static void carry(struct dram *self, uint64_t done, uint64_t bursts)
 {
     struct cnnvp_bandwidth *bandwidth = &self->windows[COUNTER_bandwidth];

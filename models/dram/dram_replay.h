@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts of one requester in the order of its program, sent as fast as the controllers take them with at most so many
+ * Bursts of one requester in the order of its program, sent as fast as the controllers take them with at most this many
  * reads on their way; a write is done when it is taken. Host-free. Everything but what a caller names in `commands` is
  * bounded memory.
  */

@@ -37,7 +37,7 @@ static void tell(struct dram_run *run, uint64_t ready, uint64_t count)
     }
 }
 
-/* Place of a burst, so many after the stream's next one; of one row, what waits may be any of its bursts. */
+/* Place of a burst, this many after the stream's next one; of one row, what waits may be any of its bursts. */
 static struct dram_place place_of(const struct dram_run *run, uint64_t after)
 {
     struct dram_place place = run->stream->place;

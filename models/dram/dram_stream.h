@@ -109,7 +109,7 @@ struct dram_queue {
     uint64_t decided; /* nothing is left to do up to this clock */
     uint32_t reads;   /* in the channels, their end not known */
     int stepwise;     /* plan every command, also where dram_columns.h could: for tests */
-    /* Neighbouring bursts lie in so many bank groups by turns, in one column of rows that have the same number and
+    /* Neighbouring bursts lie in this many bank groups by turns, in one column of rows that have the same number and
      * bank; then in the next column. 0: elsewhere. */
     uint32_t turns;
     uint64_t leaps; /* an address with none of these bits may lie elsewhere */

@@ -114,7 +114,7 @@ uint32_t cnnvp_dram_narrower(const struct dram_options *options)
     return part->width / width;
 }
 
-/* The part's, of a bus so many times narrower: a burst is as many column accesses, one after the other. */
+/* The part's, of a bus this many times narrower: a burst is as many column accesses, one after the other. */
 static uint32_t of_part(const struct preset *part, uint32_t timing, uint32_t narrower)
 {
     const int of_bursts =

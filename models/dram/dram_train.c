@@ -181,7 +181,7 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
     dram_hold_bus(channel, last);
 }
 
-/* RDs that fit before something else comes up. Where the request of the first goes on entering along one row, so many
+/* RDs that fit before something else comes up. Where the request of the first goes on entering along one row, this many
  * make the ends of bursts regular, and dram_row_repeat does the rest. */
 static uint64_t fitting(const struct dram_run *run, const struct train *train, const struct cnnvp_request *request)
 {

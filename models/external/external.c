@@ -212,7 +212,7 @@ static void send_burst(struct external *self, struct cnnvp_request *request)
 }
 
 /* 1 if the request has a burst to send now. Those of one requester in one direction are sent in order, and of all of
- * them together so many are in flight. */
+ * them together this many are in flight. */
 static int can_send(const struct external *self, const struct cnnvp_request *request)
 {
     uint64_t flying = 0;
@@ -399,7 +399,7 @@ const struct cnnvp_unit cnnvp_unit_external = {
     UNIT_TABLES,
     .kind = "external",
     .version = "1.0",
-    .summary = "Somebody else's off-chip memory: a TLM-2.0 initiator socket that a C++ program binds",
+    .summary = "Third-party off-chip memory: a TLM-2.0 initiator socket that a C++ program binds",
     .instance_size = sizeof(struct external),
     .event_count = EVENT_COUNT,
     .init = external_init,

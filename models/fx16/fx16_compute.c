@@ -20,7 +20,7 @@
 
 /* Bytes of packed planes at a time: they stay in the second-level cache. */
 #define PACKED_BYTES (UINT64_C(512) << 10)
-/* Up to so many positions, dot products are faster, given so many terms. */
+/* Up to this many positions, dot products are faster, given this many terms. */
 enum { DOT_MAX_AREA = 16, DOT_MIN_TERMS = 32 };
 /* Words that gathering may write too much, without those after leaving the boundary of a cache line. */
 enum { GATHER_SLACK = 32 };

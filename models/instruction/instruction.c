@@ -336,7 +336,7 @@ static void element_event(void *instance, uint32_t event)
     cnnvp_element_advance(self, 1);
 }
 
-/* Nobody reads these before: a call for each would take longer than what is counted. */
+/* They are not read before: a call for each would take longer than what is counted. */
 static void count_instructions(struct element *self)
 {
     static const uint32_t by_class[] = {[ISA_CLASS_control] = STAT_instructions_control,

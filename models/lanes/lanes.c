@@ -141,7 +141,7 @@ static const char *name_of(uint32_t opcode)
     }
 }
 
-/* The unit works on the command for so many cycles after those before it: counts, delay, span. */
+/* The unit works on the command for this many cycles after those before it: counts, delay, span. */
 static void occupy(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_cost *cost,
                    uint64_t busy, cnnvp_time *delay)
 {

@@ -19,7 +19,7 @@ static inline uint32_t cnnvp_layer_inputs(const struct cnnvp_binary_layer *layer
     return layer->op == CNNVP_OP_FC ? layer->in.channels * layer->in.height * layer->in.width : layer->in.channels;
 }
 
-/* Output slices of a group of so many outputs. */
+/* Output slices of a group of this many outputs. */
 static inline uint32_t cnnvp_output_slices(const struct cnnvp_binary_layer *layer, uint32_t outputs)
 {
     return cnnvp_divide_up32(outputs, layer->tile_out);

@@ -22,7 +22,7 @@ static inline uint32_t cnnvp_slice_status(const struct cnnvp_binary_layer *layer
     return status;
 }
 
-/* Words of weights that an output of a slice of so many inputs has. All outputs' follow each other, then biases. */
+/* Words of weights that an output of a slice of this many inputs has. All outputs' follow each other, then biases. */
 static inline uint32_t cnnvp_output_weights(const struct cnnvp_binary_layer *layer, uint32_t in)
 {
     const uint32_t taps = layer->op == CNNVP_OP_CONV ? layer->kx * layer->ky : 1u;
@@ -44,7 +44,7 @@ static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_b
                                     sum << CNNVP_STATUS_pool_sum | further << CNNVP_STATUS_pool_update};
 }
 
-/* A window of kx columns and ky rows over so many positions; results are dense. */
+/* A window of kx columns and ky rows over this many positions; results are dense. */
 static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky,
                                                      uint32_t rows, uint32_t columns)
 {

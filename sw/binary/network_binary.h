@@ -39,8 +39,8 @@ enum cnnvp_binary_place {
 
 /*
  * A feature map tensor in memory ("next-layer storage parameters" of S000, Part B 0-6): channels x rows x columns of
- * words inside a frame of zeros that the compiler has laid out and that nobody writes. `address` is that of the first
- * interior word (channel 0, row 0, column 0) of image 0. Strides in words.
+ * words inside a frame of zeros that the compiler has laid out and that nothing writes to. `address` is that of the
+ * first interior word (channel 0, row 0, column 0) of image 0. Strides in words.
  */
 struct cnnvp_binary_tensor {
     uint32_t address;
@@ -72,7 +72,7 @@ struct cnnvp_binary {
     uint32_t layers;       /* address of struct cnnvp_binary_layer[layer_count], in the order of execution */
     uint32_t blobs;        /* address of all layers' struct cnnvp_binary_blob[blob_count] */
     uint32_t images;       /* how many images to run */
-    uint32_t batch;        /* so many go through a layer together, 1 or more; the last ones may be fewer */
+    uint32_t batch;        /* this many go through a layer together, 1 or more; the last ones may be fewer */
     uint32_t element;      /* address of the instruction element's registers */
     uint32_t plic;         /* address of the interrupt controller */
     uint32_t element_irq;  /* line of the element at the interrupt controller */
@@ -94,7 +94,7 @@ struct cnnvp_binary {
 struct cnnvp_binary_level {
     uint32_t bits_x; /* 2^bits_x blocks side by side, 2^bits_y one above the other */
     uint32_t bits_y;
-    uint32_t target;  /* positions of a block: so many make it ready */
+    uint32_t target;  /* positions of a block: this many make it ready */
     uint32_t order;   /* address of the preset order, a word x | y << 16 for each block; 0: Morton order by counting */
     uint32_t on_chip; /* 0: the last feature's blocks leave for memory from the output buffer, `block` is not used */
     uint32_t padding; /* enum cnnvp_binary_padding */
@@ -104,11 +104,11 @@ struct cnnvp_binary_level {
 /* When the frame of a block is set to zeros. */
 enum cnnvp_binary_padding {
     CNNVP_PADDING_NONE = 0, /* there is no frame */
-    CNNVP_PADDING_ONCE = 1, /* before the first block: nobody else writes there while the chain runs */
+    CNNVP_PADDING_ONCE = 1, /* before the first block: nothing else writes there while the chain runs */
     CNNVP_PADDING_EACH = 2  /* before each block: the slot is shared */
 };
 
-/* The guest keeps descriptors for each of so many first layers of a chain, which it repeats from block to block. */
+/* The guest keeps descriptors for each of this many first layers of a chain, which it repeats from block to block. */
 #define CNNVP_CHAIN_SETS 3u
 
 struct cnnvp_binary_chain {
@@ -119,7 +119,7 @@ struct cnnvp_binary_chain {
     uint32_t levels;    /* address of struct cnnvp_binary_level[layer_count + 1] */
     uint32_t resident;  /* 1: some blobs stay in the weight buffer while the chain runs; others are loaded for each
                            block that needs them */
-    uint32_t scheduled; /* 1: the scheduler issues its instructions where they fit its table; 2: or nobody does */
+    uint32_t scheduled; /* 1: the scheduler issues its instructions where they fit its table; 2: or none does */
     struct cnnvp_binary_tensor in;  /* feature 0 in memory */
     struct cnnvp_binary_tensor out; /* the last feature in memory */
 };
@@ -141,7 +141,7 @@ struct cnnvp_binary_reach {
     int32_t first; /* lines of the layer's map that are calculated */
     uint32_t count;
     int32_t held;          /* the map's line that its slot begins with; negative in the padding */
-    uint32_t kept;         /* so many lines from there on the slot has had in the tile before, */
+    uint32_t kept;         /* this many lines from there on the slot has had in the tile before, */
     uint32_t from;         /* from this line of it on */
     uint32_t zeros_before; /* lines of padding at the slot's begin */
     uint32_t zeros_at;     /* and after the map: which line of the slot is the first, and how many they are */
@@ -217,7 +217,7 @@ enum cnnvp_binary_norm_kind {
  * More than one image is for layers with weights, which then serve them all.
  * A slice's weights are a blob, and what it holds says where it is: that of group g, input slice i and output slice o
  * is number first_blob + g * B + i * S + o, with S output slices in group g and B blobs in a full group (layer_blob.h
- * has both directions). Nobody walks the table to find one, so it serves layers one by one, blocks depth first and
+ * has both directions). The table is never searched for one, so it serves layers one by one, blocks depth first and
  * networks on chip alike; what differs is where blobs live on chip (struct cnnvp_binary_blob). A layer that takes its
  * slices as above meets ever higher numbers, and so do the layers of a chain: what stays of their blobs is there up to
  * a number. A blob holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise:
@@ -277,7 +277,7 @@ struct cnnvp_binary_layer {
     uint32_t fill;     /* 1: on chip the output's place, frame included, is set to zeros before the layer */
     uint32_t frees_in; /* 1: `in` lies in a slot, and no layer of the group reads it after this one */
     uint32_t frees_in2;
-    uint32_t tile_kx, tile_ky; /* pool: the window is swept in parts of so many columns and rows, whole kernel pieces;
+    uint32_t tile_kx, tile_ky; /* pool: the window is swept in parts of this many columns and rows, whole kernel pieces;
                                   0: whole */
     uint32_t arithmetic;       /* add: enum cnnvp_binary_arithmetic */
     uint32_t axis;             /* softmax: enum cnnvp_binary_axis */

@@ -108,7 +108,7 @@ void cli_parse(const struct argp *argp, const char *command, unsigned flags, int
     command_name = command;
     command_argv = argv;
     /* After an option that getopt refuses, argp points at the help of argv[0], unless a parser has put another argv in
-     * the place of its own: then at that of the program's short name, which is nobody else's. */
+     * the place of its own: then at that of the program's short name, which no other program has. */
     program_invocation_short_name = (char *)(uintptr_t)command;
     char *other[] = {argc > 0 ? argv[0] : NULL, NULL};
     (void)argp_parse(&root, argc, other, flags | ARGP_NO_HELP, NULL, input);

@@ -149,7 +149,7 @@ void cli_catch_signals(void);
 void cli_name_crashes(void);
 /* 1 once one of them has come. */
 int cli_was_interrupted(void);
-/* 1 once it was SIGPIPE: nobody reads standard output, nor wants to be told. */
+/* 1 once it was SIGPIPE: standard output has no reader, and no message is printed. */
 int cli_reader_gone(void);
 CNNVP_MUST_USE cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config,
                                               int timing_only, cnnvp_platform **platform);

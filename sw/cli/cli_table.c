@@ -256,7 +256,7 @@ static void print_schedule(const json_t *root, FILE *stream)
 
 #define SQUARE_MM 1e6 /* um2 */
 
-/* Units whose energy nobody says. */
+/* Units without energies. */
 static void print_unknown(const json_t *names, FILE *stream)
 {
     size_t index;

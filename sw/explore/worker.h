@@ -34,7 +34,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const
  * keep its line from ever becoming readable: ask from time to time, too. */
 CNNVP_MUST_USE enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnnvp_worker_end *end,
                                                         struct cnnvp_error *error);
-/* Somebody else ended it: nothing is known of the point. */
+/* It was killed from outside: nothing is known of the point. */
 int cnnvp_worker_was_killed(const struct cnnvp_worker_end *end);
 void cnnvp_worker_describe(const struct cnnvp_worker_end *end, char *text, size_t size);
 /* Ends it at once, with whatever it does. */

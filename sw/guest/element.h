@@ -30,7 +30,7 @@ struct cnnvp_capture {
 enum cnnvp_element_failure {
     CNNVP_ELEMENT_WORKS = 0,
     CNNVP_ELEMENT_STOPPED = 1, /* it reported an error */
-    CNNVP_ELEMENT_NO_TABLE = 2 /* the scheduler's table has no room for a chain that nobody else is to issue */
+    CNNVP_ELEMENT_NO_TABLE = 2 /* the scheduler's table has no room for a chain that only it may issue */
 };
 
 struct cnnvp_element {
@@ -80,8 +80,8 @@ static inline void cnnvp_element_forget(struct cnnvp_element *element, uint32_t 
     element->value[number] = ~wanted;
 }
 
-/* Somebody else has pushed words that assigned these registers (struct cnnvp_capture): gives them back what this driver
- * believes they hold. */
+/* Another driver has pushed words that assigned these registers (struct cnnvp_capture): gives them back what this
+ * driver believes they hold. */
 void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touched);
 
 /* Sleeps until every irq instruction pushed so far has completed or the element has failed. Returns 0, or -1 on

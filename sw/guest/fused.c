@@ -110,7 +110,7 @@ static void place(const struct work *work, uint32_t maker, struct cnnvp_binary_t
 
 /* ---- tiles ---- */
 
-/* Nobody in the tile reads it any more; what stays for the next tile is live until the group is done. */
+/* No layer of the tile reads it any more; what stays for the next tile is live until the group is done. */
 static void note_free(struct cnnvp_guest *guest, const struct work *work, uint32_t maker)
 {
     if (work->group->halo == CNNVP_HALO_RECOMPUTE || is_last_tile(work))

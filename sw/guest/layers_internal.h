@@ -17,7 +17,7 @@ struct cnnvp_input_tile {
     uint32_t image_bytes;    /* from the tile of an image to that of the next one */
 };
 
-/* Loads the box of the image in work and of so many more (on chip: finds the one) and says where it is. */
+/* Loads the box of the image in work and of this many more (on chip: finds the one) and says where it is. */
 struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                                            const struct cnnvp_box *box, uint32_t more_images);
 struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,

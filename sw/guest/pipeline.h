@@ -64,8 +64,8 @@ uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, con
 void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                          const struct cnnvp_box *box, uint32_t half, uint32_t at);
 
-/* The box of the image in work and of so many more, one after the other from byte chip_address of the tensor on, into a
- * half, which is returned. Nothing is loaded if a half holds them already. */
+/* The box of the image in work and of this many more, one after the other from byte chip_address of the tensor on, into
+ * a half, which is returned. Nothing is loaded if a half holds them already. */
 uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                            const struct cnnvp_box *box, uint32_t more_images);
 
@@ -81,7 +81,7 @@ void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnv
 /* Copies words of an input half to another place in it; memory's side of the transfer is where they lie. */
 void cnnvp_push_keep(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *kept);
 
-/* Says that so many values of a tensor's place on chip are live from now on, with the descriptor at register `at`. */
+/* Says that this many values of a tensor's place on chip are live from now on, with the descriptor at register `at`. */
 void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
                      uint32_t at);
 
@@ -117,7 +117,7 @@ int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer);
 
 /* Between the seeds of one image and the next. */
 #define CNNVP_IMAGE_SEEDS 0x9e3779b9u
-/* The seed of a step for another image, so many after the one whose seed is given. */
+/* The seed of a step for another image, this many after the one whose seed is given. */
 uint32_t cnnvp_image_seed(const struct cnnvp_binary_layer *layer, uint32_t seed, uint32_t image);
 
 /* Half of the output buffer for the step that begins. Flushes the epilogues that stand in its way. */

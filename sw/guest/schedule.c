@@ -69,7 +69,7 @@ static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
     }
 }
 
-/* A group of output channels for so many of the batch's images. */
+/* A group of output channels for this many of the batch's images. */
 static void run_group(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_box *box,
                       uint32_t channel, uint32_t first, uint32_t images)
 {

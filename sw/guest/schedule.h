@@ -19,8 +19,8 @@ void cnnvp_schedule_preload(struct cnnvp_guest *guest);
 void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer);
 /* All steps of a box of the layer's results. */
 void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_box *box);
-/* So many values of a tensor are live on chip once the layer's steps are done. At most three a layer; the tensor has to
- * live until then. */
+/* This many values of a tensor are live on chip once the layer's steps are done. At most three a layer; the tensor has
+ * to live until then. */
 void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t words);
 /* The steps that were begun are done: epilogues, then what was noted. */
 void cnnvp_schedule_settle(struct cnnvp_guest *guest);

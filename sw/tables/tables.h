@@ -26,7 +26,7 @@ extern "C" {
 #define CNNVP_PWL_SEGMENTS 256u
 /* Largest magnitude of an argument beyond which sigmoid and tanh are straight to within that. */
 #define CNNVP_PWL_RANGE 8.0
-/* Words of a table with so many segments. */
+/* Words of a table with this many segments. */
 #define CNNVP_PWL_WORDS(segments) (4u + 2u * (segments))
 
 /* Functions of one variable. Relative error below 1e-14. */

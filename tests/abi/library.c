@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Somebody else's model library: `ping` reads words from memory in its process and counts them, `echo` is a memory.
+ * A third-party model library: `ping` reads words from memory in its process and counts them, `echo` is a memory.
  * ABI_<NAME> makes one thing about it wrong.
  */
 #include <stdlib.h>

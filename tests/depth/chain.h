@@ -21,7 +21,7 @@ struct chain {
     uint32_t layer_count;
     struct chain_layer layers[CHAIN_LAYERS];
     int head;    /* a convolution of stride 2 comes first: the input is twice as large on both sides */
-    int outputs; /* a fully connected layer follows with so many outputs; 0: none */
+    int outputs; /* a fully connected layer follows with this many outputs; 0: none */
     uint64_t seed;
 };
 

@@ -255,7 +255,7 @@ void test_reach_ends(void **)
     assert_int_equal(result.time_ps, 80 * ns);
 }
 
-/* Nobody runs beyond the end of a run. */
+/* No core runs beyond the end of a run. */
 void test_reach_and_limit(void **)
 {
     bench::network net;

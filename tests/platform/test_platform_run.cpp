@@ -28,7 +28,7 @@ void test_exit(void **)
     assert_string_equal(result.reason, "a: it is enough");
     assert_int_equal(result.time_ps, 5 * ns);
     result = made.run();
-    assert_int_equal(result.end, CNNVP_END_NO_PROGRESS); /* it can go on, but nobody has anything to do */
+    assert_int_equal(result.end, CNNVP_END_NO_PROGRESS); /* it can go on, but no unit has anything to do */
 }
 
 /* What is due in the instant of the end still happens, nothing later. */

@@ -518,7 +518,7 @@ static void tags_that_nobody_described(void **state)
     (void)state;
     cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65535, 5);
     cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 300, 6);
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65536, 7); /* no such tag: nobody's */
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65536, 7); /* no such tag: counts for none */
     cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, UINT32_MAX, 8);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", UINT32_MAX, 0, 1, 2);
     root = json_of(recorder, 1);

@@ -247,7 +247,7 @@ static void memory_refuses_wrong_requests(void **state)
     fake_sim_free(&sim);
 }
 
-/* Somebody else's memory says nothing: the ports' time is left. */
+/* A third-party memory says nothing: the ports' time is left. */
 static void memory_without_an_answer(void **state)
 {
     static const char *const external[] = {"dram.model=external", "input_buffer.size=1MiB", NULL};

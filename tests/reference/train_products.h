@@ -13,7 +13,7 @@ uint32_t train_out_side(const struct train_layer *layer, uint32_t side);
 /* What the arithmetic after the sums is done in. */
 double train_narrow(const struct train_net *net, double x);
 
-/* The n results of a pass over so many images. */
+/* The n results of a pass over this many images. */
 void train_products(const struct train_net *net, const struct train_layer *layer, enum train_pass pass, uint32_t images,
                     uint64_t n, double *to);
 

@@ -13,7 +13,7 @@
 struct variant {
     const char *what;
     const char *options;
-    uint32_t larger; /* buffers so many times as large */
+    uint32_t larger; /* buffers this many times as large */
     enum { SAME_STATS, SAME_STATS_WITHOUT_VALUES, SAME_WORK, OTHER_TILES, SAME_RESULTS } compared;
     enum { ITS_MEMORY, OWN_MEMORY, BAD_MEMORY } memory;
 };

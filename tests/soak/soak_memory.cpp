@@ -39,7 +39,7 @@ std::shared_ptr<store> make_approximate(const char *text, cnnvp::memory_socket &
     return made;
 }
 
-/* From all addresses, after so many transactions. */
+/* From all addresses, after this many transactions. */
 void make_bad(const char *text, store &memory)
 {
     static const tlm::tlm_response_status kinds[] = {

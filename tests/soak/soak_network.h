@@ -33,7 +33,7 @@ int soak_add_plain(struct network *network, const struct value *in);
 
 /* Begins a network, and its input. */
 void soak_network_begin(struct network *network, uint64_t seed, int64_t channels, int64_t height, int64_t width);
-/* Up to so many further nodes. */
+/* Up to this many further nodes. */
 void soak_network_grow(struct network *network, size_t nodes,
                        int (*add)(struct network *network, const struct value *in));
 /* Writes it. 0: done. */

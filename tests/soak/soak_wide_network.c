@@ -271,7 +271,7 @@ static int add_slice(struct network *network, const struct value *in)
     return 1;
 }
 
-/* Turned round by so many rows as torch.roll writes it, which leaves an empty slice where that is none of them. */
+/* Turned round by this many rows as torch.roll writes it, which leaves an empty slice where that is none of them. */
 static int add_rolled(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;

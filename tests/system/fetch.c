@@ -3,7 +3,7 @@
  * Guest program that lets the instruction element read a program which the test has put into memory: at PROGRAM, its
  * number of words in the word before. Exit code 0 at its halt, 1 + the element's cause of an error otherwise.
  *
- * Where the word before that is not 0, the program first runs until so many of its instructions are complete, and as
+ * Where the word before that is not 0, the program first runs until this many of its instructions are complete, and as
  * many polls of STATUS more as the word before says; then the element is reset, what was under way ends unseen, the
  * data are put back, and the program runs from its beginning.
  */

@@ -143,6 +143,6 @@ export CNNVP_PRESETS CNNVP_GUEST
 ./own_memory own_memory.yaml "$network" | cmp - memory.txt || fail "own_memory with the installed presets"
 status=0
 "$cnnvp" run "$network" -p own_memory.yaml 2>message || status=$?
-[ $status -eq 2 ] || fail "a memory that nobody binds: status $status"
+[ $status -eq 2 ] || fail "a memory that is not bound: status $status"
 grep -q 'own_memory.yaml:5:9: dram: .*cnnvp_systemc.h' message ||
     fail "the message does not say what to do: $(cat message)"

@@ -3,7 +3,7 @@
  * Units that take the place of built-in ones, with nothing but the public headers: `late_commands` and `late_words`
  * pass on what comes, later (in front of the vector unit, the DMA, a buffer); `slow_relu` is a block of the
  * multi-function module that takes several cycles for each value; `flat_memory` is an off-chip memory that does one
- * request after the other, so many bytes in a nanosecond each.
+ * request after the other, this many bytes in a nanosecond each.
  */
 #include <stdlib.h>
 #include <string.h>

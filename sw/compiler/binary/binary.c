@@ -107,7 +107,7 @@ static struct cnnvp_binary_tensor cropped_input(const struct cnnvp_graph_layer *
     return part;
 }
 
-/* Zeros around the results have to be there, and nobody before has written beside them. */
+/* Zeros around the results have to be there, and nothing before has written beside them. */
 static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_binary_tensor *out, size_t index)
 {
     if (cnnvp_graph_is_output(graph, graph->layers[index].out))

@@ -51,7 +51,7 @@ static uint64_t all_lines(const struct cnnvp_binary_reach *table, uint32_t tiles
     return lines;
 }
 
-/* So many times a layer's own work, in 1024ths. */
+/* This many times a layer's own work, in 1024ths. */
 static uint64_t repeated(const struct cnnvp_plan_group *group, size_t member, uint32_t rows, uint32_t columns)
 {
     const struct cnnvp_binary_tensor *out = &group->members[member].layer.out;

@@ -13,7 +13,7 @@
 #include "cnnvp_integer.h"
 #include "network.h"
 
-/* Tilings whose price is so many times the best one's are not tried. */
+/* Tilings whose price is this many times the best one's are not tried. */
 #define FAR 2u
 
 /* The second batch follows the first one as all further ones do. */

@@ -125,7 +125,7 @@ static void fill(float *y, size_t count, float value)
         y[i] = value;
 }
 
-/* Channels of the result lie so many apart. */
+/* Channels of the result lie this many apart. */
 static size_t step_of(const struct cnnvp_graph_tensor *tensor)
 {
     return tensor->channel_step > 1 ? tensor->channel_step : 1;

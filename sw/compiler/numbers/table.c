@@ -3,7 +3,7 @@
 
 #include "tables.h"
 
-/* All tables have room for so many segments: their size is the same whatever the formats are. */
+/* All tables have room for this many segments: their size is the same whatever the formats are. */
 #define SEGMENTS CNNVP_PWL_SEGMENTS
 
 #define SELU_ALPHA 1.67326319217681884765625 /* ONNX's default */

@@ -251,7 +251,7 @@ static cnnvp_result fold_squeeze(struct cnnvp_import *import)
     return cnnvp_constant_move(import, &data, &made, same_place, NULL);
 }
 
-/* One part of a Concat: its elements, so many at a time, to every along-th place of the result. */
+/* One part of a Concat: its elements, this many at a time, to every along-th place of the result. */
 static void join_part(const struct cnnvp_constant *part, size_t chunk, size_t at, size_t along,
                       struct cnnvp_constant *made)
 {
@@ -426,7 +426,7 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
     if (made.whole == data.whole)
         return cnnvp_constant_define(import, &made);
     if (data.floats == NULL && !data.whole)
-        return cnnvp_import_error(import, "a cast of so many numbers is not supported");
+        return cnnvp_import_error(import, "a cast of a constant this large is not supported");
     result = cnnvp_constant_allocate(import, &made);
     for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
         if (!made.whole)

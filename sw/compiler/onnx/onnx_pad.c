@@ -194,7 +194,7 @@ cnnvp_result cnnvp_import_repeat_border(struct cnnvp_import *import, int32_t *in
     return result == CNNVP_DONE ? pad_direction(import, in, PAD_EDGE, columns, before, after) : result;
 }
 
-/* So many channels of one number: x * 0 + value, as many at once as x has. */
+/* This many channels of one number: x * 0 + value, as many at once as x has. */
 static cnnvp_result append_channels(struct cnnvp_import *import, int32_t in, int32_t out, float value, uint32_t count,
                                     int64_t *at)
 {

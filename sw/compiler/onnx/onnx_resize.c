@@ -115,7 +115,7 @@ static cnnvp_result read_modes(struct cnnvp_import *import, struct resize *resiz
     return CNNVP_DONE;
 }
 
-/* Input `index` as so many numbers, one for each dimension or each that `axes` names. */
+/* Input `index` as this many numbers, one for each dimension or each that `axes` names. */
 static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size_t count, float numbers[4])
 {
     const Onnx__TensorProto *constant;

@@ -12,7 +12,7 @@
 #define ANSWERS 4096u    /* a power of two */
 #define MAX_PS (UINT64_C(1) << 50)
 
-/* Transfers are asked about with so many planes or bytes: what more of them takes follows from the difference. */
+/* Transfers are asked about with this many planes or bytes: what more of them takes follows from the difference. */
 #define FEW_PLANES 2u
 #define MANY_PLANES 10u
 #define FEW_BYTES UINT32_C(2048)
@@ -377,8 +377,8 @@ uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uin
     return sum;
 }
 
-/* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where nobody says, or it is too large for the buffer:
- * no reason to refuse the layer. */
+/* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where it is unknown, or it is too large for the
+ * buffer: no reason to refuse the layer. */
 static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint64_t offset,
                             const struct cnnvp_transfer *transfer)
 {
@@ -406,7 +406,7 @@ uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask)
     return ask->request;
 }
 
-/* Of so many, where `few` take ps[0] and `many` ps[1]. */
+/* Of this many, where `few` take ps[0] and `many` ps[1]. */
 static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const uint64_t ps[2])
 {
     const uint64_t more = ps[1] > ps[0] ? ps[1] - ps[0] : 0;

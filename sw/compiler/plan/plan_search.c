@@ -42,7 +42,7 @@ static struct candidates parts_of(uint32_t total, uint32_t multiple)
     return list;
 }
 
-/* So many parts of `size`, and a last one of `rest`, if that is not 0. */
+/* This many parts of `size`, and a last one of `rest`, if that is not 0. */
 struct split {
     uint32_t count[2];
     uint32_t size[2];

@@ -17,7 +17,7 @@ static uint64_t taps_of(const struct cnnvp_train_node *node)
     return (uint64_t)node->kx * node->ky;
 }
 
-/* Exponents of so many images and channels of maps. */
+/* Exponents of this many images and channels of maps. */
 static uint64_t exponents_of(const struct cnnvp_train_fit *fit, uint64_t images, uint64_t channels)
 {
     const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(fit->options, fit->node);
@@ -26,7 +26,7 @@ static uint64_t exponents_of(const struct cnnvp_train_fit *fit, uint64_t images,
 
 /* ---- products ---- */
 
-/* Rows of the first operand that so many of the results need. */
+/* Rows of the first operand that this many of the results need. */
 static uint64_t input_rows(const struct cnnvp_train_node *node, int error, uint64_t rows)
 {
     const uint64_t needed = error ? (rows + node->ky - 2u) / node->sy + 1u : (rows - 1u) * node->sy + node->ky;
@@ -73,7 +73,7 @@ int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint64_t m
 
 /* ---- gradients ---- */
 
-/* Rows of the activations that so many of the errors meet. */
+/* Rows of the activations that this many of the errors meet. */
 static uint64_t activation_rows(const struct cnnvp_train_node *node, uint64_t rows)
 {
     return cnnvp_minimum((rows - 1u) * node->sy + node->ky, node->hi);

@@ -130,7 +130,7 @@ static void begin(struct search *search, enum cnnvp_train_pass pass, struct cnnv
     search->rank = search->price = UINT64_MAX;
 }
 
-/* Smaller tiles are not looked at after so many in a row that were no better. */
+/* Smaller tiles are not looked at after this many in a row that were no better. */
 #define PATIENCE 3u
 
 /* Tiles that fit; 1 if they are the best so far. Mantissas wider than 8 bits are summed in binary32, which rounds: the
@@ -234,7 +234,7 @@ static int try_channels(struct search *search, uint32_t in, uint32_t out)
     return better;
 }
 
-/* Channels of activations whose weights follow each other for so many bytes. */
+/* Channels of activations whose weights follow each other for this many bytes. */
 static void try_inputs(struct search *search, uint64_t piece_bytes)
 {
     const struct cnnvp_train_node *node = search->fit.node;

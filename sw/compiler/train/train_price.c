@@ -14,7 +14,7 @@
 #define ANSWERS 8192u /* a power of two */
 #define ROOM 4096u    /* words that the element always has room for */
 
-/* Transfers are asked about with so many pieces or bytes: what more of them takes follows from the difference. */
+/* Transfers are asked about with this many pieces or bytes: what more of them takes follows from the difference. */
 #define FEW_PIECES 2u
 #define MANY_PIECES 10u
 #define FEW_BYTES UINT32_C(2048)

@@ -368,7 +368,7 @@ static void accumulate(const struct work *work)
 struct copy {
     uint32_t from, to;     /* in memory */
     uint32_t rows, values; /* of a row */
-    uint32_t kernel;       /* width of a row's map: values are so many and a multiple of it */
+    uint32_t kernel;       /* width of a row's map: values are this many and a multiple of it */
     uint32_t rows_at_once;
     uint32_t by_channel;
     uint32_t seed;

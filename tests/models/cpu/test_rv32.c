@@ -300,7 +300,7 @@ static void test_two_regions(void **state)
     free(more);
 }
 
-/* Code that somebody else writes: cnnvp_rv32_invalidate or the guest's fence.i. */
+/* Code that another initiator writes: cnnvp_rv32_invalidate or the guest's fence.i. */
 static void test_code_from_outside(void **state)
 {
     const uint32_t code[] = {addi(A0, ZERO, 1), jump(-4)};

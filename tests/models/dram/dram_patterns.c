@@ -57,7 +57,7 @@ static burst write_read(uint64_t i, uint64_t bursts, uint64_t unused, uint64_t *
     return (burst){!back.write, back.address};
 }
 
-/* By turns one is written, and that of so many writes ago read. */
+/* By turns one is written, and that of this many writes ago read. */
 static burst read_back(uint64_t i, uint64_t ago, uint64_t before, uint64_t *random)
 {
     (void)random;
@@ -73,7 +73,7 @@ static burst read2_write1(uint64_t i, uint64_t apart, uint64_t unused, uint64_t 
     return i % 3 == 2 ? (burst){1, apart + i / 3 * 64} : (burst){0, i / 3 * 128 + i % 3 * 64};
 }
 
-/* So many bursts of each of two sequences are read, then one is written. */
+/* This many bursts of each of two sequences are read, then one is written. */
 static burst products(uint64_t i, uint64_t bursts, uint64_t apart, uint64_t *random)
 {
     (void)random;

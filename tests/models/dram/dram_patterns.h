@@ -31,7 +31,7 @@ enum dram_pattern {
     FOUR_ROWS,
     SAME_GROUP,
     FOUR_GROUPS,
-    /* tiles: so many bursts at each pitch */
+    /* tiles: this many bursts at each pitch */
     TILE_3X896,
     TILE_7X56K,
     WRITE_TILE_16X8K,
@@ -39,7 +39,7 @@ enum dram_pattern {
     BLOCK_COPY_512,
     BLOCK_COPY_64K,
     PRODUCTS_4,
-    /* the same bursts again: read and written back, written and read back by blocks, read what was written so many
+    /* the same bursts again: read and written back, written and read back by blocks, read what was written this many
      * bursts ago, at random within a few rows, within a few bursts */
     IN_PLACE,
     WRITE_READ_24,

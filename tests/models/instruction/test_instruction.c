@@ -505,7 +505,7 @@ static void test_fetch_from_memory(void **state)
     assert_int_equal(rig->sim.records[3].size, 32);
     assert_int_equal(rig->sim.record_count, 4);
     assert_int_equal(((const struct element *)rig->element->self)->r[1], 99);
-    /* the first word comes at 50; all waiting is for instructions and nobody's */
+    /* the first word comes at 50; all waiting is for instructions and for no unit */
     assert_int_equal(fake_count(rig->element, "idle_cycles"), rig_accounted(rig));
     rig_free(rig);
 }

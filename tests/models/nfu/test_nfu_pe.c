@@ -201,7 +201,7 @@ static void test_partial_tile(void **state)
     cnnvp_nfu_array_free(&array);
 }
 
-/* A control that takes what nobody pushed, or pushes what nobody takes, is found out. */
+/* A control that takes what was never pushed, or pushes what is never taken, is found. */
 static void test_faults(void **state)
 {
     const struct cnnvp_nfu_shape shape = {.rows = 2, .cols = 2, .acc_bits = 48};

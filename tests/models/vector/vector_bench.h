@@ -50,7 +50,7 @@ struct bench {
 };
 
 void bench_open(struct bench *bench, uint64_t lanes, int timing_only);
-/* The same with several units of so many lanes. */
+/* The same with several units of this many lanes. */
 void bench_open_units(struct bench *bench, uint64_t lanes, uint64_t units, int timing_only);
 void bench_close(struct bench *bench);
 /* Cycles that the instruction takes, or a negative status. */

@@ -112,7 +112,7 @@ refused 2 'cnnvp: second.yaml:3:3: second: the software that runs networks does 
 sed 's/{model: instruction/{idle: true, model: instruction/' second.yaml >second_idle.yaml
 expect 0 run "$lenet" -p second_idle.yaml --timing-only -q
 
-# Costs: tables that are incomplete, negative, no numbers, of another form, and technologies that nobody knows.
+# Costs: tables that are incomplete, negative, no numbers, of another form, and technologies that are unknown.
 bad_table() { # message, the file's lines
     printf 'base: nfu\nenergy: own.yaml\n' >costs.yaml
     printf "$2" >own.yaml

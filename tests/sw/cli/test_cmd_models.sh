@@ -123,7 +123,7 @@ expect 0 check folder/resolved.yaml -s thing.depth=1MiB
 says "depth: 1MiB"
 refused 2 "--set thing.width=3: thing: model ../libthing.so:thing has no parameter" check folder/with.yaml -s thing.width=3
 
-# What nobody says the costs of is not 0 in silence.
+# Unknown costs are not 0 in silence.
 printf 'base: nfu\nunits: {thing: {model: ../libthing.so:thing, idle: true}}\n' >folder/idle.yaml
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -p folder/idle.yaml --timing-only --stats idle.json
 says "no energy entry for   thing"

@@ -223,7 +223,7 @@ def check_ends():
 
 
 def check_rubbish():
-    """A client that sends anything: the run goes on as if nobody had been there."""
+    """A client that sends anything: the run goes on as if it had never connected."""
     chance = random.Random(11)
     letters = b"?gGpPmMXZzcCsSHTDkqv,;:=#$}+-\x03\x000123456789abcdef"
     for number in range(12):

@@ -145,8 +145,8 @@ says "2 were in fails.sqlite already"
 sed -i 's/10us, 1s/10us/' fails.yaml
 refused 1 "all 2 points failed" sweep fails.yaml -o fails2.sqlite
 
-# A point that crashes is one failed point, also the first one, whose statistics objectives are checked against. Somebody
-# else's unit has a process for each point: its globals may be dirty.
+# A point that crashes is one failed point, also the first one, whose statistics objectives are checked against.
+# A third-party unit has a process for each point: its globals may be dirty.
 cat >breaker.yaml <<END
 platform: with-breaker
 base: nfu

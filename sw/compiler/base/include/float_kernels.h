@@ -12,7 +12,7 @@
 enum {
     CNNVP_FLOAT_CHANNELS = 8,   /* output channels of one call of `conv` */
     CNNVP_FLOAT_POSITIONS = 48, /* positions of one call */
-    CNNVP_FLOAT_LANE = 16,      /* `conv` takes a multiple of so many positions */
+    CNNVP_FLOAT_LANE = 16,      /* `conv` takes a multiple of this many positions */
     CNNVP_DOT_LANES = 16        /* partial sums of `dot` that are kept side by side */
 };
 

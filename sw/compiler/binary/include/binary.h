@@ -102,8 +102,8 @@ uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t fir
  * The depth-first schedule (S004, Part B 4-1 to 4-15) as far as it is decided before the run: which layers form chains,
  * where the blocks of their feature maps lie in the input buffer, whether the weights stay.
  *
- * A chain is a row of layers, each reading what the one before makes and nobody else reads: convolutions with stride 1
- * that keep their map's size, and 2x2 maximum pools with stride 2, on maps whose sides are powers of two. Feature 0 is
+ * A chain is a row of layers, each reading what the one before makes and no other layer reads: convolutions with stride
+ * 1 that keep their map's size, and 2x2 maximum pools with stride 2, on maps whose sides are powers of two. Feature 0 is
  * what the first layer reads, feature j + 1 what layer j of the chain makes.
  */
 

@@ -65,7 +65,7 @@ struct cnnvp_graph_tensor {
     uint32_t width;
     int32_t base;          /* a view of that tensor's words in the same order, or CNNVP_GRAPH_NONE */
     uint32_t base_channel; /* view of part of the channels: the first */
-    uint32_t channel_step; /* then the next, so many channels on; 0 and 1: one after the other */
+    uint32_t channel_step; /* then the next, this many channels on; 0 and 1: one after the other */
     uint32_t whole;        /* quantised: its values are whole numbers q - zero, which are its words (base tensors) */
     int32_t zero;
     /* From the float pass and formats.c. Views have their base's format. */
@@ -117,7 +117,7 @@ struct cnnvp_graph_layer {
     int32_t pre_frac;  /* format of what enters the posts */
     int32_t weight_frac;
     int32_t bias_shift;
-    uint32_t block_height; /* depth first: what it reads is padded by blocks of so many rows and columns; 0: not */
+    uint32_t block_height; /* depth first: what it reads is padded by blocks of this many rows and columns; 0: not */
     uint32_t block_width;
     int32_t chained; /* depth first: the layer that runs next on the same block, or CNNVP_GRAPH_NONE */
 };

@@ -74,7 +74,7 @@ int cnnvp_plan_is_channelwise(const struct cnnvp_binary_layer *layer);
 /* Rows and columns of the window that are swept at once. */
 uint32_t cnnvp_plan_window_rows(const struct cnnvp_binary_layer *layer);
 uint32_t cnnvp_plan_window_columns(const struct cnnvp_binary_layer *layer);
-/* Of the input, for so many of the results. */
+/* Of the input, for this many of the results. */
 uint64_t cnnvp_plan_input_rows(const struct cnnvp_binary_layer *layer, uint32_t rows);
 uint64_t cnnvp_plan_input_columns(const struct cnnvp_binary_layer *layer, uint32_t columns);
 /* Words of a slice's weights, biases and table included. */
@@ -147,7 +147,7 @@ void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask);
 /* Of the memory for a box of a tensor, among other transfers, in ps. */
 uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
                            uint32_t rows, uint32_t columns);
-/* Of the memory for so many bytes of weights, among other transfers, in ps. */
+/* Of the memory for this many bytes of weights, among other transfers, in ps. */
 uint64_t cnnvp_plan_weights_ps(struct cnnvp_plan_ask *ask, uint64_t bytes);
 /* BAD_INPUT, and a message: an answer was no answer. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_ask_result(const struct cnnvp_plan_ask *ask, struct cnnvp_error *error);

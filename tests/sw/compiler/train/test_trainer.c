@@ -205,7 +205,7 @@ static uint64_t conv2(const struct outcome *outcome, const char *member)
     return 0;
 }
 
-/* By channel, sums of 10 images and the evaluation's 6 are read at least so many times more often than by kernel. */
+/* By channel, sums of 10 images and the evaluation's 6 are read at least this many times more often than by kernel. */
 static void check_orders(struct session_setup setup, uint64_t reads)
 {
     struct outcome kernel = outcome_of(&setup);
