@@ -40,12 +40,16 @@ static void sweep(const float *x, uint64_t n, float *least, float *greatest)
     *greatest = high[0];
 }
 
-static uint64_t find(const float *x, float value)
+/* The first of the values that are equal to `found`, unless the extreme is equal too and has a smaller number. */
+static void keep(const float *x, float found, uint64_t first, float *extreme, uint32_t *extreme_at)
 {
     uint64_t i = 0;
-    while (!(x[i] == value))
+    while (!(x[i] == found))
         ++i;
-    return i;
+    if (found == *extreme && first + i >= *extreme_at)
+        return;
+    *extreme = x[i];
+    *extreme_at = (uint32_t)(first + i);
 }
 
 void cnnvp_extremes_add(const float *x, uint64_t n, uint64_t first, struct cnnvp_extremes *extremes)
@@ -53,16 +57,11 @@ void cnnvp_extremes_add(const float *x, uint64_t n, uint64_t first, struct cnnvp
     float least;
     float greatest;
     sweep(x, n, &least, &greatest);
-    if (least < extremes->min || (least <= extremes->min && least <= FLT_MAX && first < extremes->min_at)) {
-        const uint64_t at = find(x, least);
-        extremes->min = x[at];
-        extremes->min_at = (uint32_t)(first + at);
-    }
-    if (greatest > extremes->max || (greatest >= extremes->max && greatest >= -FLT_MAX && first < extremes->max_at)) {
-        const uint64_t at = find(x, greatest);
-        extremes->max = x[at];
-        extremes->max_at = (uint32_t)(first + at);
-    }
+    /* Without a value least and greatest are infinite. An equal value counts where its number is smaller. */
+    if (least <= FLT_MAX && (least < extremes->min || (least <= extremes->min && first < extremes->min_at)))
+        keep(x, least, first, &extremes->min, &extremes->min_at);
+    if (greatest >= -FLT_MAX && (greatest > extremes->max || (greatest >= extremes->max && first < extremes->max_at)))
+        keep(x, greatest, first, &extremes->max, &extremes->max_at);
 }
 
 void cnnvp_extremes_add_apart(const float *x, uint64_t n, uint64_t first, uint64_t a, uint64_t b,

@@ -83,14 +83,11 @@ static void merge(const struct stepped *stepped, struct cnnvp_extremes *entries)
                 &entries[(uint64_t)n * tile->entry_image_stride + u * tile->entry_channel_stride];
             if (found->min > found->max)
                 continue;
-            const uint64_t first = tile->first_value + n * tile->map;
-            const uint64_t low = stepped->apart == NULL ? first : found->min_at;
-            const uint64_t high = stepped->apart == NULL ? first : found->max_at;
-            if (found->min < entry->min || (found->min <= entry->min && low < entry->min_at)) {
+            if (found->min < entry->min || (found->min <= entry->min && found->min_at < entry->min_at)) {
                 entry->min = found->min;
                 entry->min_at = found->min_at;
             }
-            if (found->max > entry->max || (found->max >= entry->max && high < entry->max_at)) {
+            if (found->max > entry->max || (found->max >= entry->max && found->max_at < entry->max_at)) {
                 entry->max = found->max;
                 entry->max_at = found->max_at;
             }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Statistics, batch norm and ReLU: forward against binary64 by the formulas, backward against finite differences of a
+ * Batch norm: forward against binary64 by the formulas, backward against finite differences of a
  * forward that shares nothing with the model, in both forms; groups of images; the same bits whatever the grouping.
  */
+#include "block_rig.h"
 #include "train_numbers.h"
-#include "relu/relu.h"
-#include "relu_back/relu_back.h"
 #include "train_whole.h"
 
 #include <math.h>
@@ -67,53 +66,6 @@ static void channel_of(const struct data *d, int c, double *x)
 {
     for (int i = 0; i < COUNT; ++i)
         x[i] = (double)d->x[at(c, i)];
-}
-
-static void test_statistics(void **state)
-{
-    struct data d;
-    struct channel parts[CHANNELS];
-    const struct tensor_shape first = {1, CHANNELS, PLANE};
-    const struct tensor_shape rest = {IMAGES - 1, CHANNELS, PLANE};
-    (void)state;
-    make(&d, 3);
-    d.x[at(1, 5)] = d.x[at(1, 20)] = 9.0f; /* the first of equal ones */
-    d.x[at(2, 7)] = (float)NAN;
-    d.x[at(2, 0)] = (float)INFINITY;
-    whole_clear(d.channels, CHANNELS);
-    whole_statistics(&shape, 0, d.x, d.channels);
-    whole_clear(parts, CHANNELS);
-    whole_statistics(&rest, 1, d.x + CHANNELS * PLANE, parts); /* extremes do not depend on the order */
-    whole_statistics(&first, 0, d.x, parts);
-    for (int c = 0; c < CHANNELS; ++c) {
-        double sum = 0;
-        float min = 1e9f, max = -1e9f;
-        int min_at = 0, max_at = 0, finite = 0;
-        for (int i = 0; i < COUNT; ++i) {
-            const float x = d.x[at(c, i)];
-            if (!isfinite(x))
-                continue;
-            ++finite;
-            sum += (double)x;
-            if (x < min) {
-                min = x;
-                min_at = i;
-            }
-            if (x > max) {
-                max = x;
-                max_at = i;
-            }
-        }
-        assert_true(fabs(d.channels[c].sums.sum - sum) < 1e-12);
-        assert_true(d.channels[c].extremes.min == min && d.channels[c].extremes.max == max);
-        assert_int_equal(d.channels[c].extremes.min_at, min_at);
-        assert_int_equal(d.channels[c].extremes.max_at, max_at);
-        assert_int_equal(d.channels[c].sums.count, finite);
-        assert_int_equal(d.channels[c].sums.nonfinite, COUNT - finite);
-        assert_memory_equal(&parts[c].extremes, &d.channels[c].extremes, sizeof parts[c].extremes);
-    }
-    assert_int_equal(d.channels[1].extremes.max_at, 5);
-    assert_int_equal(d.channels[2].sums.count, COUNT - 2);
 }
 
 static void test_forward(void **state)
@@ -236,73 +188,19 @@ static void test_forms(void **state)
     assert_true(cnnvp_extremes_magnitude(&none) == 0.0f);
 }
 
-/* Extremes with two values left out, against a plain loop; ties and order. */
-static void test_apart(void **state)
+static void test_refused(void **state)
 {
-    uint64_t random = 9;
     (void)state;
-    for (int run = 0; run < 2000; ++run) {
-        float x[40];
-        const uint32_t n = next_bits(&random) % 40 + 1;
-        const uint32_t first = next_bits(&random) % 10;
-        const uint32_t a = next_bits(&random) % 60;
-        const uint32_t b = run % 5 == 0 ? a : next_bits(&random) % 60;
-        struct cnnvp_extremes got = no_extremes();
-        struct cnnvp_extremes want = no_extremes();
-        for (uint32_t i = 0; i < n; ++i) {
-            x[i] = (float)(next_bits(&random) % 5); /* ties */
-            if (first + i == a || first + i == b)
-                continue;
-            if (x[i] < want.min) {
-                want.min = x[i];
-                want.min_at = first + i;
-            }
-            if (x[i] > want.max) {
-                want.max = x[i];
-                want.max_at = first + i;
-            }
-        }
-        cnnvp_extremes_add_apart(x, n, first, a, b, &got);
-        assert_memory_equal(&got, &want, sizeof got);
-    }
-}
-
-static void test_relu(void **state)
-{
-    enum { N = 21 };
-    const float special[] = {1.5f, -2.0f, 0.0f, -0.0f, (float)NAN, 1e-30f};
-    uint64_t random = 2;
-    (void)state;
-    for (unsigned n = 1; n <= N; ++n) {
-        float x[N], plain[N], dy[N];
-        uint8_t matrix[4];
-        for (unsigned i = 0; i < n; ++i) {
-            plain[i] = x[i] = i < 6 ? special[i] : next_float(&random);
-            dy[i] = (float)(i + 1);
-        }
-        memset(matrix, 0xff, sizeof matrix);
-        cnnvp_relu_forward_keep(x, n, matrix);
-        cnnvp_relu_forward(plain, n);
-        assert_memory_equal(x, plain, n * sizeof x[0]);
-        cnnvp_relu_backward(matrix, n, dy);
-        for (unsigned i = 0; i < n; ++i) {
-            const unsigned positive = (unsigned)matrix[i / 8] >> (i % 8) & 1u;
-            assert_int_equal(positive, x[i] > 0.0f);
-            assert_true(i != 0 || x[i] == 1.5f);
-            assert_false(signbit(x[i]));
-            assert_true(dy[i] == (positive ? (float)(i + 1) : 0.0f));
-        }
-        for (unsigned i = n; i < 8u * cnnvp_tile_packed(n, 1); ++i)
-            assert_int_equal((unsigned)matrix[i / 8] >> (i % 8) & 1u, 0);
-    }
+    block_rig_check_refusals(
+        &cnnvp_unit_batch_norm, 1u << CNNVP_TILE_COEFFICIENTS | 1u << CNNVP_TILE_COEFFICIENTS_BACK |
+                                    1u << CNNVP_TILE_FORWARD | 1u << CNNVP_TILE_BACKWARD);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statistics), cmocka_unit_test(test_forward), cmocka_unit_test(test_backward),
-        cmocka_unit_test(test_bits),       cmocka_unit_test(test_forms),   cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_relu),
+        cmocka_unit_test(test_forward), cmocka_unit_test(test_backward), cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_forms),   cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

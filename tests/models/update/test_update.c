@@ -2,9 +2,10 @@
 /* Gradient update: the rule step by step to the bit, 8-bit weights, and that stochastic rounding lets small steps
  * count. */
 #include "cnnvp_bfp.h"
-#include "bn_update/bn_update.h"
-#include "train_numbers.h"
+#include "block_rig.h"
 #include "stage/momentum.h"
+#include "train_numbers.h"
+#include "update/update.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -75,21 +76,15 @@ static void test_narrow(void **state)
     assert_true(fabs(mean[CNNVP_ROUNDING_STOCHASTIC] - 1.0) < 0.05);
 }
 
-static void test_norm(void **state)
+static void test_refused(void **state)
 {
-    struct cnnvp_norm norm = {
-        .gamma = 1.0f, .beta = 2.0f, .gamma_velocity = 4.0f, .beta_velocity = 8.0f, .dgamma = 0.5, .dbeta = 1.5};
     (void)state;
-    cnnvp_bn_update_entry(0.25f, 0.5f, 1, &norm);
-    assert_true(norm.gamma_velocity == 2.5f && norm.gamma == 0.375f);
-    assert_true(norm.beta_velocity == 5.5f && norm.beta == 0.625f);
-    cnnvp_bn_update_entry(0.25f, 0.5f, 0, &norm);
-    assert_true(norm.gamma_velocity == 2.5f && norm.gamma == 0.25f && norm.beta == 0.25f);
+    block_rig_check_refusals(&cnnvp_unit_update, 1u << CNNVP_TILE_UPDATE);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_master), cmocka_unit_test(test_narrow), cmocka_unit_test(test_norm)};
+        cmocka_unit_test(test_master), cmocka_unit_test(test_narrow), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
