@@ -299,9 +299,11 @@ enum cnnvp_part_kind {
     CNNVP_PART_MULTIPLIER, /* integer, bits x bits */
     CNNVP_PART_ADDER,      /* subtractors and comparators too */
     CNNVP_PART_DIVIDER,
-    CNNVP_PART_REGISTER, /* flip-flops */
-    CNNVP_PART_SRAM,     /* one bank of `bytes`; `bits` cross its port at a time */
-    CNNVP_PART_CORE      /* a small in-order RISC-V core */
+    CNNVP_PART_REGISTER,         /* flip-flops */
+    CNNVP_PART_SRAM,             /* one bank of `bytes`; `bits` cross its port at a time */
+    CNNVP_PART_CORE,             /* a small in-order RISC-V core */
+    CNNVP_PART_FLOAT_MULTIPLIER, /* floating point of 16, 32 or 64 bits */
+    CNNVP_PART_FLOAT_ADDER
 };
 
 struct cnnvp_part {
@@ -330,6 +332,9 @@ struct cnnvp_costs {
     void (*energy)(void *context, uint32_t stat, const struct cnnvp_range *picojoules);
     /* Power whenever the simulation runs, in mW, whatever the technology. */
     void (*power)(void *context, const struct cnnvp_range *milliwatts);
+    /* Of the nearest unit whose ports lead here, directly or through other units, that has a parameter of this name
+     * (not a text): its value; `otherwise` where none has. So a block is there as often as its module has sets. */
+    uint64_t (*upstream)(void *context, const char *param, uint64_t otherwise);
 };
 
 struct cnnvp_init {

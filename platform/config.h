@@ -72,6 +72,13 @@ uint32_t cnnvp_instance_irq(const struct cnnvp_resolved *resolved, const struct 
 const struct cnnvp_instance *cnnvp_instance_clock(const struct cnnvp_resolved *resolved,
                                                   const struct cnnvp_instance *instance);
 
+/* The value of its parameter of this name, NULL where it has none or a text. */
+const uint64_t *cnnvp_instance_value(const struct cnnvp_instance *instance, const char *param);
+
+/* MHz of an instance, its own or those of the instance that `clock:` names; `missing` where it has none. */
+uint64_t cnnvp_instance_mhz(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
+                            uint64_t missing);
+
 /* Where a port leads as `connect:` says it: INSTANCE, INSTANCE.PORT or INSTANCE.PORT.LINE. Cut off where there is
  * no room. */
 void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnvp_binding *binding, char *buffer,

@@ -32,6 +32,23 @@ const struct cnnvp_instance *cnnvp_instance_clock(const struct cnnvp_resolved *r
     return &resolved->instances[instance->clock];
 }
 
+const uint64_t *cnnvp_instance_value(const struct cnnvp_instance *instance, const char *param)
+{
+    for (size_t i = 0; instance->unit != NULL && i < instance->unit->param_count; ++i)
+        if (instance->unit->params[i].type != CNNVP_PARAM_TEXT && strcmp(instance->unit->params[i].name, param) == 0)
+            return &instance->values[i];
+    return NULL;
+}
+
+uint64_t cnnvp_instance_mhz(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
+                            uint64_t missing)
+{
+    const uint64_t *mhz = instance->clock < resolved->instance_count
+                              ? cnnvp_instance_value(&resolved->instances[instance->clock], "clock_mhz")
+                              : NULL;
+    return mhz != NULL ? *mhz : missing;
+}
+
 void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnvp_binding *binding, char *buffer,
                         size_t size)
 {

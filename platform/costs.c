@@ -34,6 +34,8 @@ static const struct component {
 struct bill {
     const struct cnnvp_technology *technology;
     struct cnnvp_instance_costs *costs;
+    const struct cnnvp_resolved *resolved;
+    const struct cnnvp_instance *instance;
     const struct cnnvp_unit *unit;
     double mhz;
     double sram_bits, sram_bank_bytes;
@@ -81,7 +83,7 @@ static void add_sram(struct bill *bill, const struct cnnvp_part *part)
 static void add_part(void *context, const struct cnnvp_part *part)
 {
     struct bill *bill = context;
-    if ((unsigned)part->kind > CNNVP_PART_CORE || part->count > MAX_PARTS || part->bits > MAX_BITS ||
+    if ((unsigned)part->kind > CNNVP_PART_FLOAT_ADDER || part->count > MAX_PARTS || part->bits > MAX_BITS ||
         part->bytes > MAX_BYTES) {
         if (bill->wrong[0] == '\0')
             (void)snprintf(bill->wrong, sizeof bill->wrong,
@@ -133,14 +135,42 @@ static void add_power(void *context, const struct cnnvp_range *milliwatts)
     add(&bill->costs->milliwatts, milliwatts->low, milliwatts->typical, milliwatts->high);
 }
 
-double cnnvp_costs_clock(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance)
+static int leads_to(const struct cnnvp_instance *from, size_t to)
 {
-    const struct cnnvp_instance *other = cnnvp_instance_clock(resolved, instance);
-    const struct cnnvp_instance *source = other != NULL ? other : instance;
-    for (size_t i = 0; source->unit != NULL && i < source->unit->param_count; ++i)
-        if (strcmp(source->unit->params[i].name, "clock_mhz") == 0)
-            return (double)source->values[i];
+    for (size_t i = 0; i < from->binding_count; ++i)
+        if (from->bindings[i].target == to)
+            return 1;
     return 0;
+}
+
+static int is_among(const size_t *numbers, size_t count, size_t number)
+{
+    size_t i = 0;
+    while (i < count && numbers[i] != number)
+        ++i;
+    return i < count;
+}
+
+/* In rounds: who leads here, who leads to those, and so on; of a round the first instance. */
+static uint64_t ask_upstream(void *context, const char *param, uint64_t otherwise)
+{
+    struct bill *bill = context;
+    const struct cnnvp_resolved *resolved = bill->resolved;
+    size_t *found = malloc((resolved->instance_count + 1u) * sizeof *found), count = 0;
+    const uint64_t *value = NULL;
+    if (found == NULL) {
+        (void)snprintf(bill->wrong, sizeof bill->wrong, "there is not enough memory");
+        return otherwise;
+    }
+    found[count++] = bill->instance->number;
+    for (size_t at = 0; at < count && value == NULL; ++at)
+        for (size_t i = 0; i < resolved->instance_count && value == NULL; ++i)
+            if (leads_to(&resolved->instances[i], found[at]) && !is_among(found, count, i)) {
+                found[count++] = i;
+                value = cnnvp_instance_value(&resolved->instances[i], param);
+            }
+    free(found);
+    return value != NULL ? *value : otherwise;
 }
 
 /* The square root is exact to the last bit by IEEE 754, so all of this is the same everywhere. */
@@ -169,11 +199,14 @@ cnnvp_result cnnvp_costs_init(const struct cnnvp_resolved *resolved, const struc
     }
     for (size_t i = 0; i < unit->stat_count; ++i)
         costs->own[i].high = -1.0;
-    struct bill bill = {.unit = unit,
-                        .technology = cnnvp_technology_of(resolved->energy),
-                        .costs = costs,
-                        .mhz = cnnvp_costs_clock(resolved, instance)};
-    const struct cnnvp_costs said = {sizeof said, &bill, add_part, set_energy, add_power};
+    struct bill bill = {
+        .resolved = resolved,
+        .instance = instance,
+        .unit = unit,
+        .technology = cnnvp_technology_of(resolved->energy),
+        .costs = costs,
+        .mhz = (double)cnnvp_instance_mhz(resolved, instance, 0)};
+    const struct cnnvp_costs said = {sizeof said, &bill, add_part, set_energy, add_power, ask_upstream};
     unit->costs(instance->values, &said);
     finish_sram(&bill);
     costs->known = 1;

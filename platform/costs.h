@@ -30,9 +30,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_costs_init(const struct cnnvp_resolved *resolv
                                              struct cnnvp_error *error);
 void cnnvp_costs_fini(struct cnnvp_instance_costs *costs);
 
-/* MHz of an instance, its own or that of the instance that `clock:` names; 0: it has none. */
-double cnnvp_costs_clock(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance);
-
 /* Picojoules of one count of a statistic; 0 where it costs nothing. */
 struct cnnvp_range cnnvp_costs_energy(const struct cnnvp_energy_table *table, const struct cnnvp_instance *instance,
                                       const struct cnnvp_instance_costs *costs, uint32_t stat);

@@ -103,17 +103,6 @@ const char *cnnvp_energy_names(void)
         ;
 }
 
-/* Value of the parameter `size`, 0 where there is none. */
-static uint64_t size_of(const struct cnnvp_instance *instance)
-{
-    const struct cnnvp_unit *unit = instance->unit;
-
-    for (size_t i = 0; unit != NULL && i < unit->param_count; ++i)
-        if (strcmp(unit->params[i].name, "size") == 0)
-            return instance->values[i];
-    return 0;
-}
-
 struct cnnvp_range cnnvp_energy_of(const struct cnnvp_energy_table *table, enum cnnvp_energy_entry entry,
                                    const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs)
 {
@@ -121,11 +110,12 @@ struct cnnvp_range cnnvp_energy_of(const struct cnnvp_energy_table *table, enum 
     const double picojoules = table->picojoules[entry] * node;
     const int scaled = table->sram_scaling && entries[entry].sram;
     struct cnnvp_range each = {picojoules * entries[entry].low, picojoules, picojoules * entries[entry].high};
+    const uint64_t *size = cnnvp_instance_value(instance, "size");
     double factor = 1.0;
     if (scaled && costs->sram.typical > 0)
         factor = costs->sram.typical;
-    else if (scaled && size_of(instance) != 0)
-        factor = sqrt((double)size_of(instance) / REFERENCE_BYTES); /* exact to the last bit by IEEE 754 */
+    else if (scaled && size != NULL)
+        factor = sqrt((double)*size / REFERENCE_BYTES); /* exact to the last bit by IEEE 754 */
     const double bits = scaled ? entry_bits[entry] : 0;
     each.low = each.low * factor + bits * costs->sram_wire_pj.low;
     each.typical = each.typical * factor + bits * costs->sram_wire_pj.typical;
@@ -211,9 +201,9 @@ static void print_tables(FILE *stream)
 static void print_area(FILE *stream)
 {
     fputs("area and static power of what units are made of, at 45 nm\n\n", stream);
-    fprintf(stream, "  %-12s  %22s  %22s  %s\n", "part", "um2 of b bits", "leakage in uW", "source");
+    fprintf(stream, "  %-16s  %22s  %22s  %s\n", "part", "um2 of b bits", "leakage in uW", "source");
 #define CNNVP_COMPONENT(name, square, linear, square_uw, linear_uw, help)                                      \
-    fprintf(stream, "  %-12s  %8.4g b2 + %8.4g b  %8.4g b2 + %8.4g b  %s\n", #name, square, linear, square_uw, \
+    fprintf(stream, "  %-16s  %8.4g b2 + %8.4g b  %8.4g b2 + %8.4g b  %s\n", #name, square, linear, square_uw, \
             linear_uw, help);
 #include "technology.def"
     fprintf(stream, "\n  %-14s  %8s  %8s  %8s  %-4s  %s\n", "constant", "lowest", "usual", "highest", "unit", "source");

@@ -39,10 +39,8 @@ uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *nam
 /* `missing`: the unit has no such parameter. */
 uint64_t value_of(const cnnvp_instance &instance, const char *parameter, uint64_t missing)
 {
-    for (size_t i = 0; i < instance.unit->param_count; ++i)
-        if (std::strcmp(instance.unit->params[i].name, parameter) == 0)
-            return instance.values[i];
-    return missing;
+    const uint64_t *value = cnnvp_instance_value(&instance, parameter);
+    return value != nullptr ? *value : missing;
 }
 
 } // namespace
@@ -211,19 +209,9 @@ cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
 
 void platform::set_clocks()
 {
-    for (const auto &host : hosts_) {
-        if (!host)
-            continue;
-        uint64_t mhz = default_clock_mhz;
-        const uint32_t source = host->instance().clock;
-        if (source < resolved_.instance_count && resolved_.instances[source].unit) {
-            const cnnvp_instance &clock = resolved_.instances[source];
-            for (size_t i = 0; i < clock.unit->param_count; ++i)
-                if (std::strcmp(clock.unit->params[i].name, "clock_mhz") == 0)
-                    mhz = clock.values[i];
-        }
-        host->set_clock(mhz);
-    }
+    for (const auto &host : hosts_)
+        if (host)
+            host->set_clock(cnnvp_instance_mhz(&resolved_, &host->instance(), default_clock_mhz));
 }
 
 cnnvp_result platform::init(cnnvp_error *error)

@@ -136,7 +136,7 @@ static double layer_ps(const struct cnnvp_stats *stats, uint32_t tag)
     for (size_t i = 0; i < stats->platform->instance_count && mhz <= 0; ++i)
         for (uint32_t s = 0; s < stats->instances[i].stat_count && mhz <= 0; ++s)
             if (stats->instances[i].stats[s].column == CNNVP_COLUMN_COMPUTE)
-                mhz = cnnvp_costs_clock(stats->platform, &stats->platform->instances[i]);
+                mhz = (double)cnnvp_instance_mhz(stats->platform, &stats->platform->instances[i], 0);
     return mhz > 0 ? (double)cnnvp_stats_row_cycles(row(stats, tag)) * PICOSECONDS_PER_MICROSECOND / mhz : 0;
 }
 

@@ -352,17 +352,6 @@ static const struct cnnvp_host_ops host_ops = {
 
 /* ---- making ---- */
 
-static uint64_t clock_of(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance)
-{
-    if (instance->clock >= resolved->instance_count)
-        return DEFAULT_CLOCK_MHZ;
-    const struct cnnvp_instance *source = &resolved->instances[instance->clock];
-    for (size_t i = 0; source->unit != NULL && i < source->unit->param_count; ++i)
-        if (strcmp(source->unit->params[i].name, "clock_mhz") == 0)
-            return source->values[i];
-    return DEFAULT_CLOCK_MHZ;
-}
-
 /* As platform.cpp binds ports: a byte of memory has one address, what the bus calls it. */
 static void connect(struct cnnvp_units *units, const struct cnnvp_resolved *resolved, struct cnnvp_host *host)
 {
@@ -443,7 +432,7 @@ static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnn
         return CNNVP_DONE;
     host->units = units;
     host->instance = &resolved->instances[number];
-    host->clock_mhz = clock_of(resolved, host->instance);
+    host->clock_mhz = cnnvp_instance_mhz(resolved, host->instance, DEFAULT_CLOCK_MHZ);
     host->ways = calloc(unit->port_count + 1, sizeof *host->ways);
     cnnvp_result result = host->ways != NULL ? make(units, host, error) : out_of_memory(error);
     for (size_t i = 0; i < host->instance->binding_count && result == CNNVP_DONE; ++i) {

@@ -4,6 +4,7 @@
  * forward and backward, and the sums that dgamma and dbeta are (Part B 1-26).
  */
 #include "batch_norm.h"
+#include "unit/parts.h"
 
 #include "stage/step.h"
 
@@ -328,6 +329,18 @@ static int norm_init(void *self, const struct cnnvp_init *init)
     return cnnvp_stage_init(self, init);
 }
 
+static void batch_norm_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u * lanes, "both products backward, one forward");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, 3u * lanes, "their sum, the offset, the term of an extreme");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 64u, lanes, "errors times distances from the mean");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 64u, 3u * lanes, "distances, and sums of errors and of products");
+    cnnvp_say_part(costs, CNNVP_PART_DIVIDER, 32u, lanes, "coefficients");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * lanes, "values and inputs");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 16u * cnnvp_module_sets(costs), "partial sums, eight of each");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_batch_norm = {
@@ -338,4 +351,5 @@ const struct cnnvp_unit cnnvp_unit_batch_norm = {
     .instance_size = sizeof(struct batch_norm),
     .init = norm_init,
     .access = norm_access,
+    .costs = batch_norm_costs,
 };

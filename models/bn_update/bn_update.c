@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* BN-gradient update of S001. See bn_update.h. */
 #include "bn_update.h"
+#include "unit/parts.h"
 
 #include "stage/step.h"
 #include "stage/momentum.h"
@@ -103,6 +104,14 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
     return CNNVP_OK;
 }
 
+static void bn_update_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u * lanes, "multiply-adds");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, 2u * lanes, "multiply-adds");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_bn_update = {
@@ -113,4 +122,5 @@ const struct cnnvp_unit cnnvp_unit_bn_update = {
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,
     .access = bn_update_access,
+    .costs = bn_update_costs,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The encoding module of S001. See encode.h. */
 #include "encode.h"
+#include "unit/parts.h"
 
 #include "stage/step.h"
 
@@ -185,6 +186,12 @@ static int encode_init(void *self, const struct cnnvp_init *init)
     return cnnvp_stage_init(self, init);
 }
 
+static void encode_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * cnnvp_module_lanes(costs),
+                   "values on their way into packed words");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_encode = {
@@ -195,4 +202,5 @@ const struct cnnvp_unit cnnvp_unit_encode = {
     .instance_size = sizeof(struct encode),
     .init = encode_init,
     .access = encode_access,
+    .costs = encode_costs,
 };

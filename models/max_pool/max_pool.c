@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Max pool of S001 (C4): of quantised activations; the ID buffer keeps the position of each maximum (Part B 1-20). */
 #include "max_pool.h"
+#include "unit/parts.h"
 
 #include "stage/pool.h"
 #include "stage/pool_ids.h"
@@ -173,6 +174,14 @@ static int max_pool_access(void *self, uint32_t port, struct cnnvp_access *acces
         &pool->stage, access, PORT_next, tile, tile->images * tile->channels * plane, wide ? 4u : 1u);
 }
 
+static void max_pool_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, lanes, "comparisons");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, (params[PARAM_pipeline] + 1u) * lanes,
+                   "maxima and their positions");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_max_pool = {
@@ -184,4 +193,5 @@ const struct cnnvp_unit cnnvp_unit_max_pool = {
     .init = cnnvp_stage_init,
     .fini = cnnvp_pool_ids_fini,
     .access = max_pool_access,
+    .costs = max_pool_costs,
 };

@@ -4,6 +4,7 @@
  * which restores the size of the error matrix.
  */
 #include "max_pool_back.h"
+#include "unit/parts.h"
 
 #include "stage/pool.h"
 #include "stage/pool_ids.h"
@@ -156,6 +157,13 @@ static int max_pool_back_access(void *self, uint32_t port, struct cnnvp_access *
     return cnnvp_stage_pass(&pool->stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
 }
 
+static void max_pool_back_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, lanes, "comparison of positions");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 40u, (params[PARAM_pipeline] + 1u) * lanes, "errors and positions");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_max_pool_back = {
@@ -167,4 +175,5 @@ const struct cnnvp_unit cnnvp_unit_max_pool_back = {
     .init = cnnvp_stage_init,
     .fini = cnnvp_pool_ids_fini,
     .access = max_pool_back_access,
+    .costs = max_pool_back_costs,
 };

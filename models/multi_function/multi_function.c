@@ -8,6 +8,7 @@
  * tile takes what its slowest block does, and all pipelines; and the conversion of sums, done a tile at a time.
  */
 #include "multi_function.h"
+#include "unit/parts.h"
 
 #include "cnnvp_buffer.h"
 #include "job.h"
@@ -403,6 +404,13 @@ static void multi_function_fini(void *self)
     cnnvp_job_scratch_free(&module->scratch);
 }
 
+static void multi_function_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = params[PARAM_sets] * params[PARAM_lanes];
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, lanes, "sums to binary32: shifted and rounded");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_multi_function = {
@@ -415,4 +423,5 @@ const struct cnnvp_unit cnnvp_unit_multi_function = {
     .init = multi_function_init,
     .fini = multi_function_fini,
     .access = multi_function_access,
+    .costs = multi_function_costs,
 };

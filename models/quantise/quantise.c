@@ -4,6 +4,7 @@
  * same block makes the exponents, and quantises weights after the update.
  */
 #include "quantise.h"
+#include "unit/parts.h"
 
 #include "cnnvp_bfp.h"
 #include "stage/extremes.h"
@@ -217,6 +218,16 @@ static int quantise_access(void *self, uint32_t port, struct cnnvp_access *acces
     return cnnvp_stage_pass(stage, access, PORT_next, tile, words, wide ? 4u : 1u);
 }
 
+static void quantise_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 3u * lanes, "a shifter, the area of two adders, and rounding");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, lanes, "exponents");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, lanes, "mapped extremes");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, lanes, "mapped extremes");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_quantise = {
@@ -227,4 +238,5 @@ const struct cnnvp_unit cnnvp_unit_quantise = {
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,
     .access = quantise_access,
+    .costs = quantise_costs,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ReLU of S001 (C4): batch norm's result becomes the activation; the 0/1 matrix goes into the ReLU buffer (C5). */
 #include "relu.h"
+#include "unit/parts.h"
 
 #include <string.h>
 
@@ -96,6 +97,12 @@ static int relu_access(void *self, uint32_t port, struct cnnvp_access *access)
     return cnnvp_stage_pass(stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
 }
 
+static void relu_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 33u, (params[PARAM_pipeline] + 1u) * lanes, "values and their bit");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_relu = {
@@ -106,4 +113,5 @@ const struct cnnvp_unit cnnvp_unit_relu = {
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,
     .access = relu_access,
+    .costs = relu_costs,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ReLU backward of S001 (C4): errors pass where the 0/1 matrix in the ReLU buffer says so. */
 #include "relu_back.h"
+#include "unit/parts.h"
 
 #include "stage/step.h"
 
@@ -85,6 +86,12 @@ static int relu_back_access(void *self, uint32_t port, struct cnnvp_access *acce
     return cnnvp_stage_pass(stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
 }
 
+static void relu_back_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 33u, (params[PARAM_pipeline] + 1u) * lanes, "errors and their bit");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_relu_back = {
@@ -95,4 +102,5 @@ const struct cnnvp_unit cnnvp_unit_relu_back = {
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,
     .access = relu_back_access,
+    .costs = relu_back_costs,
 };

@@ -6,6 +6,7 @@
  * Time: a sweep for the maximum, one of exponentials, one of divisions; images share out to the sets.
  */
 #include "softmax.h"
+#include "unit/parts.h"
 
 #include "stage/step.h"
 
@@ -130,6 +131,16 @@ static int softmax_init(void *self, const struct cnnvp_init *init)
     return cnnvp_stage_init(self, init);
 }
 
+static void softmax_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, lanes, "maximum");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 64u, lanes, "exponentials, a term after the other");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 64u, 2u * lanes, "their terms, and their sum");
+    cnnvp_say_part(costs, CNNVP_PART_DIVIDER, 64u, lanes, "divisions");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_softmax = {
@@ -140,4 +151,5 @@ const struct cnnvp_unit cnnvp_unit_softmax = {
     .instance_size = sizeof(struct softmax),
     .init = softmax_init,
     .access = softmax_access,
+    .costs = softmax_costs,
 };

@@ -5,6 +5,7 @@
  * blocks send what they want the extremes of.
  */
 #include "statistics.h"
+#include "unit/parts.h"
 
 #include "stage/extremes.h"
 #include "stage/step.h"
@@ -160,6 +161,14 @@ static int statistics_access(void *self, uint32_t port, struct cnnvp_access *acc
     return cnnvp_stage_pass(stage, access, PORT_sum, tile, tile->images * tile->channels * tile->plane, 4u);
 }
 
+static void statistics_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 2u * lanes, "comparisons");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 2u * cnnvp_module_sets(costs), "extremes and where they lie");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_statistics = {
@@ -170,4 +179,5 @@ const struct cnnvp_unit cnnvp_unit_statistics = {
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,
     .access = statistics_access,
+    .costs = statistics_costs,
 };

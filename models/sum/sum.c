@@ -4,6 +4,7 @@
  * has the mean. Modelled: sums and, in standard batch norm's second sweep, squares, over a tile at a time.
  */
 #include "sum.h"
+#include "unit/parts.h"
 
 #include "stage/step.h"
 #include "stage/sums.h"
@@ -174,6 +175,15 @@ static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
     return CNNVP_OK;
 }
 
+static void sum_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 64u, 2u * lanes, "distances from the mean, and sums");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 64u, lanes, "squares");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 8u * cnnvp_module_sets(costs), "partial sums, eight");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_sum = {
@@ -184,4 +194,5 @@ const struct cnnvp_unit cnnvp_unit_sum = {
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,
     .access = sum_access,
+    .costs = sum_costs,
 };

@@ -14,6 +14,17 @@ static inline void cnnvp_say_part(const struct cnnvp_costs *costs, enum cnnvp_pa
         costs->part(costs->context, &part);
 }
 
+/* Sets of a block, as many as its module has; and values that all of them take in a cycle. */
+static inline uint64_t cnnvp_module_sets(const struct cnnvp_costs *costs)
+{
+    return costs->upstream(costs->context, "sets", 1u);
+}
+
+static inline uint64_t cnnvp_module_lanes(const struct cnnvp_costs *costs)
+{
+    return cnnvp_module_sets(costs) * costs->upstream(costs->context, "lanes", 1u);
+}
+
 /* `banks` banks of `bytes`. */
 static inline void cnnvp_say_sram(const struct cnnvp_costs *costs, uint64_t bytes, uint64_t banks, const char *what)
 {

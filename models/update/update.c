@@ -4,6 +4,7 @@
  * buffer. Their extremes go to the statistics module, for the exponent under which they are quantised.
  */
 #include "update.h"
+#include "unit/parts.h"
 
 #include "stage/momentum.h"
 #include "stage/step.h"
@@ -76,6 +77,14 @@ static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
     return passed;
 }
 
+static void update_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u * lanes, "multiply-adds");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, 2u * lanes, "multiply-adds");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+}
+
 #include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_update = {
@@ -86,4 +95,5 @@ const struct cnnvp_unit cnnvp_unit_update = {
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,
     .access = update_access,
+    .costs = update_costs,
 };

@@ -25,8 +25,7 @@ grep -q '^  dram_byte  *243.8  *110  ' out || fail "no energy tables"
 expect 0 models plic
 grep -q ' CLAIM  *rwe ' out || fail "no access of a register: $(cat out)"
 
-# Every member of the statistics is explained: by `models stats`, `models values` or the tables of its unit; and whatever is
-# explained there is.
+# Runs whose statistics have every member.
 network=$SOURCE/scripts/networks/lenet5.onnx
 expect 0 run "$network" -q --stats run.json
 expect 1 run "$network" -q --max-time 1us --stats partial.json
@@ -40,36 +39,6 @@ expect 0 models stats
 cp out stats.txt
 expect 0 models values
 cp out values.txt
-python3 - run.json partial.json program.json depth.json trainer.json plan.json <<'PYTHON' || fail "statistics and their explanations"
-import json, re, sys
-
-def first_words(name):
-    return {row.split()[0] for row in open(name) if row.startswith("  ") and row.split()[0] != "name"}
-
-explained = {path: 0 for path in first_words("stats.txt") | first_words("values.txt")}
-forms = [(path, re.compile("^" + re.escape(path).replace(re.escape("{}"), "[^.]+(?:[.][^.]+)?") + "$")) for path in explained]
-forms.sort(key=lambda form: -len(form[0].replace("{}", "")))
-
-def walk(value, path):
-    if isinstance(value, dict):
-        for name, member in value.items():
-            walk(member, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        for member in value:
-            walk(member, path + "[]")
-    else:
-        for name, form in forms:
-            if form.match(path):
-                explained[name] += 1
-                return
-        sys.exit(f"{path} is not explained")
-
-for name in sys.argv[1:]:
-    walk(json.load(open(name)), "")
-unused = [path for path, times in explained.items() if times == 0 and not path.startswith("values.")]
-if unused:
-    sys.exit(f"explained and not there: {unused}")
-PYTHON
 # All that another simulator needs of a part, as the standards count it.
 expect 0 models dram
 tr -s ' ' <out >parts
@@ -130,4 +99,58 @@ says "no energy entry for   thing"
 says "; not of all units"
 python3 -c 'import json; s = json.load(open("idle.json")); assert s["energy"]["unknown"] == ["thing"] == s["area"]["unknown"]' ||
     fail "unknown costs"
+
+# Every member of the statistics is explained: by `models stats`, `models values` or the tables of its unit; and whatever is
+# explained there is.
+python3 - run.json partial.json program.json depth.json trainer.json plan.json idle.json <<'PYTHON' || fail "statistics and their explanations"
+import json, re, sys
+
+def first_words(name):
+    return {row.split()[0] for row in open(name) if row.startswith("  ") and row.split()[0] != "name"}
+
+explained = {path: 0 for path in first_words("stats.txt") | first_words("values.txt")}
+forms = [(path, re.compile("^" + re.escape(path).replace(re.escape("{}"), "[^.]+(?:[.][^.]+)?") + "$")) for path in explained]
+forms.sort(key=lambda form: -len(form[0].replace("{}", "")))
+
+def walk(value, path):
+    if isinstance(value, dict):
+        for name, member in value.items():
+            walk(member, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for member in value:
+            walk(member, path + "[]")
+    else:
+        for name, form in forms:
+            if form.match(path):
+                explained[name] += 1
+                return
+        sys.exit(f"{path} is not explained")
+
+for name in sys.argv[1:]:
+    walk(json.load(open(name)), "")
+unused = [path for path, times in explained.items() if times == 0 and not path.startswith("values.")]
+if unused:
+    sys.exit(f"explained and not there: {unused}")
+PYTHON
+
+# The blocks of the training engine say what they are made of, as often as their module has sets and lanes of them.
+for module in sets=4 lanes=2 sets=8; do
+    expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -p trainer --timing-only -q --stats "$module.json" -s "multi_function.$module"
+done
+python3 - <<'PYTHON' || fail "areas of the training blocks"
+import json
+one, lanes, sets = (json.load(open(name + ".json")) for name in ("sets=4", "lanes=2", "sets=8"))
+assert one["area"]["unknown"] == [] == one["energy"]["unknown"], one["area"]["unknown"]
+blocks = ("multi_function", "batch_norm", "bn_update", "encode", "max_pool", "max_pool_back", "quantise", "relu", "relu_back",
+          "softmax", "statistics", "sum", "update")
+for block in blocks:
+    usual, wide, twice = (stats["area"]["by_unit"][block] for stats in (one, lanes, sets))
+    assert usual > 0 and abs(twice - 2 * usual) < 1e-6 * usual, (block, usual, twice)
+    if block in ("batch_norm", "statistics", "sum"):  # what a set adds up in is there once, whatever its lanes
+        assert usual < wide < 2 * usual, (block, usual, wide)
+    else:
+        assert abs(wide - 2 * usual) < 1e-6 * usual, (block, usual, wide)
+for stats in (lanes, sets):
+    assert stats["area"]["by_unit"]["pe_array"] == one["area"]["by_unit"]["pe_array"]
+PYTHON
 finish
