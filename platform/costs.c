@@ -2,10 +2,11 @@
 /*
  * What instances cost.
  *
- * Modelled: area of logic cells and SRAMs; leakage; the clock of registers; an SRAM's accesses by the square root of a
- * bank's size, and the way from the bank, half the side of all banks together; energies that units say themselves.
- * Not modelled: activity of idle operators beyond the clock, voltage and frequency scaling, power gating, I/O cells of
- * the chip, routing beyond the share that cells leave free. Sources of all constants: technology.def, energy.def.
+ * Modelled: area of logic cells, of SRAMs by their bits, words and the width of their ports; leakage; the clock of
+ * registers; an SRAM's accesses by the square root of a bank's size, and the way from the bank, half the side of all
+ * banks together; energies that units say themselves. Not modelled: activity of idle operators beyond the clock,
+ * voltage and frequency scaling, power gating, I/O cells of the chip, routing beyond the share that cells leave free.
+ * Sources of all constants: technology.def, energy.def.
  */
 #include "costs.h"
 
@@ -38,7 +39,7 @@ struct bill {
     const struct cnnvp_instance *instance;
     const struct cnnvp_unit *unit;
     double mhz;
-    double sram_bits, sram_bank_bytes;
+    double sram_um2, sram_bank_bytes;
     char wrong[160]; /* the first thing that is impossible */
 };
 
@@ -67,15 +68,25 @@ static void refuse_range(struct bill *bill, const char *what, const struct cnnvp
                        range->typical, range->high);
 }
 
+/* Area of a bank, in bits. */
+static double bank_bits(const struct cnnvp_part *part, double column, double word, double bank)
+{
+    const double bits = 8.0 * (double)part->bytes;
+    return bits + column * part->bits + word * bits / part->bits + bank;
+}
+
 static void add_sram(struct bill *bill, const struct cnnvp_part *part)
 {
     const struct cnnvp_technology *technology = bill->technology;
-    const double bits = 8.0 * (double)part->bytes * (double)part->count;
-    const double kib = bits / BITS_A_KIB * technology->leakage / MICROWATTS;
-    add(&bill->costs->area_um2, bits * technology->sram_um2.low, bits * technology->sram_um2.typical,
-        bits * technology->sram_um2.high);
+    const double count = (double)part->count;
+    const double kib = 8.0 * (double)part->bytes * count / BITS_A_KIB * technology->leakage / MICROWATTS;
+    const double typical = bank_bits(part, sram_column.typical, sram_word.typical, sram_bank.typical);
+    add(&bill->costs->area_um2,
+        count * technology->sram_um2.low * bank_bits(part, sram_column.low, sram_word.low, sram_bank.low),
+        count * technology->sram_um2.typical * typical,
+        count * technology->sram_um2.high * bank_bits(part, sram_column.high, sram_word.high, sram_bank.high));
     add(&bill->costs->milliwatts, kib * sram_leakage.low, kib * sram_leakage.typical, kib * sram_leakage.high);
-    bill->sram_bits += bits;
+    bill->sram_um2 += count * technology->sram_um2.typical * typical;
     if ((double)part->bytes > bill->sram_bank_bytes)
         bill->sram_bank_bytes = (double)part->bytes;
 }
@@ -84,7 +95,7 @@ static void add_part(void *context, const struct cnnvp_part *part)
 {
     struct bill *bill = context;
     if ((unsigned)part->kind > CNNVP_PART_FLOAT_ADDER || part->count > MAX_PARTS || part->bits > MAX_BITS ||
-        part->bytes > MAX_BYTES) {
+        part->bytes > MAX_BYTES || (part->kind == CNNVP_PART_SRAM && part->bits == 0)) {
         if (bill->wrong[0] == '\0')
             (void)snprintf(bill->wrong, sizeof bill->wrong,
                            "part \"%.60s\": kind %u, %u bits and %" PRIu64 " bytes, %" PRIu64 " times, is none",
@@ -176,9 +187,9 @@ static uint64_t ask_upstream(void *context, const char *param, uint64_t otherwis
 /* The square root is exact to the last bit by IEEE 754, so all of this is the same everywhere. */
 static void finish_sram(struct bill *bill)
 {
-    const double side = sqrt(bill->sram_bits * bill->technology->sram_um2.typical);
+    const double side = sqrt(bill->sram_um2);
     const double factor = sqrt(bill->sram_bank_bytes / SRAM_REFERENCE_BYTES);
-    if (bill->sram_bits <= 0)
+    if (bill->sram_um2 <= 0)
         return;
     bill->costs->sram = (struct cnnvp_range){factor, factor, factor};
     const double way = side / 2.0 * bill->technology->energy / 1000.0;

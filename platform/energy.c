@@ -126,7 +126,7 @@ struct cnnvp_range cnnvp_energy_of(const struct cnnvp_energy_table *table, enum 
 static void print_technologies(FILE *stream)
 {
     fprintf(stream, "  %-10s  %8s  %8s  %8s  %20s  %s\n", "technology", "energy", "area", "leakage",
-            "um2 a bit of SRAM", "source");
+            "um2 of a bit of SRAM", "source");
     for (size_t i = 0; i < TECHNOLOGIES; ++i) {
         const struct cnnvp_technology *at = &technologies[i];
         fprintf(stream, "  %-10s  %8.4g  %8.4g  %8.4g  %6.4g %6.4g %6.4g  %s\n", at->name, at->energy, at->area,

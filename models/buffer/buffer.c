@@ -377,9 +377,10 @@ static void buffer_reset(void *self)
 static void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t halves = params[PARAM_pingpong] ? 2u : 1u;
-    const uint64_t banks = cnnvp_minimum(params[PARAM_banks], params[PARAM_size] / halves / 16u);
-    cnnvp_say_sram(costs, params[PARAM_size] / halves / (banks != 0 ? banks : 1u), halves * (banks != 0 ? banks : 1u),
-                   "banks");
+    const uint64_t possible = cnnvp_minimum(params[PARAM_banks], params[PARAM_size] / halves / 16u);
+    const uint64_t banks = possible != 0 ? possible : 1u;
+    const uint32_t words = (uint32_t)((params[PARAM_width_words] + banks - 1u) / banks);
+    cnnvp_say_sram(costs, 16u * words, params[PARAM_size] / halves / banks, halves * banks, "banks");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, params[PARAM_width_words], "words at the port");
 }
 

@@ -355,6 +355,14 @@ void cpu_memory_counts(const struct cpu *cpu, const struct cnnvp_rv32_stats *sta
         served(cpu, stats) * WORD_BYTES + (fills + cpu->counts[STAT_write_backs]) * line_bytes(cpu);
 }
 
+/* A word and its tag of each way at a time. */
+static void say_cache(const struct cnnvp_costs *costs, uint64_t size, uint32_t ways, uint32_t line, const char *what)
+{
+    const uint64_t tags = cpu_cache_tag_bits(size, ways, line);
+    const uint32_t tag = (uint32_t)(tags / (size / line));
+    cnnvp_say_sram(costs, ways * (8u * WORD_BYTES + tag), size + (tags + 7u) / 8u, 1, what);
+}
+
 void cpu_memory_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint32_t line = (uint32_t)params[PARAM_cache_line];
@@ -362,8 +370,8 @@ void cpu_memory_costs(const uint64_t *params, const struct cnnvp_costs *costs)
     const uint32_t ways[] = {(uint32_t)params[PARAM_icache_ways], (uint32_t)params[PARAM_dcache_ways]};
     static const char *const names[] = {"instruction cache", "data cache"};
     if (params[PARAM_memory] == CPU_TCM)
-        cnnvp_say_sram(costs, params[PARAM_tcm_size], 1, "tightly coupled memory");
+        cnnvp_say_sram(costs, 8u * WORD_BYTES, params[PARAM_tcm_size], 1, "tightly coupled memory");
     for (uint32_t i = 0; i < 2u && params[PARAM_memory] == CPU_CACHE; ++i)
         if (cpu_cache_possible(size[i], ways[i], line))
-            cnnvp_say_sram(costs, size[i] + (cpu_cache_tag_bits(size[i], ways[i], line) + 7u) / 8u, 1, names[i]);
+            say_cache(costs, size[i], ways[i], line, names[i]);
 }

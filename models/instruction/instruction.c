@@ -363,7 +363,7 @@ static void element_flush(void *instance)
 
 static void element_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
-    cnnvp_say_sram(costs, 8u * params[PARAM_queue_depth], 1, "queue");
+    cnnvp_say_sram(costs, 64u, 8u * params[PARAM_queue_depth], 1, "queue");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, params[PARAM_sequence_depth], "decoded instructions");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, 256u, "r0 to r255");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 2u, "registers and program counter");

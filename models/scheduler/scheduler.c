@@ -236,7 +236,7 @@ static void fini(void *instance)
 #define UNIT_STORAGE(name) offsetof(struct scheduler, reg) + REG_##name * sizeof(uint32_t)
 static void costs_of(const uint64_t *params, const struct cnnvp_costs *costs)
 {
-    cnnvp_say_sram(costs, 4u * params[PARAM_table_words], 1, "table");
+    cnnvp_say_sram(costs, 32u, 4u * params[PARAM_table_words], 1, "table");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, 16u, "counters");
 }
 

@@ -25,10 +25,12 @@ static inline uint64_t cnnvp_module_lanes(const struct cnnvp_costs *costs)
     return cnnvp_module_sets(costs) * costs->upstream(costs->context, "lanes", 1u);
 }
 
-/* `banks` banks of `bytes`. */
-static inline void cnnvp_say_sram(const struct cnnvp_costs *costs, uint64_t bytes, uint64_t banks, const char *what)
+/* `banks` banks of `bytes`, `bits` at a time. */
+static inline void cnnvp_say_sram(const struct cnnvp_costs *costs, uint32_t bits, uint64_t bytes, uint64_t banks,
+                                  const char *what)
 {
-    const struct cnnvp_part part = {.kind = CNNVP_PART_SRAM, .bits = 16, .count = banks, .bytes = bytes, .what = what};
+    const struct cnnvp_part part = {
+        .kind = CNNVP_PART_SRAM, .bits = bits, .count = banks, .bytes = bytes, .what = what};
     costs->part(costs->context, &part);
 }
 

@@ -593,6 +593,8 @@ static void impossible_costs_are_refused(void **state)
     assert_costs_refused(say_part, "part \"what\"");
     said_part = (struct cnnvp_part){.kind = CNNVP_PART_SRAM, .bytes = UINT64_MAX, .count = 1, .what = "huge"};
     assert_costs_refused(say_part, "part \"huge\"");
+    said_part = (struct cnnvp_part){.kind = CNNVP_PART_SRAM, .bytes = 64, .count = 1, .what = "closed"};
+    assert_costs_refused(say_part, "part \"closed\": kind 4, 0 bits and 64 bytes");
     said_range = (struct cnnvp_range){1, 2, 3};
     said_stat = 5;
     assert_costs_refused(say_energy, "no statistic");
@@ -605,6 +607,30 @@ static void impossible_costs_are_refused(void **state)
     assert_costs_refused(say_power, "power is 3, 2, 1");
     said_range = (struct cnnvp_range){0, 0, INFINITY};
     assert_costs_refused(say_power, "power is 0, 0, inf");
+}
+
+static void assert_sram_area(uint32_t bits, double low, double typical, double high)
+{
+    struct cnnvp_error error = {""};
+    cnnvp_recorder *recorder = NULL;
+
+    said_part = (struct cnnvp_part){.kind = CNNVP_PART_SRAM, .bits = bits, .bytes = 2048, .count = 16, .what = "banks"};
+    assert_int_equal(cnnvp_recorder_new(machine_that(say_part), NULL, 0, &recorder, &error), CNNVP_DONE);
+    json_t *root = json_of(recorder, 1);
+    const double array = 64 * (3.082 * 256 + 10.6 * 16);
+    assert_close(real(root, "area.by_unit.extra"), 16 * 0.39 * typical, 1e-6);
+    assert_close(real(root, "area.low_um2"), 16 * 0.36 * low + array / 0.8, 1e-6);
+    assert_close(real(root, "area.high_um2"), 16 * 0.64 * high + array / 0.6, 1e-6);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+/* Banks of 2 KiB: their bits, and what each bit of the port, each word and each bank takes beside them. */
+static void an_sram_has_the_area_of_its_port_too(void **state)
+{
+    (void)state;
+    assert_sram_area(64, 16384 + 124 * 64, 16384 + 164 * 64 + 4.9 * 256 + 774, 16384 + 204 * 64 + 23.6 * 256 + 2670);
+    assert_sram_area(16, 16384 + 124 * 16, 16384 + 164 * 16 + 4.9 * 1024 + 774, 16384 + 204 * 16 + 23.6 * 1024 + 2670);
 }
 
 static void unknown_names_in_a_table_are_refused(void **state)
@@ -795,6 +821,7 @@ int main(void)
         cmocka_unit_test(indexes_out_of_range_count_nothing),
         cmocka_unit_test(unknown_names_in_a_table_are_refused),
         cmocka_unit_test(impossible_costs_are_refused),
+        cmocka_unit_test(an_sram_has_the_area_of_its_port_too),
         cmocka_unit_test(a_description_is_checked_and_copied),
         cmocka_unit_test(tensors_get_what_was_moved_for_them),
         cmocka_unit_test(accesses_that_fetch_in_vain_are_listed),
