@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 enum cnnvp_energy_entry {
-#define CNNVP_ENERGY(name, horowitz, eyeriss, low, high, sram, help) CNNVP_ENERGY_##name,
+#define CNNVP_ENERGY(name, horowitz, eyeriss, low, high, sram, range, help) CNNVP_ENERGY_##name,
 #include "energy.def"
     CNNVP_ENERGY_ENTRIES
 };

@@ -21,6 +21,29 @@ says "Where, Range, Expand"
 [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' out)"
 expect 0 models energy
 grep -q '^  dram_byte  *243.8  *110  ' out || fail "no energy tables"
+# Every constant of the tables of costs says where it is from, and all lines fit.
+for table in energy area; do
+    expect 0 models $table
+    cp out $table.txt
+    [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' out)"
+done
+python3 - energy.txt area.txt <<'PYTHON' || fail "constants and their sources"
+import re, sys
+
+for name in sys.argv[1:]:
+    text = open(name).read()
+    constants, sources = re.sub(r"\n {12,}", " ", text).split("\nsources\n")  # lines that continue
+    sources = [line.split()[0] for line in sources.splitlines()]
+    assert len(sources) > 5 and len(set(sources)) == len(sources), sources
+    rows = [row for row in constants.splitlines() if re.match("  [a-z0-9]", row) and re.search(r"  +\d", row)]
+    rows = [row for row in rows if not re.match(r"  (off chip|[a-z]+\d*-\d+ |hbm)", row)]  # said below their table
+    assert len(rows) > 15, rows
+    for row in rows:
+        assert "estimated" in row or any(source in row for source in sources), (name, row)
+both = open("energy.txt").read() + open("area.txt").read()
+for source in sources:
+    assert len(re.findall(r"\b" + source, both)) > 2, source + " says nothing"
+PYTHON
 
 expect 0 models plic
 grep -q ' CLAIM  *rwe ' out || fail "no access of a register: $(cat out)"
