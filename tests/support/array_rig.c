@@ -31,6 +31,27 @@ void array_rig_start(struct array_rig *rig)
     assert_int_equal(fake_start(rig->array), CNNVP_OK);
 }
 
+void array_rig_start_lanes(struct array_rig *rig, const struct cnnvp_unit *unit, const struct array_rig_lanes *lanes)
+{
+    array_rig_begin(rig, unit, 1000, lanes->timing_only);
+    fake_set(rig->array, "input_para", lanes->units);
+    fake_set(rig->array, "fc_para", lanes->lanes);
+    fake_set(rig->array, "detail", lanes->detail);
+    array_rig_start(rig);
+}
+
+void array_rig_check_lanes(const struct array_rig *rig, uint64_t cycles, uint64_t beats, uint64_t elements,
+                           uint64_t words_out)
+{
+    assert_int_equal(fake_count(rig->array, "commands"), 1);
+    assert_int_equal(fake_count(rig->array, "busy_cycles"), cycles);
+    assert_int_equal(fake_count(rig->array, "port_cycles"), 0);
+    assert_int_equal(fake_count(rig->array, "beats"), beats);
+    assert_int_equal(fake_count(rig->array, "elements"), elements);
+    assert_int_equal(fake_count(rig->input, "read_sequential_words"), elements);
+    assert_int_equal(fake_count(rig->output, "write_words"), words_out);
+}
+
 void array_rig_end(struct array_rig *rig)
 {
     fake_sim_free(&rig->sim);
@@ -59,4 +80,38 @@ int array_rig_send(struct array_rig *rig, struct cnnvp_command *command, cnnvp_t
     if (delay != NULL)
         *delay = access.delay;
     return status;
+}
+
+struct cnnvp_command array_rig_command(uint32_t opcode, uint32_t status, const void *registers, size_t size)
+{
+    struct cnnvp_command command = {
+        .opcode = opcode, .status = status, .tag = 1, .count = (uint32_t)(size / sizeof(uint32_t))};
+    assert_true(size <= sizeof command.descriptor);
+    memcpy(command.descriptor, registers, size);
+    return command;
+}
+
+uint64_t array_rig_do(struct array_rig *rig, struct cnnvp_command command)
+{
+    const cnnvp_time begin = rig->sim.now;
+    cnnvp_time delay = 0;
+    const int status = array_rig_send(rig, &command, &delay);
+    if (status != CNNVP_OK)
+        fail_msg("status %d: %s", status, rig->array->message);
+    return cnnvp_delay_cycles(rig->sim.clock_mhz, begin, delay);
+}
+
+void array_rig_check_refused(struct array_rig *rig, struct cnnvp_command command, int expected, const char *why)
+{
+    const uint64_t rejected = fake_count(rig->array, "rejected");
+    const uint64_t commands = fake_count(rig->array, "commands");
+    const uint64_t written = fake_count(rig->output, "write_words");
+    cnnvp_time delay = 1;
+    assert_int_equal(array_rig_send(rig, &command, &delay), expected);
+    assert_int_equal(delay, 0);
+    if (strstr(rig->array->message, why) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", rig->array->message, why);
+    assert_int_equal(fake_count(rig->array, "rejected"), rejected + 1u);
+    assert_int_equal(fake_count(rig->array, "commands"), commands);
+    assert_int_equal(fake_count(rig->output, "write_words"), written);
 }

@@ -7,32 +7,12 @@
 #define CNNVP_TEST_MACHINE_H
 
 #include "fake_host.h"
+#include "instructions.h"
 
 #include "cnnvp_tile.h"
 
 #include <setjmp.h>
 #include <stdbool.h>
-
-enum machine_opcode {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
-#include "instruction/opcodes.def"
-};
-
-/* Status fields at their places: a field of one bit, or of more with its value. */
-enum machine_status {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) ST_##mnemonic##_##name = 1 << (lsb),
-#include "instruction/opcodes.def"
-};
-
-#include "instruction/descriptors.def"
-#define MACHINE_MEMBER(name, help) uint32_t name;
-#define MACHINE_STRUCT(form, name)              \
-    struct machine_##name {                     \
-        CNNVP_DESCRIPTOR_##form(MACHINE_MEMBER) \
-    };
-CNNVP_DESCRIPTORS(MACHINE_STRUCT)
-#undef MACHINE_STRUCT
-#undef MACHINE_MEMBER
 
 enum machine_instance {
     M_ARRAY,

@@ -257,6 +257,20 @@ struct cnnvp_command nfu_case_command(const struct nfu_case *c)
     return command;
 }
 
+struct cnnvp_command nfu_case_garbage(struct nfu_random *random)
+{
+    struct nfu_case c;
+    nfu_case_random(&c, random);
+    struct cnnvp_command command = nfu_case_command(&c);
+    nfu_case_free(&c);
+    for (uint32_t change = nfu_range(random, 0, 3); change > 0; --change) {
+        const uint32_t at = nfu_range(random, 0, CNNVP_DESCRIPTOR_MAX - 1u);
+        const uint32_t bits = (uint32_t)(nfu_random(random) >> 32);
+        command.descriptor[at] = bits >> nfu_range(random, 0, 31);
+    }
+    return command;
+}
+
 static uint32_t random_status(uint32_t opcode, struct nfu_random *random)
 {
     const uint32_t update = nfu_range(random, 0, 2);

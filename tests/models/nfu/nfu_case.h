@@ -75,6 +75,8 @@ struct nfu_case nfu_case_window(uint32_t opcode, uint32_t in, uint32_t out, uint
 
 /* The command with all addresses 0. */
 struct cnnvp_command nfu_case_command(const struct nfu_case *c);
+/* A random case's command with up to three words of its descriptor replaced by any bits. */
+struct cnnvp_command nfu_case_garbage(struct nfu_random *random);
 
 /* Output channels, whatever the opcode calls them. */
 uint32_t nfu_case_channels(const struct nfu_case *c);

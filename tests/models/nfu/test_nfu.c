@@ -372,15 +372,7 @@ static void test_garbage(void **state)
         fake_set(rig.output, "size", 4096);
         array_rig_start(&rig);
         for (uint32_t i = 0; i < 30000u; ++i) {
-            struct nfu_case c;
-            nfu_case_random(&c, &random);
-            struct cnnvp_command command = nfu_case_command(&c);
-            nfu_case_free(&c);
-            for (uint32_t change = nfu_range(&random, 0, 3); change > 0; --change) {
-                const uint32_t at = nfu_range(&random, 0, CNNVP_DESCRIPTOR_MAX - 1u);
-                const uint32_t bits = (uint32_t)(nfu_random(&random) >> 32);
-                command.descriptor[at] = bits >> nfu_range(&random, 0, 31);
-            }
+            struct cnnvp_command command = nfu_case_garbage(&random);
             rig.array->span_count = 0;
             accepted += array_rig_send(&rig, &command, NULL) == CNNVP_OK;
         }

@@ -46,7 +46,7 @@ static uint64_t make(float *x)
     uint64_t nonfinite = 0;
     for (int i = 0; i < ALL; ++i) {
         const uint32_t kind = next_bits(&random) % 32;
-        x[i] = kind == 0 ? (float)NAN : kind == 1 ? -(float)INFINITY : ldexpf(next_float(&random), (int)kind);
+        x[i] = kind == 0 ? (float)NAN : kind == 1 ? -(float)INFINITY : ldexpf(next_float(&random), 3 * (int)kind);
         nonfinite += isfinite(x[i]) ? 0u : 1u;
     }
     return nonfinite;

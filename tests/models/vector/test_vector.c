@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The vector unit's element-by-element instructions against a machine of this file that works on one element after the
- * other, in 128 bits, straight from the definitions in vector.h; time, errors, reset.
+ * other, in 128 bits, straight from the definitions in lanes.h; time, errors, reset.
  */
 #include "vector_bench.h"
 

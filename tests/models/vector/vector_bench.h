@@ -12,14 +12,10 @@
 
 #include "buffer/buffer.h"
 #include "fake_host.h"
+#include "instructions.h"
 #include "lanes/lanes.h"
 
 extern const struct cnnvp_unit cnnvp_unit_vector;
-
-enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
-#include "instruction/opcodes.def"
-};
 
 /* Status bits, as opcodes.def has them. */
 enum { IN = 0, WT = 1, OUT = 2, WIDE = 3, IMM = 3 };
