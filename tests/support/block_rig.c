@@ -19,6 +19,7 @@ static int record(void *context, struct cnnvp_access *access)
     struct block_rig *rig = context;
     ++rig->handed_on;
     rig->next = *access;
+    rig->next_kind = ((const struct cnnvp_tile *)access->data)->kind;
     return CNNVP_OK;
 }
 

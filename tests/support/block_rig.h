@@ -15,6 +15,7 @@ struct block_rig {
     struct cnnvp_host *buffers[FAKE_PORTS]; /* by port of the block; NULL where it has none */
     uint32_t handed_on;                     /* tiles, checks among them */
     struct cnnvp_access next;               /* the last of them */
+    uint32_t next_kind;                     /* of the tile then */
 };
 
 /* How a tile is worked on: every test of a block goes through all of them. */

@@ -1,130 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Max pool: known positions and ties, random maps against sorting out the window, errors back to where maxima were. */
-#include "stage/pool.h"
-#include "stage/pool_ids.h"
+/*
+ * Max pool: maxima of mantissas and their positions against plain loops, with many ties, narrow and wide; time, counts,
+ * tiles that only pass, and what is refused.
+ */
+#include "block_rig.h"
+#include "max_pool/max_pool.h"
 #include "train_numbers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-enum { SIDE = 12, ALL = SIDE * SIDE };
+enum { IMAGES = 3, CHANNELS = 2, PLANES = IMAGES * CHANNELS, HEIGHT = 6, WIDTH = 7, PLANE = HEIGHT * WIDTH };
+/* Windows of 3x2 values every two columns and rows: the last column is in none. Positions have three bits. */
+enum { KX = 2, KY = 3, POOLED_W = 3, POOLED_H = 2, POOLED = POOLED_W * POOLED_H, BITS = 3 };
+enum { BYTES = (POOLED * BITS + 15) / 16 * 2, CYCLES = (IMAGES + 1) / 2 * (CHANNELS * PLANE / 3) };
 
-static void test_known(void **state)
+static struct cnnvp_tile pooled_tile(const struct block_rig_depth *depth)
 {
-    const struct cnnvp_max_pool pool = {4, 5, 2, 2, 2, 2}; /* the fifth column belongs to no window */
-    const int8_t in[] = {1, 2, 5, 5, 99, 3, 3, 5, 5, 99, -7, -8, 0, 0, 99, -6, -6, -1, 0, 99};
-    const int8_t want[] = {3, 5, -6, 0};
-    const uint8_t positions[] = {2, 0, 2, 0}; /* of equal ones the first in raster order */
-    const float dy[] = {1.0f, 2.0f, 3.0f, 4.0f};
-    int8_t out[4];
-    uint8_t ids[4];
-    float dx[20];
-    (void)state;
-    assert_int_equal(cnnvp_max_pool_rows(&pool), 2);
-    assert_int_equal(cnnvp_max_pool_cols(&pool), 2);
-    cnnvp_max_pool_forward(&pool, in, out, ids);
-    assert_memory_equal(out, want, 4);
-    assert_memory_equal(ids, positions, 4);
-    assert_int_equal(cnnvp_max_pool_backward(&pool, dy, ids, dx), CNNVP_OK);
-    for (int i = 0; i < 20; ++i)
-        assert_true(dx[i] == (i == 5 ? 1.0f : i == 2 ? 2.0f : i == 15 ? 3.0f : i == 12 ? 4.0f : 0.0f));
+    struct cnnvp_tile tile = block_rig_tile(depth, CNNVP_TILE_FORWARD, IMAGES, CHANNELS, HEIGHT, WIDTH);
+    tile.flags = CNNVP_TILE_POOL;
+    tile.kx = KX;
+    tile.ky = KY;
+    tile.sx = tile.sy = 2;
+    tile.pooled_width = POOLED_W;
+    tile.pooled_height = POOLED_H;
+    return tile;
 }
 
-static void test_random(void **state)
+/* Of equal maxima the first in raster order. */
+static void expect(const int32_t *in, uint32_t result, int32_t *max, uint32_t *position)
 {
+    const int32_t *corner =
+        in + result / POOLED * PLANE + result % POOLED / POOLED_W * 2 * WIDTH + result % POOLED_W * 2;
+    *position = 0;
+    for (uint32_t t = 1; t < KX * KY; ++t)
+        if (corner[t / KX * WIDTH + t % KX] > corner[*position / KX * WIDTH + *position % KX])
+            *position = t;
+    *max = corner[*position / KX * WIDTH + *position % KX];
+}
+
+static void check(const struct block_rig_depth *depth, bool wide, bool keep)
+{
+    int32_t in[PLANES * PLANE], mantissas[PLANES * PLANE];
     uint64_t random = 8;
-    (void)state;
-    for (int run = 0; run < 500; ++run) {
-        const struct cnnvp_max_pool pool = {
-            SIDE - next_bits(&random) % 4, SIDE - next_bits(&random) % 4, 1 + next_bits(&random) % 4,
-            1 + next_bits(&random) % 4,    1 + next_bits(&random) % 4,    1 + next_bits(&random) % 4};
-        const uint32_t rows = cnnvp_max_pool_rows(&pool);
-        const uint32_t cols = cnnvp_max_pool_cols(&pool);
-        int8_t in[ALL], out[ALL];
-        int32_t wide[ALL], wide_out[ALL];
-        uint8_t ids[ALL], wide_ids[ALL];
-        float dy[ALL], dx[ALL];
-        double want[ALL] = {0};
-        for (int i = 0; i < ALL; ++i) {
-            in[i] = (int8_t)((int)(next_bits(&random) % 7) - 3); /* many ties */
-            wide[i] = in[i] * 100000;
-            dy[i] = (float)((int)(next_bits(&random) % 100)); /* whole: sums are exact */
-        }
-        cnnvp_max_pool_forward(&pool, in, out, ids);
-        cnnvp_max_pool_forward_wide(&pool, wide, wide_out, wide_ids);
-        assert_memory_equal(ids, wide_ids, rows * cols);
-        assert_int_equal(rows, (pool.h - pool.ky) / pool.sy + 1);
-        for (uint32_t o = 0; o < rows * cols; ++o) {
-            const uint32_t corner = o / cols * pool.sy * pool.w + o % cols * pool.sx;
-            const uint32_t taps = pool.ky * pool.kx;
-            uint32_t found = taps;
-            for (uint32_t t = taps; t-- > 0;) { /* from the last to the first: the first stays */
-                const int8_t value = in[corner + t / pool.kx * pool.w + t % pool.kx];
-                assert_true(value <= out[o]);
-                if (value == out[o])
-                    found = t;
-            }
-            assert_int_equal(ids[o], found);
-            assert_int_equal(wide_out[o], out[o] * 100000);
-            want[corner + found / pool.kx * pool.w + found % pool.kx] += (double)dy[o];
-        }
-        assert_int_equal(cnnvp_max_pool_backward(&pool, dy, ids, dx), CNNVP_OK);
-        cnnvp_max_pool_forward(&pool, in, in, wide_ids); /* in place */
-        cnnvp_max_pool_forward_wide(&pool, wide, wide, ids);
-        assert_memory_equal(in, out, rows * cols);
-        assert_memory_equal(wide, wide_out, rows * cols * sizeof wide[0]);
-        for (uint32_t i = 0; i < pool.h * pool.w; ++i)
-            assert_true((double)dx[i] == want[i]);
+    struct block_rig rig;
+    struct cnnvp_tile tile = pooled_tile(depth);
+    for (int i = 0; i < PLANES * PLANE; ++i) {
+        in[i] = ((int32_t)(next_bits(&random) % 5) - 2) * (wide ? 4000000 : 63);
+        if (wide)
+            mantissas[i] = in[i];
+        else
+            ((int8_t *)mantissas)[i] = (int8_t)in[i];
     }
+    tile.flags |= keep ? CNNVP_TILE_KEEP : 0;
+    tile.mantissa_bits = wide ? 24 : 8;
+    tile.mantissas = depth->timing_only ? NULL : mantissas;
+    block_rig_begin(&rig, &cnnvp_unit_max_pool, depth);
+    block_rig_start(&rig);
+    uint8_t *positions = block_rig_data(&rig, "buffer");
+    if (!depth->timing_only)
+        memset(positions, 0xff, PLANES * BYTES);
+    block_rig_do(&rig, &tile, CYCLES);
+    block_rig_expect_next(&rig, &tile, PLANES * POOLED, wide ? 4 : 1);
+    for (uint32_t r = 0; r < PLANES * POOLED && !depth->timing_only; ++r) {
+        int32_t max;
+        uint32_t position, kept = 0;
+        expect(in, r, &max, &position);
+        for (uint32_t b = 0, at = r / POOLED * BYTES * 8 + r % POOLED * BITS; b < BITS; ++b, ++at)
+            kept |= ((uint32_t)positions[at / 8] >> at % 8 & 1u) << b;
+        assert_int_equal(wide ? mantissas[r] : ((int8_t *)mantissas)[r], max);
+        assert_int_equal(kept, keep ? position : 7u);
+    }
+    assert_int_equal(fake_count(rig.block, "tiles"), 1);
+    assert_int_equal(fake_count(rig.block, "values"), PLANES * PLANE);
+    assert_int_equal(fake_count(block_rig_buffer(&rig, "buffer"), "write_words"), keep ? PLANES * BYTES / 2 : 0);
+    tile.kind = CNNVP_TILE_BACKWARD; /* errors, which only pass */
+    assert_int_equal(block_rig_try(&rig, &tile, 0), CNNVP_OK);
+    block_rig_expect_next(&rig, &tile, PLANES * PLANE, wide ? 4 : 1);
+    assert_int_equal(tile.fill, 0);
+    assert_int_equal(fake_count(rig.block, "tiles"), 2);
+    block_rig_end(&rig);
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    for (unsigned d = 0; d < BLOCK_RIG_DEPTHS; ++d)
+        for (unsigned i = 0; i < 4; ++i)
+            check(&block_rig_depths[d], i % 2 != 0, i / 2 != 0);
 }
 
 static void test_refused(void **state)
 {
-    const struct cnnvp_max_pool large = {2, 2, 3, 1, 1, 1};
-    const struct cnnvp_max_pool no_stride = {4, 4, 2, 2, 0, 1};
-    const struct cnnvp_max_pool huge = {40, 40, 20, 20, 1, 1};
-    const struct cnnvp_max_pool good = {2, 2, 2, 2, 2, 2};
-    const uint8_t bad_id = 4;
-    float dx[4];
-    const float dy = 1.0f;
+    struct block_rig rig;
+    struct cnnvp_tile large = pooled_tile(&block_rig_depths[0]);
     (void)state;
-    assert_int_equal(cnnvp_max_pool_rows(&large), 0);
-    assert_int_equal(cnnvp_max_pool_rows(&no_stride), 0);
-    assert_int_equal(cnnvp_max_pool_cols(&huge), 0);
-    assert_int_equal(cnnvp_max_pool_backward(&good, &dy, &bad_id, dx), CNNVP_E_INVAL);
-}
-
-/* Positions in every width, the bits in a known order, and nothing written past the end. */
-static void test_ids(void **state)
-{
-    const uint8_t known[] = {3, 0, 1, 2, 1};
-    uint8_t packed[ALL + 1];
-    (void)state;
-    cnnvp_pool_ids_pack(known, 5, 2, packed);
-    assert_int_equal(packed[0], 0x93);
-    assert_int_equal(packed[1], 0x01);
-    for (uint32_t width = 1; width <= 8; ++width)
-        for (size_t n = 0; n <= 40; ++n) {
-            uint8_t ids[40], back[40];
-            const size_t bytes = (n * width + 7u) / 8u;
-            for (size_t i = 0; i < n; ++i)
-                ids[i] = (uint8_t)(cnnvp_round_random(width, n * 64u + i) >> (64u - width));
-            packed[bytes] = 0xa5;
-            cnnvp_pool_ids_pack(ids, n, width, packed);
-            assert_int_equal(packed[bytes], 0xa5);
-            cnnvp_pool_ids_unpack(packed, n, width, back);
-            for (size_t i = 0; i < n; ++i)
-                assert_int_equal(back[i], ids[i]);
-        }
+    block_rig_check_refusals(&cnnvp_unit_max_pool, 1u << CNNVP_TILE_FORWARD | 1u << CNNVP_TILE_BACKWARD);
+    large.flags |= CNNVP_TILE_KEEP;
+    large.channels = 65536 / (IMAGES * BYTES) + 1; /* more positions than the buffer holds */
+    block_rig_begin(&rig, &cnnvp_unit_max_pool, &block_rig_depths[0]);
+    block_rig_start(&rig);
+    assert_int_equal(block_rig_try(&rig, &large, CNNVP_DEBUG), CNNVP_E_ADDR);
+    assert_int_equal(rig.handed_on, 0);
+    block_rig_end(&rig);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_random),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_ids)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_windows), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

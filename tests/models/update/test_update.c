@@ -1,79 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gradient update: the rule step by step to the bit, 8-bit weights, and that stochastic rounding lets small steps
- * count. */
-#include "cnnvp_bfp.h"
+/*
+ * Gradient update: weights and velocities by the rule of stage/momentum.h to the bit; time, counts, the weights that go
+ * on for their extremes, and what is refused.
+ */
 #include "block_rig.h"
-#include "stage/momentum.h"
 #include "train_numbers.h"
 #include "update/update.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-enum { N = 100 };
+enum { CHANNELS = 4, PLANE = 11, ALL = CHANNELS * PLANE, CYCLES = (ALL + 2) / 3 };
 
-static void test_master(void **state)
+struct data {
+    float weights[ALL], velocities[ALL], gradient[ALL];
+};
+
+static void make(struct data *data)
 {
-    uint64_t random = 4;
-    float values[N], velocity[N] = {0}, gradient[N];
-    volatile float v[N] = {0}, w[N];
-    (void)state;
-    for (int i = 0; i < N; ++i)
-        w[i] = values[i] = next_float(&random);
-    for (int step = 0; step < 20; ++step) {
-        for (int i = 0; i < N; ++i) {
-            gradient[i] = next_float(&random);
-            v[i] = 0.9f * v[i];
-            v[i] = v[i] + gradient[i];
-            const volatile float change = 0.05f * v[i];
-            w[i] = w[i] - change;
-        }
-        cnnvp_update_values(0.05f, 0.9f, gradient, N, velocity, values);
-        for (int i = 0; i < N; ++i)
-            assert_true(values[i] == w[i] && velocity[i] == v[i]);
+    uint64_t random = 6;
+    for (int i = 0; i < ALL; ++i) {
+        data->weights[i] = next_float(&random);
+        data->velocities[i] = next_float(&random);
+        data->gradient[i] = next_float(&random);
     }
-    float one = 3.0f;
-    const float g = 2.0f;
-    cnnvp_update_values(0.5f, 0.9f, &g, 1, NULL, &one);
-    assert_true(one == 2.0f);
 }
 
-/* A minimum of (x - 1)^2 in 8-bit weights: truncation stands still where a step is below a mantissa's, stochastic
- * goes on. */
-static void test_narrow(void **state)
+/* Each operation rounded to binary32. */
+static void expect(struct data *data, bool momentum)
 {
-    const struct cnnvp_bfp_layout layout = {1, 2, N / 2, CNNVP_BFP_BLOCK_CHANNEL};
-    double mean[3];
-    (void)state;
-    for (uint32_t rounding = 0; rounding < 3; ++rounding) {
-        struct cnnvp_bfp_counts counts = {0};
-        float values[N], gradient[N];
-        int8_t m[N], e[2];
-        for (int i = 0; i < N; ++i)
-            values[i] = 0.6f;
-        struct cnnvp_bfp_format format = {8, rounding, 0};
-        assert_int_equal(cnnvp_bfp_encode(&format, &layout, values, m, e, &counts), CNNVP_OK);
-        for (uint64_t step = 0; step < 1000; ++step) {
-            assert_int_equal(cnnvp_bfp_decode(8, &layout, m, e, values), CNNVP_OK);
-            for (int i = 0; i < N; ++i)
-                gradient[i] = 2.0f * (values[i] - 1.0f);
-            format.seed = step;
-            cnnvp_update_values(0.002f, 0.0f, gradient, N, NULL, values);
-            assert_int_equal(cnnvp_bfp_encode(&format, &layout, values, m, e, &counts), CNNVP_OK);
+    for (int i = 0; i < ALL; ++i) {
+        volatile float step = data->gradient[i];
+        if (momentum) {
+            const volatile float kept = 0.9f * data->velocities[i];
+            step = kept + step;
+            data->velocities[i] = step;
         }
-        assert_int_equal(cnnvp_bfp_decode(8, &layout, m, e, values), CNNVP_OK);
-        mean[rounding] = 0;
-        for (int i = 0; i < N; ++i)
-            mean[rounding] += (double)values[i] / N;
+        const volatile float change = 0.05f * step;
+        data->weights[i] = data->weights[i] - change;
     }
-    assert_true(mean[CNNVP_ROUNDING_TRUNCATE] < 0.61);
-    assert_true(mean[CNNVP_ROUNDING_NEAREST] < 0.61);
-    assert_true(fabs(mean[CNNVP_ROUNDING_STOCHASTIC] - 1.0) < 0.05);
+}
+
+static void check(const struct block_rig_depth *depth, bool momentum)
+{
+    struct data got, want;
+    struct block_rig rig;
+    struct cnnvp_tile tile = block_rig_tile(depth, CNNVP_TILE_UPDATE, 1, CHANNELS, 1, PLANE);
+    make(&got);
+    want = got;
+    tile.flags = momentum ? CNNVP_TILE_MOMENTUM : 0;
+    tile.rate = 0.05f;
+    tile.momentum = 0.9f;
+    if (!depth->timing_only) {
+        tile.values = got.weights;
+        tile.velocities = got.velocities;
+        tile.errors = got.gradient;
+        expect(&want, momentum);
+    }
+    block_rig_begin(&rig, &cnnvp_unit_update, depth);
+    block_rig_start(&rig);
+    block_rig_do(&rig, &tile, CYCLES);
+    block_rig_expect_next(&rig, &tile, ALL, 4);
+    assert_int_equal(rig.next_kind, CNNVP_TILE_EXTREMES);
+    assert_int_equal(tile.kind, CNNVP_TILE_UPDATE);
+    assert_memory_equal(&got, &want, sizeof got);
+    assert_int_equal(fake_count(rig.block, "tiles"), 1);
+    assert_int_equal(fake_count(rig.block, "values"), ALL * (momentum ? 2 : 1));
+    block_rig_end(&rig);
+}
+
+static void test_weights(void **state)
+{
+    (void)state;
+    for (unsigned d = 0; d < BLOCK_RIG_DEPTHS; ++d) {
+        check(&block_rig_depths[d], false);
+        check(&block_rig_depths[d], true);
+    }
 }
 
 static void test_refused(void **state)
@@ -84,7 +90,6 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_master), cmocka_unit_test(test_narrow), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weights), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

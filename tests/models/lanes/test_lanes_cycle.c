@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What commands cost on lanes: the closed forms equal the stepped lanes in every cycle, beat and operation, for random
+ * instructions and shapes.
+ */
+#include "lanes/lanes_internal.h"
+#include "nfu_case.h"
+#include "vector_bench.h"
+
+#include <string.h>
+
+static struct lanes_shape random_shape(struct nfu_random *random)
+{
+    static const uint64_t lanes[] = {1, 2, 3, 7, 16, 100, 256};
+    return (struct lanes_shape){.lanes = lanes[nfu_range(random, 0, 6)],
+                                .units = nfu_range(random, 1, 9),
+                                .pipeline = nfu_range(random, 0, 5),
+                                .div_cycles = nfu_range(random, 0, 12)};
+}
+
+/* Any instruction that works element by element or goes over repetitions, with gaps between these and without. */
+static struct lanes_job random_job(struct nfu_random *random, uint64_t lanes)
+{
+    struct lanes_job job;
+    struct vector_tile tile = {.count = nfu_range(random, 1, nfu_range(random, 0, 3) == 0 ? 1000 : 40),
+                               .repeat = nfu_range(random, 1, 20),
+                               .a_stride = 1,
+                               .b_repeat = 1};
+    struct cnnvp_command command = {.opcode = nfu_range(random, OP_vmac, OP_vsoftmax), .count = 15};
+    if (command.opcode == OP_vout && tile.count > lanes)
+        tile.count = (uint32_t)lanes;
+    tile.a_repeat = (int32_t)(tile.count + nfu_range(random, 0, 1));
+    tile.out_repeat = (int32_t)tile.count;
+    command.status = nfu_range(random, 0, 1) * STORE;
+    if (command.opcode <= OP_vcmp)
+        command.status |= nfu_range(random, 0, 1) * ACCUMULATE;
+    memcpy(command.descriptor, &tile, sizeof tile);
+    const char *error = lanes_decode(&command, lanes, &job);
+    if (error != NULL)
+        fail_msg("opcode 0x%02x: %s", command.opcode, error);
+    return job;
+}
+
+static void test_elements(void **state)
+{
+    struct nfu_random random = {21u};
+    uint64_t seen = 0; /* a bit for each opcode */
+    (void)state;
+    for (int n = 0; n < 4000; ++n) {
+        const struct lanes_shape shape = random_shape(&random);
+        const struct lanes_job job = random_job(&random, shape.lanes);
+        struct lanes_cost fast, stepped;
+        lanes_cost(&job, &shape, &fast);
+        lanes_cycle(&job, &shape, &stepped);
+        if (memcmp(&fast, &stepped, sizeof fast) != 0)
+            print_error("opcode 0x%02x, %u x %u on %u x %u lanes\n", job.opcode, (unsigned)job.repeat,
+                        (unsigned)job.count, (unsigned)shape.units, (unsigned)shape.lanes);
+        assert_memory_equal(&fast, &stepped, sizeof fast);
+        seen |= UINT64_C(1) << (job.opcode - OP_vmac);
+    }
+    assert_int_equal(seen, (UINT64_C(2) << (OP_vsoftmax - OP_vmac)) - 1u);
+}
+
+static void test_windows(void **state)
+{
+    struct nfu_random random = {22u};
+    uint64_t windows = 0;
+    (void)state;
+    while (windows < 300) {
+        const struct lanes_shape shape = random_shape(&random);
+        struct nfu_case c;
+        nfu_case_random(&c, &random);
+        if (c.opcode == OP_CONV || c.opcode == OP_POOL) {
+            const struct cnnvp_fx16_tile tile = nfu_case_tile(&c);
+            struct cnnvp_fx16_traffic traffic;
+            struct lanes_cost fast, stepped;
+            lanes_window_cost(&tile, &shape, &fast, &traffic);
+            stepped = fast;
+            lanes_window_cycle(&tile, &shape, &stepped);
+            assert_memory_equal(&fast, &stepped, sizeof fast);
+            ++windows;
+        }
+        nfu_case_free(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_elements), cmocka_unit_test(test_windows)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
