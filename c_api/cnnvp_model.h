@@ -48,7 +48,7 @@ extern "C" {
 
 /* Another major is refused; a minor only appends members to the two tables. */
 #define CNNVP_ABI_MAJOR 2u
-#define CNNVP_ABI_MINOR 1u
+#define CNNVP_ABI_MINOR 2u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -63,6 +63,9 @@ extern "C" {
 
 /* Picoseconds since the simulation began, or a length of time in picoseconds. */
 typedef uint64_t cnnvp_time;
+
+/* Whose work something is: tags are 0, of no layer, to this, layer index + 1. A larger one counts as 0. */
+#define CNNVP_MAX_TAG 65535u
 
 /* "Never": the answer of next_activity when nothing is pending. */
 #define CNNVP_TIME_NEVER UINT64_MAX
@@ -114,7 +117,7 @@ struct cnnvp_access {
     uint32_t op;         /* enum cnnvp_op */
     uint32_t flags;      /* of enum cnnvp_access_flag */
     uint32_t initiator;  /* set by the host: number of the instance that began the transaction */
-    uint32_t tag;        /* whose work this is: 0 of no layer, otherwise layer index + 1 */
+    uint32_t tag;        /* whose work this is: 0 of no layer, otherwise layer index + 1, up to CNNVP_MAX_TAG */
     uint64_t flow;       /* 0, or the number that joins the spans of one instruction in a trace */
     uint64_t address;    /* initiator: of the bus; target: offset in its window. See "Addresses" above */
     void *data;          /* `size` bytes; NULL where data do not matter (timing-only) */
@@ -337,6 +340,13 @@ struct cnnvp_costs {
     uint64_t (*upstream)(void *context, const char *param, uint64_t otherwise);
 };
 
+/* Takes what `show` of a unit says. */
+struct cnnvp_show {
+    uint32_t struct_size;
+    void *context;
+    void (*line)(void *context, const char *format, ...) CNNVP_PRINTF(2, 3); /* without a line end */
+};
+
 struct cnnvp_init {
     uint32_t struct_size;
     uint32_t instance; /* number of this instance, as in struct cnnvp_access::initiator */
@@ -416,6 +426,11 @@ struct cnnvp_unit {
     /* Without an instance: what the unit is made of and costs with these values of its parameters, in the order of
      * their table. NULL: unknown, and statistics say so. */
     void (*costs)(const uint64_t *params, const struct cnnvp_costs *costs);
+
+    /* -- since minor 2: tables of minor 1 end here -- */
+    /* What the instance works on and holds at this moment, for a debugger's user; changes nothing. NULL: spans,
+     * counters and registers say it all. */
+    void (*show)(void *self, const struct cnnvp_show *show);
 };
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -501,7 +516,7 @@ struct cnnvp_host_ops {
     int (*report)(struct cnnvp_host *host, const char *name, int64_t value);
     /* What a program calls the layer that its instructions have the tag `tag` for (1 and more), its kind (conv, pool,
      * ...), its phase ("": forward) and its products of a weight and an input, for the statistics and the trace. Texts
-     * as above. Returns 0, or -1: not such a text, tag 0, or more than 4096 layers. */
+     * as above. Returns 0, or -1: not such a text, tag 0 or above CNNVP_MAX_TAG, or more than 4096 layers. */
     int (*name_layer)(struct cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
                       uint64_t macs);
 

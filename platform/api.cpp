@@ -83,6 +83,7 @@ cnnvp_result open_gdb(const char *port, cnnvp_platform &made, cnnvp_error *error
     target.kill = [](void *context) {
         static_cast<cnnvp_platform *>(context)->platform->control().stop(CNNVP_END_INTERRUPTED, "by the debugger");
     };
+    target.wake = [](void *context) { static_cast<cnnvp_platform *>(context)->platform->wake_core(); };
     return cnnvp_gdb_new(port, &target, &made.gdb, error);
 }
 
@@ -129,7 +130,9 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         control.asked = made.asked;
     }
     if (options.gdb) {
-        const cnnvp_result opened = open_gdb(options.gdb, made, error);
+        cnnvp_result opened = open_gdb(options.gdb, made, error);
+        if (opened == CNNVP_DONE)
+            opened = cnnvp_recorder_keep_latest(made.recorder, error);
         if (opened != CNNVP_DONE)
             return opened;
         control.gdb = made.gdb;

@@ -2,279 +2,19 @@
 #include "gdb.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gdb_link.h"
+#include "gdb_internal.h"
 
 enum {
-    GENERAL = 33, /* registers of `g`: x0..x31, pc */
     SIGINT_NUMBER = 2,
     SIGTRAP_NUMBER = 5,
     SIGSEGV_NUMBER = 11,
     SIGTERM_NUMBER = 15,
-    LOOKS = 64, /* one of this many questions looks at the connection: a look is a call of the system */
-    CHUNK = 1024
+    LOOKS = 64 /* one of this many questions looks at the connection: a look is a call of the system */
 };
-
-struct cnnvp_gdb {
-    struct cnnvp_gdb_link link;
-    struct cnnvp_gdb_target target;
-    struct cnnvp_debugger debugger;
-    const struct cnnvp_core *core; /* while it stands still */
-    const char *program;
-    int waited; /* for the first debugger */
-    int owes;   /* the debugger waits for a stop */
-    int resume; /* 1: the core is to go on */
-    int step;
-    unsigned looks;
-    char stop[64]; /* why the core stands still, as the protocol says it */
-    char *features;
-    struct {
-        enum cnnvp_stop_kind kind;
-        uint32_t address, size;
-    } set[256]; /* stops that the debugger has set */
-    unsigned set_count;
-    size_t out;
-    char text[CNNVP_GDB_PACKET + 1]; /* the answer */
-};
-
-/* ---- the answer ---- */
-
-static void say(struct cnnvp_gdb *gdb, const char *format, ...) CNNVP_PRINTF(2, 3);
-static void say(struct cnnvp_gdb *gdb, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(gdb->text + gdb->out, sizeof gdb->text - gdb->out, format, arguments);
-    va_end(arguments);
-    if (length > 0)
-        gdb->out += (size_t)length;
-    if (gdb->out > sizeof gdb->text - 1u)
-        gdb->out = sizeof gdb->text - 1u;
-}
-
-static void say_bytes(struct cnnvp_gdb *gdb, const unsigned char *data, size_t size)
-{
-    for (size_t i = 0; i < size; ++i)
-        say(gdb, "%02x", data[i]);
-}
-
-static void say_word(struct cnnvp_gdb *gdb, uint32_t value)
-{
-    const unsigned char bytes[] = {
-        (unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
-    say_bytes(gdb, bytes, sizeof bytes);
-}
-
-static void say_done(struct cnnvp_gdb *gdb, int failed)
-{
-    say(gdb, failed ? "E01" : "OK");
-}
-
-/* ---- reading packets ---- */
-
-/* A hexadecimal number, and what follows it. 0 if there is none. */
-static int number(const char **text, uint32_t *value)
-{
-    const char *begin = *text;
-    uint64_t read = 0;
-    for (;; ++*text) {
-        const char c = **text;
-        const unsigned digit =
-            c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-            : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10u
-            : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10u
-                                   : 16u;
-        if (digit == 16u)
-            break;
-        read = read << 4 | digit;
-        if (read > UINT32_MAX)
-            return 0;
-    }
-    *value = (uint32_t)read;
-    return *text != begin;
-}
-
-/* "A,B", and the character `end`. */
-static int two_numbers(const char **text, char end, uint32_t *a, uint32_t *b)
-{
-    if (!number(text, a) || *(*text)++ != ',' || !number(text, b) || **text != end)
-        return 0;
-    *text += end != 0;
-    return 1;
-}
-
-/* Bytes from pairs of digits. How many there are; SIZE_MAX if something else stands there. */
-static size_t bytes_of(const char *text, unsigned char *bytes, size_t room)
-{
-    size_t n = 0;
-    for (; text[0] != 0; text += 2) {
-        const char pair[] = {text[0], text[1], 0};
-        const char *at = pair;
-        uint32_t value = 0;
-        if (n == room || !number(&at, &value) || at != pair + 2)
-            return SIZE_MAX;
-        bytes[n++] = (unsigned char)value;
-    }
-    return n;
-}
-
-static uint32_t word_of(const unsigned char *bytes)
-{
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
-
-/* ---- registers ---- */
-
-static void read_general(struct cnnvp_gdb *gdb)
-{
-    for (uint32_t i = 0; i < GENERAL; ++i) {
-        uint32_t value = 0;
-        (void)gdb->core->get(gdb->core->self, i, &value);
-        say_word(gdb, value);
-    }
-}
-
-static void write_general(struct cnnvp_gdb *gdb, const char *text)
-{
-    unsigned char bytes[4 * GENERAL];
-    const size_t size = bytes_of(text, bytes, sizeof bytes);
-    int failed = size != sizeof bytes;
-    for (uint32_t i = 0; i < GENERAL && !failed; ++i)
-        failed = gdb->core->set(gdb->core->self, i, word_of(bytes + 4u * i)) != 0;
-    say_done(gdb, failed);
-}
-
-static void read_register(struct cnnvp_gdb *gdb, const char *text)
-{
-    uint32_t n = 0, value = 0;
-    if (number(&text, &n) && *text == 0 && gdb->core->get(gdb->core->self, n, &value) == 0)
-        say_word(gdb, value);
-    else
-        say(gdb, "E01");
-}
-
-static void write_register(struct cnnvp_gdb *gdb, const char *text)
-{
-    unsigned char bytes[4];
-    uint32_t n = 0;
-    const int well = number(&text, &n) && *text == '=' && bytes_of(text + 1, bytes, sizeof bytes) == sizeof bytes;
-    say_done(gdb, !well || gdb->core->set(gdb->core->self, n, word_of(bytes)) != 0);
-}
-
-/* The registers as GDB wants them described; NULL without memory. */
-static char *describe(const struct cnnvp_core *core)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return NULL;
-    (void)fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n<target version=\"1.0\">\n"
-                "<architecture>riscv:rv32</architecture>\n<feature name=\"org.gnu.gdb.riscv.cpu\">\n",
-                out);
-    for (uint32_t i = 0; i < GENERAL; ++i)
-        (void)fprintf(out, "<reg name=\"%s\" bitsize=\"32\" regnum=\"%" PRIu32 "\"%s/>\n", core->name(core->self, i), i,
-                      i == GENERAL - 1 ? " type=\"code_ptr\"" : "");
-    (void)fputs("</feature>\n<feature name=\"org.gnu.gdb.riscv.csr\">\n", out);
-    for (uint32_t i = core->csr_base; i < core->csr_base + core->csr_count; ++i)
-        if (core->name(core->self, i) != NULL)
-            (void)fprintf(out, "<reg name=\"%s\" bitsize=\"32\" regnum=\"%" PRIu32 "\" group=\"csr\"/>\n",
-                          core->name(core->self, i), i);
-    (void)fputs("</feature>\n</target>\n", out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-static void read_features(struct cnnvp_gdb *gdb, const char *text)
-{
-    uint32_t offset = 0, length = 0;
-    if (gdb->features == NULL)
-        gdb->features = describe(gdb->core);
-    if (gdb->features == NULL || !two_numbers(&text, 0, &offset, &length)) {
-        say(gdb, "E01");
-        return;
-    }
-    const size_t size = strlen(gdb->features);
-    const size_t left = offset < size ? size - offset : 0;
-    const size_t most = length < CNNVP_GDB_PACKET / 2 ? length : CNNVP_GDB_PACKET / 2; /* some bytes become two */
-    say(gdb, "%c%.*s", left > most ? 'm' : 'l', (int)(left < most ? left : most), gdb->features + size - left);
-}
-
-/* ---- memory ---- */
-
-/* One byte by way of its word: a register of a device is read as a whole. */
-static int read_byte(const struct cnnvp_gdb *gdb, uint32_t address, unsigned char *byte)
-{
-    unsigned char word[4];
-    if (gdb->target.read(gdb->target.context, address, byte, 1))
-        return 1;
-    if (!gdb->target.read(gdb->target.context, address & ~3u, word, sizeof word))
-        return 0;
-    *byte = word[address & 3u];
-    return 1;
-}
-
-/* How many bytes there are. */
-static size_t read_bytes(const struct cnnvp_gdb *gdb, uint32_t address, unsigned char *data, size_t size)
-{
-    size_t done = 0;
-    if (gdb->target.read(gdb->target.context, address, data, size))
-        return size;
-    while (done < size) {
-        const uint32_t at = address + (uint32_t)done;
-        if ((at & 3u) == 0 && size - done >= 4 && gdb->target.read(gdb->target.context, at, data + done, 4))
-            done += 4;
-        else if (read_byte(gdb, at, data + done))
-            ++done;
-        else
-            break;
-    }
-    return done;
-}
-
-static void read_memory(struct cnnvp_gdb *gdb, const char *text)
-{
-    unsigned char data[CHUNK];
-    uint32_t address = 0, size = 0;
-    if (!two_numbers(&text, 0, &address, &size)) {
-        say(gdb, "E01");
-        return;
-    }
-    const size_t got = read_bytes(gdb, address, data, size < CHUNK ? size : CHUNK);
-    if (got == 0 && size != 0)
-        say(gdb, "E01");
-    say_bytes(gdb, data, got);
-}
-
-static int write_bytes(const struct cnnvp_gdb *gdb, uint32_t address, const void *data, size_t size)
-{
-    if (size != 0 && !gdb->target.write(gdb->target.context, address, data, size))
-        return 0;
-    gdb->core->written(gdb->core->self, address, (uint32_t)size);
-    return 1;
-}
-
-static void write_memory(struct cnnvp_gdb *gdb, const char *text)
-{
-    unsigned char data[CNNVP_GDB_PACKET / 2];
-    uint32_t address = 0, size = 0;
-    const int well = two_numbers(&text, ':', &address, &size) && bytes_of(text, data, sizeof data) == size;
-    say_done(gdb, !well || !write_bytes(gdb, address, data, size));
-}
-
-static void write_binary(struct cnnvp_gdb *gdb, const char *packet, size_t packet_size)
-{
-    const char *text = packet + 1;
-    uint32_t address = 0, size = 0;
-    const int well = two_numbers(&text, ':', &address, &size) && packet_size - (size_t)(text - packet) == size;
-    say_done(gdb, !well || !write_bytes(gdb, address, text, size));
-}
 
 /* ---- stops ---- */
 
@@ -288,6 +28,7 @@ static void forget_stops(struct cnnvp_gdb *gdb)
 {
     while (gdb->set_count > 0)
         forget_stop(gdb, gdb->set_count - 1u);
+    gdb->who[0] = 0;
 }
 
 static void change_stop(struct cnnvp_gdb *gdb, const char *text, int add)
@@ -299,8 +40,8 @@ static void change_stop(struct cnnvp_gdb *gdb, const char *text, int add)
     if (type >= sizeof kinds / sizeof *kinds)
         return; /* an empty answer: not supported */
     ++text;
-    if (*text++ != ',' || !two_numbers(&text, 0, &address, &size)) {
-        say(gdb, "E01");
+    if (*text++ != ',' || !gdb_two_numbers(&text, 0, &address, &size)) {
+        gdb_say(gdb, "E01");
         return;
     }
     const enum cnnvp_stop_kind kind = kinds[type];
@@ -314,16 +55,11 @@ static void change_stop(struct cnnvp_gdb *gdb, const char *text, int add)
     if (!add && i < gdb->set_count) {
         forget_stop(gdb, i);
     } else if (add && i == gdb->set_count) {
-        failed =
-            i == sizeof gdb->set / sizeof *gdb->set || gdb->core->add_stop(gdb->core->self, kind, address, size) != 0;
-        if (!failed) {
-            gdb->set[i].kind = kind;
-            gdb->set[i].address = address;
-            gdb->set[i].size = size;
-            ++gdb->set_count;
-        }
+        failed = i == GDB_STOPS || gdb->core->add_stop(gdb->core->self, kind, address, size) != 0;
+        if (!failed)
+            gdb->set[gdb->set_count++] = (struct gdb_stop){kind, address, size};
     }
-    say_done(gdb, failed);
+    gdb_say_done(gdb, failed);
 }
 
 /* ---- going on ---- */
@@ -338,8 +74,8 @@ static void go_on_from(struct cnnvp_gdb *gdb, const char *text, int step)
 {
     uint32_t address = 0;
     if (*text != 0 &&
-        (!number(&text, &address) || *text != 0 || gdb->core->set(gdb->core->self, GENERAL - 1, address) != 0))
-        say(gdb, "E01");
+        (!gdb_number(&text, &address) || *text != 0 || gdb->core->set(gdb->core->self, GDB_GENERAL - 1, address) != 0))
+        gdb_say(gdb, "E01");
     else
         go_on(gdb, step);
 }
@@ -369,9 +105,9 @@ static void end_run(struct cnnvp_gdb *gdb)
 /* In pieces, each a packet of its own, before the answer. */
 static void show(struct cnnvp_gdb *gdb, const char *text)
 {
-    char packet[2 * CHUNK + 1];
+    char packet[2 * GDB_CHUNK + 1];
     for (size_t left = strlen(text); left > 0;) {
-        const size_t piece = left < CHUNK ? left : CHUNK;
+        const size_t piece = left < GDB_CHUNK ? left : GDB_CHUNK;
         size_t n = 0;
         packet[n++] = 'O';
         for (size_t i = 0; i < piece; ++i) {
@@ -387,16 +123,16 @@ static void show(struct cnnvp_gdb *gdb, const char *text)
 static void monitor(struct cnnvp_gdb *gdb, const char *text)
 {
     unsigned char words[256];
-    const size_t size = bytes_of(text, words, sizeof words - 1u);
+    const size_t size = gdb_bytes_of(text, words, sizeof words - 1u);
     if (size == SIZE_MAX) {
-        say(gdb, "E01");
+        gdb_say(gdb, "E01");
         return;
     }
     words[size] = 0;
     char *answer = gdb->target.monitor(gdb->target.context, (const char *)words);
     if (answer != NULL)
         show(gdb, answer);
-    say_done(gdb, answer == NULL);
+    gdb_say_done(gdb, answer == NULL);
     free(answer);
 }
 
@@ -412,34 +148,34 @@ static void query(struct cnnvp_gdb *gdb, const char *text)
 {
     const char *rest;
     if (begins(text, "qSupported", &rest))
-        say(gdb, "PacketSize=%x;qXfer:features:read+;QStartNoAckMode+;vContSupported+", CNNVP_GDB_PACKET);
+        gdb_say(gdb, "PacketSize=%x;qXfer:features:read+;QStartNoAckMode+;vContSupported+", CNNVP_GDB_PACKET);
     else if (begins(text, "qXfer:features:read:target.xml:", &rest))
-        read_features(gdb, rest);
+        gdb_read_features(gdb, rest);
     else if (begins(text, "qRcmd,", &rest))
         monitor(gdb, rest);
     else if (begins(text, "qAttached", &rest))
-        say(gdb, "1"); /* GDB leaves the run alone when it quits */
+        gdb_say(gdb, "1"); /* GDB leaves the run alone when it quits */
     else if (strcmp(text, "qC") == 0)
-        say(gdb, "QC1");
+        gdb_say(gdb, "QC1");
     else if (strcmp(text, "qfThreadInfo") == 0)
-        say(gdb, "m1");
+        gdb_say(gdb, "m1");
     else if (strcmp(text, "qsThreadInfo") == 0)
-        say(gdb, "l");
+        gdb_say(gdb, "l");
     else if (begins(text, "qSymbol", &rest))
-        say(gdb, "OK");
+        gdb_say(gdb, "OK");
 }
 
 static void several_letters(struct cnnvp_gdb *gdb, const char *text)
 {
     const char *rest;
     if (strcmp(text, "vCont?") == 0)
-        say(gdb, "vCont;c;C;s;S");
+        gdb_say(gdb, "vCont;c;C;s;S");
     else if (begins(text, "vCont;", &rest) && (*rest == 'c' || *rest == 'C'))
         go_on(gdb, 0);
     else if (begins(text, "vCont;", &rest) && (*rest == 's' || *rest == 'S'))
         go_on(gdb, 1);
     else if (begins(text, "vKill", &rest)) {
-        say(gdb, "OK");
+        gdb_say(gdb, "OK");
         end_run(gdb);
     }
 }
@@ -449,28 +185,28 @@ static void command(struct cnnvp_gdb *gdb, const char *packet, size_t size)
     const char *text = packet + (size > 0);
     switch (*packet) {
     case '?':
-        say(gdb, "%s", gdb->stop);
+        gdb_say(gdb, "%s", gdb->stop);
         break;
     case 'g':
-        read_general(gdb);
+        gdb_read_general(gdb);
         break;
     case 'G':
-        write_general(gdb, text);
+        gdb_write_general(gdb, text);
         break;
     case 'p':
-        read_register(gdb, text);
+        gdb_read_register(gdb, text);
         break;
     case 'P':
-        write_register(gdb, text);
+        gdb_write_register(gdb, text);
         break;
     case 'm':
-        read_memory(gdb, text);
+        gdb_read_memory(gdb, text);
         break;
     case 'M':
-        write_memory(gdb, text);
+        gdb_write_memory(gdb, text);
         break;
     case 'X':
-        write_binary(gdb, packet, size);
+        gdb_write_binary(gdb, packet, size);
         break;
     case 'Z':
     case 'z':
@@ -486,10 +222,10 @@ static void command(struct cnnvp_gdb *gdb, const char *packet, size_t size)
         break;
     case 'H':
     case 'T':
-        say(gdb, "OK");
+        gdb_say(gdb, "OK");
         break;
     case 'D':
-        say(gdb, "OK");
+        gdb_say(gdb, "OK");
         leave(gdb);
         break;
     case 'k':
@@ -522,24 +258,29 @@ static void answer(struct cnnvp_gdb *gdb, const char *packet, size_t size)
 
 /* ---- the core's calls ---- */
 
+static int calls(struct cnnvp_gdb *gdb)
+{
+    if (!gdb->called && ++gdb->looks % LOOKS == 0)
+        gdb->called = cnnvp_gdb_link_calls(&gdb->link);
+    return gdb->called;
+}
+
 static int wants(void *context)
 {
     struct cnnvp_gdb *gdb = context;
-    if (!gdb->waited)
-        return 1;
-    return ++gdb->looks % LOOKS == 0 && cnnvp_gdb_link_calls(&gdb->link);
+    return !gdb->waited || gdb->who[0] != 0 || calls(gdb);
 }
 
-static void describe_stop(struct cnnvp_gdb *gdb, enum cnnvp_halt why, enum cnnvp_stop_kind kind, uint32_t address)
+static void describe_stop(struct cnnvp_gdb *gdb, enum cnnvp_halt why, const struct gdb_stop *hit)
 {
     static const char *const watches[] = {
         [CNNVP_STOP_WRITE] = "watch", [CNNVP_STOP_READ] = "rwatch", [CNNVP_STOP_ACCESS] = "awatch"};
     const int signal = why == CNNVP_HALT_ASKED     ? SIGINT_NUMBER
                        : why == CNNVP_HALT_FAILURE ? SIGSEGV_NUMBER
                                                    : SIGTRAP_NUMBER;
-    if (why == CNNVP_HALT_STOP && kind != CNNVP_STOP_EXECUTE)
-        (void)snprintf(gdb->stop, sizeof gdb->stop, "T%02x%s:%" PRIx32 ";thread:1;", (unsigned)signal, watches[kind],
-                       address);
+    if (why == CNNVP_HALT_STOP && hit->kind != CNNVP_STOP_EXECUTE)
+        (void)snprintf(gdb->stop, sizeof gdb->stop, "T%02x%s:%" PRIx32 ";thread:1;", (unsigned)signal,
+                       watches[hit->kind], hit->address);
     else
         (void)snprintf(gdb->stop, sizeof gdb->stop, "T%02xthread:1;", (unsigned)signal);
 }
@@ -553,21 +294,33 @@ static int wait_for_client(struct cnnvp_gdb *gdb)
     return cnnvp_gdb_link_accept(&gdb->link);
 }
 
-static int halted(void *context, const struct cnnvp_core *core, enum cnnvp_halt why, enum cnnvp_stop_kind kind,
-                  uint32_t address)
+/* Says why the core stands still. */
+static void tell_stop(struct cnnvp_gdb *gdb, enum cnnvp_halt why, const struct gdb_stop *hit)
 {
-    struct cnnvp_gdb *gdb = context;
-    const char *packet;
-    size_t size = 0;
-    gdb->core = core;
-    gdb->resume = gdb->step = 0;
-    if (!gdb->waited)
-        (void)wait_for_client(gdb);
-    describe_stop(gdb, why, kind, address);
+    const int is_foreign = why == CNNVP_HALT_ASKED && gdb->who[0] != 0;
+    describe_stop(gdb, is_foreign ? CNNVP_HALT_STOP : why, is_foreign ? &gdb->foreign : hit);
+    if (gdb->owes && is_foreign)
+        show(gdb, gdb->who);
+    if (is_foreign)
+        gdb->who[0] = 0;
     if (gdb->owes)
         cnnvp_gdb_link_send(&gdb->link, gdb->stop, strlen(gdb->stop));
     else
         forget_stops(gdb); /* of another one before */
+}
+
+static int halted(void *context, const struct cnnvp_core *core, enum cnnvp_halt why, enum cnnvp_stop_kind kind,
+                  uint32_t address)
+{
+    struct cnnvp_gdb *gdb = context;
+    const struct gdb_stop hit = {kind, address, 0};
+    const char *packet;
+    size_t size = 0;
+    gdb->core = core;
+    gdb->resume = gdb->step = gdb->called = 0;
+    if (!gdb->waited)
+        (void)wait_for_client(gdb);
+    tell_stop(gdb, why, &hit);
     gdb->owes = 0;
     while (!gdb->resume && (packet = cnnvp_gdb_link_receive(&gdb->link, &size)) != NULL)
         answer(gdb, packet, size);
@@ -577,6 +330,45 @@ static int halted(void *context, const struct cnnvp_core *core, enum cnnvp_halt 
         cnnvp_gdb_link_drop(&gdb->link);
     gdb->core = NULL;
     return gdb->step;
+}
+
+/* ---- the platform's calls ---- */
+
+void cnnvp_gdb_pulse(struct cnnvp_gdb *gdb)
+{
+    if (gdb->waited && !gdb->called && calls(gdb))
+        gdb->target.wake(gdb->target.context);
+}
+
+/* 1, and where, if one of the request's segments reaches into [address, address + size). */
+static int touches(const struct cnnvp_request *request, uint64_t address, uint64_t size, uint64_t *where)
+{
+    for (uint64_t i = 0; i < request->count; ++i) {
+        const uint64_t begin = request->address + i * (uint64_t)request->stride;
+        if (begin < address + size && address < begin + request->size) {
+            *where = begin > address ? begin : address;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void cnnvp_gdb_accessed(struct cnnvp_gdb *gdb, const char *who, const struct cnnvp_request *request)
+{
+    const enum cnnvp_stop_kind kind = request->op == CNNVP_WRITE ? CNNVP_STOP_WRITE : CNNVP_STOP_READ;
+    uint64_t where = 0;
+    for (unsigned i = 0; i < gdb->set_count && gdb->who[0] == 0; ++i) {
+        const struct gdb_stop *stop = &gdb->set[i];
+        if ((stop->kind != kind && stop->kind != CNNVP_STOP_ACCESS) ||
+            !touches(request, stop->address, stop->size, &where))
+            continue;
+        gdb->foreign = (struct gdb_stop){stop->kind, (uint32_t)where, 0};
+        (void)snprintf(gdb->who, sizeof gdb->who,
+                       "0x%08" PRIx64 " was %s by %s, not by the core (%" PRIu64 " bytes from 0x%08" PRIx64 " on)\n",
+                       where, kind == CNNVP_STOP_WRITE ? "written" : "read", who, request->size * request->count,
+                       request->address);
+        gdb->target.wake(gdb->target.context);
+    }
 }
 
 /* ---- life ---- */
@@ -604,7 +396,7 @@ cnnvp_result cnnvp_gdb_new(const char *port, const struct cnnvp_gdb_target *targ
 void cnnvp_gdb_end(struct cnnvp_gdb *gdb, int exited, int code)
 {
     gdb->out = 0;
-    say(gdb, "%c%02x", exited ? 'W' : 'X', exited ? (unsigned)code & 0xffu : SIGTERM_NUMBER);
+    gdb_say(gdb, "%c%02x", exited ? 'W' : 'X', exited ? (unsigned)code & 0xffu : SIGTERM_NUMBER);
     if (gdb->owes)
         cnnvp_gdb_link_send(&gdb->link, gdb->text, gdb->out);
     gdb->owes = 0;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "cnnvp.h"
+#include "cnnvp_model.h"
 #include "cnnvp_program.h"
 
 #ifdef __cplusplus
@@ -29,6 +30,8 @@ struct cnnvp_gdb_target {
     char *(*monitor)(void *context, const char *words);
     /* The debugger ends the run. */
     void (*kill)(void *context);
+    /* The core is to ask `wants` soon, also if it sleeps. */
+    void (*wake)(void *context);
 };
 
 /* Opens the port (see cnnvp_gdb_link_open), and does not wait yet. `target` is copied. */
@@ -37,6 +40,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_gdb_new(const char *port, const struct cnnvp_g
 /* Tells a debugger that is there how the run ended: by the program with a code, or (exited 0) otherwise. */
 void cnnvp_gdb_end(struct cnnvp_gdb *gdb, int exited, int code);
 void cnnvp_gdb_free(struct cnnvp_gdb *gdb);
+
+/* Simulated work passes by, of whatever unit: looks at times whether a debugger calls while the core sleeps. */
+void cnnvp_gdb_pulse(struct cnnvp_gdb *gdb);
+/* The unit `who`, which is not the core, has read or written memory at addresses of the bus (op, address, size, count,
+ * stride): a watchpoint there stops the core between two instructions, or in its sleep. */
+void cnnvp_gdb_accessed(struct cnnvp_gdb *gdb, const char *who, const struct cnnvp_request *request);
 
 /* For the core that runs `program`, a file's name to be shown. */
 const struct cnnvp_debugger *cnnvp_gdb_debugger(struct cnnvp_gdb *gdb, const char *program);

@@ -43,6 +43,7 @@ static const struct {
 } formats[ISA_FORMAT_COUNT] = {
     [ISA_FORMAT_NONE] = {"", ""},
     [ISA_FORMAT_IMM] = {"value", "1"},
+    [ISA_FORMAT_TAG] = {"value", "1"},
     [ISA_FORMAT_RI] = {"rd, value", "r1, 4"},
     [ISA_FORMAT_RR] = {"rd, ra", "r1, r2"},
     [ISA_FORMAT_RRI] = {"rd, ra, value", "r1, r2, -1"},
@@ -166,7 +167,8 @@ static void print_isa(FILE *stream)
 {
     fputs("The instruction set (S003). A word has 64 bits: opcode 63 to 56, status 55 to 48, operands 47 to 0; unused "
           "bits are\n"
-          "0. rd is in bits 47 to 40, ra 39 to 32, rb 31 to 24, value 31 to 0; of a branch ra 47 to 40, rb 39 to 32; "
+          "0. rd is in bits 47 to 40, ra 39 to 32, rb 31 to 24, value 31 to 0 (of layer 15 to 0); of a branch ra 47 to "
+          "40, rb 39 to 32; "
           "of a tile the\n"
           "base register 47 to 40, halves 34 to 32 (output, weight, input; 1: the second). Registers r0 to r255 have "
           "32 bits.\n"

@@ -4,8 +4,14 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
 #include <sstream>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace cnnvp {
 
@@ -13,40 +19,142 @@ namespace {
 
 using words = std::vector<std::string>;
 
+struct view {
+    class platform &platform;
+    cnnvp_recorder &recorder;
+
+    /* Of the recorder's numbering. */
+    uint32_t number(const unit_host &host) const
+    {
+        return static_cast<uint32_t>(&host.instance() - platform.resolved().instances);
+    }
+};
+
 const char help[] =
-    "monitor units              instances, their kinds, and what each waits for\n"
+    "monitor units [UNIT...]    instances, their kinds, and what each does; of those named also what they hold\n"
+    "monitor queue              instructions: in the queue, decoded, in flight\n"
+    "monitor buffers [UNIT]     what lies where in buffers\n"
+    "monitor buffers UNIT ADDRESS [BYTES]   a buffer's bytes; addresses of the second half begin at 0x80000000\n"
     "monitor registers UNIT     registers of an instance, read without side effects\n"
-    "monitor stats [UNIT...]    statistics that are not 0, as far as units have handed them over\n"
+    "monitor stats [UNIT...]    statistics that are not 0, up to this moment\n"
     "monitor time               simulated time\n";
 
-/* The instances that the words name, all if there are none; `problem` says which there is not. */
-std::vector<unit_host *> chosen(platform &platform, const words &names, std::string *problem)
+enum { LINE_BYTES = 16, SHOWN_BYTES = 64, MAX_BYTES = 4096 };
+
+bool has_port(const unit_host &host, cnnvp_port_kind kind, uint32_t crosses, uint32_t *port = nullptr)
+{
+    const cnnvp_unit &unit = *host.instance().unit;
+    for (uint32_t i = 0; i < unit.port_count; ++i)
+        if (unit.ports[i].kind == kind && (unit.ports[i].flags & CNNVP_PORT_CROSSES) == crosses) {
+            if (port)
+                *port = i;
+            return true;
+        }
+    return false;
+}
+
+bool any(const unit_host &)
+{
+    return true;
+}
+
+bool holds_instructions(const unit_host &host)
+{
+    return has_port(host, CNNVP_PORT_INITIATOR, CNNVP_PORT_COMMANDS);
+}
+
+bool is_buffer(const unit_host &host)
+{
+    return has_port(host, CNNVP_PORT_TARGET, CNNVP_PORT_WORDS);
+}
+
+/* The instances of that kind that the words name, all if there are none; `problem` says which there is not. */
+std::vector<unit_host *> chosen(const view &view, const words &names, bool (*wanted)(const unit_host &),
+                                std::string *problem)
 {
     std::vector<unit_host *> found;
     for (const std::string &name : names) {
-        found.push_back(platform.find(name));
-        if (!found.back()) {
-            *problem = "there is no instance `" + name + "`; see monitor units\n";
+        found.push_back(view.platform.find(name));
+        if (!found.back() || !wanted(*found.back())) {
+            *problem = "there is no such instance: `" + name + "`; see monitor units\n";
             return {};
         }
     }
-    for (const auto &host : platform.hosts())
-        if (names.empty() && host)
+    for (const auto &host : view.platform.hosts())
+        if (names.empty() && host && wanted(*host))
             found.push_back(host.get());
     return found;
 }
 
-std::string units(platform &platform)
+/* What spans say of now, and otherwise what the instance waits for. */
+std::string doing(const view &view, const unit_host &host)
 {
+    const cnnvp_time now = view.platform.control().now();
     std::string text;
-    for (const auto &host : platform.hosts()) {
-        char line[96];
-        if (!host)
+    for (uint32_t track = 0; track < host.instance().unit->track_count; ++track) {
+        const cnnvp_latest_span *span =
+            cnnvp_latest_get_span(cnnvp_recorder_latest(&view.recorder), view.number(host), track);
+        if (!span || !span->name || span->begin > now || span->end <= now)
             continue;
-        std::snprintf(line, sizeof line, "%-20s %-16s ", host->instance().name, host->instance().unit->kind);
-        text += line + host->waiting_for();
-        text.erase(text.find_last_not_of(' ') + 1);
+        text += (text.empty() ? "" : ", ") + std::string(span->name) +
+                (span->tag ? " of layer " + std::to_string(span->tag - 1) : "") + " until " +
+                std::to_string(span->end) + " ps";
+    }
+    return text.empty() ? host.waiting_for() : text;
+}
+
+std::string unit_line(const view &view, const unit_host &host)
+{
+    char line[96];
+    std::snprintf(line, sizeof line, "%-20s %-16s ", host.instance().name, host.instance().unit->kind);
+    std::string text = line + doing(view, host);
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+}
+
+std::string counters(const view &view, const unit_host &host)
+{
+    const cnnvp_unit &unit = *host.instance().unit;
+    std::string text;
+    for (uint32_t i = 0; i < unit.counter_count; ++i)
+        if (std::string(unit.counters[i].unit) != "function")
+            text +=
+                "  " + std::string(unit.counters[i].name) + " " +
+                std::to_string(cnnvp_latest_get_counter(cnnvp_recorder_latest(&view.recorder), view.number(host), i)) +
+                " " + unit.counters[i].unit + "\n";
+    return text;
+}
+
+/* A buffer's bytes. */
+std::string contents(const view &view, unit_host &host, const std::string &at, const std::string &size)
+{
+    uint32_t port = 0;
+    char *end = nullptr, *size_end = nullptr;
+    const uint64_t address = std::strtoull(at.c_str(), &end, 0);
+    uint64_t left = size.empty() ? uint64_t(SHOWN_BYTES) : std::strtoull(size.c_str(), &size_end, 0);
+    std::string text;
+
+    if (*end || (size_end && *size_end) || left == 0 || left > MAX_BYTES)
+        return "ADDRESS and BYTES are numbers, BYTES from 1 to " + std::to_string(int(MAX_BYTES)) + "\n";
+    if (view.platform.control().settings().timing_only)
+        return "with --timing-only buffers hold nothing\n";
+    has_port(host, CNNVP_PORT_TARGET, CNNVP_PORT_WORDS, &port);
+    left += left % 2; /* of whole words */
+    for (uint64_t here = address; left > 0;) {
+        unsigned char bytes[LINE_BYTES];
+        char piece[32];
+        const size_t part = left < LINE_BYTES ? left : size_t(LINE_BYTES);
+        if (!host.look(port, here, bytes, part))
+            return text + "there is nothing at " + at + ", or it is odd\n";
+        std::snprintf(piece, sizeof piece, "0x%08" PRIx64 ":", here);
+        text += piece;
+        for (size_t i = 0; i < part; ++i) {
+            std::snprintf(piece, sizeof piece, " %02x", bytes[i]);
+            text += piece;
+        }
         text += "\n";
+        here += part;
+        left -= part;
     }
     return text;
 }
@@ -67,43 +175,97 @@ std::string registers(unit_host &host)
     return text.empty() ? std::string(host.instance().name) + " has no registers\n" : text;
 }
 
-std::string stats(const cnnvp_recorder &recorder, const platform &platform, unit_host &host)
+/* Does the work in a copy of this process: whatever it changes, this one goes on as though nobody had asked. */
+std::string in_copy(const std::function<std::string()> &work)
 {
-    const cnnvp_unit &unit = *host.instance().unit;
-    const auto number = static_cast<uint32_t>(&host.instance() - platform.resolved().instances);
+    int ends[2];
     std::string text;
-    for (uint32_t i = 0; i < unit.stat_count; ++i) {
-        char line[160];
-        const uint64_t total = cnnvp_recorder_total(&recorder, number, i);
-        if (total == 0)
-            continue;
-        std::snprintf(line, sizeof line, "%s.%s %" PRIu64 " %s\n", host.instance().name, unit.stats[i].name, total,
-                      unit.stats[i].unit);
-        text += line;
+    char piece[4096];
+    ssize_t got;
+
+    if (pipe(ends) != 0)
+        return "there is no room for a copy of the run\n";
+    const pid_t copy = fork();
+    if (copy == 0) {
+        try {
+            text = work();
+        } catch (const std::exception &problem) { /* the copy must not go on */
+            text = std::string(problem.what()) + "\n";
+        }
+        for (size_t done = 0; done < text.size();) {
+            const ssize_t put = write(ends[1], text.data() + done, text.size() - done);
+            if (put <= 0)
+                break;
+            done += static_cast<size_t>(put);
+        }
+        _exit(0);
     }
+    close(ends[1]);
+    while (copy > 0 && (got = read(ends[0], piece, sizeof piece)) > 0)
+        text.append(piece, static_cast<size_t>(got));
+    close(ends[0]);
+    if (copy < 0)
+        return "there is no room for a copy of the run\n";
+    waitpid(copy, nullptr, 0);
+    return text;
+}
+
+std::string stats(const view &view, const std::vector<unit_host *> &hosts)
+{
+    std::string text;
+    cnnvp_recorder_mute(&view.recorder);
+    view.platform.flush();
+    for (const unit_host *host : hosts) {
+        const cnnvp_unit &unit = *host->instance().unit;
+        for (uint32_t i = 0; i < unit.stat_count; ++i) {
+            char line[160];
+            const uint64_t total = cnnvp_recorder_total(&view.recorder, view.number(*host), i);
+            if (total == 0)
+                continue;
+            std::snprintf(line, sizeof line, "%s.%s %" PRIu64 " %s\n", host->instance().name, unit.stats[i].name, total,
+                          unit.stats[i].unit);
+            text += line;
+        }
+    }
+    return text;
+}
+
+/* Lines of the instances, and of each of them what it holds. */
+std::string details(const view &view, const std::vector<unit_host *> &hosts, bool with_contents)
+{
+    std::string text;
+    for (unit_host *host : hosts)
+        text += unit_line(view, *host) + (with_contents ? counters(view, *host) + host->show() : std::string());
     return text;
 }
 
 } // namespace
 
-std::string monitor(platform &platform, const cnnvp_recorder &recorder, const std::string &line)
+std::string monitor(platform &platform, cnnvp_recorder &recorder, const std::string &line)
 {
+    const view view{platform, recorder};
     std::istringstream stream(line);
-    std::string command, word, problem, text;
+    std::string command, word, problem;
     words names;
 
     stream >> command;
     while (stream >> word)
         names.push_back(word);
-    if (command == "units")
-        return units(platform);
-    if (command == "time")
+    if (command == "time" && names.empty())
         return std::to_string(platform.control().now()) + " ps\n";
-    if (command != "stats" && (command != "registers" || names.size() != 1))
-        return help;
-    for (unit_host *host : chosen(platform, names, &problem))
-        text += command == "stats" ? stats(recorder, platform, *host) : registers(*host);
-    return problem + text;
+    if (command == "buffers" && (names.size() == 2 || names.size() == 3)) {
+        const auto found = chosen(view, {names[0]}, is_buffer, &problem);
+        return found.empty() ? problem : contents(view, *found[0], names[1], names.size() == 3 ? names[2] : "");
+    }
+    const auto wanted = command == "queue" ? holds_instructions : command == "buffers" ? is_buffer : any;
+    const auto found = chosen(view, names, wanted, &problem);
+    if (!problem.empty())
+        return problem;
+    if (command == "units" || command == "queue" || (command == "buffers" && names.size() < 2))
+        return details(view, found, command != "units" || !names.empty());
+    if (command == "stats")
+        return in_copy([&] { return stats(view, found); });
+    return command == "registers" && names.size() == 1 ? registers(*found[0]) : help;
 }
 
 } // namespace cnnvp

@@ -50,6 +50,8 @@ public:
     /* Resets all units, also in mid-work. */
     void reset();
     void flush();
+    /* The core's process goes on, if it waits to be woken. */
+    void wake_core();
 
     loader &memory() { return *loader_; }
     unit_host *find(const std::string &name);

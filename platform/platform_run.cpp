@@ -99,6 +99,13 @@ void platform::flush()
             host->flush();
 }
 
+void platform::wake_core()
+{
+    for (const auto &host : hosts_)
+        if (host && host->is_core())
+            host->wake();
+}
+
 /* Lets every process clean up: its C frames return with CNNVP_E_STOPPED. */
 void platform::end_processes()
 {

@@ -3,6 +3,7 @@
 #include "recorder.h"
 
 #include "burst_trace.h"
+#include "latest.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -15,6 +16,7 @@ struct cnnvp_recorder {
     struct cnnvp_stats stats;
     struct cnnvp_trace *trace;        /* NULL: no trace */
     struct cnnvp_burst_trace *bursts; /* NULL: none */
+    struct cnnvp_latest *latest;      /* NULL: nobody asks */
 };
 
 static const char *layer_name(const void *context, uint32_t tag, char *buffer, size_t size)
@@ -76,8 +78,29 @@ void cnnvp_recorder_free(cnnvp_recorder *recorder)
         return;
     cnnvp_trace_free(recorder->trace);
     cnnvp_burst_trace_free(recorder->bursts);
+    cnnvp_latest_free(recorder->latest);
     cnnvp_stats_fini(&recorder->stats);
     free(recorder);
+}
+
+cnnvp_result cnnvp_recorder_keep_latest(cnnvp_recorder *recorder, struct cnnvp_error *error)
+{
+    recorder->latest = cnnvp_latest_new(recorder->stats.platform);
+    if (recorder->latest != NULL)
+        return CNNVP_DONE;
+    snprintf(error->text, sizeof error->text, "out of memory for what units do");
+    return CNNVP_FAILED;
+}
+
+const struct cnnvp_latest *cnnvp_recorder_latest(const cnnvp_recorder *recorder)
+{
+    return recorder->latest;
+}
+
+void cnnvp_recorder_mute(cnnvp_recorder *recorder)
+{
+    recorder->trace = NULL;
+    recorder->bursts = NULL;
 }
 
 /* A memory says by a statistic of this name what its part can carry. */
@@ -154,6 +177,8 @@ void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t t
     cnnvp_stats_span(&recorder->stats, tag, begin, end);
     if (recorder->trace != NULL)
         cnnvp_trace_span(recorder->trace, instance, track, name, tag, flow, begin, end);
+    if (recorder->latest != NULL)
+        cnnvp_latest_set_span(recorder->latest, instance, track, &(struct cnnvp_latest_span){name, tag, begin, end});
 }
 
 void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_t counter, cnnvp_time at,
@@ -162,6 +187,8 @@ void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_
     cnnvp_stats_counter(&recorder->stats, instance, counter, value);
     if (recorder->trace != NULL)
         cnnvp_trace_counter(recorder->trace, instance, counter, at, value);
+    if (recorder->latest != NULL)
+        cnnvp_latest_set_counter(recorder->latest, instance, counter, value);
 }
 
 void cnnvp_recorder_level(cnnvp_recorder *recorder, uint32_t instance, uint32_t port, cnnvp_time at, int level)

@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "energy.h"
+#include "latest.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,12 @@ void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_
 /* Records bursts too, into a file of their own; before the run. */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_trace_bursts(cnnvp_recorder *recorder, const char *file,
                                                         struct cnnvp_error *error);
+/* From here on what units have said last is kept: for a debugger. */
+CNNVP_MUST_USE cnnvp_result cnnvp_recorder_keep_latest(cnnvp_recorder *recorder, struct cnnvp_error *error);
+/* NULL where it is not kept. */
+const struct cnnvp_latest *cnnvp_recorder_latest(const cnnvp_recorder *recorder);
+/* No trace any more, and no file of one is touched: for the copy of a process. */
+void cnnvp_recorder_mute(cnnvp_recorder *recorder);
 /* Without a successful cnnvp_recorder_finish no trace appears. */
 void cnnvp_recorder_free(cnnvp_recorder *recorder);
 /* Writes the trace file, complete, under its name. */

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,9 +149,9 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
     if (unit->abi_major != CNNVP_ABI_MAJOR)
         return refuse(message, message_size, "%s: built for model ABI %u.%u, this program has %u.%u", where,
                       (unsigned)unit->abi_major, (unsigned)unit->abi_minor, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR);
-    if (unit->struct_size < sizeof(struct cnnvp_unit))
+    if (unit->struct_size < offsetof(struct cnnvp_unit, show)) /* what minor 1 had */
         return refuse(message, message_size, "%s: its unit table has %" PRIu32 " bytes, model ABI %u.%u has %zu", where,
-                      unit->struct_size, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR, sizeof(struct cnnvp_unit));
+                      unit->struct_size, CNNVP_ABI_MAJOR, 1u, offsetof(struct cnnvp_unit, show));
     if (!is_name(unit->kind) || unit->version == NULL || unit->summary == NULL)
         return refuse(message, message_size, "%s: its kind, version or summary is missing", where);
     if (unit->instance_size == 0 || unit->instance_size > max_instance_size)

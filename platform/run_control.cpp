@@ -110,6 +110,8 @@ void run_control::pulse(const char *who)
 {
     if (interrupted.load(std::memory_order_relaxed) != 0 && !ended_ && interrupted.exchange(0) != 0)
         end_with(CNNVP_END_INTERRUPTED, 0, "interrupted");
+    if (options_.gdb)
+        cnnvp_gdb_pulse(options_.gdb);
     const cnnvp_time time = now();
     if (time != pulse_time_) {
         pulse_time_ = time;

@@ -11,9 +11,6 @@
 #include "recorder.h"
 #include "said.h"
 
-/* Tags are 0 .. CNNVP_MAX_TAG; a larger one counts as 0, of no layer. */
-#define CNNVP_MAX_TAG 65535u
-
 /* Columns of a layer's row; after them one for each name under "values.". */
 enum cnnvp_layer_column {
     CNNVP_COLUMN_COMPUTE,

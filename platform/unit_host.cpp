@@ -34,6 +34,7 @@ unit_host::unit_host(const sc_core::sc_module_name &name, run_control &control, 
         });
     for (uint32_t i = 0; i < unit_.port_count; ++i) {
         const cnnvp_port_kind kind = unit_.ports[i].kind;
+        is_core_ |= (unit_.ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_PROGRAM;
         if (kind == CNNVP_PORT_IRQ_IN)
             ports_[i].drivers.resize(unit_.ports[i].lines);
         if (unit_.ports[i].flags & CNNVP_PORT_OUTSIDE)

@@ -85,8 +85,18 @@ public:
     void *self() { return state_.get(); }
     /* What the instance waits for, for a person; "" if for nothing. */
     std::string waiting_for() const;
-    /* A register by its number in the unit's table, without side effects; for a debugger. */
+    /* Its process goes on, as when the unit itself calls it. */
+    void wake();
+    /* It runs a program. */
+    bool is_core() const { return is_core_; }
+
+    /* -- for a debugger, without side effects -- */
+    /* A register by its number in the unit's table. */
     uint32_t peek(uint32_t reg);
+    /* Bytes at a target port, at an address of its protocol. */
+    bool look(uint32_t port, uint64_t address, void *data, size_t size);
+    /* What the instance says of itself, lines; "" if nothing. */
+    std::string show();
 
 private:
     friend struct host_ops; /* the functions of struct cnnvp_host_ops */
@@ -136,6 +146,7 @@ private:
     std::vector<std::unique_ptr<target_socket>> targets_;
     std::vector<std::unique_ptr<event_state>> events_;
     std::unique_ptr<register_file> registers_;
+    bool is_core_ = false;
     frame *current_ = nullptr;
     /* What has been refused, so that each is said once. */
     struct refusal {
@@ -188,7 +199,6 @@ private:
     int wait_wake() noexcept;
     int settle() noexcept;
     int reach(cnnvp_time at) noexcept;
-    void wake();
 
     /* events */
     void on_event(uint32_t event);
@@ -223,6 +233,7 @@ private:
     int refuse_address(const char *function, uint32_t port, uint64_t first, uint64_t last);
     bool translate(const port_state &port, uint64_t first, uint64_t last) const;
     int send(uint32_t port, cnnvp_access &access);
+    void tell_debugger(const cnnvp_request &request) const;
     int send_straight(const bus::unit_port &to, cnnvp_access &access);
     int send_timed(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
                    payload_extension &extension);

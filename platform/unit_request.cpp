@@ -149,6 +149,8 @@ void unit_host::deliver(request_record *record)
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
         cnnvp_recorder_moved(control_.recorder(), original, record->crossed);
     }
+    if (original->status >= CNNVP_OK)
+        tell_debugger(*original);
     record->original = nullptr;
     unlink(record);
     enter(call::entry, "complete", nullptr, [&] {

@@ -2,6 +2,8 @@
 /* Transactions of a hosted unit: how they leave and arrive through TLM-2.0 sockets, see unit_host.h. */
 #include <algorithm>
 #include <cinttypes>
+#include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 
@@ -53,6 +55,17 @@ void set_time(sc_core::sc_time &time, cnnvp_time ps)
 bool is_plain(uint32_t op)
 {
     return op == CNNVP_READ || op == CNNVP_WRITE;
+}
+
+/* Of what a unit says of itself; the context is the text. */
+void add_line(void *context, const char *format, ...)
+{
+    char line[256];
+    va_list args;
+    va_start(args, format);
+    std::vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    *static_cast<std::string *>(context) += std::string("  ") + line + "\n";
 }
 
 } // namespace
@@ -149,6 +162,13 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
                                       : send_timed(*port, access, borrowed.payload(), borrowed.extension());
 }
 
+/* The core tells of its own accesses itself. */
+void unit_host::tell_debugger(const cnnvp_request &request) const
+{
+    if (control_.settings().gdb && !is_core_)
+        cnnvp_gdb_accessed(control_.settings().gdb, instance_.name, &request);
+}
+
 int unit_host::send_straight(const bus::unit_port &to, cnnvp_access &access)
 {
     access.address -= to.base;
@@ -159,11 +179,19 @@ int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_gener
                           payload_extension &extension)
 {
     sc_core::sc_time delay;
+    cnnvp_request request{}; /* for a debugger */
 
+    request.op = access.op;
+    request.address = access.address + port.base;
+    request.size = access.size;
+    request.count = 1;
     set_time(delay, access.delay);
     (*port.socket)->b_transport(payload, delay);
     access.delay = to_ps(delay);
     const int status = extension.answered ? extension.status : foreign_status(payload, access.data);
+    const cnnvp_port &of = unit_.ports[&port - ports_.data()];
+    if (status >= CNNVP_OK && is_plain(access.op) && (port.way || of.kind == CNNVP_PORT_MEM_INITIATOR))
+        tell_debugger(request);
     if (status >= CNNVP_OK && !(access.flags & CNNVP_UNTIMED) && control_.recorder()) {
         const link_bytes bytes = bytes_of(access);
         const cnnvp_time now = control_.now();
@@ -254,6 +282,32 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
         (unit_.ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
         compare_cost(access, access.delay - delay);
     return status;
+}
+
+bool unit_host::look(uint32_t port, uint64_t address, void *data, size_t size)
+{
+    cnnvp_access access{};
+
+    access.op = CNNVP_READ;
+    access.flags = CNNVP_DEBUG | CNNVP_UNTIMED;
+    access.initiator = CNNVP_NO_INSTANCE;
+    access.address = address;
+    access.data = data;
+    access.size = size;
+    return serve(port, access) == CNNVP_OK;
+}
+
+std::string unit_host::show()
+{
+    std::string text;
+    const cnnvp_show lines = {sizeof(cnnvp_show), &text, add_line};
+
+    if (unit_.struct_size > offsetof(cnnvp_unit, show) && unit_.show)
+        enter(call::entry, "show", nullptr, [&] {
+            unit_.show(self(), &lines);
+            return int(CNNVP_OK);
+        });
+    return text;
 }
 
 uint32_t unit_host::peek(uint32_t reg)

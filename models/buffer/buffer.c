@@ -384,6 +384,23 @@ static void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, params[PARAM_width_words], "words at the port");
 }
 
+/* The ranges that hold something, oldest first. */
+static void buffer_show(void *self, const struct cnnvp_show *show)
+{
+    const struct buffer *buffer = self;
+    for (uint32_t half = 0; half < buffer->halves; ++half)
+        for (uint32_t r = 0; r < buffer->live[half].count; ++r) {
+            const struct buffer_range *range = &buffer->live[half].ranges[r];
+            show->line(show->context, "half %u: 0x%06llx..0x%06llx %8llu bytes, %llu %s of %u bytes", half,
+                       (unsigned long long)range->begin, (unsigned long long)range->end - 1u,
+                       (unsigned long long)(range->end - range->begin), (unsigned long long)range->feature_words,
+                       range->word_bytes == BUFFER_SLOT_BYTES ? "partial sums"
+                       : range->copies                        ? "copies of feature values"
+                                                              : "feature values",
+                       range->word_bytes);
+        }
+}
+
 /* ---- tables ---- */
 
 #include "unit/unit_tables.inc"
@@ -399,4 +416,5 @@ const struct cnnvp_unit cnnvp_unit_buffer = {
     .reset = buffer_reset,
     .access = buffer_access,
     .costs = buffer_costs,
+    .show = buffer_show,
 };

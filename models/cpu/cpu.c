@@ -40,7 +40,7 @@ static uint64_t time_csr(void *context)
     return cnnvp_edge_at_or_after(cpu->timebase_mhz, now + 1u) - 1u;
 }
 
-void cpu_hand_over(struct cpu *cpu)
+static void hand_over(struct cpu *cpu)
 {
     struct cnnvp_rv32_stats stats;
     cnnvp_rv32_get_stats(cpu->core, &stats);
@@ -66,7 +66,7 @@ void cpu_hand_over(struct cpu *cpu)
 
 static void flush(void *instance)
 {
-    cpu_hand_over(instance);
+    hand_over(instance);
 }
 
 static void log_traps(const struct cpu *cpu)
@@ -125,6 +125,8 @@ static void sleep_in_wfi(struct cpu *cpu)
         const uint64_t cycles = sleep_once(cpu);
         cpu->wfi_cycles += cycles;
         cnnvp_rv32_idle(cpu->core, cycles);
+        if (cpu_debug_asleep(cpu))
+            return;
     }
 }
 
@@ -143,8 +145,11 @@ static void sleep_in_loop(struct cpu *cpu)
         give_up(cpu, "the guest is in an endless loop with all interrupts disabled");
         return;
     }
-    while (!cpu->stopped && !cnnvp_rv32_wakeup(cpu->core))
+    while (!cpu->stopped && !cnnvp_rv32_wakeup(cpu->core)) {
         skip(cpu, sleep_once(cpu));
+        if (cpu_debug_asleep(cpu))
+            return;
+    }
 }
 
 static void run_once(struct cpu *cpu)
@@ -173,7 +178,7 @@ static void run_once(struct cpu *cpu)
 static void process(void *instance)
 {
     struct cpu *cpu = instance;
-    cpu_hand_over(cpu);
+    hand_over(cpu);
     cnnvp_rv32_follow_calls(cpu->core, cpu_follows_calls(cpu));
     cnnvp_rv32_profile(cpu->core, cpu->program.profiler);
     cnnvp_rv32_reset(cpu->core, cpu->program.entry);
@@ -311,4 +316,5 @@ const struct cnnvp_unit cnnvp_unit_cpu = {
     .process = process,
     .flush = flush,
     .costs = costs_of,
+    .show = cpu_debug_show,
 };

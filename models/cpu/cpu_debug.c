@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The core under a debugger: it stands still between two of its runs, when simulated time is that of the instruction
- * that comes next. As runs may end anywhere, standing still changes nothing.
+ * that comes next, and in its sleep. As runs may end anywhere, and sleep be looked at, standing still changes nothing.
  */
 #include "cpu_internal.h"
 
@@ -31,15 +31,17 @@ static int get(void *self, uint32_t number, uint32_t *value)
 
 static int set(void *self, uint32_t number, uint32_t value)
 {
-    const struct cpu *cpu = self;
+    struct cpu *cpu = self;
     if (name(self, number) == NULL)
         return -1;
     if (number > PC)
         return cnnvp_rv32_set_csr(cpu->core, number - CSR_BASE, value);
-    if (number == PC)
+    if (number == PC) {
         cnnvp_rv32_set_pc(cpu->core, value);
-    else
+        cpu->moved = 1;
+    } else {
         cnnvp_rv32_set_reg(cpu->core, number, value);
+    }
     return 0;
 }
 
@@ -75,7 +77,6 @@ static int halt(struct cpu *cpu, enum cnnvp_halt why)
         .written = written};
     const struct cnnvp_debugger *debugger = cpu->program.debugger;
     uint32_t address = 0;
-    cpu_hand_over(cpu);
     const enum cnnvp_stop_kind kind = (enum cnnvp_stop_kind)cnnvp_rv32_last_hit(cpu->core, &address);
     return debugger->halted(debugger->context, &core, why, kind, address);
 }
@@ -97,6 +98,28 @@ uint64_t cpu_debug_cycles(struct cpu *cpu, uint64_t cycles)
     else if (debugger->wants(debugger->context))
         cpu->stepping = halt(cpu, CNNVP_HALT_ASKED);
     return cpu->stepping ? 1u : cycles;
+}
+
+int cpu_debug_asleep(struct cpu *cpu)
+{
+    const struct cnnvp_debugger *debugger = cpu->program.debugger;
+    if (debugger == NULL || cpu->stopped || !debugger->wants(debugger->context))
+        return 0;
+    cpu->moved = 0;
+    cpu->asleep = 1;
+    cpu->stepping = halt(cpu, CNNVP_HALT_ASKED);
+    cpu->asleep = 0;
+    return cpu->moved;
+}
+
+void cpu_debug_show(void *instance, const struct cnnvp_show *show)
+{
+    const struct cpu *cpu = instance;
+    show->line(show->context, "%s, pc 0x%08x",
+               !cpu->has_program ? "has no program"
+               : cpu->asleep     ? "sleeps until an interrupt wakes it"
+                                 : "runs",
+               (unsigned)cnnvp_rv32_pc(cpu->core));
 }
 
 void cpu_debug_failure(struct cpu *cpu)

@@ -77,6 +77,8 @@ struct cpu {
     struct cpu_calls calls;
     int running;                   /* inside of cnnvp_rv32_run */
     int stepping;                  /* the debugger has asked for one instruction, which is under way */
+    int moved;                     /* the debugger has set pc */
+    int asleep;                    /* stands still in its sleep */
     int hit;                       /* a stop has been hit, of which the debugger does not know yet */
     uint64_t reported[STAT_COUNT]; /* counts handed to the host, by statistic */
 };
@@ -137,12 +139,14 @@ void cpu_calls_start(struct cpu *cpu);
 void cpu_debug_start(struct cpu *cpu);
 /* Between two runs, at the core's time: stands still where the debugger wants it. Cycles of the next run. */
 uint64_t cpu_debug_cycles(struct cpu *cpu, uint64_t cycles);
+/* In sleep, whenever the core has been woken: stands still likewise. 1: the debugger has set pc, the sleep is over. */
+int cpu_debug_asleep(struct cpu *cpu);
+/* Callback of the unit. */
+void cpu_debug_show(void *instance, const struct cnnvp_show *show);
 /* The program is about to be given up. */
 void cpu_debug_failure(struct cpu *cpu);
 
 /* -- cpu.c -- */
-/* Hands the counts so far to the host. */
-void cpu_hand_over(struct cpu *cpu);
 /* The guest ends the run. */
 void cpu_finish(struct cpu *cpu, uint32_t code, const char *reason);
 

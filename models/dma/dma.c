@@ -462,6 +462,11 @@ static void dma_fini(void *self)
     free(dma->scratch.data);
 }
 
+static void dma_show(void *self, const struct cnnvp_show *show)
+{
+    dma_channel_show(self, show);
+}
+
 /* Transfers under way are forgotten; the host drops their completions. The staging memory stays for the next ones. */
 static void dma_reset(void *self)
 {
@@ -507,5 +512,6 @@ const struct cnnvp_unit cnnvp_unit_dma = {
     .access = dma_access,
     .complete = dma_complete,
     .event = dma_event,
+    .show = dma_show,
     .costs = dma_costs,
 };

@@ -249,3 +249,19 @@ void dma_channel_event(struct dma *dma, uint32_t number)
         announce(dma, transfer->sequence, transfer->receive_tag, transfer->status);
     dma_advance(dma);
 }
+
+void dma_channel_show(const struct dma *dma, const struct cnnvp_show *show)
+{
+    static const char *const buffers[DMA_BUFFERS] = {"input", "weight", "output"};
+    for (uint32_t number = 0; number < DMA_CHANNELS; ++number) {
+        const struct dma_channel *channel = &dma->channels[number];
+        for (uint32_t place = 0; place < channel->count; ++place) {
+            const struct dma_transfer *transfer = &channel->slots[(channel->first + place) % dma->slots];
+            show->line(show->context, "%s 0x%08llx %s %s buffer, half %u, 0x%06llx: %llu bytes, %llu asked for%s",
+                       number == DMA_READ ? "read " : "write", (unsigned long long)transfer->memory.address,
+                       number == DMA_READ ? "to" : "from", buffers[transfer->index], transfer->half,
+                       (unsigned long long)transfer->buffer.address, (unsigned long long)transfer->bytes,
+                       (unsigned long long)transfer->posted, transfer->received ? "" : ", no receive yet");
+        }
+    }
+}

@@ -104,6 +104,8 @@ static inline struct dma_transfer *dma_slot(struct dma *dma, struct dma_channel 
 void dma_advance(struct dma *dma);
 /* A piece is back from memory. */
 void dma_piece_complete(struct dma *dma, struct cnnvp_request *request);
+/* A line for each transfer under way. */
+void dma_channel_show(const struct dma *dma, const struct cnnvp_show *show);
 /* The event of a channel: its oldest transfer is due. */
 void dma_channel_event(struct dma *dma, uint32_t channel);
 

@@ -104,6 +104,11 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit);
 /* Tells the ledger from `cycle` on whether instructions wait. */
 void cnnvp_element_supply(struct element *self, uint64_t cycle);
 
+/* show.c */
+
+/* Callback of the unit. */
+void cnnvp_element_show(void *instance, const struct cnnvp_show *show);
+
 /* advance.c */
 
 /* Stops the element by an error that becomes visible in fault->cycle; the first one counts. */

@@ -392,4 +392,5 @@ const struct cnnvp_unit cnnvp_unit_instruction = {
     .event = element_event,
     .flush = element_flush,
     .costs = element_costs,
+    .show = cnnvp_element_show,
 };

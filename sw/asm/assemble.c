@@ -129,12 +129,13 @@ static cnnvp_result parse_value(struct assembler *self, int64_t low, int64_t hig
     return CNNVP_DONE;
 }
 
-/* 32 bits, signed or not */
-static cnnvp_result parse_imm32(struct assembler *self, uint64_t *word)
+/* The low bits of `mask`; 32 bits may be signed. */
+static cnnvp_result parse_immediate(struct assembler *self, uint64_t mask, uint64_t *word)
 {
     uint64_t value = 0;
-    const cnnvp_result result = parse_value(self, INT32_MIN, UINT32_MAX, &value);
-    *word |= value & UINT32_MAX;
+    const uint32_t most = (uint32_t)mask;
+    const cnnvp_result result = parse_value(self, most == UINT32_MAX ? INT32_MIN : 0, most, &value);
+    *word |= value & most;
     return result;
 }
 
@@ -194,7 +195,7 @@ static cnnvp_result parse_tile(struct assembler *self, uint64_t *word)
     result = parse_halves(self, word);
     if (result != CNNVP_DONE || (lexer->at != start && !cnnvp_asm_take(lexer, ',')))
         return result;
-    return parse_imm32(self, word);
+    return parse_immediate(self, cnnvp_asm_operand_masks[ASM_FORMAT_TILE], word);
 }
 
 /* `count` registers from bit 40 down, commas between them. */
@@ -229,7 +230,7 @@ static cnnvp_result parse_operands(struct assembler *self, int code, uint64_t *w
         return parse_target(self, 0, word);
     if (strcmp(op->mnemonic, "loop") == 0)
         return parse_target(self, 1, word);
-    return parse_imm32(self, word);
+    return parse_immediate(self, cnnvp_asm_operand_masks[op->format], word);
 }
 
 /* ---- statements ---- */

@@ -104,6 +104,7 @@ static void put_operands(struct output *output, uint64_t word, size_t index, siz
     size_t target = 0;
     const int has_target = target_of(word, index, count, &target);
     switch (op->format) {
+    case ASM_FORMAT_TAG:
     case ASM_FORMAT_IMM:
         if (has_target)
             put(output, " L%zu", target);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cnnvp_model.h"
 #include "instruction/descriptors.def"
 
 const struct asm_opcode cnnvp_asm_opcodes[256] = {

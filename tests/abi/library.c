@@ -86,7 +86,9 @@ static const char *const ping_tracks[] = {"reads"};
 
 static const struct cnnvp_unit ping = {
 #ifdef ABI_SMALL
-    .struct_size = sizeof(struct cnnvp_unit) - 8,
+    .struct_size = offsetof(struct cnnvp_unit, show) - 8,
+#elif defined ABI_MINOR_1
+    .struct_size = offsetof(struct cnnvp_unit, show),
 #else
     .struct_size = sizeof(struct cnnvp_unit),
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The recorder alone, fed by hand on a made-up platform (machine.c), without SystemC.
 set(recorder_sources)
-foreach(source recorder burst_trace over_time overfetch said stats stats_json stats_memory
+foreach(source recorder burst_trace latest over_time overfetch said stats stats_json stats_memory
         stats_platform stats_schedule config_instance costs energy
         trace trace_fst trace_link trace_merge
         trace_cursor

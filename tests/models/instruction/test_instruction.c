@@ -336,6 +336,7 @@ static void test_illegal_words(void **state)
         w_none(ISA_nop) | 1u,                /* operand bits */
         w_none(ISA_nop) | UINT64_C(1) << 48, /* status bits */
         w_imm(ISA_layer, 1) | UINT64_C(1) << 32,
+        w_imm(ISA_layer, CNNVP_MAX_TAG + 1u), /* statistics have no more layers */
         w_ri(ISA_set, 1, 1) | UINT64_C(1) << 39,
         w_rr(ISA_mov, 1, 1) | 1u,
         w_rrr(ISA_add, 1, 1, 1) | 1u,

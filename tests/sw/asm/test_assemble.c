@@ -125,6 +125,7 @@ static void test_messages(void **state)
 {
     (void)state;
     fails("nop\n  cnv r1", "t.s:2:3: there is no instruction 'cnv'; there are nop layer");
+    fails("layer 65536", "t.s:1:7: the value must be from 0 to 65535");
     fails("nop 1", "t.s:1:5: the statement should end here");
     fails("set r1", "t.s:1:7: ', value' is missing");
     fails("set 1, 2", "t.s:1:5: a register is missing");
@@ -182,6 +183,7 @@ static const struct {
 } shapes[] = {
 #define NONE 0
 #define IMM UINT64_C(0xffffffff)
+#define TAG UINT64_C(0xffff)
 #define RI UINT64_C(0xff00ffffffff)
 #define RR UINT64_C(0xffff00000000)
 #define RRI UINT64_C(0xffffffffffff)

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from gdb_client import Run
 
@@ -66,6 +67,24 @@ _start: li a0, 0x40000000
     jr a0
     .section .tohost,"aw"
 tohost: .dword 0
+"""
+
+# Of the instruction element's own words: the core sleeps until they have ended.
+WORDS = """
+.base t, r80, request
+    set t.row_bytes, 64
+    set t.rows, 1
+    set t.planes, 1
+    set t.feature_words, 32
+    fill.buffer=2 t, 0x1234
+    set t.memory_addr, 0x80030000
+    store.buffer=2 t
+    request.buffer=0 t
+    receive.buffer=0 t
+    set r1, 1000000000
+    loop r1, end
+    nop
+end:
 """
 
 FOREVER = """
@@ -139,9 +158,56 @@ def check_stops(at):
     assert "pe_array" in text and "dma" in text, text
     assert "mtime" in gdb.monitor("registers clint").lower()
     assert "cpu.instructions" in gdb.monitor("stats cpu") and gdb.monitor("time").endswith(" ps\n")
-    assert "there is no instance" in gdb.monitor("stats nobody") and "monitor stats" in gdb.monitor("help")
+    assert "there is no such instance" in gdb.monitor("stats nobody") and "monitor stats" in gdb.monitor("help")
     assert gdb.ask("c") == "W00"
     assert run.end()[:2] == (0, "H")
+
+
+def pass_to(gdb, command):
+    """Goes on until the core stops; what came before the stop for the user, and the stop."""
+    gdb.send(command)
+    text = ""
+    while (answer := gdb.receive())[0] == "O" and answer != "OK":
+        text += bytes.fromhex(answer[1:]).decode()
+    return text, answer
+
+
+def check_other_units():
+    """Watchpoints on what a DMA writes and reads, a core that sleeps, and what units do and hold then."""
+    run = Run(CNNVP, "exec", "words.bin", "--max-time", "100s")
+    gdb = run.client()
+    assert gdb.ask("Z2,80030010,4") == "OK"
+    text, answer = pass_to(gdb, "c")
+    assert answer == "T05watch:80030010;thread:1;", answer
+    assert text == "0x80030010 was written by dma, not by the core (64 bytes from 0x80030000 on)\n", text
+    assert gdb.ask("m80030010,4") == "34123412"
+    assert "dram.write_bytes 64 bytes" in gdb.monitor("stats dram"), gdb.monitor("stats dram")
+    assert gdb.monitor("buffers output_buffer 8 4") == "0x00000008: 34 12 34 12\n"
+    assert "there is nothing" in gdb.monitor("buffers output_buffer 0x7ffffff0")
+    assert "are numbers" in gdb.monitor("buffers output_buffer zero")
+    assert "no such instance" in gdb.monitor("buffers dma 0")
+    assert "loop" in gdb.monitor("queue") or "receive" in gdb.monitor("queue"), gdb.monitor("queue")
+    assert gdb.ask("z2,80030010,4") == "OK" and gdb.ask("Z3,80030020,1") == "OK"
+    text, answer = pass_to(gdb, "c")
+    assert answer == "T05rwatch:80030020;thread:1;" and "read by dma" in text, (answer, text)
+    assert gdb.ask("z3,80030020,1") == "OK"
+    # Only the element works now.
+    for _ in range(100):
+        gdb.send("c")
+        time.sleep(0.05)
+        assert gdb.interrupt() == "T02thread:1;"
+        if "sleeps" in gdb.monitor("units cpu"):
+            break
+    assert "half 0: 0x000000..0x00003f       64 bytes, 32 copies" in gdb.monitor("buffers"), gdb.monitor("buffers")
+    before = gdb.monitor("time")
+    assert "sleeps" in gdb.monitor("units cpu"), gdb.monitor("units cpu")
+    assert gdb.monitor("time") == before
+    slept = [line for line in gdb.monitor("stats cpu").splitlines() if "wfi_cycles" in line]
+    assert slept and int(slept[0].split()[1]) > 1000, slept
+    gdb.send("s")  # over the sleep
+    assert gdb.interrupt() == "T02thread:1;" and gdb.monitor("time") != before
+    gdb.send("k")
+    assert run.end()[0] == 1
 
 
 def check_nothing_changes(at):
@@ -156,24 +222,29 @@ def check_nothing_changes(at):
     gdb = run.client()
     gdb.ask("QStartNoAckMode")
     chance = random.Random(7)
-    stops, answer = 0, ""
+    stops, answer, seen = 0, "", ""
     # Any access to a device, some steps, any access to memory; sometimes wherever it is.
     while answer[:1] != "W":
         for words in ("Z4,10000000,70000000", "c", "z4,10000000,70000000", "s", "s", "Z4,80000000,1000000", "c",
                       "z4,80000000,1000000"):
-            answer = gdb.ask(words)
+            answer = pass_to(gdb, words)[1]
             stops += answer[0] == "T"
             if answer[0] == "W":
                 break
         else:
-            gdb.monitor("stats")
+            if stops % 64 < 8:
+                seen += gdb.monitor("stats dram instruction") + gdb.monitor("units") + gdb.monitor("queue")
+                seen += gdb.monitor("buffers")
             gdb.monitor("registers instruction")
             gdb.monitor("registers plic")
             assert gdb.ask(f"m{0x80000000 + 4 * chance.randrange(1000):x},40")[0] != "E"
             if stops > 1000 and chance.random() < 0.1:
                 gdb.send("c")
-                answer = gdb.interrupt()
+                gdb.socket.sendall(b"\x03")
+                answer = gdb.receive()
     assert answer == "W00" and stops > 1000, (answer, stops)
+    for text in (" of layer ", "in flight", "half 1: ", "feature values", "instruction.instructions "):
+        assert text in seen, text
     assert run.end()[0] == 0
     for suffix in ("npy", "vcd"):
         with open("alone." + suffix, "rb") as one, open("stopped." + suffix, "rb") as other:
@@ -262,6 +333,30 @@ def check_options():
     assert run.end()[0] == 1
 
 
+class Machine:
+    """GDB's machine interface."""
+
+    def __init__(self, gdb):
+        self.process = subprocess.Popen([gdb, "-nx", "--interpreter=mi2"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def until(self, text):
+        seen = ""
+        while line := self.process.stdout.readline():
+            seen += line
+            if text in line:
+                return line
+        raise AssertionError(f"no {text} in\n{seen}")
+
+    def tell(self, text):
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        self.tell("-gdb-exit")
+        self.process.communicate(timeout=60)
+
+
 def check_gdb():
     """GDB itself through its machine interface, as editors use it."""
     gdb = shutil.which("gdb-multiarch")
@@ -271,19 +366,8 @@ def check_gdb():
     run = Run(CNNVP, "exec", "p.elf")
     script = ["-gdb-set mi-async on", "-file-exec-and-symbols p.elf", f"-target-select remote 127.0.0.1:{run.port}",
               "-break-insert loop", "-break-watch counter", "-exec-continue"]
-    mi = subprocess.Popen([gdb, "-nx", "--interpreter=mi2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def until(text):
-        seen = ""
-        while line := mi.stdout.readline():
-            seen += line
-            if text in line:
-                return line
-        raise AssertionError(f"no {text} in\n{seen}")
-
-    def tell(text):
-        mi.stdin.write(text + "\n")
-        mi.stdin.flush()
+    mi = Machine(gdb)
+    until, tell = mi.until, mi.tell
 
     for line in script[:4]:
         tell(line)
@@ -306,9 +390,38 @@ def check_gdb():
     until("^done")
     tell("-exec-continue")
     assert 'exited' in until("*stopped")
-    tell("-gdb-exit")
-    mi.communicate(timeout=60)
+    mi.end()
     assert run.end()[:2] == (0, "H")
+    check_gdb_other_units(gdb)
+
+
+def check_gdb_other_units(gdb):
+    """The same of a write by the DMA, of a core that sleeps, and of what `monitor` says."""
+    run = Run(CNNVP, "exec", "words.bin", "--max-time", "100s")
+    mi = Machine(gdb)
+    mi.tell("-gdb-set mi-async on")
+    mi.tell(f"-target-select remote 127.0.0.1:{run.port}")
+    mi.until("^connected")
+    mi.tell("-break-watch *(int*)0x80030010")
+    mi.until("^done")
+    mi.tell("-exec-continue")
+    assert "was written by dma" in mi.until("was written")
+    assert 'reason="watchpoint-trigger"' in mi.until("*stopped")
+    mi.tell('-interpreter-exec console "monitor buffers output_buffer 0 4"')
+    mi.until("34 12 34 12")
+    mi.tell("-break-delete")
+    mi.until("^done")
+    mi.tell("-exec-continue")
+    mi.until("*running")
+    time.sleep(1)
+    mi.tell("-exec-interrupt")
+    assert 'signal-name="SIGINT"' in mi.until("*stopped")
+    mi.tell('-interpreter-exec console "monitor units cpu"')
+    mi.until("sleeps until an interrupt wakes it")
+    mi.tell('-interpreter-exec console "kill"')
+    mi.until("^done")
+    mi.end()
+    assert run.end()[0] == 1
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -317,8 +430,12 @@ with tempfile.TemporaryDirectory() as folder:
     build("p", PROGRAM)
     build("failing", FAILING)
     build("forever", FOREVER)
+    with open("words.s", "w") as words:
+        words.write(WORDS)
+    subprocess.run([CNNVP, "asm", "words.s", "-o", "words.bin"], check=True)
     names = symbols("p.elf")
     check_stops(names)
+    check_other_units()
     check_ends()
     check_options()
     check_rubbish()
