@@ -81,7 +81,8 @@ struct cnnvp_network_options {
     const char *guest;
     /* This many images go through a layer together, so that its weights are loaded once for all of them; 0 or 1: one
      * image after the other. Maps between layers have a place in memory for each. The last ones may be fewer. Results
-     * are the same. With the layer schedule, maps through memory. */
+     * are the same, unless a batch norm with training_mode=1 takes its statistics of them: then 0 is all images. With
+     * the layer schedule, maps through memory. */
     uint32_t batch;
     /* Called now and then while `tune` tries tilings, with the share of that which is done. NULL: never. */
     void (*tuning)(void *context, double share);

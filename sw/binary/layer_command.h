@@ -94,7 +94,7 @@ enum cnnvp_norm_step {
 static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_binary_layer *layer,
                                                           enum cnnvp_norm_step step)
 {
-    const uint32_t of_data = layer->norm == CNNVP_NORM_DATA ? 2u : 1u;
+    const uint32_t of_data = layer->norm != CNNVP_NORM_STORED ? 2u : 1u;
     const uint32_t multiply = 1u << CNNVP_STATUS_vmac_store | 2u << CNNVP_STATUS_vmac_b;
     switch (step) {
     case CNNVP_NORM_MEAN:

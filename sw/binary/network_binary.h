@@ -23,7 +23,7 @@
 #define CNNVP_WORD_BYTES 2u
 #define CNNVP_SUM_BYTES 8u
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(6)
+#define CNNVP_BINARY_VERSION UINT32_C(7)
 
 enum cnnvp_binary_flag {
     /* All blobs stay in the weight buffer; they are loaded once, before the first image. */
@@ -203,7 +203,8 @@ enum cnnvp_binary_axis {
 
 enum cnnvp_binary_norm_kind {
     CNNVP_NORM_STORED = 0, /* x * scale[c] + offset[c], blob: scales then offsets, one word each a channel */
-    CNNVP_NORM_DATA = 1    /* mean and variance of the data (S000's three sweeps), blob: gamma then beta */
+    CNNVP_NORM_DATA = 1,   /* mean and variance of the data (S000's three sweeps), blob: gamma then beta */
+    CNNVP_NORM_BATCH = 2   /* the same of all images of the batch: tile_images is the batch (Part B 0-10) */
 };
 
 /*
@@ -214,7 +215,7 @@ enum cnnvp_binary_norm_kind {
  *         layer function: for each slice of `tile_in` input channels     (S000's input_para; fc: inputs)
  *                           for each slice of `tile_out` output channels (S000's output_para) of the group
  *                             for each of the images
- * More than one image is for layers with weights, which then serve them all.
+ * More than one image is for layers with weights, which then serve them all, and for statistics of a batch.
  * A slice's weights are a blob, and what it holds says where it is: that of group g, input slice i and output slice o
  * is number first_blob + g * B + i * S + o, with S output slices in group g and B blobs in a full group (layer_blob.h
  * has both directions). The table is never searched for one, so it serves layers one by one, blocks depth first and
@@ -234,14 +235,15 @@ enum cnnvp_binary_norm_kind {
  *   output: conv/fc: group_out * tile_h * tile_w * (2, or 8 if there is more than one input slice); pool: tile_in *
  *           tile_h * tile_w * (2, average 8, by position 10, maximum in parts 4); both 8 at least where the engine
  *           keeps partial sums there within an instruction; softmax but over AXIS_LAST: 4 * words of the tile; norm
- * with statistics of the data: 2 * words of the tile + 10 * tile_in, and the tile is whole channels; others: 2 * words
+ * with statistics of the data: 2 * words of the tile + 10 * tile_in, and the tile is whole channels; of a batch the
+ * images of a channel follow one another in the input half; others: 2 * words
  * of the tile pool, activation, norm and add have tile_in = group_out channels a group and one slice.
  */
 /*
- * Formats of CNNVP_NORM_DATA, the descriptor registers `format` of its instructions. With F fraction bits in the data,
- * G in gamma, O in beta: mean has F, inverse (1 / sigma) I, scale = gamma * inverse S, offset = beta - mean * scale O
- * fraction bits. epsilon is in units of 2^(-2 F). The layer's own `format` is that of the last sweep: data * scale +
- * (offset << (F + S - O)).
+ * Formats of CNNVP_NORM_DATA and CNNVP_NORM_BATCH, the descriptor registers `format` of its instructions. With F
+ * fraction bits in the data, G in gamma, O in beta: mean has F, inverse (1 / sigma) I, scale = gamma * inverse S,
+ * offset = beta - mean * scale O fraction bits. epsilon is in units of 2^(-2 F). The layer's own `format` is that of
+ * the last sweep: data * scale + (offset << (F + S - O)).
  */
 struct cnnvp_binary_norm_data {
     uint32_t epsilon;

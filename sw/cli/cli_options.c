@@ -284,7 +284,9 @@ static const struct argp_option network_options[] = {
      "Depth first: who issues the instructions of chains (default: the faster one by the plan's estimate)", 5},
     {"on-chip", KEY_ON_CHIP, NULL, 0, "Keep maps on chip between layers; an error where they do not fit", 5},
     {"batch", KEY_BATCH, "N", 0,
-     "N images go through a layer together: weights are loaded once for all of them (default: 1)", 5},
+     "N images go through a layer together: weights are loaded once for all of them (default: 1; where a batch norm "
+     "takes its statistics of them: all)",
+     5},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},
     {"guest", KEY_GUEST, "FILE.elf", 0, "A guest program of your own; it takes the same network binary", 5},

@@ -21,8 +21,9 @@
 struct cnnvp_step {
     struct cnnvp_box output;
     struct cnnvp_box place;
-    uint32_t seed;        /* added to that of stochastic rounding */
-    uint32_t more_images; /* of the batch after the one in work: convolution and fully connected take them along */
+    uint32_t seed; /* added to that of stochastic rounding */
+    uint32_t
+        more_images; /* of the batch after the one in work: convolution, fully connected and statistics take them */
 };
 
 /* A1 convolution, with the bias as P + A (Part B X-9). */

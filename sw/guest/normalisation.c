@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Batch normalisation, S000 algorithm 4. Stored statistics take one sweep. Statistics of the data take the three sweeps
- * of A4 over the input buffer: mean, variance, normalise and transform; length is one channel of one image (Part B
- * 0-10, 0-11).
+ * of A4 over the input buffer: mean, variance, normalise and transform; length is one channel of one image, or of all
+ * images of the batch, which then lie one after the other in the buffer (Part B 0-10, 0-11).
  */
 #include "layers_internal.h"
 
@@ -87,12 +87,29 @@ static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_binary_
     push_step(guest, layer, CNNVP_NORM_OFFSET, halves, &vector);
 }
 
+/* What the statistics are of: the tile, or the tiles of all images of the batch. */
+static struct cnnvp_input_tile bring_data(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                                          const struct cnnvp_step *step)
+{
+    const struct cnnvp_box *box = &step->output;
+    const uint32_t plane = box->rows * box->columns;
+    if (step->more_images == 0)
+        return cnnvp_bring_input(guest, &layer->in, box);
+    return (struct cnnvp_input_tile){
+        cnnvp_load_batch(guest, &layer->in, box, step->more_images),
+        layer->in.chip_address,
+        box->columns,
+        (step->more_images + 1u) * plane,
+        1,
+        plane * CNNVP_WORD_BYTES};
+}
+
 static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
     const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
-    const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
+    const struct cnnvp_input_tile tile = bring_data(guest, layer, step);
     uint32_t gammas = 0;
     const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &gammas);
     const uint32_t output_half = cnnvp_begin_step(guest);
@@ -107,7 +124,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
         .a_addr = tile.address,
         .b_addr = at.mean,
         .out_addr = at.mean,
-        .count = plane,
+        .count = plane * (step->more_images + 1u),
         .repeat = box->channels,
         .a_stride = 1,
         .a_repeat = tile.channel_stride,
@@ -127,10 +144,14 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
     vector.b_addr = at.scale;
     vector.c_addr = at.offset;
     vector.c_repeat = 1;
-    vector.out_addr = 0;
-    vector.out_repeat = plane;
+    vector.count = vector.out_repeat = plane;
     vector.format = layer->format;
-    push_step(guest, layer, CNNVP_NORM_TRANSFORM, halves, &vector);
+    for (uint32_t image = 0; image <= step->more_images; ++image) {
+        vector.a_addr = tile.address + image * tile.image_bytes;
+        vector.out_addr = image * layer->image_bytes;
+        vector.seed = cnnvp_image_seed(layer, epilogue.seed, image);
+        push_step(guest, layer, CNNVP_NORM_TRANSFORM, halves, &vector);
+    }
     cnnvp_use_table(&epilogue, layer, weight_half, gammas + 2u * layer->in.channels * CNNVP_WORD_BYTES);
     cnnvp_end_step(guest, &epilogue);
 }
@@ -138,8 +159,8 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
 void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                          const struct cnnvp_step *step)
 {
-    if (layer->norm == CNNVP_NORM_DATA)
-        normalise_data(guest, layer, step);
-    else
+    if (layer->norm == CNNVP_NORM_STORED)
         normalise_stored(guest, layer, step);
+    else
+        normalise_data(guest, layer, step);
 }

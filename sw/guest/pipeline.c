@@ -66,10 +66,10 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
-void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                         const struct cnnvp_box *box, uint32_t half, uint32_t at)
+/* From one channel to the next in the half: `plane` words. */
+static void load_planes(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                        const struct cnnvp_box *box, uint32_t half, uint32_t at, uint32_t plane)
 {
-    const uint32_t plane = box->rows * box->columns;
     const struct cnnvp_transfer transfer = {
         .memory_addr = cnnvp_tensor_address(guest, tensor, box),
         .buffer_addr = at,
@@ -85,6 +85,12 @@ void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_te
     };
     guest->input[half].valid = 0;
     push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD);
+}
+
+void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                         const struct cnnvp_box *box, uint32_t half, uint32_t at)
+{
+    load_planes(guest, tensor, box, half, at, box->rows * box->columns);
 }
 
 /* The half that holds the boxes, or is to take them: then 0. */
@@ -118,6 +124,24 @@ uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_
     }
     guest->image_number = first;
     guest->input[half] = wanted;
+    return half;
+}
+
+uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                          const struct cnnvp_box *box, uint32_t more_images)
+{
+    const struct cnnvp_slot wanted = {
+        1, cnnvp_tensor_address(guest, tensor, box), box->channels, box->rows, box->columns, more_images};
+    const uint32_t plane = box->rows * box->columns;
+    const uint32_t first = guest->image_number;
+    uint32_t half;
+    (void)find_box(guest, &wanted, &half);
+    for (uint32_t image = 0; image <= more_images; ++image) {
+        guest->image_number = first + image;
+        load_planes(guest, tensor, box, half, tensor->chip_address + image * plane * CNNVP_WORD_BYTES,
+                    (more_images + 1u) * plane);
+    }
+    guest->image_number = first;
     return half;
 }
 

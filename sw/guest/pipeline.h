@@ -69,6 +69,10 @@ void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_te
 uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                            const struct cnnvp_box *box, uint32_t more_images);
 
+/* The same, but that the images of each channel follow one another; loaded in any case. */
+uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                          const struct cnnvp_box *box, uint32_t more_images);
+
 /* Loads a tensor with its frame to its place on chip. */
 void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor);
 

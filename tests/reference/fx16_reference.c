@@ -11,7 +11,8 @@ struct run {
     const struct test_fx16_memory *memory;
     const struct cnnvp_binary *binary;
     const struct cnnvp_binary_layer *layer;
-    uint32_t number; /* image that runs */
+    uint32_t number;     /* image that runs */
+    uint32_t first, end; /* of its batch */
     uint32_t acc_bits;
     int32_t shift; /* the layer's `format` */
     int32_t bias_shift;
@@ -358,23 +359,33 @@ static int16_t rounded(struct run *run, int64_t value, uint32_t format)
     return test_fx16_round(value, (int8_t)(format & 0xffu), run->rounding);
 }
 
+/* Of one channel, of the image in work or of all images of its batch: the sum of the words, or of the squares of their
+ * distances from *mean. */
+static int64_t add_up(struct run *run, uint32_t c, const int64_t *mean)
+{
+    const struct cnnvp_binary_tensor *in = &run->layer->in;
+    const uint32_t image = run->number;
+    const int whole = run->layer->norm == CNNVP_NORM_BATCH;
+    uint64_t sum = 0;
+    for (run->number = whole ? run->first : image; run->number < (whole ? run->end : image + 1); ++run->number)
+        for (uint32_t y = 0; y < in->height; ++y)
+            for (uint32_t x = 0; x < in->width; ++x) {
+                const int64_t value = *word(run, in, c, y, x);
+                sum += (uint64_t)(mean != NULL ? (value - *mean) * (value - *mean) : value);
+            }
+    run->number = image;
+    return (int64_t)sum;
+}
+
 /* Mean and deviation of one channel, gamma, beta. */
 static void normalise_channel(struct run *run, uint32_t c, int64_t gamma, int64_t beta)
 {
     const struct cnnvp_binary_layer *layer = run->layer;
     const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
-    const int64_t count = (int64_t)layer->in.height * layer->in.width;
-    int64_t sum = 0;
-    uint64_t squares = 0;
-    for (uint32_t y = 0; y < layer->in.height; ++y)
-        for (uint32_t x = 0; x < layer->in.width; ++x)
-            sum += *word(run, &layer->in, c, y, x);
-    const int64_t mean = test_fx16_divide(sum, count, (int8_t)(formats->mean & 0xffu), run->rounding);
-    for (uint32_t y = 0; y < layer->in.height; ++y)
-        for (uint32_t x = 0; x < layer->in.width; ++x) {
-            const int64_t distance = *word(run, &layer->in, c, y, x) - mean;
-            squares += (uint64_t)(distance * distance);
-        }
+    const int64_t images = layer->norm == CNNVP_NORM_BATCH ? run->end - run->first : 1;
+    const int64_t count = (int64_t)layer->in.height * layer->in.width * images;
+    const int64_t mean = test_fx16_divide(add_up(run, c, NULL), count, (int8_t)(formats->mean & 0xffu), run->rounding);
+    const uint64_t squares = (uint64_t)add_up(run, c, &mean);
     const int64_t inverse = test_fx16_inverse_root(
         squares, (uint64_t)count, formats->epsilon, -(int8_t)(formats->inverse & 0xffu), run->rounding);
     const int64_t scale = rounded(run, gamma * inverse, formats->scale);
@@ -418,7 +429,7 @@ static void run_layer(struct run *run)
             run_fc(run);
         else if (layer->op == CNNVP_OP_SOFTMAX)
             run_softmax(run);
-        else if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+        else if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
             run_norm_data(run);
         else
             run_elementwise(run);
@@ -436,11 +447,15 @@ int test_fx16_run(const struct test_fx16_memory *memory, uint32_t acc_bits, cons
         run.wrong = "there is no image";
     if (run.wrong == NULL)
         layers = at(&run, run.binary->layers, (uint64_t)run.binary->layer_count * sizeof *layers);
-    for (run.number = 0; run.wrong == NULL && run.number < run.binary->images; ++run.number)
+    for (run.first = 0; run.wrong == NULL && run.first < run.binary->images; run.first = run.end) {
+        run.end =
+            run.binary->images - run.first < run.binary->batch ? run.binary->images : run.first + run.binary->batch;
         for (uint32_t i = 0; run.wrong == NULL && i < run.binary->layer_count; ++i) {
             run.layer = &layers[i];
-            run_layer(&run);
+            for (run.number = run.first; run.wrong == NULL && run.number < run.end; ++run.number)
+                run_layer(&run);
         }
+    }
     *wrong = run.wrong;
     return run.wrong == NULL ? 0 : -1;
 }

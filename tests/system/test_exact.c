@@ -4,23 +4,26 @@
  * by bit, for several networks, designs and settings. Memory is copied after the network has been loaded; the reference
  * runs on the copy, the platform on the original.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "cnnvp_network.h"
 #include "fx16_reference.h"
+#include "onnx_builder.h"
 #include "binary/network_binary.h"
 #include "binary_units.h"
 
 struct exact_case {
     const char *network;
-    const char *input;
+    const char *input; /* NULL: five seeded images */
     const char *platform;
     const char *settings[4];
     enum cnnvp_rounding rounding;
@@ -107,6 +110,8 @@ static const struct exact_case cases[] = {
     {MIXED, "window", {"weight_buffer.pingpong=off", "output_buffer.pingpong=off"}, CNNVP_ROUND_TRUNCATE, 0, 3, 0},
 };
 
+enum { IMAGES = 5 };
+
 static struct cnnvp_error problem;
 
 static void done(cnnvp_result result)
@@ -162,14 +167,17 @@ static void compare(const uint8_t *left, const uint8_t *right, int on_chip)
 
 static void run_case(const struct exact_case *test)
 {
-    struct cnnvp_array input;
+    struct cnnvp_array input = {0};
     cnnvp_config *config = configure(test);
-    done(cnnvp_npy_read(test->input, &input, &problem));
+    if (test->input != NULL)
+        done(cnnvp_npy_read(test->input, &input, &problem));
     const struct cnnvp_network_options options = {
         .struct_size = sizeof(options),
         .rounding = test->rounding,
         .on_chip = test->on_chip,
-        .input = &input,
+        .input = test->input != NULL ? &input : NULL,
+        .images = IMAGES,
+        .seed = 5,
         .batch = test->batch};
     cnnvp_network *network = NULL;
     done(cnnvp_network_new(test->network, config, &options, &network, &problem));
@@ -215,6 +223,119 @@ static void platform_equals_the_reference(void **state)
     }
 }
 
+/* Batch norm with statistics of the data, alone or between convolutions. */
+static void write_norms(int alone, char *file)
+{
+    struct builder b;
+    const int64_t shape[4] = {-1, 3, 6, 7};
+    const int64_t first[4] = {5, 3, 3, 3}, second[4] = {4, 5, 1, 1};
+    const int64_t pads[4] = {1, 1, 1, 1};
+    const char *const names[] = {"scale", "offset", "mean", "variance"};
+    const int64_t channels = alone ? 3 : 5;
+    size_t size;
+    builder_init(&b, 15);
+    builder_input(&b, "x", 4, shape);
+    for (size_t i = 0; i < 4; ++i)
+        (void)builder_random(&b, names[i], 1, &channels, 1.5f);
+    if (!alone) {
+        (void)builder_random(&b, "w", 4, first, 0.4f);
+        (void)builder_random(&b, "v", 4, second, 0.4f);
+        builder_ints(&b, builder_node(&b, "Conv", "c", "x", "w", NULL, NULL), "pads", 4, pads);
+    }
+    Onnx__NodeProto *norm =
+        builder_node(&b, "BatchNormalization", alone ? "y" : "n", alone ? "x" : "c", "scale", "offset", "mean");
+    builder_operand(&b, norm, "variance");
+    builder_int(&b, norm, "training_mode", 1);
+    if (!alone) {
+        (void)builder_node(&b, "Relu", "r", "n", NULL, NULL, NULL);
+        (void)builder_node(&b, "Conv", "y", "r", "v", NULL, NULL);
+    }
+    builder_output(&b, "y");
+    uint8_t *bytes = builder_pack(&b, &size);
+    builder_write(bytes, size, file);
+    free(bytes);
+    builder_free(&b);
+}
+
+/* Statistics are of all images, or of as many as --batch says. */
+static void batch_norm_is_over_the_batch(void **state)
+{
+    char file[64];
+    (void)state;
+    write_norms(0, file);
+    const struct exact_case norms[] = {
+        {file, NULL, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+        {file, NULL, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 2, 0},
+        {file, NULL, "nfu", {"output_buffer.pingpong=off", "input_buffer.size=1KiB"}, CNNVP_ROUND_TRUNCATE, 0, 0, 0},
+        {file, NULL, "window", {"vector.lanes=3"}, CNNVP_ROUND_NEAREST, 0, 3, 0},
+        {file, NULL, "window", {NULL}, CNNVP_ROUND_TRUNCATE, 1, 1, 0},
+    };
+    for (size_t i = 0; i < sizeof norms / sizeof norms[0]; ++i)
+        run_case(&norms[i]);
+    const struct exact_case small = {file, NULL, "nfu", {"input_buffer.size=256"}, CNNVP_ROUND_NEAREST, 0, 0, 0};
+    const struct cnnvp_network_options options = {.struct_size = sizeof options, .images = IMAGES};
+    cnnvp_config *config = configure(&small);
+    cnnvp_network *network = NULL;
+    assert_int_equal(cnnvp_network_new(file, config, &options, &network, &problem), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(problem.text, "take a smaller --batch, whose statistics these are"));
+    cnnvp_config_free(config);
+    (void)unlink(file);
+}
+
+/* What the network computes in float, against the definition. */
+static void statistics_are_the_definition(void **state)
+{
+    enum { CHANNELS = 3, PLANE = 6 * 7 };
+    char file[64];
+    struct cnnvp_array y;
+    float x[IMAGES][CHANNELS][PLANE];
+    uint64_t random = 17;
+    (void)state;
+    for (size_t i = 0; i < IMAGES * CHANNELS * PLANE; ++i) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        (&x[0][0][0])[i] = (float)(random >> 40) / (float)(1 << 23) - 1.0f;
+    }
+    write_norms(1, file);
+    struct cnnvp_array input = {.type = CNNVP_ARRAY_F32, .rank = 4, .shape = {IMAGES, CHANNELS, 6, 7}, .data = x};
+    const struct cnnvp_network_options options = {.struct_size = sizeof options, .input = &input, .batch = 3};
+    const struct exact_case plain = {file, NULL, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0};
+    cnnvp_config *config = configure(&plain);
+    cnnvp_network *network = NULL;
+    done(cnnvp_network_new(file, config, &options, &network, &problem));
+    done(cnnvp_network_reference(network, 0, &y, &problem));
+    const float(*out)[CHANNELS][PLANE] = y.data;
+    double scales[CHANNELS], offsets[CHANNELS];
+    for (size_t first = 0; first < IMAGES; first += 3)
+        for (size_t c = 0; c < CHANNELS; ++c) {
+            const size_t end = first + 3 < IMAGES ? first + 3 : IMAGES;
+            const double count = (double)((end - first) * PLANE);
+            double in_sum = 0, in_squares = 0, out_sum = 0, out_squares = 0;
+            for (size_t n = first; n < end; ++n)
+                for (size_t i = 0; i < PLANE; ++i) {
+                    in_sum += (double)x[n][c][i];
+                    in_squares += (double)x[n][c][i] * (double)x[n][c][i];
+                    out_sum += (double)out[n][c][i];
+                    out_squares += (double)out[n][c][i] * (double)out[n][c][i];
+                }
+            const double variance = in_squares / count - in_sum / count * (in_sum / count);
+            const double offset = out_sum / count;
+            const double scale = sqrt((out_squares / count - offset * offset) * (variance + 1e-5) / variance);
+            scales[c] = first == 0 ? scale : scales[c];
+            offsets[c] = first == 0 ? offset : offsets[c];
+            assert_true(fabs(scale - scales[c]) < 1e-4 && fabs(offset - offsets[c]) < 1e-4);
+            for (size_t n = first; n < end; ++n)
+                for (size_t i = 0; i < PLANE; ++i) {
+                    const double normal = ((double)x[n][c][i] - in_sum / count) / sqrt(variance + 1e-5);
+                    const double distance = fabs(fabs((double)out[n][c][i] - offset) - fabs(scale * normal));
+                    assert_true(distance < 1e-4);
+                }
+        }
+    cnnvp_array_clear(&y);
+    cnnvp_network_free(network);
+    cnnvp_config_free(config);
+    (void)unlink(file);
+}
+
 /* The reference is no mirror: a wrong word in memory is seen. */
 static void a_wrong_word_is_seen(void **state)
 {
@@ -237,6 +358,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(platform_equals_the_reference),
+        cmocka_unit_test(batch_norm_is_over_the_batch),
+        cmocka_unit_test(statistics_are_the_definition),
         cmocka_unit_test(a_wrong_word_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

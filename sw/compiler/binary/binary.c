@@ -202,7 +202,7 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
     int32_t bias_shift;
     cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
     to->format = pack_format(shift, bias_shift, rounding);
-    if (from->op == CNNVP_OP_NORM && from->norm == CNNVP_NORM_DATA)
+    if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
         to->norm_data = describe_norm(graph, from, rounding);
     return format_posts(graph, from, rounding, to, &build->tables[index], error);
 }

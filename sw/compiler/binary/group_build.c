@@ -20,7 +20,7 @@ const char *cnnvp_group_why_not(const struct cnnvp_graph *graph, size_t index)
     const struct cnnvp_graph_layer *layer = &graph->layers[index];
     if (layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_SOFTMAX)
         return "it reads whole maps";
-    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+    if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
         return "it takes statistics of whole maps";
     if (layer->permuted != 0)
         return "dimensions change places in it";

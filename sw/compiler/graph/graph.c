@@ -481,3 +481,11 @@ cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error 
         result = cnnvp_compiler_error(error, "%s: the network has no layer: nothing to run", graph->file);
     return result;
 }
+
+int cnnvp_graph_mixes_images(const struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].op == CNNVP_OP_NORM && graph->layers[i].norm == CNNVP_NORM_BATCH)
+            return 1;
+    return 0;
+}

@@ -139,6 +139,21 @@ static cnnvp_result close_table(FILE *stream, const char *folder, const char *na
     return result;
 }
 
+/* The last image in float, with those of its batch where a layer mixes them. */
+static cnnvp_result run_last(const struct cnnvp_network *network, struct cnnvp_floatref *run, struct cnnvp_error *error)
+{
+    const uint32_t batch = cnnvp_graph_mixes_images(&network->graph) ? network->target.limits.batch : 1u;
+    const uint32_t first = (network->images - 1u) / batch * batch;
+    const uint32_t count = network->images - first;
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    const cnnvp_result result = cnnvp_floatref_new_batch(&network->graph, count, run, error);
+    if (result != CNNVP_DONE)
+        return result;
+    cnnvp_floatref_images(run, count, network->input + first * words);
+    cnnvp_floatref_use(run, count - 1u);
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform, const char *folder,
                                 struct cnnvp_error *error)
 {
@@ -149,11 +164,9 @@ cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *pl
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cnnvp_compiler_error(error, "%s: %s", folder, strerror(errno));
     struct dump dump = {.network = network, .platform = platform, .folder = folder, .error = error};
-    cnnvp_result result = cnnvp_floatref_new(&network->graph, &dump.reference, error);
+    cnnvp_result result = run_last(network, &dump.reference, error);
     if (result != CNNVP_DONE)
         return result;
-    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
-    cnnvp_floatref_image(&dump.reference, network->input + (network->images - 1u) * words);
     dump.text = open_table(folder, "sqnr.txt", error);
     dump.csv = dump.text != NULL ? open_table(folder, "sqnr.csv", error) : NULL;
     result = dump.csv != NULL ? dump_all(&dump) : CNNVP_FAILED;

@@ -143,6 +143,23 @@ static cnnvp_result bring_images(const struct cnnvp_graph *graph, const struct c
                                   : cnnvp_network_seeded(graph, options->seed, *images, data, error);
 }
 
+/* How many images go through a layer together: those whose statistics a layer takes, which are all if not said. */
+static cnnvp_result take_batch(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                               struct cnnvp_error *error)
+{
+    const int mixes = cnnvp_graph_mixes_images(&network->graph);
+    const uint32_t asked = options->batch == 0 && mixes ? network->images : cnnvp_maximum32(options->batch, 1);
+    network->target.limits.batch = cnnvp_minimum32(asked, network->images);
+    if (network->target.limits.batch > 1 && options->batch == 0 &&
+        (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip || options->plan != NULL))
+        return cnnvp_compiler_error(
+            error,
+            "%s: batch norm with training_mode=1 is over all images: use --schedule layer, maps through memory, "
+            "or --batch 1",
+            network->graph.file);
+    return CNNVP_DONE;
+}
+
 /* The images to run and, unless nothing is computed, the formats. */
 static cnnvp_result take_images(struct cnnvp_network *network, const cnnvp_config *config,
                                 const struct cnnvp_network_options *options, struct cnnvp_error *error)
@@ -155,8 +172,9 @@ static cnnvp_result take_images(struct cnnvp_network *network, const cnnvp_confi
     if (result != CNNVP_DONE)
         return result;
     network->images = (uint32_t)images;
-    network->target.limits.batch = (uint32_t)cnnvp_minimum(cnnvp_maximum(options->batch, 1), images);
-    result = make_plan(network, config, options, error);
+    result = take_batch(network, options, error);
+    if (result == CNNVP_DONE)
+        result = make_plan(network, config, options, error);
     if (result == CNNVP_DONE && !options->timing_only)
         result = check_pools(graph, images, error);
     float **input = options->timing_only ? NULL : &network->input;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cnnvp_integer.h"
 #include "numbers.h"
 #include "network.h"
 
@@ -42,27 +43,39 @@ static void keep_outputs(const struct cnnvp_floatref *run, uint64_t image, uint6
     }
 }
 
-static cnnvp_result run_images(const struct cnnvp_graph *graph, int ordinary, const float *images, uint64_t count,
+/* What is wanted of a batch that has run: `first` is its first image, of `all`. */
+static void keep(struct cnnvp_floatref *run, uint64_t first, uint64_t count, uint64_t all, const struct wanted *wanted)
+{
+    for (uint64_t image = 0; image < count; ++image) {
+        cnnvp_floatref_use(run, image);
+        if (wanted->calibrated != NULL)
+            keep_largest(run, wanted->calibrated);
+        if (wanted->outputs != NULL)
+            keep_outputs(run, first + image, all, wanted->outputs);
+    }
+}
+
+static cnnvp_result run_images(const struct cnnvp_network *network, int ordinary, const float *images, uint64_t count,
                                const struct wanted *wanted, struct cnnvp_error *error)
 {
+    const struct cnnvp_graph *graph = &network->graph;
+    const uint64_t together = cnnvp_graph_mixes_images(graph) ? network->target.limits.batch : 1u;
     struct cnnvp_floatref run;
-    cnnvp_result result = cnnvp_floatref_new(graph, &run, error);
+    cnnvp_result result = cnnvp_floatref_new_batch(graph, cnnvp_minimum(together, count), &run, error);
     if (result != CNNVP_DONE)
         return result;
     const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
     run.ordinary = ordinary;
     run.stopped = wanted->stopped;
-    for (uint64_t image = 0; image < count && result == CNNVP_DONE; ++image) {
-        cnnvp_floatref_image(&run, images + image * in_words);
+    for (uint64_t first = 0; first < count && result == CNNVP_DONE; first += together) {
+        const uint64_t some = cnnvp_minimum(together, count - first);
+        cnnvp_floatref_images(&run, some, images + first * in_words);
         if (wanted->stopped != NULL && wanted->stopped()) {
             (void)cnnvp_compiler_error(error, "%s: interrupted", graph->file);
             result = CNNVP_FAILED;
             break;
         }
-        if (wanted->calibrated != NULL)
-            keep_largest(&run, wanted->calibrated);
-        if (wanted->outputs != NULL)
-            keep_outputs(&run, image, count, wanted->outputs);
+        keep(&run, first, some, count, wanted);
     }
     cnnvp_floatref_clear(&run);
     return result;
@@ -89,8 +102,7 @@ static cnnvp_result calibrate_by_input(struct cnnvp_network *network, int (*stop
     float **outputs = &network->float_outputs[kept_as(network, 0)];
     const cnnvp_result result = make_outputs(network, outputs, error);
     const struct wanted wanted = {&network->graph, *outputs, stopped};
-    return result == CNNVP_DONE ? run_images(&network->graph, 0, network->input, network->images, &wanted, error)
-                                : result;
+    return result == CNNVP_DONE ? run_images(network, 0, network->input, network->images, &wanted, error) : result;
 }
 
 cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct cnnvp_network_options *options,
@@ -105,7 +117,7 @@ cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct
         &network->graph, options->calibration, name, 0, options->timing_only ? NULL : &images, &count, error);
     const struct wanted wanted = {&network->graph, NULL, options->stopped};
     if (result == CNNVP_DONE && !options->timing_only)
-        result = run_images(&network->graph, 0, images, count, &wanted, error);
+        result = run_images(network, 0, images, count, &wanted, error);
     free(images);
     return result;
 }
@@ -121,7 +133,7 @@ static cnnvp_result find_outputs(const struct cnnvp_network *network, int ordina
     cnnvp_result result = make_outputs(network, made, error);
     const struct wanted wanted = {NULL, *made, NULL};
     if (result == CNNVP_DONE)
-        result = run_images(&network->graph, ordinary, network->input, network->images, &wanted, error);
+        result = run_images(network, ordinary, network->input, network->images, &wanted, error);
     *outputs = *made;
     return result;
 }

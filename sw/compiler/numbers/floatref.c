@@ -26,43 +26,67 @@ static size_t block_words(const struct cnnvp_graph *graph)
     return most;
 }
 
-cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run, struct cnnvp_error *error)
+/* One image's tensors. */
+static int make_maps(const struct cnnvp_graph *graph, float **maps)
 {
-    *run = (struct cnnvp_floatref){.graph = graph, .kernels = cnnvp_float_kernels()};
-    run->data = calloc(graph->tensor_count, sizeof *run->data);
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
+            continue;
+        maps[i] = calloc(cnnvp_graph_words(&graph->tensors[i]) + CNNVP_FLOAT_SLACK, sizeof **maps);
+        if (maps[i] == NULL)
+            return 0;
+    }
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
+            maps[i] = maps[cnnvp_graph_base(graph, (int32_t)i)] + cnnvp_graph_offset(graph, (int32_t)i);
+    return 1;
+}
+
+cnnvp_result cnnvp_floatref_new_batch(const struct cnnvp_graph *graph, size_t images, struct cnnvp_floatref *run,
+                                      struct cnnvp_error *error)
+{
+    *run = (struct cnnvp_floatref){.graph = graph, .images = images, .kernels = cnnvp_float_kernels()};
+    run->maps = images <= SIZE_MAX / (graph->tensor_count + 1u)
+                    ? calloc(images * graph->tensor_count + 1u, sizeof *run->maps)
+                    : NULL;
+    run->data = run->maps;
     run->pre_max = calloc(graph->layer_count + 1, sizeof *run->pre_max);
     run->norm_max = calloc(graph->layer_count + 1, sizeof *run->norm_max);
     run->block = calloc(block_words(graph), sizeof *run->block);
-    int done = run->data != NULL && run->pre_max != NULL && run->norm_max != NULL && run->block != NULL &&
+    int done = run->maps != NULL && run->pre_max != NULL && run->norm_max != NULL && run->block != NULL &&
                cnnvp_float_scratch_new(graph, &run->scratch);
     run->scratch.pool = done ? cnnvp_pool_new() : NULL;
-    for (size_t i = 0; i < graph->tensor_count && done; ++i) {
-        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
-            continue;
-        run->data[i] = calloc(cnnvp_graph_words(&graph->tensors[i]) + CNNVP_FLOAT_SLACK, sizeof **run->data);
-        done = run->data[i] != NULL;
-    }
-    for (size_t i = 0; i < graph->tensor_count && done; ++i)
-        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
-            run->data[i] = run->data[cnnvp_graph_base(graph, (int32_t)i)] + cnnvp_graph_offset(graph, (int32_t)i);
+    for (size_t n = 0; n < images && done; ++n)
+        done = make_maps(graph, run->maps + n * graph->tensor_count);
     if (done)
         return CNNVP_DONE;
     cnnvp_floatref_clear(run);
     return cnnvp_compiler_no_memory(error);
 }
 
+cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run, struct cnnvp_error *error)
+{
+    return cnnvp_floatref_new_batch(graph, 1, run, error);
+}
+
 void cnnvp_floatref_clear(struct cnnvp_floatref *run)
 {
-    for (size_t i = 0; run->data != NULL && i < run->graph->tensor_count; ++i)
-        if (run->graph->tensors[i].base == CNNVP_GRAPH_NONE)
-            free(run->data[i]);
-    free(run->data);
+    const size_t tensors = run->maps != NULL ? run->images * run->graph->tensor_count : 0;
+    for (size_t i = 0; i < tensors; ++i)
+        if (run->graph->tensors[i % run->graph->tensor_count].base == CNNVP_GRAPH_NONE)
+            free(run->maps[i]);
+    free(run->maps);
     free(run->pre_max);
     free(run->norm_max);
     free(run->block);
     cnnvp_pool_free(run->scratch.pool);
     cnnvp_float_scratch_free(&run->scratch);
     *run = (struct cnnvp_floatref){0};
+}
+
+void cnnvp_floatref_use(struct cnnvp_floatref *run, size_t image)
+{
+    run->data = run->maps + image * run->graph->tensor_count;
 }
 
 struct shapes {
@@ -209,25 +233,54 @@ static float maximum(float a, float b)
     return a > b ? a : b;
 }
 
-/* Mean and variance of each channel of the image. max: of 1 / sigma, scale, offset so far. */
-static void run_norm_data(const struct cnnvp_graph_layer *layer, const struct shapes *s, struct cnnvp_norm_max *max)
+/* Of a batch. */
+struct images {
+    size_t first, end;
+};
+
+/* Mean and variance of a channel, whose first word is `at`. */
+static void statistics(struct cnnvp_floatref *run, struct images images, int32_t tensor, size_t at, double *mean,
+                       double *variance)
 {
-    const size_t plane = (size_t)s->in->height * s->in->width;
-    for (size_t c = 0; c < s->in->channels; ++c) {
-        const float *x = s->x + c * plane;
-        double sum = 0.0;
-        double squares = 0.0;
-        for (size_t i = 0; i < plane; ++i)
-            sum += (double)x[i];
-        const double mean = sum / (double)plane;
-        for (size_t i = 0; i < plane; ++i)
-            squares += ((double)x[i] - mean) * ((double)x[i] - mean);
-        const double deviation = sqrt(squares / (double)plane + (double)layer->epsilon);
+    const struct cnnvp_graph_tensor *in = &run->graph->tensors[tensor];
+    const size_t plane = (size_t)in->height * in->width;
+    const double count = (double)plane * (double)(images.end - images.first);
+    double sum = 0.0;
+    double squares = 0.0;
+    for (size_t n = images.first; n < images.end; ++n) {
+        cnnvp_floatref_use(run, n);
+        for (size_t i = at; i < at + plane; ++i)
+            sum += (double)run->data[tensor][i];
+    }
+    *mean = sum / count;
+    for (size_t n = images.first; n < images.end; ++n) {
+        cnnvp_floatref_use(run, n);
+        for (size_t i = at; i < at + plane; ++i)
+            squares += ((double)run->data[tensor][i] - *mean) * ((double)run->data[tensor][i] - *mean);
+    }
+    *variance = squares / count;
+}
+
+/* With the statistics of these images; the largest of 1 / sigma, scale, offset so far are kept. */
+static void run_norm_data(struct cnnvp_floatref *run, size_t index, struct images images)
+{
+    const struct cnnvp_graph_layer *layer = &run->graph->layers[index];
+    const struct cnnvp_graph_tensor *in = &run->graph->tensors[layer->in];
+    const size_t plane = (size_t)in->height * in->width;
+    struct cnnvp_norm_max *max = &run->norm_max[index];
+    for (size_t c = 0; c < in->channels; ++c) {
+        double mean;
+        double variance;
+        statistics(run, images, layer->in, c * plane, &mean, &variance);
+        const double deviation = sqrt(variance + (double)layer->epsilon);
         const double scale = (double)layer->weights[c] / deviation;
         const double product = mean * scale;
         const double offset = (double)layer->bias[c] - product;
-        for (size_t i = 0; i < plane; ++i)
-            s->y[c * plane + i] = (float)((double)x[i] * scale + offset);
+        for (size_t n = images.first; n < images.end; ++n) {
+            cnnvp_floatref_use(run, n);
+            for (size_t i = c * plane; i < (c + 1) * plane; ++i)
+                run->data[layer->out][i] = (float)((double)run->data[layer->in][i] * scale + offset);
+        }
         max->inverse = maximum(max->inverse, (float)(1.0 / deviation));
         max->scale = maximum(max->scale, (float)fabs(scale));
         max->offset = maximum(maximum(max->offset, (float)fabs(offset)), (float)fabs(product));
@@ -403,6 +456,7 @@ static void run_blocks(struct cnnvp_floatref *run, const struct cnnvp_graph_laye
         }
 }
 
+/* The layer's own function on one image. */
 static void run_layer(struct cnnvp_floatref *run, size_t index)
 {
     const struct cnnvp_graph *graph = run->graph;
@@ -432,10 +486,7 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
             memcpy(s.y, s.x, words * sizeof *s.y);
         break;
     case CNNVP_OP_NORM:
-        if (layer->norm == CNNVP_NORM_DATA)
-            run_norm_data(layer, &s, &run->norm_max[index]);
-        else
-            run_norm(layer, &s);
+        run_norm(layer, &s);
         break;
     case CNNVP_OP_ADD:
         run_arithmetic(layer, &s, &graph->tensors[layer->in2], run->data[layer->in2]);
@@ -444,18 +495,49 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
         run_softmax(layer, &s);
         break;
     }
-    /* Channels that lie apart are finished one by one. */
-    const size_t step = step_of(s.out);
-    const size_t block = step > 1 ? (size_t)s.out->height * s.out->width : words;
-    run->pre_max[index] = 0.0f;
+}
+
+/* Channels that lie apart are finished one by one. */
+static void finish_layer(struct cnnvp_floatref *run, size_t index)
+{
+    const int32_t number = run->graph->layers[index].out;
+    const struct cnnvp_graph_tensor *out = &run->graph->tensors[number];
+    const size_t words = cnnvp_graph_words(out);
+    const size_t step = step_of(out);
+    const size_t block = step > 1 ? (size_t)out->height * out->width : words;
     for (size_t i = 0; i < words / block; ++i)
-        finish(run, index, s.y + i * block * step, block);
+        finish(run, index, run->data[number] + i * block * step, block);
+}
+
+/* One layer of all images of a batch. */
+static void run_batch(struct cnnvp_floatref *run, size_t index, size_t count)
+{
+    const struct cnnvp_graph_layer *layer = &run->graph->layers[index];
+    const enum cnnvp_binary_norm_kind norm = layer->op == CNNVP_OP_NORM ? layer->norm : CNNVP_NORM_STORED;
+    run->pre_max[index] = 0.0f;
+    if (norm == CNNVP_NORM_BATCH)
+        run_norm_data(run, index, (struct images){0, count});
+    for (size_t n = 0; n < count; ++n) {
+        cnnvp_floatref_use(run, n);
+        if (norm == CNNVP_NORM_DATA)
+            run_norm_data(run, index, (struct images){n, n + 1});
+        else if (norm == CNNVP_NORM_STORED)
+            run_layer(run, index);
+        finish_layer(run, index);
+    }
+}
+
+void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float *inputs)
+{
+    const struct cnnvp_graph *graph = run->graph;
+    const size_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    for (size_t n = 0; n < count; ++n)
+        memcpy(run->maps[n * graph->tensor_count + (size_t)graph->input], inputs + n * words, words * sizeof *inputs);
+    for (size_t i = 0; i < graph->layer_count && (run->stopped == NULL || !run->stopped()); ++i)
+        run_batch(run, i, count);
 }
 
 void cnnvp_floatref_image(struct cnnvp_floatref *run, const float *input)
 {
-    const struct cnnvp_graph *graph = run->graph;
-    memcpy(run->data[graph->input], input, cnnvp_graph_words(&graph->tensors[graph->input]) * sizeof *input);
-    for (size_t i = 0; i < graph->layer_count && (run->stopped == NULL || !run->stopped()); ++i)
-        run_layer(run, i);
+    cnnvp_floatref_images(run, 1, input);
 }

@@ -177,7 +177,7 @@ static void limit_functions(struct cnnvp_graph *graph)
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
         if (layer->op == CNNVP_OP_SOFTMAX || (has_function(layer) && keeps_format(layer)))
             in->frac = minimum(in->frac, FUNCTION_FRAC_MAX);
-        if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+        if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
             in->frac = minimum(in->frac, statistics_frac_max(layer->epsilon));
         if (has_function(layer))
             out->frac = minimum(out->frac, FUNCTION_FRAC_MAX);
@@ -305,7 +305,7 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
         else
             layer->pre_frac =
                 layer->pre_max_abs > 0.0f ? cnnvp_frac_for(layer->pre_max_abs, MARGIN) : CNNVP_FRAC_UNKNOWN;
-        if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+        if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
             choose_norm(graph, layer);
         else if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_NORM)
             choose_weights(graph, layer, acc_bits);
@@ -329,7 +329,7 @@ void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_gr
     case CNNVP_OP_NORM:
         *shift = in_frac + layer->weight_frac - layer->pre_frac;
         *bias_shift = layer->bias_shift;
-        if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA) {
+        if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED) {
             *shift = in_frac + layer->scale_frac - layer->pre_frac;
             *bias_shift = in_frac + layer->scale_frac - layer->offset_frac;
         }

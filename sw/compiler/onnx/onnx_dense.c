@@ -392,12 +392,26 @@ static cnnvp_result add_batch_norm(struct cnnvp_import *import, int32_t in, floa
     return CNNVP_DONE;
 }
 
+/* Normalisation by the data's own statistics, then scale and offset. */
+static cnnvp_result add_statistics(struct cnnvp_import *import, int32_t in, float *const *values, float epsilon,
+                                   enum cnnvp_binary_norm_kind norm)
+{
+    struct cnnvp_graph_layer *layer;
+    if (!(epsilon >= 0.0f))
+        return cnnvp_import_error(import, "epsilon is %g; 0 or more is needed", (double)epsilon);
+    const cnnvp_result result = cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->norm = norm;
+    layer->epsilon = epsilon;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result import_batch_norm(struct cnnvp_import *import)
 {
     int32_t in;
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE && cnnvp_onnx_int(import->node, "training_mode", 0) != 0)
-        result = cnnvp_import_error(import, "training_mode=1 computes statistics; export the network for inference");
+    const int of_data = cnnvp_onnx_int(import->node, "training_mode", 0) != 0 && !import->training;
     float *values[4] = {NULL, NULL, NULL, NULL}; /* scale, offset, mean, variance */
     for (size_t i = 0; i < 4 && result == CNNVP_DONE; ++i) {
         const Onnx__TensorProto *constant;
@@ -410,6 +424,8 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
     const double epsilon = (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (import->training)
         return add_batch_norm(import, in, values, (float)epsilon);
+    if (of_data)
+        return add_statistics(import, in, values, (float)epsilon, CNNVP_NORM_BATCH);
     for (size_t c = 0; c < import->graph->tensors[in].channels && !import->graph->weightless; ++c) {
         const double deviation = sqrt((double)values[3][c] + epsilon);
         if (!(deviation > 0.0))
@@ -436,17 +452,10 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
     if (result != CNNVP_DONE)
         return result;
     const float epsilon = cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
-    if (!(epsilon >= 0.0f) || import->graph->tensors[in].rank < 3)
+    if (import->graph->tensors[in].rank < 3)
         return cnnvp_import_error(
-            import, "epsilon is %g, the input has %u dimensions; 0 or more, and 3 or more are needed", (double)epsilon,
-            import->graph->tensors[in].rank);
-    struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->norm = CNNVP_NORM_DATA;
-    layer->epsilon = epsilon;
-    return CNNVP_DONE;
+            import, "the input has %u dimensions; 3 or more are needed", import->graph->tensors[in].rank);
+    return add_statistics(import, in, values, epsilon, CNNVP_NORM_DATA);
 }
 
 static const struct cnnvp_import_operator operators[] = {

@@ -125,7 +125,7 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
         use.output_bytes += use.output_bytes;
     if (layer->op == CNNVP_OP_SOFTMAX && layer->axis != CNNVP_AXIS_LAST)
         use.output_bytes += words * CNNVP_WORD_BYTES;
-    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+    if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
         use.output_bytes += NORM_VECTORS * (uint64_t)layer->group_out * CNNVP_WORD_BYTES;
     use.input_bytes *= layer->tile_images;
     use.output_bytes *= layer->tile_images;

@@ -301,28 +301,32 @@ static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
     return vector_ps(ask, cnnvp_arithmetic_operation(ask->layer), &vector);
 }
 
-/* Channels are repetitions; vectors of one word a channel lie after the results. */
+/* Channels are repetitions; vectors of one word a channel lie after the results. Statistics of a batch are of all
+ * images of a step, each of which is transformed by itself. */
 static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t plane)
 {
+    const uint32_t images = ask->layer->tile_images;
     uint64_t sum = 0;
-    for (enum cnnvp_norm_step step = ask->layer->norm == CNNVP_NORM_DATA ? CNNVP_NORM_MEAN : CNNVP_NORM_TRANSFORM;
+    for (enum cnnvp_norm_step step = ask->layer->norm != CNNVP_NORM_STORED ? CNNVP_NORM_MEAN : CNNVP_NORM_TRANSFORM;
          step != CNNVP_NORM_STEPS && sum != CNNVP_PLAN_REFUSED; ++step) {
         const int over_channels = step >= CNNVP_NORM_SCALE && step <= CNNVP_NORM_OFFSET;
         const struct cnnvp_vector vector = {
             .b_addr = channels * plane * CNNVP_WORD_BYTES,
             .c_addr = channels * (plane + 1u) * CNNVP_WORD_BYTES,
             .out_addr = step == CNNVP_NORM_TRANSFORM ? 0 : channels * (plane + 2u) * CNNVP_WORD_BYTES,
-            .count = over_channels ? channels : plane,
+            .count = over_channels                  ? channels
+                     : step == CNNVP_NORM_TRANSFORM ? plane
+                                                    : plane * images,
             .repeat = over_channels ? 1u : channels,
             .a_stride = 1,
             .b_stride = over_channels ? 1u : 0,
-            .a_repeat = plane,
+            .a_repeat = plane * images,
             .b_repeat = 1,
             .c_repeat = 1,
             .out_repeat = step == CNNVP_NORM_TRANSFORM ? plane : 1u,
             .format = ask->layer->format};
         const uint64_t ps = vector_ps(ask, cnnvp_norm_operation(ask->layer, step), &vector);
-        sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
+        sum = ps != CNNVP_PLAN_REFUSED ? sum + ps * (step == CNNVP_NORM_TRANSFORM ? images : 1u) : ps;
     }
     return sum;
 }

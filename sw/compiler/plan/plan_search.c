@@ -256,7 +256,7 @@ static struct work work_of(struct search *search)
     struct work work = {0};
     calculate(search, &work);
     work.compute *= images;
-    work.vector *= images;
+    work.vector *= layer->norm == CNNVP_NORM_BATCH ? cnnvp_divide_up32(limits->batch, layer->tile_images) : images;
     const struct moved input = move_input(search);
     const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
     const struct moved blob = counts.blobs != 0 ? move_line(search, blob_bytes) : (struct moved){0};
@@ -353,7 +353,7 @@ static void keep_whole(const struct cnnvp_binary_layer *layer, struct candidates
         heights->count = layer->axis == CNNVP_AXIS_ROWS ? 1 : heights->count;
         widths->count = layer->axis == CNNVP_AXIS_LAST ? 1 : widths->count;
     }
-    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+    if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
         heights->count = widths->count = 1;
 }
 
@@ -380,12 +380,15 @@ static void consider_tiles(struct search *search)
     }
 }
 
-/* Where weights can serve several images: how many of them a step takes, and whether groups or images come first. */
+/* Where weights can serve several images: how many of them a step takes, and whether groups or images come first.
+ * Statistics of a batch take all of them. */
 static void consider_edges(struct search *search)
 {
     struct cnnvp_binary_layer *layer = search->layer;
     const uint32_t batch = search->limits->batch;
-    const struct candidates images = parts_of(cnnvp_plan_has_weights(layer) ? batch : 1u, 1);
+    const struct candidates images =
+        layer->norm == CNNVP_NORM_BATCH ? (struct candidates){.values = {batch}, .count = 1}
+                                        : parts_of(cnnvp_plan_has_weights(layer) ? batch : 1u, 1);
     for (size_t i = 0; i < images.count; ++i) {
         layer->tile_images = images.values[i];
         layer->images_outer = 0;
@@ -437,10 +440,12 @@ static cnnvp_result nothing_fits(const struct search *search, const char *name, 
         need = use.weight_bytes;
         have = limits->weight_bytes;
     }
-    return cnnvp_compiler_error(error,
-                                "layer \"%s\": its smallest tile needs %llu bytes of %s, one half of which holds %llu; "
-                                "make it larger with -s %s.size=",
-                                name, (unsigned long long)need, buffer, (unsigned long long)have, buffer);
+    return cnnvp_compiler_error(
+        error,
+        "layer \"%s\": its smallest tile needs %llu bytes of %s, one half of which holds %llu; make it larger with "
+        "-s %s.size=%s",
+        name, (unsigned long long)need, buffer, (unsigned long long)have, buffer,
+        search->layer->norm == CNNVP_NORM_BATCH ? ", or take a smaller --batch, whose statistics these are" : "");
 }
 
 cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name,

@@ -171,6 +171,8 @@ uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_gr
 /* conv, fc, pool, activation, norm, add, concat, softmax: the word that statistics use. */
 const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer);
 int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);
+/* 1: a layer takes statistics of all images of a batch. */
+int cnnvp_graph_mixes_images(const struct cnnvp_graph *graph);
 /* A view of channels [first, first + count), under the same name; CNNVP_GRAPH_NONE: no memory. */
 int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint32_t first, uint32_t count);
 /* 1: the tensor's format is softmax's or that of whole numbers, which does not follow from its values. */

@@ -36,8 +36,10 @@ struct cnnvp_floatref {
     const struct cnnvp_graph *graph;
     int ordinary;   /* 1: depth-first chains are padded at the edges of maps, as if they ran layer by layer */
     float *block;   /* room for a block's input and output */
-    float **data;   /* one for each tensor; views point into their base */
-    float *pre_max; /* one for each layer: largest magnitude before the posts */
+    size_t images;  /* of a batch at most */
+    float **maps;   /* of all images, one after the other */
+    float **data;   /* of one image, one for each tensor; views point into their base */
+    float *pre_max; /* one for each layer: largest magnitude before the posts, of the batch */
     struct cnnvp_norm_max *norm_max; /* one for each layer, over all images so far */
     const struct cnnvp_float_kernels *kernels;
     struct cnnvp_float_scratch scratch;
@@ -46,10 +48,17 @@ struct cnnvp_floatref {
 
 CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run,
                                                struct cnnvp_error *error);
+/* For batches of up to so many images: where a layer takes statistics of all of them (cnnvp_graph_mixes_images). */
+CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new_batch(const struct cnnvp_graph *graph, size_t images,
+                                                     struct cnnvp_floatref *run, struct cnnvp_error *error);
 void cnnvp_floatref_clear(struct cnnvp_floatref *run);
 
 /* Runs one image; `input` has the words of the graph's input. Afterwards run->data holds all tensors. */
 void cnnvp_floatref_image(struct cnnvp_floatref *run, const float *input);
+/* Runs a batch of at most run->images, whose inputs follow one another, layer by layer. */
+void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float *inputs);
+/* Afterwards: run->data holds the tensors of this image of the batch. */
+void cnnvp_floatref_use(struct cnnvp_floatref *run, size_t image);
 
 /* ---- formats.c ---- */
 
