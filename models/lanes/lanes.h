@@ -42,6 +42,10 @@
  *          2^31, in the same unit); word = round(2^(s - shift) / sqrt(V)), at most 32767 (also for V = 0). Rounded down
  *          with rounding truncate, else to nearest, exactly. a * word then has standard deviation 2^-shift.
  *          With F fraction bits in a, the word is 1 / sigma with -shift - F fraction bits.
+ *   sums   vmean and vvar of what a PE array has added up (S002's P + A and P + A^2, Part B 2-3): a is 64-bit slots,
+ * the sums of `count` parts of a repetition of n elements, n = immediate of vmean, b_stride of vvar (1 to 2^28); c of
+ * vvar, strides as a's but for c_repeat, slots of the sums of their squares. S = (Q << 2 s) - 2 m (T << s)
+ *          + n m^2 with T and Q the sums of the slots, exactly: the words are those of the elements themselves.
  *   vsoftmax for each o: d = (max of a) - a with s fraction bits (-16 <= s <= 24), E = 2^(-d / ln 2) by a table of 64
  *          segments with linear interpolation, 30 fraction bits; word = min(32767, round(E * 2^15 / sum of E)), half
  *          up. shift and rounding are not used.
@@ -66,6 +70,7 @@
  *   vnorm                                 turns * row; with one unit ceil(count * repeat / lanes), without gaps
  *   vmean                                 turns * (row + levels + 1 + D)
  *   vvar                                  turns * (row + levels + 2 * (1 + D))
+ *   vvar.sums                             turns * (2 * (row + levels) + 3 + 2 * (1 + D)): two sweeps, three products
  *   vsoftmax                              turns * (3 * row + 2 * levels + row * D)
  *   vpool vconv                           taps * ceil(turns * out_h * out_w / lanes), turns = ceil(channels / units),
  *                                         taps = kx * ky, times the input channels where vconv is not depthwise

@@ -67,6 +67,13 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
         operations[LANES_div] = 2u * job->repeat;
         cost->beats = turns * row;
         cost->cycles = turns * (row + levels + 2u * (1u + div_cycles));
+        if (!job->sums)
+            break;
+        operations[LANES_sub] = 0;
+        operations[LANES_add] = 2u * elements;
+        operations[LANES_mac] = 3u * job->repeat;
+        cost->beats *= 2u;
+        cost->cycles += turns * (row + levels + 3u);
         break;
     case LANES_OP_vsoftmax:
         operations[LANES_cmp] = elements;

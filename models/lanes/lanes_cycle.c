@@ -56,6 +56,11 @@ static void by_repetition(struct run *run, const struct lanes_job *job)
         if (job->opcode == LANES_OP_vnorm)
             continue;
         fold(run);
+        if (job->sums && job->opcode == LANES_OP_vvar) {
+            stream(run, job->count, run->shape->lanes, 0);
+            fold(run);
+            clock(run, 3); /* the products of mean, sums and elements */
+        }
         if (job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar)
             divide(run);
         if (job->opcode == LANES_OP_vvar) /* the root and its inverse */
@@ -87,7 +92,10 @@ static void count_operations(struct run *run, const struct lanes_job *job)
     if (at == sizeof operations / sizeof operations[0])
         return; /* vout */
     for (uint64_t o = 0; o < job->repeat; ++o) {
-        count(run, operations[at].element, job->count);
+        static const uint64_t of_sums[LANES_OPERATORS] = {[LANES_add] = 2};
+        const int from_sums = job->sums && job->opcode == LANES_OP_vvar;
+        count(run, from_sums ? of_sums : operations[at].element, job->count);
+        run->cost->operations[LANES_mac] += from_sums ? 3u : 0;
         if (job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar)
             run->cost->operations[LANES_div] += job->opcode == LANES_OP_vvar ? 2u : 1u;
         if (job->accumulate && job->opcode == LANES_OP_vcmp)

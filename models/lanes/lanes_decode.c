@@ -14,6 +14,7 @@ enum {
 };
 _Static_assert(LSB_vact_a == LSB_vmac_a && LSB_vmean_a == LSB_vmac_a && LSB_vsoftmax_a == LSB_vmac_a, "source of a");
 _Static_assert(LSB_vact_b == LSB_vmac_b && LSB_vvar_b == LSB_vmac_b && LSB_vnorm_b == LSB_vmac_b, "source of b");
+_Static_assert(LSB_vmean_sums == LSB_vvar_sums, "sums");
 _Static_assert(LSB_vcmp_accumulate == LSB_vmac_accumulate && LSB_vdiv_accumulate == LSB_vmac_accumulate, "accumulate");
 _Static_assert(LSB_vcmp_store == LSB_vmac_store && LSB_vnorm_store == LSB_vmac_store, "store");
 
@@ -123,6 +124,25 @@ static void flatten(struct lanes_job *job)
     job->repeat = 1u;
 }
 
+/* Sums of squares, and how many elements the sums are of. */
+static const char *set_sums(const struct cnnvp_command *command, struct lanes_job *job)
+{
+    const uint32_t *r = command->descriptor;
+    job->divisor = job->opcode == LANES_OP_vmean ? r[REG_immediate] : r[REG_b_stride];
+    if (job->a.bytes != 8u)
+        return "sums are 64-bit slots: a is 3";
+    if (job->divisor == 0 || job->divisor > LANES_MOST_ELEMENTS)
+        return "sums are of 1 to 2^28 elements";
+    if (job->opcode == LANES_OP_vmean)
+        return NULL;
+    if (r[REG_c_addr] % 8u != 0)
+        return "c_addr of 64-bit slots is a multiple of 8";
+    job->c = operand_at(LANES_OUTPUT, command->halves, r[REG_c_addr], job->a.stride, signed_bits(r[REG_c_repeat], 32u));
+    job->c.bytes = 8u;
+    set_range(&job->c, job->count, job->repeat);
+    return NULL;
+}
+
 static const char *decode_sources(const struct cnnvp_command *command, const struct operands *has,
                                   struct lanes_job *job)
 {
@@ -209,6 +229,8 @@ const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, st
     job->opcode = command->opcode;
     job->accumulate = command->opcode <= LANES_OP_vcmp && (command->status >> LSB_vmac_accumulate & 1u);
     job->minimum = command->opcode == LANES_OP_vcmp && (command->status >> LSB_vcmp_minimum & 1u);
+    job->sums = (command->opcode == LANES_OP_vmean || command->opcode == LANES_OP_vvar) &&
+                (command->status >> LSB_vmean_sums & 1u);
     job->operator_ = command->status >> LSB_vout_operator & OPERATOR_FIELD;
     job->count = r[REG_count];
     job->repeat = job->opcode == LANES_OP_vout ? 1u : r[REG_repeat];
@@ -227,6 +249,9 @@ const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, st
     if (error == NULL)
         error = decode_sources(command, &has, job);
     if (error != NULL)
+        return error;
+    job->divisor = job->count;
+    if (job->sums && (error = set_sums(command, job)) != NULL)
         return error;
     if (job->opcode == LANES_OP_vact)
         set_table(job);

@@ -41,6 +41,8 @@ struct lanes_job {
     uint32_t opcode;
     int accumulate;
     int minimum;
+    int sums;           /* of vmean and vvar: a, and c, are sums of parts */
+    uint64_t divisor;   /* of vmean and vvar: elements of a repetition */
     uint32_t operator_; /* of vout */
     uint64_t count;
     uint64_t repeat;

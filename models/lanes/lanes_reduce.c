@@ -19,13 +19,13 @@ static int16_t clip(int64_t value, uint64_t *clipped)
     return (int16_t)value;
 }
 
-static int64_t sum_of(const struct lanes_job *job, uint64_t o)
+static int64_t sum_of(const struct lanes_job *job, const struct lanes_operand *operand, uint64_t o)
 {
     int64_t values[LANES_CHUNK];
     uint64_t sum = 0;
     for (uint64_t i = 0; i < job->count; i += LANES_CHUNK) {
         const uint64_t n = shorter(job->count - i);
-        lanes_load(&job->a, o, i, n, values);
+        lanes_load(operand, o, i, n, values);
         for (uint64_t k = 0; k < n; ++k)
             sum += (uint64_t)values[k];
     }
@@ -47,6 +47,20 @@ static uint64_t squares_of(const struct lanes_job *job, uint64_t o, int64_t mean
         }
     }
     return sum;
+}
+
+__extension__ typedef __int128 wide; /* 62 bits of squares, moved by 30 */
+
+/* Of the same distances, from the sums of elements and of their squares. */
+static uint64_t squares_from_sums(const struct lanes_job *job, uint64_t o, int64_t mean)
+{
+    const wide unit = (wide)1 << job->bias_shift;
+    const wide elements = sum_of(job, &job->a, o) * unit;
+    const wide squares = sum_of(job, &job->c, o) * unit * unit;
+    const wide all = squares - 2 * mean * elements + (wide)job->divisor * mean * mean;
+    if (all < 0)
+        return 0; /* not of any elements */
+    return all < (wide)MAX_SQUARES ? (uint64_t)all : MAX_SQUARES;
 }
 
 static int64_t largest_of(const struct lanes_job *job, uint64_t o)
@@ -100,14 +114,15 @@ uint64_t lanes_reduce(const struct lanes_job *job)
             continue;
         }
         if (job->opcode == LANES_OP_vmean) {
-            word = clip(lanes_divide(sum_of(job, o), (int64_t)job->count, job->shift, job->rounding,
+            word = clip(lanes_divide(sum_of(job, &job->a, o), (int64_t)job->divisor, job->shift, job->rounding,
                                      cnnvp_round_random(job->seed, o)),
                         &clipped);
         } else {
             int64_t mean;
             lanes_load(&job->b, o, 0, 1, &mean);
-            word = lanes_inverse_root(squares_of(job, o, mean), job->count, (uint64_t)job->immediate,
-                                      job->bias_shift - job->shift, job->rounding);
+            word =
+                lanes_inverse_root(job->sums ? squares_from_sums(job, o, mean) : squares_of(job, o, mean), job->divisor,
+                                   (uint64_t)job->immediate, job->bias_shift - job->shift, job->rounding);
         }
         lanes_put(&job->out, o, 0, 1, &word);
     }

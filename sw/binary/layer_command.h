@@ -96,11 +96,12 @@ static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_bin
 {
     const uint32_t of_data = layer->norm != CNNVP_NORM_STORED ? 2u : 1u;
     const uint32_t multiply = 1u << CNNVP_STATUS_vmac_store | 2u << CNNVP_STATUS_vmac_b;
+    const uint32_t sums = layer->norm_parts != 0 ? 3u << CNNVP_STATUS_vmean_a | 1u << CNNVP_STATUS_vmean_sums : 0;
     switch (step) {
     case CNNVP_NORM_MEAN:
-        return (struct cnnvp_operation){CNNVP_OPCODE_vmean, 0};
+        return (struct cnnvp_operation){CNNVP_OPCODE_vmean, sums};
     case CNNVP_NORM_VARIANCE:
-        return (struct cnnvp_operation){CNNVP_OPCODE_vvar, 2u << CNNVP_STATUS_vvar_b};
+        return (struct cnnvp_operation){CNNVP_OPCODE_vvar, 2u << CNNVP_STATUS_vvar_b | sums};
     case CNNVP_NORM_SCALE:
         return (struct cnnvp_operation){CNNVP_OPCODE_vmac, multiply | 1u << CNNVP_STATUS_vmac_a};
     case CNNVP_NORM_PRODUCT:
@@ -112,6 +113,53 @@ static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_bin
         return (struct cnnvp_operation){
             CNNVP_OPCODE_vnorm, of_data << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store};
     }
+}
+
+/* P + A, or P + A^2, over the parts of channels (S002): 64-bit sums at acc_addr, [channel][part]. */
+static inline struct cnnvp_operation cnnvp_sums_operation(int squares)
+{
+    return (struct cnnvp_operation){
+        CNNVP_OPCODE_step, (squares ? 2u : 0u) << CNNVP_STATUS_step_multiply | 1u << CNNVP_STATUS_step_partial};
+}
+
+static inline uint32_t cnnvp_norm_part_count(const struct cnnvp_binary_layer *layer)
+{
+    return (layer->norm_parts & 0xffffu) * (layer->norm_parts >> 16);
+}
+
+static inline struct cnnvp_window cnnvp_sums_window(const struct cnnvp_binary_layer *layer, uint32_t channels)
+{
+    const uint32_t columns = layer->norm_parts & 0xffffu;
+    const uint32_t rows = layer->norm_parts >> 16;
+    const uint32_t kernel = cnnvp_pack(layer->in.width / columns, layer->in.height / rows);
+    return (struct cnnvp_window){
+        .in_row_stride = layer->in.width,
+        .in_channel_stride = layer->in.width * layer->in.height,
+        .in_channels = channels,
+        .out_channels = channels,
+        .out_h = rows,
+        .out_w = columns,
+        .kernel = kernel,
+        .stride = kernel,
+        .dilation = cnnvp_pack(1, 1),
+        .out_channel_stride = rows * columns,
+    };
+}
+
+/* A vector instruction over elements becomes one over the sums of parts, which lie at 0, those of squares after them.
+ */
+static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_binary_layer *layer, enum cnnvp_norm_step step,
+                                                    const struct cnnvp_vector *elements)
+{
+    struct cnnvp_vector vector = *elements;
+    const uint32_t parts = cnnvp_norm_part_count(layer);
+    vector.a_addr = 0;
+    vector.a_repeat = vector.c_repeat = parts;
+    vector.c_addr = vector.repeat * parts * CNNVP_SUM_BYTES;
+    vector.b_stride = elements->count;
+    vector.immediate = step == CNNVP_NORM_MEAN ? elements->count : elements->immediate;
+    vector.count = parts;
+    return vector;
 }
 
 /* A function of each word that comes from operand a; sets the vector's constant or format. A table is read from the

@@ -284,6 +284,8 @@ struct cnnvp_binary_layer {
     uint32_t arithmetic;       /* add: enum cnnvp_binary_arithmetic */
     uint32_t axis;             /* softmax: enum cnnvp_binary_axis */
     uint32_t norm;             /* enum cnnvp_binary_norm_kind */
+    uint32_t norm_parts;       /* statistics of the data: parts of each channel that the array's PEs add up, columns |
+                                  rows << 16; 0: the vector unit does it */
     struct cnnvp_binary_norm_data norm_data;
     uint32_t format; /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift,
                         bias shift, rounding */

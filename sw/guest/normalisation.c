@@ -3,6 +3,8 @@
  * Batch normalisation, S000 algorithm 4. Stored statistics take one sweep. Statistics of the data take the three sweeps
  * of A4 over the input buffer: mean, variance, normalise and transform; length is one channel of one image, or of all
  * images of the batch, which then lie one after the other in the buffer (Part B 0-10, 0-11).
+ * Where the array adds up values and squares of an image (S002, Part B 2-3), mean and variance are made of its sums, to
+ * the same bits.
  */
 #include "layers_internal.h"
 
@@ -104,6 +106,29 @@ static struct cnnvp_input_tile bring_data(struct cnnvp_guest *guest, const struc
         plane * CNNVP_WORD_BYTES};
 }
 
+/* S002's array adds up the parts of each channel where the results will be. */
+static void push_sums(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                      const struct cnnvp_input_tile *tile, uint32_t channels, uint32_t halves)
+{
+    struct cnnvp_window window = cnnvp_sums_window(layer, channels);
+    window.in_addr = tile->address;
+    window.in_row_stride = tile->row_stride;
+    window.in_channel_stride = tile->channel_stride;
+    for (int squares = 0; squares < 2; ++squares) {
+        const struct cnnvp_operation operation = cnnvp_sums_operation(squares);
+        window.acc_addr = squares ? channels * cnnvp_norm_part_count(layer) * CNNVP_SUM_BYTES : 0;
+        cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
+    }
+}
+
+/* Mean or variance: of the elements, or of their sums. */
+static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                            enum cnnvp_norm_step step, uint32_t halves, const struct cnnvp_vector *vector)
+{
+    const struct cnnvp_vector of_sums = layer->norm_parts != 0 ? cnnvp_sums_vector(layer, step, vector) : *vector;
+    push_step(guest, layer, step, halves, &of_sums);
+}
+
 static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_step *step)
 {
@@ -134,10 +159,12 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
         .format = formats->mean,
         .seed = epilogue.seed,
     };
-    push_step(guest, layer, CNNVP_NORM_MEAN, halves, &vector);
+    if (layer->norm_parts != 0)
+        push_sums(guest, layer, &tile, box->channels, halves);
+    push_statistics(guest, layer, CNNVP_NORM_MEAN, halves, &vector);
     vector.out_addr = at.inverse;
     vector.format = formats->inverse;
-    push_step(guest, layer, CNNVP_NORM_VARIANCE, halves, &vector);
+    push_statistics(guest, layer, CNNVP_NORM_VARIANCE, halves, &vector);
     const uint32_t gamma = gammas + box->channel * CNNVP_WORD_BYTES;
     const uint32_t beta = gamma + layer->in.channels * CNNVP_WORD_BYTES;
     push_transform(guest, layer, &at, gamma, beta, halves, box->channels, epilogue.seed);

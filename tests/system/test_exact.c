@@ -38,7 +38,18 @@ struct exact_case {
 #define BY_POSITION TEST_ZOO "/windows/averagepool_exclude.onnx", TEST_ZOO "/windows/averagepool_exclude.in.npy"
 #define PARTS TEST_ZOO "/windows/averagepool_parts.onnx", TEST_ZOO "/windows/averagepool_parts.in.npy"
 
+#define NORMS TEST_ZOO "/elements/instance_norm_between.onnx", TEST_ZOO "/elements/instance_norm_between.in.npy"
+
 static const struct exact_case cases[] = {
+    {NORMS, "nfu", {"pe_array.normalisation=array"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {NORMS, "nfu", {"pe_array.normalisation=array", "pe_array.detail=cycle"}, CNNVP_ROUND_TRUNCATE, 1, 0, 0},
+    {NORMS,
+     "nfu",
+     {"pe_array.normalisation=array", "pe_array.rows=3", "pe_array.cols=5"},
+     CNNVP_ROUND_NEAREST,
+     0,
+     0,
+     0},
     {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0, 0, 0},

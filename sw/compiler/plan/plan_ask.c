@@ -11,6 +11,7 @@
 #define SOURCE_OUTPUT 2u /* of a vector operand */
 #define ANSWERS 4096u    /* a power of two */
 #define MAX_PS (UINT64_C(1) << 50)
+#define MAX_PARTS 64u /* of a channel, in rows and in columns */
 
 /* Transfers are asked about with this many planes or bytes: what more of them takes follows from the difference. */
 #define FEW_PLANES 2u
@@ -144,6 +145,39 @@ static struct cnnvp_command command_of(const struct cnnvp_binary_layer *layer, c
     return layer->op == CNNVP_OP_FC ? matmul_command(layer, slice) : window_command(layer, slice);
 }
 
+/* Into how many parts the array cuts a channel, whose sums lie where its results will be, so that adding them up takes
+ * the least time; none where it does not take them, or its sums are too narrow to be exact. */
+static cnnvp_result choose_parts(struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits,
+                                 struct cnnvp_error *error)
+{
+    const uint64_t plane = (uint64_t)layer->in.height * layer->in.width;
+    const struct cnnvp_operation operation = cnnvp_sums_operation(1);
+    const char *unit = executor(limits, operation.opcode);
+    struct cnnvp_binary_layer tried = *layer;
+    struct cnnvp_cost cost;
+    uint64_t least = UINT64_MAX;
+    if (limits->sum_bits < 32u || plane > UINT64_C(1) << (limits->sum_bits - 31u))
+        return CNNVP_DONE;
+    for (uint32_t rows = 1; rows <= MAX_PARTS; ++rows)
+        for (uint32_t columns = 1; columns <= MAX_PARTS; ++columns) {
+            if (layer->in.height % rows != 0 || layer->in.width % columns != 0 ||
+                rows * columns * 2u * CNNVP_SUM_BYTES > plane * CNNVP_WORD_BYTES)
+                continue;
+            tried.norm_parts = cnnvp_pack(columns, rows);
+            const struct cnnvp_window window = cnnvp_sums_window(&tried, 1);
+            struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
+            put_descriptor(&command, &window, sizeof window);
+            const cnnvp_result result = cnnvp_units_command(limits->units, unit, &command, &cost, error);
+            if (result != CNNVP_DONE)
+                return result;
+            if (cost.status == CNNVP_OK && cost.ps < least) {
+                least = cost.ps;
+                layer->norm_parts = tried.norm_parts;
+            }
+        }
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
@@ -151,6 +185,8 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char
     char said[256];
     struct cnnvp_cost cost;
     layer->unit = CNNVP_UNIT_ARRAY;
+    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+        return choose_parts(layer, limits, error);
     if (!has_unit(layer))
         return CNNVP_DONE;
     struct cnnvp_command command = command_of(layer, &least);
@@ -301,16 +337,31 @@ static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
     return vector_ps(ask, cnnvp_arithmetic_operation(ask->layer), &vector);
 }
 
+/* The array's sums of values and of squares. */
+static uint64_t sums_ps(struct cnnvp_plan_ask *ask, uint32_t channels)
+{
+    uint64_t sum = 0;
+    for (int squares = 0; squares < 2 && sum != CNNVP_PLAN_REFUSED; ++squares) {
+        const struct cnnvp_operation operation = cnnvp_sums_operation(squares);
+        struct cnnvp_window window = cnnvp_sums_window(ask->layer, channels);
+        struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
+        put_descriptor(&command, &window, sizeof window);
+        const uint64_t ps = ask_command(ask, &command, 1);
+        sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
+    }
+    return sum;
+}
+
 /* Channels are repetitions; vectors of one word a channel lie after the results. Statistics of a batch are of all
  * images of a step, each of which is transformed by itself. */
 static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t plane)
 {
     const uint32_t images = ask->layer->tile_images;
-    uint64_t sum = 0;
+    uint64_t sum = ask->layer->norm_parts != 0 ? sums_ps(ask, channels) : 0;
     for (enum cnnvp_norm_step step = ask->layer->norm != CNNVP_NORM_STORED ? CNNVP_NORM_MEAN : CNNVP_NORM_TRANSFORM;
          step != CNNVP_NORM_STEPS && sum != CNNVP_PLAN_REFUSED; ++step) {
         const int over_channels = step >= CNNVP_NORM_SCALE && step <= CNNVP_NORM_OFFSET;
-        const struct cnnvp_vector vector = {
+        struct cnnvp_vector vector = {
             .b_addr = channels * plane * CNNVP_WORD_BYTES,
             .c_addr = channels * (plane + 1u) * CNNVP_WORD_BYTES,
             .out_addr = step == CNNVP_NORM_TRANSFORM ? 0 : channels * (plane + 2u) * CNNVP_WORD_BYTES,
@@ -325,6 +376,8 @@ static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t 
             .c_repeat = 1,
             .out_repeat = step == CNNVP_NORM_TRANSFORM ? plane : 1u,
             .format = ask->layer->format};
+        if (ask->layer->norm_parts != 0 && step <= CNNVP_NORM_VARIANCE)
+            vector = cnnvp_sums_vector(ask->layer, step, &vector);
         const uint64_t ps = vector_ps(ask, cnnvp_norm_operation(ask->layer, step), &vector);
         sum = ps != CNNVP_PLAN_REFUSED ? sum + ps * (step == CNNVP_NORM_TRANSFORM ? images : 1u) : ps;
     }

@@ -128,6 +128,7 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     target->cycle_ps = (uint32_t)(PS_A_US / number(config, "pe_array.clock_mhz", DEFAULT_MHZ));
     const uint64_t acc_bits = number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
     target->acc_bits = (uint32_t)cnnvp_minimum(acc_bits, number(config, "fully_connected.acc_bits", acc_bits));
+    limits->sum_bits = number(config, "pe_array.normalisation", 1) == 0 ? (uint32_t)acc_bits : 0;
     return result;
 }
 

@@ -258,6 +258,66 @@ static void test_variance(void **state)
     bench_close(&bench);
 }
 
+/* Mean and 1 / sigma of elements, and of the sums of their parts, as a PE array leaves them: the same words. */
+static void test_sums_of_parts(void **state)
+{
+    enum { SUMS = 0x1000, SQUARES = 0x2000 };
+    struct bench bench;
+    uint32_t seed = 23;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    for (int n = 0; n < 500; ++n) {
+        int16_t *const in = bench_data(&bench, IN, 0);
+        int16_t *const out = bench_data(&bench, OUT, 0);
+        int64_t *const sums = (int64_t *)(void *)((char *)bench_data(&bench, OUT, 0) + SUMS);
+        int64_t *const squares = (int64_t *)(void *)((char *)bench_data(&bench, OUT, 0) + SQUARES);
+        const uint32_t parts = 1u + bench_random(&seed) % 20u;
+        const uint32_t taps = 1u + bench_random(&seed) % 12u;
+        const uint32_t channels = 1u + bench_random(&seed) % 4u;
+        const uint32_t spread = 1u << (1u + bench_random(&seed) % 15u);
+        const int extra = (int)(bench_random(&seed) % 4u);
+        const uint32_t format = FORMAT(-(int)(bench_random(&seed) % 20u), extra, bench_random(&seed) % 3u);
+        for (uint32_t p = 0; p < channels * parts; ++p) {
+            sums[p] = squares[p] = 0;
+            for (uint32_t i = p * taps; i < (p + 1u) * taps; ++i) {
+                in[i] = (int16_t)((int32_t)(bench_random(&seed) % spread) - (int32_t)spread / 2);
+                sums[p] += in[i];
+                squares[p] += (int64_t)in[i] * in[i];
+            }
+        }
+        struct vector_tile t = {
+            .count = parts * taps,
+            .repeat = channels,
+            .a_stride = 1,
+            .a_repeat = (int32_t)(parts * taps),
+            .b_repeat = 1,
+            .out_repeat = 1,
+            .format = format,
+            .seed = bench_random(&seed)};
+        struct vector_tile of_sums = t;
+        of_sums.a_addr = SUMS;
+        of_sums.count = parts;
+        of_sums.a_repeat = of_sums.c_repeat = (int32_t)parts;
+        of_sums.immediate = (int32_t)(parts * taps);
+        of_sums.out_addr = 16;
+        assert_true(bench_run(&bench, OP_vmean, A(IN), 0, &t) > 0);
+        assert_true(bench_run(&bench, OP_vmean, A(WIDE) | 1u << 4, 0, &of_sums) > 0);
+        assert_memory_equal(out, out + 8, channels * sizeof *out);
+        t.immediate = of_sums.immediate = (int32_t)(bench_random(&seed) % 100u);
+        t.out_addr = 32;
+        of_sums.out_addr = 48;
+        of_sums.c_addr = SQUARES;
+        of_sums.b_stride = (int32_t)(parts * taps);
+        assert_true(bench_run(&bench, OP_vvar, A(IN) | B(OUT), 0, &t) > 0);
+        assert_true(bench_run(&bench, OP_vvar, A(WIDE) | B(OUT) | 1u << 4, 0, &of_sums) > 0);
+        assert_memory_equal(out + 16, out + 24, channels * sizeof *out);
+    }
+    const struct vector_tile none = {.count = 1, .repeat = 1, .a_stride = 1};
+    assert_int_equal(bench_run(&bench, OP_vmean, A(WIDE) | 1u << 4, 0, &none), CNNVP_E_INVAL);
+    assert_int_equal(bench_run(&bench, OP_vvar, A(IN) | B(OUT) | 1u << 4, 0, &none), CNNVP_E_INVAL);
+    bench_close(&bench);
+}
+
 /* Extremes: nothing overflows, the result saturates or is 0. */
 static void test_variance_extremes(void **state)
 {
@@ -415,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_activation_in_place),
         cmocka_unit_test(test_mean),
         cmocka_unit_test(test_variance),
+        cmocka_unit_test(test_sums_of_parts),
         cmocka_unit_test(test_variance_extremes),
         cmocka_unit_test(test_softmax),
         cmocka_unit_test(test_batch_normalisation),

@@ -18,6 +18,7 @@ struct cnnvp_plan_limits {
     uint64_t input_bytes; /* of one half */
     uint64_t weight_bytes;
     uint64_t output_bytes;
+    uint32_t sum_bits; /* of an array that adds up what normalisation needs; 0: none does */
     uint32_t input_halves;
     uint32_t weight_halves;
     uint32_t output_halves;
