@@ -33,7 +33,7 @@ struct view {
 const char help[] =
     "monitor units [UNIT...]    instances, their kinds, and what each does; of those named also what they hold\n"
     "monitor queue              instructions: in the queue, decoded, in flight\n"
-    "monitor buffers [UNIT]     what lies where in buffers\n"
+    "monitor buffers [UNIT]     what buffers hold, and where\n"
     "monitor buffers UNIT ADDRESS [BYTES]   a buffer's bytes; addresses of the second half begin at 0x80000000\n"
     "monitor registers UNIT     registers of an instance, read without side effects\n"
     "monitor stats [UNIT...]    statistics that are not 0, up to this moment\n"
@@ -175,7 +175,7 @@ std::string registers(unit_host &host)
     return text.empty() ? std::string(host.instance().name) + " has no registers\n" : text;
 }
 
-/* Does the work in a copy of this process: whatever it changes, this one goes on as though nobody had asked. */
+/* Does the work in a copy of this process: whatever it changes, this one goes on as if it had not been asked. */
 std::string in_copy(const std::function<std::string()> &work)
 {
     int ends[2];

@@ -16,7 +16,7 @@ struct cnnvp_recorder {
     struct cnnvp_stats stats;
     struct cnnvp_trace *trace;        /* NULL: no trace */
     struct cnnvp_burst_trace *bursts; /* NULL: none */
-    struct cnnvp_latest *latest;      /* NULL: nobody asks */
+    struct cnnvp_latest *latest;      /* NULL: not kept */
 };
 
 static const char *layer_name(const void *context, uint32_t tag, char *buffer, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the instruction element holds, for a debugger's user: commands in flight, decoded instructions, words of the
- * queue. Instructions that nobody else can see may have been executed ahead of time (advance.c); they are gone here.
+ * queue. Instructions that no other unit can see may have been executed ahead of time (advance.c); they are gone here.
  */
 #include "element.h"
 #include "isa.h"

@@ -58,13 +58,14 @@ uint32_t cnnvp_element_event(const struct cnnvp_element *element)
 /* Sleeps until the queue has room for `words` or the element has failed. */
 static void wait_for_room(struct cnnvp_element *element, uint32_t words)
 {
-    element->free = read_register(element, CNNVP_ELEMENT_FREE);
-    while (element->free < words && element->failed == 0) {
-        const uint32_t last = element->interrupts;
+    for (;;) {
+        const uint32_t last = element->interrupts; /* before the look: one that comes after it ends the sleep */
+        element->free = read_register(element, CNNVP_ELEMENT_FREE);
+        if (element->free >= words || element->failed != 0)
+            return;
         const uint32_t half = read_register(element, CNNVP_ELEMENT_QUEUE_DEPTH) / 2u;
         write_register(element, CNNVP_ELEMENT_SPACE_THRESHOLD, half > words ? half : words);
         cnnvp_machine_sleep(element->machine, &element->interrupts, last);
-        element->free = read_register(element, CNNVP_ELEMENT_FREE);
     }
 }
 

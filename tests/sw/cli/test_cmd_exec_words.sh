@@ -40,7 +40,7 @@ printf 'set r1, 1\nhalt\nconv r16\n' | assemble halt
 expect 0 exec halt.bin --stats stats.json
 [ "$(stat instructions)" -eq 2 ] || fail "$(stat instructions) instructions up to the halt"
 
-# A command that its unit refuses ends the run with the word's number; a receive without a request never ends.
+# A command that its unit refuses ends the run with the word's number, whenever it comes.
 printf 'set r1, 1\nconv r16\n' | assemble refused
 expect 1 exec refused.bin
 says "the instruction element stopped: the unit refused the command"
@@ -50,6 +50,10 @@ expect 1 exec refused.bin
 says "the instruction element stopped: the unit refused the command"
 printf 'receive.buffer=0 r80\n' | assemble stuck
 refused 1 "there is no request to receive" exec stuck.bin
+for mhz in 300 500 700 800 900 1000 1100 1200 1500 2000; do
+    refused 1 "there is no request to receive" exec stuck.bin -s cpu.memory=ideal -s cpu.clock_mhz=$mhz
+    says "the instruction element stopped"
+done
 
 # Wrong files and usage.
 { cat halt.bin; printf '\377\377\377'; } >partial.bin

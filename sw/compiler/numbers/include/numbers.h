@@ -48,7 +48,7 @@ struct cnnvp_floatref {
 
 CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run,
                                                struct cnnvp_error *error);
-/* For batches of up to so many images: where a layer takes statistics of all of them (cnnvp_graph_mixes_images). */
+/* For batches of up to `images`: where a layer takes statistics of all of them (cnnvp_graph_mixes_images). */
 CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new_batch(const struct cnnvp_graph *graph, size_t images,
                                                      struct cnnvp_floatref *run, struct cnnvp_error *error);
 void cnnvp_floatref_clear(struct cnnvp_floatref *run);
