@@ -163,28 +163,28 @@ static void format_number(char *buffer, size_t size, double number)
 
 /* ---- CSV ---- */
 
+static void add_numbers(json_t *columns, const char *path, json_t *value)
+{
+    const char *key;
+    json_t *part;
+    if (json_is_number(value))
+        (void)json_object_set_new(columns, path, json_true());
+    json_object_foreach(value, key, part)
+    {
+        char longer[600];
+        (void)snprintf(longer, sizeof longer, "%s.%s", path, key);
+        add_numbers(columns, longer, part);
+    }
+}
+
 /* The statistics that are columns: totals, and what the objectives name. */
 static json_t *list_columns(const struct cnnvp_sweep *sweep, const json_t *stats)
 {
     json_t *columns = json_object();
-    const char *key, *unit;
-    json_t *value, *part;
-    char path[600];
     for (size_t i = 0; i < sweep->objective_count; ++i)
         (void)json_object_set_new(columns, sweep->objectives[i].path, json_true());
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i) {
-        json_object_foreach(json_object_get(stats, sections[i]), key, value)
-        {
-            (void)snprintf(path, sizeof path, "%s.%s", sections[i], key);
-            if (json_is_number(value))
-                (void)json_object_set_new(columns, path, json_true());
-            json_object_foreach(value, unit, part)
-            {
-                (void)snprintf(path, sizeof path, "%s.%s.%s", sections[i], key, unit);
-                (void)json_object_set_new(columns, path, json_true());
-            }
-        }
-    }
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
+        add_numbers(columns, sections[i], json_object_get(stats, sections[i]));
     return columns;
 }
 

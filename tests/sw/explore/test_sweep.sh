@@ -36,6 +36,14 @@ columns="key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT,
     '{"pe_array.rows":16,"pe_array.cols":16,"dram.preset":"ddr3-1600"}' ] ||
     fail "params: $(query "select params from points order by params limit 1")"
 [ "$(wc -l <a.csv)" = 13 ] || fail "lines of a.csv"
+/usr/bin/python3 - <<'PYTHON' || fail "columns of a.csv"
+import csv, math
+for row in csv.DictReader(open("a.csv")):
+    assert all(text for name, text in row.items() if name != "error"), row
+    for section, total in (("energy", "energy.total_pj"), ("area", "area.total_um2")):
+        units = [float(text) for name, text in row.items() if name.startswith(section + ".by_unit.")]
+        assert len(units) > 8 and math.isclose(sum(units), float(row[total]), rel_tol=1e-9), (section, units)
+PYTHON
 absent r.sqlite.work
 
 # A point is what `cnnvp run` says of it, whatever its worker has run before.
