@@ -20,7 +20,7 @@
 #define DRAM_REFRESHES(POLICY)                                                    \
     POLICY(all_ranks, "all-ranks", "every t_refi all ranks, one after the other") \
     POLICY(staggered, "staggered", "every t_refi each rank, at times of its own") \
-    POLICY(off, "off", "never, which no real part survives: shows what refresh costs")
+    POLICY(ideal, "ideal", "never, which no real part survives: shows what refresh costs")
 
 #define DRAM_ARBITERS(POLICY)                                                                                 \
     POLICY(round_robin, "round-robin",                                                                        \

@@ -14,7 +14,7 @@ static uint32_t staggered(const struct dram_channel *channel, uint64_t *again)
     return 1;
 }
 
-static uint32_t off(const struct dram_channel *channel, uint64_t *again)
+static uint32_t ideal(const struct dram_channel *channel, uint64_t *again)
 {
     (void)channel;
     *again = DRAM_NEVER;
@@ -23,4 +23,4 @@ static uint32_t off(const struct dram_channel *channel, uint64_t *again)
 
 const struct dram_refresh dram_refresh_all_ranks = {.due = all_ranks};
 const struct dram_refresh dram_refresh_staggered = {.due = staggered};
-const struct dram_refresh dram_refresh_off = {.due = off};
+const struct dram_refresh dram_refresh_ideal = {.due = ideal};

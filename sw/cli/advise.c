@@ -126,7 +126,8 @@ static void add_choices(struct advice *advice, const struct cnnvp_param *param, 
         char to[64];
         const size_t length = strcspn(choice, "|");
         (void)snprintf(to, sizeof to, "%.*s", (int)length, choice);
-        add_change(advice, name, now, to);
+        if (strcmp(to, "ideal") != 0) /* what no design can be */
+            add_change(advice, name, now, to);
         choice += length + (choice[length] == '|');
     }
 }

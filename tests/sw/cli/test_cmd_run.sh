@@ -247,6 +247,7 @@ expect 0 run "$network" --timing-only -n 2 --advise
 [ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
 sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
 [ "$(wc -l <helps)" -ge 3 ] || fail "no advice: $(cat advice)"
+grep -q ideal helps && fail "advice to build what nobody can: $(grep ideal helps)"
 while read -r parameter value time energy area; do
     expect 0 run "$network" --timing-only -n 2 -q -s "$parameter=$value" --stats then.json
     /usr/bin/python3 - "$time" "$energy" "$area" <<'PYTHON' || fail "advice on $parameter"
