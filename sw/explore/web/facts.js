@@ -18,13 +18,14 @@ function cycleValues(l) {
 /* [name, value as text, note] of a run's headline. */
 function headline(stats) {
     const summary = stats.summary || {}, costs = stats.energy, square = stats.area, energy = writer("energy.total_pj"), area = writer("area.total_um2"), bytes = writer("bytes");
+    const factors = [costs.low_pj, costs.high_pj].map(pj => Number((pj / (costs.total_pj || 1)).toPrecision(2))).join(" to ");
     const between = (low, high, write) => write(low, 3) + " to " + write(high, 3) + " by other sources", unknown = list => list.length ? "; not known of " + list.join(", ") : "";
     const fetched = stats.memory.burst_bytes || 0, asked = stats.memory.read_bytes + stats.memory.write_bytes;
     return [["images a second", stats.total.images_per_s ? grouped(Math.round(stats.total.images_per_s)) : "", (stats.total.images || "no") + (stats.total.images === 1 ? " image in " : " images in ") + scaled(stats.total.time_ps, 4, times, " ps")],
         ["share of peak arithmetic", summary.peak_share === undefined ? "" : percent(summary.peak_share), short(stats.total.macs) + " MACs in " + short(stats.total.accel_cycles, 4) + " cycles"],
         ["share of memory bandwidth", summary.bandwidth_share === undefined ? "" : percent(summary.bandwidth_share), bytes(fetched) + " in bursts for " + bytes(asked) + " asked for"],
-        ["energy an image", summary.energy_per_image_pj ? energy(summary.energy_per_image_pj) : "", (summary.tops_per_watt || 0).toPrecision(3) + " TOPS/W"],
-        ["energy", energy(costs.total_pj), percent(costs.static_pj / (costs.total_pj || 1)) + " static; " + between(costs.low_pj, costs.high_pj, energy) + unknown(costs.unknown)],
+        [summary.energy_per_image_pj ? "energy an image" : "energy", energy(summary.energy_per_image_pj || costs.total_pj), (summary.tops_per_watt || 0).toPrecision(3) + " TOPS/W; " + factors + " times as much by other sources" + unknown(costs.unknown)],
+        ["mean power", scaled(costs.total_pj / (stats.total.time_ps || 1), 4, [[1, " W"], [1e-3, " mW"], [1e-6, " uW"]], " W"), percent(costs.static_pj / (costs.total_pj || 1)) + " static; " + energy(costs.total_pj) + " in all"],
         ["area at " + square.technology, area(square.total_um2), between(square.low_um2, square.high_um2, area) + unknown(square.unknown)]].filter(fact => fact[1]);
 }
 function addFact(parent, [name, value, note], properties) {

@@ -47,10 +47,10 @@ function parallel(parent, lanes, points, isLooked, shade, state, changed) {
         heads.replaceChildren();
         list.forEach((lane, i) => {
             const head = make(heads, "button", lane.name.replace(/([._])/g, "$1\u200b"), { title: lane.name + ": drag, or arrow keys, to move its axis" });
-            head.style.left = x(i) + "px"; head.style.width = Math.min(130, step(f) - 6) + "px";
+            head.style.width = "max-content"; head.style.maxWidth = Math.min(130, step(f) - 6) + "px";
+            const half = head.offsetWidth / 2; /* in the middle above its axis, as far as the figure goes */
+            head.style.left = Math.min(Math.max(x(i), half), f.width - half) + "px";
             head.dataset.lane = lane.id;
-            if (!i && x(0) < 65) { head.style.transform = "none"; head.style.left = "0"; head.style.textAlign = "left"; }
-            if (i + 1 === list.length && i && f.width - x(i) < 65) { head.style.transform = "translateX(-100%)"; head.style.left = f.width + "px"; head.style.textAlign = "right"; }
         });
     }, least);
     plot.element.style.touchAction = "pan-x";

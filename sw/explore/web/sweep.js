@@ -170,7 +170,7 @@ if (data.hypervolume && data.hypervolume.length > 1)
 /* ---- chosen points ---- */
 for (const group of groups.slice(0, 1)) {
     if (group.knee) chosen.add(group.knee);
-    for (const goal of goals) chosen.add(group.points.reduce((best, p) => goal.sign * p.stats[goal.at] < goal.sign * best.stats[goal.at] ? p : best));
+    for (const goal of goals) chosen.add([...group.best].reduce((best, p) => goal.sign * p.stats[goal.at] < goal.sign * best.stats[goal.at] ? p : best));
 }
 const comparison = make(section("Chosen points", "chosen", false, "At first the knee and the best of each objective" + (several && groups.length ? ", of " + networkName(groups[0].network) : "") + "."), "div", null, { id: "comparison" });
 const quoted = word => /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";

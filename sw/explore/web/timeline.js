@@ -47,7 +47,7 @@ function counterRows(streams) {
     for (const s of counted) {
         if (/_words$/.test(s.name) && counted.some(o => o.unit === s.unit && o.name === s.name.replace(/_words$/, "_bytes"))) continue;
         const name = s.name.replace(/_/g, " "), isBuffer = /buffer/.test(s.unit), unit = s.of === "feature_bytes" ? "bytes" : s.of || "";
-        const [group, label, of] = s.kind === "link" ? ["bandwidth of links", s.unit + " \u2192 " + s.name, "B/s"] : isBuffer ? ["buffers: " + name.replace(/ bytes$/, ""), s.unit, unit.replace(/^bytes$/, "B")] : /\/us$/.test(unit) ? [s.unit + ": a microsecond", name, ""] : [s.unit + ": " + name, name, unit.replace(/^bytes/, "B")];
+        const [group, label, of] = s.kind === "link" ? ["bandwidth of links", s.unit + " \u2192 " + s.name, "B/s"] : isBuffer ? ["buffers: " + name.replace(/ bytes$/, ""), s.unit, unit.replace(/^bytes$/, "B")] : /\/us$/.test(unit) ? [s.unit + ": events a microsecond", name, ""] : [s.unit + ": " + name, name, unit.replace(/^bytes/, "B")];
         if (!groups.has(group)) groups.set(group, { group, of, members: [] });
         groups.get(group).members.push({ label, stream: s });
     }

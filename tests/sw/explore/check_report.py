@@ -83,6 +83,9 @@ def check_run(dom, source):
     facts = dict(re.findall(r'<div class="fact[^"]*"><span>([^<]*)</span><b[^>]*>([^<]*)</b>', summary))
     assert f'data-value="{bound}"' in summary, "the page does not say what binds"
     assert abs(float(facts["share of peak arithmetic"].split()[0]) - 100 * stats["summary"]["peak_share"]) < 0.1, facts
+    power, unit = facts["mean power"].split()
+    watts = float(power) * {"W": 1, "mW": 1e-3, "uW": 1e-6}[unit]
+    assert abs(watts * stats["total"]["time_ps"] / stats["energy"]["total_pj"] - 1) < 1e-3, facts
     assert any(name.startswith("area at ") and "mm2" in value for name, value in facts.items()), facts
     assert "static; " in summary and "by other sources" in summary, facts
     assert len(dom.rows) == len(layers) + 1

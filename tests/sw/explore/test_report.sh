@@ -114,25 +114,20 @@ if command -v nodejs >/dev/null; then
     nodejs "$HERE/page_logic.js" "$SOURCE/sw/explore/web" || fail "what the pages calculate"
 fi
 skip_without_browser
-# used PAGE.html SCRIPT.js: what a user does there works.
-used() {
-    with_script "$1" "$2" "used_$1"
-    browse 1400 light "used_$1"
-    works "used_${1%.html}.dom" used
-}
-used sweep.html use_sweep.js
-used two.html use_sweep.js
-used run.html use_run.js
-used compare.html use_compare.js
-grep -q "<th[^>]*>pe_array.rows<" used_compare.dom || fail "compare.html does not say what differs"
-used unlike.html use_compare.js
-grep -q "id=\"warning\"" used_unlike.dom || fail "unlike.html does not say that the networks differ"
-/usr/bin/python3 "$HERE/check_report.py" sweep used_sweep.dom r.sqlite || fail "numbers of sweep.html"
-/usr/bin/python3 "$HERE/check_report.py" run used_run.dom run || fail "numbers of run.html"
-# The roofline of many images is that of the array: 8 x 8 PEs.
-browse 1400 light many.html
-grep -q '>64 MACs a cycle at 1000 MHz' many.dom || fail "roofline: $(grep -o '[0-9]* MACs a cycle' many.dom)"
-for scheme in light dark; do
-    layouts $scheme run.html compare.html two.html
+# What a user does there works; and pages fit windows of all widths, light and dark.
+set -- sweep.html,1400,light,use_layout.js,use_sweep.js two.html,1400,light,use_layout.js,use_sweep.js \
+    run.html,1400,light,use_layout.js,use_run.js compare.html,1400,light,use_layout.js,use_compare.js \
+    unlike.html,1400,light,use_compare.js many.html,1400,light,use_layout.js
+for page in run compare two; do
+    for window in 800,light 390,light 1400,dark 390,dark; do
+        set -- "$@" $page.html,$window,use_layout.js
+    done
 done
+frames "$@"
+grep -q "<th[^>]*>pe_array.rows<" compare.dom || fail "compare.html does not say what differs"
+grep -q "id=\"warning\"" unlike.dom || fail "unlike.html does not say that the networks differ"
+/usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
+/usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"
+# The roofline of many images is that of the array: 8 x 8 PEs.
+grep -q '>64 MACs a cycle at 1000 MHz' many.dom || fail "roofline: $(grep -o '[0-9]* MACs a cycle' many.dom)"
 finish

@@ -66,15 +66,11 @@
     last.head.querySelector(".pin").click();
     check(!last.lane.closest(".held") && last.lane === last.lane.parentElement.lastElementChild, "a row let go returns");
     /* Two hundred zooms and hovers. */
-    const times = { zoom: 0, hover: 0 };
     let tips = 0;
     for (let i = 0; i < 200; i++) {
         const row = rows[i % Math.min(6, rows.length)].figure.element, x = at(.02 + i * 37 % 95 / 100);
-        let begin = performance.now();
         send(row, WheelEvent, "wheel", { deltaY: i % 20 < 10 ? -1 : 1, ctrlKey: true, clientX: x });
-        times.zoom += performance.now() - begin; begin = performance.now();
         send(row, PointerEvent, "pointermove", { clientX: x, pointerType: "mouse" });
-        times.hover += performance.now() - begin;
         tips += tipElement.style.display === "block" && tipElement.textContent.length > 0;
     }
     check(tips > 20, tips + " tips of 200");
@@ -86,5 +82,5 @@
     choose(selects[1], "cycles");
     const first = document.querySelector("#cycles_section th").textContent;
     check(layers.filter(l => layerLabel(l) === first).some(l => l.cycles === Math.max(...layers.map(o => o.cycles))), "sorted by cycles: " + first);
-    document.body.dataset.used = wrong.length ? "fails: " + wrong.slice(0, 8).join("; ") : "works, zoom " + (times.zoom / 200).toFixed(1) + " ms, hover " + (times.hover / 200).toFixed(1) + " ms";
+    document.body.dataset.used = wrong.length ? "fails: " + wrong.slice(0, 8).join("; ") : "works";
 })();

@@ -43,6 +43,7 @@
         check(looked.length === good.length, "all points");
     }
     /* Defaults of the comparison; choosing and dropping. */
+    check([...chosen].every(p => groups[0].best.has(p)), "a point that another betters is chosen at first");
     check(chosen.size >= 1 && (!groups[0].knee || chosen.has(groups[0].knee)) && goals.every(g => { const least = Math.min(...groups[0].points.map(p => value(p, g))); return [...chosen].some(p => value(p, g) === least); }), "chosen at first");
     const had = chosen.size, other = good.find(p => !chosen.has(p));
     if (other) {
