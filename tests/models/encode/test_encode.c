@@ -34,18 +34,18 @@ static void begin(struct block_rig *rig, const struct block_rig_depth *depth, bo
 /* Values of `bytes`, of a tile forward with a pool or of errors: images STRIDE apart, nothing between. */
 static void check_values(const struct block_rig_depth *depth, bool forward, uint32_t mantissa_bits, uint32_t bytes)
 {
-    uint8_t from[IMAGES * IMAGE * 4], got[IMAGES * STRIDE * 4], want[sizeof got];
+    uint32_t from[IMAGES * IMAGE], got[IMAGES * STRIDE], want[IMAGES * STRIDE];
     const uint32_t image = forward ? PACKED : IMAGE;
     uint64_t random = 5;
     struct block_rig rig;
     struct cnnvp_tile tile =
         block_rig_tile(depth, forward ? CNNVP_TILE_FORWARD : CNNVP_TILE_BACKWARD, IMAGES, CHANNELS, HEIGHT, WIDTH);
-    for (size_t i = 0; i < sizeof from; ++i)
-        from[i] = (uint8_t)next_bits(&random);
+    for (size_t i = 0; i < IMAGES * IMAGE; ++i)
+        from[i] = next_bits(&random);
     memset(want, 0xa5, sizeof want);
     memcpy(got, want, sizeof got);
     for (uint32_t n = 0; n < IMAGES && !depth->timing_only; ++n)
-        memcpy(want + n * STRIDE * bytes, from + n * image * bytes, image * bytes);
+        memcpy((uint8_t *)want + n * STRIDE * bytes, (uint8_t *)from + n * image * bytes, image * bytes);
     if (forward) {
         tile.pooled_height = HEIGHT / 2;
         tile.pooled_width = WIDTH / 2;

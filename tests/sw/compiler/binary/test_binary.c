@@ -11,36 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "fake_platform.h"
+#include "binary_case.h"
 #include "fx16_reference.h"
-#include "network.h"
-#include "onnx_builder.h"
 
 #define MEMORY ((size_t)16 << 20)
-
-static cnnvp_result build(struct builder *builder, const struct fake_config *config, int on_chip,
-                          cnnvp_network **network, struct cnnvp_error *error)
-{
-    char name[64];
-    size_t size;
-    uint8_t *bytes = builder_pack(builder, &size);
-    builder_write(bytes, size, name);
-    const struct cnnvp_network_options options = {
-        .struct_size = sizeof options,
-        .rounding = CNNVP_ROUND_NEAREST,
-        .on_chip = on_chip,
-        .cpu_host = 1,
-        .seed = 3,
-        .images = 2};
-    const cnnvp_result result = fake_network_new(name, config, &options, network, error);
-    (void)unlink(name);
-    free(bytes);
-    return result;
-}
 
 static size_t elements(const struct cnnvp_array *array)
 {
@@ -71,7 +48,7 @@ static void run(struct builder *builder, const struct fake_config *config, doubl
     struct cnnvp_error error = {""};
     struct cnnvp_array reference;
     const char *wrong = NULL;
-    if (build(builder, config, 0, &network, &error) != CNNVP_DONE)
+    if (binary_case_build(builder, config, 0, &network, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     memset(platform->memory, 0x5a, MEMORY); /* frames have to be cleared */
@@ -109,14 +86,6 @@ static void check(struct builder *builder, double limit)
     builder_free(builder);
 }
 
-static void begin(struct builder *builder, int64_t channels, int64_t height, int64_t width)
-{
-    const int64_t dims[4] = {-1, channels, height, width};
-    builder_init(builder, 13);
-    builder_input(builder, "x", 4, dims);
-    builder_output(builder, "y");
-}
-
 static int64_t pick(struct builder *random, int64_t low, int64_t high)
 {
     return low + (int64_t)(builder_next(random) % (uint64_t)(high - low + 1));
@@ -149,7 +118,7 @@ static void convolutions(void **state)
         const int64_t outputs = group * pick(&random, 1, 5);
         const int64_t kernel[2] = {pick(&random, 1, 5), pick(&random, 1, 5)};
         const int64_t dims[4] = {outputs, inputs / group, kernel[0], kernel[1]};
-        begin(&builder, inputs, pick(&random, 9, 24), pick(&random, 9, 24));
+        binary_case_begin(&builder, inputs, pick(&random, 9, 24), pick(&random, 9, 24));
         builder.random = round;
         (void)builder_random(&builder, "w", 4, dims, 0.7f);
         (void)builder_random(&builder, "b", 1, dims, 2.0f);
@@ -171,7 +140,7 @@ static void pools(void **state)
     for (unsigned round = 0; round < 40; ++round) {
         struct builder builder;
         const int64_t kernel[2] = {pick(&random, 1, 4), pick(&random, 1, 4)};
-        begin(&builder, pick(&random, 1, 9), pick(&random, 9, 24), pick(&random, 9, 24));
+        binary_case_begin(&builder, pick(&random, 1, 9), pick(&random, 9, 24), pick(&random, 9, 24));
         Onnx__NodeProto *node =
             builder_node(&builder, round % 2 == 0 ? "MaxPool" : "AveragePool", "y", "x", NULL, NULL, NULL);
         window_attributes(&builder, &random, node, 0, kernel);
@@ -193,7 +162,7 @@ static void global_pools_and_vectors(void **state)
     struct builder builder;
     const int64_t dims[2] = {7, 130};
     for (int round = 0; round < 2; ++round) {
-        begin(&builder, 7, 13, 9);
+        binary_case_begin(&builder, 7, 13, 9);
         (void)builder_random(&builder, "w", 2, dims, 0.5f);
         (void)builder_random(&builder, "b", 1, dims + 1, 0.5f);
         (void)builder_node(&builder, round == 0 ? "GlobalAveragePool" : "GlobalMaxPool", "p", "x", NULL, NULL, NULL);
@@ -218,7 +187,7 @@ static void long_vectors(void **state)
         config.input_bytes = 2048;
         config.weight_bytes = 20000;
         config.output_bytes = 1024;
-        begin(&builder, 12, 16, 16);
+        binary_case_begin(&builder, 12, 16, 16);
         (void)builder_random(&builder, "w", 2, dims, 0.1f);
         (void)builder_node(&builder, "Flatten", "f", "x", NULL, NULL, NULL);
         (void)builder_node(&builder, "MatMul", "y", "f", "w", NULL, NULL);
@@ -238,7 +207,7 @@ static void activations_and_norms(void **state)
         const float low = -0.5f;
         const float high = 1.25f;
         float variance[5] = {1, 2, 3, 4, 0.5f};
-        begin(&builder, 5, 11, 17);
+        binary_case_begin(&builder, 5, 11, 17);
         (void)builder_random(&builder, "s", 1, dims, 1.5f);
         (void)builder_random(&builder, "o", 1, dims, 1.0f);
         (void)builder_random(&builder, "m", 1, dims, 1.0f);
@@ -268,7 +237,7 @@ static void branches(void **state)
     const int64_t dims[4] = {6, 6, 3, 3};
     const int64_t pads[4] = {1, 1, 1, 1};
     const int64_t shape[4] = {0, 12, -1, 6};
-    begin(&builder, 6, 12, 12);
+    binary_case_begin(&builder, 6, 12, 12);
     (void)builder_random(&builder, "w", 4, dims, 0.4f);
     (void)builder_int64s(&builder, "s", 4, shape);
     Onnx__NodeProto *node = builder_node(&builder, "Conv", "a", "x", "w", NULL, NULL);
@@ -289,75 +258,11 @@ static void logarithm_of_a_lone_share(void **state)
     (void)state;
     struct builder builder;
     const float little = 0.01f;
-    begin(&builder, 5, 1, 7);
+    binary_case_begin(&builder, 5, 1, 7);
     builder_int(&builder, builder_node(&builder, "LogSoftmax", "l", "x", NULL, NULL, NULL), "axis", 2);
     (void)builder_floats(&builder, "c", 0, NULL, &little);
     (void)builder_node(&builder, "Add", "y", "l", "c", NULL, NULL);
     check(&builder, 0.01);
-}
-
-/* Places on chip: alive at the same time in one half means apart; operands of additions share a half. */
-static void chip_places_do_not_overlap(void **state)
-{
-    (void)state;
-    struct builder builder;
-    const int64_t dims[4] = {6, 6, 3, 3};
-    const int64_t pads[4] = {1, 1, 1, 1};
-    const struct fake_config config = fake_nfu();
-    cnnvp_network *network;
-    struct cnnvp_error error = {""};
-    begin(&builder, 6, 12, 12);
-    (void)builder_random(&builder, "w", 4, dims, 0.4f);
-    const char *names[] = {"x", "a", "b", "c", "d", "y"};
-    for (size_t i = 0; i < 5; ++i) {
-        Onnx__NodeProto *node = NULL;
-        if (i % 2 == 0) {
-            node = builder_node(&builder, "Conv", names[i + 1], names[i], "w", NULL, NULL);
-            builder_ints(&builder, node, "pads", 4, pads);
-        } else {
-            (void)builder_node(&builder, "Add", names[i + 1], names[i], names[i - 1], NULL, NULL);
-        }
-    }
-    if (build(&builder, &config, 1, &network, &error) != CNNVP_DONE)
-        fail_msg("%s", error.text);
-    const struct cnnvp_build *made = &network->build;
-    for (size_t i = 0; i < network->graph.layer_count; ++i) {
-        const struct cnnvp_binary_layer *layer = &made->layers[i];
-        const struct cnnvp_binary_tensor *tensors[] = {&layer->in, &layer->in2, &layer->out};
-        if (layer->op == CNNVP_OP_ADD)
-            assert_int_equal(layer->in.chip_half, layer->in2.chip_half);
-        for (size_t a = 0; a < 3; ++a)
-            for (size_t b = a + 1; b < (i + 1 == network->graph.layer_count ? 2u : 3u); ++b) {
-                if (tensors[a]->address == 0 || tensors[b]->address == 0 ||
-                    tensors[a]->chip_half != tensors[b]->chip_half || tensors[a]->address == tensors[b]->address)
-                    continue;
-                const uint64_t first = tensors[a]->chip_address;
-                const uint64_t second = tensors[b]->chip_address;
-                assert_true(first + cnnvp_binary_frame_bytes(tensors[a]) <= second ||
-                            second + cnnvp_binary_frame_bytes(tensors[b]) <= first);
-            }
-    }
-    for (size_t a = 0; a < made->blobs.count; ++a) {
-        assert_true(made->blobs.all[a].chip_address + made->blobs.all[a].bytes <= network->target.limits.weight_bytes);
-        for (size_t b = 0; b < a; ++b)
-            assert_true(made->blobs.all[a].chip_half != made->blobs.all[b].chip_half ||
-                        made->blobs.all[a].chip_address + made->blobs.all[a].bytes <= made->blobs.all[b].chip_address ||
-                        made->blobs.all[b].chip_address + made->blobs.all[b].bytes <= made->blobs.all[a].chip_address);
-    }
-    cnnvp_network_free(network);
-    struct fake_config small = config;
-    small.weight_bytes = 1024;
-    assert_int_equal(build(&builder, &small, 1, &network, &error), CNNVP_BAD_INPUT);
-    assert_non_null(strstr(error.text, "the weight buffer lacks "));
-    small = config;
-    small.input_bytes = 2048;
-    assert_int_equal(build(&builder, &small, 1, &network, &error), CNNVP_BAD_INPUT);
-    assert_non_null(strstr(error.text, "a half of the input buffer lacks "));
-    small = config;
-    small.output_bytes = 2048;
-    assert_int_equal(build(&builder, &small, 1, &network, &error), CNNVP_BAD_INPUT);
-    assert_non_null(strstr(error.text, "a half of the output buffer holds 1024"));
-    builder_free(&builder);
 }
 
 int main(void)
@@ -370,7 +275,6 @@ int main(void)
         cmocka_unit_test(activations_and_norms),
         cmocka_unit_test(branches),
         cmocka_unit_test(logarithm_of_a_lone_share),
-        cmocka_unit_test(chip_places_do_not_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

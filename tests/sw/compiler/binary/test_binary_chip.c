@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Networks that stay on chip: places in the buffers' halves, and what is too large for them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "binary_case.h"
+
+/* Places on chip: alive at the same time in one half means apart; operands of additions share a half. */
+static void chip_places_do_not_overlap(void **state)
+{
+    (void)state;
+    struct builder builder;
+    const int64_t dims[4] = {6, 6, 3, 3};
+    const int64_t pads[4] = {1, 1, 1, 1};
+    const struct fake_config config = fake_nfu();
+    cnnvp_network *network;
+    struct cnnvp_error error = {""};
+    binary_case_begin(&builder, 6, 12, 12);
+    (void)builder_random(&builder, "w", 4, dims, 0.4f);
+    const char *names[] = {"x", "a", "b", "c", "d", "y"};
+    for (size_t i = 0; i < 5; ++i) {
+        Onnx__NodeProto *node = NULL;
+        if (i % 2 == 0) {
+            node = builder_node(&builder, "Conv", names[i + 1], names[i], "w", NULL, NULL);
+            builder_ints(&builder, node, "pads", 4, pads);
+        } else {
+            (void)builder_node(&builder, "Add", names[i + 1], names[i], names[i - 1], NULL, NULL);
+        }
+    }
+    if (binary_case_build(&builder, &config, 1, &network, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    const struct cnnvp_build *made = &network->build;
+    for (size_t i = 0; i < network->graph.layer_count; ++i) {
+        const struct cnnvp_binary_layer *layer = &made->layers[i];
+        const struct cnnvp_binary_tensor *tensors[] = {&layer->in, &layer->in2, &layer->out};
+        if (layer->op == CNNVP_OP_ADD)
+            assert_int_equal(layer->in.chip_half, layer->in2.chip_half);
+        for (size_t a = 0; a < 3; ++a)
+            for (size_t b = a + 1; b < (i + 1 == network->graph.layer_count ? 2u : 3u); ++b) {
+                if (tensors[a]->address == 0 || tensors[b]->address == 0 ||
+                    tensors[a]->chip_half != tensors[b]->chip_half || tensors[a]->address == tensors[b]->address)
+                    continue;
+                const uint64_t first = tensors[a]->chip_address;
+                const uint64_t second = tensors[b]->chip_address;
+                assert_true(first + cnnvp_binary_frame_bytes(tensors[a]) <= second ||
+                            second + cnnvp_binary_frame_bytes(tensors[b]) <= first);
+            }
+    }
+    for (size_t a = 0; a < made->blobs.count; ++a) {
+        assert_true(made->blobs.all[a].chip_address + made->blobs.all[a].bytes <= network->target.limits.weight_bytes);
+        for (size_t b = 0; b < a; ++b)
+            assert_true(made->blobs.all[a].chip_half != made->blobs.all[b].chip_half ||
+                        made->blobs.all[a].chip_address + made->blobs.all[a].bytes <= made->blobs.all[b].chip_address ||
+                        made->blobs.all[b].chip_address + made->blobs.all[b].bytes <= made->blobs.all[a].chip_address);
+    }
+    cnnvp_network_free(network);
+    struct fake_config small = config;
+    small.weight_bytes = 1024;
+    assert_int_equal(binary_case_build(&builder, &small, 1, &network, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "the weight buffer lacks "));
+    small = config;
+    small.input_bytes = 2048;
+    assert_int_equal(binary_case_build(&builder, &small, 1, &network, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "a half of the input buffer lacks "));
+    small = config;
+    small.output_bytes = 2048;
+    assert_int_equal(binary_case_build(&builder, &small, 1, &network, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "a half of the output buffer holds 1024"));
+    builder_free(&builder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chip_places_do_not_overlap)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Piecewise-linear tables: what is refused. How near they are to their functions is in
+ * models/lanes/test_lanes_reduce.c. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tables.h"
+
+static double infinite(double x)
+{
+    return x == 0.0 ? (double)INFINITY : 1.0 / x;
+}
+
+static void test_bad_tables(void **state)
+{
+    int16_t table[CNNVP_PWL_WORDS(64)];
+    int shift = 0;
+    size_t words = CNNVP_PWL_WORDS(64) - 1u;
+    (void)state;
+    memset(table, 0x5a, sizeof table);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 64, table, &words, &shift), -1); /* no room */
+    words = CNNVP_PWL_WORDS(64);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 63, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 0, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 31, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, -17, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 0.0, 12, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, (double)NAN, 12, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(infinite, 8.0, 12, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(table[0], 0x5a5a);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 64, table, &words, &shift), 0);
+    assert_int_equal(words, CNNVP_PWL_WORDS(64));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bad_tables)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
