@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two runs side by side, and one run's layers as CSV. Numbers are compared as they stand in the files. */
+/* Two runs side by side, and one run's layers as CSV. Numbers are compared as they stand in the files, and
+ * stand so in CSV. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -138,6 +139,22 @@ static void format_change(char *buffer, size_t size, double x, double y)
     (void)snprintf(buffer, size, "%+.15g", strtod(rounded, NULL));
 }
 
+static void print_line(const struct comparison *comparison, const char *name, const json_t *a, const json_t *b,
+                       const char *percent)
+{
+    char path[600], left[256], right[256], change[80] = "";
+    (void)snprintf(path, sizeof path, "%s.%s", comparison->title, name);
+    format_value(left, sizeof left, a);
+    format_value(right, sizeof right, b);
+    if (json_is_number(a))
+        cnnvp_show_statistic(left, sizeof left, path, json_number_value(a), "");
+    if (json_is_number(b))
+        cnnvp_show_statistic(right, sizeof right, path, json_number_value(b), "");
+    if (json_is_number(a) && json_is_number(b))
+        cnnvp_show_statistic(change, sizeof change, path, json_number_value(b) - json_number_value(a), "+");
+    (void)fprintf(comparison->table, "  %-34s %18s %18s %18s %10s\n", name, left, right, change, percent);
+}
+
 static void add_line(struct comparison *comparison, const char *name, const json_t *a, const json_t *b)
 {
     char left[256], right[256], change[80] = "", percent[40] = "";
@@ -166,7 +183,7 @@ static void add_line(struct comparison *comparison, const char *name, const json
         (void)fprintf(comparison->table, "%s%s\n", comparison->differences ? "\n" : "", comparison->title);
     comparison->titled = 1;
     ++comparison->differences;
-    (void)fprintf(comparison->table, "  %-34s %18s %18s %18s %10s\n", name, left, right, change, percent);
+    print_line(comparison, name, a, b, percent);
 }
 
 /* All scalars of both, by path. */

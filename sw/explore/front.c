@@ -348,7 +348,8 @@ static void print_front(FILE *stream, const struct rows *rows, const struct entr
             const struct cnnvp_objective *objective = &sweep->objectives[o];
             char text[40] = "";
             if (entry != NULL)
-                format_number(text, sizeof text, objective->maximise ? -entry->values[o] : entry->values[o]);
+                cnnvp_show_statistic(text, sizeof text, objective->path,
+                                     objective->maximise ? -entry->values[o] : entry->values[o], "");
             (void)fprintf(stream, "%*s%s", objective_width(objective), entry != NULL ? text : objective->path,
                           o + 1 < sweep->objective_count ? "  " : "\n");
         }

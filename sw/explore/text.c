@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files and texts that the parts of the exploration read and write. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -18,6 +19,43 @@ char *cnnvp_text_join(const char *a, const char *b, const char *c)
     memcpy(joined + lengths[0], b, lengths[1]);
     memcpy(joined + lengths[0] + lengths[1], c, lengths[2] + 1);
     return joined;
+}
+
+static const struct measure {
+    const char *ending;
+    double step; /* from a unit to the next */
+    const char *units[6];
+} measures[] = {{"_ps", 1e3, {"ps", "ns", "us", "ms", "s"}},
+                {"_pj", 1e3, {"pJ", "nJ", "uJ", "mJ", "J"}},
+                {"_um2", 1e6, {"um2", "mm2"}},
+                {"bytes_per_s", 1e3, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"}}};
+
+static const struct measure *measure_of(const char *path)
+{
+    const char *name = strncmp(path, "area.by_unit.", 13) == 0 ? "_um2" : path;
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; ++i) {
+        const size_t ending = strlen(measures[i].ending);
+        if (length >= ending && strcmp(name + length - ending, measures[i].ending) == 0)
+            return &measures[i];
+    }
+    return NULL;
+}
+
+void cnnvp_show_statistic(char *buffer, size_t size, const char *path, double value, const char *sign)
+{
+    const struct measure *measure = measure_of(path);
+    const char *plus = *sign != '\0' && value > 0 ? sign : "";
+    const int is_whole = fabs(value) < 9e15 && floor(value) >= value;
+    size_t unit = 0;
+    for (; measure != NULL && measure->units[unit + 1] != NULL && fabs(value) >= measure->step; ++unit)
+        value /= measure->step;
+    if (measure != NULL)
+        (void)snprintf(buffer, size, "%s%.6g %s", plus, value, measure->units[unit]);
+    else if (is_whole)
+        (void)snprintf(buffer, size, "%s%.0f", plus, value);
+    else
+        (void)snprintf(buffer, size, "%s%.6g", plus, value);
 }
 
 cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struct cnnvp_error *error)

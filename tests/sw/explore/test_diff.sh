@@ -29,6 +29,11 @@ grep -q "accel_cycles  *$cycles_a  *$cycles_b  *$(printf '%+d' $((cycles_b - cyc
 grep -q "^total,accel_cycles,$cycles_a,$cycles_b,$(printf '%+d' $((cycles_b - cycles_a)))$" d.csv || fail "totals in d.csv"
 grep -q "^total,macs,.*,+0$" d.csv || fail "d.csv lacks what is equal"
 
+# For a person: units and few digits; CSV has all.
+grep -Eq "^  time_ps +[0-9.]+ us +[0-9.]+ us +[+-][0-9.]+ us +[+-][0-9.]+%$" out || fail "time: $(grep time_ps out)"
+grep -Eq "^  by_unit.pe_array +[0-9.]+ um2 +[0-9.]+ um2 +\+[0-9.]+ um2 " out || fail "area: $(grep pe_array out)"
+grep -E "[0-9]{10}" out && fail "numbers that nobody reads"
+
 # Totals come first, and what is below the threshold is counted.
 [ "$(head -1 out)" = summary ] || fail "first line: $(head -1 out)"
 all=$(wc -l <out)

@@ -26,6 +26,7 @@ expect 0 sweep grid.yaml -o r.sqlite -j 2 --export a.csv --pareto
 says "the constraints allow 12 of 18 combinations"
 says "12 points: 12 ok, 0 failed; 0 were in r.sqlite already"
 says "energy.total_pj"
+grep -Eq ' [0-9.]+ us +[0-9.]+ uJ +[0-9.]+ mm2$' out || fail "units of the front: $(cat out)"
 columns="key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, seconds REAL"
 [ "$(query '.schema points')" = "CREATE TABLE points($columns);" ] ||
     fail "schema: $(query '.schema points')"
