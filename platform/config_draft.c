@@ -416,7 +416,7 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
     struct cnnvp_setting common = {.folder = cnnvp_config_folder(&draft->arena, file)};
     if (common.folder == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = cnnvp_yaml_read(&draft->arena, file, &root, error);
+    cnnvp_result result = cnnvp_yaml_read(&draft->arena, file, "platform, base, units", &root, error);
     if (result == CNNVP_DONE)
         result = check_keys(root, error);
     if (result != CNNVP_DONE)

@@ -116,7 +116,7 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
     static const char *const keys[] = {"table", "base", "sram_scaling", "entries"};
     const struct cnnvp_yaml_node *known[4] = {NULL};
     struct cnnvp_yaml_node *root = NULL;
-    cnnvp_result result = cnnvp_yaml_read(arena, file, &root, error);
+    cnnvp_result result = cnnvp_yaml_read(arena, file, "table, base, entries", &root, error);
     for (const struct cnnvp_yaml_node *at = result == CNNVP_DONE ? root->children : NULL; at != NULL; at = at->next) {
         size_t i = 0;
         while (i < 4 && strcmp(keys[i], at->key) != 0)

@@ -304,8 +304,8 @@ static cnnvp_result read_events(struct reader *reader)
     return result;
 }
 
-cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, struct cnnvp_yaml_node **root,
-                             struct cnnvp_error *error)
+cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, const char *keys,
+                             struct cnnvp_yaml_node **root, struct cnnvp_error *error)
 {
     struct reader reader = {.arena = arena, .file = file, .error = error};
     char *text = NULL;
@@ -326,11 +326,10 @@ cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, struct
     if (result != CNNVP_DONE)
         return result;
     if (reader.root == NULL || cnnvp_yaml_is_null(reader.root))
-        return cnnvp_config_error(error, file, "is empty; a platform file has `base:` or `units:`");
+        return cnnvp_config_error(error, file, "is empty; it has keys such as %s", keys);
     if (reader.root->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(
-            error, reader.root->place, "%s where a map is expected, with the keys platform, base, units",
-            cnnvp_yaml_kind_name(reader.root));
+        return cnnvp_config_error(error, reader.root->place, "%s where a map is expected, with keys such as %s",
+                                  cnnvp_yaml_kind_name(reader.root), keys);
     *root = reader.root;
     return CNNVP_DONE;
 }

@@ -27,9 +27,9 @@ struct cnnvp_yaml_node {
     size_t child_count;
 };
 
-/* Reads a file; the root is a map. */
-CNNVP_MUST_USE cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, struct cnnvp_yaml_node **root,
-                                            struct cnnvp_error *error);
+/* Reads a file; the root is a map, with keys such as `keys`, for messages. */
+CNNVP_MUST_USE cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, const char *keys,
+                                            struct cnnvp_yaml_node **root, struct cnnvp_error *error);
 /* 1 for a plain scalar that says nothing: empty, ~ or null. */
 int cnnvp_yaml_is_null(const struct cnnvp_yaml_node *node);
 const char *cnnvp_yaml_kind_name(const struct cnnvp_yaml_node *node);

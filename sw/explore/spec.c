@@ -452,7 +452,7 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
     if (sweep->axes == NULL || sweep->constraints == NULL || sweep->derived == NULL || sweep->objectives == NULL ||
         sweep->folder == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = cnnvp_yaml_read(&sweep->arena, sweep->file, &root, error);
+    cnnvp_result result = cnnvp_yaml_read(&sweep->arena, sweep->file, "network, parameters, objectives", &root, error);
     if (result == CNNVP_DONE)
         result = sort_keys(root, found, error);
     if (result == CNNVP_DONE)

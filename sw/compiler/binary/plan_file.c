@@ -336,7 +336,7 @@ cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, 
     cnnvp_result result = cnnvp_plan_new(graph, plan, error);
     plan->file = file;
     if (result == CNNVP_DONE)
-        result = cnnvp_yaml_read(&plan->arena, file, &root, error);
+        result = cnnvp_yaml_read(&plan->arena, file, "groups, cuts, on_chip", &root, error);
     if (result == CNNVP_DONE)
         result = read_root(&reader, root);
     cnnvp_names_clear(&reader.layers);

@@ -122,6 +122,8 @@ bad_table 'own.yaml:1:1: entries: int8_mul is missing; `base: horowitz`' 'table:
 bad_table 'own.yaml:2:10: entries: int8_mul is missing' 'table: mine\nentries: {int8_add: 1}\n'
 bad_table 'own.yaml:2:10: entries: a list where a map is expected' 'base: horowitz\nentries: [1]\n'
 bad_table 'own.yaml:1:1: unknown key "version"; an energy table has table, base' 'version: 2\nbase: horowitz\n'
+bad_table 'own.yaml: is empty; it has keys such as table, base, entries' ''
+bad_table 'own.yaml:1:1: a list where a map is expected, with keys such as table, base, entries' '[1, 2]\n'
 bad_table 'own.yaml:1:7: energy: there is no table "horowitz2"' 'base: horowitz2\n'
 for number in -1 nan .nan inf 1e5 1000000001 0x10 "'"; do
     bad_table 'own.yaml:2:' "base: horowitz\nentries: {int8_add: $number}\n"
