@@ -51,6 +51,10 @@ done
 "$cnnvp" new-guest mine >made || fail "new-guest: status $?"
 make -C mine CNNVP="$cnnvp" CFLAGS='-O2 -g -Wall -Wextra -Werror' run >made || fail "make in a new program's folder: $(cat made)"
 grep -q '^64 results as expected, [0-9]* cycles' made || fail "the program: $(cat made)"
+cmake -S mine -B mine/build -DCNNVP="$cnnvp" >made 2>&1 || fail "CMake in a new program's folder: $(cat made)"
+cmake --build mine/build --target run >made 2>&1 || fail "the new program by CMake: $(cat made)"
+grep -q '^64 results as expected, [0-9]* cycles' made || fail "the program by CMake: $(cat made)"
+rm -r mine/build
 "$cnnvp" exec mine/mine.elf --stats named.json --trace named.pftrace >/dev/null || fail "exec of the new program: status $?"
 /usr/bin/python3 - <<'PY' || fail "layers and numbers that the program names: $(cat named.json)"
 import json

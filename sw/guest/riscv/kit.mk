@@ -4,10 +4,9 @@
 KIT := $(dir $(lastword $(MAKEFILE_LIST)))
 RISCV_CC ?= riscv64-unknown-elf-gcc
 CFLAGS ?= -O2 -g -Wall -Wextra
-# Program and data in the first 32 MiB of the memory at 0x80000000.
-KIT_CFLAGS := -std=c11 -march=rv32imac -mabi=ilp32 -misa-spec=2.2 --specs=picolibc.specs -I. -I$(KIT)
-KIT_LDFLAGS := --crt0=hosted -Wl,--defsym=__flash=0x80000000,--defsym=__flash_size=0x400000 \
-    -Wl,--defsym=__ram=0x80400000,--defsym=__ram_size=0x1c00000,--defsym=__stack_size=0x10000,--no-warn-rwx-segments
+# Program and data in the first 32 MiB of the memory at 0x80000000; kit.cmake has the same.
+KIT_CFLAGS := @$(KIT)kit.cflags -I. -I$(KIT)
+KIT_LDFLAGS := @$(KIT)kit.ldflags
 
 $(PROGRAM).elf: $(SOURCES) platform.h $(wildcard *.h $(KIT)*.h $(KIT)*.c)
 	$(RISCV_CC) $(KIT_CFLAGS) $(CFLAGS) $(SOURCES) $(KIT)kit.c $(KIT)machine.c $(KIT)element.c $(KIT_LDFLAGS) -o $@
