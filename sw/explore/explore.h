@@ -214,6 +214,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, ui
  * folder. */
 CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *sweep, const char *program,
                                                             const char *folder, struct cnnvp_error *error);
+/* The same after a run of a program, which alone says its layers and numbers; `stats` is the statistics' text. */
+CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check_program(const struct cnnvp_sweep *sweep, const char *stats,
+                                                           struct cnnvp_error *error);
 /* 1: the objectives need this member of the statistics; `sweep` is a struct cnnvp_sweep. */
 int cnnvp_objectives_need(const void *sweep, const char *section, size_t length);
 /* All objectives of a point as numbers to be minimised; 0 if one is missing. */

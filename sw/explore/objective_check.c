@@ -147,6 +147,29 @@ static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_
     return CNNVP_DONE;
 }
 
+cnnvp_result cnnvp_objectives_check_program(const struct cnnvp_sweep *sweep, const char *stats,
+                                            struct cnnvp_error *error)
+{
+    struct cnnvp_arena arena = {NULL};
+    cnnvp_result result = CNNVP_DONE;
+    json_t *all = json_loads(stats, 0, NULL);
+    for (size_t i = 0; all != NULL && i < sweep->objective_count && result == CNNVP_DONE; ++i) {
+        const char *path = sweep->objectives[i].path;
+        struct cnnvp_suggest suggest;
+        double number;
+        if (!depends_on_network(path) || cnnvp_stats_number(all, path, &number))
+            continue;
+        cnnvp_suggest_begin(&suggest, path);
+        offer_paths(&arena, json_object_get(all, "program"), "program", &suggest);
+        offer_paths(&arena, json_object_get(all, "layers"), "layers", &suggest);
+        result = cnnvp_config_error(error, sweep->objectives[i].place, "the program has no number %s%s",
+                                    cnnvp_config_show(path).text, cnnvp_suggest_text(&suggest, "it has"));
+    }
+    json_decref(all);
+    cnnvp_arena_free(&arena);
+    return result;
+}
+
 /* ---- in a process of its own ---- */
 
 /* Compact statistics of a platform that has not run: with its network, or (command: train) without. */

@@ -505,10 +505,16 @@ cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnv
         char *stats_file = file != NULL ? cnnvp_text_join(file, ".json", "") : NULL;
         if (stats_file != NULL)
             result = cnnvp_point_spawn(sweep, point, 1, program, stats_file, &row.stats, &reason);
+        if (result == CNNVP_DONE && strcmp(sweep->command, "exec") == 0)
+            result = cnnvp_objectives_check_program(sweep, row.stats, &reason);
         free(stats_file);
         free(file);
     }
     row.failed = *failed = result != CNNVP_DONE;
+    if (row.failed) {
+        free(row.stats);
+        row.stats = NULL;
+    }
     row.error = row.failed ? cnnvp_text_join(*reason.text ? reason.text : "failed without a message", "", "") : NULL;
     row.seconds = cnnvp_driver_now() - started;
     result = row.params != NULL && (row.error != NULL || row.stats != NULL)

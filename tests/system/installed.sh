@@ -105,7 +105,7 @@ guest 's/a_stride = 1/a_stride = 2/' 1 'channel 0, row 0, column 1: '
 guest 's/    make_data();/abort();/; s/#include "kit.h"/&\n#include <stdlib.h>/' 134 '^abort$'
 guest 's/.name = "pool"/.name = "a pool"/' 0 'a name of a layer at pc 0x[0-9a-f]* is not taken'
 guest 's/.tag = 1,/.tag = 0,/' 0 'a name of a layer at pc'
-guest 's/.tag = 1,/.tag = 70000,/' 0 'a name of a layer at pc'
+guest 's/.tag = 1,/.tag = 70000,/' 1 'a name of a layer at pc'
 guest 's/"core_cycles"/""/' 0 'a number that the guest reports at pc'
 guest 's/"core_cycles"/(const char *)0x70000000/' 3 'unexpected trap'
 guest 's/    make_data();/*(volatile int *)0x70000000 = 1;/' 3 'unexpected trap, mcause 0x00000007, .* mtval 0x70000000'
@@ -124,6 +124,16 @@ YAML
  1 status" ] || fail "points of a program: $(cat sweep.csv)"
 awk -F, '$4 == 1 && $5 == 1 { slow = $6 } $4 == 8 && $5 == 8 { fast = $6 } END { exit !(slow > 2 * fast) }' sweep.csv ||
     fail "64 PEs are no faster than one: $(cat sweep.csv)"
+sed 's/core_cycles/core_cycle/' sweep.yaml >unsaid.yaml
+status=0
+"$cnnvp" sweep unsaid.yaml -o unsaid.sqlite >/dev/null 2>message || status=$?
+[ $status -eq 1 ] && grep -q 'all 4 points failed' message || fail "numbers that a program does not report: $(cat message)"
+/usr/bin/python3 - <<'PY' || fail "no message about a number that the program does not report"
+import sqlite3
+errors = {error for error, in sqlite3.connect("unsaid.sqlite").execute("SELECT error FROM points")}
+assert errors == {'unsaid.yaml:4:14: the program has no number "program.reported.core_cycle"; '
+                  'did you mean "program.reported.core_cycles"?'}, errors
+PY
 for bad in 's/^program/network/' 's/exec/run/' 's/^program.*//' 's/exec/exe/' 's/mine.elf/none.elf/' \
     's/^parameters/options: {images: 4}\n&/'; do
     status=0
