@@ -76,6 +76,26 @@ static inline double ratio(double dividend, double divisor)
 
 #define PICOSECONDS_PER_SECOND 1e12
 
+/* Cycles by what binds (stats_bounds.c). */
+struct cnnvp_bounds {
+#define CNNVP_BOUND(name, help) uint64_t name;
+#include "stats.def"
+};
+/* Of a row of cnnvp_layer_column. */
+void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums);
+/* "" without cycles. */
+const char *cnnvp_bounds_most(const struct cnnvp_bounds *bounds);
+
+/* The instance of this name, or else the first unit of this kind; instance_count if there is neither
+ * (stats_accelerators.c). */
+size_t cnnvp_stats_find(const struct cnnvp_stats *stats, const char *name);
+/* Total of a statistic over all instruction elements. */
+uint64_t cnnvp_stats_elements_total(const struct cnnvp_stats *stats, const char *name);
+/* Of these, how many have executed instructions; 1 or more. */
+uint32_t cnnvp_stats_accelerators(const struct cnnvp_stats *stats);
+/* The member `accelerators`, where there are several. */
+void cnnvp_stats_add_accelerators(struct stats_builder *b, json_t *root);
+
 /* Total of a statistic by name, 0 where there is none; over all memories. (stats_memory.c) */
 uint64_t cnnvp_stats_total(const struct cnnvp_stats *stats, size_t instance, const char *name);
 uint64_t cnnvp_stats_memory_total(const struct cnnvp_stats *stats, const char *name);

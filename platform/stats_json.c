@@ -64,24 +64,10 @@ static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
     return stats->work.layers[tag - 1].macs * complete;
 }
 
-/* The instance of this name, or else the first unit of this kind; instance_count if there is neither. */
-static size_t find_instance(const struct cnnvp_stats *stats, const char *name)
-{
-    const struct cnnvp_resolved *platform = stats->platform;
-
-    for (size_t i = 0; i < platform->instance_count; ++i)
-        if (strcmp(platform->instances[i].name, name) == 0)
-            return i;
-    for (size_t i = 0; i < platform->instance_count; ++i)
-        if (platform->instances[i].unit != NULL && strcmp(platform->instances[i].unit->kind, name) == 0)
-            return i;
-    return platform->instance_count;
-}
-
 /* Of the array: as the work was planned for, or, for work without a plan, its multipliers. */
 static uint64_t array_pes(const struct cnnvp_stats *stats)
 {
-    const size_t array = find_instance(stats, "pe_array");
+    const size_t array = cnnvp_stats_find(stats, "pe_array");
     if (stats->work.pes != 0 || array >= stats->platform->instance_count)
         return stats->work.pes;
     return stats->instances[array].costs.multipliers;
@@ -128,7 +114,8 @@ static uint64_t static_energy(const struct cnnvp_stats *stats, size_t instance, 
     return (uint64_t)floor(stats->instances[instance].costs.milliwatts.typical * ps);
 }
 
-/* Time of a layer's cycles: by the clock of whoever counts compute cycles. */
+/* Time of a layer's cycles: by the clock of whoever counts compute cycles. Of several accelerators each counts its own,
+ * at the same time. */
 static double layer_ps(const struct cnnvp_stats *stats, uint32_t tag)
 {
     double mhz = 0;
@@ -137,7 +124,9 @@ static double layer_ps(const struct cnnvp_stats *stats, uint32_t tag)
         for (uint32_t s = 0; s < stats->instances[i].stat_count && mhz <= 0; ++s)
             if (stats->instances[i].stats[s].column == CNNVP_COLUMN_COMPUTE)
                 mhz = (double)cnnvp_instance_mhz(stats->platform, &stats->platform->instances[i], 0);
-    return mhz > 0 ? (double)cnnvp_stats_row_cycles(row(stats, tag)) * PICOSECONDS_PER_MICROSECOND / mhz : 0;
+    return mhz > 0 ? (double)cnnvp_stats_row_cycles(row(stats, tag)) * PICOSECONDS_PER_MICROSECOND /
+                         (mhz * cnnvp_stats_accelerators(stats))
+                   : 0;
 }
 
 static uint64_t static_energy_of_layer(const struct cnnvp_stats *stats, uint32_t tag)
@@ -182,40 +171,12 @@ static void add_network(struct stats_builder *b, json_t *root)
     set_count(b, object, "macs", macs);
 }
 
-/* Cycles by what binds. */
-struct bounds {
-#define CNNVP_BOUND(name, help) uint64_t name;
-#include "stats.def"
-};
-
-static void add_bounds(struct bounds *bounds, const uint64_t *sums)
-{
-    bounds->compute += sums[CNNVP_COLUMN_COMPUTE];
-#define CNNVP_STALL(cause, bound, help) bounds->bound += sums[CNNVP_COLUMN_STALL_##cause];
-#include "stats.def"
-}
-
-/* "" without cycles. */
-static const char *bound_by(const struct bounds *bounds)
-{
-    const char *name = "";
-    uint64_t most = 0;
-#define CNNVP_BOUND(candidate, help) \
-    if (bounds->candidate > most) {  \
-        most = bounds->candidate;    \
-        name = #candidate;           \
-    }
-#include "stats.def"
-    return name;
-}
-
 static void add_total(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "total");
-    size_t element = find_instance(stats, "instruction");
     /* work that was tagged with no layer is no layer's either */
-    uint64_t idle = cnnvp_stats_total(stats, element, "idle_cycles") + cnnvp_stats_row_cycles(row(stats, 0));
+    uint64_t idle = cnnvp_stats_elements_total(stats, "idle_cycles") + cnnvp_stats_row_cycles(row(stats, 0));
     uint64_t cycles = 0;
     uint64_t macs = 0;
 
@@ -226,8 +187,9 @@ static void add_total(struct stats_builder *b, json_t *root)
     set_count(b, object, "time_ps", b->end_ps);
     set_count(b, object, "accel_cycles", cycles + idle);
     set_count(b, object, "idle_cycles", idle);
-    set_count(b, object, "guest_instructions", cnnvp_stats_total(stats, find_instance(stats, "cpu"), "instructions"));
-    set_count(b, object, "accel_instructions", cnnvp_stats_total(stats, element, "instructions"));
+    set_count(b, object, "guest_instructions",
+              cnnvp_stats_total(stats, cnnvp_stats_find(stats, "cpu"), "instructions"));
+    set_count(b, object, "accel_instructions", cnnvp_stats_elements_total(stats, "instructions"));
     set_count(b, object, "macs", macs);
     set_count(b, object, "images", complete_images(stats));
     set_real(b, object, "images_per_s",
@@ -285,9 +247,9 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     set_real(b, object, "compute_utilization", ratio(macs, (double)sums[CNNVP_COLUMN_COMPUTE] * peak));
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
-    struct bounds bounds = {0};
-    add_bounds(&bounds, sums);
-    set_text(b, object, "bound_by", bound_by(&bounds));
+    struct cnnvp_bounds bounds = {0};
+    cnnvp_bounds_add(&bounds, sums);
+    set_text(b, object, "bound_by", cnnvp_bounds_most(&bounds));
     const uint64_t standing = static_energy_of_layer(stats, tag);
     set_real(b, object, "energy_pj", picojoules(standing + dynamic_energy_of_layer(stats, tag)));
     set_real(b, object, "static_pj", picojoules(standing));
@@ -504,11 +466,11 @@ static void add_summary(struct stats_builder *b, json_t *root)
     const double macs = json_number_value(json_object_get(totals, "macs"));
     const double energy = json_number_value(json_object_get(json_object_get(root, "energy"), "total_pj"));
     json_t *object = set_object(b, root, "summary");
-    struct bounds bounds = {0};
+    struct cnnvp_bounds bounds = {0};
     double peak = cycles * (double)array_pes(stats); /* MACs that the PEs could have done */
 
     for (uint32_t tag = 1; tag < stats->tags; ++tag) {
-        add_bounds(&bounds, row(stats, tag));
+        cnnvp_bounds_add(&bounds, row(stats, tag));
         peak += (double)cnnvp_stats_row_cycles(row(stats, tag)) *
                 ((double)layer_pes(stats, tag) - (double)array_pes(stats));
     }
@@ -518,7 +480,7 @@ static void add_summary(struct stats_builder *b, json_t *root)
                    (double)cnnvp_stats_memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats)));
     set_real(b, object, "energy_per_image_pj", ratio(energy, (double)complete_images(stats)));
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
-    set_text(b, object, "bound_by", bound_by(&bounds));
+    set_text(b, object, "bound_by", cnnvp_bounds_most(&bounds));
     json_t *shares = set_object(b, object, "bound_shares");
 #define CNNVP_BOUND(name, help) set_real(b, shares, #name, ratio((double)bounds.name, cycles));
 #include "stats.def"
@@ -577,6 +539,7 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
     cnnvp_stats_add_schedule(&b, root);
     add_total(&b, root);
     add_layers(&b, root);
+    cnnvp_stats_add_accelerators(&b, root);
     cnnvp_stats_add_tensors(&b, root);
     add_units(&b, root);
     add_links(&b, root);

@@ -8,6 +8,10 @@
  * are absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are FX16 (16-bit two's complement, value
  * = word * 2^-frac, one frac for each tensor).
  *
+ * Where several accelerators share the images it starts with struct cnnvp_accelerators_binary instead, and each of them
+ * has a struct cnnvp_binary of its own: accelerator k of n takes batches k, k + n, and so on. Weights, the input and
+ * the outputs are there once; maps between layers, and tables that refer to them, once for each.
+ *
  * Memory: [guest program, its stack | binary | tensors of one batch | inputs of all images | outputs of all images].
  */
 #ifndef CNNVP_NETWORK_IMAGE_H
@@ -84,6 +88,24 @@ struct cnnvp_binary {
     uint32_t scheduler; /* address of the depth-first scheduler's registers, 0: there is none */
     uint32_t scheduler_irq;
     struct cnnvp_binary_tensor input; /* the network's input */
+};
+
+/* Accelerators at most, and what each has in memory for the guest software that drives it: its context, then its
+ * stack. */
+#define CNNVP_ACCELERATORS 16u
+#define CNNVP_CONTEXT_BYTES UINT32_C(0x2000)
+#define CNNVP_STACK_BYTES UINT32_C(0x4000)
+#define CNNVP_ROOM_BYTES (CNNVP_CONTEXT_BYTES + CNNVP_STACK_BYTES)
+#define CNNVP_ACCELERATORS_BINARY_MAGIC UINT32_C(0x41564e43) /* "CNVA" */
+
+struct cnnvp_accelerators_binary {
+    uint32_t magic;
+    uint32_t version; /* CNNVP_BINARY_VERSION */
+    uint32_t plic;
+    uint32_t clint; /* address of the registers of the core's own interrupts */
+    uint32_t rooms; /* address of CNNVP_ROOM_BYTES for each accelerator */
+    uint32_t count;
+    uint32_t binaries[CNNVP_ACCELERATORS]; /* address of the struct cnnvp_binary of each */
 };
 
 /*

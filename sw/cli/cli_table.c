@@ -286,6 +286,23 @@ static void print_core(const json_t *root, FILE *stream)
     (void)fputc('\n', stream);
 }
 
+/* Each of several accelerators. */
+static void print_accelerators(const json_t *root, FILE *stream)
+{
+    size_t index;
+    json_t *accelerator;
+    json_array_foreach(json_object_get(root, "accelerators"), index, accelerator)
+    {
+        const double cycles = number(accelerator, "cycles");
+        const double share = cycles > 0 ? 100.0 / cycles : 0;
+        char whole_cycles[32], bytes[32];
+        (void)fprintf(stream, "%-20s  %s, %.1f %% of them computing, %.1f idle; %s read\n", text(accelerator, "name"),
+                      cli_grouped(whole_cycles, whole(accelerator, "cycles")),
+                      share * number(accelerator, "compute_cycles"), share * number(accelerator, "idle_cycles"),
+                      cli_bytes_text(bytes, whole(accelerator, "dram_read_bytes")));
+    }
+}
+
 /* What limits the run. */
 static void print_summary(const json_t *root, FILE *stream)
 {
@@ -388,6 +405,7 @@ cnnvp_result cli_print_totals(const char *json, int verbose, FILE *stream)
     char first[32], second[32], third[32];
     (void)fprintf(stream, "%-20s  %s, %s of them without work for a layer\n", "accelerator cycles",
                   cli_grouped(first, whole(total, "accel_cycles")), cli_grouped(second, whole(total, "idle_cycles")));
+    print_accelerators(root, stream);
     print_count(stream, "MACs", total, "macs");
     (void)fprintf(stream, "%-20s  %s read, %s written, %s in whole bursts\n", "DRAM",
                   cli_bytes_text(first, whole(memory, "read_bytes")),

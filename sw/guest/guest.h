@@ -2,7 +2,7 @@
 /*
  * The guest software's one context: no globals, so that the host build can run it anywhere. Layers, from below:
  * machine.h, element.h (driver), pipeline.h (tiles in flight), layers.h (S000's layer functions), schedule.h,
- * inference.c. The training engine has its own: train.h.
+ * inference.c, accelerators.h (several of them). The training engine has its own: train.h.
  */
 #ifndef CNNVP_GUEST_H
 #define CNNVP_GUEST_H
@@ -140,7 +140,7 @@ struct cnnvp_guest {
 void cnnvp_guest_interrupt(struct cnnvp_guest *guest);
 
 /* Makes the context ready and the interrupt controller and the element as well; `collected` is room for
- * CNNVP_COLLECTED_WORDS. Returns -1 if there is no valid image. */
+ * CNNVP_COLLECTED_WORDS. Returns -1 if there is no valid binary for one accelerator. */
 int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine, struct cnnvp_word *collected);
 
 /* Runs a program of words (words.c); see cnnvp_guest_run. */

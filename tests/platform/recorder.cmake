@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The recorder alone, fed by hand on a made-up platform (machine.c), without SystemC.
 set(recorder_sources)
-foreach(source recorder burst_trace latest over_time overfetch said stats stats_json stats_memory
-        stats_platform stats_schedule config_instance costs energy
+foreach(source recorder burst_trace latest over_time overfetch said stats stats_accelerators stats_bounds stats_json
+        stats_memory stats_platform stats_schedule config_instance costs energy
         trace trace_fst trace_link trace_merge
         trace_cursor
         trace_perfetto trace_series

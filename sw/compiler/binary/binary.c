@@ -347,7 +347,7 @@ static cnnvp_result place_binary(const struct cnnvp_graph *graph, const struct c
                                  struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_binary *header = &build->header;
-    uint64_t at = CNNVP_BINARY_ADDRESS + cnnvp_binary_align(sizeof *header);
+    uint64_t at = cnnvp_binary_place_header(build) + cnnvp_binary_align(sizeof *header);
     header->layers = (uint32_t)at;
     at += cnnvp_binary_align((uint64_t)header->layer_count * sizeof *build->layers);
     header->blobs = (uint32_t)at;
@@ -356,6 +356,7 @@ static cnnvp_result place_binary(const struct cnnvp_graph *graph, const struct c
         at = cnnvp_depth_place_tables(build, at);
     if (build->fused != NULL)
         at = cnnvp_fused_place_tables(build, at);
+    at = cnnvp_binary_place_shares(build, at);
     build->table_bytes = (size_t)(at - CNNVP_BINARY_ADDRESS);
     at = cnnvp_binary_place_blobs(&build->blobs, 0, at);
     build->end = at;
@@ -400,7 +401,7 @@ void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_buil
 {
     const struct cnnvp_binary *header = &build->header;
     memset(to, 0, build->table_bytes);
-    memcpy(to, header, sizeof *header);
+    memcpy(to + (build->shares.header - CNNVP_BINARY_ADDRESS), header, sizeof *header);
     memcpy(to + (header->layers - CNNVP_BINARY_ADDRESS), build->layers, header->layer_count * sizeof *build->layers);
     if (build->blobs.count != 0)
         memcpy(to + (header->blobs - CNNVP_BINARY_ADDRESS), build->blobs.all,
@@ -409,6 +410,7 @@ void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_buil
         cnnvp_depth_write_tables(build, to);
     if (build->fused != NULL)
         cnnvp_fused_write_tables(build, to);
+    cnnvp_binary_write_shares(build, to);
     if (!graph->weightless)
         fill_layers(graph, build, to);
 }
@@ -480,15 +482,18 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
             .layer_count = (uint32_t)graph->layer_count,
             .images = options->images,
             .batch = target->limits.batch,
-            .element = target->element,
+            .element = target->accelerators[0].element,
             .plic = target->plic,
-            .element_irq = target->element_irq,
-            .scheduler = target->scheduler,
-            .scheduler_irq = target->scheduler_irq,
+            .element_irq = target->accelerators[0].element_irq,
+            .scheduler = target->accelerators[0].scheduler,
+            .scheduler_irq = target->accelerators[0].scheduler_irq,
             .input_halves = target->limits.input_halves,
             .weight_halves = target->limits.weight_halves,
             .output_halves = target->output_halves,
         }};
+    build->shares.count = target->accelerator_count;
+    build->shares.clint = target->clint;
+    memcpy(build->shares.all, target->accelerators, sizeof build->shares.all);
     build->layers = calloc(graph->layer_count, sizeof *build->layers);
     build->tables = calloc(graph->layer_count, sizeof *build->tables);
     build->tensors = calloc(graph->tensor_count, sizeof *build->tensors);

@@ -26,6 +26,15 @@ cnnvp_result cnnvp_binary_keep_blobs(const struct cnnvp_graph *graph, const stru
 void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
                              uint8_t *binary);
 
+/* ---- several accelerators (binary_shares.c) ---- */
+
+/* Places the first one's header, at whose address the build's tables begin; and, from address `at` on, what the others
+ * have of their own: the address after that. */
+uint64_t cnnvp_binary_place_header(struct cnnvp_build *build);
+uint64_t cnnvp_binary_place_shares(struct cnnvp_build *build, uint64_t at);
+/* Writes what each has, over the build's tables; `binary` holds CNNVP_BINARY_ADDRESS. */
+void cnnvp_binary_write_shares(const struct cnnvp_build *build, uint8_t *binary);
+
 /* ---- depth first ---- */
 
 /*

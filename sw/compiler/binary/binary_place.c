@@ -102,30 +102,36 @@ static int is_used(const struct cnnvp_graph *graph, int32_t base)
     return 0;
 }
 
+/* Of a tensor between layers: each image of a batch, of each accelerator, has its own. */
+static uint32_t places_of(const struct cnnvp_build *build)
+{
+    return build->header.batch * build->shares.count;
+}
+
 /* images: 0: one place for each image of a batch. */
 static void place(struct cnnvp_build *build, int32_t tensor, uint32_t images)
 {
     struct cnnvp_binary_tensor *base = &build->tensors[tensor];
     const uint64_t bytes = cnnvp_binary_align(cnnvp_binary_frame_bytes(base));
-    const uint32_t batch = build->header.batch;
+    const uint32_t places = places_of(build);
     base->address = (uint32_t)(build->end + cnnvp_binary_frame_lead(base));
     base->image_stride = images != 0 ? (uint32_t)bytes : 0;
-    base->batch_stride = images == 0 && batch > 1 ? (uint32_t)bytes : 0;
-    build->end += bytes * (images != 0 ? images : batch);
+    base->batch_stride = images == 0 && places > 1 ? (uint32_t)bytes : 0;
+    build->end += bytes * (images != 0 ? images : places);
 }
 
-uint64_t cnnvp_binary_image_address(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor,
+uint64_t cnnvp_binary_image_address(const struct cnnvp_build *build, const struct cnnvp_binary_tensor *tensor,
                                     uint32_t image)
 {
     return tensor->address + (uint64_t)image * tensor->image_stride +
-           (uint64_t)(image % header->batch) * tensor->batch_stride;
+           (uint64_t)(image % places_of(build)) * tensor->batch_stride;
 }
 
-uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor)
+uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct cnnvp_binary_tensor *tensor)
 {
     if (tensor->image_stride != 0)
-        return (uint64_t)tensor->image_stride * header->images;
-    return tensor->batch_stride != 0 ? (uint64_t)tensor->batch_stride * header->batch
+        return (uint64_t)tensor->image_stride * build->header.images;
+    return tensor->batch_stride != 0 ? (uint64_t)tensor->batch_stride * places_of(build)
                                      : cnnvp_binary_frame_bytes(tensor);
 }
 
@@ -153,7 +159,7 @@ cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const s
             error,
             "%s: program, network and %u images%s need %llu bytes of memory, dram has %llu; use "
             "fewer images%s or -s dram.size=%lluMiB",
-            graph->file, images, build->header.batch > 1 ? ", with maps of all images of a batch," : "",
+            graph->file, images, places_of(build) > 1 ? ", with maps of all images at work," : "",
             (unsigned long long)need, (unsigned long long)target->memory_size,
             build->header.batch > 1 ? ", a smaller --batch" : "", (unsigned long long)((need + 0xfffffu) >> 20));
     return CNNVP_DONE;

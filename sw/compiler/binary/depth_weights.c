@@ -249,7 +249,7 @@ static int some_stay(const struct pieces *pieces)
  * software issues those. */
 static const char *scheduler_cannot(const struct cnnvp_depth_row *row, int all)
 {
-    if (row->target->scheduler == 0)
+    if (row->target->accelerators[0].scheduler == 0)
         return "the platform has no scheduler with an interrupt line";
     if (row->order_table)
         return "the order of its blocks comes from a table";

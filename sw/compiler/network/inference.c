@@ -149,7 +149,10 @@ static cnnvp_result take_batch(struct cnnvp_network *network, const struct cnnvp
 {
     const int mixes = cnnvp_graph_mixes_images(&network->graph);
     const uint32_t asked = options->batch == 0 && mixes ? network->images : cnnvp_maximum32(options->batch, 1);
-    network->target.limits.batch = cnnvp_minimum32(asked, network->images);
+    /* At most as many as leave some for each accelerator. */
+    const uint32_t most =
+        mixes ? network->images : cnnvp_divide_up32(network->images, network->target.accelerator_count);
+    network->target.limits.batch = cnnvp_minimum32(asked, most);
     if (network->target.limits.batch > 1 && options->batch == 0 &&
         (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip || options->plan != NULL))
         return cnnvp_compiler_error(
@@ -196,7 +199,7 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, CNNVP_TARGET_INFERENCE, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_target_driven(config, error);
+        result = cnnvp_target_driven(config, CNNVP_TARGET_INFERENCE, error);
     if (result == CNNVP_DONE)
         result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
     if (result == CNNVP_DONE)
@@ -324,7 +327,7 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE || tensor->address == 0 ||
             (tensor->channel_stride == tensor->height * tensor->width && !has_parts(graph, i)))
             continue;
-        const uint64_t bytes = cnnvp_binary_tensor_bytes(&network->build.header, tensor);
+        const uint64_t bytes = cnnvp_binary_tensor_bytes(&network->build, tensor);
         if (clear(platform, tensor->address - cnnvp_binary_frame_lead(tensor), bytes) != CNNVP_DONE)
             return cnnvp_compiler_error(error, "the platform has no memory for tensor \"%s\"", graph->tensors[i].name);
     }
@@ -433,7 +436,7 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
     int16_t *words = malloc(span * sizeof *words);
     if (words == NULL)
         return cnnvp_compiler_no_memory(error);
-    const uint64_t address = cnnvp_binary_image_address(&network->build.header, place, image);
+    const uint64_t address = cnnvp_binary_image_address(&network->build, place, image);
     cnnvp_result result = cnnvp_platform_read(platform, address, words, span * sizeof *words);
     if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "tensor \"%s\" cannot be read at 0x%llx", network->graph.tensors[tensor].name,
@@ -489,11 +492,6 @@ static cnnvp_result check(const cnnvp_config *config, struct cnnvp_error *error)
     return result == CNNVP_DONE ? cnnvp_target_complete(config, CNNVP_TARGET_INFERENCE, error) : result;
 }
 
-static cnnvp_result check_wiring(const cnnvp_config *config, struct cnnvp_error *error)
-{
-    return cnnvp_target_wiring(config, CNNVP_TARGET_INFERENCE, error);
-}
-
 static void forget(struct cnnvp_network *network)
 {
     cnnvp_binary_clear(&network->build, network->graph.layer_count);
@@ -503,8 +501,8 @@ static void forget(struct cnnvp_network *network)
 
 const struct cnnvp_back_end cnnvp_inference = {
     .is_for = is_for,
+    .software = CNNVP_TARGET_INFERENCE,
     .check = check,
-    .wiring = check_wiring,
     .make = compile,
     .free = forget,
     .load = load,

@@ -168,7 +168,7 @@ static cnnvp_result map_of(const struct cnnvp_network *network, int32_t tensor, 
                 : is_output ? "output"
                             : "feature",
         .address = place->address - cnnvp_binary_frame_lead(place),
-        .size = cnnvp_binary_tensor_bytes(&network->build.header, place),
+        .size = cnnvp_binary_tensor_bytes(&network->build, place),
         .least_read_bytes = read * CNNVP_WORD_BYTES * network->images,
         .least_write_bytes = stays ? 0 : words_written(graph, tensor) * CNNVP_WORD_BYTES * network->images,
     };

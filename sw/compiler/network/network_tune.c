@@ -277,7 +277,8 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
 {
     struct cnnvp_network trial = *network;
     trial.binary_options = *options;
-    trial.images = cnnvp_minimum32(network->images, TRIAL_BATCHES * network->target.limits.batch);
+    trial.images = cnnvp_minimum32(
+        network->images, TRIAL_BATCHES * network->target.limits.batch * network->target.accelerator_count);
     trial.binary_options.images = trial.images;
     trial.timing_only = 1;
     trial.cpu_host = 0;

@@ -21,9 +21,9 @@ cnnvp_result cnnvp_load_words(cnnvp_platform *platform, const cnnvp_config *conf
     const struct cnnvp_words_binary binary = {
         .magic = CNNVP_WORDS_BINARY_MAGIC,
         .version = CNNVP_WORDS_BINARY_VERSION,
-        .element = target.element,
+        .element = target.accelerators[0].element,
         .plic = target.plic,
-        .element_irq = target.element_irq,
+        .element_irq = target.accelerators[0].element_irq,
         .count = (uint32_t)(size / 8u)};
     if (cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, &binary, sizeof binary) != CNNVP_DONE ||
         (size > 0 &&

@@ -58,19 +58,32 @@ cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instanc
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
+static cnnvp_result read_element(const cnnvp_config *config, const char *suffix,
+                                 struct cnnvp_target_accelerator *accelerator, struct cnnvp_error *error)
 {
-    uint64_t element = 0;
-    uint64_t plic = 0;
+    char name[CNNVP_TARGET_NAME];
+    uint64_t base = 0;
     uint64_t size;
     uint64_t irq = 0;
+    cnnvp_target_name("instruction", suffix, name);
+    cnnvp_result result = window(config, name, &base, &size, error);
+    cnnvp_target_name("instruction.irq", suffix, name);
+    if (result == CNNVP_DONE)
+        result = get(config, name, &irq, error);
+    accelerator->element = (uint32_t)base;
+    accelerator->element_irq = (uint32_t)irq;
+    return result;
+}
+
+cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
+{
+    uint64_t plic = 0;
+    uint64_t size;
     cnnvp_result result = window(config, "dram", &target->memory_base, &target->memory_size, error);
     if (result == CNNVP_DONE)
-        result = window(config, "instruction", &element, &size, error);
+        result = read_element(config, "", &target->accelerators[0], error);
     if (result == CNNVP_DONE)
         result = window(config, "plic", &plic, &size, error);
-    if (result == CNNVP_DONE)
-        result = get(config, "instruction.irq", &irq, error);
     if (result != CNNVP_DONE)
         return result;
     if (target->memory_base != CNNVP_MEMORY_BASE)
@@ -78,24 +91,47 @@ cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *t
                                     (unsigned long long)target->memory_base, (unsigned)CNNVP_MEMORY_BASE);
     if (target->memory_base + target->memory_size > UINT64_C(1) << 32)
         target->memory_size = (UINT64_C(1) << 32) - target->memory_base;
-    target->element = (uint32_t)element;
     target->plic = (uint32_t)plic;
-    target->element_irq = (uint32_t)irq;
+    target->accelerator_count = 1;
     return CNNVP_DONE;
 }
 
 /* The depth-first scheduler is optional; without an interrupt line it is of no use to the guest software. */
-static void read_scheduler(const cnnvp_config *config, struct cnnvp_target *target)
+static void read_scheduler(const cnnvp_config *config, const char *suffix, struct cnnvp_target_accelerator *accelerator)
 {
+    char table[CNNVP_TARGET_NAME];
+    char scheduler[CNNVP_TARGET_NAME];
+    char irq[CNNVP_TARGET_NAME];
     uint64_t base = 0;
     uint64_t value = 0;
     const char *text = NULL;
-    if (cnnvp_config_get(config, "scheduler.table_words", &value, &text) != CNNVP_DONE ||
-        cnnvp_config_window(config, "scheduler", &base, &value) != CNNVP_DONE || base > UINT32_MAX ||
-        cnnvp_config_get(config, "scheduler.irq", &value, &text) != CNNVP_DONE || value == 0)
+    cnnvp_target_name("scheduler.table_words", suffix, table);
+    cnnvp_target_name("scheduler", suffix, scheduler);
+    cnnvp_target_name("scheduler.irq", suffix, irq);
+    if (cnnvp_config_get(config, table, &value, &text) != CNNVP_DONE ||
+        cnnvp_config_window(config, scheduler, &base, &value) != CNNVP_DONE || base > UINT32_MAX ||
+        cnnvp_config_get(config, irq, &value, &text) != CNNVP_DONE || value == 0)
         return;
-    target->scheduler = (uint32_t)base;
-    target->scheduler_irq = (uint32_t)value;
+    accelerator->scheduler = (uint32_t)base;
+    accelerator->scheduler_irq = (uint32_t)value;
+}
+
+static cnnvp_result read_accelerators(const cnnvp_config *config, struct cnnvp_target *target,
+                                      struct cnnvp_error *error)
+{
+    struct cnnvp_accelerators accelerators;
+    uint64_t clint = 0;
+    uint64_t size;
+    cnnvp_result result = cnnvp_target_accelerators(config, CNNVP_TARGET_INFERENCE, &accelerators, error);
+    if (result == CNNVP_DONE && accelerators.count > 1)
+        result = window(config, "clint", &clint, &size, error);
+    for (uint32_t i = 0; i < accelerators.count && result == CNNVP_DONE; ++i) {
+        result = read_element(config, accelerators.suffixes[i], &target->accelerators[i], error);
+        read_scheduler(config, accelerators.suffixes[i], &target->accelerators[i]);
+    }
+    target->clint = (uint32_t)clint;
+    target->accelerator_count = accelerators.count;
+    return result;
 }
 
 static uint64_t number(const cnnvp_config *config, const char *name, uint64_t otherwise)
@@ -118,8 +154,9 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     if (result == CNNVP_DONE)
         result = cnnvp_target_map(config, target, error);
     if (result == CNNVP_DONE)
+        result = read_accelerators(config, target, error);
+    if (result == CNNVP_DONE)
         result = cnnvp_units_new(config, &limits->units, error);
-    read_scheduler(config, target);
     limits->output_halves = target->output_halves;
     limits->memory_base = target->memory_base;
     limits->batch = 1;

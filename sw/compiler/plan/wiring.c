@@ -7,7 +7,7 @@
 
 #include "plan.h"
 
-enum who { ALL, INFERENCE, TRAINING };
+enum who { ALL, INFERENCE, TRAINING, SEVERAL };
 
 static const struct wire {
     enum who who;
@@ -34,49 +34,105 @@ static const char *const addressed[] = {
 #include "wiring.def"
 };
 
+static const char *const shared[] = {
+#define CNNVP_SHARED(instance) #instance,
+#include "wiring.def"
+};
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+/* What is checked: an accelerator of a platform for this software. */
+struct check {
+    const cnnvp_config *config;
+    enum who who;
+    const struct cnnvp_accelerators *accelerators;
+    const char *suffix;
+};
+
 static int is_instance(const char *text, size_t length, const char *name)
 {
     return strcspn(name, ".") == length && strncmp(text, name, length) == 0;
 }
 
-/* One of those that networks know, so not a third-party unit that lies between. */
-static int is_known(const char *text, size_t length)
+static int is_shared(const char *text, size_t length)
 {
-    for (size_t i = 0; i < sizeof addressed / sizeof addressed[0]; ++i)
-        if (is_instance(text, length, addressed[i]))
-            return 1;
-    for (size_t i = 0; i < sizeof wires / sizeof wires[0]; ++i)
-        if (is_instance(text, length, wires[i].target))
+    for (size_t i = 0; i < COUNT(shared); ++i)
+        if (is_instance(text, length, shared[i]))
             return 1;
     return 0;
 }
 
-/* A port that is left open because what networks need behind it was taken away. */
-static cnnvp_result check_open(const cnnvp_config *config, const char *name, const char *wanted,
-                               struct cnnvp_error *error)
+int cnnvp_target_is_own(const char *text, size_t length)
 {
-    char instance[64];
+    for (size_t i = 0; i < COUNT(addressed); ++i)
+        if (is_instance(text, length, addressed[i]))
+            return !is_shared(text, length);
+    for (size_t i = 0; i < COUNT(wires); ++i)
+        if (is_instance(text, length, wires[i].target) || is_instance(text, length, wires[i].name))
+            return 1;
+    return 0;
+}
+
+void cnnvp_target_name(const char *name, const char *suffix, char own[CNNVP_TARGET_NAME])
+{
+    const size_t length = strcspn(name, ".");
+    (void)snprintf(own, CNNVP_TARGET_NAME, "%.*s%s%s", (int)length, name, is_shared(name, length) ? "" : suffix,
+                   name + length);
+}
+
+/* One of those that networks know, so not a third-party unit that lies between. */
+static int is_known(const struct cnnvp_accelerators *accelerators, const char *text, size_t length)
+{
+    if (is_shared(text, length))
+        return 1;
+    for (uint32_t i = 0; i < accelerators->count; ++i) {
+        const size_t end = strlen(accelerators->suffixes[i]);
+        if (length > end && strncmp(text + length - end, accelerators->suffixes[i], end) == 0 &&
+            cnnvp_target_is_own(text, length - end))
+            return 1;
+    }
+    return 0;
+}
+
+/* Another accelerator's own: what all have is checked with the first one. */
+static int concerns(const struct check *check, const struct wire *wire)
+{
+    const int first = *check->suffix == '\0';
+    if (wire->who == SEVERAL)
+        return first && check->accelerators->count > 1;
+    return (wire->who == ALL || wire->who == check->who) && (first || !is_shared(wire->name, strcspn(wire->name, ".")));
+}
+
+/* A port that is left open because what networks need behind it was taken away. */
+static cnnvp_result check_open(const struct check *check, const struct wire *wire, struct cnnvp_error *error)
+{
+    char name[CNNVP_TARGET_NAME];
+    char wanted[CNNVP_TARGET_NAME];
     const char *place;
     const char *written;
     const char *target = NULL;
-    snprintf(instance, sizeof instance, "%.*s", (int)strcspn(wanted, "."), wanted);
-    if (cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE || target == NULL || *target != '\0' ||
-        cnnvp_config_place(config, instance, &written, &target) == CNNVP_DONE)
+    cnnvp_target_name(wire->name, check->suffix, name);
+    cnnvp_target_name(wire->target, check->suffix, wanted);
+    wanted[strcspn(wanted, ".")] = '\0';
+    if (cnnvp_config_place(check->config, name, &place, &target) != CNNVP_DONE || target == NULL || *target != '\0' ||
+        cnnvp_config_place(check->config, wanted, &written, &target) == CNNVP_DONE)
         return CNNVP_DONE;
     return cnnvp_compiler_error(
-        error, "%s: %s: the platform has no instance %s, which networks need there", place, name, instance);
+        error, "%s: %s: the platform has no instance %s, which networks need there", place, name, wanted);
 }
 
-static cnnvp_result check_wire(const cnnvp_config *config, const struct wire *wire, struct cnnvp_error *error)
+static cnnvp_result check_wire(const struct check *check, const struct wire *wire, struct cnnvp_error *error)
 {
-    const char *const name = wire->name;
-    const char *const wanted = wire->target;
-    char instance[64];
+    char name[CNNVP_TARGET_NAME];
+    char wanted[CNNVP_TARGET_NAME];
+    char instance[CNNVP_TARGET_NAME];
     const char *place;
     const char *target = NULL;
+    cnnvp_target_name(wire->name, check->suffix, name);
+    cnnvp_target_name(wire->target, check->suffix, wanted);
     const size_t dot = strcspn(name, ".");
     snprintf(instance, sizeof instance, "%.*s", (int)strcspn(wanted, "."), wanted);
-    if (cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE || target == NULL)
+    if (cnnvp_config_place(check->config, name, &place, &target) != CNNVP_DONE || target == NULL)
         return CNNVP_DONE;
     if (*target == '\0' && wire->choice)
         return CNNVP_DONE;
@@ -89,7 +145,7 @@ static cnnvp_result check_wire(const cnnvp_config *config, const struct wire *wi
             ? strcmp(target, wanted) == 0
             : is_instance(target, length, instance) ||
                   (strcmp(target, "bus") == 0 && strcmp(wanted, "dram") == 0); /* the bus leads there too */
-    if (same || !is_known(target, length))
+    if (same || !is_known(check->accelerators, target, length))
         return CNNVP_DONE;
     return cnnvp_compiler_error(error, "%s: %.*s.connect.%s: leads to %s; networks need %s there", place, (int)dot,
                                 name, name + dot + 1, target, wanted);
@@ -114,25 +170,30 @@ static cnnvp_result check_fixed(const cnnvp_config *config, const char *name, co
 /* Instances, in the order of the configuration; is[i]: 1 if that one is driven. */
 struct driven {
     const cnnvp_config *config;
+    struct cnnvp_accelerators accelerators;
     size_t count;
     struct cnnvp_config_instance *instances;
     unsigned char *is;
 };
 
 /* Addressed by the software, or it works by itself: it has a process, or nothing could lead to it. */
-static int is_first(const struct cnnvp_config_instance *instance, const cnnvp_config *config)
+static int is_first(const struct cnnvp_config_instance *instance, const struct driven *driven)
 {
+    char name[CNNVP_TARGET_NAME];
     uint64_t base, size;
-    for (size_t i = 0; i < sizeof addressed / sizeof addressed[0]; ++i)
-        if (strcmp(instance->name, addressed[i]) == 0)
-            return 1;
+    for (size_t i = 0; i < COUNT(addressed); ++i)
+        for (uint32_t k = 0; k < driven->accelerators.count; ++k) {
+            cnnvp_target_name(addressed[i], driven->accelerators.suffixes[k], name);
+            if (strcmp(instance->name, name) == 0)
+                return 1;
+        }
     if (instance->unit == NULL || instance->idle || instance->unit->process != NULL)
         return 1;
     for (uint32_t i = 0; i < instance->unit->port_count; ++i)
         if (instance->unit->ports[i].kind == CNNVP_PORT_TARGET ||
             instance->unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
             return 0;
-    return cnnvp_config_window(config, instance->name, &base, &size) != CNNVP_DONE;
+    return cnnvp_config_window(driven->config, instance->name, &base, &size) != CNNVP_DONE;
 }
 
 /* What the ports of a driven instance lead to is driven too; 1 if any was not before. */
@@ -186,7 +247,7 @@ static cnnvp_result find_undriven(struct driven *driven, struct cnnvp_error *err
     int changed = 1;
     for (size_t i = 0; i < driven->count; ++i)
         if (cnnvp_config_instance(driven->config, i, &driven->instances[i]) == CNNVP_DONE)
-            driven->is[i] = (unsigned char)is_first(&driven->instances[i], driven->config);
+            driven->is[i] = (unsigned char)is_first(&driven->instances[i], driven);
     while (changed) {
         changed = 0;
         for (size_t i = 0; i < driven->count; ++i)
@@ -195,10 +256,14 @@ static cnnvp_result find_undriven(struct driven *driven, struct cnnvp_error *err
     return refuse_undriven(driven, error);
 }
 
-cnnvp_result cnnvp_target_driven(const cnnvp_config *config, struct cnnvp_error *error)
+cnnvp_result cnnvp_target_driven(const cnnvp_config *config, enum cnnvp_target_software software,
+                                 struct cnnvp_error *error)
 {
     struct driven driven = {.config = config};
     struct cnnvp_config_instance instance;
+    const cnnvp_result found = cnnvp_target_accelerators(config, software, &driven.accelerators, error);
+    if (found != CNNVP_DONE)
+        return found;
     while (cnnvp_config_instance(config, driven.count, &instance) == CNNVP_DONE)
         ++driven.count;
     driven.instances = calloc(driven.count + 1, sizeof *driven.instances);
@@ -215,27 +280,54 @@ static enum who who_needs(enum cnnvp_target_software software)
     return software == CNNVP_TARGET_TRAINING ? TRAINING : INFERENCE;
 }
 
+static cnnvp_result check_complete(const struct check *check, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < COUNT(wires) && result == CNNVP_DONE; ++i)
+        if (!wires[i].choice && concerns(check, &wires[i]))
+            result = check_open(check, &wires[i], error);
+    return result;
+}
+
+static cnnvp_result check_wires(const struct check *check, struct cnnvp_error *error)
+{
+    cnnvp_result result = check_complete(check, error);
+    for (size_t i = 0; i < COUNT(wires) && result == CNNVP_DONE; ++i)
+        if (concerns(check, &wires[i]))
+            result = check_wire(check, &wires[i], error);
+    for (size_t i = 0; i < COUNT(fixed) && result == CNNVP_DONE; ++i)
+        if (fixed[i].who == ALL || fixed[i].who == check->who)
+            result = check_fixed(check->config, fixed[i].name, fixed[i].value, error);
+    return result;
+}
+
+/* Each accelerator in turn. */
+static cnnvp_result check_each(
+    const cnnvp_config *config, enum cnnvp_target_software software, const struct cnnvp_accelerators *accelerators,
+    cnnvp_result (*look)(const struct check *check, struct cnnvp_error *error), struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (uint32_t i = 0; i < accelerators->count && result == CNNVP_DONE; ++i) {
+        const struct check check = {config, who_needs(software), accelerators, accelerators->suffixes[i]};
+        result = look(&check, error);
+    }
+    return result;
+}
+
 cnnvp_result cnnvp_target_complete(const cnnvp_config *config, enum cnnvp_target_software software,
                                    struct cnnvp_error *error)
 {
-    const enum who who = who_needs(software);
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < sizeof wires / sizeof wires[0] && result == CNNVP_DONE; ++i)
-        if (!wires[i].choice && (wires[i].who == ALL || wires[i].who == who))
-            result = check_open(config, wires[i].name, wires[i].target, error);
-    return result;
+    struct cnnvp_accelerators accelerators;
+    const cnnvp_result result = cnnvp_target_accelerators(config, software, &accelerators, error);
+    return result == CNNVP_DONE ? check_each(config, software, &accelerators, check_complete, error) : result;
 }
 
 cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, enum cnnvp_target_software software,
                                  struct cnnvp_error *error)
 {
-    const enum who who = who_needs(software);
-    cnnvp_result result = cnnvp_target_complete(config, software, error);
-    for (size_t i = 0; i < sizeof wires / sizeof wires[0] && result == CNNVP_DONE; ++i)
-        if (wires[i].who == ALL || wires[i].who == who)
-            result = check_wire(config, &wires[i], error);
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0] && result == CNNVP_DONE; ++i)
-        if (fixed[i].who == ALL || fixed[i].who == who)
-            result = check_fixed(config, fixed[i].name, fixed[i].value, error);
-    return result;
+    struct cnnvp_accelerators accelerators;
+    cnnvp_result result = cnnvp_target_accelerators(config, software, &accelerators, error);
+    if (result == CNNVP_DONE)
+        result = check_each(config, software, &accelerators, check_wires, error);
+    return result == CNNVP_DONE ? cnnvp_target_alike(config, &accelerators, error) : result;
 }

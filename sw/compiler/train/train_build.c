@@ -219,9 +219,9 @@ static void fill_header(struct builder *b)
     header->version = CNNVP_TRAIN_BINARY_VERSION;
     header->flags = options->flags;
     header->layer_count = (uint32_t)b->net->count;
-    header->element = target->map.element;
+    header->element = target->map.accelerators[0].element;
     header->plic = target->map.plic;
-    header->element_irq = target->map.element_irq;
+    header->element_irq = target->map.accelerators[0].element_irq;
     header->input_halves = target->input_halves;
     header->weight_halves = target->weight_halves;
     header->output_halves = target->output_halves;

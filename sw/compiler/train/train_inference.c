@@ -98,7 +98,7 @@ static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *conf
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_target_driven(config, error);
+        result = cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error);
     if (result == CNNVP_DONE)
         result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
     if (result == CNNVP_DONE)
@@ -320,15 +320,10 @@ static cnnvp_result check(const cnnvp_config *config, struct cnnvp_error *error)
     return result == CNNVP_DONE ? cnnvp_target_complete(config, CNNVP_TARGET_TRAINING, error) : result;
 }
 
-static cnnvp_result check_wiring(const cnnvp_config *config, struct cnnvp_error *error)
-{
-    return cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
-}
-
 const struct cnnvp_back_end cnnvp_training_engine = {
     .is_for = cnnvp_train_target_is,
+    .software = CNNVP_TARGET_TRAINING,
     .check = check,
-    .wiring = check_wiring,
     .make = make,
     .free = forget,
     .load = load,

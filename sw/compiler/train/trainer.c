@@ -180,7 +180,7 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_target_driven(config, error);
+        result = cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error);
     if (result == CNNVP_DONE)
         result = cnnvp_onnx_import_training(trainer->file, &import, &trainer->graph, error);
     if (result == CNNVP_DONE)

@@ -7,6 +7,7 @@
 #include "host/host_cpu.h"
 
 #include "guest.h"
+#include "host/host_tasks.h"
 
 /* The guest's interrupt line at the core: machine external. */
 #define LINE_EXTERNAL 2u
@@ -28,6 +29,7 @@ struct host_cpu {
     const struct cnnvp_host_ops *ops;
     struct cnnvp_machine machine;
     struct cnnvp_guest guest;
+    struct host_tasks *tasks; /* of several accelerators, NULL: there is one */
     struct cnnvp_word collected[CNNVP_COLLECTED_WORDS];
     struct cnnvp_dmi memory;
     cnnvp_time access_time;
@@ -39,6 +41,8 @@ static void stop(struct host_cpu *self)
 {
     self->stopped = 1;
     self->guest.element.failed = 1; /* the guest software pushes nothing more and returns */
+    if (self->tasks != NULL)
+        host_tasks_stop(self->tasks);
 }
 
 static uint32_t device_access(struct host_cpu *self, uint32_t op, uint32_t address, uint32_t value)
@@ -87,18 +91,24 @@ static void console(void *host, char character)
     self->ops->console_write(self->host, &character, 1);
 }
 
-/* Serves what is pending, or sleeps until the interrupt line rises. */
+/* Serves what is pending, goes on with another task, or sleeps until the interrupt line rises. */
 static void sleep_once(void *host)
 {
     struct host_cpu *self = host;
-    if (!self->level && self->ops->wait_wake(self->host) != CNNVP_OK) {
+    const int awake = self->level || (self->tasks != NULL && host_tasks_ready(self->tasks));
+    if (!awake && self->ops->wait_wake(self->host) != CNNVP_OK) {
         stop(self);
         return;
     }
     if (self->level) {
         self->ops->count(self->host, STAT_interrupts, 0, 1);
-        cnnvp_guest_interrupt(&self->guest);
+        if (self->tasks != NULL)
+            host_tasks_interrupt(self->tasks);
+        else
+            cnnvp_guest_interrupt(&self->guest);
     }
+    if (self->tasks != NULL)
+        host_tasks_change(self->tasks);
 }
 
 void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uint32_t *seen, uint32_t last)
@@ -108,19 +118,33 @@ void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uin
         machine->sleep(machine->host);
 }
 
+/* The exit code, -1: there is nothing to run. */
+static int run(struct host_cpu *self)
+{
+    if (cnnvp_guest_init(&self->guest, &self->machine, self->collected) == 0)
+        return cnnvp_guest_run(&self->guest);
+    const struct cnnvp_accelerators_binary *binary = cnnvp_accelerators_binary(&self->machine);
+    if (binary == NULL)
+        return -1;
+    self->tasks = host_tasks_new(&self->machine, binary, self->collected);
+    const int code = self->tasks != NULL ? host_tasks_run(self->tasks) : -1;
+    host_tasks_free(self->tasks);
+    self->tasks = NULL;
+    return code;
+}
+
 static void process(void *instance)
 {
     struct host_cpu *self = instance;
     self->memory.data = NULL;
-    if (cnnvp_guest_init(&self->guest, &self->machine, self->collected) != 0) {
-        if (!self->stopped)
-            self->ops->finish(self->host, 2,
-                              "no network binary in memory, or memory that gives no direct access (which "
-                              "--cpu iss does not need)");
+    const int code = run(self);
+    if (self->stopped)
         return;
-    }
-    const int code = cnnvp_guest_run(&self->guest);
-    if (!self->stopped)
+    if (code < 0)
+        self->ops->finish(self->host, 2,
+                          "no network binary in memory, or memory that gives no direct access (which "
+                          "--cpu iss does not need)");
+    else
         self->ops->finish(self->host, code, "the guest software reports a failure");
 }
 
@@ -177,9 +201,6 @@ static const struct cnnvp_port ports[] = {
     {"mem", CNNVP_PORT_MEM_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "so that a platform file fits both cores; not used"},
 };
 
-/* Deep enough for the guest software and what device accesses lead to. */
-#define PROCESS_STACK (512u * 1024u)
-
 const struct cnnvp_unit cnnvp_unit_host_cpu = {
     .struct_size = sizeof(struct cnnvp_unit),
     .abi_major = CNNVP_ABI_MAJOR,
@@ -194,7 +215,7 @@ const struct cnnvp_unit cnnvp_unit_host_cpu = {
     .port_count = sizeof(ports) / sizeof(ports[0]),
     .stats = stats,
     .stat_count = sizeof(stats) / sizeof(stats[0]),
-    .process_stack = PROCESS_STACK,
+    .process_stack = HOST_STACK_BYTES,
     .init = init,
     .reset = reset,
     .complete = complete,

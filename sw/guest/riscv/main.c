@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The guest program on the RISC-V core: traps and main. Bare metal, no libc. */
-#include "guest.h"
+#include "tasks.h"
 
 #include <stddef.h>
 
@@ -13,10 +13,7 @@
 enum guest_exit { EXIT_NO_IMAGE = 2, EXIT_TRAP = 3 };
 
 extern volatile uint32_t tohost[2];
-/* Room for struct cnnvp_guest, see link.ld. */
-extern uint32_t guest_context[];
-_Static_assert(sizeof(struct cnnvp_guest) <= 8u * 1024u, "larger than its section in link.ld");
-extern struct cnnvp_word guest_collected[];
+_Static_assert(sizeof(struct cnnvp_guest) <= CNNVP_CONTEXT_BYTES, "larger than its section in link.ld");
 _Static_assert(sizeof(struct cnnvp_word) * CNNVP_COLLECTED_WORDS <= 256u * 1024u, "larger than its room in link.ld");
 
 int cnnvp_guest_main(void);
@@ -87,6 +84,9 @@ int cnnvp_guest_main(void)
     struct cnnvp_guest *guest = (struct cnnvp_guest *)(void *)guest_context;
     __asm__ volatile("csrw mscratch, %0" : : "r"(guest));
     if (cnnvp_guest_init(guest, &machine, guest_collected) != 0) {
+        const int code = cnnvp_tasks_main(&machine);
+        if (code >= 0)
+            return code;
         print(&machine, "guest: no network binary at 0x", CNNVP_BINARY_ADDRESS);
         cnnvp_console(&machine, '\n');
         return EXIT_NO_IMAGE;

@@ -125,7 +125,9 @@ python3 -c 'import json; s = json.load(open("idle.json")); assert s["energy"]["u
 
 # Every member of the statistics is explained: by `models stats`, `models values` or the tables of its unit; and whatever is
 # explained there is.
-python3 - run.json partial.json program.json depth.json trainer.json plan.json idle.json <<'PYTHON' || fail "statistics and their explanations"
+expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -n 2 -p "$SOURCE/scripts/examples/accelerators/dual.yaml" --timing-only \
+    --stats dual.json
+python3 - run.json partial.json program.json depth.json trainer.json plan.json idle.json dual.json <<'PYTHON' || fail "statistics and their explanations"
 import json, re, sys
 
 def first_words(name):

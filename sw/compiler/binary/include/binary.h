@@ -43,8 +43,20 @@ struct cnnvp_binary_blobs {
     uint32_t count;
 };
 
+/* Where several accelerators share the images: what each has of its own. */
+struct cnnvp_binary_shares {
+    uint32_t count; /* 1: there is one, and nothing of this */
+    uint32_t clint;
+    struct cnnvp_target_accelerator all[CNNVP_ACCELERATORS];
+    uint64_t header;      /* address of the first one's; its tables are the build's */
+    uint64_t tables;      /* address of those of the others, */
+    uint64_t table_bytes; /* bytes for each */
+    uint64_t rooms;       /* address of the guest software's rooms */
+};
+
 struct cnnvp_build {
-    struct cnnvp_binary header;
+    struct cnnvp_binary header; /* as one accelerator alone would have it */
+    struct cnnvp_binary_shares shares;
     struct cnnvp_binary_layer *layers;   /* one for each of the graph's */
     struct cnnvp_binary_tensor *tensors; /* one for each of the graph's */
     struct cnnvp_binary_blobs blobs;
@@ -72,9 +84,9 @@ size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_bu
 void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);
 
 /* Where an image's first interior word of a tensor lies, and the bytes of all images' tensors. */
-uint64_t cnnvp_binary_image_address(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor,
+uint64_t cnnvp_binary_image_address(const struct cnnvp_build *build, const struct cnnvp_binary_tensor *tensor,
                                     uint32_t image);
-uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_binary *header, const struct cnnvp_binary_tensor *tensor);
+uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct cnnvp_binary_tensor *tensor);
 
 /* Bytes of the input buffer that the slots of a fused group take. */
 uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group);
@@ -103,8 +115,8 @@ uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t fir
  * where the blocks of their feature maps lie in the input buffer, whether the weights stay.
  *
  * A chain is a row of layers, each reading what the one before makes and no other layer reads: convolutions with stride
- * 1 that keep their map's size, and 2x2 maximum pools with stride 2, on maps whose sides are powers of two. Feature 0 is
- * what the first layer reads, feature j + 1 what layer j of the chain makes.
+ * 1 that keep their map's size, and 2x2 maximum pools with stride 2, on maps whose sides are powers of two. Feature 0
+ * is what the first layer reads, feature j + 1 what layer j of the chain makes.
  */
 
 /* What the binary has of chains. Levels and layers of all chains lie one after the other. */

@@ -10,9 +10,9 @@
 struct cnnvp_back_end {
     /* 1: for the configuration's accelerator. */
     int (*is_for)(const cnnvp_config *config);
-    /* Whether the configuration has all that this needs; and whether it is connected as this takes for granted. */
+    enum cnnvp_target_software software;
+    /* Whether the configuration has all that this needs. */
     cnnvp_result (*check)(const cnnvp_config *config, struct cnnvp_error *error);
-    cnnvp_result (*wiring)(const cnnvp_config *config, struct cnnvp_error *error);
     /* Reads and plans network->file; fills images and input. */
     cnnvp_result (*make)(struct cnnvp_network *network, const cnnvp_config *config,
                          const struct cnnvp_network_options *options, struct cnnvp_error *error);

@@ -155,6 +155,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_ask_result(const struct cnnvp_plan_ask *a
 
 /* ---- the accelerator that networks are compiled for, read from a resolved configuration ---- */
 
+struct cnnvp_target_accelerator {
+    uint32_t element;     /* registers of the instruction element */
+    uint32_t element_irq; /* its line at the interrupt controller */
+    uint32_t scheduler;   /* registers of the depth-first scheduler, 0: there is none */
+    uint32_t scheduler_irq;
+};
+
 struct cnnvp_target {
     struct cnnvp_plan_limits limits;
     uint32_t output_halves;
@@ -163,11 +170,10 @@ struct cnnvp_target {
     uint32_t cycle_ps;    /* of the PE array */
     uint64_t memory_base; /* off-chip memory's window on the bus */
     uint64_t memory_size;
-    uint32_t element;     /* registers of the instruction element */
-    uint32_t plic;        /* and of the interrupt controller */
-    uint32_t element_irq; /* the element's line there */
-    uint32_t scheduler;   /* registers of the depth-first scheduler, 0: there is none */
-    uint32_t scheduler_irq;
+    uint32_t plic;  /* registers of the interrupt controller */
+    uint32_t clint; /* and of the core's own interrupts, 0: there are none */
+    uint32_t accelerator_count;
+    struct cnnvp_target_accelerator accelerators[CNNVP_ACCELERATORS]; /* alike but for this */
 };
 
 /* To be cleared, whatever the result. */
@@ -177,6 +183,25 @@ void cnnvp_target_clear(struct cnnvp_target *target);
 
 /* Whose guest software runs: not all of it needs the same connections (wiring.def). */
 enum cnnvp_target_software { CNNVP_TARGET_INFERENCE, CNNVP_TARGET_TRAINING };
+
+/* The accelerators that this software drives: that of `instruction`, and for inference those of further instances of
+ * its kind whose names are longer by a suffix, which all their units have. Texts belong to the configuration. */
+struct cnnvp_accelerators {
+    uint32_t count;
+    const char *suffixes[CNNVP_ACCELERATORS]; /* that of the first one is "" */
+};
+/* BAD_INPUT: they are too many. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_accelerators(const cnnvp_config *config, enum cnnvp_target_software software,
+                                                      struct cnnvp_accelerators *accelerators,
+                                                      struct cnnvp_error *error);
+/* "unit" or "unit.port" of the first accelerator, of the one with this suffix. */
+#define CNNVP_TARGET_NAME 160u
+void cnnvp_target_name(const char *name, const char *suffix, char own[CNNVP_TARGET_NAME]);
+/* 1: each accelerator has a unit of this name. `length`: of the name in `text`. */
+int cnnvp_target_is_own(const char *text, size_t length);
+/* BAD_INPUT: they have not the same units with the same parameters, so that one plan is not for all. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_alike(
+    const cnnvp_config *config, const struct cnnvp_accelerators *accelerators, struct cnnvp_error *error);
 /* BAD_INPUT: a unit that this software needs was taken away. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_complete(const cnnvp_config *config, enum cnnvp_target_software software,
                                                   struct cnnvp_error *error);
@@ -184,7 +209,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_target_complete(const cnnvp_config *config, en
 CNNVP_MUST_USE cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, enum cnnvp_target_software software,
                                                 struct cnnvp_error *error);
 /* BAD_INPUT: it would leave units alone that do not say `idle: true`. */
-CNNVP_MUST_USE cnnvp_result cnnvp_target_driven(const cnnvp_config *config, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_target_driven(const cnnvp_config *config, enum cnnvp_target_software software,
+                                                struct cnnvp_error *error);
 
 /* Its parts. Half of a ping-pong buffer, all of another one; memory, element and interrupt controller. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instance, uint64_t *half,

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a run, for loops over batches of images. Inline: one accelerator's run has no calls of them. */
+#ifndef CNNVP_GUEST_INFERENCE_H
+#define CNNVP_GUEST_INFERENCE_H
+
+#include "cnnvp_integer.h"
+#include "plic.h"
+#include "schedule.h"
+
+/* Takes a network's binary. Returns the address of the instruction element. */
+static inline uint32_t cnnvp_inference_take(struct cnnvp_guest *guest, const struct cnnvp_binary *binary)
+{
+    guest->binary = binary;
+    guest->blobs = cnnvp_memory(guest->machine, binary->blobs);
+    guest->plic = binary->plic;
+    guest->element_irq = binary->element_irq;
+    guest->scheduler_irq = binary->scheduler != 0 ? binary->scheduler_irq : 0;
+    return binary->element;
+}
+
+static inline void cnnvp_inference_connect(struct cnnvp_guest *guest, const struct cnnvp_machine *machine,
+                                           uint32_t element)
+{
+    cnnvp_use_ordinary_set(guest);
+    cnnvp_element_init(&guest->element, machine, element);
+    cnnvp_plic_enable(machine, guest->plic, guest->element_irq);
+    if (guest->scheduler_irq != 0)
+        cnnvp_plic_enable(machine, guest->plic, guest->scheduler_irq);
+}
+
+static inline void cnnvp_inference_begin(struct cnnvp_guest *guest)
+{
+    if ((guest->binary->flags & CNNVP_BINARY_PRELOAD) != 0)
+        cnnvp_schedule_preload(guest);
+}
+
+/* Pushes the batch that begins with image `first` of `images`. */
+static inline void cnnvp_inference_batch(struct cnnvp_guest *guest, uint32_t first, uint32_t images)
+{
+    guest->image_number = guest->batch_first = first;
+    guest->batch_images = cnnvp_minimum32(guest->binary->batch, images - first);
+    cnnvp_schedule_layers(guest);
+}
+
+/* Sleeps until all is done. Returns the exit code. */
+static inline int cnnvp_inference_end(struct cnnvp_guest *guest)
+{
+    cnnvp_flush_epilogues(guest, 0);
+    cnnvp_element_layer(&guest->element, 0);
+    cnnvp_element_irq(&guest->element, guest->binary->images);
+    if (cnnvp_element_finish(&guest->element) == 0)
+        return 0;
+    cnnvp_element_explain(&guest->element);
+    return 1;
+}
+
+#endif
