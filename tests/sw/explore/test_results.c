@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of one point's result: what is written is read, what is cut is refused. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "explore_case.h"
+
+static void test_result_files(void **state)
+{
+    static const char key[] = "0123456789abcdef0123456789abcdef";
+    struct cnnvp_error error = {""};
+    char params[] = "{\"a\":1}", stats[] = "{\"total\":{}}", message[] = "x: \"y\"\nz", file[200];
+    struct cnnvp_row row = {.params = params, .stats = stats, .seconds = 0.25}, back;
+    char *text = NULL;
+    size_t size = 0;
+    (void)state;
+    memcpy(row.key, key, sizeof row.key);
+    (void)snprintf(file, sizeof file, "%s/%s.result", explore_folder, key);
+    assert_int_equal(cnnvp_result_write(explore_folder, &row, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_result_read(file, &back, &error), CNNVP_DONE);
+    assert_string_equal(back.stats, stats);
+    assert_string_equal(back.params, params);
+    assert_true(!back.failed && back.error == NULL && back.seconds == 0.25);
+    cnnvp_row_clear(&back);
+    /* Cut anywhere, it is refused. */
+    assert_int_equal(cnnvp_read_text(file, 1 << 20, &text, &size, &error), CNNVP_DONE);
+    for (size_t cut = 0; cut < size; ++cut) {
+        assert_int_equal(cnnvp_write_text(file, text, cut, &error), CNNVP_DONE);
+        assert_int_equal(cnnvp_result_read(file, &back, &error), CNNVP_BAD_INPUT);
+        cnnvp_row_clear(&back);
+    }
+    free(text);
+    row.failed = 1;
+    row.stats = NULL;
+    row.error = message;
+    assert_int_equal(cnnvp_result_write(explore_folder, &row, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_result_read(file, &back, &error), CNNVP_DONE);
+    assert_true(back.failed && back.stats == NULL);
+    assert_string_equal(back.error, message);
+    cnnvp_row_clear(&back);
+    (void)unlink(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_result_files)};
+    return cmocka_run_group_tests(tests, explore_case_begin, explore_case_end);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Points of a grid and of a random search. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "explore_case.h"
+
+static void test_grid(void **state)
+{
+    struct cnnvp_error error = {""};
+    uint64_t *numbers = NULL, allowed = 0;
+    size_t count = 0;
+    cnnvp_sweep *sweep =
+        explore_sweep("parameters:\n  pe_array.rows: {from: 4, to: 16, step: 4}\n"
+                      "  pe_array.cols: {log2: [4, 32]}\nconstraints: pe_array.rows == pe_array.cols\n");
+    (void)state;
+    assert_int_equal(cnnvp_space_points(sweep, 0, &numbers, &count, &allowed, &error), CNNVP_DONE);
+    assert_int_equal(count, 3); /* 4, 8, 16 */
+    assert_int_equal(allowed, 3);
+    for (size_t i = 0; i < count; ++i) {
+        static const char *const expected[] = {
+            "{\"pe_array.rows\":4,\"pe_array.cols\":4}", "{\"pe_array.rows\":8,\"pe_array.cols\":8}",
+            "{\"pe_array.rows\":16,\"pe_array.cols\":16}"};
+        json_t *params = cnnvp_point_params(sweep, numbers[i]);
+        char *text = json_dumps(params, JSON_COMPACT);
+        assert_string_equal(text, expected[i]);
+        free(text);
+        json_decref(params);
+    }
+    free(numbers);
+    cnnvp_sweep_free(sweep);
+}
+
+static void check_random(const char *spec, size_t expected, uint64_t combinations)
+{
+    struct cnnvp_error error = {""};
+    uint64_t *a = NULL, *b = NULL, *c = NULL, allowed = 0;
+    size_t count_a = 0, count_b = 0, count_c = 0;
+    cnnvp_sweep *sweep = explore_sweep(spec);
+    assert_true(sweep->combinations == combinations);
+    assert_int_equal(cnnvp_space_points(sweep, 1, &a, &count_a, &allowed, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_space_points(sweep, 1, &b, &count_b, &allowed, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_space_points(sweep, 2, &c, &count_c, &allowed, &error), CNNVP_DONE);
+    assert_int_equal(count_a, expected);
+    assert_int_equal(count_b, expected);
+    assert_int_equal(count_c, expected);
+    assert_memory_equal(a, b, expected * sizeof *a);
+    assert_memory_not_equal(a, c, expected * sizeof *a);
+    for (size_t i = 0; i < expected; ++i) {
+        int allowed = 0;
+        assert_true(i == 0 || a[i] > a[i - 1]);
+        assert_int_equal(cnnvp_point_allowed(sweep, a[i], &allowed, &error), CNNVP_DONE);
+        assert_true(allowed);
+    }
+    free(a);
+    free(b);
+    free(c);
+    cnnvp_sweep_free(sweep);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    check_random("parameters: {pe_array.rows: {from: 1, to: 64, step: 1}, pe_array.cols: {from: 1, to: 64, step: 1}}\n"
+                 "constraints: [pe_array.rows < pe_array.cols]\nsearch: {random: 100}",
+                 100, 4096);
+    check_random("parameters: {pe_array.rows: {from: 1, to: 64, step: 1}, pe_array.cols: {from: 1, to: 64, step: 1},\n"
+                 "  instruction.queue_depth: {from: 64, to: 4096, step: 1}}\n"
+                 "constraints: [pe_array.rows < pe_array.cols]\nsearch: {random: 100}",
+                 100, 4096u * 4033u);
+}
+
+static void test_chance(void **state)
+{
+    /* Vigna's reference values of splitmix64 for the seed 1234567. */
+    struct cnnvp_chance chance = {1234567};
+    uint32_t seen[7] = {0};
+    (void)state;
+    assert_true(cnnvp_chance_next(&chance) == UINT64_C(6457827717110365317));
+    assert_true(cnnvp_chance_next(&chance) == UINT64_C(3203168211198807973));
+    for (int i = 0; i < 7000; ++i)
+        ++seen[cnnvp_chance_below(&chance, 7)];
+    for (int i = 0; i < 7; ++i)
+        assert_in_range(seen[i], 850, 1150);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grid), cmocka_unit_test(test_random), cmocka_unit_test(test_chance)};
+    return cmocka_run_group_tests(tests, explore_case_begin, explore_case_end);
+}
