@@ -266,6 +266,7 @@ static int init(void *instance, const struct cnnvp_init *init)
     if (cpu->kind != CPU_IDEAL) {
         config.bus.memory = cpu_memory_access;
         config.bus.hit = cpu_memory_hit;
+        config.bus.fence = cpu_memory_fence;
     }
     cpu->core = status == CNNVP_OK ? malloc(cnnvp_rv32_size()) : NULL;
     if (status == CNNVP_OK && (cpu->core == NULL || cnnvp_rv32_init(cpu->core, &config) != 0))

@@ -88,6 +88,20 @@ void cpu_cache_use(struct cpu_cache *cache, uint32_t address, int writes)
         set[0] |= CPU_CACHE_DIRTY;
 }
 
+int cpu_cache_clean(struct cpu_cache *cache, size_t *next, uint32_t *address)
+{
+    const size_t lines = (size_t)cache->sets * cache->ways;
+    while (*next < lines) {
+        uint64_t *tag = &cache->tags[(*next)++];
+        if ((*tag & CPU_CACHE_DIRTY) == 0)
+            continue;
+        *tag &= ~(uint64_t)CPU_CACHE_DIRTY;
+        *address = (uint32_t)(*tag >> CPU_CACHE_LINE_SHIFT) << cache->line_shift;
+        return 1;
+    }
+    return 0;
+}
+
 struct cpu_evicted cpu_cache_put(struct cpu_cache *cache, uint32_t address)
 {
     const uint32_t line = address >> cache->line_shift;

@@ -50,6 +50,9 @@ static inline int cpu_cache_again(struct cpu_cache *cache, uint32_t address, int
 int cpu_cache_has(const struct cpu_cache *cache, uint32_t address);
 /* Uses a line that is there. */
 void cpu_cache_use(struct cpu_cache *cache, uint32_t address, int writes);
+/* The first dirty line from line *next of the cache on becomes clean: 1, its address, and *next is the one after it.
+ * 0: there is none. */
+int cpu_cache_clean(struct cpu_cache *cache, size_t *next, uint32_t *address);
 /* Puts in a line that is not there, as the one used last. */
 struct cpu_evicted cpu_cache_put(struct cpu_cache *cache, uint32_t address);
 

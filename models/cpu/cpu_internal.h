@@ -117,6 +117,7 @@ void cpu_memory_start(struct cpu *cpu);
 /* Callbacks of struct cnnvp_rv32_bus. */
 int cpu_memory_access(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
 int cpu_memory_hit(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
+void cpu_memory_fence(void *context);
 /* Callback of the unit. */
 void cpu_complete(void *instance, uint32_t port, struct cnnvp_request *request);
 /* Fills in this file's statistics. */

@@ -11,7 +11,8 @@
  * ideal: no time.
  *
  * Data stay in the one memory whatever the mode, so values are those of a coherent system: the DMA sees what the core
- * has written, as at a port that snoops; the time of snoops is not modelled, and fence.i leaves the caches as they are.
+ * has written, as at a port that snoops; the time of snoops is not modelled. fence.i writes the data cache's dirty
+ * lines back, which stay there, and empties the instruction cache and the fetch buffer.
  */
 #include "cpu_internal.h"
 #include "unit/parts.h"
@@ -199,6 +200,31 @@ int cpu_memory_access(void *context, enum cnnvp_rv32_access access, uint32_t add
     return status;
 }
 
+static void forget_code(struct cpu *cpu)
+{
+    cpu->fetched[0] = cpu->fetched[1] = CPU_NO_LINE;
+    if (cpu->kind == CPU_CACHE)
+        cpu_cache_empty(&cpu->icache);
+}
+
+void cpu_memory_fence(void *context)
+{
+    struct cpu *cpu = context;
+    size_t next = 0;
+    uint32_t address;
+    forget_code(cpu);
+    if (cpu->kind != CPU_CACHE || cpu->free_memory)
+        return;
+    int status = cpu_sync(cpu);
+    while (status == CNNVP_OK && cpu_cache_clean(&cpu->dcache, &next, &address)) {
+        ++cpu->counts[STAT_write_backs];
+        status = write_memory(cpu, address, line_bytes(cpu));
+    }
+    if (status == CNNVP_OK)
+        (void)wait_for(cpu, &cpu->write);
+    cpu_tighten(cpu);
+}
+
 /* ---- what the TCM holds ---- */
 
 /* Adds [address, address + size) in whole granules; ranges stay in order and apart. */
@@ -326,11 +352,9 @@ void cpu_memory_start(struct cpu *cpu)
     if (cpu->free_memory)
         cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
                       "memory takes no time, because port mem is open: connect: {mem: ...}, or say memory: ideal");
-    cpu->fetched[0] = cpu->fetched[1] = CPU_NO_LINE;
-    if (cpu->kind == CPU_CACHE) {
-        cpu_cache_empty(&cpu->icache);
+    forget_code(cpu);
+    if (cpu->kind == CPU_CACHE)
         cpu_cache_empty(&cpu->dcache);
-    }
     cpu->counts[STAT_tcm_bytes] = held_bytes(cpu);
     (void)cnnvp_rv32_set_fast(cpu->core, cpu->held, cpu->kind == CPU_TCM ? cpu->held_count : 0);
 }

@@ -66,6 +66,9 @@ struct cnnvp_rv32_bus {
     /* Called before, from where no other function may be called: 1 if the access takes no time, which is then all that
      * is said of it. NULL: none is of this kind. */
     int (*hit)(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
+    /* fence.i, the instruction in progress: what has been stored is to be seen by what is fetched from now on. Time may
+     * go by in it. NULL: there is nothing to do. */
+    void (*fence)(void *context);
     /* Reads 16 bits of an instruction outside RAM, each time it is executed. NULL: only RAM is executable. */
     int (*fetch)(void *context, uint32_t address, uint16_t *half);
     /* Value of the time CSR. NULL: time reads as mcycle would without writes. */

@@ -81,6 +81,8 @@ static enum rv32_after execute(struct cnnvp_rv32 *core, enum rv32_op_code code, 
         return RV32_NEXT;
     case RV32_OP_FENCE_I:
         rv32_flush(core);
+        if (core->config.bus.fence != NULL)
+            core->config.bus.fence(core->config.bus.context);
         return RV32_NEXT;
     case RV32_OP_CSR:
         return access_csr(core, insn);

@@ -453,6 +453,7 @@ static void test_stop_and_restart(void **state)
 #define LW_A1_256 UINT32_C(0x10052583) /* lw a1, 256(a0) */
 #define SW_A1 UINT32_C(0x00b52023)     /* sw a1, 0(a0) */
 #define SW_A1_4 UINT32_C(0x00b52223)   /* sw a1, 4(a0) */
+#define FENCE_I UINT32_C(0x0000100f)
 #define MUL UINT32_C(0x02b585b3)       /* mul a1, a1, a1 */
 #define DIV UINT32_C(0x02b5d5b3)       /* divu a1, a1, a1 */
 #define JUMP UINT32_C(0x0040006f)      /* j to the next instruction */
@@ -550,6 +551,32 @@ static void test_caches(void **state)
     finish(program.host);
 }
 
+/* fence.i writes dirty lines back, once, and waits for that; code is fetched anew, data stay. */
+static void test_fence(void **state)
+{
+    const uint64_t write = 83; /* cycles, see test_past_tcm */
+    uint64_t cycles[2];
+    (void)state;
+    for (unsigned fences = 0; fences < 2; ++fences) {
+        struct program program = {.host = begin(make(1000, 100, CACHE))};
+        add(&program, LUI_A0);
+        add(&program, LW_A1);   /* miss */
+        add(&program, SW_A1_4); /* hit, dirty */
+        for (unsigned i = 0; i < 2; ++i)
+            add(&program, fences ? FENCE_I : BNE);
+        add(&program, LW_A1); /* hit */
+        cycles[fences] = cycles_of(&program);
+        const uint64_t *counts = program.host->counts;
+        assert_int_equal(counts[STAT_dcache_misses], 2); /* with tohost's, in the same set */
+        assert_int_equal(counts[STAT_dcache_hits], 2);
+        assert_int_equal(counts[STAT_write_backs], 1); /* by fence.i, or for tohost's line */
+        assert_int_equal(counts[STAT_icache_misses], fences ? 4 : 2);
+        assert_int_equal(program.host->request_bytes[CNNVP_WRITE], 32);
+        finish(program.host);
+    }
+    assert_true(cycles[1] > cycles[0] + write);
+}
+
 /* What does not fit is refused, with the size that would do; what is left of the TCM is the stack's. */
 static void test_held(void **state)
 {
@@ -629,6 +656,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_past_tcm),
         cmocka_unit_test(test_caches),
+        cmocka_unit_test(test_fence),
         cmocka_unit_test(test_held),
         cmocka_unit_test(test_open_memory_port),
         cmocka_unit_test(test_impossible_cache),
