@@ -292,6 +292,8 @@ struct cnnvp_layer_result {
     uint64_t cycles; /* compute and stall cycles */
     uint64_t dram_read_bytes;
     uint64_t dram_write_bytes;
+    uint64_t dram_burst_bytes; /* of whole bursts */
+    double energy_pj;          /* as `energy_pj` of the statistics' layers */
 };
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer,
                                                  struct cnnvp_layer_result *result);

@@ -50,6 +50,14 @@ enum cnnvp_block_order { CNNVP_BLOCK_ORDER_MORTON = 0, CNNVP_BLOCK_ORDER_TABLE =
  * SCHEDULER: an error where the scheduler unit cannot. */
 enum cnnvp_issue { CNNVP_ISSUE_FASTER = 0, CNNVP_ISSUE_GUEST = 1, CNNVP_ISSUE_SCHEDULER = 2 };
 
+/* What plans are chosen by: time, energy, their product, or bytes of bursts off chip. */
+enum cnnvp_plan_objective {
+    CNNVP_OBJECTIVE_TIME = 0,
+    CNNVP_OBJECTIVE_ENERGY = 1,
+    CNNVP_OBJECTIVE_EDP = 2,
+    CNNVP_OBJECTIVE_TRAFFIC = 3
+};
+
 struct cnnvp_network_options {
     uint32_t struct_size;
     enum cnnvp_rounding rounding;
@@ -87,7 +95,8 @@ struct cnnvp_network_options {
     /* Called now and then while `tune` tries tilings, with the share of that which is done. NULL: never. */
     void (*tuning)(void *context, double share);
     void *tuning_context;
-    enum cnnvp_halo halo; /* fused, auto */
+    enum cnnvp_plan_objective objective; /* of tiles, of the groups of AUTO, and of the trials of `tune` */
+    enum cnnvp_halo halo;                /* fused, auto */
     /* A plan to run, as cnnvp_network_plan writes it, or your own: a YAML file (sw/compiler/README.md); then `schedule`
      * is LAYER and on_chip 0. NULL: the plan is made. Has to live until the network is made. */
     const char *plan;

@@ -295,6 +295,8 @@ void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct c
     result->cycles = cnnvp_stats_row_cycles(sums);
     result->dram_read_bytes = sums[CNNVP_COLUMN_dram_read_bytes];
     result->dram_write_bytes = sums[CNNVP_COLUMN_dram_write_bytes];
+    result->dram_burst_bytes = sums[CNNVP_COLUMN_dram_burst_bytes];
+    result->energy_pj = cnnvp_stats_layer_energy(stats, (uint32_t)layer + 1u);
 }
 
 cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, const struct cnnvp_work_info *work)

@@ -150,6 +150,9 @@ static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instanc
 /* Compute and stall cycles of a row. */
 uint64_t cnnvp_stats_row_cycles(const uint64_t *sums);
 
+/* Picojoules of a layer, by its tag. */
+double cnnvp_stats_layer_energy(const struct cnnvp_stats *stats, uint32_t tag);
+
 /* The share of a requester in a statistic. */
 void cnnvp_stats_count_for(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t requester, uint64_t n);
 

@@ -149,6 +149,11 @@ static uint64_t dynamic_energy_of_layer(const struct cnnvp_stats *stats, uint32_
     return sum;
 }
 
+double cnnvp_stats_layer_energy(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    return picojoules(static_energy_of_layer(stats, tag) + dynamic_energy_of_layer(stats, tag));
+}
+
 /* ---- members of the file ---- */
 
 static void add_network(struct stats_builder *b, json_t *root)
@@ -251,7 +256,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     cnnvp_bounds_add(&bounds, sums);
     set_text(b, object, "bound_by", cnnvp_bounds_most(&bounds));
     const uint64_t standing = static_energy_of_layer(stats, tag);
-    set_real(b, object, "energy_pj", picojoules(standing + dynamic_energy_of_layer(stats, tag)));
+    set_real(b, object, "energy_pj", cnnvp_stats_layer_energy(stats, tag));
     set_real(b, object, "static_pj", picojoules(standing));
     add_layer_energy(b, object, tag);
 }

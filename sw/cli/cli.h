@@ -107,6 +107,7 @@ struct cli_network_options {
     int timing_only;
     int on_chip;
     uint32_t batch;
+    enum cnnvp_plan_objective objective;
     enum cnnvp_rounding rounding;
     enum cnnvp_halo halo;
     const char *plan; /* NULL: none */

@@ -25,6 +25,7 @@ enum {
     KEY_TIMING_ONLY,
     KEY_ON_CHIP,
     KEY_BATCH,
+    KEY_OBJECTIVE,
     KEY_HALO,
     KEY_PLAN,
     KEY_ROUNDING,
@@ -157,6 +158,7 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
     static const char *const schedules[] = {"layer", "depth-first", "fused", "auto", NULL};
     static const char *const orders[] = {"morton", "table", NULL};
     static const char *const issuers[] = {"guest", "scheduler", NULL};
+    static const char *const objectives[] = {"time", "energy", "edp", "traffic", NULL};
     static const char *const halos[] = {"recompute", "row", "full", NULL};
     static const char *const cpus[] = {"iss", "host", NULL};
     static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
@@ -194,6 +196,9 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_ON_CHIP:
         options->on_chip = 1;
+        return 0;
+    case KEY_OBJECTIVE:
+        options->objective = (enum cnnvp_plan_objective)cli_choice(state, "--objective", arg, objectives);
         return 0;
     case KEY_BATCH:
         options->batch = (uint32_t)cli_number(state, "--batch", arg, 1, 65536);
@@ -286,6 +291,10 @@ static const struct argp_option network_options[] = {
     {"batch", KEY_BATCH, "N", 0,
      "N images go through a layer together: weights are loaded once for all of them (default: 1; where a batch norm "
      "takes its statistics of them: all)",
+     5},
+    {"objective", KEY_OBJECTIVE, "time|energy|edp|traffic", 0,
+     "What tiles and the groups of auto are chosen by (default: time); edp is energy times time, traffic bytes of "
+     "bursts off chip",
      5},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},

@@ -248,6 +248,7 @@ static struct cnnvp_network_options network_options_of(const struct run *run)
         .cpu_host = options->network.cpu_host,
         .guest = options->network.guest,
         .batch = options->network.batch,
+        .objective = options->network.objective,
         .halo = options->network.halo,
         .plan = options->network.plan,
         .tune = options->tune,

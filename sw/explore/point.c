@@ -293,6 +293,10 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .tune = is_set(sweep, number, "tune", "true"),
         .cpu_host = is_set(sweep, number, "cpu", "host"),
         .guest = guest != NULL ? guest->file : NULL,
+        .objective = is_set(sweep, number, "objective", "energy")    ? CNNVP_OBJECTIVE_ENERGY
+                     : is_set(sweep, number, "objective", "edp")     ? CNNVP_OBJECTIVE_EDP
+                     : is_set(sweep, number, "objective", "traffic") ? CNNVP_OBJECTIVE_TRAFFIC
+                                                                     : CNNVP_OBJECTIVE_TIME,
         .batch = (uint32_t)number_of(sweep, number, "batch", 1),
         .seed = number_of(sweep, number, "seed", 0),
         .input = run->input.data != NULL ? &run->input : NULL,

@@ -3,8 +3,8 @@
 """Random networks under random plans: check_plans.py CNNVP COUNT [SEED].
 
 Each network runs layer by layer, under random plans of fused groups, tiles, halos and tensors that stay on chip, and with
---schedule fused and auto: the outputs are the same bytes, every cycle is accounted for, a plan that was written runs again
-with the same statistics. A plan that cannot be says why, with its place.
+--schedule fused and auto by time and by another objective: the outputs are the same bytes, every cycle is accounted for, a
+plan that was written runs again with the same statistics. A plan that cannot be says why, with its place.
 """
 import json
 import os
@@ -187,15 +187,15 @@ def check_network(rng, folder):
         fused += len(stats["schedule"]["groups"])
         second, bytes_, error = run(folder, *settings, "--plan", again)
         assert second == stats and bytes_ == output, (text, error)
-    for schedule in ("fused", "auto"):
-        stats, bytes_, error = run(folder, *settings, "--schedule", schedule)
+    for schedule in (["fused"], ["auto"], ["auto", "--objective", rng.choice(("energy", "edp", "traffic"))]):
+        stats, bytes_, error = run(folder, *settings, "--schedule", *schedule)
         assert stats is not None and bytes_ == output, (schedule, error, settings)
         check_accounting(stats)
-        timed, _, error = run(folder, *settings, "--schedule", schedule, "--timing-only")
+        timed, _, error = run(folder, *settings, "--schedule", *schedule, "--timing-only")
         stats.pop("values", None)
         assert timed is not None and timed.get("layers") == stats["layers"], (schedule, error)
         fused += len(stats["schedule"]["groups"])
-        if schedule == "auto":
+        if schedule == ["auto"]:
             assert stats["total"]["accel_cycles"] * 100 <= wanted["total"]["accel_cycles"] * 101, settings
     return ran, fused
 

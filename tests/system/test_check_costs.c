@@ -10,7 +10,10 @@
 
 #include <cmocka.h>
 
+#include <jansson.h>
+
 #include "cnnvp_asm.h"
+#include "cnnvp_costs.h"
 
 #define PROGRAM UINT64_C(0x80010000)
 
@@ -46,6 +49,48 @@ static const char program[] =
     "end:\n"
     "    halt\n";
 
+static double number(const json_t *object, const char *first, const char *second)
+{
+    return json_number_value(json_object_get(json_object_get(object, first), second));
+}
+
+static void assert_near(double value, double expected, const char *what)
+{
+    if (value < expected - 0.1 || value > expected + 0.1) /* each count is cut to whole femtojoules */
+        fail_msg("%s: %f pJ by the configuration, %f by the statistics", what, value, expected);
+}
+
+/* What a configuration says that counts and time take is what the statistics add up. */
+static void check_energy(const cnnvp_config *config, const char *json)
+{
+    json_t *stats = json_loads(json, 0, NULL);
+    const json_t *energy = json_object_get(stats, "energy");
+    json_t *unit, *count;
+    const char *instance, *name;
+    double milliwatts, dynamic = 0;
+    json_object_foreach(json_object_get(stats, "units"), instance, unit)
+    {
+        double sum = 0;
+        json_object_foreach(unit, name, count)
+        {
+            double picojoules;
+            if (json_is_integer(count) &&
+                cnnvp_config_energy(config, instance, name, &picojoules, &problem) == CNNVP_DONE)
+                sum += picojoules * (double)json_integer_value(count);
+        }
+        assert_near(sum, number(json_object_get(energy, "by_unit"), instance, "dynamic_pj"), instance);
+        dynamic += sum;
+    }
+    assert_true(dynamic > 0);
+    done(cnnvp_config_static_power(config, &milliwatts, &problem));
+    assert_true(milliwatts > 0);
+    assert_near(milliwatts * number(stats, "total", "time_ps") / 1000,
+                json_number_value(json_object_get(energy, "static_pj")), "static");
+    assert_int_equal(cnnvp_config_energy(config, "dram", "no_such", &milliwatts, &problem), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_config_energy(config, "no_such", "reads", &milliwatts, &problem), CNNVP_BAD_INPUT);
+    json_decref(stats);
+}
+
 static void run(const char *const *settings)
 {
     const struct cnnvp_platform_options options = {
@@ -62,7 +107,6 @@ static void run(const char *const *settings)
         done(cnnvp_config_set(config, *settings, &problem));
     done(cnnvp_config_resolve(config, &problem));
     done(cnnvp_platform_new(config, &options, &platform, &problem));
-    cnnvp_config_free(config);
     done(cnnvp_platform_load_elf(platform, TEST_FETCH, 0, NULL, &problem));
     const uint32_t size = (uint32_t)count;
     assert_int_equal(cnnvp_platform_write(platform, PROGRAM, words, count * sizeof *words), CNNVP_DONE);
@@ -74,8 +118,10 @@ static void run(const char *const *settings)
     assert_int_equal(cnnvp_platform_stats(platform, &json), CNNVP_DONE);
     assert_non_null(strstr(json, "\"fills\": 20"));
     assert_non_null(strstr(json, "\"moves\": 5"));
+    check_energy(config, json);
     free(json);
     cnnvp_platform_free(platform);
+    cnnvp_config_free(config);
 }
 
 static void commands_that_queue_are_not_wrong(void **state)

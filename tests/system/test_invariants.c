@@ -558,6 +558,27 @@ static void a_batch_loads_weights_once(void **state)
     }
 }
 
+/* Tiles chosen by traffic move fewer bytes of bursts; results are the same by any objective. */
+static void objectives_choose_what_they_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"time", "energy", "edp", "traffic"};
+    struct cli_run runs[4];
+    for (int i = 0; i < 4; ++i) {
+        char options[160];
+        (void)snprintf(options, sizeof options,
+                       "--objective %s -s input_buffer.size=2KiB -s weight_buffer.size=4KiB -s output_buffer.size=2KiB",
+                       names[i]);
+        runs[i] = cli_run_ok(LENET, options);
+        cli_assert_same_file(&runs[i].output, &runs[0].output, "output");
+        check_accounting(runs[i].stats);
+    }
+    assert_true(cli_number(runs[3].stats, "memory.burst_bytes") < cli_number(runs[0].stats, "memory.burst_bytes"));
+    assert_true(cli_real(runs[1].stats, "energy.total_pj") <= cli_real(runs[3].stats, "energy.total_pj"));
+    for (int i = 0; i < 4; ++i)
+        cli_free(&runs[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -577,6 +598,7 @@ int main(void)
         cmocka_unit_test(window_takes_its_cycles_and_gives_the_same_bits),
         cmocka_unit_test(on_chip_moves_only_weights_inputs_and_results),
         cmocka_unit_test(a_batch_loads_weights_once),
+        cmocka_unit_test(objectives_choose_what_they_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

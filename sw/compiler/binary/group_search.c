@@ -326,7 +326,7 @@ cnnvp_result cnnvp_fused_search(const struct cnnvp_graph *graph, const struct cn
                                 struct cnnvp_plan *plan, struct cnnvp_error *error)
 {
     struct search search = {.graph = graph, .target = target, .build = build, .options = options};
-    plan->for_traffic = options->fuse == CNNVP_FUSE_FOR_TRAFFIC;
+    plan->for_traffic = options->fuse == CNNVP_FUSE_FOR_TRAFFIC && target->limits.objective == CNNVP_OBJECTIVE_TIME;
     cnnvp_result result = prepare(&search, error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
         search_from(&search, i);

@@ -63,9 +63,10 @@ static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *netwo
         .order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE,
         .issue = options->issue,
         .plan = options->plan != NULL ? &network->plan : NULL,
-        .fuse = options->schedule == CNNVP_SCHEDULE_FUSED  ? CNNVP_FUSE_FOR_TRAFFIC
-                : options->schedule == CNNVP_SCHEDULE_AUTO ? CNNVP_FUSE_FOR_TIME
-                                                           : CNNVP_FUSE_NOTHING,
+        .fuse = options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_FUSE_FOR_TRAFFIC
+                : options->schedule == CNNVP_SCHEDULE_AUTO
+                    ? (options->objective == CNNVP_OBJECTIVE_TIME ? CNNVP_FUSE_FOR_TIME : CNNVP_FUSE_FOR_TRAFFIC)
+                    : CNNVP_FUSE_NOTHING,
         .halo = (uint32_t)options->halo,
         .made = &network->plan,
     };
@@ -175,6 +176,7 @@ static cnnvp_result take_images(struct cnnvp_network *network, const cnnvp_confi
     if (result != CNNVP_DONE)
         return result;
     network->images = (uint32_t)images;
+    network->target.limits.objective = options->objective;
     result = take_batch(network, options, error);
     if (result == CNNVP_DONE)
         result = make_plan(network, config, options, error);

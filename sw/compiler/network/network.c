@@ -27,6 +27,22 @@ cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error 
     return cnnvp_target_driven(config, back_end->software, error) == CNNVP_DONE ? CNNVP_DONE : CNNVP_FAILED;
 }
 
+static cnnvp_result check_objective(const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    const int other = options->objective != CNNVP_OBJECTIVE_TIME;
+    if ((unsigned)options->objective > CNNVP_OBJECTIVE_TRAFFIC)
+        return cnnvp_compiler_error(
+            error, "objective %d: plans are chosen by time, energy, edp or traffic", (int)options->objective);
+    if (other && (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST || options->on_chip))
+        return cnnvp_compiler_error(
+            error,
+            "--objective chooses among tiles and groups: use it with --schedule layer or auto, without --on-chip");
+    if (other && options->schedule == CNNVP_SCHEDULE_FUSED && options->objective != CNNVP_OBJECTIVE_TRAFFIC)
+        return cnnvp_compiler_error(
+            error, "--schedule fused is chosen by traffic: use --schedule auto with another --objective");
+    return CNNVP_DONE;
+}
+
 static cnnvp_result check_options(const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     if (options->struct_size != sizeof *options)
@@ -57,9 +73,10 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
         return cnnvp_compiler_error(
             error, "rounding %d: results round by truncate, nearest or stochastic; floor is for training",
             (int)options->rounding);
-    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
+    const cnnvp_result result = check_objective(options, error);
+    return result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
                ? cnnvp_depth_check_block(options->block, error)
-               : CNNVP_DONE;
+               : result;
 }
 
 cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What --schedule auto runs at last. The planner fuses by bounds; the platform says what groups really take: the
- * network runs with all of them and layer by layer, then with those whose cycles were less than their layers'. The
- * fastest of the three is taken.
+ * network runs with all of them and layer by layer, then with those that were better than their layers by the
+ * objective. The best of the three is taken.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,31 +10,43 @@
 #include "network.h"
 
 struct trials {
-    uint64_t *alone, *fused; /* cycles of each layer */
-    uint64_t ps[3];          /* layer by layer, all groups, those that are left */
+    struct cnnvp_plan_taken *alone, *fused; /* of each layer */
+    double score[3];                        /* layer by layer, all groups, those that are left */
 };
 
-static uint64_t sum(const uint64_t *cycles, const struct cnnvp_plan_run *run)
+static double score_of(const struct cnnvp_network *network, const struct cnnvp_plan_taken *layers,
+                       const struct cnnvp_plan_run *run)
 {
-    uint64_t all = 0;
+    struct cnnvp_plan_taken all = {0};
     for (size_t i = run->first; i < run->first + run->count; ++i)
-        all += cycles[i];
-    return all;
+        cnnvp_plan_add(&all, &layers[i]);
+    return cnnvp_plan_score(network->target.limits.objective, &all);
 }
 
-/* Keeps the runs that were faster. */
-static void keep_faster(const struct trials *trials, struct cnnvp_plan *plan)
+/* Keeps the runs that were better. */
+static void keep_better(struct cnnvp_network *network, const struct trials *trials)
 {
+    struct cnnvp_plan *plan = &network->plan;
     size_t kept = 0;
     for (size_t g = 0; g < plan->run_count; ++g) {
         const struct cnnvp_plan_run run = plan->runs[g];
-        if (sum(trials->fused, &run) < sum(trials->alone, &run))
+        if (score_of(network, trials->fused, &run) < score_of(network, trials->alone, &run))
             plan->runs[kept++] = run;
         else
             for (size_t i = run.first; i < run.first + run.count; ++i)
                 plan->cuts[i] = (struct cnnvp_plan_cut){0};
     }
     plan->run_count = kept;
+}
+
+static cnnvp_result try_plan(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
+                             const cnnvp_config *config, struct cnnvp_plan_taken *layers, double *score,
+                             struct cnnvp_error *error)
+{
+    struct cnnvp_plan_taken all = {0};
+    const cnnvp_result result = cnnvp_network_try(network, options, config, layers, &all, error);
+    *score = cnnvp_plan_score(network->target.limits.objective, &all);
+    return result;
 }
 
 static cnnvp_result try_all(struct cnnvp_network *network, const cnnvp_config *config, struct trials *trials,
@@ -47,25 +59,25 @@ static cnnvp_result try_all(struct cnnvp_network *network, const cnnvp_config *c
     layer.plan = NULL;
     cnnvp_result result = all != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_time(network, &layer, config, trials->alone, &trials->ps[0], error);
+        result = try_plan(network, &layer, config, trials->alone, &trials->score[0], error);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_time(network, &network->binary_options, config, trials->fused, &trials->ps[1], error);
+        result = try_plan(network, &network->binary_options, config, trials->fused, &trials->score[1], error);
     if (result != CNNVP_DONE) {
         free(all);
         return result;
     }
     memcpy(all, plan->runs, count * sizeof *all);
-    trials->ps[2] = trials->ps[1];
-    keep_faster(trials, plan);
+    trials->score[2] = trials->score[1];
+    keep_better(network, trials);
     if (plan->run_count != 0 && plan->run_count != count)
-        result = cnnvp_network_time(network, &network->binary_options, config, NULL, &trials->ps[2], error);
+        result = try_plan(network, &network->binary_options, config, NULL, &trials->score[2], error);
     const int none = plan->run_count == 0;
-    if (!none && trials->ps[1] < trials->ps[2]) {
+    if (!none && trials->score[1] < trials->score[2]) {
         memcpy(plan->runs, all, count * sizeof *all);
         plan->run_count = count;
-        trials->ps[2] = trials->ps[1];
+        trials->score[2] = trials->score[1];
     }
-    if (none || trials->ps[0] <= trials->ps[2])
+    if (none || trials->score[0] <= trials->score[2])
         plan->run_count = 0;
     free(all);
     return result;

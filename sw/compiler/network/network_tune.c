@@ -4,8 +4,9 @@
  * the best tilings by their bounds: each layer as often as it has some, one after the other, where its tensors lie. Of
  * each layer the tiling with the fewest cycles is taken; layers that are alike are tried once. Then the whole network
  * runs with these tiles and with those of the best bounds, and the faster ones stay: cycles of a layer do not say how
- * far ahead it leaves the core.
+ * far ahead it leaves the core. With another objective than time it decides in both places.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #include "cnnvp_integer.h"
 #include "network.h"
 
-/* Tilings whose price is this many times the best one's are not tried. */
-#define FAR 2u
+/* Tilings whose score is this many times the best one's are not tried. */
+#define FAR 2.0
 
 /* The second batch follows the first one as all further ones do. */
 #define TRIAL_BATCHES 2u
@@ -23,7 +24,7 @@
 
 /* A tiling that takes longer by less than this part is taken for its traffic, if that is less by the second part. */
 #define SLOWER_PART 1024u
-#define TRAFFIC_PART 16u
+#define TRAFFIC_PART 16.0
 
 /* Plans of the whole network, in the order in which they run; of equal ones the first is taken. */
 enum { BY_BOUND, BY_CYCLES, BY_CYCLES_AND_CORE, PLANS };
@@ -32,13 +33,15 @@ struct trial {
     size_t layer;  /* of the network */
     size_t number; /* of its finalists */
     uint64_t cycles;
-    uint64_t bytes;
+    double bytes;  /* of bursts */
+    double score;  /* by the objective */
     uint64_t core; /* cycles */
 };
 
 struct trials {
     const struct cnnvp_build *build;
     const char *guest; /* as in struct cnnvp_network */
+    const struct cnnvp_target *target;
     struct trial *all;
     size_t count;
     struct cnnvp_binary header;
@@ -65,7 +68,7 @@ static size_t first_alike(const struct cnnvp_build *build, size_t layer)
 static size_t tries_of(const struct cnnvp_plan_finalists *finalists)
 {
     size_t count = 1;
-    while (count < finalists->count && finalists->all[count].price < FAR * finalists->all[0].price)
+    while (count < finalists->count && finalists->all[count].score < FAR * finalists->all[0].score)
         ++count;
     return count;
 }
@@ -205,6 +208,19 @@ static cnnvp_result run_platform(cnnvp_platform *platform, struct part part, uin
     return CNNVP_FAILED;
 }
 
+/* What a layer of the platform's work has taken; *cycles may be NULL. */
+static cnnvp_result layer_taken(const struct cnnvp_target *target, cnnvp_platform *platform, size_t layer,
+                                struct cnnvp_plan_taken *taken, uint64_t *cycles)
+{
+    struct cnnvp_layer_result sums = {0};
+    const cnnvp_result result = cnnvp_platform_layer(platform, layer, &sums);
+    *taken = (struct cnnvp_plan_taken){
+        (double)sums.cycles * target->cycle_ps, sums.energy_pj, (double)sums.dram_burst_bytes};
+    if (cycles != NULL)
+        *cycles = sums.cycles;
+    return result;
+}
+
 /* Runs all trials of tilings; their cycles and bytes. */
 static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config,
                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
@@ -219,10 +235,10 @@ static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config
     if (result == CNNVP_DONE)
         result = run_platform(platform, (struct part){options, 0, TRIALS_SHARE, trials->count}, &ps, error);
     for (size_t i = 0; result == CNNVP_DONE && i < trials->count; ++i) {
-        struct cnnvp_layer_result taken;
-        result = cnnvp_platform_layer(platform, i, &taken);
-        trials->all[i].cycles = taken.cycles;
-        trials->all[i].bytes = taken.dram_read_bytes + taken.dram_write_bytes;
+        struct cnnvp_plan_taken taken;
+        result = layer_taken(trials->target, platform, i, &taken, &trials->all[i].cycles);
+        trials->all[i].bytes = taken.bytes;
+        trials->all[i].score = cnnvp_plan_score(trials->target->limits.objective, &taken);
     }
     cnnvp_platform_free(platform);
     return result;
@@ -234,7 +250,7 @@ static uint64_t cycles_of(const struct trial *trial, int with_core)
     return with_core && trial->core > trial->cycles ? trial->core : trial->cycles;
 }
 
-static int is_better(const struct trial *trial, const struct trial *than, int with_core)
+static int is_faster(const struct trial *trial, const struct trial *than, int with_core)
 {
     const uint64_t cycles = cycles_of(trial, with_core);
     const uint64_t others = cycles_of(than, with_core);
@@ -243,13 +259,20 @@ static int is_better(const struct trial *trial, const struct trial *than, int wi
     return cycles - others < others / SLOWER_PART && trial->bytes + trial->bytes / TRAFFIC_PART < than->bytes;
 }
 
+static int is_better(const struct trials *trials, const struct trial *trial, const struct trial *than, int with_core)
+{
+    if (trials->target->limits.objective == CNNVP_OBJECTIVE_TIME)
+        return is_faster(trial, than, with_core);
+    return trial->score < than->score;
+}
+
 static void take_best(const struct trials *trials, int with_core, struct cnnvp_build *build, size_t layers)
 {
     for (size_t i = 0; i < trials->count;) {
         const struct trial *best = &trials->all[i];
         const size_t layer = best->layer;
         for (; i < trials->count && trials->all[i].layer == layer; ++i)
-            if (is_better(&trials->all[i], best, with_core))
+            if (is_better(trials, &trials->all[i], best, with_core))
                 best = &trials->all[i];
         cnnvp_plan_cut_layer(&build->layers[layer], &build->finalists[layer].all[best->number].cut);
     }
@@ -258,17 +281,6 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
         const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&build->layers[as]);
         cnnvp_plan_cut_layer(&build->layers[i], &cut);
     }
-}
-
-static cnnvp_result read_cycles(cnnvp_platform *platform, size_t layers, uint64_t *cycles)
-{
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; cycles != NULL && i < layers && result == CNNVP_DONE; ++i) {
-        struct cnnvp_layer_result taken = {0};
-        result = cnnvp_platform_layer(platform, i, &taken);
-        cycles[i] = taken.cycles;
-    }
-    return result;
 }
 
 /* A platform with the network, built with these options, timing only. */
@@ -295,35 +307,47 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
     return result;
 }
 
-cnnvp_result cnnvp_network_time(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
-                                const cnnvp_config *config, uint64_t *cycles, uint64_t *ps, struct cnnvp_error *error)
+/* Of all layers together: bytes and energy are theirs, the time is the run's. *layers: of each, may be NULL. */
+static void network_taken(const struct cnnvp_network *network, cnnvp_platform *platform, uint64_t ps,
+                          struct cnnvp_plan_taken *layers, struct cnnvp_plan_taken *all)
 {
-    const struct cnnvp_network_options unwatched = {.tuning = NULL};
-    cnnvp_config *made = NULL;
+    *all = (struct cnnvp_plan_taken){0};
+    for (size_t i = 0; i < network->graph.layer_count; ++i) {
+        struct cnnvp_plan_taken taken;
+        if (layer_taken(&network->target, platform, i, &taken, NULL) != CNNVP_DONE)
+            continue; /* nothing */
+        cnnvp_plan_add(all, &taken);
+        if (layers != NULL)
+            layers[i] = taken;
+    }
+    all->ps = (double)ps;
+}
+
+static cnnvp_result run_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
+                              const cnnvp_config *config, struct part part, struct cnnvp_plan_taken *layers,
+                              struct cnnvp_plan_taken *all, struct cnnvp_error *error)
+{
+    uint64_t ps = 0;
     cnnvp_platform *platform = NULL;
-    cnnvp_result result = trial_config(config, &made, error);
+    cnnvp_result result = open_trial(network, options, config, &platform, error);
     if (result == CNNVP_DONE)
-        result = open_trial(network, options, made, &platform, error);
+        result = run_platform(platform, part, &ps, error);
     if (result == CNNVP_DONE)
-        result = run_platform(platform, (struct part){&unwatched, 0, 1, 0}, ps, error);
-    if (result == CNNVP_DONE)
-        result = read_cycles(platform, network->graph.layer_count, cycles);
+        network_taken(network, platform, ps, layers, all);
     cnnvp_platform_free(platform);
-    cnnvp_config_free(made);
     return result;
 }
 
-/* What the network takes with the tiles of `layers`, in ps. */
-static cnnvp_result run_network(const struct cnnvp_network *network, const struct cnnvp_binary_layer *layers,
-                                const cnnvp_config *config, struct part part, uint64_t *ps, struct cnnvp_error *error)
+cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
+                               const cnnvp_config *config, struct cnnvp_plan_taken *layers,
+                               struct cnnvp_plan_taken *all, struct cnnvp_error *error)
 {
-    struct cnnvp_binary_options options = network->binary_options;
-    cnnvp_platform *platform = NULL;
-    options.planned = layers;
-    cnnvp_result result = open_trial(network, &options, config, &platform, error);
+    const struct cnnvp_network_options unwatched = {.tuning = NULL};
+    cnnvp_config *made = NULL;
+    cnnvp_result result = trial_config(config, &made, error);
     if (result == CNNVP_DONE)
-        result = run_platform(platform, part, ps, error);
-    cnnvp_platform_free(platform);
+        result = run_trial(network, options, made, (struct part){&unwatched, 0, 1, 0}, layers, all, error);
+    cnnvp_config_free(made);
     return result;
 }
 
@@ -335,13 +359,13 @@ static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_laye
     }
 }
 
-/* Gives the build the tiles with which the whole network is the fastest. */
+/* Gives the build the tiles with which the whole network is the best. */
 static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials, const cnnvp_config *config,
                            const struct cnnvp_network_options *options, struct cnnvp_build *build,
                            struct cnnvp_error *error)
 {
     const size_t layers = network->graph.layer_count;
-    uint64_t best_ps = UINT64_MAX;
+    double best_score = INFINITY;
     struct cnnvp_binary_layer *best = malloc(layers * sizeof *best);
     cnnvp_result result = CNNVP_DONE;
     if (best == NULL)
@@ -349,13 +373,16 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
     for (int plan = 0; plan < PLANS && result == CNNVP_DONE; ++plan) {
         const double size = (1 - TRIALS_SHARE) / PLANS;
         const struct part part = {options, TRIALS_SHARE + size * plan, size, 0};
-        uint64_t ps = 0;
+        struct cnnvp_binary_options planned = network->binary_options;
+        struct cnnvp_plan_taken taken = {0};
         if (plan != BY_BOUND)
             take_best(trials, plan == BY_CYCLES_AND_CORE, build, layers);
-        result = run_network(network, build->layers, config, part, &ps, error);
-        if (result != CNNVP_DONE || ps >= best_ps)
+        planned.planned = build->layers;
+        result = run_trial(network, &planned, config, part, NULL, &taken, error);
+        const double score = cnnvp_plan_score(network->target.limits.objective, &taken);
+        if (result != CNNVP_DONE || score >= best_score)
             continue;
-        best_ps = ps;
+        best_score = score;
         memcpy(best, build->layers, layers * sizeof *best);
     }
     if (result == CNNVP_DONE)
@@ -382,7 +409,7 @@ cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_confi
                                 const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     struct cnnvp_build *build = &network->build;
-    struct trials trials = {.build = build, .guest = network->guest};
+    struct trials trials = {.build = build, .guest = network->guest, .target = &network->target};
     if (build->finalists == NULL)
         return CNNVP_DONE;
     cnnvp_result result = choose_trials(network, &trials, error);

@@ -7,9 +7,11 @@
 
 #include "binary/layer_command.h"
 #include "cnnvp_command.h"
+#include "cnnvp_integer.h"
 
-#define SOURCE_OUTPUT 2u /* of a vector operand */
-#define ANSWERS 4096u    /* a power of two */
+#define SOURCE_OUTPUT 2u  /* of a vector operand */
+#define POOL_CHANNELS 64u /* asked about together, or fewer where they are too large */
+#define ANSWERS 4096u     /* a power of two */
 #define MAX_PS (UINT64_C(1) << 50)
 #define MAX_PARTS 64u /* of a channel, in rows and in columns */
 
@@ -178,6 +180,36 @@ static cnnvp_result choose_parts(struct cnnvp_binary_layer *layer, const struct 
     return CNNVP_DONE;
 }
 
+/* What a unit takes for so many channels of a pool; 0: it refuses them. */
+static uint64_t pool_ps(const struct cnnvp_binary_layer *layer, uint32_t unit, uint32_t channels,
+                        const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_slice slice = {layer->out.height, layer->out.width, channels, channels, 1, 1};
+    struct cnnvp_binary_layer trial = *layer;
+    struct cnnvp_error said;
+    struct cnnvp_cost cost;
+    trial.unit = unit;
+    const struct cnnvp_command command = command_of(&trial, &slice);
+    const cnnvp_result result =
+        cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, &said);
+    return result == CNNVP_DONE && cost.status == CNNVP_OK ? cost.ps : 0;
+}
+
+/* Averages of whole maps take one PE, one map after the other: the vector unit, whose lanes take several of them side
+ * by side, may be faster. */
+static int vector_is_faster(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    if (layer->op != CNNVP_OP_POOL || layer->pool != CNNVP_POOL_AVERAGE || layer->out.height * layer->out.width != 1)
+        return 0;
+    for (uint32_t channels = cnnvp_minimum32(layer->out.channels, POOL_CHANNELS); channels != 0; channels /= 2u) {
+        const uint64_t array = pool_ps(layer, CNNVP_UNIT_ARRAY, channels, limits);
+        const uint64_t vector = pool_ps(layer, CNNVP_UNIT_VECTOR, channels, limits);
+        if (array != 0 && vector != 0)
+            return vector < array;
+    }
+    return 0;
+}
+
 cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
@@ -192,6 +224,8 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char
     struct cnnvp_command command = command_of(layer, &least);
     const char *unit = executor(limits, command.opcode);
     cnnvp_result result = cnnvp_units_command(limits->units, unit, &command, &cost, error);
+    if (result == CNNVP_DONE && cost.status == CNNVP_OK && vector_is_faster(layer, limits))
+        layer->unit = CNNVP_UNIT_VECTOR;
     if (result != CNNVP_DONE || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
         return result;
     snprintf(said, sizeof said, "%s", cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));

@@ -66,7 +66,8 @@ struct search {
 
 struct work {
     uint64_t compute, vector, memory, core, ends; /* ps; compute: of the unit that the layer names */
-    uint64_t bytes;                               /* of bursts */
+    uint64_t read_bytes, write_bytes;             /* of bursts */
+    double moving;                                /* pJ that are not of time */
     int refused;
 };
 
@@ -151,13 +152,15 @@ static void calculate(struct search *search, struct work *work)
 struct moved {
     uint64_t ps;
     uint64_t bytes; /* of bursts */
+    uint64_t words;
 };
 
 /* In one piece. */
 static struct moved move_line(struct search *search, uint64_t bytes)
 {
     const uint64_t burst = search->limits->burst_bytes;
-    return (struct moved){cnnvp_plan_weights_ps(search->ask, bytes), (bytes + burst - 1u) / burst * burst};
+    return (struct moved){cnnvp_plan_weights_ps(search->ask, bytes), (bytes + burst - 1u) / burst * burst,
+                          bytes / CNNVP_WORD_BYTES};
 }
 
 /* Pieces begin and end anywhere in a burst. */
@@ -169,7 +172,7 @@ static struct moved move_box(struct search *search, const struct cnnvp_binary_te
     const uint64_t pieces = all ? 1u : planes ? channels : (uint64_t)channels * rows;
     const uint64_t words = (uint64_t)channels * rows * columns;
     return (struct moved){cnnvp_plan_box_ps(search->ask, tensor, channels, rows, columns),
-                          words * CNNVP_WORD_BYTES + pieces * (search->limits->burst_bytes - CNNVP_WORD_BYTES)};
+                          words * CNNVP_WORD_BYTES + pieces * (search->limits->burst_bytes - CNNVP_WORD_BYTES), words};
 }
 
 static struct moved move_operand(struct search *search, const struct cnnvp_binary_tensor *operand,
@@ -201,6 +204,7 @@ static struct moved move_input(struct search *search)
         const struct moved second = move_operand(search, &layer->in2, box);
         moved.ps += second.ps;
         moved.bytes += second.bytes;
+        moved.words += second.words;
     }
     return moved;
 }
@@ -242,6 +246,19 @@ static struct visits visits_of(const struct search *search, const struct cnnvp_p
     return visits;
 }
 
+static double moving_pj(const struct search *search, const struct visits *visits, const struct moved *input,
+                        uint64_t blob_words, uint64_t words, const struct work *work)
+{
+    const struct cnnvp_plan_energy *each = &search->limits->energy;
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(search->layer);
+    const double stored = (double)search->limits->batch * (double)words;
+    const double partial = (double)(counts.input_slices - 1u) * stored * (CNNVP_SUM_BYTES / CNNVP_WORD_BYTES);
+    return (double)work->read_bytes * each->read_byte + (double)work->write_bytes * each->write_byte +
+           (double)visits->inputs * (double)input->words * each->input_word +
+           (double)visits->blobs * (double)blob_words * each->weight_word + stored * each->output_word +
+           partial * each->partial_word;
+}
+
 static struct work work_of(struct search *search)
 {
     const struct cnnvp_binary_layer *layer = search->layer;
@@ -266,8 +283,9 @@ static struct work work_of(struct search *search)
     /* Tiles at the edges are smaller. */
     work.memory = part_of(visits.inputs * input.ps + images * steps * store.ps, words, whole) + visits.blobs * blob.ps +
                   (visits.inputs + visits.blobs) * cnnvp_plan_request_ps(search->ask);
-    work.bytes =
-        part_of(visits.inputs * input.bytes + images * steps * store.bytes, words, whole) + visits.blobs * blob.bytes;
+    work.read_bytes = part_of(visits.inputs * input.bytes, words, whole) + visits.blobs * blob.bytes;
+    work.write_bytes = part_of(images * steps * store.bytes, words, whole);
+    work.moving = moving_pj(search, &visits, &input, blob_bytes / CNNVP_WORD_BYTES, words, &work);
     work.core = (CNNVP_PLAN_LAYER_CYCLES +
                  steps * cnnvp_divide_up32(limits->batch, layer->tile_images) * CNNVP_PLAN_STEP_CYCLES +
                  (2u * (visits.inputs + visits.blobs) + images * (slices + steps * (1u + layer->post_count))) *
@@ -282,7 +300,7 @@ static int is_better(const struct search *search, const struct cnnvp_plan_finali
 {
     if (search->longest != 0 && way->bytes != than->bytes)
         return way->bytes < than->bytes;
-    return way->price < than->price;
+    return way->score < than->score || (way->score <= than->score && way->price < than->price);
 }
 
 static void consider(struct search *search)
@@ -300,10 +318,15 @@ static void consider(struct search *search)
     const uint64_t vector = work.vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work.compute : 0);
     const uint64_t bound =
         cnnvp_maximum(cnnvp_maximum(work.compute, vector), cnnvp_maximum(work.memory, work.core)) + work.ends;
+    const uint64_t price = bound + (work.compute + work.vector + work.memory + work.core) / CNNVP_PLAN_WORK_PART;
+    const uint64_t bytes = work.read_bytes + work.write_bytes;
+    const struct cnnvp_plan_taken taken = {
+        (double)price, work.moving + (double)price * limits->energy.ps, (double)bytes};
     struct cnnvp_plan_finalist way = {
         .cut = cnnvp_plan_cut_of(search->layer),
-        .price = bound + (work.compute + work.vector + work.memory + work.core) / CNNVP_PLAN_WORK_PART,
-        .bytes = work.bytes,
+        .price = price,
+        .bytes = bytes,
+        .score = cnnvp_plan_score(limits->objective, &taken),
         .compute = work.compute,
         .vector = work.vector,
         .memory = work.memory,
@@ -469,7 +492,8 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char
     }
     if (finalists->count == 0 && layer->op == CNNVP_OP_POOL)
         consider_parts(&search);
-    if (finalists->count != 0 && limits->batch > 1 && cnnvp_plan_has_weights(layer)) {
+    if (finalists->count != 0 && limits->batch > 1 && limits->objective == CNNVP_OBJECTIVE_TIME &&
+        cnnvp_plan_has_weights(layer)) {
         search.longest = finalists->all[0].price + finalists->all[0].price / BATCH_PART;
         finalists->count = 0;
         consider_edges(&search);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
+#include "cnnvp_costs.h"
 #include "cnnvp_integer.h"
 
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #define DEFAULT_MHZ 1000u
 #define DEFAULT_ACC_BITS 48u
 #define DEFAULT_BURST_BYTES 64u
+#define DRAM_BURST_BYTES 64.0  /* of `reads` and `writes` */
+#define MILLIWATTS_A_PJ 1000.0 /* in a picosecond */
 
 static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
 {
@@ -141,6 +144,31 @@ static uint64_t number(const cnnvp_config *config, const char *name, uint64_t ot
     return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? value : otherwise;
 }
 
+/* 0 where the instance has no such statistic: somebody else's. */
+static double energy(const cnnvp_config *config, const char *instance, const char *stat)
+{
+    struct cnnvp_error ignored;
+    double picojoules = 0;
+    return cnnvp_config_energy(config, instance, stat, &picojoules, &ignored) == CNNVP_DONE ? picojoules : 0;
+}
+
+static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_energy *to, struct cnnvp_error *error)
+{
+    double milliwatts = 0;
+    const cnnvp_result result = cnnvp_config_static_power(config, &milliwatts, error);
+    *to = (struct cnnvp_plan_energy){
+        .read_byte = energy(config, "dram", "read_bytes") + energy(config, "dram", "reads") / DRAM_BURST_BYTES,
+        .write_byte = energy(config, "dram", "write_bytes") + energy(config, "dram", "writes") / DRAM_BURST_BYTES,
+        .input_word = energy(config, "input_buffer", "dma_write_words"),
+        .weight_word = energy(config, "weight_buffer", "dma_write_words"),
+        .output_word = energy(config, "output_buffer", "dma_read_words"),
+        .partial_word = energy(config, "output_buffer", "partial_read_words") +
+                        energy(config, "output_buffer", "partial_write_words"),
+        .ps = milliwatts / MILLIWATTS_A_PJ,
+    };
+    return result;
+}
+
 cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
 {
     memset(target, 0, sizeof *target);
@@ -157,6 +185,8 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
         result = read_accelerators(config, target, error);
     if (result == CNNVP_DONE)
         result = cnnvp_units_new(config, &limits->units, error);
+    if (result == CNNVP_DONE)
+        result = read_energy(config, &limits->energy, error);
     limits->output_halves = target->output_halves;
     limits->memory_base = target->memory_base;
     limits->batch = 1;

@@ -36,6 +36,8 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
         return cnnvp_compiler_error(error, "the training engine runs layer by layer: plans are the NFU's");
     if (options->on_chip)
         return cnnvp_compiler_error(error, "the training engine's maps go through memory; on-chip maps are the NFU's");
+    if (options->objective != CNNVP_OBJECTIVE_TIME)
+        return cnnvp_compiler_error(error, "the training engine's tiles are chosen by time; leave --objective out");
     if (options->batch > 1)
         return cnnvp_compiler_error(
             error, "the training engine takes as many images together as it has arrays; leave --batch out");

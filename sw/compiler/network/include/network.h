@@ -80,14 +80,13 @@ int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor);
 /* 1: the tensor never lies in memory, since it stays on chip. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
-/* network_auto.c: leaves out what of the plan's groups takes longer than its layers one by one, by trial. */
+/* network_auto.c: leaves out the plan's groups that are worse, by the objective and by trial, than their layers. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_config *config,
                                                  struct cnnvp_error *error);
-/* network_tune.c: what the network takes with these options, timing only, in ps; of each layer its cycles (may be
- * NULL). */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_time(const struct cnnvp_network *network,
-                                               const struct cnnvp_binary_options *options, const cnnvp_config *config,
-                                               uint64_t *cycles, uint64_t *ps, struct cnnvp_error *error);
+/* network_tune.c: what the network takes with these options, timing only, and each layer (may be NULL). */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_try(
+    const struct cnnvp_network *network, const struct cnnvp_binary_options *options, const cnnvp_config *config,
+    struct cnnvp_plan_taken *layers, struct cnnvp_plan_taken *all, struct cnnvp_error *error);
 
 /* network_input.c: images from an array or seeded, as float. *data is given back with free(). Of an array that messages
  * call `what` the first `limit`, which it must have; 0: all. */

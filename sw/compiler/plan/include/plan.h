@@ -5,14 +5,24 @@
  *
  * What a unit takes for a command, how its tiles are to be cut and what transfers take is asked of the units
  * (plan_ask.h). From that follows a bound for each way to cut a layer: the longest of calculation, transfers and the
- * core's work. The one with the best bound is taken; with --tune the best few are tried on the platform
+ * core's work. The one with the best bound is taken, or by another objective the one with the least energy, product of
+ * both, or traffic; with --tune the best few are tried on the platform
  * (network_tune.c).
  */
 #ifndef CNNVP_COMPILER_PLAN_H
 #define CNNVP_COMPILER_PLAN_H
 
 #include "binary/layer_blob.h"
+#include "cnnvp_network.h"
 #include "compiler.h"
+
+/* Picojoules that differ from way to way to cut a layer; what all ways have in common is left out. */
+struct cnnvp_plan_energy {
+    double read_byte, write_byte;                /* of bursts off chip, without activations of rows */
+    double input_word, weight_word, output_word; /* that a transfer brings into or takes out of a buffer */
+    double partial_word;                         /* of sums that are kept and read back */
+    double ps;                                   /* of time */
+};
 
 struct cnnvp_plan_limits {
     uint64_t input_bytes; /* of one half */
@@ -27,7 +37,9 @@ struct cnnvp_plan_limits {
     uint32_t core_ps;     /* a cycle of the core */
     uint32_t batch;       /* images that go through a layer together, 1 or more */
     uint32_t burst_bytes; /* of off-chip memory */
-    int weights_stay;     /* 1: blobs are in the weight buffer already */
+    enum cnnvp_plan_objective objective;
+    struct cnnvp_plan_energy energy;
+    int weights_stay; /* 1: blobs are in the weight buffer already */
 };
 
 /* Cycles that the core takes for a tile instruction with its descriptor, for a step besides, and for a layer: the guest
@@ -88,12 +100,36 @@ uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_binary_layer *layer, uint32_t 
 /* Words of the piecewise-linear table, 0 if there is none. */
 uint32_t cnnvp_plan_table_words(const struct cnnvp_binary_layer *layer);
 
-/* The best ways to cut a layer by their bounds, the best one first. */
+/* What work takes, by bounds or by trial. */
+struct cnnvp_plan_taken {
+    double ps;
+    double pj;
+    double bytes; /* of bursts */
+};
+
+static inline void cnnvp_plan_add(struct cnnvp_plan_taken *to, const struct cnnvp_plan_taken *taken)
+{
+    to->ps += taken->ps;
+    to->pj += taken->pj;
+    to->bytes += taken->bytes;
+}
+
+/* The objective's value: the lower, the better. */
+static inline double cnnvp_plan_score(enum cnnvp_plan_objective objective, const struct cnnvp_plan_taken *taken)
+{
+    return objective == CNNVP_OBJECTIVE_TIME     ? taken->ps
+           : objective == CNNVP_OBJECTIVE_ENERGY ? taken->pj
+           : objective == CNNVP_OBJECTIVE_EDP    ? taken->ps * taken->pj
+                                                 : taken->bytes;
+}
+
+/* The best ways to cut a layer by the objective, the best one first. */
 #define CNNVP_PLAN_FINALISTS 12u
 struct cnnvp_plan_finalist {
     struct cnnvp_plan_cut cut;
     uint64_t price;                         /* in ps: the bound, and a little of all work */
     uint64_t bytes;                         /* of bursts */
+    double score;                           /* what it is chosen by: lower is better */
     uint64_t compute, vector, memory, core; /* the work of each, in ps, all layer long */
 };
 struct cnnvp_plan_finalists {
@@ -129,8 +165,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, c
 
 /* ---- what the units say of a layer as a whole ---- */
 
-/* Sets the layer's `unit`: the PE array, or where that refuses its convolution or pooling the vector unit. The error
- * has the layer and the units' own words. */
+/* Sets the layer's `unit`: the PE array, or the vector unit where the array refuses its convolution or pooling, or
+ * where it is faster at averages of whole maps. The error has the layer and the units' own words. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 

@@ -253,6 +253,13 @@ static void wrong_inputs_are_refused(void **state)
         "mixed", &config,
         (struct cnnvp_network_options){.images = 4, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST, .block = 8, .batch = 2},
         "--batch 2: the depth-first schedule takes one image after the other");
+    must_refuse("mixed", &config,
+                (struct cnnvp_network_options){.images = 1, .on_chip = 1, .objective = CNNVP_OBJECTIVE_ENERGY},
+                "--objective chooses among tiles and groups");
+    must_refuse("mixed", &config,
+                (struct cnnvp_network_options){
+                    .images = 1, .schedule = CNNVP_SCHEDULE_FUSED, .objective = CNNVP_OBJECTIVE_ENERGY},
+                "--schedule fused is chosen by traffic");
     must_refuse("missing", &config, (struct cnnvp_network_options){.images = 1}, "missing.onnx: No such file");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1000000}, "-s dram.size=");
     struct fake_config small = config;

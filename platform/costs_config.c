@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a configuration's instances cost, by the same tables as the statistics of a run (costs.h). */
+#include <stdio.h>
+#include <string.h>
+
+#include "cnnvp_costs.h"
+#include "config_internal.h"
+#include "costs.h"
+
+static cnnvp_result no_such(struct cnnvp_error *error, const char *instance, const char *stat)
+{
+    (void)snprintf(error->text, sizeof error->text, "the platform has no statistic %s of %s", stat, instance);
+    return CNNVP_BAD_INPUT;
+}
+
+cnnvp_result cnnvp_config_energy(const cnnvp_config *config, const char *instance, const char *stat, double *picojoules,
+                                 struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    const struct cnnvp_instance *found = resolved != NULL ? cnnvp_box_find(resolved, instance) : NULL;
+    struct cnnvp_energy_table table;
+    struct cnnvp_instance_costs costs;
+    uint32_t number = 0;
+    if (found == NULL || found->unit == NULL)
+        return no_such(error, instance, stat);
+    while (number < found->unit->stat_count && strcmp(found->unit->stats[number].name, stat) != 0)
+        ++number;
+    if (number == found->unit->stat_count)
+        return no_such(error, instance, stat);
+    cnnvp_energy_default(&table);
+    const cnnvp_result result = cnnvp_costs_init(resolved, found, &costs, error);
+    *picojoules =
+        result == CNNVP_DONE
+            ? cnnvp_costs_energy(resolved->energy != NULL ? resolved->energy : &table, found, &costs, number).typical
+            : 0;
+    cnnvp_costs_fini(&costs);
+    return result;
+}
+
+cnnvp_result cnnvp_config_static_power(const cnnvp_config *config, double *milliwatts, struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    cnnvp_result result = CNNVP_DONE;
+    *milliwatts = 0;
+    for (size_t i = 0; resolved != NULL && i < resolved->instance_count && result == CNNVP_DONE; ++i) {
+        struct cnnvp_instance_costs costs;
+        result = cnnvp_costs_init(resolved, &resolved->instances[i], &costs, error);
+        *milliwatts += costs.milliwatts.typical;
+        cnnvp_costs_fini(&costs);
+    }
+    return result;
+}
