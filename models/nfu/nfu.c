@@ -15,6 +15,7 @@
 #include "unit/parts.h"
 
 #include "cnnvp_fx16.h"
+#include "cnnvp_integer.h"
 #include "nfu_cycle.h"
 #include "nfu_tile.h"
 
@@ -84,6 +85,8 @@ static int execute(struct nfu *nfu, struct cnnvp_access *access, const struct cn
     cnnvp_nfu_cost(&nfu->shape, &tile, &cost);
     if (cost.compute_cycles + cost.writeout_cycles > CNNVP_FX16_MAX_CYCLES)
         return cnnvp_fx16_refuse(&nfu->unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
+    /* of PEs that are active, each row with an address of its own */
+    const uint32_t rows = tile.kind == CNNVP_FX16_WINDOW ? cnnvp_minimum32(nfu->shape.rows, tile.out_h) : 1u;
     const struct cnnvp_fx16_traffic traffic = {
         .input_words = cost.input_words,
         .input_cycles = cost.compute_cycles,
@@ -92,8 +95,8 @@ static int execute(struct nfu *nfu, struct cnnvp_access *access, const struct cn
         .output_words = cost.output_words,
         .output_cycles = cost.writeout_cycles,
         .passes = 1,
-        .input_streams = tile.kind == CNNVP_FX16_WINDOW ? nfu->shape.rows : 1u,
-        .output_streams = tile.kind == CNNVP_FX16_WINDOW ? nfu->shape.rows : 1u,
+        .input_streams = rows,
+        .output_streams = rows,
     };
     status = cnnvp_fx16_fetch(&nfu->unit, command, &tile, &traffic, &data, &stalls);
     if (status == CNNVP_OK)

@@ -9,9 +9,11 @@
 #include "cnnvp_command.h"
 #include "cnnvp_integer.h"
 
-#define SOURCE_OUTPUT 2u  /* of a vector operand */
-#define POOL_CHANNELS 64u /* asked about together, or fewer where they are too large */
-#define ANSWERS 4096u     /* a power of two */
+#define SOURCE_OUTPUT 2u   /* of a vector operand */
+#define POOL_CHANNELS 64u  /* asked about together, or fewer where they are too large */
+#define ANSWERS 4096u      /* a power of two */
+#define STRIP_CHANNELS 16u /* with so many, or fewer, strips of rows are priced */
+#define STRIP_PART 16u     /* lower ones are taken if they are faster by this part */
 #define MAX_PS (UINT64_C(1) << 50)
 #define MAX_PARTS 64u /* of a channel, in rows and in columns */
 
@@ -348,6 +350,43 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
         answer->ps[0] = ask_command(ask, &command, 1);
     }
     return answer->ps[0];
+}
+
+/* Of all rows of the map, strips of so many after each other, with some channels in and out. */
+static uint64_t strips_ps(struct cnnvp_plan_ask *ask, uint32_t rows, uint32_t columns)
+{
+    const struct cnnvp_binary_layer *layer = ask->layer;
+    const uint32_t out = cnnvp_minimum32(layer->out.channels, STRIP_CHANNELS);
+    const uint32_t in =
+        cnnvp_plan_is_channelwise(layer) ? out : cnnvp_minimum32(cnnvp_layer_inputs(layer), STRIP_CHANNELS);
+    const uint32_t counts[] = {layer->out.height / rows, layer->out.height % rows != 0};
+    const uint32_t sizes[] = {rows, layer->out.height % rows};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < 2 && sum != CNNVP_PLAN_REFUSED; ++i) {
+        const struct cnnvp_plan_slice slice = {sizes[i], columns, in, out, 1, 1};
+        const uint64_t ps = counts[i] != 0 ? cnnvp_plan_slice_ps(ask, &slice) : 0;
+        sum = ps != CNNVP_PLAN_REFUSED ? sum + counts[i] * ps : ps;
+    }
+    return sum;
+}
+
+uint32_t cnnvp_plan_strip_rows(struct cnnvp_plan_ask *ask, const struct cnnvp_tiling *tiling)
+{
+    const struct cnnvp_binary_tensor *out = &ask->layer->out;
+    const uint32_t columns = cnnvp_minimum32(out->width, tiling->cols);
+    uint32_t best = tiling->rows;
+    if (best == 1)
+        return best;
+    uint64_t ps = strips_ps(ask, cnnvp_minimum32(out->height, best), columns);
+    for (uint32_t rows = cnnvp_minimum32(out->height, best); rows % 2u == 0 && ps != CNNVP_PLAN_REFUSED;) {
+        rows /= 2u;
+        const uint64_t lower = strips_ps(ask, rows, columns);
+        if (lower >= ps - ps / STRIP_PART)
+            break;
+        ps = lower;
+        best = rows;
+    }
+    return best;
 }
 
 static uint64_t vector_ps(struct cnnvp_plan_ask *ask, struct cnnvp_operation operation,

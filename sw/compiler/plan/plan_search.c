@@ -484,6 +484,7 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char
     search.ask = cnnvp_plan_ask_new(&trial, name, limits);
     if (search.ask == NULL)
         return cnnvp_compiler_no_memory(error);
+    search.tiling.rows = cnnvp_plan_strip_rows(search.ask, &search.tiling);
     consider_edges(&search);
     if (finalists->count == 0) {
         /* Smaller than the unit wants them. */

@@ -146,6 +146,40 @@ static void test_port_stall(void **state)
         check_port_stall(edge);
 }
 
+/* Rows of a map of ten that the buffer serves in so many turns: those of PEs that are active. */
+static void check_rows(uint64_t rows, uint64_t banks, uint64_t turns, uint64_t detail)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    struct nfu_random random = {13u};
+    struct nfu_case c = nfu_case_lenet_c3();
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "detail", detail);
+    fake_set(rig.array, "rows", rows);
+    fake_set(rig.input, "width_words", 2);
+    fake_set(rig.input, "banks", banks);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    load(&rig, &c, &command);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    const uint64_t words = fake_count(rig.array, "input_words");
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"),
+                     words / 2u * turns - fake_count(rig.array, "compute_cycles"));
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    for (uint64_t detail = 0; detail < 2; ++detail) {
+        check_rows(5, 5, 1, detail);
+        check_rows(32, 10, 1, detail);
+        check_rows(32, 9, 2, detail);
+        check_rows(32, 5, 2, detail);
+    }
+}
+
 /* Partial sums over two commands, the second with bias and write-out, equal one command over all channels. */
 static void test_partial(void **state)
 {
@@ -435,9 +469,9 @@ static void test_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command), cmocka_unit_test(test_port_stall), cmocka_unit_test(test_partial),
-        cmocka_unit_test(test_ones),    cmocka_unit_test(test_malformed),  cmocka_unit_test(test_port_misuse),
-        cmocka_unit_test(test_endless), cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_command),     cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_partial),     cmocka_unit_test(test_ones),       cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_port_misuse), cmocka_unit_test(test_endless),    cmocka_unit_test(test_garbage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
