@@ -305,6 +305,8 @@ struct cnnvp_layer_info {
     const char *phase; /* forward, backward, gradient */
     uint64_t macs;     /* for one image */
     uint64_t pes;      /* processing elements of the unit that runs it; 0: those of the work */
+    /* What any way to run the layer by itself moves off chip, of all images; 0: not known. */
+    uint64_t least_dram_bytes;
 };
 
 /* A row of layers that runs depth first, block by block. Layers count from 0. */
@@ -372,6 +374,7 @@ struct cnnvp_work_info {
     size_t on_chip_count;
     const struct cnnvp_tensor_info *tensors; /* by address, none reaches into the next one; may be NULL */
     size_t tensor_count;
+    uint64_t least_dram_bytes; /* what any schedule moves off chip, of all images; 0: not known */
 };
 
 /* May be called again: what was said before is forgotten. */

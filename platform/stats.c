@@ -253,6 +253,7 @@ static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     stats->work.layer_count = work->layer_count;
     for (size_t i = 0; i < work->layer_count; ++i) {
         layers[i].macs = work->layers[i].macs;
+        layers[i].least_dram_bytes = work->layers[i].least_dram_bytes;
         layers[i].pes = work->layers[i].pes != 0 ? work->layers[i].pes : work->pes;
         images[i] = work->layer_images != NULL ? work->layer_images[i] : work->images;
         if (!copy_text(work->layers[i].name, "", &layers[i].name) ||
@@ -370,6 +371,7 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
     stats->work.seed = work->seed;
     stats->work.images = work->images;
     stats->work.pes = work->pes;
+    stats->work.least_dram_bytes = work->least_dram_bytes;
     if (!copy_text(work->command, "exec", &stats->work.command) ||
         !copy_text(work->network, NULL, &stats->work.network) || !copy_layers(stats, work) ||
         !copy_chains(stats, work) || !copy_groups(stats, work) || !copy_tensors(stats, work)) {

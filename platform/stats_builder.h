@@ -103,6 +103,9 @@ uint64_t cnnvp_stats_memory_total(const struct cnnvp_stats *stats, const char *n
 void cnnvp_stats_add_tensors(struct stats_builder *b, json_t *root);
 void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root);
 
+/* Of the member `summary`, what crossed the off-chip port: of what could, and of what had to. */
+void cnnvp_stats_add_off_chip(struct stats_builder *b, json_t *summary);
+
 /* The member `schedule`; layer by layer there is none (stats_schedule.c). */
 void cnnvp_stats_add_schedule(struct stats_builder *b, json_t *root);
 

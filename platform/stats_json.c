@@ -252,6 +252,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     set_real(b, object, "compute_utilization", ratio(macs, (double)sums[CNNVP_COLUMN_COMPUTE] * peak));
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
+    set_count(b, object, "least_dram_bytes", info != NULL ? info->least_dram_bytes : 0);
     struct cnnvp_bounds bounds = {0};
     cnnvp_bounds_add(&bounds, sums);
     set_text(b, object, "bound_by", cnnvp_bounds_most(&bounds));
@@ -448,21 +449,6 @@ static void add_area(struct stats_builder *b, json_t *root)
     set(b, object, "unknown", unknown);
 }
 
-/* From the first layer's begin to the last one's end. */
-static uint64_t accelerator_ps(const struct cnnvp_stats *stats)
-{
-    uint64_t begin = CNNVP_TIME_NEVER;
-    uint64_t end = 0;
-
-    for (uint32_t tag = 1; tag < stats->tags; ++tag) {
-        if (stats->times[tag].begin == CNNVP_TIME_NEVER)
-            continue;
-        begin = stats->times[tag].begin < begin ? stats->times[tag].begin : begin;
-        end = stats->times[tag].end > end ? stats->times[tag].end : end;
-    }
-    return end > begin ? end - begin : 0;
-}
-
 static void add_summary(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -480,9 +466,7 @@ static void add_summary(struct stats_builder *b, json_t *root)
                 ((double)layer_pes(stats, tag) - (double)array_pes(stats));
     }
     set_real(b, object, "peak_share", ratio(macs, peak));
-    set_real(b, object, "bandwidth_share",
-             ratio((double)cnnvp_stats_memory_total(stats, "burst_bytes") * PICOSECONDS_PER_SECOND,
-                   (double)cnnvp_stats_memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats)));
+    cnnvp_stats_add_off_chip(b, object);
     set_real(b, object, "energy_per_image_pj", ratio(energy, (double)complete_images(stats)));
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
     set_text(b, object, "bound_by", cnnvp_bounds_most(&bounds));

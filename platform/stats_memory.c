@@ -179,3 +179,34 @@ void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root)
     add_over_time(b, object);
     add_overfetch(b, object);
 }
+
+/* From the first layer's begin to the last one's end. */
+static uint64_t accelerator_ps(const struct cnnvp_stats *stats)
+{
+    uint64_t begin = CNNVP_TIME_NEVER;
+    uint64_t end = 0;
+
+    for (uint32_t tag = 1; tag < stats->tags; ++tag) {
+        if (stats->times[tag].begin == CNNVP_TIME_NEVER)
+            continue;
+        begin = stats->times[tag].begin < begin ? stats->times[tag].begin : begin;
+        end = stats->times[tag].end > end ? stats->times[tag].end : end;
+    }
+    return end > begin ? end - begin : 0;
+}
+
+void cnnvp_stats_add_off_chip(struct stats_builder *b, json_t *summary)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    const double moved = (double)cnnvp_stats_memory_total(stats, "burst_bytes");
+    const double peak = (double)cnnvp_stats_memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats);
+    const uint64_t least = stats->work.least_dram_bytes;
+    uint64_t layers = 0;
+
+    for (size_t i = 0; i < stats->work.layer_count; ++i)
+        layers += stats->work.layers[i].least_dram_bytes;
+    set_real(b, summary, "bandwidth_share", ratio(moved * PICOSECONDS_PER_SECOND, peak));
+    set_count(b, summary, "least_dram_bytes", least);
+    set_count(b, summary, "layers_least_dram_bytes", layers);
+    set_real(b, summary, "dram_excess", ratio(moved, (double)least));
+}

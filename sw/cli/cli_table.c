@@ -303,6 +303,20 @@ static void print_accelerators(const json_t *root, FILE *stream)
     }
 }
 
+/* What went off chip, and how far that is from what had to. */
+static void print_least(const json_t *root, FILE *stream)
+{
+    const json_t *summary = json_object_get(root, "summary");
+    const int64_t moved = whole(json_object_get(root, "memory"), "burst_bytes");
+    const int64_t layers = whole(summary, "layers_least_dram_bytes");
+    const int64_t least = whole(summary, "least_dram_bytes");
+    char bytes[3][32];
+    if (least > 0 && layers > 0)
+        (void)fprintf(stream, "%-20s  %s in bursts; at least %s layer by layer, %s any way (%.3g times)\n", "off chip",
+                      cli_bytes_text(bytes[0], moved), cli_bytes_text(bytes[1], layers),
+                      cli_bytes_text(bytes[2], least), number(summary, "dram_excess"));
+}
+
 /* What limits the run. */
 static void print_summary(const json_t *root, FILE *stream)
 {
@@ -319,6 +333,7 @@ static void print_summary(const json_t *root, FILE *stream)
     if (number(summary, "bandwidth_share") > 0)
         (void)fprintf(stream, "%-20s  %.1f %% of what the memory's buses could carry\n", "share of bandwidth",
                       100.0 * number(summary, "bandwidth_share"));
+    print_least(root, stream);
     size_t unit = 0;
     while (unit + 1 < sizeof units / sizeof units[0] && energy < prefixes[unit])
         ++unit;

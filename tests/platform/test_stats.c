@@ -17,7 +17,7 @@ static const char *const causes[] = {"bias",        "fill",  "writeout", "vector
 #define CAUSES (sizeof causes / sizeof causes[0])
 
 static const struct cnnvp_layer_info layers[] = {
-    {"C1", "conv", "forward", 1000, 0}, {"S2", "pool", "forward", 0, 8}, {"C1", "conv", "backward", 500, 0}};
+    {"C1", "conv", "forward", 1000, 0, 70}, {"S2", "pool", "forward", 0, 8, 20}, {"C1", "conv", "backward", 500, 0, 0}};
 #define LAYERS 3u
 
 static const struct cnnvp_work_info work = {
@@ -29,7 +29,8 @@ static const struct cnnvp_work_info work = {
     .images = 4,
     .pes = 64,
     .layers = layers,
-    .layer_count = LAYERS};
+    .layer_count = LAYERS,
+    .least_dram_bytes = 50};
 
 static uint64_t random_state;
 
@@ -162,8 +163,8 @@ static void members_and_their_order(void **state)
     assert_members(json_array_get(member(root, "layers"), 1),
                    "index name op phase macs pes start_ps end_ps cycles compute_cycles stall_cycles utilization "
                    "compute_utilization "
-                   "input_words weight_words output_words dram_read_bytes dram_write_bytes dram_burst_bytes bound_by "
-                   "energy_pj static_pj energy_by_unit");
+                   "input_words weight_words output_words dram_read_bytes dram_write_bytes dram_burst_bytes "
+                   "least_dram_bytes bound_by energy_pj static_pj energy_by_unit");
     assert_members(member(json_array_get(member(root, "layers"), 1), "stall_cycles"),
                    "bias fill writeout vector input_port weight_port output_port input weight output instruction host");
     assert_members(json_array_get(member(root, "links"), 0), "from to read_bytes write_bytes transactions");
@@ -174,7 +175,11 @@ static void members_and_their_order(void **state)
     assert_members(member(root, "energy"),
                    "table technology total_pj dynamic_pj static_pj low_pj high_pj no_layer_pj by_unit unknown");
     assert_members(member(root, "summary"),
-                   "peak_share bandwidth_share energy_per_image_pj tops_per_watt bound_by bound_shares");
+                   "peak_share bandwidth_share least_dram_bytes layers_least_dram_bytes dram_excess "
+                   "energy_per_image_pj tops_per_watt bound_by bound_shares");
+    assert_int_equal(count(root, "summary.least_dram_bytes"), 50);
+    assert_int_equal(count(root, "summary.layers_least_dram_bytes"), 90);
+    assert_int_equal(count(json_array_get(member(root, "layers"), 1), "least_dram_bytes"), 20);
     assert_members(member(root, "summary.bound_shares"), "compute memory port vector core instruction pipeline");
     assert_members(member(root, "units"), "cpu bus instruction pe_array input_buffer output_buffer dram");
     assert_members(member(root, "units.input_buffer"), "words conflicts");

@@ -18,7 +18,8 @@
 
 static void feed_small(cnnvp_recorder *recorder)
 {
-    static const struct cnnvp_layer_info layers[] = {{"C1", "conv", "forward", 1, 0}, {"S2", "pool", "forward", 1, 0}};
+    static const struct cnnvp_layer_info layers[] = {
+        {"C1", "conv", "forward", 1, 0, 0}, {"S2", "pool", "forward", 1, 0, 0}};
     const struct cnnvp_work_info work = {.struct_size = sizeof work, .layers = layers, .layer_count = 2};
     uint32_t link;
 

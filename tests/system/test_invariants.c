@@ -558,6 +558,30 @@ static void a_batch_loads_weights_once(void **state)
     }
 }
 
+/* F5: 400 words in, 120 out, 48120 of weights and biases; four images, of which all but the first load anew what the
+ * buffers cannot keep. */
+static void bounds_are_those_of_the_buffers(void **state)
+{
+    (void)state;
+    const long long maps = 4 * (400 + 120) * 2, weights = (400 * 120 + 120) * 2;
+    const long long room = 64 * 1024 + 16 * 1024 + 4 * 1024;
+    struct cli_run large = cli_run_ok(LENET, "--timing-only");
+    struct cli_run small = cli_run_ok(LENET, "--timing-only -s weight_buffer.size=16KiB -s output_buffer.size=4KiB");
+    struct cli_run kept = cli_run_ok(LENET, "--timing-only --on-chip");
+    const long long least = cli_number(large.stats, "summary.least_dram_bytes");
+    assert_int_equal(cli_number(large.stats, "layers.4.least_dram_bytes"), maps + weights);
+    assert_int_equal(cli_number(small.stats, "layers.4.least_dram_bytes"), maps + weights + 3 * (weights - room));
+    assert_int_equal(cli_number(kept.stats, "layers.4.least_dram_bytes"), weights);
+    assert_int_equal(cli_number(large.stats, "summary.layers_least_dram_bytes"),
+                     sum_over(json_object_get(large.stats, "layers"), "least_dram_bytes"));
+    assert_int_equal(least, bytes_of(large.stats, "weights", "least_read_bytes") + 4 * (32 * 32 + 10) * 2);
+    /* Kept on chip, it is reached. */
+    assert_int_equal(cli_number(kept.stats, "memory.read_bytes") + cli_number(kept.stats, "memory.write_bytes"), least);
+    cli_free(&large);
+    cli_free(&small);
+    cli_free(&kept);
+}
+
 /* Tiles chosen by traffic move fewer bytes of bursts; results are the same by any objective. */
 static void objectives_choose_what_they_name(void **state)
 {
@@ -598,6 +622,7 @@ int main(void)
         cmocka_unit_test(window_takes_its_cycles_and_gives_the_same_bits),
         cmocka_unit_test(on_chip_moves_only_weights_inputs_and_results),
         cmocka_unit_test(a_batch_loads_weights_once),
+        cmocka_unit_test(bounds_are_those_of_the_buffers),
         cmocka_unit_test(objectives_choose_what_they_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
  * buffers. test_zoo platform FOLDER [CASE]: the same with `cnnvp run`: exactly the words of the reference, with large
  * and with small buffers, image by image and in a batch, and on the window engine; every few cases also on the RISC-V
  * core and timing alone. test_zoo traffic FOLDER [CASE]: with maps that stay on chip, and no tensor moves less than its
- * statistics say it must.
+ * statistics say it must, and no layer and no network less than its bound.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -385,6 +385,23 @@ static int check_sums(const char *name, const json_t *stats)
     return right;
 }
 
+/* 0 and a message where a layer or the network moves less than its bound. */
+static int check_bounds(const char *name, const json_t *stats)
+{
+    const json_t *memory = json_object_get(stats, "memory");
+    const json_t *layers = json_object_get(stats, "layers");
+    const json_int_t least = number(json_object_get(stats, "summary"), "least_dram_bytes");
+    int right = least > 0 && number(memory, "read_bytes") + number(memory, "write_bytes") >= least;
+    for (size_t i = 0; i < json_array_size(layers); ++i) {
+        const json_t *layer = json_array_get(layers, i);
+        const json_int_t bound = number(layer, "least_dram_bytes");
+        right &= bound > 0 && number(layer, "dram_read_bytes") + number(layer, "dram_write_bytes") >= bound;
+    }
+    if (!right)
+        print_error("%s: less off chip than the bounds\n", name);
+    return right;
+}
+
 static void no_tensor_moves_less(void **state)
 {
     (void)state;
@@ -402,6 +419,7 @@ static void no_tensor_moves_less(void **state)
         assert_true(json_array_size(tensors) > 0);
         for (size_t t = 0; t < json_array_size(tensors); ++t)
             failed += check_tensor(cases[i], json_array_get(tensors, t)) ? 0 : 1;
+        failed += check_bounds(cases[i], stats) ? 0 : 1;
         failed += check_sums(cases[i], stats) ? 0 : 1;
         json_decref(stats);
     }

@@ -22,10 +22,7 @@ static uint64_t tiles_of(const struct cnnvp_plan_group *group)
 /* Of a layer however it is cut, but for what slices repeat. */
 uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_binary_layer *layer)
 {
-    const int whole = cnnvp_plan_is_channelwise(layer);
-    return cnnvp_binary_align(
-        CNNVP_WORD_BYTES *
-        cnnvp_plan_blob_words(layer, whole ? layer->out.channels : cnnvp_layer_inputs(layer), layer->out.channels, 1));
+    return cnnvp_binary_align(cnnvp_plan_weight_words(layer) * CNNVP_WORD_BYTES);
 }
 
 /* Which members' weights stay, and the bytes of each half that serve the others. Those with the most weights that fit

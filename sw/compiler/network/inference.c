@@ -353,7 +353,8 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
             .name = graph->layers[i].name,
             .op = cnnvp_graph_op_name(&graph->layers[i]),
             .phase = "forward",
-            .macs = cnnvp_graph_macs(graph, &graph->layers[i])};
+            .macs = cnnvp_graph_macs(graph, &graph->layers[i]),
+            .least_dram_bytes = cnnvp_network_layer_bound(network, i)};
         result = layer_pes(network, i, &layers[i].pes, error);
         if (layers[i].pes == 1)
             layers[i].pes = 0;
@@ -386,6 +387,7 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .block_magnitude = network->block_magnitude,
         .tensors = tensors,
         .tensor_count = tensor_count,
+        .least_dram_bytes = cnnvp_network_bound(network, tensors, tensor_count),
     };
     result = cnnvp_network_groups(network, &work, error);
     if (result == CNNVP_DONE && cnnvp_platform_describe_work(platform, &work) != CNNVP_DONE)

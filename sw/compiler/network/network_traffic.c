@@ -53,6 +53,18 @@ static uint64_t positions_needed(const struct cnnvp_graph *graph, const struct c
     return rows * columns;
 }
 
+uint64_t cnnvp_network_words_needed(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,
+                                    int32_t operand)
+{
+    return graph->tensors[operand].channels * positions_needed(graph, layer, operand);
+}
+
+uint64_t cnnvp_network_words_made(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    return layer->placed != 0 ? cnnvp_network_words_needed(graph, layer, layer->in)
+                              : cnnvp_graph_words(&graph->tensors[layer->out]);
+}
+
 /* 1: the operand is all of its base, and the layer needs all of it. */
 static int needs_all(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t operand)
 {
@@ -120,8 +132,7 @@ static uint64_t words_written(const struct cnnvp_graph *graph, int32_t base)
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (cnnvp_graph_base(graph, layer->out) == base)
-            words += layer->placed != 0 ? graph->tensors[layer->in].channels * positions_needed(graph, layer, layer->in)
-                                        : cnnvp_graph_words(&graph->tensors[layer->out]);
+            words += cnnvp_network_words_made(graph, layer);
     }
     return words;
 }

@@ -86,6 +86,12 @@ uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t 
     return table + out * taps * (layer->depthwise != 0 ? 1u : in) + (last && layer->bias != 0 ? out : 0);
 }
 
+uint64_t cnnvp_plan_weight_words(const struct cnnvp_binary_layer *layer)
+{
+    const uint32_t inputs = cnnvp_plan_is_channelwise(layer) ? layer->out.channels : cnnvp_layer_inputs(layer);
+    return cnnvp_plan_blob_words(layer, inputs, layer->out.channels, 1);
+}
+
 static int is_swept_in_parts(const struct cnnvp_binary_layer *layer)
 {
     return cnnvp_plan_window_rows(layer) < layer->ky || cnnvp_plan_window_columns(layer) < layer->kx;

@@ -119,6 +119,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_check_output(const cnnvp_network *netw
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(
     const struct cnnvp_network *network, struct cnnvp_tensor_info **tensors, size_t *count, struct cnnvp_error *error);
 
+/* Words of an operand that a layer needs for an image, and of its results that it makes. */
+uint64_t cnnvp_network_words_needed(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,
+                                    int32_t operand);
+uint64_t cnnvp_network_words_made(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
+
+/* network_bound.c: bytes of all images that cross the off-chip port at least, of a layer by itself and of the network,
+ * whose tensors are given. */
+uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, size_t layer);
+uint64_t cnnvp_network_bound(const struct cnnvp_network *network, const struct cnnvp_tensor_info *tensors,
+                             size_t count);
+
 /* Shape (images, ...) of a tensor as its ONNX value has it, without images for one of a network whose whole input is
  * one image; data are allocated, to be given back with cnnvp_array_clear. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t tensor, size_t images,

@@ -93,6 +93,9 @@ uint64_t cnnvp_plan_input_columns(const struct cnnvp_binary_layer *layer, uint32
 /* Words of a slice's weights, biases and table included. */
 uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t in, uint32_t out, int last);
 
+/* Words of all its weights, biases and table, however it is cut, each once. */
+uint64_t cnnvp_plan_weight_words(const struct cnnvp_binary_layer *layer);
+
 /* Blobs of a layer whose tiles are set, and the bytes of one of them. */
 uint32_t cnnvp_plan_blob_count(const struct cnnvp_binary_layer *layer);
 uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_binary_layer *layer, uint32_t index);
