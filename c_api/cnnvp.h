@@ -333,6 +333,15 @@ struct cnnvp_group_info {
     uint64_t resident_weight_bytes; /* of these stay while the group runs */
 };
 
+/* A tensor that stays on chip, from the layer that makes it to its last reader. Layers count from 0. */
+struct cnnvp_resident_info {
+    const char *tensor;
+    size_t first_layer;
+    size_t last_layer;
+    uint32_t half; /* of the input buffer */
+    uint64_t bytes;
+};
+
 /*
  * A tensor's place in off-chip memory: what the accelerator moves from and to there counts for it. Border and all
  * images included. The least that has to cross: each word once, weights once, maps once an image.
@@ -370,8 +379,8 @@ struct cnnvp_work_info {
     const char *schedule;
     const struct cnnvp_group_info *groups;
     size_t group_count;
-    const char *const *on_chip; /* names of the tensors */
-    size_t on_chip_count;
+    const struct cnnvp_resident_info *residents;
+    size_t resident_count;
     const struct cnnvp_tensor_info *tensors; /* by address, none reaches into the next one; may be NULL */
     size_t tensor_count;
     uint64_t least_dram_bytes; /* what any schedule moves off chip, of all images; 0: not known */

@@ -200,9 +200,9 @@ static void clear_work(struct cnnvp_stats *stats)
     free((char *)stats->work.network);
     free((char *)stats->work.order);
     free((struct cnnvp_chain_info *)stats->work.chains);
-    for (size_t i = 0; stats->work.on_chip != NULL && i < stats->work.on_chip_count; ++i)
-        free((char *)stats->work.on_chip[i]);
-    free((const char **)stats->work.on_chip);
+    for (size_t i = 0; i < stats->work.resident_count; ++i)
+        free((char *)stats->work.residents[i].tensor);
+    free((struct cnnvp_resident_info *)stats->work.residents);
     free((struct cnnvp_group_info *)stats->work.groups);
     free((char *)stats->work.schedule);
     memset(&stats->work, 0, sizeof stats->work);
@@ -283,19 +283,21 @@ static int copy_chains(struct cnnvp_stats *stats, const struct cnnvp_work_info *
 static int copy_groups(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
 {
     struct cnnvp_group_info *groups = calloc(work->group_count + 1, sizeof *groups);
-    const char **on_chip = calloc(work->on_chip_count + 1, sizeof *on_chip);
+    struct cnnvp_resident_info *residents = calloc(work->resident_count + 1, sizeof *residents);
 
     stats->work.groups = groups;
-    stats->work.on_chip = on_chip;
-    if (groups == NULL || on_chip == NULL || !copy_text(work->schedule, NULL, &stats->work.schedule))
+    stats->work.residents = residents;
+    if (groups == NULL || residents == NULL || !copy_text(work->schedule, NULL, &stats->work.schedule))
         return 0;
     for (size_t i = 0; i < work->group_count; ++i)
         groups[i] = work->groups[i];
     stats->work.group_count = work->group_count;
-    stats->work.on_chip_count = work->on_chip_count;
-    for (size_t i = 0; i < work->on_chip_count; ++i)
-        if (!copy_text(work->on_chip[i], "", &on_chip[i]))
+    for (size_t i = 0; i < work->resident_count; ++i) {
+        residents[i] = work->residents[i];
+        stats->work.resident_count = i + 1;
+        if (!copy_text(work->residents[i].tensor, "", &residents[i].tensor))
             return 0;
+    }
     return 1;
 }
 

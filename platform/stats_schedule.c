@@ -2,6 +2,23 @@
 /* The member `schedule`: what runs block by block or tile by tile, and what stays on chip. */
 #include "stats_builder.h"
 
+static const char *name_of(const struct cnnvp_work_info *work, size_t layer)
+{
+    return layer < work->layer_count ? work->layers[layer].name : "";
+}
+
+/* A new line of the list. */
+static json_t *add_line(struct stats_builder *b, json_t *list, size_t first, size_t last)
+{
+    json_t *line = json_object();
+
+    if (json_array_append_new(list, line) != 0)
+        b->failed = 1;
+    set_text(b, line, "first", name_of(&b->stats->work, first));
+    set_text(b, line, "last", name_of(&b->stats->work, last));
+    return line;
+}
+
 /* Depth first: what runs block by block. */
 static void add_chains(struct stats_builder *b, json_t *root)
 {
@@ -15,12 +32,8 @@ static void add_chains(struct stats_builder *b, json_t *root)
     set(b, object, "chains", chains);
     for (size_t i = 0; i < work->chain_count && !b->failed; ++i) {
         const struct cnnvp_chain_info *chain = &work->chains[i];
-        json_t *line = json_object();
+        json_t *line = add_line(b, chains, chain->first_layer, chain->last_layer);
 
-        if (json_array_append_new(chains, line) != 0)
-            b->failed = 1;
-        set_text(b, line, "first", chain->first_layer < work->layer_count ? work->layers[chain->first_layer].name : "");
-        set_text(b, line, "last", chain->last_layer < work->layer_count ? work->layers[chain->last_layer].name : "");
         set_count(b, line, "layers", chain->layer_count);
         set_count(b, line, "blocks", chain->blocks);
         set_text(b, line, "issued_by", chain->scheduled ? "scheduler" : "guest");
@@ -30,26 +43,14 @@ static void add_chains(struct stats_builder *b, json_t *root)
     }
 }
 
-/* Fused groups, and what stays on chip. */
-static void add_plan(struct stats_builder *b, json_t *root)
+static void add_groups(struct stats_builder *b, json_t *groups)
 {
     const struct cnnvp_work_info *work = &b->stats->work;
-    json_t *object = set_object(b, root, "schedule");
-    json_t *groups = json_array();
-    json_t *on_chip = json_array();
 
-    set_text(b, object, "name", work->schedule);
-    set(b, object, "groups", groups);
-    set(b, object, "on_chip", on_chip);
     for (size_t i = 0; i < work->group_count && !b->failed; ++i) {
         const struct cnnvp_group_info *group = &work->groups[i];
-        const size_t last = group->first_layer + group->layer_count - 1;
-        json_t *line = json_object();
+        json_t *line = add_line(b, groups, group->first_layer, group->first_layer + group->layer_count - 1);
 
-        if (json_array_append_new(groups, line) != 0)
-            b->failed = 1;
-        set_text(b, line, "first", group->first_layer < work->layer_count ? work->layers[group->first_layer].name : "");
-        set_text(b, line, "last", last < work->layer_count ? work->layers[last].name : "");
         set_count(b, line, "layers", group->layer_count);
         set_count(b, line, "tile_rows", group->tile_rows);
         set_count(b, line, "tile_columns", group->tile_columns);
@@ -60,9 +61,32 @@ static void add_plan(struct stats_builder *b, json_t *root)
         set_count(b, line, "weight_bytes", group->weight_bytes);
         set_count(b, line, "resident_weight_bytes", group->resident_weight_bytes);
     }
-    for (size_t i = 0; i < work->on_chip_count && !b->failed; ++i)
-        if (json_array_append_new(on_chip, json_string(work->on_chip[i])) != 0)
+}
+
+/* Fused groups, and what stays on chip. */
+static void add_plan(struct stats_builder *b, json_t *root)
+{
+    const struct cnnvp_work_info *work = &b->stats->work;
+    json_t *object = set_object(b, root, "schedule");
+    json_t *groups = json_array();
+    json_t *on_chip = json_array();
+    json_t *residents = json_array();
+
+    set_text(b, object, "name", work->schedule);
+    set(b, object, "groups", groups);
+    set(b, object, "on_chip", on_chip);
+    set(b, object, "residents", residents);
+    add_groups(b, groups);
+    for (size_t i = 0; i < work->resident_count && !b->failed; ++i) {
+        const struct cnnvp_resident_info *resident = &work->residents[i];
+        json_t *line = add_line(b, residents, resident->first_layer, resident->last_layer);
+
+        if (json_array_append_new(on_chip, json_string(resident->tensor)) != 0)
             b->failed = 1;
+        set_text(b, line, "tensor", resident->tensor);
+        set_count(b, line, "half", resident->half);
+        set_count(b, line, "bytes", resident->bytes);
+    }
 }
 
 void cnnvp_stats_add_schedule(struct stats_builder *b, json_t *root)

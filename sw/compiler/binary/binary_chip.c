@@ -60,18 +60,6 @@ static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_
 
 /* ---- input buffer ---- */
 
-struct cnnvp_life {
-    int32_t tensor; /* base */
-    size_t first;   /* layer that makes it; the network's input: 0 */
-    size_t last;    /* last layer that reads it */
-    size_t begin;   /* the same, but of all layers of a fused group whose tiles make or read it */
-    size_t end;
-    int placed;
-    uint32_t half;
-    uint64_t address;
-    uint64_t bytes;
-};
-
 struct lives {
     const struct cnnvp_graph *graph;
     const struct cnnvp_plan *plan; /* NULL: all tensors stay */

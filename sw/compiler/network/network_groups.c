@@ -92,28 +92,37 @@ cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cn
     if (network->schedule == NULL)
         return CNNVP_DONE;
     struct cnnvp_group_info *groups = calloc(plan->run_count + 1, sizeof *groups);
-    const char **on_chip = calloc(network->graph.tensor_count + 1, sizeof *on_chip);
+    const struct cnnvp_residents *kept = network->build.residents;
+    const size_t count = kept != NULL ? kept->count : 0;
+    struct cnnvp_resident_info *residents = calloc(count + 1, sizeof *residents);
     work->groups = groups;
-    work->on_chip = on_chip;
-    if (groups == NULL || on_chip == NULL) {
+    work->residents = residents;
+    if (groups == NULL || residents == NULL) {
         cnnvp_network_forget_groups(work);
         return cnnvp_compiler_no_memory(error);
     }
     work->schedule = network->schedule;
     for (size_t g = 0; g < plan->run_count; ++g)
         groups[work->group_count++] = group_info(network, g);
-    for (size_t i = 0; i < network->graph.tensor_count; ++i)
-        if (plan->on_chip[i])
-            on_chip[work->on_chip_count++] = network->graph.tensors[i].name;
+    for (size_t i = 0; i < count; ++i) {
+        const struct cnnvp_life *life = &kept->all[i];
+        residents[work->resident_count++] = (struct cnnvp_resident_info){
+            .tensor = network->graph.tensors[life->tensor].name,
+            .first_layer = life->first,
+            .last_layer = life->last,
+            .half = life->half,
+            .bytes = life->bytes,
+        };
+    }
     return CNNVP_DONE;
 }
 
 void cnnvp_network_forget_groups(struct cnnvp_work_info *work)
 {
     free((struct cnnvp_group_info *)work->groups);
-    free((const char **)work->on_chip);
+    free((struct cnnvp_resident_info *)work->residents);
     work->groups = NULL;
-    work->on_chip = NULL;
+    work->residents = NULL;
 }
 
 /* ---- as a file ---- */

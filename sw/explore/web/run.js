@@ -56,9 +56,13 @@ const moved = (stats.tensors || []).filter(t => t.read_bytes + t.write_bytes || 
 if (moved.length) {
     const [rows, tensorParts] = tensorRows(moved);
     const whole = moved.reduce((sum, t) => sum + t.read_bytes + t.write_bytes, 0), least = moved.reduce((sum, t) => sum + t.least_read_bytes + t.least_write_bytes, 0);
-    const holder = section("Traffic of the tensors", "tensors", false, writer("bytes")(whole) + " cross the off-chip port, " + writer("bytes")(least) + " must at least" + (least ? ": " + (whole / least).toPrecision(3) + " times as much." : "."));
+    const bound = stats.summary && stats.summary.least_dram_bytes;
+    const holder = section("Traffic of the tensors", "tensors", false, writer("bytes")(whole) + " cross the off-chip port, " + writer("bytes")(least) + " must at least" + (least ? ": " + (whole / least).toPrecision(3) + " times as much." : ".") +
+        (bound ? " Layer by layer at least " + writer("bytes")(stats.summary.layers_least_dram_bytes) + ", by any schedule " + writer("bytes")(bound) + "." : ""));
     bars(holder, rows, tensorParts, { write: writer("bytes"), most: 15 });
 }
+/* ---- the plan ---- */
+if (stats.schedule && stats.schedule.groups) drawPlan(section("Plan", "plan", true, planNote(stats.schedule)), stats, end);
 /* ---- energy, area ---- */
 const ofLayers = energyRows(stats), energyParts = unitParts(ofLayers), ofUnits = Object.entries(stats.energy.by_unit).filter(e => e[1].dynamic_pj + e[1].static_pj);
 if (ofLayers.length) bars(section("Energy of the layers", "energy", false, "In no layer's name, such as rows, refreshes and waiting between layers: " + writer("energy_pj")(stats.energy.no_layer_pj) + "."), ofLayers, energyParts, { write: writer("energy_pj"), most: 25 });
@@ -72,7 +76,7 @@ if (ofUnits.length) {
     }
 }
 /* ---- layers as numbers ---- */
-const columns = ["name", "op", "phase", "bound_by", "macs", "cycles", "compute_cycles", "utilization", "compute_utilization", ...parts.slice(2).map(p => "stall_cycles." + p.name), "energy_pj", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes", "dram_burst_bytes"];
+const columns = ["name", "op", "phase", "bound_by", "macs", "cycles", "compute_cycles", "utilization", "compute_utilization", ...parts.slice(2).map(p => "stall_cycles." + p.name), "energy_pj", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes", "dram_burst_bytes", "least_dram_bytes"];
 const numbers = section("Layers as numbers", "numbers", true, "A click on a column's name sorts by it.");
 sortable(make(numbers, "div", null, { id: "layers" }), columns.map(c => c.startsWith("stall") ? say(c).replace(/^cycles: /, "") : say(c)), layers,
     (l, i) => columns[i].startsWith("stall_cycles.") ? l.stall_cycles[columns[i].slice(13)] : l[columns[i]], { names: columns, text: (v, i) => typeof v === "number" ? (Number.isInteger(v) && !/_(pj|bytes)$|utilization$/.test(columns[i]) ? grouped(v) : writer(columns[i])(v)) : show(v) });

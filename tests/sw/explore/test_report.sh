@@ -64,7 +64,7 @@ for stream in series["streams"]:
 END
 
 # Many spans are joined until they are few; nothing of their time is lost.
-expect 0 run "$network" --timing-only -q --report many --images 800
+expect 0 run "$network" --timing-only -q --report many --images 800 --plan "$SOURCE/scripts/examples/plans/lenet5.yaml"
 /usr/bin/python3 - <<'END' || fail "thinning"
 import json, os
 series = json.load(open("many/run.series"))
@@ -130,4 +130,8 @@ grep -q "id=\"warning\"" unlike.dom || fail "unlike.html does not say that the n
 /usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"
 # The roofline of many images is that of the array: 8 x 8 PEs.
 grep -q '>64 MACs a cycle at 1000 MHz' many.dom || fail "roofline: $(grep -o '[0-9]* MACs a cycle' many.dom)"
+# The plan: its group, tiles, and the tensor that stays.
+grep -q '1 group goes tile by tile, 1 tensor stays on chip' many.dom || fail "the plan is not on the page"
+grep -q '<td[^>]*>C1</td><td[^>]*>S4</td><td[^>]*>4</td><td[^>]*>5 x 1 tiles of 1 x 5</td>' many.dom ||
+    fail "the plan's group: $(grep -o 'id="plan_section".*' many.dom | head -c 3000)"
 finish

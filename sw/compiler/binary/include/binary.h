@@ -29,9 +29,21 @@ struct cnnvp_binary_options {
 
 struct cnnvp_depth;
 struct cnnvp_fused;
-struct cnnvp_life;
 
-/* Tensors that stay on chip whole (binary_chip.c). */
+/* A tensor that stays on chip whole, and where in the input buffer. */
+struct cnnvp_life {
+    int32_t tensor; /* base */
+    size_t first;   /* layer that makes it; the network's input: 0 */
+    size_t last;    /* last layer that reads it */
+    size_t begin;   /* the same, but of all layers of a fused group whose tiles make or read it */
+    size_t end;
+    int placed;
+    uint32_t half;
+    uint64_t address;
+    uint64_t bytes;
+};
+
+/* All of them (binary_chip.c). */
 struct cnnvp_residents {
     struct cnnvp_life *all;
     size_t count;
