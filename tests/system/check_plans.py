@@ -140,6 +140,17 @@ def check_accounting(stats):
     assert read == stats["memory"]["read_bytes"], (read, stats["memory"]["read_bytes"])
 
 
+def check_residents(stats, text):
+    """What the plan keeps on chip is kept, and no word of it crosses the off-chip port, but for the network's input."""
+    kept = [resident["tensor"] for resident in stats["schedule"]["residents"]]
+    wanted = re.search(r"^on_chip: \[(.*)\]$", text, re.M)
+    assert sorted(kept) == sorted(json.loads(f"[{wanted.group(1)}]") if wanted else []), (kept, text)
+    assert stats["schedule"]["on_chip"] == kept
+    for tensor in stats["tensors"]:
+        if tensor["name"] in kept and tensor["kind"] == "feature":
+            assert tensor["read_bytes"] == tensor["write_bytes"] == 0, tensor
+
+
 def random_plan(rng, layers, tensors):
     """Disjoint runs of layers with tiles of any size, cut down to what the last layer gives by whoever refuses them."""
     text, first = "groups:\n", 0
@@ -183,6 +194,7 @@ def check_network(rng, folder):
             continue
         assert bytes_ == output, (text, settings)
         check_accounting(stats)
+        check_residents(stats, text)
         ran += 1
         fused += len(stats["schedule"]["groups"])
         second, bytes_, error = run(folder, *settings, "--plan", again)
@@ -217,11 +229,14 @@ def check_example():
     with tempfile.TemporaryDirectory() as folder:
         outputs = []
         for words in ([], ["--plan", os.path.join(TREE, "scripts/examples/plans/lenet5.yaml")]):
-            output = os.path.join(folder, "o.npy")
-            subprocess.run([CNNVP, "run", LENET, "-q", "-o", output, *words], check=True)
+            output, stats = os.path.join(folder, "o.npy"), os.path.join(folder, "s.json")
+            subprocess.run([CNNVP, "run", LENET, "-q", "-o", output, "--stats", stats, *words], check=True)
             with open(output, "rb") as stream:
                 outputs.append(stream.read())
         assert outputs[0] == outputs[1]
+        with open(stats, encoding="utf-8") as stream:
+            resident, = json.load(stream)["schedule"]["residents"]
+        assert (resident["tensor"], resident["first"], resident["last"]) == ("F5_relu", "F5", "F6"), resident
         refuse(folder, group.format("C1, S3", 1), "has no layer", "S3", "S2")
         refuse(folder, group.format("C1, C3", 1), "does not run after", "S2")
         refuse(folder, group.format("C3, S4", 9), "what its last layer gives is 5 x 5")
@@ -229,7 +244,8 @@ def check_example():
         refuse(folder, "groups:\n  - {layers: [C3, S4], tile_h: 1, tile_w: 5}\n", "needs halo: recompute, row or full")
         refuse(folder, "cuts: {F5: {group_out: 120, tile_h: 1, tile_w: 1, tile_in: 401, tile_out: 40}}\n", "tile_in",
                "1 to 400")
-        refuse(folder, "on_chip: [C2]\n", "has no tensor", "C1")
+        refuse(folder, "on_chip: [C2]\n", "has no tensor", "S2")
+        refuse(folder, "on_chip: [F5]\n", "has no tensor", "F5_relu")  # F5 itself is folded
         refuse(folder, "group: []\n", "unknown key", "groups")
 
 

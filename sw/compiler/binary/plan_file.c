@@ -281,6 +281,15 @@ static cnnvp_result read_cuts(struct reader *reader, const struct cnnvp_yaml_nod
 
 /* ---- tensors ---- */
 
+/* A layer makes it, or it is the network's input: others were folded into these. */
+static int is_there(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    int there = tensor == cnnvp_graph_base(graph, graph->input);
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        there |= cnnvp_graph_base(graph, graph->layers[i].out) == tensor;
+    return there;
+}
+
 static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
     const struct cnnvp_graph *graph = reader->graph;
@@ -290,7 +299,7 @@ static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_n
         return result;
     cnnvp_suggest_begin(&suggest, node->text);
     for (size_t i = 0; i < graph->tensor_count; ++i) {
-        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE || !is_there(graph, (int32_t)i))
             continue;
         cnnvp_suggest_offer(&suggest, graph->tensors[i].name);
         if (strcmp(graph->tensors[i].name, node->text) != 0)
