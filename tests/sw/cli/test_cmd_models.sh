@@ -123,6 +123,22 @@ says "; not of all units"
 python3 -c 'import json; s = json.load(open("idle.json")); assert s["energy"]["unknown"] == ["thing"] == s["area"]["unknown"]' ||
     fail "unknown costs"
 
+# What models/costs.md holds against a published chip, ShiDianNao: areas within 40 % each, power of NFU and buffers within 25 %, of all 35 %.
+expect 0 run "$network" -n 1 --on-chip --timing-only -q -s energy.technology=65nm --stats chip.json
+python3 - <<'PYTHON' || fail "costs against ShiDianNao"
+import json
+s = json.load(open("chip.json"))
+published = {"pe_array": (0.66, 269), "input_buffer": (1.12, 35.5), "output_buffer": (1.12, 6.6), "weight_buffer": (1.65, 6.8),
+             "instruction": (0.31, 2.4)}
+computing, power = sum(layer["compute_cycles"] for layer in s["layers"]), {}  # at 1 GHz: nanoseconds
+for unit, (mm2, _) in published.items():
+    area, energy = s["area"]["by_unit"][unit] / 1e6, s["energy"]["by_unit"][unit]
+    assert abs(area / mm2 - 1) < 0.4, (unit, area)
+    power[unit] = energy["dynamic_pj"] / computing + 1000 * energy["static_pj"] / s["total"]["time_ps"]
+assert abs(sum(power.values()) / 320 - 1) < 0.35, power
+assert abs((sum(power.values()) - power["instruction"]) / 318 - 1) < 0.25, power
+PYTHON
+
 # Every member of the statistics is explained: by `models stats`, `models values` or the tables of its unit; and whatever is
 # explained there is.
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -n 2 -p "$SOURCE/scripts/examples/accelerators/dual.yaml" --timing-only \
