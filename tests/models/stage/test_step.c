@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values through a pipeline clock by clock: each passes every stage once and in order, whatever registers lie between;
- * the order in which a stage takes values; clocks by the closed form.
+ * Values through a pipeline clock by clock: what each stage works on, in which order, whatever registers lie between;
+ * clocks by the closed form.
  */
 #include "stage/step.h"
 #include "train_numbers.h"
@@ -15,23 +15,19 @@
 enum { IMAGES = 5, VALUES = 23 };
 
 struct seen {
-    uint32_t passed[IMAGES][VALUES]; /* stages that a value has passed */
-    uint32_t order[IMAGES * VALUES]; /* of the last stage: image * VALUES + index */
-    uint32_t left;
     uint32_t stages;
+    uint32_t count;
+    uint32_t events[3 * IMAGES * VALUES]; /* stage * IMAGES * VALUES + value, in the order of work */
 };
 
 static void pass(struct seen *seen, uint32_t image, uint64_t index, struct cnnvp_step_value *value, uint32_t stage)
 {
     assert_true(image < IMAGES && index < VALUES);
-    const int32_t self = (int32_t)(image * VALUES + index);
+    const uint32_t self = image * VALUES + (uint32_t)index;
     if (stage == 0)
-        value->number = self;
+        value->number = (int32_t)self;
     assert_int_equal(value->number, self); /* it has come along */
-    assert_int_equal(seen->passed[image][index], stage);
-    ++seen->passed[image][index];
-    if (stage + 1u == seen->stages)
-        seen->order[seen->left++] = (uint32_t)self;
+    seen->events[seen->count++] = stage * IMAGES * VALUES + self;
 }
 
 static void first(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
@@ -51,16 +47,43 @@ static void third(void *context, uint32_t image, uint64_t index, struct cnnvp_st
 
 static const cnnvp_step_fn stages[] = {first, second, third};
 
-/* Images, one to each set, go together; of each so many lanes' values a clock. */
-static void check_order(const struct cnnvp_step *step, const struct seen *seen)
+struct step_shape {
+    const struct cnnvp_step *step;
+    uint64_t turns, beats; /* groups of images, and what each takes */
+    uint64_t clocks;
+};
+
+/* One value of each set and lane, in this order. */
+static uint32_t expect_beat(const struct step_shape *shape, const struct seen *seen, uint64_t beat, uint32_t stage,
+                            uint32_t n)
 {
+    const struct cnnvp_step *step = shape->step;
+    const uint32_t image = (uint32_t)(beat / shape->beats) * step->sets;
+    const uint32_t index = (uint32_t)(beat % shape->beats) * step->lanes;
+    for (uint32_t s = image; s < image + step->sets && s < step->images; ++s)
+        for (uint32_t l = index; l < index + step->lanes && l < step->values; ++l)
+            assert_int_equal(seen->events[n++], stage * IMAGES * VALUES + s * VALUES + l);
+    return n;
+}
+
+/* A beat enters when it has been taken for `interval` clocks, and moves on by a register each clock. The first stage is
+ * at the entrance, the last where values leave, one between halfway; what came first is worked on first. */
+static void check_order(const struct step_shape *shape, const struct seen *seen)
+{
+    const struct cnnvp_step *step = shape->step;
     uint32_t n = 0;
-    for (uint32_t image = 0; image < step->images; image += step->sets)
-        for (uint32_t index = 0; index < step->values; index += step->lanes)
-            for (uint32_t s = image; s < image + step->sets && s < step->images; ++s)
-                for (uint32_t l = index; l < index + step->lanes && l < step->values; ++l)
-                    assert_int_equal(seen->order[n++], s * VALUES + l);
-    assert_int_equal(n, seen->left);
+    for (uint64_t clock = 0; clock < shape->clocks; ++clock)
+        for (uint64_t place = step->pipeline + 1u; place-- > 0;) {
+            const uint64_t since = clock + 1u - place; /* clocks of taking when the beat here entered */
+            const uint64_t beat = since / step->interval - 1u;
+            if (clock < place || since % step->interval != 0 || beat >= shape->turns * shape->beats)
+                continue;
+            for (uint32_t s = 0; s < seen->stages; ++s) {
+                const uint64_t at = seen->stages == 1u ? step->pipeline : s * step->pipeline / (seen->stages - 1u);
+                n = at == place ? expect_beat(shape, seen, beat, s, n) : n;
+            }
+        }
+    assert_int_equal(n, seen->count);
 }
 
 static void test_random(void **state)
@@ -79,13 +102,13 @@ static void test_random(void **state)
             .stage_count = seen.stages,
             .stages = stages,
             .context = &seen};
-        const uint64_t turns = (step.images + step.sets - 1u) / step.sets;
-        const uint64_t beats = (step.values + step.lanes - 1u) / step.lanes;
-        uint64_t clocks;
-        assert_int_equal(cnnvp_step(&step, &clocks), CNNVP_OK);
-        assert_int_equal(clocks, turns * beats * step.interval + step.pipeline);
-        assert_int_equal(seen.left, step.images * step.values);
-        check_order(&step, &seen);
+        struct step_shape shape = {.step = &step,
+                                   .turns = (step.images + step.sets - 1u) / step.sets,
+                                   .beats = (step.values + step.lanes - 1u) / step.lanes};
+        assert_int_equal(cnnvp_step(&step, &shape.clocks), CNNVP_OK);
+        assert_int_equal(shape.clocks, shape.turns * shape.beats * step.interval + step.pipeline);
+        assert_int_equal(seen.count, seen.stages * step.images * step.values);
+        check_order(&shape, &seen);
     }
 }
 

@@ -77,6 +77,16 @@ static bool is_larger(const struct bill *bill, const struct bill *than)
     return bill->bits > than->bits || bill->milliwatts > than->milliwatts;
 }
 
+/* Blocks of the multi-function module are there as often as it has sets. */
+static bool takes_tiles(const struct cnnvp_unit *unit)
+{
+    size_t p = 0;
+    while (p < unit->port_count && (unit->ports[p].kind != CNNVP_PORT_TARGET ||
+                                    (unit->ports[p].flags & CNNVP_PORT_CROSSES) != CNNVP_PORT_TILES))
+        ++p;
+    return p < unit->port_count;
+}
+
 /* Twice as much of a number never makes a unit smaller. Returns whether that of one, or more upstream, makes it
  * larger. */
 static bool grows(const struct cnnvp_unit *unit)
@@ -86,9 +96,11 @@ static bool grows(const struct cnnvp_unit *unit)
     uint64_t *params = fake_add(&sim, unit)->params;
     const struct bill usual = bill_of(unit, params, 1);
     const struct bill more = bill_of(unit, params, 3);
-    bool larger = is_larger(&more, &usual);
+    bool larger = takes_tiles(unit);
     if (usual.bits == 0 && usual.milliwatts <= 0.0)
         fail_msg("%s is made of nothing", unit->kind);
+    if (is_larger(&more, &usual) != takes_tiles(unit))
+        fail_msg("%s: more sets and lanes of its module do, or do not make it larger", unit->kind);
     for (size_t p = 0; p < unit->param_count; ++p) {
         const struct cnnvp_param *param = &unit->params[p];
         const uint64_t value = params[p];
