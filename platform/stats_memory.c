@@ -207,6 +207,6 @@ void cnnvp_stats_add_off_chip(struct stats_builder *b, json_t *summary)
         layers += stats->work.layers[i].least_dram_bytes;
     set_real(b, summary, "bandwidth_share", ratio(moved * PICOSECONDS_PER_SECOND, peak));
     set_count(b, summary, "least_dram_bytes", least);
-    set_count(b, summary, "layers_least_dram_bytes", layers);
+    set_count(b, summary, "layers_least_dram_bytes", layers > least ? layers : least);
     set_real(b, summary, "dram_excess", ratio(moved, (double)least));
 }
