@@ -28,7 +28,7 @@ target_link_libraries(cnnvp_trace_check PRIVATE cnnvp_options)
 add_executable(vcd_check vcd_check_main.c)
 target_link_libraries(vcd_check PRIVATE cnnvp_options cnnvp_trace_check)
 
-foreach(subject over_time stats trace ${fst_subject} trace_link trace_errors trace_check)
+foreach(subject over_time latest stats trace ${fst_subject} trace_link trace_errors trace_check)
   add_executable(test_recorder_${subject} test_${subject}.c)
   target_link_libraries(test_recorder_${subject} PRIVATE recorder_under_test cnnvp_trace_check cmocka)
   if(subject MATCHES "^trace(_errors|_fst|_link)?$")
