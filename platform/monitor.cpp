@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <sstream>
@@ -115,13 +116,16 @@ std::string unit_line(const view &view, const unit_host &host)
 std::string counters(const view &view, const unit_host &host)
 {
     const cnnvp_unit &unit = *host.instance().unit;
+    const cnnvp_latest *latest = cnnvp_recorder_latest(&view.recorder);
     std::string text;
-    for (uint32_t i = 0; i < unit.counter_count; ++i)
-        if (std::string(unit.counters[i].unit) != "function")
-            text +=
-                "  " + std::string(unit.counters[i].name) + " " +
-                std::to_string(cnnvp_latest_get_counter(cnnvp_recorder_latest(&view.recorder), view.number(host), i)) +
-                " " + unit.counters[i].unit + "\n";
+    for (uint32_t i = 0; i < unit.counter_count; ++i) {
+        char line[160];
+        if (std::strcmp(unit.counters[i].unit, "function") == 0)
+            continue;
+        std::snprintf(line, sizeof line, "  %s %" PRIu64 " %s\n", unit.counters[i].name,
+                      cnnvp_latest_get_counter(latest, view.number(host), i), unit.counters[i].unit);
+        text += line;
+    }
     return text;
 }
 
@@ -145,7 +149,7 @@ std::string contents(const view &view, unit_host &host, const std::string &at, c
         char piece[32];
         const size_t part = left < LINE_BYTES ? left : size_t(LINE_BYTES);
         if (!host.look(port, here, bytes, part))
-            return text + "there is nothing at " + at + ", or it is odd\n";
+            return text.append("there is nothing at ").append(at).append(", or it is odd\n");
         std::snprintf(piece, sizeof piece, "0x%08" PRIx64 ":", here);
         text += piece;
         for (size_t i = 0; i < part; ++i) {
