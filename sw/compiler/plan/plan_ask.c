@@ -345,7 +345,7 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
         cnnvp_pack(layer->tile_kx, layer->tile_ky)};
     int known;
     struct answer *answer = look_up(ask, SLICE, question, &known);
-    if (!known) {
+    if (!known || (answer->ps[0] == CNNVP_PLAN_REFUSED && ask->refusal[0] == '\0')) {
         const struct cnnvp_command command = command_of(layer, slice);
         answer->ps[0] = ask_command(ask, &command, 1);
     }
@@ -386,6 +386,7 @@ uint32_t cnnvp_plan_strip_rows(struct cnnvp_plan_ask *ask, const struct cnnvp_ti
         ps = lower;
         best = rows;
     }
+    ask->refusal[0] = '\0'; /* of strips that need not fit; the search asks about those that do */
     return best;
 }
 
