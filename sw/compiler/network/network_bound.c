@@ -121,8 +121,8 @@ uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, size_t i
     if (stays(network, layer->in) || stays(network, layer->out))
         return once;
     /* Batches of fewer images have fewer products: those of full ones. */
-    const double full = network->images / network->target.limits.batch;
-    const double reuse = full * reuse_bound(network, index) * CNNVP_WORD_BYTES;
+    const uint64_t full = network->images / network->target.limits.batch;
+    const double reuse = (double)full * reuse_bound(network, index) * CNNVP_WORD_BYTES;
     return reuse > (double)once ? (uint64_t)reuse : once;
 }
 

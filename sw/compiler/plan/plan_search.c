@@ -252,7 +252,7 @@ static double moving_pj(const struct search *search, const struct visits *visits
     const struct cnnvp_plan_energy *each = &search->limits->energy;
     const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(search->layer);
     const double stored = (double)search->limits->batch * (double)words;
-    const double partial = (double)(counts.input_slices - 1u) * stored * (CNNVP_SUM_BYTES / CNNVP_WORD_BYTES);
+    const double partial = (double)(counts.input_slices - 1u) * stored * CNNVP_SUM_BYTES / CNNVP_WORD_BYTES;
     return (double)work->read_bytes * each->read_byte + (double)work->write_bytes * each->write_byte +
            (double)visits->inputs * (double)input->words * each->input_word +
            (double)visits->blobs * (double)blob_words * each->weight_word + stored * each->output_word +

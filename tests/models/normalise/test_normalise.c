@@ -40,7 +40,8 @@ static uint64_t check_words(struct array_rig *rig, const int16_t *in)
     const int16_t *words = array_rig_peek(rig->output, 0, OUT_AT, 2 * ALL);
     uint64_t clipped = 0;
     for (int i = 0; i < ALL; ++i) {
-        const double value = (double)in[i] * scales[i / COUNT] + ldexp(offsets[i / COUNT], OFFSET_SHIFT);
+        const int c = i / COUNT;
+        const double value = (double)in[i] * scales[c] + ldexp(offsets[c], OFFSET_SHIFT);
         const double exact = nearbyint(ldexp(value, -SHIFT)); /* ties to even */
         assert_int_equal(words[i], (int)fmax(fmin(exact, 32767.0), -32768.0));
         clipped += exact > 32767.0 || exact < -32768.0;
