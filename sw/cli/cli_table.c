@@ -312,9 +312,9 @@ static void print_least(const json_t *root, FILE *stream)
     const int64_t least = whole(summary, "least_dram_bytes");
     char bytes[3][32];
     if (least > 0 && layers > 0)
-        (void)fprintf(stream, "%-20s  %s in bursts, %.3g times the minimum of %s; layer by layer %s\n",
-                      "off chip", cli_bytes_text(bytes[0], moved), number(summary, "dram_excess"),
-                      cli_bytes_text(bytes[1], least), cli_bytes_text(bytes[2], layers));
+        (void)fprintf(stream, "%-20s  %s in bursts, %.3g times the minimum of %s; layer by layer %s\n", "off chip",
+                      cli_bytes_text(bytes[0], moved), number(summary, "dram_excess"), cli_bytes_text(bytes[1], least),
+                      cli_bytes_text(bytes[2], layers));
 }
 
 /* What limits the run. */

@@ -315,7 +315,7 @@ static void statistics_are_the_definition(void **state)
     done(cnnvp_network_new(file, config, &options, &network, &problem));
     done(cnnvp_network_reference(network, 0, &y, &problem));
     const float(*out)[CHANNELS][PLANE] = y.data;
-    double scales[CHANNELS], offsets[CHANNELS];
+    double scales[CHANNELS] = {0}, offsets[CHANNELS] = {0};
     for (size_t first = 0; first < IMAGES; first += 3)
         for (size_t c = 0; c < CHANNELS; ++c) {
             const size_t end = first + 3 < IMAGES ? first + 3 : IMAGES;
