@@ -8,26 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 100 };
-
-/* `head`, and after it `text`, in lines of COLUMNS at most that begin below each other. */
-static void print_row(FILE *stream, const char *head, const char *text)
-{
-    const int indent = (int)strlen(head);
-    fputs(head, stream);
-    for (int column = indent; *text != '\0';) {
-        const int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > COLUMNS)
-            column = fprintf(stream, "\n%*s", indent, "") - 1;
-        else if (column > indent)
-            column += fprintf(stream, " ");
-        column += fprintf(stream, "%.*s", length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', stream);
-}
-
 static void print_sources(FILE *stream)
 {
     static const struct {
@@ -36,24 +16,20 @@ static void print_sources(FILE *stream)
 #define CNNVP_SOURCE(name, text) {name, text},
 #include "sources.def"
     };
-    char head[64];
     fputs("\nsources\n", stream);
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; ++i) {
-        (void)snprintf(head, sizeof head, "  %-10s  ", sources[i].name);
-        print_row(stream, head, sources[i].text);
+        fprintf(stream, "  %-10s  %s\n", sources[i].name, sources[i].text);
     }
 }
 
 static void print_technologies(FILE *stream)
 {
     const struct cnnvp_technology *at;
-    char head[96];
     fprintf(stream, "\n  %-10s  %7s  %7s  %7s  %22s  %s\n", "technology", "energy", "area", "leakage",
             "um2 of a bit of SRAM", "source");
     for (size_t i = 0; (at = cnnvp_technology_at(i)) != NULL; ++i) {
-        (void)snprintf(head, sizeof head, "  %-10s  %7.4g  %7.4g  %7.4g  %6.4g  %6.4g  %6.4g  ", at->name, at->energy,
-                       at->area, at->leakage, at->sram_um2.low, at->sram_um2.typical, at->sram_um2.high);
-        print_row(stream, head, at->help);
+        fprintf(stream, "  %-10s  %7.4g  %7.4g  %7.4g  %6.4g  %6.4g  %6.4g  %s\n", at->name, at->energy, at->area,
+                at->leakage, at->sram_um2.low, at->sram_um2.typical, at->sram_um2.high, at->help);
     }
 }
 
@@ -71,9 +47,10 @@ static void print_rails(FILE *stream)
             volts, devices, (double)(idd0), (double)(idd2n), (double)(idd3n), (double)(idd4r), (double)(idd4w),       \
             (double)(idd5), (double)(read_io), (double)(write_io));
 #include "dram/dram.def"
-    print_row(stream, "  ",
-              "Currents of a device; pins: pJ of a burst. Lowest: without pins; highest: 1.3 times as much. ddr3, "
-              "ddr4, hbm2: DRAMsim3; lpddr4: JESD209-4; ddr5: Ramulator; pins: TN-40-07, JESD209-4, O'Connor.");
+    fputs("  "
+          "Currents of a device; pins: pJ of a burst. Lowest: without pins; highest: 1.3 times as much. ddr3, "
+          "ddr4, hbm2: DRAMsim3; lpddr4: JESD209-4; ddr5: Ramulator; pins: TN-40-07, JESD209-4, O'Connor.\n",
+          stream);
     fprintf(stream, "\n  %-12s  %6s  %6s  %6s  %7s  %8s  %10s  %6s  %7s\n", "off chip, pJ", "ACT", "RD", "WR", "REF",
             "mW open", "mW closed", "lowest", "highest");
 #define CNNVP_DRAM_PUBLISHED(preset, activate, read, write, refresh, open, closed, low, high)                         \
@@ -81,9 +58,10 @@ static void print_rails(FILE *stream)
             (double)(activate), (double)(read), (double)(write), (double)(refresh), (double)(open), (double)(closed), \
             (double)(low), (double)(high));
 #include "dram/dram.def"
-    print_row(stream, "  ",
-              "A rank's commands, pins included, where no currents are public: lpddr5 from JESD209-4's by the squares "
-              "of the voltages, hbm3 from O'Connor's for two 1 KB rows; ranges by what vendors say.");
+    fputs("  "
+          "A rank's commands, pins included, where no currents are public: lpddr5 from JESD209-4's by the squares "
+          "of the voltages, hbm3 from O'Connor's for two 1 KB rows; ranges by what vendors say.\n",
+          stream);
 }
 
 static const struct {
@@ -98,18 +76,16 @@ static const struct {
 static void print_entries(FILE *stream)
 {
     struct cnnvp_energy_table table;
-    char head[128];
     fprintf(stream, "\n  %-14s", "entry");
     for (size_t i = 0; cnnvp_energy_builtin(i, &table); ++i)
         fprintf(stream, "  %8s", table.name);
     fprintf(stream, "  %7s  %7s  %-9s  %s\n", "lowest", "highest", "says", "help");
     for (size_t e = 0; e < CNNVP_ENERGY_ENTRIES; ++e) {
-        int length = snprintf(head, sizeof head, "  %-14s", entries[e].name);
+        fprintf(stream, "  %-14s", entries[e].name);
         for (size_t i = 0; cnnvp_energy_builtin(i, &table); ++i)
-            length += snprintf(head + length, sizeof head - (size_t)length, "  %8.4g", table.picojoules[e]);
-        (void)snprintf(head + length, sizeof head - (size_t)length, "  %6.4gx  %6.4gx  %-9s  ", entries[e].low,
-                       entries[e].high, entries[e].range);
-        print_row(stream, head, entries[e].help);
+            fprintf(stream, "  %8.4g", table.picojoules[e]);
+        fprintf(stream, "  %6.4gx  %6.4gx  %-9s  %s\n", entries[e].low, entries[e].high, entries[e].range,
+                entries[e].help);
     }
 }
 
@@ -121,28 +97,26 @@ static void print_energy(FILE *stream)
 #define CNNVP_ENERGY_TABLE(name, unit, scaling, own, help) {#name, help},
 #include "energy.def"
     };
-    char head[64];
     fputs("energy tables: picojoules of one count, at 45 nm\n\n", stream);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i) {
-        (void)snprintf(head, sizeof head, "  %-10s  ", tables[i].name);
-        print_row(stream, head, tables[i].help);
+        fprintf(stream, "  %-10s  %s\n", tables[i].name, tables[i].help);
     }
     print_entries(stream);
-    fputc('\n', stream);
-    print_row(stream, "",
-              "lowest, highest: what the source that `says` names gives, against the first table (energy.low_pj, "
-              "energy.high_pj). Where sram_scaling is on, entries sram_* are for a bank of 8 KiB, go by the square "
-              "root of its size, and get what the bits take on their way (`wire` of `cnnvp models area`). A memory "
-              "says what its part's commands take, in place of dram_byte, unless a table or --set gives dram_byte.");
+    fputs("\n"
+          "lowest, highest: what the source that `says` names gives, against the first table (energy.low_pj, "
+          "energy.high_pj). Where sram_scaling is on, entries sram_* are for a bank of 8 KiB, go by the square "
+          "root of its size, and get what the bits take on their way (`wire` of `cnnvp models area`). A memory "
+          "says what its part's commands take, in place of dram_byte, unless a table or --set gives dram_byte.\n",
+          stream);
     print_technologies(stream);
     print_rails(stream);
-    fputc('\n', stream);
-    print_row(stream, "",
-              "A platform file chooses one with `energy: NAME` or `energy: FILE.yaml`, or changes entries with "
-              "`energy: {table: NAME, dram_byte: 100}`; --set energy.table=NAME and --set energy.ENTRY=PICOJOULES do "
-              "the same. A file of your own: `table: NAME`, `base: horowitz`, `sram_scaling: on|off`, `entries: "
-              "{ENTRY: PICOJOULES}`; what it leaves out is its base's; without a base it has all. `technology: 65nm` "
-              "in the platform file, or --set energy.technology=65nm, scales what is on chip.");
+    fputs("\n"
+          "A platform file chooses one with `energy: NAME` or `energy: FILE.yaml`, or changes entries with "
+          "`energy: {table: NAME, dram_byte: 100}`; --set energy.table=NAME and --set energy.ENTRY=PICOJOULES do "
+          "the same. A file of your own: `table: NAME`, `base: horowitz`, `sram_scaling: on|off`, `entries: "
+          "{ENTRY: PICOJOULES}`; what it leaves out is its base's; without a base it has all. `technology: 65nm` "
+          "in the platform file, or --set energy.technology=65nm, scales what is on chip.\n",
+          stream);
     print_sources(stream);
 }
 
@@ -158,21 +132,20 @@ static const char *words(const char *name, char *buffer, size_t size)
 
 static void print_area(FILE *stream)
 {
-    char head[128], name[32];
+    char name[32];
     fputs("area and static power of what units are made of, at 45 nm\n\n", stream);
     fprintf(stream, "  %-16s  %20s  %20s  %s\n", "part of b bits", "um2", "leakage in uW", "source");
-#define CNNVP_COMPONENT(part, square, linear, square_uw, linear_uw, help)                  \
-    (void)snprintf(head, sizeof head, "  %-16s  %6.4g b2 + %6.4g b  %6.4g b2 + %6.4g b  ", \
-                   words(#part, name, sizeof name), square, linear, square_uw, linear_uw); \
-    print_row(stream, head, help);
+#define CNNVP_COMPONENT(part, square, linear, square_uw, linear_uw, help)                                             \
+    fprintf(stream, "  %-16s  %6.4g b2 + %6.4g b  %6.4g b2 + %6.4g b  %s\n", words(#part, name, sizeof name), square, \
+            linear, square_uw, linear_uw, help);
 #include "technology.def"
-    print_row(stream, "  sram              ",
-              "w words of b bits: the technology's um2 of a bit, times w b + sram_column b + sram_word w + sram_bank; "
-              "leakage by its KiB");
+    fputs("  sram              "
+          "w words of b bits: the technology's um2 of a bit, times w b + sram_column b + sram_word w + sram_bank; "
+          "leakage by its KiB\n",
+          stream);
     fprintf(stream, "\n  %-14s  %8s  %8s  %8s  %-4s  %s\n", "constant", "lowest", "usual", "highest", "unit", "source");
-#define CNNVP_CONSTANT(constant, low, typical, high, unit, help)                                                    \
-    (void)snprintf(head, sizeof head, "  %-14s  %8.4g  %8.4g  %8.4g  %-4s  ", #constant, low, typical, high, unit); \
-    print_row(stream, head, help);
+#define CNNVP_CONSTANT(constant, low, typical, high, unit, help) \
+    fprintf(stream, "  %-14s  %8.4g  %8.4g  %8.4g  %-4s  %s\n", #constant, low, typical, high, unit, help);
 #include "technology.def"
     print_technologies(stream);
     print_sources(stream);

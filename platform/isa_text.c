@@ -141,18 +141,17 @@ static void print_opcode(FILE *stream, const struct opcode *opcode)
         fprintf(stream, "    %-10s  %s, from register base on\n", "descriptor", form_name(opcode->form));
     print_waits(stream, opcode);
     const struct status *first = first_status(opcode->mnemonic);
-    fprintf(stream, "    %-10s  %s%s%s%s %s\n\n", "example", opcode->mnemonic, first != NULL ? "." : "",
+    fprintf(stream, "    %-10s  %s%s%s%s%s%s\n\n", "example", opcode->mnemonic, first != NULL ? "." : "",
             first != NULL ? first->name : "", first != NULL && first->width > 1 ? "=1" : "",
-            formats[opcode->format].example);
+            *formats[opcode->format].example ? " " : "", formats[opcode->format].example);
 }
 
 static void print_descriptors(FILE *stream)
 {
     uint32_t at;
-    fputs(
-        "descriptors: registers of 32 bits, counted from the base register; addresses are bytes in the half that the\n"
-        "instruction names, strides 16-bit words unless said otherwise, packed values low | high << 16\n",
-        stream);
+    fputs("descriptors: registers of 32 bits, counted from the base register; addresses are bytes in the half that the "
+          "instruction names, strides 16-bit words unless said otherwise, packed values low | high << 16\n",
+          stream);
 #define MEMBER(name, help) fprintf(stream, "    base + %-3u %-20s  %s\n", (unsigned)at++, #name, help);
 #define FORM(form, name)                \
     fprintf(stream, "\n  %s\n", #name); \
@@ -166,12 +165,9 @@ static void print_descriptors(FILE *stream)
 static void print_isa(FILE *stream)
 {
     fputs("The instruction set (S003). A word has 64 bits: opcode 63 to 56, status 55 to 48, operands 47 to 0; unused "
-          "bits are\n"
-          "0. rd is in bits 47 to 40, ra 39 to 32, rb 31 to 24, value 31 to 0 (of layer 15 to 0); of a branch ra 47 to "
-          "40, rb 39 to 32; "
-          "of a tile the\n"
-          "base register 47 to 40, halves 34 to 32 (output, weight, input; 1: the second). Registers r0 to r255 have "
-          "32 bits.\n"
+          "bits are 0. rd is in bits 47 to 40, ra 39 to 32, rb 31 to 24, value 31 to 0 (of layer 15 to 0); of a "
+          "branch ra 47 to 40, rb 39 to 32; of a tile the base register 47 to 40, halves 34 to 32 (output, weight, "
+          "input; 1: the second). Registers r0 to r255 have 32 bits.\n"
           "Labels, .equ and .base: `cnnvp asm`. `cnnvp exec` runs what it writes.\n\nunits\n",
           stream);
     for (size_t i = 0; i < COUNT(executors); ++i)

@@ -217,6 +217,11 @@ void cli_print_centred(size_t height, size_t width, size_t network_height, size_
 
 /* ---- parts of the off-chip memory (models_parts.c) ---- */
 
-void cli_print_parts(void);
+void cli_print_parts(FILE *stream);
+
+/* ---- text for a terminal (cli_fold.c) ---- */
+
+/* Lines of more than 100 columns go on below where their last column begins; columns have a gap of two spaces. */
+void cli_print_folded(const char *text, FILE *stream);
 
 #endif

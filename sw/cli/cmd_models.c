@@ -75,23 +75,33 @@ static void format_value(char *buffer, size_t size, const struct cnnvp_param *pa
                    suffixes[suffix]);
 }
 
-static void describe_param(const struct cnnvp_param *param)
+static void print_range(FILE *stream, const struct cnnvp_param *param)
 {
-    static const char *const types[] = {"number", "size", "choice", "text", "address"};
-    char low[32], high[32], range[80] = "-";
+    char low[32], high[32];
     if (param->type == CNNVP_PARAM_ENUM) {
-        (void)snprintf(range, sizeof range, "%s", param->choices);
-    } else if (param->type != CNNVP_PARAM_TEXT) {
+        for (const char *at = param->choices; *at != '\0'; ++at)
+            (void)fputs(*at == '|' ? ", " : (char[]){*at, '\0'}, stream);
+    } else if (param->type == CNNVP_PARAM_TEXT) {
+        (void)fputc('-', stream);
+    } else {
         format_value(low, sizeof low, param, param->min);
         format_value(high, sizeof high, param, param->max);
-        (void)snprintf(range, sizeof range, "%s to %s", low, high);
+        (void)fprintf(stream, "%s to %s", low, high);
+        if (param->type != CNNVP_PARAM_SIZE && param->unit != NULL && *param->unit != '\0')
+            (void)fprintf(stream, " %s", param->unit);
     }
-    (void)printf("  %-18s  %-8s  %-24s  %-12s  %-12s  %s\n", param->name, types[param->type], range,
-                 *param->default_value ? param->default_value : "\"\"",
-                 param->unit != NULL && *param->unit ? param->unit : "-", param->help);
 }
 
-static void describe_port(const struct cnnvp_unit *unit, const struct cnnvp_port *port)
+static void describe_param(FILE *stream, const struct cnnvp_param *param)
+{
+    static const char *const types[] = {"number", "size", "choice", "text", "address"};
+    (void)fprintf(stream, "  %-20s  %-8s  ", param->name, types[param->type]);
+    print_range(stream, param);
+    (void)fprintf(stream, "  default %s\n%24s%s\n", *param->default_value ? param->default_value : "\"\"", "",
+                  param->help);
+}
+
+static void describe_port(FILE *stream, const struct cnnvp_unit *unit, const struct cnnvp_port *port)
 {
     static const char *const kinds[] = {
         "target", "initiator", "memory target", "memory initiator", "interrupt output", "interrupt input"};
@@ -108,13 +118,13 @@ static void describe_port(const struct cnnvp_unit *unit, const struct cnnvp_port
         (void)snprintf(more, sizeof more, "`size` bytes");
     else if (port->flags & CNNVP_PORT_OPTIONAL)
         (void)snprintf(more, sizeof more, "optional");
-    (void)printf("  %-18s  %-18s  %-16s  %s%s%s\n", port->name, kinds[port->kind], *more ? more : "-",
-                 port->help != NULL ? port->help : "",
-                 crossing < sizeof crosses / sizeof *crosses ? crosses[crossing] : "",
-                 unit->register_count && &unit->ports[unit->register_port] == port ? " (registers)" : "");
+    (void)fprintf(stream, "  %-18s  %-18s  %-16s  %s%s%s\n", port->name, kinds[port->kind], *more ? more : "-",
+                  port->help != NULL ? port->help : "",
+                  crossing < sizeof crosses / sizeof *crosses ? crosses[crossing] : "",
+                  unit->register_count && &unit->ports[unit->register_port] == port ? " (registers)" : "");
 }
 
-static void describe_registers(const struct cnnvp_unit *unit)
+static void describe_registers(FILE *stream, const struct cnnvp_unit *unit)
 {
     static const char *const kinds[] = {
         [CNNVP_REG_RO] = "ro",
@@ -122,11 +132,11 @@ static void describe_registers(const struct cnnvp_unit *unit)
         [CNNVP_REG_WO] = "wo",
         [CNNVP_REG_W1C] = "w1c",
         [CNNVP_REG_RWE] = "rwe"};
-    (void)printf("\nregisters\n  %-8s  %-18s  %-6s  %-10s  %s\n", "offset", "name", "access", "reset", "help");
+    (void)fprintf(stream, "\nregisters\n  %-8s  %-18s  %-6s  %-10s  %s\n", "offset", "name", "access", "reset", "help");
     for (size_t i = 0; i < unit->register_count; ++i) {
         const struct cnnvp_register *reg = &unit->registers[i];
-        (void)printf("  0x%04" PRIx32 "    %-18s  %-6s  0x%08" PRIx32 "  %s\n", reg->offset, reg->name,
-                     kinds[reg->access], reg->reset, reg->help != NULL ? reg->help : "");
+        (void)fprintf(stream, "  0x%04" PRIx32 "    %-18s  %-6s  0x%08" PRIx32 "  %s\n", reg->offset, reg->name,
+                      kinds[reg->access], reg->reset, reg->help != NULL ? reg->help : "");
         for (size_t j = 0; j < unit->field_count; ++j) {
             const struct cnnvp_field *field = &unit->fields[j];
             char bits[24];
@@ -137,45 +147,50 @@ static void describe_registers(const struct cnnvp_unit *unit)
             else
                 (void)snprintf(bits, sizeof bits, "[%" PRIu32 ":%" PRIu32 "]", field->lsb + field->width - 1,
                                field->lsb);
-            (void)printf("  %8s    .%-17s  %-6s  %-10s  %s\n", bits, field->name, "", "",
-                         field->help != NULL ? field->help : "");
+            (void)fprintf(stream, "  %8s    .%-17s  %-6s  %-10s  %s\n", bits, field->name, "", "",
+                          field->help != NULL ? field->help : "");
         }
     }
 }
 
-static void describe(const struct cnnvp_unit *unit)
+static void describe_stat(FILE *stream, const struct cnnvp_stat *stat)
 {
-    (void)printf("%s %s: %s\n", unit->kind, unit->version, unit->summary);
+    (void)fprintf(stream, "  %-26s  %-14s  %s", stat->name, stat->unit, stat->help);
+    if (stat->layer != NULL)
+        (void)fprintf(stream, "; in layers[]: %s", stat->layer);
+    if (stat->energy != NULL)
+        (void)fprintf(stream, "; energy: %s", stat->energy);
+    (void)fputc('\n', stream);
+}
+
+static void describe(FILE *stream, const struct cnnvp_unit *unit)
+{
+    (void)fprintf(stream, "%s %s: %s\n", unit->kind, unit->version, unit->summary);
     if (unit->param_count)
-        (void)printf("\nparameters\n  %-18s  %-8s  %-24s  %-12s  %-12s  %s\n", "name", "type", "range", "default",
-                     "unit", "help");
+        (void)fprintf(stream, "\nparameters\n");
     for (size_t i = 0; i < unit->param_count; ++i)
-        describe_param(&unit->params[i]);
+        describe_param(stream, &unit->params[i]);
     if (strcmp(unit->kind, "dram") == 0)
-        cli_print_parts();
+        cli_print_parts(stream);
     if (unit->port_count)
-        (void)printf("\nports\n  %-18s  %-18s  %-16s  %s\n", "name", "kind", "size", "help");
+        (void)fprintf(stream, "\nports\n  %-18s  %-18s  %-16s  %s\n", "name", "kind", "size", "help");
     for (size_t i = 0; i < unit->port_count; ++i)
-        describe_port(unit, &unit->ports[i]);
+        describe_port(stream, unit, &unit->ports[i]);
     if (unit->register_count)
-        describe_registers(unit);
+        describe_registers(stream, unit);
     if (unit->stat_count)
-        (void)printf("\nstatistics\n  %-26s  %-14s  %-28s  %-14s  %s\n", "name", "unit", "in layers[]", "energy",
-                     "help");
-    for (size_t i = 0; i < unit->stat_count; ++i) {
-        const struct cnnvp_stat *stat = &unit->stats[i];
-        (void)printf("  %-26s  %-14s  %-28s  %-14s  %s\n", stat->name, stat->unit,
-                     stat->layer != NULL ? stat->layer : "-", stat->energy != NULL ? stat->energy : "-", stat->help);
-    }
+        (void)fprintf(stream, "\nstatistics\n");
+    for (size_t i = 0; i < unit->stat_count; ++i)
+        describe_stat(stream, &unit->stats[i]);
     if (unit->track_count)
-        (void)printf("\ntrace tracks\n");
+        (void)fprintf(stream, "\ntrace tracks\n");
     for (size_t i = 0; i < unit->track_count; ++i)
-        (void)printf("  %s\n", unit->tracks[i]);
+        (void)fprintf(stream, "  %s\n", unit->tracks[i]);
     if (unit->counter_count)
-        (void)printf("\ntrace counters\n");
+        (void)fprintf(stream, "\ntrace counters\n");
     for (size_t i = 0; i < unit->counter_count; ++i)
-        (void)printf("  %-26s  %s\n", unit->counters[i].name,
-                     unit->counters[i].unit != NULL ? unit->counters[i].unit : "-");
+        (void)fprintf(stream, "  %-26s  %s\n", unit->counters[i].name,
+                      unit->counters[i].unit != NULL ? unit->counters[i].unit : "-");
 }
 
 /* One of the texts about the statistics; 0: `name` is none. */
@@ -197,7 +212,7 @@ static int print_text(const char *name, cnnvp_result *result)
     else
         return 0;
     if (text != NULL)
-        (void)fputs(text, stdout);
+        cli_print_folded(text, stdout);
     free(text);
     return 1;
 }
@@ -234,9 +249,18 @@ static int command(int argc, char **argv)
     const struct cnnvp_unit *unit = NULL;
     struct cnnvp_error error = {""};
     result = cnnvp_unit_find(kind, &unit, &error);
-    if (result == CNNVP_DONE)
-        describe(unit);
-    return (int)cli_report(result, &error);
+    if (result != CNNVP_DONE)
+        return (int)cli_report(result, &error);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL)
+        return CNNVP_FAILED;
+    describe(stream, unit);
+    (void)fclose(stream);
+    cli_print_folded(text, stdout);
+    free(text);
+    return CNNVP_DONE;
 }
 
 const struct cli_command cli_models = {"models", "kinds of units; one kind's tables", command};

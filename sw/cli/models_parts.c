@@ -2,6 +2,7 @@
 /* cnnvp models dram: what each part of the off-chip memory consists of, and its timings (models/dram/dram.def). */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -32,15 +33,20 @@ static const char *const names[STRUCTURE + TIMINGS] = {
 #include "dram/dram.def"
 };
 
-void cli_print_parts(void)
+void cli_print_parts(FILE *stream)
 {
-    (void)printf("\nparts (of one rank of one channel, all devices together; timings in clocks)\n  %-18s", "preset");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
-        (void)printf("  %11s", parts[i].name);
+    const size_t count = sizeof parts / sizeof *parts;
+    (void)fprintf(stream, "\nparts (of one rank of one channel, all devices together; timings in clocks)\n  %-18s",
+                  "kind");
+    for (size_t i = 0; i < count; ++i)
+        (void)fprintf(stream, "  %6.*s", (int)strcspn(parts[i].name, "-"), parts[i].name);
+    (void)fprintf(stream, "\n  %-18s", "MT/s");
+    for (size_t i = 0; i < count; ++i)
+        (void)fprintf(stream, "  %6s", strchr(parts[i].name, '-') != NULL ? strchr(parts[i].name, '-') + 1 : "-");
     for (size_t row = 0; row < STRUCTURE + TIMINGS; ++row) {
-        (void)printf("\n  %-18s", names[row]);
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
-            (void)printf("  %11" PRIu32, parts[i].values[row]);
+        (void)fprintf(stream, "\n  %-18s", names[row]);
+        for (size_t i = 0; i < count; ++i)
+            (void)fprintf(stream, "  %6" PRIu32, parts[i].values[row]);
     }
-    (void)printf("\n");
+    (void)fprintf(stream, "\n");
 }

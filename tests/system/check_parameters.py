@@ -165,15 +165,16 @@ def instances(preset):
 def parameters(kind):
     """{name: ("choice", [...]) or ("number", lowest, highest)} as `cnnvp models` says"""
     text = subprocess.run([CNNVP, "models", kind], capture_output=True, text=True, check=True).stdout
+    text = re.sub(r"\n {34}", " ", text)  # a range that goes on
     rows, inside = {}, False
     for line in text.split("\n"):
         inside = line == "parameters" or (inside and line != "")
         columns = re.split(r"  +", line.strip())
         if inside and len(columns) >= 3 and columns[1] in ("number", "size", "choice"):
             if columns[1] == "choice":
-                rows[columns[0]] = columns[2].split("|")
+                rows[columns[0]] = columns[2].split(", ")
             else:
-                rows[columns[0]] = [number(word) for word in columns[2].split(" to ")]
+                rows[columns[0]] = [number(word) for word in re.findall(r"\d\w*", columns[2])[:2]]
     return rows
 
 

@@ -44,18 +44,13 @@ static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const
                               known - cnnvp_import_vendor.count);
 }
 
-/* Names in lines of up to 100 columns. */
 static void list_names(FILE *stream, const char *title, const struct cnnvp_import_operators *const *lists, size_t count)
 {
-    int column = 0;
+    const char *separator = "  ";
     (void)fprintf(stream, "%s\n", title);
     for (size_t i = 0; i < count; ++i)
-        for (size_t j = 0; j < lists[i]->count; ++j) {
-            const char *name = lists[i]->list[j].op_type;
-            if (column > 0 && column + 2 + (int)strlen(name) > 100)
-                column = 0 * fputc('\n', stream);
-            column += fprintf(stream, "%s%s", column == 0 ? "  " : ", ", name);
-        }
+        for (size_t j = 0; j < lists[i]->count; ++j, separator = ", ")
+            (void)fprintf(stream, "%s%s", separator, lists[i]->list[j].op_type);
     (void)fprintf(stream, "\n");
 }
 

@@ -36,7 +36,7 @@ def ports(model):
     """[(port, kind)]"""
     lines = call("models", model)[1].split("\nports\n")
     rows = lines[1].split("\n\n")[0].splitlines()[1:] if len(lines) > 1 else []
-    return [re.split(r"\s{2,}", row.strip())[:2] for row in rows]
+    return [re.split(r"\s{2,}", row.strip())[:2] for row in rows if re.match("  [^ ]", row)]
 
 
 def image(file):

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text for a terminal: lines of more than 100 columns go on below where their last column begins. */
+#include <string.h>
+
+#include "cli.h"
+
+enum { COLUMNS = 100, DEEPEST = 64 };
+
+/* Where the text of a line begins: after its last gap of two spaces. */
+static size_t text_at(const char *line, size_t length)
+{
+    size_t at = strspn(line, " ");
+    for (size_t i = at; i + 2 < length && i < DEEPEST; ++i)
+        if (line[i] == ' ' && line[i + 1] == ' ')
+            at = i + 1 + strspn(line + i + 1, " ");
+    return at;
+}
+
+static void print_line(const char *line, size_t length, FILE *stream)
+{
+    const size_t indent = text_at(line, length);
+    size_t room = COLUMNS;
+    for (int further = 0; length > room; ++further) {
+        size_t end = room;
+        while (end > (further ? 0 : indent) && line[end] != ' ')
+            --end;
+        if (line[end] != ' ') /* a word that is longer than a line */
+            end = room + strcspn(line + room, " \n");
+        if (end >= length)
+            break;
+        (void)fprintf(stream, "%.*s\n%*s", (int)end, line, (int)indent, "");
+        end += strspn(line + end, " ");
+        line += end;
+        length -= end;
+        room = COLUMNS - indent;
+    }
+    (void)fprintf(stream, "%.*s\n", (int)length, line);
+}
+
+void cli_print_folded(const char *text, FILE *stream)
+{
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+        print_line(text, length, stream);
+        text += length + (text[length] == '\n');
+    }
+}
