@@ -39,13 +39,12 @@ END
 case $suite in
 coremark)
     # More iterations than it takes for ten seconds of simulated time, which it wants for a valid figure.
-    build coremark "-DITERATIONS=${ITERATIONS:-100} -DPERFORMANCE_RUN=1 -DFLAGS_STR=\\\"-O2\\\" -I$checkout -I$checkout/simple" \
+    build coremark "-DITERATIONS=${ITERATIONS:-40000} -DPERFORMANCE_RUN=1 -DFLAGS_STR=\\\"-O2\\\" -I$checkout -I$checkout/simple" \
         "$checkout"/core_list_join.c "$checkout"/core_main.c "$checkout"/core_matrix.c "$checkout"/core_state.c \
         "$checkout"/core_util.c "$checkout"/simple/core_portme.c
     "$cnnvp" exec coremark.elf >coremark.txt
     cat coremark.txt
-    # Each algorithm's result against the value that CoreMark knows for these seeds.
-    ! grep -q 'ERROR! .*crc' coremark.txt && grep -q 'crcfinal' coremark.txt
+    grep -q '^Correct operation validated' coremark.txt
     ;;
 embench)
     for folder in "$checkout"/src/*/; do
