@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS (4u * CNNVP_OVERFETCH_MOST)
+#define SLOTS (4u * CNNVP_OVERFETCH_MAX)
 
 static uint32_t alignment_of(const struct cnnvp_request *request)
 {
@@ -34,13 +34,13 @@ static struct cnnvp_overfetch_row *find(struct cnnvp_overfetch *overfetch, const
 {
     for (uint64_t at = hash(kind) % SLOTS;; at = (at + 1) % SLOTS) {
         const uint32_t number = overfetch->slots[at];
-        if (number == 0 && overfetch->count < CNNVP_OVERFETCH_MOST) {
+        if (number == 0 && overfetch->count < CNNVP_OVERFETCH_MAX) {
             overfetch->slots[at] = overfetch->count + 1;
             overfetch->rows[overfetch->count] = *kind;
             return &overfetch->rows[overfetch->count++];
         }
         if (number == 0)
-            return &overfetch->rows[CNNVP_OVERFETCH_MOST]; /* what has no row of its own */
+            return &overfetch->rows[CNNVP_OVERFETCH_MAX]; /* what has no row of its own */
         if (is_same(&overfetch->rows[number - 1], kind))
             return &overfetch->rows[number - 1];
     }
@@ -56,7 +56,7 @@ int cnnvp_overfetch_add(struct cnnvp_overfetch *overfetch, const struct cnnvp_re
         .op = request->op,
         .alignment = alignment_of(request)};
     if (overfetch->rows == NULL) {
-        overfetch->rows = calloc(CNNVP_OVERFETCH_MOST + 1u, sizeof *overfetch->rows);
+        overfetch->rows = calloc(CNNVP_OVERFETCH_MAX + 1u, sizeof *overfetch->rows);
         overfetch->slots = calloc(SLOTS, sizeof *overfetch->slots);
     }
     if (overfetch->rows == NULL || overfetch->slots == NULL) {
@@ -74,7 +74,7 @@ void cnnvp_overfetch_clear(struct cnnvp_overfetch *overfetch)
 {
     if (overfetch->rows == NULL)
         return;
-    memset(overfetch->rows, 0, (CNNVP_OVERFETCH_MOST + 1u) * sizeof *overfetch->rows);
+    memset(overfetch->rows, 0, (CNNVP_OVERFETCH_MAX + 1u) * sizeof *overfetch->rows);
     memset(overfetch->slots, 0, SLOTS * sizeof *overfetch->slots);
     overfetch->count = 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests to memory that take more bytes of bursts than they ask for, by what they are like: which accesses fetch in
- * vain. Bounded: beyond CNNVP_OVERFETCH_MOST of them they share one, whose tensor, tag and bytes of a row are 0. */
+ * vain. Bounded: beyond CNNVP_OVERFETCH_MAX of them they share one, whose tensor, tag and bytes of a row are 0. */
 #ifndef CNNVP_PLATFORM_OVERFETCH_H
 #define CNNVP_PLATFORM_OVERFETCH_H
 
 #include "cnnvp_model.h"
 
-#define CNNVP_OVERFETCH_MOST 4096u
+#define CNNVP_OVERFETCH_MAX 4096u
 #define CNNVP_OVERFETCH_ALIGNED 64u /* no more than this is looked for */
 
 struct cnnvp_overfetch_row {

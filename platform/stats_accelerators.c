@@ -154,7 +154,7 @@ static void add_accelerator(struct stats_builder *b, json_t *list, const size_t 
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
     cnnvp_bounds_add(&bounds, sums);
-    set_text(b, object, "bound_by", cnnvp_bounds_most(&bounds));
+    set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
 }
 
 void cnnvp_stats_add_accelerators(struct stats_builder *b, json_t *root)

@@ -9,7 +9,7 @@ void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums)
 #include "stats.def"
 }
 
-const char *cnnvp_bounds_most(const struct cnnvp_bounds *bounds)
+const char *cnnvp_bounds_largest(const struct cnnvp_bounds *bounds)
 {
     const char *name = "";
     uint64_t most = 0;

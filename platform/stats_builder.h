@@ -84,7 +84,7 @@ struct cnnvp_bounds {
 /* Of a row of cnnvp_layer_column. */
 void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums);
 /* "" without cycles. */
-const char *cnnvp_bounds_most(const struct cnnvp_bounds *bounds);
+const char *cnnvp_bounds_largest(const struct cnnvp_bounds *bounds);
 
 /* The instance of this name, or else the first unit of this kind; instance_count if there is neither
  * (stats_accelerators.c). */

@@ -255,7 +255,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     set_count(b, object, "least_dram_bytes", info != NULL ? info->least_dram_bytes : 0);
     struct cnnvp_bounds bounds = {0};
     cnnvp_bounds_add(&bounds, sums);
-    set_text(b, object, "bound_by", cnnvp_bounds_most(&bounds));
+    set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
     const uint64_t standing = static_energy_of_layer(stats, tag);
     set_real(b, object, "energy_pj", cnnvp_stats_layer_energy(stats, tag));
     set_real(b, object, "static_pj", picojoules(standing));
@@ -469,7 +469,7 @@ static void add_summary(struct stats_builder *b, json_t *root)
     cnnvp_stats_add_off_chip(b, object);
     set_real(b, object, "energy_per_image_pj", ratio(energy, (double)complete_images(stats)));
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
-    set_text(b, object, "bound_by", cnnvp_bounds_most(&bounds));
+    set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
     json_t *shares = set_object(b, object, "bound_shares");
 #define CNNVP_BOUND(name, help) set_real(b, shares, #name, ratio((double)bounds.name, cycles));
 #include "stats.def"

@@ -139,7 +139,7 @@ static void add_overfetch(struct stats_builder *b, json_t *memory)
     if (count == 0)
         return;
     struct cnnvp_overfetch_row *rows = malloc(count * sizeof *rows);
-    struct cnnvp_overfetch_row rest = overfetch->rows[CNNVP_OVERFETCH_MOST];
+    struct cnnvp_overfetch_row rest = overfetch->rows[CNNVP_OVERFETCH_MAX];
     if (rows == NULL) {
         b->failed = 1;
         return;

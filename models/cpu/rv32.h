@@ -109,7 +109,7 @@ struct cnnvp_rv32_range {
 /* Why run() returned. */
 enum cnnvp_rv32_reason {
     CNNVP_RV32_BUDGET,      /* the limit is reached */
-    CNNVP_RV32_WFI,         /* waits until cnnvp_rv32_wakeup is true; run() then goes on behind the WFI */
+    CNNVP_RV32_WFI,         /* waits until cnnvp_rv32_wakeup is true; run() then goes on after the WFI */
     CNNVP_RV32_IDLE_LOOP,   /* a jump to itself was executed and no interrupt can be taken at present */
     CNNVP_RV32_EXIT,        /* cnnvp_rv32_exit was called, or tohost written; see cnnvp_rv32_exit_status */
     CNNVP_RV32_STOPPED,     /* cnnvp_rv32_stop was called */
@@ -258,7 +258,7 @@ enum cnnvp_rv32_stop_kind { CNNVP_RV32_ON_EXECUTE, CNNVP_RV32_ON_WRITE, CNNVP_RV
 
 /*
  * Not in a callback. run() returns CNNVP_RV32_HIT before the instruction at `address` (ON_EXECUTE, size is not looked
- * at), which the next run() executes; or behind the one that accessed any of `size` bytes from `address`, in RAM or
+ * at), which the next run() executes; or after the one that accessed any of `size` bytes from `address`, in RAM or
  * elsewhere. What is no instruction of this core's (a DMA's transfer) is not seen. Stops survive a reset. They change
  * no memory and no count; without one on data, run() is as fast as ever.
  * add: 0, or -1: no room, or no byte. remove: 0, or -1: there is no such stop.

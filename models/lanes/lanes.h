@@ -86,13 +86,13 @@
 
 #include "cnnvp_fx16.h"
 
-#define LANES_MOST 256u /* of a unit */
+#define LANES_MAX 256u /* of a unit */
 
 /* In the order of the field `operator` of vout. */
 enum lanes_operator { LANES_mac, LANES_add, LANES_sub, LANES_div, LANES_cmp, LANES_OPERATORS };
 
 struct lanes_registers {
-    int64_t lane[LANES_OPERATORS][LANES_MOST];
+    int64_t lane[LANES_OPERATORS][LANES_MAX];
 };
 
 /* How many lanes there are, and what they take. */

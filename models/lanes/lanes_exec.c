@@ -198,7 +198,7 @@ static uint64_t write_results(const struct lanes_job *job, struct chunk *c)
 
 static uint64_t write_registers(const struct lanes_job *job, const struct lanes_registers *registers)
 {
-    int16_t words[LANES_MOST];
+    int16_t words[LANES_MAX];
     const uint64_t clipped = cnnvp_fx16_round_words(
         registers->lane[job->operator_], job->count, job->shift, job->rounding, job->seed, 0, words);
     lanes_put(&job->out, 0, 0, job->count, words);

@@ -22,12 +22,12 @@ struct cnnvp_step_value {
 /* One clock of a stage: value `index` of an image. */
 typedef void (*cnnvp_step_fn)(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value);
 
-#define CNNVP_STAGES_MOST 4u
+#define CNNVP_STAGES_MAX 4u
 
 /* A block's pipeline, in the order in which values pass; count 0: only time passes. */
 struct cnnvp_stages {
     uint32_t count;
-    cnnvp_step_fn work[CNNVP_STAGES_MOST];
+    cnnvp_step_fn work[CNNVP_STAGES_MAX];
 };
 
 struct cnnvp_step {

@@ -16,7 +16,7 @@
 struct cli_command {
     const char *name;
     const char *summary;
-    /* argv[0] is "cnnvp", argv[1] the first word behind the command. Returns the exit status. */
+    /* argv[0] is "cnnvp", argv[1] the first word after the command. Returns the exit status. */
     int (*run)(int argc, char **argv);
 };
 
@@ -113,7 +113,7 @@ struct cli_network_options {
     const char *plan; /* NULL: none */
 };
 
-/* The files that they name, for cli_check_files: behind the command's own. Makes the folder of --report. */
+/* The files that they name, for cli_check_files: after the command's own. Makes the folder of --report. */
 enum { CLI_PLATFORM_FILES = 7 };
 CNNVP_MUST_USE cnnvp_result cli_check_command_files(const struct cli_named_file *own, size_t count,
                                                     struct cli_platform_options *options);

@@ -304,7 +304,7 @@ static void print_accelerators(const json_t *root, FILE *stream)
 }
 
 /* What went off chip, and how far that is from what had to. */
-static void print_least(const json_t *root, FILE *stream)
+static void print_off_chip(const json_t *root, FILE *stream)
 {
     const json_t *summary = json_object_get(root, "summary");
     const int64_t moved = whole(json_object_get(root, "memory"), "burst_bytes");
@@ -333,7 +333,7 @@ static void print_summary(const json_t *root, FILE *stream)
     if (number(summary, "bandwidth_share") > 0)
         (void)fprintf(stream, "%-20s  %.1f %% of what the memory's buses could carry\n", "share of bandwidth",
                       100.0 * number(summary, "bandwidth_share"));
-    print_least(root, stream);
+    print_off_chip(root, stream);
     size_t unit = 0;
     while (unit + 1 < sizeof units / sizeof units[0] && energy < prefixes[unit])
         ++unit;

@@ -23,7 +23,7 @@ struct train_options {
     struct cnnvp_trainer_options trainer;
 };
 
-/* One step, or the evaluation behind an epoch. */
+/* One step, or the evaluation after an epoch. */
 struct train_point {
     uint64_t step; /* complete ones, this one included */
     uint64_t epoch;

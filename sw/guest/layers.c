@@ -191,7 +191,7 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_binary_
                       &window);
 }
 
-/* max of `words` results at 0 and as many behind them, to 0. */
+/* max of `words` results at 0 and as many after them, to 0. */
 static void push_maximum(struct cnnvp_guest *guest, uint32_t output_half, uint32_t words)
 {
     const struct cnnvp_vector vector = {

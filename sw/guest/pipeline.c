@@ -418,7 +418,7 @@ static uint32_t counted_columns(const struct cnnvp_binary_layer *layer, int32_t 
 }
 
 /* Each stretch of a row whose windows have as many taps is one instruction, its repetitions are the channels. The
- * results lie behind the sums, none of which may be lost before it is divided. */
+ * results lie after the sums, none of which may be lost before it is divided. */
 static void push_divisions_by_position(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_binary_layer *layer = epilogue->layer;

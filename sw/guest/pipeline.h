@@ -25,7 +25,7 @@ enum cnnvp_descriptor_base {
     CNNVP_BASE_WEIGHTS = 96,
     CNNVP_BASE_STORE = 112,
     CNNVP_BASE_LIVE = 128,
-    CNNVP_BASE_CHAIN = 138 /* and behind it: CNNVP_CHAIN_SETS (image/network_binary.h) of struct cnnvp_chain_set */
+    CNNVP_BASE_CHAIN = 138 /* and after it: CNNVP_CHAIN_SETS (image/network_binary.h) of struct cnnvp_chain_set */
 };
 
 /* Descriptors that are used block by block. A chain's first layers, which have the most blocks, have a set each, in

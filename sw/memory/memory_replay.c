@@ -317,14 +317,14 @@ struct progress {
 };
 
 /* Refreshes go on for as long as a trace says. */
-#define TIME_MOST UINT64_C(100000000000000) /* ps: 100 s */
+#define TIME_MAX UINT64_C(100000000000000) /* ps: 100 s */
 
 static int check_line(struct reader *reader, const struct line *line, const struct progress *progress, uint64_t at,
                       struct cnnvp_error *error)
 {
     if (progress->until != DRAM_NEVER)
         return wrong(reader, error, "a line after E, which ends a trace");
-    if (line->timed && line->time > TIME_MOST)
+    if (line->timed && line->time > TIME_MAX)
         return wrong(reader, error, "the time is more than 100 s");
     if (line->timed && at < progress->clock)
         return wrong(reader, error, "the time is before that of the line above");

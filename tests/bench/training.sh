@@ -29,7 +29,7 @@ def seconds(arguments):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 def train(count, evaluated=0):
-    """`evaluated`: times that the images are evaluated behind each epoch, which is one step."""
+    """`evaluated`: times that the images are evaluated after each epoch, which is one step."""
     evaluation = ["--eval", "cifar10:" + ",".join(["images"] * evaluated)] if evaluated > 0 else []
     return seconds([cnnvp, "train", network, "--dataset", "cifar10:images", "--batch", "4", "--epochs", str(count), "--lr", "0.001",
                     "--cpu", "host", "--quiet", *evaluation])

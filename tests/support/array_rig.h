@@ -19,7 +19,7 @@ struct array_rig {
 /* Adds and connects; parameters may be set until the start. */
 void array_rig_begin(struct array_rig *rig, const struct cnnvp_unit *unit, uint64_t mhz, int timing_only);
 void array_rig_start(struct array_rig *rig);
-/* Both, for S000's units made of lanes: `units` of so many lanes, at 1 GHz. */
+/* Both, for S000's units made of lanes: `units` of some lanes, at 1 GHz. */
 struct array_rig_lanes {
     uint64_t units, lanes, detail;
     int timing_only;

@@ -44,7 +44,7 @@ int block_rig_try(struct block_rig *rig, struct cnnvp_tile *tile, uint32_t flags
 /* One that has to work, and what the block says of its time: `cycles` in which it takes values, its pipeline apart. */
 void block_rig_do(struct block_rig *rig, struct cnnvp_tile *tile, uint64_t cycles);
 
-/* Checks that the last tile was handed on, and that so many values of so many bytes crossed. */
+/* Checks that the last tile was handed on, and how many values, and of how many bytes, crossed. */
 void block_rig_expect_next(const struct block_rig *rig, const struct cnnvp_tile *tile, uint64_t words,
                            uint32_t word_bytes);
 

@@ -342,7 +342,7 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
     return result;
 }
 
-/* Places the header, both tables and the blobs; build->end is the address behind them. */
+/* Places the header, both tables and the blobs; build->end is the address after them. */
 static cnnvp_result place_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                  struct cnnvp_build *build, struct cnnvp_error *error)
 {

@@ -7,7 +7,7 @@
 
 /* binary_place.c: shapes, borders and strides of all tensors (addresses relative to nothing yet). */
 void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
-/* binary_place.c: addresses of all tensors from build->end on, and build->end behind them. */
+/* binary_place.c: addresses of all tensors from build->end on, and build->end after them. */
 cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                         uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error);
 /* Bytes from the base's first interior word to the view's. */
@@ -54,7 +54,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target 
 /* The layers as blocks see them, and the maps at both ends; tensors have their addresses. */
 void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 
-/* Places of chains, levels, block layers and order tables from address `at` on; the address behind them. */
+/* Places of chains, levels, block layers and order tables from address `at` on; the address after them. */
 uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at);
 /* Writes them; `binary` holds CNNVP_BINARY_ADDRESS. */
 void cnnvp_depth_write_tables(const struct cnnvp_build *build, uint8_t *binary);

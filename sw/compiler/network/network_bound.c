@@ -29,7 +29,7 @@ static uint64_t weight_bytes(const struct cnnvp_network *network, size_t layer)
     return planned->blob_count != 0 ? cnnvp_plan_weight_words(planned) * CNNVP_WORD_BYTES : 0;
 }
 
-/* Of weights of so many bytes, in all batches. */
+/* What all batches load of `bytes` of weights. */
 static uint64_t loads_of(const struct cnnvp_network *network, uint64_t bytes)
 {
     const uint64_t room = capacity_of(&network->target);

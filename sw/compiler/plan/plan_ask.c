@@ -12,7 +12,7 @@
 #define SOURCE_OUTPUT 2u   /* of a vector operand */
 #define POOL_CHANNELS 64u  /* asked about together, or fewer where they are too large */
 #define ANSWERS 4096u      /* a power of two */
-#define STRIP_CHANNELS 16u /* with so many, or fewer, strips of rows are priced */
+#define STRIP_CHANNELS 16u /* up to this many, strips of rows are priced */
 #define STRIP_PART 16u     /* lower ones are taken if they are faster by this part */
 #define MAX_PS (UINT64_C(1) << 50)
 #define MAX_PARTS 64u /* of a channel, in rows and in columns */
@@ -182,7 +182,7 @@ static cnnvp_result choose_parts(struct cnnvp_binary_layer *layer, const struct 
     return CNNVP_DONE;
 }
 
-/* What a unit takes for so many channels of a pool; 0: it refuses them. */
+/* What a unit takes for that many channels of a pool; 0: it refuses them. */
 static uint64_t pool_ps(const struct cnnvp_binary_layer *layer, uint32_t unit, uint32_t channels,
                         const struct cnnvp_plan_limits *limits)
 {
@@ -352,7 +352,7 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
     return answer->ps[0];
 }
 
-/* Of all rows of the map, strips of so many after each other, with some channels in and out. */
+/* Of all rows of the map, strips of equal height after each other, with some channels in and out. */
 static uint64_t strips_ps(struct cnnvp_plan_ask *ask, uint32_t rows, uint32_t columns)
 {
     const struct cnnvp_binary_layer *layer = ask->layer;

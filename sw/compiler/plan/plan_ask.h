@@ -19,7 +19,7 @@ struct cnnvp_plan_slice {
 
 /* Until the instruction is done, in ps; CNNVP_PLAN_REFUSED: the unit does not take it. */
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice);
-/* Rows of a tile of the array that are the fastest: all that it has, or fewer, where a buffer serves so many at a time.
+/* Rows of a tile of the array that are the fastest: all that it has, or fewer, where a buffer serves fewer at a time.
  */
 uint32_t cnnvp_plan_strip_rows(struct cnnvp_plan_ask *ask, const struct cnnvp_tiling *tiling);
 /* Of the vector unit for a tile of results that lie side by side: an elementwise layer's operation, batch norm,

@@ -144,7 +144,7 @@ static uint64_t number(const cnnvp_config *config, const char *name, uint64_t ot
     return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? value : otherwise;
 }
 
-/* 0 where the instance has no such statistic: somebody else's. */
+/* 0 where the instance has no such statistic: a third party's. */
 static double energy(const cnnvp_config *config, const char *instance, const char *stat)
 {
     struct cnnvp_error ignored;

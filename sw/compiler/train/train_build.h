@@ -23,7 +23,7 @@ struct cnnvp_train_build {
     struct cnnvp_train_binary header;
     struct cnnvp_train_layer *layers; /* one a node; given back by cnnvp_train_build_clear */
     size_t layer_count;
-    uint64_t end; /* address behind everything */
+    uint64_t end; /* address after everything */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_train_build(

@@ -408,7 +408,7 @@ static void test_rows(void **state)
     assert_true(learned > ROUNDS / 8u);
 }
 
-/* ---- requests one behind the other ---- */
+/* ---- requests one after the other ---- */
 
 /* Two requests at a time read on where the one before ends, and each new one is in the place of that which has ended,
  * as a DMA does it. Most are short, so that rows end within all of them. Returns a digest of their ends. */

@@ -146,7 +146,7 @@ static void test_port_stall(void **state)
         check_port_stall(edge);
 }
 
-/* Rows of a map of ten that the buffer serves in so many turns: those of PEs that are active. */
+/* Rows of a map of ten that the buffer serves in several turns: those of PEs that are active. */
 static void check_rows(uint64_t rows, uint64_t banks, uint64_t turns, uint64_t detail)
 {
     struct array_rig rig;

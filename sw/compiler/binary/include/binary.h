@@ -75,7 +75,7 @@ struct cnnvp_build {
     int16_t **tables;                       /* of each layer, NULL if it has none */
     size_t table_bytes;                     /* header and tables */
     uint64_t blob_end;                      /* address after header, tables and blobs */
-    uint64_t end;                           /* address behind everything */
+    uint64_t end;                           /* address after everything */
     struct cnnvp_depth *depth;              /* depth.h; NULL: layer by layer */
     struct cnnvp_fused *fused;              /* group_build.h; NULL: nothing is */
     struct cnnvp_residents *residents;      /* NULL: none */
