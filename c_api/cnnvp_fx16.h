@@ -159,6 +159,7 @@ struct cnnvp_fx16_traffic {
     uint32_t input_streams, weight_streams, output_streams;
     uint32_t input_rows, input_row_step; /* cnnvp_access::rows, row_step */
     enum cnnvp_read_mode input_mode;     /* of windows */
+    uint32_t flags;                      /* CNNVP_DEBUG: operands are looked at, nothing is counted or takes time */
 };
 
 /* Cycles by which the buffers' ports lengthen a command. */

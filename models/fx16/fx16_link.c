@@ -57,6 +57,7 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
     access.address = half_address(tile->in_half, tile->in_addr);
     access.size = tile->in_span * 2u;
+    access.flags = traffic->flags;
     access.words = traffic->input_words;
     access.cycles = traffic->input_cycles;
     access.streams = traffic->input_streams;
@@ -81,6 +82,7 @@ static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
     access.address = half_address(tile->in_half, tile->in_addr);
     access.size = sizeof *data->ones;
+    access.flags = traffic->flags;
     access.words = traffic->ones_words;
     access.cycles = traffic->ones_cycles;
     access.mode = CNNVP_READ_ONES;
@@ -108,6 +110,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
     access.address = half_address(tile->weight_half, (uint32_t)begin);
     access.size = end - begin;
+    access.flags = traffic->flags;
     access.words = traffic->weight_words;
     access.cycles = traffic->weight_cycles;
     access.streams = traffic->weight_streams;

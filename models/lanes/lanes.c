@@ -218,7 +218,7 @@ static int execute_window(struct lanes *lanes, const struct cnnvp_command *comma
         return refuse(lanes, command, CNNVP_E_INVAL, error);
     lanes_window_cost(&tile, &lanes->shape, &cost, &traffic);
     if (lanes->shape.stepped && cost.cycles <= CNNVP_FX16_MAX_CYCLES)
-        lanes_window_cycle(&tile, &lanes->shape, &cost);
+        lanes_window_cycle(&tile, &lanes->shape, &cost, &traffic);
     if (cost.cycles > CNNVP_FX16_MAX_CYCLES)
         return refuse(lanes, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
     int status = cnnvp_fx16_fetch(&lanes->links, command, &tile, &traffic, &data, &stalls);

@@ -137,14 +137,37 @@ void lanes_cycle(const struct lanes_job *job, const struct lanes_shape *shape, s
     clock(&run, shape->pipeline);
 }
 
-void lanes_window_cycle(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost)
+/* The lanes of a unit turn to the next of its results, all taps of them: what they read and write. */
+static void take_results(struct run *run, const struct cnnvp_fx16_tile *tile, uint64_t first, uint64_t results,
+                         uint64_t taps, struct cnnvp_fx16_traffic *traffic)
+{
+    const uint64_t end = cnnvp_minimum(first + run->shape->lanes, results);
+    for (uint64_t result = first; result < end; ++result) {
+        traffic->input_words += taps;
+        traffic->output_words += tile->partial ? 4u : 1u;
+        if (result == first || result % tile->plane_words == 0) /* a channel's kernel and bias, for all its lanes */
+            traffic->weight_words += (tile->uses_k ? taps : 0) + (tile->bias ? 1u : 0);
+        run->cost->operations[lanes_window_operator(tile)] += taps;
+        run->cost->elements += taps;
+    }
+}
+
+void lanes_window_cycle(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost,
+                        struct cnnvp_fx16_traffic *traffic)
 {
     struct run run = {shape, cost};
     const uint64_t inputs = tile->uses_k && !tile->per_channel ? tile->in_channels : 1u;
+    const uint64_t taps = inputs * tile->kx * tile->ky;
     const uint64_t channels = cnnvp_divide_up(tile->out_channels, shape->units); /* of a unit, the last one's fewer */
-    cost->cycles = cost->beats = 0;
-    for (uint64_t first = 0; first < channels * tile->plane_words; first += shape->lanes)
-        for (uint64_t tap = 0; tap < inputs * tile->kx * tile->ky; ++tap)
+    *cost = (struct lanes_cost){0};
+    *traffic = (struct cnnvp_fx16_traffic){.passes = 1};
+    for (uint64_t first = 0; first < channels * tile->plane_words; first += shape->lanes) {
+        for (uint64_t tap = 0; tap < taps; ++tap)
             beat(&run, 0);
+        for (uint64_t before = 0; before < tile->out_channels; before += channels) /* of the units before this one */
+            take_results(&run, tile, first, cnnvp_minimum(channels, tile->out_channels - before) * tile->plane_words,
+                         taps, traffic);
+    }
+    traffic->input_cycles = traffic->weight_cycles = traffic->output_cycles = cost->cycles;
     clock(&run, shape->pipeline);
 }

@@ -66,9 +66,10 @@ struct lanes_cost {
 CNNVP_MUST_USE const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job);
 
 void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
-/* The same, clock by clock; of vpool and vconv cycles and beats. (lanes_cycle.c) */
+/* The same, clock by clock. (lanes_cycle.c) */
 void lanes_cycle(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
-void lanes_window_cycle(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost);
+void lanes_window_cycle(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost,
+                        struct cnnvp_fx16_traffic *traffic);
 
 /* The lanes' registers, which hold a window's sum while its taps go by. */
 #define LANES_REGISTER_BITS 64u
@@ -76,6 +77,14 @@ void lanes_window_cycle(const struct cnnvp_fx16_tile *tile, const struct lanes_s
 static inline int lanes_is_window(uint32_t opcode)
 {
     return opcode == LANES_OP_vpool || opcode == LANES_OP_vconv;
+}
+
+/* Of a window's taps. */
+static inline enum lanes_operator lanes_window_operator(const struct cnnvp_fx16_tile *tile)
+{
+    if (tile->operation.compare)
+        return LANES_cmp;
+    return tile->uses_k ? LANES_mac : LANES_add;
 }
 
 /* The tile of vpool or vconv, or what is wrong. (lanes_window.c) */

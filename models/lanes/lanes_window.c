@@ -43,13 +43,6 @@ static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes
     return cnnvp_divide_up(channels * plane, lanes) + channels - 1u - between_groups;
 }
 
-static enum lanes_operator operator_of(const struct cnnvp_fx16_tile *tile)
-{
-    if (tile->operation.compare)
-        return LANES_cmp;
-    return tile->uses_k ? LANES_mac : LANES_add;
-}
-
 void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost,
                        struct cnnvp_fx16_traffic *traffic)
 {
@@ -63,7 +56,7 @@ void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_sh
     const uint64_t parameters = (tile->uses_k ? taps : 0u) + (tile->bias ? 1u : 0u);
     const uint64_t beats = cnnvp_divide_up(turns * plane, lanes) * taps;
     *cost = (struct lanes_cost){.cycles = beats + shape->pipeline, .beats = beats, .elements = results * taps};
-    cost->operations[operator_of(tile)] = cost->elements;
+    cost->operations[lanes_window_operator(tile)] = cost->elements;
     *traffic = (struct cnnvp_fx16_traffic){
         .input_words = cost->elements,
         .input_cycles = beats,

@@ -33,12 +33,35 @@ struct nfu {
 
 /* ---- commands ---- */
 
-static int compute(struct nfu *nfu, const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
-                   struct cnnvp_nfu_cost *cost)
+static struct cnnvp_fx16_traffic traffic_of(const struct nfu *nfu, const struct cnnvp_fx16_tile *tile,
+                                            const struct cnnvp_nfu_cost *cost)
 {
-    if (nfu->stepped)
-        return cnnvp_nfu_cycle(&nfu->shape, tile, data, &nfu->array, cost);
-    return nfu->unit.timing_only ? CNNVP_OK : cnnvp_fx16_compute(nfu->shape.acc_bits, tile, data, &nfu->unit.scratch);
+    /* of PEs that are active, each row with an address of its own */
+    const uint32_t rows = tile->kind == CNNVP_FX16_WINDOW ? cnnvp_minimum32(nfu->shape.rows, tile->out_h) : 1u;
+    return (struct cnnvp_fx16_traffic){
+        .input_words = cost->input_words,
+        .input_cycles = cost->compute_cycles,
+        .weight_words = cost->weight_words,
+        .weight_cycles = cost->compute_cycles + cost->bias_cycles,
+        .output_words = cost->output_words,
+        .output_cycles = cost->writeout_cycles,
+        .passes = 1,
+        .input_streams = rows,
+        .output_streams = rows,
+    };
+}
+
+/* Stepped, a command has crossed the ports before it is known what that takes. What a buffer refuses, the fetch
+ * reports. */
+static int step(struct nfu *nfu, const struct cnnvp_command *command, const struct cnnvp_fx16_tile *tile,
+                struct cnnvp_fx16_data *data, struct cnnvp_nfu_cost *cost)
+{
+    struct cnnvp_fx16_traffic look = traffic_of(nfu, tile, cost);
+    struct cnnvp_fx16_stalls none;
+    look.flags = CNNVP_DEBUG;
+    if (cnnvp_fx16_fetch(&nfu->unit, command, tile, &look, data, &none) != CNNVP_OK)
+        return CNNVP_OK;
+    return cnnvp_nfu_cycle(&nfu->shape, tile, data, &nfu->array, cost);
 }
 
 static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnvp_nfu_cost *cost,
@@ -85,22 +108,13 @@ static int execute(struct nfu *nfu, struct cnnvp_access *access, const struct cn
     cnnvp_nfu_cost(&nfu->shape, &tile, &cost);
     if (cost.compute_cycles + cost.writeout_cycles > CNNVP_FX16_MAX_CYCLES)
         return cnnvp_fx16_refuse(&nfu->unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
-    /* of PEs that are active, each row with an address of its own */
-    const uint32_t rows = tile.kind == CNNVP_FX16_WINDOW ? cnnvp_minimum32(nfu->shape.rows, tile.out_h) : 1u;
-    const struct cnnvp_fx16_traffic traffic = {
-        .input_words = cost.input_words,
-        .input_cycles = cost.compute_cycles,
-        .weight_words = cost.weight_words,
-        .weight_cycles = cost.compute_cycles + cost.bias_cycles,
-        .output_words = cost.output_words,
-        .output_cycles = cost.writeout_cycles,
-        .passes = 1,
-        .input_streams = rows,
-        .output_streams = rows,
-    };
-    status = cnnvp_fx16_fetch(&nfu->unit, command, &tile, &traffic, &data, &stalls);
+    if (nfu->stepped)
+        status = step(nfu, command, &tile, &data, &cost);
+    const struct cnnvp_fx16_traffic traffic = traffic_of(nfu, &tile, &cost);
     if (status == CNNVP_OK)
-        status = compute(nfu, &tile, &data, &cost);
+        status = cnnvp_fx16_fetch(&nfu->unit, command, &tile, &traffic, &data, &stalls);
+    if (status == CNNVP_OK && !nfu->stepped && !nfu->unit.timing_only)
+        status = cnnvp_fx16_compute(nfu->shape.acc_bits, &tile, &data, &nfu->unit.scratch);
     if (status == CNNVP_OK)
         status = cnnvp_fx16_deliver(&nfu->unit, command, &tile, &traffic, &data, &stalls, &saturated);
     if (status != CNNVP_OK)

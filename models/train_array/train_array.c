@@ -6,7 +6,7 @@
  * Modelled: exact mantissa sums, clipped to the intermediate buffer's 32 bits and counted; exponents beside them;
  * cycles, words on each port and operations of every command, by closed forms (detail: fast) or by stepping (detail:
  * cycle); Part B 1-1, 1-4, 1-5, 1-7, 1-11, 1-14, 1-18, 1-19. Not modelled: PEs' own widths (a sum is exact within a
- * command), and zones of the buffers one by one: they are the buffers' business.
+ * command).
  *
  * A command makes these accesses: its first operand, its second, the exponents of both, the results. The answer's
  * delay is compute, fill and write-out cycles and what the buffers' ports add.
@@ -15,6 +15,7 @@
 #include "unit/parts.h"
 
 #include "cnnvp_buffer.h"
+#include "cnnvp_integer.h"
 
 #include "cnnvp_tile.h"
 #include "train_tile.h"
@@ -180,21 +181,24 @@ static int make_ones(struct train_array *array, struct work *work)
     return CNNVP_OK;
 }
 
-static int borrow_operands(struct train_array *array, struct work *work)
+static int borrow_operands(struct train_array *array, struct work *work, uint32_t flags)
 {
     const struct cnnvp_train_tile *tile = &work->tile;
     const struct cnnvp_train_cost *cost = &work->cost;
     const uint32_t bytes = mantissa_bytes(array);
     const uint32_t rotating = tile->connected ? CNNVP_READ_SEQUENTIAL : CNNVP_READ_ROTATING;
     const uint32_t rows = tile->connected ? 0 : ZONES;
-    const uint32_t streams = tile->connected ? 1u : ZONES;
+    const uint32_t side = tile->connected ? 1u : ZONES;
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
+    /* maps that are read side by side: an array each; errors, a column each */
+    const uint32_t maps = cnnvp_minimum32(array->shape.arrays, gradient ? tile->in_channels : tile->images);
+    const uint32_t errors = cnnvp_minimum32(array->shape.cols, tile->out_channels);
     const struct piece pieces[] = {
         {PORT_input, tile->in_half, tile->in_addr, tile->in_span, bytes, cost->input_words, cost->compute_cycles,
-         rotating, streams, rows},
+         rotating, maps * side, rows},
         {PORT_weight, tile->second_half, tile->second_addr, tile->second_span, bytes, cost->weight_words,
          cost->compute_cycles, gradient ? rotating : CNNVP_READ_SEQUENTIAL,
-         gradient ? streams : array->shape.cols * array->shape.rows, gradient ? rows : 0},
+         gradient ? errors * side : array->shape.cols * array->shape.rows, gradient ? rows : 0},
         {PORT_input, tile->in_half, tile->in_exp_addr, tile->in_exps, 1u, tile->in_exps, 0, CNNVP_READ_SEQUENTIAL, 1u,
          0},
         {PORT_weight, tile->second_half, tile->second_exp_addr, tile->second_exps, 1u, tile->second_exps, 0,
@@ -205,7 +209,7 @@ static int borrow_operands(struct train_array *array, struct work *work)
     for (size_t i = 0; i < 4u; ++i) {
         if (tile->bias && pieces[i].port == PORT_input)
             continue;
-        const int status = borrow(array, work, CNNVP_BORROW_READ, 0, &pieces[i], &data[i], &stalls[i]);
+        const int status = borrow(array, work, CNNVP_BORROW_READ, flags, &pieces[i], &data[i], &stalls[i]);
         if (status != CNNVP_OK)
             return status;
     }
@@ -221,7 +225,7 @@ static int borrow_operands(struct train_array *array, struct work *work)
 }
 
 /* Reads and writes of sums share the time of the command, each on a port of its own. */
-static int borrow_results(const struct train_array *array, struct work *work)
+static int borrow_results(const struct train_array *array, struct work *work, uint32_t flags)
 {
     const struct piece scales = scales_piece(work);
     struct piece results = results_piece(array, work);
@@ -233,17 +237,24 @@ static int borrow_results(const struct train_array *array, struct work *work)
     if (work->cost.partial_words != 0) {
         results.words = work->cost.partial_words;
         results.mode = CNNVP_READ_SEQUENTIAL;
-        status = borrow(array, work, CNNVP_BORROW_READ, 0, &results, &data, &read_stalls);
+        status = borrow(array, work, CNNVP_BORROW_READ, flags, &results, &data, &read_stalls);
         results = results_piece(array, work);
     }
     if (status == CNNVP_OK)
-        status = borrow(array, work, CNNVP_BORROW_WRITE, 0, &results, &work->data.results, &write_stalls);
+        status = borrow(array, work, CNNVP_BORROW_WRITE, flags, &results, &work->data.results, &write_stalls);
     if (status == CNNVP_OK && scales.count != 0) {
-        status = borrow(array, work, CNNVP_BORROW_WRITE, 0, &scales, &data, &none);
+        status = borrow(array, work, CNNVP_BORROW_WRITE, flags, &scales, &data, &none);
         work->scales = data;
     }
     work->stalls.output = read_stalls > write_stalls ? read_stalls : write_stalls;
     return status;
+}
+
+/* With CNNVP_DEBUG nothing is counted. */
+static int borrow_all(struct train_array *array, struct work *work, uint32_t flags)
+{
+    const int status = borrow_operands(array, work, flags);
+    return status == CNNVP_OK ? borrow_results(array, work, flags) : status;
 }
 
 /* ---- commands ---- */
@@ -325,11 +336,12 @@ static int execute(struct train_array *array, struct cnnvp_access *access, const
     if (work.cost.compute_cycles > CNNVP_TRAIN_MAX_CYCLES || work.cost.writeout_cycles > CNNVP_TRAIN_MAX_CYCLES)
         return refuse(array, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
     status = check_output(array, &work);
+    /* Stepped, a command has crossed the ports before it is known what that takes. */
+    if (array->stepped && status == CNNVP_OK && borrow_all(array, &work, CNNVP_DEBUG) == CNNVP_OK)
+        status = compute(array, &work, &saturated);
     if (status == CNNVP_OK)
-        status = borrow_operands(array, &work);
-    if (status == CNNVP_OK)
-        status = borrow_results(array, &work);
-    if (status == CNNVP_OK)
+        status = borrow_all(array, &work, 0);
+    if (status == CNNVP_OK && !array->stepped)
         status = compute(array, &work, &saturated);
     if (status != CNNVP_OK)
         return refuse(array, command, status, failure(status));

@@ -72,12 +72,12 @@ static void test_windows(void **state)
         nfu_case_random(&c, &random);
         if (c.opcode == OP_CONV || c.opcode == OP_POOL) {
             const struct cnnvp_fx16_tile tile = nfu_case_tile(&c);
-            struct cnnvp_fx16_traffic traffic;
+            struct cnnvp_fx16_traffic fast_traffic, stepped_traffic;
             struct lanes_cost fast, stepped;
-            lanes_window_cost(&tile, &shape, &fast, &traffic);
-            stepped = fast;
-            lanes_window_cycle(&tile, &shape, &stepped);
+            lanes_window_cost(&tile, &shape, &fast, &fast_traffic);
+            lanes_window_cycle(&tile, &shape, &stepped, &stepped_traffic);
             assert_memory_equal(&fast, &stepped, sizeof fast);
+            assert_memory_equal(&fast_traffic, &stepped_traffic, sizeof fast_traffic);
             ++windows;
         }
         nfu_case_free(&c);
