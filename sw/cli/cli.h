@@ -209,9 +209,9 @@ const char *cli_time_text(char text[32], double ps);
 /* A number with commas, and bytes in B, kB, MB, ... of 1000. */
 const char *cli_grouped(char text[32], int64_t value);
 const char *cli_bytes_text(char text[32], int64_t bytes);
-/* What to write to begin a style: nothing where `stream` is no terminal, unless --color says so (cli_options.c). */
+/* What begins a style on standard output: nothing where that is no terminal, unless --color says so (cli_options.c). */
 enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM };
-const char *cli_style(FILE *stream, enum cli_style style);
+const char *cli_style(enum cli_style style);
 /* Says that images were smaller than the network's input; nothing where they were not. */
 void cli_print_centred(size_t height, size_t width, size_t network_height, size_t network_width, FILE *stream);
 

@@ -16,10 +16,20 @@ static size_t text_at(const char *line, size_t length)
     return at;
 }
 
+/* What begins and ends styles takes no room. */
+static size_t style_bytes(const char *line, size_t length)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < length; ++i)
+        if (line[i] == '\033')
+            bytes += strcspn(line + i, "m") + 1u;
+    return bytes;
+}
+
 static void print_line(const char *line, size_t length, FILE *stream)
 {
     const size_t indent = text_at(line, length);
-    size_t room = COLUMNS;
+    size_t room = COLUMNS + style_bytes(line, length);
     for (int further = 0; length > room; ++further) {
         size_t end = room;
         while (end > (further ? 0 : indent) && line[end] != ' ')

@@ -89,11 +89,11 @@ static void set_color(struct argp_state *state, const char *text)
     color = (enum color)cli_choice(state, "--color", text, words);
 }
 
-const char *cli_style(FILE *stream, enum cli_style style)
+const char *cli_style(enum cli_style style)
 {
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m"};
     const char *off = getenv("NO_COLOR");
-    const int wanted = color == ALWAYS || (color == AUTO && isatty(fileno(stream)) && (off == NULL || !*off));
+    const int wanted = color == ALWAYS || (color == AUTO && isatty(STDOUT_FILENO) && (off == NULL || !*off));
     return wanted ? codes[style] : "";
 }
 

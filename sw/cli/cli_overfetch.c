@@ -36,8 +36,8 @@ static void print_table(const json_t *rows, FILE *stream)
 {
     size_t index;
     json_t *row;
-    (void)fprintf(stream, "  %s%-20s  %-20s  %-6s %10s %8s %12s %10s%s\n", cli_style(stream, CLI_BOLD), "layer",
-                  "tensor", "access", "row bytes", "aligned", "rows", "in vain", cli_style(stream, CLI_PLAIN));
+    (void)fprintf(stream, "  %s%-20s  %-20s  %-6s %10s %8s %12s %10s%s\n", cli_style(CLI_BOLD), "layer", "tensor",
+                  "access", "row bytes", "aligned", "rows", "in vain", cli_style(CLI_PLAIN));
     json_array_foreach((json_t *)(uintptr_t)rows, index, row)
     {
         char count[32], bytes[32];

@@ -37,9 +37,9 @@ void cli_print_profile(cnnvp_platform *platform, FILE *stream)
     const size_t shown = count > ROWS ? ROWS : count;
     if (count == 0)
         return;
-    (void)fprintf(stream, "\n%s%-*s %13s %7s %13s %13s %13s %11s%s\n", cli_style(stream, CLI_BOLD), NAME_WIDTH,
+    (void)fprintf(stream, "\n%s%-*s %13s %7s %13s %13s %13s %11s%s\n", cli_style(CLI_BOLD), NAME_WIDTH,
                   "core's function", "own cycles", "share", "instructions", "stalls", "asleep", "calls",
-                  cli_style(stream, CLI_PLAIN));
+                  cli_style(CLI_PLAIN));
     for (size_t i = 0; i < shown; ++i)
         print_row(stream, &rows[i], all.cycles);
     if (count > shown) {

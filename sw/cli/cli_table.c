@@ -23,16 +23,6 @@ static const char *text(const json_t *object, const char *key)
     return value != NULL ? value : "-";
 }
 
-static cnnvp_result load(const char *json, json_t **root)
-{
-    json_error_t error;
-    *root = json_loads(json, 0, &error);
-    if (*root != NULL)
-        return CNNVP_DONE;
-    cli_message("the statistics cannot be read: %s", error.text);
-    return CNNVP_FAILED;
-}
-
 /* ---- numbers for people ---- */
 
 const char *cli_grouped(char text[32], int64_t value)
@@ -120,14 +110,14 @@ static void print_legend(const json_t *met, FILE *stream)
 {
     const char *cause;
     json_t *value;
-    (void)fprintf(stream, "\n%s", cli_style(stream, CLI_DIM));
+    (void)fprintf(stream, "\n%s", cli_style(CLI_DIM));
     json_object_foreach((json_t *)(uintptr_t)met, cause, value)
     {
         const char *help = cnnvp_stall_help(cause);
         if (help != NULL)
             (void)fprintf(stream, "  %-12s  %s\n", cause, help);
     }
-    (void)fprintf(stream, "%s", cli_style(stream, CLI_PLAIN));
+    (void)fprintf(stream, "%s", cli_style(CLI_PLAIN));
 }
 
 static int name_width(const json_t *layers)
@@ -152,20 +142,17 @@ static int has_phases(const json_t *layers)
     return 0;
 }
 
-cnnvp_result cli_print_layers(const char *json, FILE *stream)
+static void print_layers(const json_t *root, int verbose, FILE *stream)
 {
-    json_t *root = NULL;
-    cnnvp_result result = load(json, &root);
-    if (result != CNNVP_DONE)
-        return result;
+    (void)verbose;
     const json_t *layers = json_object_get(root, "layers");
     int width = name_width(layers);
     const int phases = has_phases(layers);
     const int room = COLUMNS - width - (phases ? 74 : 65);
     json_t *met = json_object();
-    (void)fprintf(stream, "%s%-*s  %-10s %s%13s %8s %7s %9s %9s  %s%s\n", cli_style(stream, CLI_BOLD), width, "layer",
-                  "op", phases ? "phase    " : "", "cycles", "compute", "PE util", "DRAM read", "written",
-                  "largest stalls", cli_style(stream, CLI_PLAIN));
+    (void)fprintf(stream, "%s%-*s  %-10s %s%13s %8s %7s %9s %9s  %s%s\n", cli_style(CLI_BOLD), width, "layer", "op",
+                  phases ? "phase    " : "", "cycles", "compute", "PE util", "DRAM read", "written", "largest stalls",
+                  cli_style(CLI_PLAIN));
     size_t index;
     json_t *layer;
     json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
@@ -183,8 +170,6 @@ cnnvp_result cli_print_layers(const char *json, FILE *stream)
     print_legend(met, stream);
     (void)fputc('\n', stream);
     json_decref(met);
-    json_decref(root);
-    return CNNVP_DONE;
 }
 
 const char *cli_time_text(char text[32], double ps)
@@ -317,15 +302,26 @@ static void print_off_chip(const json_t *root, FILE *stream)
                       cli_bytes_text(bytes[2], layers));
 }
 
+/* Whose parameters a bound is about. */
+static void print_hint(const char *bound, FILE *stream)
+{
+    static const char *const units[][2] = {
+        {"compute", "pe_array"}, {"memory", "dram, dma and the buffers"}, {"port", "the buffers"}, {"vector", "vector"},
+        {"core", "cpu"},         {"instruction", "instruction"},          {"pipeline", "pe_array"}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i)
+        if (strcmp(bound, units[i][0]) == 0)
+            (void)fprintf(stream, "%-20s  parameters of %s; --advise tries each, and says which helps first\n",
+                          "what would help", units[i][1]);
+}
+
 /* What limits the run. */
 static void print_summary(const json_t *root, FILE *stream)
 {
     const json_t *summary = json_object_get(root, "summary");
     const json_t *costs = json_object_get(root, "energy");
     const json_t *area = json_object_get(root, "area");
-    static const double prefixes[] = {1e6, 1e3, 1.0};
-    static const char *const units[] = {"uJ", "nJ", "pJ"};
-    const double energy = number(summary, "energy_per_image_pj");
+    static const char *const units[] = {"pJ", "nJ", "uJ", "mJ", "J"};
+    double energy = number(summary, "energy_per_image_pj");
     if (text(summary, "bound_by")[0] == '\0')
         return;
     (void)fprintf(stream, "%-20s  %.1f %% of what the PEs could multiply\n", "share of peak",
@@ -335,22 +331,21 @@ static void print_summary(const json_t *root, FILE *stream)
                       100.0 * number(summary, "bandwidth_share"));
     print_off_chip(root, stream);
     size_t unit = 0;
-    while (unit + 1 < sizeof units / sizeof units[0] && energy < prefixes[unit])
-        ++unit;
+    for (; unit + 1 < sizeof units / sizeof units[0] && energy >= 1000.0; ++unit)
+        energy /= 1000.0;
     if (energy > 0)
-        (void)fprintf(
-            stream, "%-20s  %.4g %s an image, %.0f %% static, %.3g TOPS/W; sources: %.2g to %.2g times\n", "energy",
-            energy / prefixes[unit], units[unit], 100.0 * number(costs, "static_pj") / number(costs, "total_pj"),
-            number(summary, "tops_per_watt"), number(costs, "low_pj") / number(costs, "total_pj"),
-            number(costs, "high_pj") / number(costs, "total_pj"));
+        (void)fprintf(stream, "%-20s  %.4g %s an image, %.0f %% static, %.3g TOPS/W; sources: %.2g to %.2g times\n",
+                      "energy", energy, units[unit], 100.0 * number(costs, "static_pj") / number(costs, "total_pj"),
+                      number(summary, "tops_per_watt"), number(costs, "low_pj") / number(costs, "total_pj"),
+                      number(costs, "high_pj") / number(costs, "total_pj"));
     if (number(area, "total_um2") > 0)
         (void)fprintf(stream, "%-20s  %.3g mm2 at %s, sources say %.3g to %.3g%s\n", "area",
                       number(area, "total_um2") / SQUARE_MM, text(area, "technology"),
                       number(area, "low_um2") / SQUARE_MM, number(area, "high_um2") / SQUARE_MM,
                       json_array_size(json_object_get(area, "unknown")) != 0 ? "; not of all units" : "");
     print_unknown(json_object_get(costs, "unknown"), stream);
-    (void)fprintf(stream, "%-20s  %s%s%s: ", "bound by", cli_style(stream, CLI_BOLD), text(summary, "bound_by"),
-                  cli_style(stream, CLI_PLAIN));
+    (void)fprintf(stream, "%-20s  %s%s%s: ", "bound by", cli_style(CLI_BOLD), text(summary, "bound_by"),
+                  cli_style(CLI_PLAIN));
     const json_t *shares = json_object_get(summary, "bound_shares");
     const char *shown[BOUNDS];
     for (size_t count = 0; count < BOUNDS; ++count) { /* what fits a line */
@@ -364,6 +359,7 @@ static void print_summary(const json_t *root, FILE *stream)
             (void)fprintf(stream, "%s%s %.1f", count == 1 ? "; " : ", ", shown[count], 100.0 * share);
     }
     (void)fputc('\n', stream);
+    print_hint(text(summary, "bound_by"), stream);
     print_core(root, stream);
 }
 
@@ -403,12 +399,8 @@ static void print_detail(const json_t *root, FILE *stream)
     list_units(root, 0, "closed forms alone    ", stream);
 }
 
-cnnvp_result cli_print_totals(const char *json, int verbose, FILE *stream)
+static void print_totals(const json_t *root, int verbose, FILE *stream)
 {
-    json_t *root = NULL;
-    cnnvp_result result = load(json, &root);
-    if (result != CNNVP_DONE)
-        return result;
     const json_t *total = json_object_get(root, "total");
     const json_t *memory = json_object_get(root, "memory");
     print_schedule(root, stream);
@@ -435,8 +427,38 @@ cnnvp_result cli_print_totals(const char *json, int verbose, FILE *stream)
     print_summary(root, stream);
     print_detail(root, stream);
     (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));
+}
+
+/* ---- either of a statistics file's text ---- */
+
+static cnnvp_result print_of(const char *json, void (*print)(const json_t *root, int verbose, FILE *stream),
+                             int verbose, FILE *stream)
+{
+    json_error_t error;
+    char *lines = NULL;
+    size_t size = 0;
+    json_t *root = json_loads(json, 0, &error);
+    FILE *to = open_memstream(&lines, &size);
+    if (root == NULL)
+        cli_message("the statistics cannot be read: %s", error.text);
+    else if (to != NULL)
+        print(root, verbose, to);
+    const int bad = to == NULL || fclose(to) != 0 || root == NULL;
+    if (!bad)
+        cli_print_folded(lines, stream);
+    free(lines);
     json_decref(root);
-    return CNNVP_DONE;
+    return bad ? CNNVP_FAILED : CNNVP_DONE;
+}
+
+cnnvp_result cli_print_layers(const char *json, FILE *stream)
+{
+    return print_of(json, print_layers, 0, stream);
+}
+
+cnnvp_result cli_print_totals(const char *json, int verbose, FILE *stream)
+{
+    return print_of(json, print_totals, verbose, stream);
 }
 
 void cli_print_centred(size_t height, size_t width, size_t network_height, size_t network_width, FILE *stream)

@@ -66,7 +66,7 @@ static int command(int argc, char **argv)
         return (int)result;
     result = cnnvp_stats_diff(chosen.files[0], chosen.files[1], chosen.threshold, chosen.csv, &table, NULL, &error);
     if (table != NULL)
-        (void)fputs(table, stdout);
+        cli_print_folded(table, stdout);
     free(table);
     return (int)cli_report(result, &error);
 }

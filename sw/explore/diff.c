@@ -146,13 +146,14 @@ static void print_line(const struct comparison *comparison, const char *name, co
     (void)snprintf(path, sizeof path, "%s.%s", comparison->title, name);
     format_value(left, sizeof left, a);
     format_value(right, sizeof right, b);
-    if (json_is_number(a))
+    const int shown = strcmp(comparison->title, "configuration") != 0; /* what is set stands as it is set */
+    if (shown && json_is_number(a))
         cnnvp_show_statistic(left, sizeof left, path, json_number_value(a), "");
-    if (json_is_number(b))
+    if (shown && json_is_number(b))
         cnnvp_show_statistic(right, sizeof right, path, json_number_value(b), "");
     if (json_is_number(a) && json_is_number(b))
         cnnvp_show_statistic(change, sizeof change, path, json_number_value(b) - json_number_value(a), "+");
-    (void)fprintf(comparison->table, "  %-34s %18s %18s %18s %10s\n", name, left, right, change, percent);
+    (void)fprintf(comparison->table, "  %-33s %17s %17s %17s %9s\n", name, left, right, change, percent);
 }
 
 static void add_line(struct comparison *comparison, const char *name, const json_t *a, const json_t *b)

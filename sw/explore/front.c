@@ -314,46 +314,65 @@ static const char *axis_text(const struct rows *rows, const struct entry *entry,
     return sweep->axes[axis].values[cnnvp_point_index(sweep, rows->points[entry->index]->number, axis)].text;
 }
 
-/* As wide as the widest of a name and its values. */
-static int axis_width(const struct rows *rows, const struct entry *front, size_t count, size_t axis)
+/* Columns: what varies, then the objectives. */
+static const char *column_name(const struct cnnvp_sweep *sweep, size_t column)
 {
-    size_t width = strlen(rows->sweep->axes[axis].name);
+    return column < sweep->axis_count ? sweep->axes[column].name : sweep->objectives[column - sweep->axis_count].path;
+}
+
+/* A name stands in two lines: "pe_array" above "rows". */
+static const char *last_word(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL ? dot + 1 : name;
+}
+
+/* A file without its folder. */
+static const char *cell(const struct rows *rows, const struct entry *entry, size_t column, char buffer[40])
+{
+    const struct cnnvp_sweep *sweep = rows->sweep;
+    if (column < sweep->axis_count) {
+        const char *text = axis_text(rows, entry, column), *slash = strrchr(text, '/');
+        return slash != NULL ? slash + 1 : text;
+    }
+    const size_t o = column - sweep->axis_count;
+    const double value = sweep->objectives[o].maximise ? -entry->values[o] : entry->values[o];
+    cnnvp_show_statistic(buffer, 40, sweep->objectives[o].path, value, "");
+    return buffer;
+}
+
+/* As wide as the widest of a name's lines and its values; texts begin at the left. */
+static int column_width(const struct rows *rows, const struct entry *front, size_t count, size_t column)
+{
+    const struct cnnvp_sweep *sweep = rows->sweep;
+    const char *name = column_name(sweep, column), *last = last_word(name);
+    size_t width = strlen(last) > (size_t)(last - name) ? strlen(last) : (size_t)(last - name);
     for (size_t e = 0; e < count; ++e) {
-        size_t length = strlen(axis_text(rows, &front[e], axis));
+        char buffer[40];
+        const size_t length = strlen(cell(rows, &front[e], column, buffer));
         width = length > width ? length : width;
     }
-    return (int)(width > 10 ? width : 10);
+    const int is_text = column < sweep->axis_count && sweep->axes[column].values[0].operand.text != NULL;
+    return is_text ? -(int)width : (int)width;
 }
 
-static int objective_width(const struct cnnvp_objective *objective)
-{
-    size_t length = strlen(objective->path);
-    return (int)(length > 16 ? length : 16);
-}
-
-/* The names' line, and one for each entry. */
+/* The names in two lines, and a line for each entry. */
 static void print_front(FILE *stream, const struct rows *rows, const struct entry *front, size_t count)
 {
     const struct cnnvp_sweep *sweep = rows->sweep;
-    int widths[CNNVP_AXES];
-    for (size_t i = 0; i < sweep->axis_count; ++i)
-        widths[i] = axis_width(rows, front, count, i);
-    for (size_t line = 0; line <= count; ++line) {
-        const struct entry *entry = line ? &front[line - 1] : NULL;
-        for (size_t i = 0; i < sweep->axis_count; ++i)
-            if (sweep->axes[i].listed)
-                (void)fprintf(stream, "%*s  ", sweep->axes[i].values[0].operand.text != NULL ? -widths[i] : widths[i],
-                              entry != NULL ? axis_text(rows, entry, i) : sweep->axes[i].name);
-        for (size_t o = 0; o < sweep->objective_count; ++o) {
-            const struct cnnvp_objective *objective = &sweep->objectives[o];
-            char text[40] = "";
-            if (entry != NULL)
-                cnnvp_show_statistic(text, sizeof text, objective->path,
-                                     objective->maximise ? -entry->values[o] : entry->values[o], "");
-            (void)fprintf(stream, "%*s%s", objective_width(objective), entry != NULL ? text : objective->path,
-                          o + 1 < sweep->objective_count ? "  " : "\n");
+    const size_t columns = sweep->axis_count + sweep->objective_count;
+    int widths[CNNVP_AXES + CNNVP_OBJECTIVES];
+    for (size_t i = 0; i < columns; ++i)
+        widths[i] = column_width(rows, front, count, i);
+    for (size_t line = 0; line < count + 2; ++line)
+        for (size_t i = 0; i < columns; ++i) {
+            const char *name = column_name(sweep, i), *last = last_word(name);
+            char buffer[40];
+            const char *text = line == 0 ? name : line == 1 ? last : cell(rows, &front[line - 2], i, buffer);
+            const int length = line > 0 ? (int)strlen(text) : last > name ? (int)(last - name) - 1 : 0;
+            if (i >= sweep->axis_count || sweep->axes[i].listed)
+                (void)fprintf(stream, "%*.*s%s", widths[i], length, text, i + 1 < columns ? "  " : "\n");
         }
-    }
 }
 
 cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_error *error)

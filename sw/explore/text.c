@@ -28,6 +28,7 @@ static const struct measure {
 } measures[] = {{"_ps", 1e3, {"ps", "ns", "us", "ms", "s"}},
                 {"_pj", 1e3, {"pJ", "nJ", "uJ", "mJ", "J"}},
                 {"_um2", 1e6, {"um2", "mm2"}},
+                {"_bytes", 1e3, {"B", "kB", "MB", "GB", "TB"}},
                 {"bytes_per_s", 1e3, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"}}};
 
 static const struct measure *measure_of(const char *path)
@@ -42,6 +43,17 @@ static const struct measure *measure_of(const char *path)
     return NULL;
 }
 
+/* "+12,345,678". */
+static void show_whole(char *buffer, size_t size, double value, const char *plus)
+{
+    char digits[24];
+    const int count = snprintf(digits, sizeof digits, "%.0f", fabs(value));
+    int at = snprintf(buffer, size, "%s", value < 0 ? "-" : plus);
+    for (int i = 0; i < count && (size_t)at + 3 < size; ++i)
+        at += snprintf(buffer + at, size - (size_t)at, "%.1s%s", digits + i,
+                       i + 1 < count && (count - i) % 3 == 1 ? "," : "");
+}
+
 void cnnvp_show_statistic(char *buffer, size_t size, const char *path, double value, const char *sign)
 {
     const struct measure *measure = measure_of(path);
@@ -53,7 +65,7 @@ void cnnvp_show_statistic(char *buffer, size_t size, const char *path, double va
     if (measure != NULL)
         (void)snprintf(buffer, size, "%s%.6g %s", plus, value, measure->units[unit]);
     else if (is_whole)
-        (void)snprintf(buffer, size, "%s%.0f", plus, value);
+        show_whole(buffer, size, value, plus);
     else
         (void)snprintf(buffer, size, "%s%.6g", plus, value);
 }

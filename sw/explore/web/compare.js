@@ -66,6 +66,12 @@ const facts = [["total.time_ps", -1], ["total.images_per_s", 1], ["summary.bound
 const member = (stats, path) => path.split(".").reduce((at, word) => at === undefined || at === null ? undefined : at[word], stats);
 sideBySide(section("Totals", "totals", false, "Beside each value: its change from the run that all are held against."), "summary",
     () => facts.filter(([path]) => runs.some(r => member(r.stats, path) !== undefined)).map(([path, better]) => ({ name: path === "summary.bound_by" ? "bound by" : say(path), of: r => member(r.stats, path), write: writer(path), better })));
+/* ---- where the cycles go ---- */
+const first = runs.find(r => r.stats.layers.length);
+if (first) {
+    const cycles = runs.map(r => ({ name: r.name, values: r.stats.layers.map(cycleValues).reduce((sum, v) => { for (const k in v) sum[k] = (sum[k] || 0) + v[k]; return sum; }, {}) }));
+    bars(section("Where the cycles go", "cycles", false), cycles, cycleParts(first.stats.layers), { write: v => short(v, 4) + " cycles" });
+}
 /* ---- layers ---- */
 const clockOf = stats => (stats.platform.units.pe_array || {}).clock_mhz || 1000;
 const metrics = [["time", "time", l => l.cycles * 1e6 / l.mhz, writer("time_ps")], ["cycles", "cycles", l => l.cycles, v => grouped(v)], ["compute_cycles", say("compute_cycles"), l => l.compute_cycles, v => grouped(v)], ["stalls", "cycles standing still", l => l.cycles - l.compute_cycles, v => grouped(v)],
@@ -88,26 +94,13 @@ function order() { return sorting === "order" ? names : names.slice().sort((a, b
 if (names.length) {
     const layers = section("Layers", "layers", true), bar = make(layers, "div", null, { className: "bar screen" }), chart = make(layers, "div", null, { id: "bars" });
     function drawBars() {
-        const most = Math.max(...names.flatMap(n => runs.map(r => value(r, n) || 0)), 1e-300), table = make(null, "table", null, { className: "bars grouped" });
-        for (const name of order()) for (const run of runs) {
-            const row = make(table, "tr", null, { className: run.i ? "" : "first" }), v = value(run, name);
-            if (!run.i) make(make(row, "th", null, { rowSpan: runs.length, scope: "row" }), "span", name, { title: name });
-            const piece = make(make(make(row, "td", null, { className: "stack" }), "div"), "span");
-            piece.style.width = 100 * (v || 0) / most + "%"; piece.style.background = run.colour;
-            tipOf(piece, () => name + ", " + run.name + "\n" + metric[1] + ": " + metric[3](v));
-            make(row, "td", v === undefined ? "\u2013" : metric[3](v) + (run === base ? "" : " " + change(v, value(base, name))), { className: "amount" });
-        }
-        chart.replaceChildren(table);
+        groupedBars(chart, order(), runs, value, (run, name, v) => metric[3](v) + (run === base ? "" : " " + change(v, value(base, name))), (run, name, v) => name + ", " + run.name + "\n" + metric[1] + ": " + metric[3](v));
         legend(chart, runs.map(r => [r.colour, r.name]));
     }
     chooser(bar, "of each layer", metrics.map(m => [m[0], m[1]]), "time", v => { metric = metrics.find(m => m[0] === v); refresh(); });
     chooser(bar, "sorted by", [["order", "order of the network"], ["difference", "difference"]], "order", v => { sorting = v; refresh(); });
     drawBars();
     refreshers.push(drawBars);
-    /* ---- where the cycles and the energy go ---- */
-    const parts = cycleParts(runs.find(r => r.stats.layers.length).stats.layers);
-    const cycles = runs.map(r => ({ name: r.name, values: r.stats.layers.map(cycleValues).reduce((sum, v) => { for (const k in v) sum[k] = (sum[k] || 0) + v[k]; return sum; }, {}) }));
-    bars(section("Where the cycles go", "cycles", false), cycles, parts, { write: v => short(v, 4) + " cycles" });
 }
 const unitEnergies = runs.map(r => ({ name: r.name, values: Object.fromEntries(Object.entries(r.stats.energy.by_unit).map(([name, of]) => [name, of.dynamic_pj + of.static_pj])) }));
 bars(section("Energy of the units", "energy", false), unitEnergies, unitParts(unitEnergies), { write: writer("energy_pj") });

@@ -55,13 +55,13 @@ function figure(parent, height, draw, least = 0) {
         paint(context, width);
     };
     f.svg = () => { const context = new SvgContext(f.width, f.height, element.getContext("2d")); paint(context, f.width); const text = context.text(); f.draw(); return text; };
+    for (const one of figures) if (!one.element.isConnected) figures.delete(one);
     figures.add(f);
     new ResizeObserver(() => { if (Math.max(least, holder.clientWidth) !== f.width) f.draw(); }).observe(holder);
     f.draw();
     return f;
 }
-function drawAll() { for (const f of figures) if (f.element.isConnected) f.draw(); else figures.delete(f); }
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); drawAll(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); for (const f of figures) f.draw(); });
 /* What a figure draws on a canvas, as SVG: the same calls. */
 class SvgContext {
     constructor(width, height, measure) { Object.assign(this, { width, height, measure, parts: [], path: "", turn: "", globalAlpha: 1, lineWidth: 1, dash: "" }); }

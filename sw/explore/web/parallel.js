@@ -68,8 +68,17 @@ function parallel(parent, lanes, points, isLooked, shade, state, changed) {
         if (by) { moveLane(id, state.order.indexOf(id) + by); event.preventDefault(); }
         if (event.key === "Delete" || event.key === "Backspace") { state.brushes.delete(id); changed(); }
     });
-    heads.addEventListener("pointerdown", event => { const id = event.target.dataset.lane; if (id) held = { id }; });
-    window.addEventListener("pointerup", event => { if (held && held.id && inner.isConnected) { const to = indexAt(event), id = held.id; held = null; if (to !== state.order.indexOf(id)) moveLane(id, to); } });
+    heads.addEventListener("pointerdown", event => {
+        const id = event.target.dataset.lane;
+        if (!id) return;
+        held = { id };
+        if (event.isTrusted) event.target.setPointerCapture(event.pointerId);
+    });
+    heads.addEventListener("pointerup", event => {
+        const { id } = held || {}, to = indexAt(event);
+        held = null;
+        if (id && to !== state.order.indexOf(id)) moveLane(id, to);
+    });
     let held = null;
     const at = event => Math.min(1, Math.max(0, (bottom - (event.clientY - plot.element.getBoundingClientRect().top)) / (bottom - top)));
     plot.element.addEventListener("pointerdown", event => {

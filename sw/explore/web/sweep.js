@@ -73,6 +73,15 @@ make(plotBar, "button", "save SVG", { onclick: () => plots.forEach(f => saveFile
 make(plotBar, "span", "A click on a point chooses it, a click on a chosen one drops it.", { className: "note" });
 const goalNames = goals.map(g => say(data.paths[g.at])).join(goals.length > 2 ? ", " : " and ");
 legend(tradeOff, [[colours[0], "a point"], [colours[1], "on the front of " + goalNames], [colours[3], "knee: of the front the nearest to the best of all at once"]]).id = "front";
+/* An objective that has no axis shows as the size of the points: [radius(p), what it says]. */
+function sizes(points) {
+    const third = goals.find(g => g.at !== plotX && g.at !== plotY);
+    if (!third) return [() => 3, ""];
+    const of = scale("", points.map(p => p.stats[third.at]), show), span = of.high - of.low;
+    return [p => 2 + 4 * (of.at(p.stats[third.at]) - of.low) / span || 3, "the larger a point, the more " + say(data.paths[third.at])];
+}
+const sizeNote = make(document.getElementById("front"), "span", "", { className: "entry" });
+refreshers.push(() => { sizeNote.textContent = sizes(good)[1]; });
 const chosen = new Set(), letters = p => String.fromCharCode(65 + [...chosen].indexOf(p) % 26), plots = [];
 function drawPlot(f) {
     const { group } = f, points = group.points.filter(isLooked), g = f.context;
@@ -85,13 +94,14 @@ function drawPlot(f) {
     const dot = (p, radius) => { g.beginPath(); g.arc(x(p), y(p), radius, 0, 7); };
     axes(g, f.width, f.height, box, xs, ys);
     g.fillStyle = theme.mark; g.globalAlpha = shown.length > 1000 ? .3 : .55;
-    for (const p of shown) { dot(p, 3); g.fill(); }
+    const [radius] = sizes(shown);
+    for (const p of shown) { dot(p, radius(p)); g.fill(); }
     const edge = front(shown, axisOf(plotX), axisOf(plotY));
     g.globalAlpha = .6; g.strokeStyle = colours[1]; g.lineWidth = 1.5; g.beginPath();
     edge.forEach((p, i) => { if (i) g.lineTo(x(p), y(edge[i - 1])); g.lineTo(x(p), y(p)); });
     g.stroke();
     g.globalAlpha = 1; g.fillStyle = colours[1];
-    for (const p of shown) if (group.best.has(p)) { dot(p, 4); g.fill(); }
+    for (const p of shown) if (group.best.has(p)) { dot(p, radius(p) + 1); g.fill(); }
     if (group.knee && shown.includes(group.knee)) { const p = group.knee; g.fillStyle = colours[3]; g.beginPath(); g.moveTo(x(p), y(p) - 8); g.lineTo(x(p) + 8, y(p)); g.lineTo(x(p), y(p) + 8); g.lineTo(x(p) - 8, y(p)); g.closePath(); g.fill(); }
     const marked = [...chosen].filter(p => shown.includes(p));
     g.strokeStyle = theme.ink; g.lineWidth = 1.5;
@@ -202,17 +212,9 @@ function compare() {
     const bar = make(comparison, "div", null, { className: "bar screen" }), chart = make(comparison, "div", null, { id: "layers" });
     chooser(bar, "of each layer", data.metrics.map((m, i) => [i, say(m)]), metric, v => { metric = Number(v); draw(); });
     function draw() {
-        const layerNames = [...new Set(list.flatMap(p => data.lists[p.list]))], value = (p, name) => { const at = data.lists[p.list].indexOf(name); return at < 0 ? undefined : p.layers[at * data.metrics.length + metric]; };
-        const most = Math.max(...layerNames.flatMap(n => list.map(p => value(p, n) || 0)), 1e-300), table = make(null, "table", null, { className: "bars grouped" });
-        for (const name of layerNames) list.forEach((p, k) => {
-            const row = make(table, "tr", null, { className: k ? "" : "first" }), v = value(p, name);
-            if (!k) make(make(row, "th", null, { rowSpan: list.length, scope: "row" }), "span", name, { title: name });
-            const piece = make(make(make(row, "td", null, { className: "stack" }), "div"), "span");
-            piece.style.width = 100 * (v || 0) / most + "%"; piece.style.background = colours[k % colours.length];
-            const amount = make(row, "td", v === undefined || v === null ? "\u2013" : letters(p) + " " + writer(data.metrics[metric])(v), { className: "amount" });
-            if (v !== undefined) amount.dataset.value = v;
-        });
-        chart.replaceChildren(table);
+        const layerNames = [...new Set(list.flatMap(p => data.lists[p.list]))], write = writer(data.metrics[metric]);
+        const value = ({ p }, name) => { const at = data.lists[p.list].indexOf(name); return at < 0 ? undefined : p.layers[at * data.metrics.length + metric]; };
+        groupedBars(chart, layerNames, list.map((p, k) => ({ p, colour: colours[k % colours.length] })), value, ({ p }, name, v) => letters(p) + " " + write(v), ({ p }, name, v) => name + ", " + letters(p) + ": " + describe(p) + "\n" + say(data.metrics[metric]) + ": " + write(v));
     }
     draw();
     const details = make(comparison, "details");
@@ -225,7 +227,7 @@ const tableSection = section("Points", "table", true), tableBar = make(tableSect
 const shownPaths = [...new Set([...preferred, firstPath, secondPath])];
 const allBox = make(make(tableBar, "label", "all statistics "), "input", null, { type: "checkbox", onchange: () => buildTable() });
 make(tableBar, "button", "save CSV of the rows shown", { onclick: () => saveFile(data.title + ".csv", "text/csv", tableCsv()) });
-make(tableBar, "span", "Filters below the names: text, or <, <=, >, >=, = and a number. A click on a row chooses it.", { className: "note" });
+make(tableBar, "span", "Filters below the names: text, or <, <=, >, >=, = and a number. A click on a row, or Enter, chooses it.", { className: "note" });
 const tableHolder = make(tableSection, "div", null, { id: "points" });
 let table = null, tableCsv = null;
 function buildTable() {
@@ -249,7 +251,17 @@ function buildTable() {
     tableHolder.replaceChildren();
     table = sortable(tableHolder, columns.map((name, i) => isPath(i) ? say(name) : name), data.points, cell, {
         names: columns, filter: isShown, text: (v, i) => isPath(i) && typeof v === "number" ? writer(columns[i])(v) : typeof v === "string" && columns[i] === "network" ? ends(v) : show(v),
-        line: (line, p) => { line.dataset.key = p.key; if (p.status !== "ok") line.className = "failed"; else { if (chosen.has(p)) line.className = "chosen"; line.onclick = () => toggle(p); } }
+        line: (line, p) => {
+            line.dataset.key = p.key;
+            if (p.status !== "ok") { line.className = "failed"; return; }
+            Object.assign(line, { className: chosen.has(p) ? "chosen" : "", tabIndex: 0, onclick: () => toggle(p) });
+            line.onkeydown = event => {
+                if (event.key !== "Enter" && event.key !== " ") return;
+                event.preventDefault(); toggle(p);
+                const again = tableHolder.querySelector('[data-key="' + p.key + '"]');
+                if (again) again.focus();
+            };
+        }
     });
     tableCsv = () => csv([columns, ...data.points.filter(isShown).map(p => columns.map((name, i) => cell(p, i)))]);
     columns.forEach((name, i) => make(table.head.children[i], "input", null, { type: "text", ariaLabel: "filter of " + name, oninput: e => { filters[i] = e.target.value; table.fill(); } }));

@@ -67,3 +67,17 @@ function bars(parent, rows, parts, options) {
     fill();
     return { state, fill };
 }
+/* Bars of several series below each other, for each name: series [{colour}], value(series, name), amount and tipText(series, name, value). */
+function groupedBars(holder, names, series, value, amount, tipText) {
+    const most = Math.max(...names.flatMap(n => series.map(s => value(s, n) || 0)), 1e-300), table = make(null, "table", null, { className: "bars grouped" });
+    for (const name of names) series.forEach((s, k) => {
+        const row = make(table, "tr", null, { className: k ? "" : "first" }), v = value(s, name) ?? undefined;
+        if (!k) make(make(row, "th", null, { rowSpan: series.length, scope: "row" }), "span", name, { title: name });
+        const piece = make(make(make(row, "td", null, { className: "stack" }), "div"), "span");
+        piece.style.width = 100 * (v || 0) / most + "%"; piece.style.background = s.colour;
+        tipOf(piece, () => tipText(s, name, v));
+        const cell = make(row, "td", v === undefined ? "\u2013" : amount(s, name, v), { className: "amount" });
+        if (v !== undefined) cell.dataset.value = v;
+    });
+    holder.replaceChildren(table);
+}

@@ -257,6 +257,14 @@ for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy",
     assert said == "%+.1f" % (100 * (then[section][name] / now[section][name] - 1)), (said, section)
 PYTHON
 done <helps
+# Lines stay as wide as a terminal, however much they have to say.
+for options in "--schedule fused -v" "--plan $SOURCE/scripts/examples/plans/lenet5.yaml" "-p trainer" \
+    "-n 4 -p $SOURCE/scripts/examples/accelerators/dual.yaml"; do
+    # shellcheck disable=SC2086 # a list of words
+    expect 0 run "$network" --timing-only $options
+    [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "$options: lines of more than 100 columns: $(awk 'length > 100' out)"
+    grep -Eq "^what would help +parameters of [a-z]" out || fail "$options: nothing would help: $(grep bound out)"
+done
 refused 2 "--advise tries changes with the platform's core" run "$network" --advise --cpu host
 # Tilings by trial, of a platform that can be read once, on its own core too where the run has none.
 for cpu in iss host; do

@@ -56,6 +56,21 @@ follow "$SOURCE/README.md"
 words=$(awk '/^```/ { inside = !inside; next } !inside' "$SOURCE/README.md" | wc -w)
 [ "$words" -le 900 ] || fail "the README has $words words outside of code, 900 are enough"
 [ -s run.html ] && [ -s sweep.html ] || fail "the pages are not there"
+# The fronts of its sweep are those that it tells: how many points, the fastest, the knee.
+"$CNNVP" sweep spec.yaml -o results.sqlite -q --pareto >fronts.txt || fail "the README's sweep"
+/usr/bin/python3 - "$SOURCE/README.md" fronts.txt <<'PYTHON' || fail "the README's fronts: $(cat fronts.txt)"
+import re, sys
+text = re.search(r"Of 42 points.*?\n\n", open(sys.argv[1]).read(), re.S)[0].replace("\n", " ")
+told = [float(number) for number in re.findall(r"[\d.]*\d", text)]
+rows = [re.split(" {2,}", line.strip()) for line in open(sys.argv[2])][2:]
+fronts = [[row for row in rows if row[0] == name + ".onnx"] for name in ("lenet5", "vgg16")]
+knees = ["8", "8", "128KiB", "hbm2"], ["8", "8", "16KiB", "lpddr4-3200"]
+for front, knee, saying in zip(fronts, knees, ("Of 42 points %d are on the front of LeNet-5.", "VGG16 has %d on its front")):
+    assert saying % len(front) in text, (saying, len(front))
+    for row in [front[0]] + [row for row in front if row[1:5] == knee]:
+        for value in [float(cell.split()[0]) for cell in row[5:]][row != front[0] and front == fronts[1]:]:
+            assert any(abs(number - value) <= .005 * value for number in told), (row, value, told)
+PYTHON
 
 # Folders' pages go on from there: they too begin at the tree's root.
 (cd "$SOURCE" && find . -name 'build*' -prune -o -path ./scripts/examples -prune -o -path './*/README.md' -print) |

@@ -25,14 +25,16 @@ says "ddr3-1600"
 says "layer C1"
 cycles_a=$(sqlite3 :memory: "select json_extract(readfile('a.json'), '\$.total.accel_cycles')")
 cycles_b=$(sqlite3 :memory: "select json_extract(readfile('b.json'), '\$.total.accel_cycles')")
-grep -q "accel_cycles  *$cycles_a  *$cycles_b  *$(printf '%+d' $((cycles_b - cycles_a))) " out || fail "totals: $(grep accel_cycles out)"
+tr -d , <out | grep -q "accel_cycles  *$cycles_a  *$cycles_b  *$(printf '%+d' $((cycles_b - cycles_a))) " || fail "totals: $(grep accel_cycles out)"
 grep -q "^total,accel_cycles,$cycles_a,$cycles_b,$(printf '%+d' $((cycles_b - cycles_a)))$" d.csv || fail "totals in d.csv"
 grep -q "^total,macs,.*,+0$" d.csv || fail "d.csv lacks what is equal"
 
 # For a person: units and few digits; CSV has all.
 grep -Eq "^  time_ps +[0-9.]+ us +[0-9.]+ us +[+-][0-9.]+ us +[+-][0-9.]+%$" out || fail "time: $(grep time_ps out)"
 grep -Eq "^  by_unit.pe_array +[0-9.]+ um2 +[0-9.]+ um2 +\+[0-9.]+ um2 " out || fail "area: $(grep pe_array out)"
-grep -E "[0-9]{10}" out && fail "numbers that nobody reads"
+grep -Eq "^  units.pe_array.rows +8 +16 +[+]8 +[+]100.00%$" out || fail "a parameter: $(grep pe_array.rows out)"
+grep -E "(^|[^.0-9])[0-9]{7}" out && fail "numbers that nobody reads"
+[ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' out)"
 
 # Totals come first, and what is below the threshold is counted.
 [ "$(head -1 out)" = summary ] || fail "first line: $(head -1 out)"
@@ -54,6 +56,7 @@ grep -q "^energy,total_pj,3323684.47,3301700.955,-21983.515$" d.csv || fail "ene
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only -q --stats m.json
 expect 0 diff a.json m.json
 says "the networks differ: lenet5.onnx and mixed.onnx"
+grep -Eq "^  read_bytes +[0-9.]+ kB +[0-9.]+ kB " out || fail "bytes: $(grep bytes out)"
 says "layer F6"
 
 echo '{"schema": 3' >bad.json

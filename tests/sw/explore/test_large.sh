@@ -42,7 +42,7 @@ expect 0 report run -o run.html
 [ "$(wc -c <run.html)" -lt 2000000 ] || fail "the page of 1000 images has $(wc -c <run.html) bytes"
 skip_without_browser
 set --
-for window in 1400,light 800,dark 390,dark; do
+for window in 1400,light 1400,dark 800,light 800,dark 390,light 390,dark; do
     set -- "$@" sweep.html,$window,use_layout.js run.html,$window,use_layout.js
 done
 frames "$@" run.html,1400,dark,use_run.js

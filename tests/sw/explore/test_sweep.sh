@@ -25,7 +25,8 @@ END
 expect 0 sweep grid.yaml -o r.sqlite -j 2 --export a.csv --pareto
 says "the constraints allow 12 of 18 combinations"
 says "12 points: 12 ok, 0 failed; 0 were in r.sqlite already"
-says "energy.total_pj"
+grep -Eq "^ *rows +cols +preset +time_ps +total_pj +total_um2$" out || fail "the front's columns: $(cat out)"
+[ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' out)"
 grep -Eq ' [0-9.]+ us +[0-9.]+ uJ +[0-9.]+ mm2$' out || fail "units of the front: $(cat out)"
 columns="key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, seconds REAL"
 [ "$(query '.schema points')" = "CREATE TABLE points($columns);" ] ||
@@ -119,11 +120,11 @@ small=$ZOO/elements/add_full.onnx
 for only in "$network" "$small"; do
     sed "s#^network:.*#network: $only#" grid.yaml >one.yaml
     expect 0 sweep one.yaml -o front.sqlite -j 2 -q --pareto
-    sed -e 1d -e "s#^ *#$only #" -e 's/  */ /g' out >>fronts
+    sed -e 1,2d -e "s#^ *#${only##*/} #" -e 's/  */ /g' out >>fronts
 done
 sed "s#^network:.*#network: [$network, $small]#" grid.yaml >networks.yaml
 expect 0 sweep networks.yaml -o front.sqlite -j 2 -q --pareto
-sed -e 1d -e 's/  */ /g' out >both
+sed -e 1,2d -e 's/  */ /g' out >both
 [ "$(wc -l <fronts)" -gt 2 ] && cmp -s fronts both || fail "fronts of two networks: $(cat both)"
 echo 'search: {nsga2: {population: 8, generations: 8}}' >>networks.yaml
 sed -i -e 's/pe_array.rows: .*/pe_array.rows: {from: 1, to: 64, step: 1}/' -e '/^constraints/d' networks.yaml

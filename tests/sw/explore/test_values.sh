@@ -39,7 +39,7 @@ parameters: {pe_array.rows: [4, 8]}
 objectives: [-values.accuracy.top1, total.time_ps]
 END
 expect 0 sweep run.yaml -o run.sqlite -j 2 --pareto --export run.csv
-says "values.accuracy.top1"
+says " top1 "
 [ "$(sqlite3 run.sqlite "select distinct json_extract(stats, '\$.values.accuracy') from points")" = \
     '{"images":4,"correct":3,"top1":0.75,"reference_correct":3,"reference_top1":0.75}' ] ||
     fail "accuracy: $(sqlite3 run.sqlite "select json_extract(stats, '\$.values.accuracy') from points")"
@@ -55,7 +55,7 @@ own=$(stats_of run.sqlite '%truncate%"pe_array.rows":4}')
 # What comes into being with the first request is an objective like any other.
 sed "s/^objectives.*/objectives: [units.dram.requesters.dma.bursts]/" run.yaml >share.yaml
 expect 0 sweep share.yaml -o share.sqlite -j 2 --pareto
-says "units.dram.requesters.dma.bursts"
+says "units.dram.requesters.dma"
 
 # The same for an order of blocks.
 cat >order.yaml <<END
@@ -83,7 +83,7 @@ objectives:
    tensors.0.read_bytes]
 END
 expect 0 sweep train.yaml -o train.sqlite -j 2 --pareto --export train.csv
-says "values.training.eval_accuracy"
+says "values.training "
 losses=$(sqlite3 train.sqlite \
     "select count(*) from points where json_extract(stats, '\$.values.training.eval_loss') > 0")
 [ "$losses" = 2 ] ||

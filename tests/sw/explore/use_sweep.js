@@ -52,6 +52,12 @@
         const shown = [...document.querySelectorAll("#layers tr")].length;
         check(shown === new Set([...chosen].flatMap(p => data.lists[p.list])).size * chosen.size, "bars of layers: " + shown);
         toggle(other);
+        const line = () => document.querySelector('#points [data-key="' + other.key + '"]');
+        if (line()) {
+            line().dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+            check(chosen.has(other) && document.activeElement === line(), "Enter chooses a row and stays there");
+            toggle(other);
+        }
     }
     check([...document.querySelectorAll("#comparison .command")].every(c => /^[A-Z]: cnnvp (run|train|exec) .*--report /.test(c.textContent)), "commands: " + (document.querySelector("#comparison .command") || {}).textContent);
     /* What is saved. */
