@@ -56,14 +56,8 @@ bool loader::debug(uint32_t op, uint64_t address, unsigned char *data, size_t si
 {
     payload_extension *extension;
     tlm::tlm_generic_payload *payload = control_.pool().acquire(&extension);
-    cnnvp_access access{};
+    cnnvp_access access = outside_access(op, CNNVP_DEBUG | CNNVP_UNTIMED, address, data, size);
 
-    access.op = op;
-    access.flags = CNNVP_DEBUG | CNNVP_UNTIMED;
-    access.initiator = CNNVP_NO_INSTANCE;
-    access.address = address;
-    access.data = data;
-    access.size = size;
     describe(*payload, access);
     extension->access = &access;
     const bool all = memory->transport_dbg(*payload) == size;
@@ -120,7 +114,7 @@ int loader::start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_progr
     payload_extension *extension;
     tlm::tlm_generic_payload *payload = control_.pool().acquire(&extension);
     cnnvp_cpu_program program{};
-    cnnvp_access access{};
+    cnnvp_access access = outside_access(CNNVP_COMMAND, CNNVP_UNTIMED, 0, &program, sizeof program);
     sc_core::sc_time none;
 
     program.entry = entry;
@@ -146,11 +140,6 @@ int loader::start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_progr
     program.why_size = why_size;
     if (control_.settings().gdb)
         program.debugger = cnnvp_gdb_debugger(control_.settings().gdb, words_.front().c_str());
-    access.op = CNNVP_COMMAND;
-    access.flags = CNNVP_UNTIMED;
-    access.initiator = CNNVP_NO_INSTANCE;
-    access.data = &program;
-    access.size = sizeof program;
     describe(*payload, access);
     extension->access = &access;
     core->b_transport(*payload, none);

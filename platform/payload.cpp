@@ -4,6 +4,8 @@
 
 #include <climits>
 
+#include "config.h"
+
 namespace cnnvp {
 
 namespace {
@@ -70,6 +72,19 @@ void payload_pool::free_record(request_record *record)
 {
     *record = request_record{};
     idle_records_.push_back(record);
+}
+
+cnnvp_access outside_access(uint32_t op, uint32_t flags, uint64_t address, void *data, uint64_t size)
+{
+    cnnvp_access access{};
+
+    access.op = op;
+    access.flags = flags;
+    access.initiator = CNNVP_NO_INSTANCE;
+    access.address = address;
+    access.data = data;
+    access.size = size;
+    return access;
 }
 
 void describe(tlm::tlm_generic_payload &payload, const cnnvp_access &access)

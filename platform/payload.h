@@ -80,6 +80,9 @@ private:
     std::vector<request_record *> idle_records_;
 };
 
+/* An access that no instance makes. */
+cnnvp_access outside_access(uint32_t op, uint32_t flags, uint64_t address, void *data, uint64_t size);
+
 /* Fills the plain members from an access or a request. */
 void describe(tlm::tlm_generic_payload &payload, const cnnvp_access &access);
 void describe(tlm::tlm_generic_payload &payload, const cnnvp_request &request);
