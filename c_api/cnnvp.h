@@ -91,7 +91,14 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_as_read(const cnnvp_config *config, cnn
 cnnvp_config *cnnvp_config_copy(const cnnvp_config *config);
 void cnnvp_config_free(cnnvp_config *config);
 
-/* Sets one parameter from text of the form "instance.parameter=value", as --set does. */
+/* The instance that takes an accelerator's instructions. Further accelerators' instances have its name and those of the
+ * first one's units with a suffix. */
+#define CNNVP_INSTRUCTION_ELEMENT "instruction"
+/* Before the name of a unit: that of all accelerators. */
+#define CNNVP_ALL_ACCELERATORS "accelerators."
+
+/* Sets one parameter from text of the form "instance.parameter=value", as --set does; of an instance of every
+ * accelerator with "accelerators.instance.parameter=value". */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error);
 
 /* Checks everything: models found and loaded, names, types, ranges, ports, addresses, interrupts. Needed once before

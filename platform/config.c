@@ -112,7 +112,7 @@ static cnnvp_result check_assignment(const cnnvp_config *config, const char *ass
         error, place, "the platform has no such instance%s", cnnvp_suggest_text(&suggest, "there are"));
 }
 
-cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
+static cnnvp_result set_one(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
 {
     cnnvp_result result = check_assignment(config, assignment, error);
     if (result != CNNVP_DONE)
@@ -122,6 +122,46 @@ cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, stru
     cnnvp_box_release(config->box);
     config->box = NULL;
     return CNNVP_DONE;
+}
+
+/* The name of an instruction element of the first one's model, after CNNVP_INSTRUCTION_ELEMENT; NULL for others. */
+static const char *element_suffix(const struct cnnvp_draft_unit *unit, const struct cnnvp_draft_unit *first)
+{
+    const size_t length = strlen(CNNVP_INSTRUCTION_ELEMENT);
+    const struct cnnvp_setting *model = cnnvp_draft_setting(unit, "model", 0);
+    const struct cnnvp_setting *wanted = cnnvp_draft_setting(first, "model", 0);
+    const int alike = model != NULL && wanted != NULL && model->text != NULL && wanted->text != NULL &&
+                      strcmp(model->text, wanted->text) == 0;
+    return alike && strncmp(unit->name, CNNVP_INSTRUCTION_ELEMENT, length) == 0 ? unit->name + length : NULL;
+}
+
+/* "NAME.PARAM=VALUE" of NAME and of what has its name with an accelerator's suffix. */
+static cnnvp_result set_all(cnnvp_config *config, const struct cnnvp_draft_unit *first, const char *assignment,
+                            struct cnnvp_error *error)
+{
+    const int name = (int)strcspn(assignment, ".=");
+    const size_t size = strlen(assignment) + CNNVP_CONFIG_NAME_BYTES + 1u;
+    char *one = malloc(size);
+    cnnvp_result result = one != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    for (const struct cnnvp_draft_unit *unit = config->draft->units; unit != NULL && result == CNNVP_DONE;
+         unit = unit->next) {
+        const char *suffix = element_suffix(unit, first);
+        if (suffix == NULL)
+            continue;
+        (void)snprintf(one, size, "%.*s%s%s", name, assignment, suffix, assignment + name);
+        result = set_one(config, one, error);
+    }
+    free(one);
+    return result;
+}
+
+cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
+{
+    const size_t all = strlen(CNNVP_ALL_ACCELERATORS);
+    const struct cnnvp_draft_unit *first = cnnvp_draft_find(config->draft, CNNVP_INSTRUCTION_ELEMENT);
+    return first != NULL && strncmp(assignment, CNNVP_ALL_ACCELERATORS, all) == 0
+               ? set_all(config, first, assignment + all, error)
+               : set_one(config, assignment, error);
 }
 
 cnnvp_result cnnvp_config_resolve(cnnvp_config *config, struct cnnvp_error *error)

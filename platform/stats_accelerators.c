@@ -5,8 +5,6 @@
  */
 #include "stats_builder.h"
 
-#define ELEMENT "instruction"
-
 size_t cnnvp_stats_find(const struct cnnvp_stats *stats, const char *name)
 {
     const struct cnnvp_resolved *platform = stats->platform;
@@ -24,7 +22,7 @@ size_t cnnvp_stats_find(const struct cnnvp_stats *stats, const char *name)
 static int is_element(const struct cnnvp_stats *stats, size_t instance)
 {
     const struct cnnvp_instance *instances = stats->platform->instances;
-    const size_t first = cnnvp_stats_find(stats, ELEMENT);
+    const size_t first = cnnvp_stats_find(stats, CNNVP_INSTRUCTION_ELEMENT);
 
     return first < stats->platform->instance_count && instances[first].unit != NULL &&
            instances[instance].unit != NULL && strcmp(instances[instance].unit->kind, instances[first].unit->kind) == 0;

@@ -239,7 +239,10 @@ static error_t parse_shape(int key, char *arg, struct argp_state *state)
     }
 #define OPTION_SET                                                                                                \
     {                                                                                                             \
-        "set", 's', "INSTANCE.PARAM=VALUE", 0, "Set a parameter; may be given again (see `cnnvp models KIND`)", 1 \
+        "set", 's', "INSTANCE.PARAM=VALUE", 0,                                                                    \
+            "Set a parameter; may be given again (see `cnnvp models KIND`); accelerators.INSTANCE.PARAM: of all " \
+            "accelerators",                                                                                       \
+            1                                                                                                     \
     }
 
 static const struct argp_option config_options[] = {OPTION_PLATFORM, OPTION_SET, {0}};

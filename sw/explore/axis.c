@@ -406,9 +406,11 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
 {
     struct cnnvp_config_instance instance;
     struct cnnvp_suggest suggest;
+    const size_t all = strlen(CNNVP_ALL_ACCELERATORS);
+    const char *of_one = strncmp(axis->name, CNNVP_ALL_ACCELERATORS, all) == 0 ? axis->name + all : axis->name;
     if (strncmp(axis->name, "energy.", strlen("energy.")) == 0)
         return CNNVP_DONE; /* the energy table, whose entries are checked when a point is resolved */
-    cnnvp_suggest_begin(&suggest, axis->name);
+    cnnvp_suggest_begin(&suggest, of_one);
     for (size_t i = 0; cnnvp_config_instance(sweep->base, i, &instance) == CNNVP_DONE; ++i) {
         for (uint32_t p = 0; instance.unit != NULL && p <= instance.unit->param_count; ++p) {
             int last = p == instance.unit->param_count; /* the unit itself may vary too */
@@ -416,7 +418,7 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
                 &sweep->arena, "%s.%s", instance.name, last ? "model" : instance.unit->params[p].name);
             if (name == NULL)
                 return cnnvp_config_no_memory(error);
-            if (strcmp(name, axis->name) == 0) {
+            if (strcmp(name, of_one) == 0) {
                 axis->param = last ? NULL : &instance.unit->params[p];
                 return CNNVP_DONE;
             }

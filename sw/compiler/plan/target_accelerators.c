@@ -5,14 +5,12 @@
 
 #include "plan.h"
 
-#define ELEMENT "instruction"
-
-/* The element's name without ELEMENT, NULL: it is none of an accelerator. */
+/* The element's name without CNNVP_INSTRUCTION_ELEMENT, NULL: it is none of an accelerator. */
 static const char *suffix_of(const struct cnnvp_config_instance *instance, const char *kind)
 {
-    const size_t length = strlen(ELEMENT);
-    if (instance->unit == NULL || strncmp(instance->name, ELEMENT, length) != 0 || instance->name[length] == '\0' ||
-        strcmp(instance->unit->kind, kind) != 0)
+    const size_t length = strlen(CNNVP_INSTRUCTION_ELEMENT);
+    if (instance->unit == NULL || strncmp(instance->name, CNNVP_INSTRUCTION_ELEMENT, length) != 0 ||
+        instance->name[length] == '\0' || strcmp(instance->unit->kind, kind) != 0)
         return NULL;
     return instance->name + length;
 }
@@ -37,7 +35,7 @@ static const char *place_of(const cnnvp_config *config, const char *name)
 cnnvp_result cnnvp_target_accelerators(const cnnvp_config *config, enum cnnvp_target_software software,
                                        struct cnnvp_accelerators *accelerators, struct cnnvp_error *error)
 {
-    const char *kind = kind_of(config, ELEMENT);
+    const char *kind = kind_of(config, CNNVP_INSTRUCTION_ELEMENT);
     struct cnnvp_config_instance instance;
     *accelerators = (struct cnnvp_accelerators){.count = 1, .suffixes = {""}};
     for (size_t i = 0; software == CNNVP_TARGET_INFERENCE && cnnvp_config_instance(config, i, &instance) == CNNVP_DONE;
@@ -106,7 +104,7 @@ static cnnvp_result check_unit(const cnnvp_config *config, const struct cnnvp_co
     cnnvp_target_name(first->name, suffix, name);
     if (find(config, name, &unit))
         return compare_units(config, &unit, first, error);
-    cnnvp_target_name(ELEMENT, suffix, element);
+    cnnvp_target_name(CNNVP_INSTRUCTION_ELEMENT, suffix, element);
     return cnnvp_compiler_error(
         error, "%s: %s: the platform has no %s, but %s: accelerators that share images are alike",
         place_of(config, element), element, name, first->name);

@@ -41,6 +41,21 @@ refused 2 'did you mean "pe_array"?' check nfu -s pe_aray.rows=8
 refused 2 "nowhere.yaml: cannot be read: No such file or directory" check nowhere.yaml
 [ -s out ] && fail "output in spite of an error"
 
+# A parameter of every accelerator at once; what stands later counts.
+dual=$SOURCE/scripts/examples/accelerators/dual.yaml
+expect 0 check "$dual" -s accelerators.pe_array.rows=16 -s accelerators.input_buffer.size=16KiB -s input_buffer_2.size=8KiB
+[ "$(grep -cx '    rows: 16' out)" = 2 ] || fail "not the rows of both arrays"
+[ "$(grep -cx '    size: 16KiB' out) $(grep -cx '    size: 8KiB' out)" = "1 1" ] || fail "not the sizes of both buffers"
+expect 0 check nfu -s accelerators.pe_array.rows=16
+says "rows: 16"
+refused 2 'cnnvp: --set pe_array_2.rows=0: pe_array_2.rows: "0" is out of range' check "$dual" -s accelerators.pe_array.rows=0 \
+    -s pe_array.rows=8
+refused 2 'cnnvp: --set dram_2.channels=2: the platform has no such instance' check "$dual" -s accelerators.dram.channels=2
+refused 2 'is not of the form INSTANCE.PARAM=VALUE' check "$dual" -s accelerators.rows=1
+refused 2 'is not of the form INSTANCE.PARAM=VALUE' check "$dual" -s accelerators.pe_array
+printf 'base: nfu\nunits: {instruction: null}\n' >none.yaml
+refused 2 'the platform has no such instance' check none.yaml -s accelerators.pe_array.rows=1
+
 # What units say of their own parameters, and what networks need, is found too, with its place.
 printf 'base: nfu\nunits:\n  dram: {drain_low: 90}\n' >wrong.yaml
 refused 2 'cnnvp: wrong.yaml:3:21: dram.drain_low: drain_low is 90 percent; it must be less than drain_high' check wrong.yaml
