@@ -48,7 +48,7 @@ extern "C" {
 
 /* Another major is refused; a minor only appends members to the two tables. */
 #define CNNVP_ABI_MAJOR 2u
-#define CNNVP_ABI_MINOR 2u
+#define CNNVP_ABI_MINOR 3u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -340,6 +340,13 @@ struct cnnvp_costs {
     uint64_t (*upstream)(void *context, const char *param, uint64_t otherwise);
 };
 
+/* What a memory carries, of one stream of requests. */
+struct cnnvp_memory_rate {
+    uint32_t struct_size;
+    uint64_t bytes_per_s; /* at most */
+    cnnvp_time latency;   /* of a read whose row must be opened in place of another */
+};
+
 /* Takes what `show` of a unit says. */
 struct cnnvp_show {
     uint32_t struct_size;
@@ -431,6 +438,15 @@ struct cnnvp_unit {
     /* What the instance works on and holds at this moment, for a debugger's user; changes nothing. NULL: spans,
      * counters and registers say it all. */
     void (*show)(void *self, const struct cnnvp_show *show);
+
+    /* -- since minor 3: tables of minor 2 end here -- */
+    /* Without an instance: what a memory with these values of its parameters carries. Left alone where they are wrong,
+     * which `init` says. NULL: not known. */
+    void (*rate)(const uint64_t *params, struct cnnvp_memory_rate *rate);
+    /* Without an instance, before `costs` and `init`: sets the values of parameters that say "as the memory needs",
+     * within their bounds, for the instance's clock and the memory that its first MEM_INITIATOR port leads to; all of
+     * `memory` is 0 where that does not say. */
+    void (*fit)(uint64_t *params, uint64_t clock_mhz, const struct cnnvp_memory_rate *memory);
 };
 
 /* ------------------------------------------------------------------------------------------------------------------

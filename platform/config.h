@@ -17,6 +17,13 @@ struct cnnvp_place {
     const char *text;
 };
 
+/* Whether a unit's table, which may be of an earlier minor, has a function that came later. */
+#define CNNVP_UNIT_HAS(unit, member) \
+    ((unit)->struct_size > offsetof(struct cnnvp_unit, member) && (unit)->member != NULL)
+
+/* Clock of an instance that has none. */
+#define CNNVP_DEFAULT_MHZ 1000u
+
 /* Number of an instance that is not there. */
 #define CNNVP_NO_INSTANCE UINT32_MAX
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows on the bus and clocks of a resolved platform; its connections: config_connect.c. */
+/*
+ * Windows on the bus, clocks, and parameters that follow from the memory, of a resolved platform; its connections:
+ * config_connect.c.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +220,39 @@ static cnnvp_result check_bus(const struct cnnvp_box *box, struct cnnvp_error *e
     return CNNVP_DONE;
 }
 
+/* ---- parameters that follow from the memory ---- */
+
+/* What the memory carries that the instance's first port to one leads to. */
+static struct cnnvp_memory_rate memory_rate(const struct cnnvp_resolved *resolved,
+                                            const struct cnnvp_instance *instance)
+{
+    struct cnnvp_memory_rate rate = {.struct_size = sizeof rate};
+    for (size_t i = 0; i < instance->binding_count; ++i) {
+        const struct cnnvp_instance *memory = &resolved->instances[instance->bindings[i].target];
+        if (instance->unit->ports[instance->bindings[i].port].kind != CNNVP_PORT_MEM_INITIATOR)
+            continue;
+        if (memory->unit != NULL && CNNVP_UNIT_HAS(memory->unit, rate))
+            memory->unit->rate(memory->values, &rate);
+        break;
+    }
+    return rate;
+}
+
+static cnnvp_result fit_to_memory(struct cnnvp_box *box, struct cnnvp_instance *instance, struct cnnvp_error *error)
+{
+    const struct cnnvp_unit *unit = instance->unit;
+    if (unit == NULL || !CNNVP_UNIT_HAS(unit, fit))
+        return CNNVP_DONE;
+    const struct cnnvp_memory_rate rate = memory_rate(&box->resolved, instance);
+    unit->fit(instance->values, cnnvp_instance_mhz(&box->resolved, instance, CNNVP_DEFAULT_MHZ), &rate);
+    for (size_t i = 0; i < unit->param_count; ++i) {
+        instance->texts[i] = cnnvp_value_text(&box->arena, &unit->params[i], instance->values[i], instance->texts[i]);
+        if (instance->texts[i] == NULL)
+            return cnnvp_config_no_memory(error);
+    }
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error)
 {
     struct cnnvp_resolved *resolved = &box->resolved;
@@ -235,5 +271,7 @@ cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error)
         result = read_idle(box, &resolved->instances[i], error);
     for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = check_driven(box, &resolved->instances[i], error);
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
+        result = fit_to_memory(box, &resolved->instances[i], error);
     return result;
 }

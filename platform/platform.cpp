@@ -10,7 +10,6 @@ namespace cnnvp {
 
 namespace {
 
-constexpr uint64_t default_clock_mhz = 1000;
 const char *const core_port = "control"; /* see cnnvp_program.h */
 
 int platforms = 0;                      /* alive */
@@ -211,7 +210,7 @@ void platform::set_clocks()
 {
     for (const auto &host : hosts_)
         if (host)
-            host->set_clock(cnnvp_instance_mhz(&resolved_, &host->instance(), default_clock_mhz));
+            host->set_clock(cnnvp_instance_mhz(&resolved_, &host->instance(), CNNVP_DEFAULT_MHZ));
 }
 
 cnnvp_result platform::init(cnnvp_error *error)

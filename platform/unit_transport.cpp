@@ -286,14 +286,8 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
 
 bool unit_host::look(uint32_t port, uint64_t address, void *data, size_t size)
 {
-    cnnvp_access access{};
+    cnnvp_access access = outside_access(CNNVP_READ, CNNVP_DEBUG | CNNVP_UNTIMED, address, data, size);
 
-    access.op = CNNVP_READ;
-    access.flags = CNNVP_DEBUG | CNNVP_UNTIMED;
-    access.initiator = CNNVP_NO_INSTANCE;
-    access.address = address;
-    access.data = data;
-    access.size = size;
     return serve(port, access) == CNNVP_OK;
 }
 
@@ -302,7 +296,7 @@ std::string unit_host::show()
     std::string text;
     const cnnvp_show lines = {sizeof(cnnvp_show), &text, add_line};
 
-    if (unit_.struct_size > offsetof(cnnvp_unit, show) && unit_.show)
+    if (CNNVP_UNIT_HAS(&unit_, show))
         enter(call::entry, "show", nullptr, [&] {
             unit_.show(self(), &lines);
             return int(CNNVP_OK);
@@ -341,8 +335,6 @@ void unit_host::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_co
 /* A transaction of an initiator that is no hosted unit. */
 int unit_host::serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, uint32_t flags)
 {
-    cnnvp_access access{};
-
     if (payload.get_byte_enable_ptr()) {
         payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
         return CNNVP_E_ACCESS;
@@ -355,12 +347,8 @@ int unit_host::serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
         return CNNVP_E_ACCESS;
     }
-    access.op = payload.is_read() ? CNNVP_READ : CNNVP_WRITE;
-    access.flags = flags;
-    access.initiator = CNNVP_NO_INSTANCE;
-    access.address = payload.get_address();
-    access.data = payload.get_data_ptr();
-    access.size = payload.get_data_length();
+    cnnvp_access access = outside_access(payload.is_read() ? CNNVP_READ : CNNVP_WRITE, flags, payload.get_address(),
+                                         payload.get_data_ptr(), payload.get_data_length());
     access.delay = to_ps(delay);
     const int status = serve(port, access);
     delay = from_ps(access.delay);

@@ -15,7 +15,7 @@
 #include "config.h"
 #include "running.h"
 
-enum { DEFAULT_CLOCK_MHZ = 1000, CHAIN = 16 /* units in a row */, MICROSECOND = 1000000 /* ps */ };
+enum { CHAIN = 16 /* units in a row */, MICROSECOND = 1000000 /* ps */ };
 
 /* Where one port of an instance leads. */
 struct way {
@@ -432,7 +432,7 @@ static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnn
         return CNNVP_DONE;
     host->units = units;
     host->instance = &resolved->instances[number];
-    host->clock_mhz = cnnvp_instance_mhz(resolved, host->instance, DEFAULT_CLOCK_MHZ);
+    host->clock_mhz = cnnvp_instance_mhz(resolved, host->instance, CNNVP_DEFAULT_MHZ);
     host->ways = calloc(unit->port_count + 1, sizeof *host->ways);
     cnnvp_result result = host->ways != NULL ? make(units, host, error) : out_of_memory(error);
     for (size_t i = 0; i < host->instance->binding_count && result == CNNVP_DONE; ++i) {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "cnnvp_buffer.h"
+#include "cnnvp_integer.h"
 
 enum {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
@@ -39,6 +40,8 @@ enum {
 
 /* A half has at most this many bytes (parameter `size` of the buffer). */
 #define MAX_BYTES (UINT64_C(1) << 28)
+/* Parameters that are fitted to the memory are not below. */
+enum { MINIMUM_OUTSTANDING = 16, MINIMUM_PORT_BYTES = 32 };
 /* Bytes that the memory side can name. */
 #define MEMORY_END (UINT64_C(1) << 32)
 
@@ -178,6 +181,7 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
         .receive_tag = command->tag,
         .sequence = command->sequence,
         .finish = CNNVP_TIME_NEVER,
+        .data = CNNVP_TIME_NEVER,
         .staging = staging,
     };
     transfer->bytes = dma_shape_bytes(&transfer->buffer);
@@ -442,6 +446,9 @@ static int dma_init(void *self, const struct cnnvp_init *init)
     dma->outstanding = init->ops->param(init->host, PARAM_outstanding);
     dma->slots = (uint32_t)init->ops->param(init->host, PARAM_requests);
     dma->port_bytes = init->ops->param(init->host, PARAM_port_bytes);
+    dma->arbiter = init->ops->param(init->host, PARAM_arbiter);
+    dma->share[DMA_READ] = init->ops->param(init->host, PARAM_receive_share);
+    dma->share[DMA_WRITE] = init->ops->param(init->host, PARAM_store_share);
     dma->word_bytes = (uint32_t)init->ops->param(init->host, PARAM_word_bytes);
     dma->timing_only = init->ops->timing_only(init->host);
     if ((dma->burst_bytes & (dma->burst_bytes - 1u)) != 0)
@@ -473,6 +480,7 @@ static void dma_reset(void *self)
     struct dma *dma = self;
     dma->clock_mhz = dma->ops->clock_mhz(dma->host);
     dma->ahead = 0;
+    memset(&dma->port, 0, sizeof dma->port);
     for (uint32_t c = 0; c < DMA_CHANNELS; ++c) {
         struct dma_channel *channel = &dma->channels[c];
         channel->first = 0;
@@ -499,6 +507,28 @@ static void dma_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 
 #include "unit/unit_tables.inc"
 
+/* The power of two at or above `value`, within bounds that are powers of two. */
+static uint64_t power_within(uint64_t value, uint64_t low, uint64_t high)
+{
+    uint64_t power = low;
+    while (power < value && power < high)
+        power *= 2u;
+    return power;
+}
+
+/* Bytes on their way are what the memory carries in the time of a read, and those of a cycle what it carries in one. */
+static void dma_fit(uint64_t *values, uint64_t clock_mhz, const struct cnnvp_memory_rate *memory)
+{
+    const uint64_t bytes_per_us = cnnvp_divide_up(memory->bytes_per_s, 1000000u);
+    const uint64_t on_their_way = cnnvp_divide_up(bytes_per_us * memory->latency, 1000000u);
+    if (values[PARAM_outstanding] == 0)
+        values[PARAM_outstanding] = power_within(cnnvp_divide_up(on_their_way, values[PARAM_burst_bytes]),
+                                                 MINIMUM_OUTSTANDING, params[PARAM_outstanding].max);
+    if (values[PARAM_port_bytes] == 0)
+        values[PARAM_port_bytes] =
+            power_within(cnnvp_divide_up(bytes_per_us, clock_mhz), MINIMUM_PORT_BYTES, params[PARAM_port_bytes].max);
+}
+
 const struct cnnvp_unit cnnvp_unit_dma = {
     UNIT_TABLES,
     .kind = "dma",
@@ -514,4 +544,5 @@ const struct cnnvp_unit cnnvp_unit_dma = {
     .event = dma_event,
     .show = dma_show,
     .costs = dma_costs,
+    .fit = dma_fit,
 };

@@ -12,6 +12,7 @@
  *          become visible in the buffer at that time.
  * store    Takes the data out of the buffer at its issue and completes when the memory has them. CNNVP_E_STATE as
  *          above.
+ *          With `arbiter` receives and stores share a port: each cycle of it is one's, and both take longer.
  * move     Copies between buffers, ceil(bytes / port_bytes) cycles. Source rows are given by the memory_ registers.
  *          Source and destination may overlap: all is read before anything is written.
  * fill     Writes the low 16 bits of the immediate, ceil(bytes / port_bytes) cycles. The memory_ registers are not

@@ -10,6 +10,7 @@
 #include "dma_internal.h"
 
 #include "cnnvp_buffer.h"
+#include "cnnvp_integer.h"
 
 /* ---- hazards ---- */
 
@@ -130,29 +131,48 @@ static void send_pieces(struct dma *dma, uint32_t number)
 
 /* ---- completion ---- */
 
+/* The oldest transfer of a channel, once its command is there; NULL. */
+static struct dma_transfer *oldest_issued(struct dma *dma, uint32_t number)
+{
+    struct dma_channel *channel = &dma->channels[number];
+    struct dma_transfer *transfer = channel->count != 0 ? dma_slot(dma, channel, 0) : NULL;
+    return transfer != NULL && transfer->received ? transfer : NULL;
+}
+
+static void enter_port(struct dma *dma, uint32_t number)
+{
+    struct dma_transfer *transfer = oldest_issued(dma, number);
+    if (transfer == NULL || transfer->at_port)
+        return;
+    transfer->at_port = 1;
+    dma_port_enter(dma, number, cnnvp_maximum(transfer->port_from, dma->channels[number].port_free), transfer->bytes);
+}
+
 /* Sets the time at which the oldest transfer will be complete, as soon as that is known. */
 static void set_finish(struct dma *dma, uint32_t number)
 {
-    struct dma_channel *channel = &dma->channels[number];
-    if (channel->count == 0)
-        return;
-    struct dma_transfer *transfer = dma_slot(dma, channel, 0);
-    if (!transfer->received || transfer->flying != 0 || transfer->finish != CNNVP_TIME_NEVER ||
+    struct dma_transfer *transfer = oldest_issued(dma, number);
+    if (transfer == NULL || transfer->in_buffer || transfer->flying != 0 ||
         (transfer->status == CNNVP_OK && transfer->posted != transfer->bytes))
         return;
-    const cnnvp_time port_from = transfer->port_from > channel->port_free ? transfer->port_from : channel->port_free;
-    const cnnvp_time through = dma_after(dma, port_from, dma_port_cycles(dma, transfer->bytes));
-    const cnnvp_time data = dma_after(dma, dma->ops->now(dma->host), 0);
-    transfer->finish = through > data ? through : data;
-    (void)dma->ops->notify(dma->host, number, transfer->finish);
+    if (transfer->data == CNNVP_TIME_NEVER)
+        transfer->data = dma_after(dma, dma->ops->now(dma->host), 0);
+    const cnnvp_time through = cnnvp_edge_time(dma->clock_mhz, dma_port_end(dma, number));
+    const cnnvp_time finish = cnnvp_maximum(through, transfer->data);
+    if (finish == transfer->finish)
+        return;
+    transfer->finish = finish;
+    (void)dma->ops->notify(dma->host, number, finish);
 }
 
 void dma_advance(struct dma *dma)
 {
     for (uint32_t c = 0; c < DMA_CHANNELS; ++c) {
         send_pieces(dma, c);
-        set_finish(dma, c);
+        enter_port(dma, c);
     }
+    for (uint32_t c = 0; c < DMA_CHANNELS; ++c)
+        set_finish(dma, c);
 }
 
 void dma_piece_complete(struct dma *dma, struct cnnvp_request *request)
@@ -241,6 +261,9 @@ void dma_channel_event(struct dma *dma, uint32_t number)
         }
     }
     record(dma, number, transfer);
+    const struct dma_crossing *crossing = &dma->port.crossing[number];
+    dma->ops->count(dma->host, STAT_port_wait_cycles, transfer->receive_tag,
+                    dma_port_end(dma, number) - crossing->since - crossing->cycles);
     channel->port_free = transfer->finish;
     channel->first = (channel->first + 1u) % dma->slots;
     --channel->count;

@@ -43,6 +43,8 @@ struct dma_transfer {
     uint32_t flying; /* pieces in flight */
     cnnvp_time started;
     cnnvp_time port_from; /* from when the buffer's port works for it */
+    cnnvp_time data;      /* when memory was done with it; CNNVP_TIME_NEVER: it is not */
+    int at_port;          /* wants the port, or is through it */
     cnnvp_time finish;    /* when it will be complete; CNNVP_TIME_NEVER: not yet known */
     struct dma_store staging;
 };
@@ -66,12 +68,32 @@ struct dma_channel {
 
 enum { DMA_READ = 0, DMA_WRITE = 1, DMA_CHANNELS = 2 }; /* channel numbers, event numbers, first two tracks */
 
+/* Choices of `arbiter`. */
+enum dma_arbiter { DMA_ARBITER_separate, DMA_ARBITER_round_robin, DMA_ARBITER_priority, DMA_ARBITER_weighted };
+
+/* Of the oldest transfer of a channel, in clock edges and cycles. */
+struct dma_crossing {
+    uint64_t since;
+    uint64_t cycles;
+    uint64_t left;
+    uint64_t end; /* if left is 0, or no other one comes */
+};
+
+struct dma_port {
+    uint64_t edge; /* up to which the rest is so */
+    struct dma_crossing crossing[DMA_CHANNELS];
+    uint64_t had[DMA_CHANNELS]; /* cycles of those that both have wanted */
+};
+
 struct dma {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
     uint64_t burst_bytes;
     uint64_t outstanding;
     uint64_t port_bytes;
+    uint64_t arbiter;
+    uint64_t share[DMA_CHANNELS];
+    struct dma_port port;
     uint32_t word_bytes;
     uint64_t clock_mhz;
     uint32_t slots;
@@ -87,6 +109,10 @@ struct dma {
 /* `time` + `cycles`, counted from the clock edge at or after `time`. */
 cnnvp_time dma_after(const struct dma *dma, cnnvp_time time, uint64_t cycles);
 uint64_t dma_port_cycles(const struct dma *dma, uint64_t bytes);
+/* The oldest transfer of a channel wants the port from this time on. (dma_port.c) */
+void dma_port_enter(struct dma *dma, uint32_t number, cnnvp_time from, uint64_t bytes);
+/* The edge at which it is through, if nothing else comes. */
+uint64_t dma_port_end(const struct dma *dma, uint32_t number);
 /* What a lone transfer takes, with CNNVP_ESTIMATE. (dma_estimate.c) */
 CNNVP_MUST_USE int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, int store,
                                 const struct dma_shape *memory, const struct dma_shape *buffer, cnnvp_time *delay);

@@ -525,11 +525,9 @@ static void dram_event(void *instance, uint32_t event)
 
 static void count_peak(struct dram *self)
 {
-    const struct dram_timing *timing = &self->queue.timing;
-    const uint64_t burst_ps = (uint64_t)timing->t[DRAM_T_bl] * timing->tck_ps;
     if (self->bus_bytes_per_s)
         return;
-    self->bus_bytes_per_s = self->queue.options.channels * DRAM_BURST_BYTES * UINT64_C(1000000000000) / burst_ps;
+    self->bus_bytes_per_s = cnnvp_dram_bytes_per_s(&self->queue.options, &self->queue.timing);
     self->ops->count(self->host, STAT_bus_bytes_per_s, 0, self->bus_bytes_per_s);
 }
 
@@ -577,4 +575,5 @@ const struct cnnvp_unit cnnvp_unit_dram = {
     .flush = dram_flush,
     .estimate = dram_estimate,
     .costs = dram_costs,
+    .rate = cnnvp_dram_rate,
 };

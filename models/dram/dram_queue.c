@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-enum { FS = 1000 }; /* of a ps */
-
 static uint32_t turns_of(const struct dram_queue *queue)
 {
     const struct dram_map *map = &queue->map;
@@ -25,17 +23,6 @@ static uint32_t turns_of(const struct dram_queue *queue)
                : 0;
 }
 
-/* fs that a burst takes of the port: whole clocks of it, unless several cross it in one. */
-static uint64_t port_time(const struct dram_options *options, const struct dram_timing *timing)
-{
-    const uint64_t clock = options->port_mhz ? UINT64_C(1000000000) / options->port_mhz : timing->tck_ps * FS;
-    if (!options->port_bytes)
-        return 0;
-    return options->port_bytes < DRAM_BURST_BYTES
-               ? cnnvp_divide_up(DRAM_BURST_BYTES, options->port_bytes) * clock
-               : clock / (options->port_bytes / DRAM_BURST_BYTES);
-}
-
 int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *options,
                           const struct dram_timing *timing)
 {
@@ -43,7 +30,7 @@ int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *o
     queue->timing = *timing;
     cnnvp_dram_map_init(options, timing, &queue->map);
     queue->turns = turns_of(queue);
-    queue->port.burst_fs = port_time(options, timing);
+    queue->port.burst_fs = cnnvp_dram_port_time(options, timing);
     queue->leaps = cnnvp_minimum(DRAM_BLOCK, timing->columns * queue->turns) * DRAM_BURST_BYTES - 1u;
     /* one more to look ahead with */
     queue->channel = calloc(options->channels + 1u, sizeof *queue->channel);
@@ -165,7 +152,7 @@ static struct dram_stream *choose(struct dram_queue *queue, uint64_t *clock)
 static void hold_port(struct dram_queue *queue, uint32_t op, uint64_t clock)
 {
     struct dram_port *port = &queue->port;
-    const uint64_t tck = queue->timing.tck_ps * FS, now = clock * tck;
+    const uint64_t tck = queue->timing.tck_ps * DRAM_FS, now = clock * tck;
     if (!port->burst_fs)
         return;
     port->free_fs[op] = (port->free_fs[op] + tck > now ? port->free_fs[op] : now) + port->burst_fs;

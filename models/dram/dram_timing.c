@@ -2,6 +2,8 @@
 /* See dram_timing.h. */
 #include "dram_timing.h"
 
+#include "cnnvp_integer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -237,6 +239,38 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
     if (status == CNNVP_OK)
         count_from_first(timing);
     return status;
+}
+
+uint64_t cnnvp_dram_bytes_per_s(const struct dram_options *options, const struct dram_timing *timing)
+{
+    const uint64_t burst_ps = (uint64_t)timing->t[DRAM_T_bl] * timing->tck_ps;
+    return options->channels * DRAM_BURST_BYTES * UINT64_C(1000000000000) / burst_ps;
+}
+
+uint64_t cnnvp_dram_port_time(const struct dram_options *options, const struct dram_timing *timing)
+{
+    const uint64_t clock = options->port_mhz ? UINT64_C(1000000000) / options->port_mhz : timing->tck_ps * DRAM_FS;
+    if (!options->port_bytes)
+        return 0;
+    return options->port_bytes < DRAM_BURST_BYTES
+               ? cnnvp_divide_up(DRAM_BURST_BYTES, options->port_bytes) * clock
+               : clock / (options->port_bytes / DRAM_BURST_BYTES);
+}
+
+void cnnvp_dram_rate(const uint64_t *values, struct cnnvp_memory_rate *rate)
+{
+    struct dram_options options;
+    struct dram_timing timing;
+    char message[256];
+    uint32_t wrong;
+    cnnvp_dram_options_read(values, &options);
+    if (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) != CNNVP_OK)
+        return;
+    const uint32_t *t = timing.t;
+    const uint64_t burst_fs = cnnvp_dram_port_time(&options, &timing);
+    const uint64_t port = burst_fs != 0 ? DRAM_BURST_BYTES * UINT64_C(1000000000000000) / burst_fs : UINT64_MAX;
+    rate->bytes_per_s = cnnvp_minimum(cnnvp_dram_bytes_per_s(&options, &timing), port);
+    rate->latency = ((uint64_t)t[DRAM_T_rp] + t[DRAM_T_rcd] + t[DRAM_T_cl] + t[DRAM_T_bl]) * timing.tck_ps;
 }
 
 static uint32_t bits_of(uint32_t count)

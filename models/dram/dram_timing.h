@@ -12,6 +12,7 @@
 
 #define DRAM_BURST_BYTES 64u
 #define DRAM_BLOCK 64u /* bursts after which the order of bank groups may change */
+#define DRAM_FS 1000u  /* of a ps */
 #define DRAM_CHANNELS 16u
 #define DRAM_BANKS 64u /* of a channel, all ranks together */
 #define DRAM_QUEUE 64u /* most entries of a queue */
@@ -90,6 +91,13 @@ uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_T
  * the parameter that is at fault. */
 CNNVP_MUST_USE int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timing *timing, char *message,
                                           size_t size, uint32_t *wrong);
+
+/* Of the data buses of all channels, without a pause. */
+uint64_t cnnvp_dram_bytes_per_s(const struct dram_options *options, const struct dram_timing *timing);
+/* fs that a burst takes of the port to the controllers: whole clocks of it, unless several cross it in one; 0: none. */
+uint64_t cnnvp_dram_port_time(const struct dram_options *options, const struct dram_timing *timing);
+/* `rate` of the unit: the data buses or the port, whichever carries less. */
+void cnnvp_dram_rate(const uint64_t *values, struct cnnvp_memory_rate *rate);
 
 void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_timing *timing, struct dram_map *map);
 /* Addresses beyond the parts' capacity begin again at 0. */

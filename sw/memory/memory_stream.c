@@ -42,7 +42,7 @@ static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t 
         cnnvp_config_place_error(memory, at_fault, message, error);
         return CNNVP_BAD_INPUT;
     }
-    streams->peak = bytes_per_s(&timing, options.channels, timing.t[DRAM_T_bl]);
+    streams->peak = (double)cnnvp_dram_bytes_per_s(&options, &timing);
     for (unsigned pattern = 0; pattern < CNNVP_MEMORY_PATTERNS; ++pattern) {
         struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, outstanding, NULL, NULL);
         if (replay == NULL) {

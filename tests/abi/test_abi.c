@@ -146,7 +146,7 @@ static void test_refused_libraries(void **state)
         const char *model;
         const char *message;
     } cases[] = {
-        {"./abi_major.so:ping", "built for model ABI 3.2, this program has 2.2"},
+        {"./abi_major.so:ping", "built for model ABI 3.3, this program has 2.3"},
         {"./abi_small.so:ping", "bytes, model ABI 2.1 has"},
         {"./abi_kind.so:ping", "its kind, version or summary is missing"},
         {"./abi_empty_name.so:ping", "port 0 has no name"},
@@ -183,7 +183,7 @@ static void test_refused_with_a_place(void **state)
     assert_int_equal(load("platform: somebody\nunits:\n  one: {model: ./abi_major.so:ping}\n", &config, &error),
                      CNNVP_BAD_INPUT);
     assert_non_null(strstr(error.text, "abi_test_platform.yaml:3:"));
-    assert_non_null(strstr(error.text, "model ABI 3.2"));
+    assert_non_null(strstr(error.text, "model ABI 3.3"));
     cnnvp_config_free(config);
 }
 

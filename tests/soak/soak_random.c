@@ -288,6 +288,7 @@ void soak_platform(uint64_t seed, struct soak_platform *platform)
         "ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2", "ddr5-4800", "lpddr5-6400", "hbm3"};
     static const char *const switches[] = {"on", "off"};
     static const char *const orders[] = {"overlap", "strict"};
+    static const char *const arbiters[] = {"separate", "round-robin", "priority", "weighted"};
     static const char *const mappings[] = {"broadcast", "single-neuron"};
     static const char *const fifos[] = {"literal", "extended"};
     uint64_t random = seed ^ UINT64_C(0x5851f42d4c957f2d);
@@ -313,6 +314,7 @@ void soak_platform(uint64_t seed, struct soak_platform *platform)
     soak_append(platform, " -s dram.preset=%s", one_of(&random, memories, sizeof memories / sizeof memories[0]));
     soak_append(platform, " -s dma.outstanding=%u", 1u << soak_random(&random, 6));
     soak_append(platform, " -s dma.burst_bytes=%u", 16u << soak_random(&random, 4));
+    soak_append(platform, " -s dma.arbiter=%s", one_of(&random, arbiters, 4));
     soak_append(platform, " -s instruction.order=%s", one_of(&random, orders, 2));
     soak_append(platform, " -s instruction.sequence_depth=%u", 1 + soak_random(&random, 20));
     soak_append(platform, " -s cpu.clock_mhz=%u", 100 + 100 * soak_random(&random, 15));

@@ -439,6 +439,9 @@ int fake_start(struct cnnvp_host *host)
     host->self = calloc(1, host->unit->instance_size);
     if (host->self == NULL)
         fail("out of memory for", host->unit->kind);
+    const struct cnnvp_memory_rate unknown = {.struct_size = sizeof unknown};
+    if (host->unit->fit != NULL)
+        host->unit->fit(host->params, host->sim->clock_mhz, &unknown);
     const struct cnnvp_init init = {sizeof init, 0, host->unit->kind, host, &ops};
     const int status = host->unit->init == NULL ? CNNVP_OK : host->unit->init(host->self, &init);
     if (status != CNNVP_OK)

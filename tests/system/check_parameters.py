@@ -33,20 +33,23 @@ CACHES = ["cpu.memory=cache", "cpu.icache_size=1KiB", "cpu.dcache_size=1KiB"]
 NARROW = ["input_buffer.width_words=16", "weight_buffer.width_words=16", "output_buffer.width_words=16"]
 # A narrow port of the memory, whose clock matters then.
 PORT = ["dram.port_bytes=2", "dram.port_mhz=500"]
+# Receives and stores at one narrow port of the DMA.
+SHARED = ["dma.port_bytes=2", "dma.arbiter=weighted"]
 # Of what no network uses: clocks, a typed byte, a program in memory, several that wait for the memory.
 PROGRAM = ("exec", "", PORT + ["dram.shares=cpu=4"])
 WORKLOADS = {
     "nfu": [("run", "mixed", []), ("run", "mixed", FAST), ("run", "all", FAST), ("depth", "blocks", FAST),
             ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW),
-            ("run", "mixed", PORT), ("run", "mixed", CACHES), PROGRAM],
+            ("run", "mixed", PORT), ("run", "mixed", CACHES), ("run", "mixed", SHARED), PROGRAM],
     "window": [("run", "mixed", []), ("run", "mixed", FAST), ("run", "all", FAST),
                ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW),
-               ("run", "mixed", PORT), ("run", "mixed", CACHES), PROGRAM],
+               ("run", "mixed", PORT), ("run", "mixed", CACHES), ("run", "mixed", SHARED), PROGRAM],
     "trainer": [("train", "digits", FAST), ("train", "digits", FAST + ["multi_function.lanes=16", "dram.ranks=2"]),
                 ("train", "digits", FAST + ["multi_function.lanes=16", "relu_buffer.width_words=1",
                                             "id_buffer.width_words=1"]),
                 ("train", "digits", FAST + NARROW[:2] + ["intermediate_buffer.width_words=16"]),
-                ("train", "digits", FAST + PORT), ("train", "digits", CACHES), PROGRAM],
+                ("train", "digits", FAST + PORT), ("train", "digits", CACHES),
+                ("train", "digits", SHARED), PROGRAM],
 }
 
 

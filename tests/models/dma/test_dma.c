@@ -717,6 +717,94 @@ static void test_order_through_memory(void **state)
     assert_in_range(waits, 100, 1500);
 }
 
+/* A receive and a store of 512 cycles of the port, the store 0 or more cycles after the receive, whose data are there.
+ */
+static void test_one_port(void **state)
+{
+    enum { SEPARATE, ROUND_ROBIN, PRIORITY, WEIGHTED };
+    static const struct {
+        uint64_t arbiter, receive_share, store_share, later, receive_cycles, store_cycles, wait;
+    } cases[] = {
+        {SEPARATE, 1, 1, 0, 512, 512, 0},
+        {ROUND_ROBIN, 1, 1, 0, 1023, 1024, 1023},
+        {ROUND_ROBIN, 5, 1, 100, 923, 1024, 823}, /* 412 of the receive's are left when the store comes */
+        {ROUND_ROBIN, 1, 1, 512, 512, 1024, 0},
+        {PRIORITY, 2, 1, 0, 512, 1024, 512},
+        {PRIORITY, 1, 2, 0, 1024, 512, 512},
+        {PRIORITY, 1, 2, 100, 1024, 612, 512},
+        {PRIORITY, 3, 3, 0, 1023, 1024, 1023},
+        {WEIGHTED, 3, 1, 0, 683, 1024, 683}, /* 171 of the store's among them */
+        {WEIGHTED, 1, 3, 0, 1024, 683, 683},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct fixture f;
+        const struct tile in = flat(BASE, 0, 1024);
+        const struct tile out = flat(BASE + 8192, 0, 1024);
+        set_up(&f, 0);
+        fake_set(f.dma, "port_bytes", 2);
+        fake_set(f.dma, "arbiter", cases[i].arbiter);
+        fake_set(f.dma, "receive_share", cases[i].receive_share);
+        fake_set(f.dma, "store_share", cases[i].store_share);
+        assert_int_equal(fake_start(f.dma), CNNVP_OK);
+        assert_int_equal(issue(&f, OP_request, INPUT, 0, &in), CNNVP_OK);
+        fake_run(&f.sim, 1000 * CYCLE);
+        assert_int_equal(issue(&f, OP_receive, INPUT, 0, NULL), CNNVP_PENDING);
+        fake_run(&f.sim, (1000 + cases[i].later) * CYCLE);
+        assert_int_equal(issue(&f, OP_store, OUTPUT, 0, &out), CNNVP_PENDING);
+        fake_run(&f.sim, 9000 * CYCLE);
+        assert_int_equal(f.done_count, 2);
+        for (uint32_t d = 0; d < 2; ++d)
+            assert_int_equal(
+                f.done[d].at,
+                (1000 + (f.done[d].sequence == 2 ? cases[i].receive_cycles : cases[i].store_cycles)) * CYCLE);
+        assert_int_equal(fake_count(f.dma, "port_wait_cycles"), cases[i].wait);
+        assert_memory_equal(half_data(&f, INPUT, 0), f.sim.memory, 1024);
+        close_dma(&f);
+    }
+}
+
+static void assert_fits(struct cnnvp_host *dma, uint64_t mhz, const struct cnnvp_memory_rate *rate,
+                        uint64_t outstanding, uint64_t port_bytes)
+{
+    cnnvp_unit_dma.fit(dma->params, mhz, rate);
+    for (size_t p = 0; p < cnnvp_unit_dma.param_count; ++p) {
+        if (strcmp(cnnvp_unit_dma.params[p].name, "outstanding") == 0)
+            assert_int_equal(dma->params[p], outstanding);
+        if (strcmp(cnnvp_unit_dma.params[p].name, "port_bytes") == 0)
+            assert_int_equal(dma->params[p], port_bytes);
+    }
+}
+
+/* What says 0 follows from the memory: bytes that it carries in the time of a read, and in a cycle. */
+static void test_fit(void **state)
+{
+    static const struct {
+        uint64_t bytes_per_s, latency, mhz, burst_bytes, outstanding, port_bytes;
+    } cases[] = {
+        {0, 0, 1000, 64, 16, 32},                                           /* does not say */
+        {UINT64_C(32000000000), 32000, 1000, 64, 16, 32},                   /* 1024 bytes, and 32 */
+        {UINT64_C(32000000000), 32001, 1000, 64, 32, 32},                   /* a byte more */
+        {UINT64_C(32001000000), 32000, 1000, 64, 32, 64},                   /* likewise */
+        {UINT64_C(256000000000), 44000, 1000, 64, 256, 256},                /* 176 bursts */
+        {UINT64_C(256000000000), 44000, 1000, 128, 128, 256},               /* 88 */
+        {UINT64_C(256000000000), 44000, 200, 64, 256, 2048},                /* 1280 bytes a cycle */
+        {UINT64_C(100000000000000), UINT64_C(1000000), 1, 64, 1024, 65536}, /* no more than parameters can say */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct fixture f;
+        const struct cnnvp_memory_rate rate = {sizeof rate, cases[i].bytes_per_s, cases[i].latency};
+        set_up(&f, 1);
+        fake_set(f.dma, "burst_bytes", cases[i].burst_bytes);
+        assert_fits(f.dma, cases[i].mhz, &rate, cases[i].outstanding, cases[i].port_bytes);
+        fake_set(f.dma, "outstanding", 3);
+        fake_set(f.dma, "port_bytes", 6);
+        assert_fits(f.dma, cases[i].mhz, &rate, 3, 6);
+        close_dma(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -737,6 +825,8 @@ int main(void)
         cmocka_unit_test(test_reset_in_the_middle),
         cmocka_unit_test(test_random_programs),
         cmocka_unit_test(test_order_through_memory),
+        cmocka_unit_test(test_one_port),
+        cmocka_unit_test(test_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,27 @@ refused 2 'did you mean "pe_array"?' check nfu -s pe_aray.rows=8
 refused 2 "nowhere.yaml: cannot be read: No such file or directory" check nowhere.yaml
 [ -s out ] && fail "output in spite of an error"
 
+# What is 0 in the DMA is as the memory needs; what is not, stays.
+fits() { # PRESET OUTSTANDING PORT [OPTION...]
+    preset=$1 bursts=$2 bytes=$3
+    shift 3
+    expect 0 check "$preset" "$@"
+    sed -n '/^  dma:/,/^  [a-z]*:$/p' out | grep -qx "    outstanding: $bursts" || fail "$*: not $bursts bursts"
+    sed -n '/^  dma:/,/^  [a-z]*:$/p' out | grep -qx "    port_bytes: $bytes" || fail "$*: not $bytes bytes"
+}
+fits nfu 16 32
+fits nfu 16 16 -s dma.port_bytes=16
+fits nfu 32 64 -s dram.preset=ddr5-4800
+fits nfu 256 256 -s dram.preset=hbm2
+fits nfu 4 256 -s dram.preset=hbm2 -s dma.outstanding=4
+fits nfu 32 32 -s dram.preset=hbm2 -s dram.channels=1
+fits nfu 1024 1KiB -s dram.preset=hbm3
+fits nfu 32 32 -s dram.preset=hbm3 -s dram.port_bytes=16
+fits nfu 256 512 -s dram.preset=hbm2 -s pe_array.clock_mhz=600
+fits trainer 16 128
+printf 'base: nfu\nmemory: external\n' >outside.yaml
+fits outside.yaml 16 32
+
 # A parameter of every accelerator at once; what stands later counts.
 dual=$SOURCE/scripts/examples/accelerators/dual.yaml
 expect 0 check "$dual" -s accelerators.pe_array.rows=16 -s accelerators.input_buffer.size=16KiB -s input_buffer_2.size=8KiB
