@@ -302,7 +302,7 @@ static void print_off_chip(const json_t *root, FILE *stream)
                       cli_bytes_text(bytes[2], layers));
 }
 
-/* Whose parameters a bound is about. */
+/* Which units a bound is about. */
 static void print_hint(const char *bound, FILE *stream)
 {
     static const char *const units[][2] = {
@@ -310,8 +310,8 @@ static void print_hint(const char *bound, FILE *stream)
         {"core", "cpu"},         {"instruction", "instruction"},          {"pipeline", "pe_array"}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i)
         if (strcmp(bound, units[i][0]) == 0)
-            (void)fprintf(stream, "%-20s  parameters of %s; --advise tries each, and says which helps first\n",
-                          "what would help", units[i][1]);
+            (void)fprintf(stream, "%-20s  begin with %s; --advise tries every parameter and says which helps first\n",
+                          "to go faster", units[i][1]);
 }
 
 /* What limits the run. */

@@ -153,7 +153,10 @@ static void print_line(const struct comparison *comparison, const char *name, co
         cnnvp_show_statistic(right, sizeof right, path, json_number_value(b), "");
     if (json_is_number(a) && json_is_number(b))
         cnnvp_show_statistic(change, sizeof change, path, json_number_value(b) - json_number_value(a), "+");
-    (void)fprintf(comparison->table, "  %-33s %17s %17s %17s %9s\n", name, left, right, change, percent);
+    (void)fprintf(comparison->table, "  %-33s %17s %17s", name, left, right);
+    if (*change != '\0')
+        (void)fprintf(comparison->table, " %17s %9s", change, percent);
+    (void)fputc('\n', comparison->table);
 }
 
 static void add_line(struct comparison *comparison, const char *name, const json_t *a, const json_t *b)
@@ -286,25 +289,6 @@ static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
     compare_sections(comparison, last, sizeof last / sizeof *last, a, b);
 }
 
-static cnnvp_result read_stats(const char *file, json_t **root, struct cnnvp_error *error)
-{
-    char *text = NULL;
-    json_error_t reason;
-    cnnvp_result result = cnnvp_read_text(file, (size_t)1 << 28, &text, NULL, error);
-    if (result != CNNVP_DONE)
-        return result;
-    *root = json_loads(text, JSON_ALLOW_NUL, &reason);
-    free(text);
-    if (*root == NULL) {
-        char place[1200];
-        (void)snprintf(place, sizeof place, "%.1000s:%d:%d", file, reason.line, reason.column);
-        return cnnvp_config_error(error, place, "%s", reason.text);
-    }
-    if (strncmp(text_of(*root, "schema"), "cnnvp-stats/", 12) != 0)
-        return cnnvp_config_error(error, file, "is no statistics file: its schema is not cnnvp-stats/2");
-    return CNNVP_DONE;
-}
-
 cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double threshold, const char *csv_file,
                               char **table, uint64_t *differences, struct cnnvp_error *error)
 {
@@ -313,9 +297,9 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double thr
     char *csv = NULL;
     size_t table_size = 0, csv_size = 0;
     *table = NULL;
-    cnnvp_result result = read_stats(file_a, &a, error);
+    cnnvp_result result = cnnvp_read_document(file_a, "cnnvp-stats/2", NULL, &a, error);
     if (result == CNNVP_DONE)
-        result = read_stats(file_b, &b, error);
+        result = cnnvp_read_document(file_b, "cnnvp-stats/2", NULL, &b, error);
     if (result == CNNVP_DONE) {
         comparison.table = open_memstream(table, &table_size);
         comparison.csv = csv_file != NULL ? open_memstream(&csv, &csv_size) : NULL;

@@ -388,6 +388,10 @@ double cnnvp_hypervolume(const double *points, size_t count, size_t objectives, 
 char *cnnvp_text_join(const char *a, const char *b, const char *c);
 CNNVP_MUST_USE cnnvp_result cnnvp_read_text(const char *file, size_t limit, char **text, size_t *size,
                                             struct cnnvp_error *error);
+/* A file of JSON whose member `schema` is this. `root` is to be released where the result is none either; `text`, NULL:
+ * not wanted, with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_read_document(const char *file, const char *schema, char **text, json_t **root,
+                                                struct cnnvp_error *error);
 /* A number of stats.json for a person: whole ones with commas, others with six digits; times, energies, areas, bytes
  * and bandwidths, by the end of their path, in the unit that fits. `sign` "+": a plus before what is above 0. */
 void cnnvp_show_statistic(char *buffer, size_t size, const char *path, double value, const char *sign);

@@ -57,28 +57,29 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned
 
 /* ---- runs ---- */
 
-static cnnvp_result read_member(const char *folder, const char *name, char **text, struct cnnvp_error *error)
+static cnnvp_result read_member(const char *folder, const char *name, const char *schema, char **text,
+                                struct cnnvp_error *error)
 {
     char *file = cnnvp_text_join(folder, "/", name);
-    json_error_t reason;
+    json_t *root = NULL;
     cnnvp_result result =
-        file != NULL ? cnnvp_read_text(file, (size_t)1 << 28, text, NULL, error) : cnnvp_config_no_memory(error);
-    if (result == CNNVP_DONE) {
-        json_t *root = json_loads(*text, JSON_ALLOW_NUL, &reason);
-        if (root == NULL)
-            result = cnnvp_config_error(error, file, "line %d: %s", reason.line, reason.text);
-        json_decref(root);
-    }
+        file != NULL ? cnnvp_read_document(file, schema, text, &root, error) : cnnvp_config_no_memory(error);
+    json_decref(root);
     free(file);
     return result;
+}
+
+static cnnvp_result read_stats(const char *folder, char **text, struct cnnvp_error *error)
+{
+    return read_member(folder, "stats.json", "cnnvp-stats/2", text, error);
 }
 
 cnnvp_result cnnvp_report_run(const char *folder, const char *html_file, struct cnnvp_error *error)
 {
     char *stats = NULL, *series = NULL, *json = NULL, *whole = NULL;
-    cnnvp_result result = read_member(folder, "stats.json", &stats, error);
+    cnnvp_result result = read_stats(folder, &stats, error);
     if (result == CNNVP_DONE)
-        result = read_member(folder, "run.series", &series, error);
+        result = read_member(folder, "run.series", "cnnvp-series/1", &series, error);
     if (result == CNNVP_DONE) {
         json = cnnvp_text_join("{\"stats\":", stats, ",\"series\":");
         whole = json != NULL ? cnnvp_text_join(json, series, "}") : NULL;
@@ -101,7 +102,7 @@ static cnnvp_result put_run(FILE *stream, const char *folder, struct cnnvp_error
     json_decref(quoted);
     if (name == NULL)
         return cnnvp_config_error(error, folder, "has a name that is not UTF-8");
-    cnnvp_result result = read_member(folder, "stats.json", &stats, error);
+    cnnvp_result result = read_stats(folder, &stats, error);
     if (result == CNNVP_DONE) {
         (void)fprintf(stream, "{\"name\":%s,\"stats\":", name);
         (void)fputs(stats, stream);

@@ -43,6 +43,29 @@ static const struct measure *measure_of(const char *path)
     return NULL;
 }
 
+cnnvp_result cnnvp_read_document(const char *file, const char *schema, char **text, json_t **root,
+                                 struct cnnvp_error *error)
+{
+    char *own = NULL, place[1200];
+    json_error_t reason;
+    cnnvp_result result = cnnvp_read_text(file, (size_t)1 << 28, &own, NULL, error);
+    *root = result == CNNVP_DONE ? json_loads(own, JSON_ALLOW_NUL, &reason) : NULL;
+    const char *found = json_string_value(json_object_get(*root, "schema"));
+    if (result == CNNVP_DONE && *root == NULL) {
+        (void)snprintf(place, sizeof place, "%.1000s:%d:%d", file, reason.line, reason.column);
+        result = cnnvp_config_error(error, place, "%s", reason.text);
+    } else if (result == CNNVP_DONE && found == NULL) {
+        result = cnnvp_config_error(error, file, "has no schema; %s is expected", schema);
+    } else if (result == CNNVP_DONE && strcmp(found, schema) != 0) {
+        result = cnnvp_config_error(error, file, "its schema is %.100s; %s is expected", found, schema);
+    }
+    if (text != NULL && result == CNNVP_DONE)
+        *text = own;
+    else
+        free(own);
+    return result;
+}
+
 /* "+12,345,678". */
 static void show_whole(char *buffer, size_t size, double value, const char *plus)
 {

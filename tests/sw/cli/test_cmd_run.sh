@@ -263,7 +263,7 @@ for options in "--schedule fused -v" "--plan $SOURCE/scripts/examples/plans/lene
     # shellcheck disable=SC2086 # a list of words
     expect 0 run "$network" --timing-only $options
     [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "$options: lines of more than 100 columns: $(awk 'length > 100' out)"
-    grep -Eq "^what would help +parameters of [a-z]" out || fail "$options: nothing would help: $(grep bound out)"
+    grep -Eq "^to go faster +begin with [a-z]" out || fail "$options: nothing would help: $(grep bound out)"
 done
 refused 2 "--advise tries changes with the platform's core" run "$network" --advise --cpu host
 # Tilings by trial, of a platform that can be read once, on its own core too where the run has none.

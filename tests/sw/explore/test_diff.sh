@@ -62,7 +62,9 @@ says "layer F6"
 echo '{"schema": 3' >bad.json
 refused 2 "bad.json:" diff a.json bad.json
 echo '{}' >empty.json
-refused 2 "is no statistics file" diff empty.json a.json
+refused 2 "empty.json: has no schema; cnnvp-stats/2 is expected" diff empty.json a.json
+sed 's#cnnvp-stats/2#cnnvp-stats/3#' a.json >later.json
+refused 2 "later.json: its schema is cnnvp-stats/3; cnnvp-stats/2 is expected" diff a.json later.json
 refused 2 "cannot be read" diff a.json nosuch.json
 refused 2 "A.json and B.json are expected" diff a.json
 refused 2 "not also" diff a.json b.json m.json

@@ -90,6 +90,11 @@ grep -q "\"fixed\":\[\"run\",\"$network\",\"--timing-only\",\"-p\",\"nfu\"\]" sw
 echo '{' >"r.sqlite.runs/$key/stats.json"
 refused 2 "r.sqlite.runs/$key/stats.json" report r.sqlite -o broken.html
 absent broken.html
+mkdir later
+sed 's#cnnvp-stats/2#cnnvp-stats/3#' run/stats.json >later/stats.json
+cp run/run.series later
+refused 2 "later/stats.json: its schema is cnnvp-stats/3; cnnvp-stats/2 is expected" report later -o x.html
+refused 2 "later/stats.json: its schema is cnnvp-stats/3" report run later -o x.html
 refused 2 "cannot be read" report nosuch.sqlite -o x.html
 refused 2 "cannot be read" report "$SOURCE" -o x.html
 refused 2 "REPORT.html is missing" report r.sqlite
