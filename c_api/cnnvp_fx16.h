@@ -159,7 +159,7 @@ struct cnnvp_fx16_traffic {
     uint32_t input_streams, weight_streams, output_streams;
     uint32_t input_rows, input_row_step; /* cnnvp_access::rows, row_step */
     enum cnnvp_read_mode input_mode;     /* of windows */
-    uint32_t flags;                      /* CNNVP_DEBUG: operands are looked at, nothing is counted or takes time */
+    uint32_t flags;                      /* cnnvp_access::flags of reads */
 };
 
 /* Cycles by which the buffers' ports lengthen a command. */
@@ -183,6 +183,12 @@ CNNVP_MUST_USE int cnnvp_fx16_refuse(const struct cnnvp_fx16_unit *unit, const s
 CNNVP_MUST_USE int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                                     const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                                     struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls);
+
+/* The same without any count or time, for a command that is stepped: what crosses the ports is known once it has
+ * crossed. A refusal is reported by the fetch. */
+CNNVP_MUST_USE int cnnvp_fx16_look(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                                   const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
+                                   struct cnnvp_fx16_data *data);
 
 /* Sends the sums to the output buffer. *saturated: results that were clipped there. */
 CNNVP_MUST_USE int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,

@@ -200,6 +200,16 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
     return data->sums != NULL ? CNNVP_OK : CNNVP_E_NOMEM;
 }
 
+int cnnvp_fx16_look(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                    const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
+                    struct cnnvp_fx16_data *data)
+{
+    struct cnnvp_fx16_traffic look = *traffic;
+    struct cnnvp_fx16_stalls none = {0};
+    look.flags = CNNVP_DEBUG;
+    return cnnvp_fx16_fetch(unit, command, tile, &look, data, &none);
+}
+
 int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                        const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                        const struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls, uint64_t *saturated)

@@ -51,19 +51,6 @@ static struct cnnvp_fx16_traffic traffic_of(const struct nfu *nfu, const struct 
     };
 }
 
-/* Stepped, a command has crossed the ports before it is known what that takes. What a buffer refuses, the fetch
- * reports. */
-static int step(struct nfu *nfu, const struct cnnvp_command *command, const struct cnnvp_fx16_tile *tile,
-                struct cnnvp_fx16_data *data, struct cnnvp_nfu_cost *cost)
-{
-    struct cnnvp_fx16_traffic look = traffic_of(nfu, tile, cost);
-    struct cnnvp_fx16_stalls none;
-    look.flags = CNNVP_DEBUG;
-    if (cnnvp_fx16_fetch(&nfu->unit, command, tile, &look, data, &none) != CNNVP_OK)
-        return CNNVP_OK;
-    return cnnvp_nfu_cycle(&nfu->shape, tile, data, &nfu->array, cost);
-}
-
 static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnvp_nfu_cost *cost,
                           const struct cnnvp_fx16_stalls *stalls, uint64_t busy, uint64_t saturated)
 {
@@ -108,9 +95,11 @@ static int execute(struct nfu *nfu, struct cnnvp_access *access, const struct cn
     cnnvp_nfu_cost(&nfu->shape, &tile, &cost);
     if (cost.compute_cycles + cost.writeout_cycles > CNNVP_FX16_MAX_CYCLES)
         return cnnvp_fx16_refuse(&nfu->unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
-    if (nfu->stepped)
-        status = step(nfu, command, &tile, &data, &cost);
-    const struct cnnvp_fx16_traffic traffic = traffic_of(nfu, &tile, &cost);
+    struct cnnvp_fx16_traffic traffic = traffic_of(nfu, &tile, &cost);
+    if (nfu->stepped && cnnvp_fx16_look(&nfu->unit, command, &tile, &traffic, &data) == CNNVP_OK) {
+        status = cnnvp_nfu_cycle(&nfu->shape, &tile, &data, &nfu->array, &cost);
+        traffic = traffic_of(nfu, &tile, &cost);
+    }
     if (status == CNNVP_OK)
         status = cnnvp_fx16_fetch(&nfu->unit, command, &tile, &traffic, &data, &stalls);
     if (status == CNNVP_OK && !nfu->stepped && !nfu->unit.timing_only)

@@ -76,19 +76,6 @@ static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_window_shape *sha
     };
 }
 
-/* Stepped, a command has crossed the ports before it is known what that takes. What a buffer refuses, the fetch
- * reports. */
-static int step(struct cnnvp_window_unit *window, const struct cnnvp_command *command,
-                const struct cnnvp_fx16_tile *tile, struct cnnvp_fx16_data *data, struct cnnvp_window_cost *cost)
-{
-    struct cnnvp_fx16_traffic look = traffic_of(&window->shape, tile, cost);
-    struct cnnvp_fx16_stalls none = {0};
-    look.flags = CNNVP_DEBUG;
-    if (cnnvp_fx16_fetch(&window->unit, command, tile, &look, data, &none) != CNNVP_OK)
-        return CNNVP_OK;
-    return cnnvp_window_cycle(&window->shape, tile, data, &window->engine, cost);
-}
-
 static int execute(struct cnnvp_window_unit *window, struct cnnvp_access *access, const struct cnnvp_command *command)
 {
     struct cnnvp_fx16_tile tile;
@@ -109,9 +96,11 @@ static int execute(struct cnnvp_window_unit *window, struct cnnvp_access *access
     if (cost.passes > 1u && (tile.acc_addr % 8u != 0 || tile.acc_addr >> 31 != 0))
         return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL,
                                  "acc_addr, where several passes keep their sums, is a multiple of 8 below 2^31");
-    if (window->stepped)
-        status = step(window, command, &tile, &data, &cost);
-    const struct cnnvp_fx16_traffic traffic = traffic_of(&window->shape, &tile, &cost);
+    struct cnnvp_fx16_traffic traffic = traffic_of(&window->shape, &tile, &cost);
+    if (window->stepped && cnnvp_fx16_look(&window->unit, command, &tile, &traffic, &data) == CNNVP_OK) {
+        status = cnnvp_window_cycle(&window->shape, &tile, &data, &window->engine, &cost);
+        traffic = traffic_of(&window->shape, &tile, &cost);
+    }
     if (status == CNNVP_OK)
         status = cnnvp_fx16_fetch(&window->unit, command, &tile, &traffic, &data, &stalls);
     if (status == CNNVP_OK && !window->stepped && !window->unit.timing_only)

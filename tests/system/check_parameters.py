@@ -27,6 +27,9 @@ WITHOUT = {
     "*.*.detail": "both depths give the same, which the tests of each unit check, too",
 }
 
+# Of an instance, that it has beside its parameters; names of others.
+NO_PARAMETERS = "at|irq|clock|shares"
+
 # A fast core and memory hide no unit behind them; slow ones are the other way round.
 FAST = ["cpu.clock_mhz=100000", "dram.preset=hbm2"]
 CACHES = ["cpu.memory=cache", "cpu.icache_size=1KiB", "cpu.dcache_size=1KiB"]
@@ -242,10 +245,15 @@ def main():
                     sys.exit(f"{preset}: {text}")
             kinds, asked = {}, []
             for row in instances(preset):
+                place = ".".join((preset, *row[:2]))
                 if len(row) == 2:
                     kinds[row[0]] = parameters(row[1])
-                elif row[1] in kinds.get(row[0], {}) and ONLY in f"{preset}.{row[0]}.{row[1]}":
-                    asked.append((row[0], row[1], kinds[row[0]][row[1]], row[2]))
+                elif row[1] in kinds[row[0]] and ONLY in place:
+                    asked.append((row[0], row[1], kinds[row[0]].pop(row[1]), row[2]))
+                elif row[1] not in kinds[row[0]] and not re.fullmatch(NO_PARAMETERS, row[1]):
+                    wrong.append(f"{place} is not among the parameters of `cnnvp models`")
+            wrong += [f"{preset}.{instance}.{name} is not in `cnnvp check`"
+                      for instance, rest in kinds.items() for name in rest if not ONLY]
             dead = pool.map(lambda a, p=preset, b=before: is_dead(folder, p, *a, b), asked)
             for (instance, name, _, _), is_it in zip(asked, dead):
                 place = f"{preset}.{instance}.{name}"
