@@ -89,8 +89,9 @@ static struct span lines_of(const struct reaching *reaching, size_t member, uint
     const struct need *need = &reaching->needs[of->out];
     const int32_t end = need->any ? smaller(size, need->lines.end) : 0;
     int32_t first = need->any ? larger(0, need->low) : 0;
+    /* Lines between that nobody needs are left out: windows of one line with a stride of two. */
     if (reaching->cached && reaching->ends[member] >= 0)
-        first = reaching->ends[member];
+        first = need->any ? larger(first, reaching->ends[member]) : reaching->ends[member];
     return (struct span){first, larger(first, end)};
 }
 
