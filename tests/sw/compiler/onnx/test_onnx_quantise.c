@@ -13,7 +13,7 @@
 
 #include "numbers.h"
 #include "onnx_builder.h"
-#include "onnx.h"
+#include "onnx_case.h"
 
 #define CHANNELS 3
 #define SIDE 7
@@ -133,11 +133,59 @@ static void weights_have_scales_by_channel(void **state)
         }
 }
 
+static const float tenth = 0.1f;
+static const float zero = 0.0f;
+
+static void quantised_tensors_stay_among_themselves(void **state)
+{
+    (void)state;
+    struct builder b;
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    (void)builder_node(&b, "QuantizeLinear", "q", "x", "s", NULL, NULL);
+    (void)builder_node(&b, "Relu", "y", "q", NULL, NULL, NULL);
+    onnx_case_refused(&b, "node \"y\" (Relu): input \"q\" is quantised; a DequantizeLinear is needed in front");
+
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    (void)builder_node(&b, "DequantizeLinear", "y", "x", "s", NULL, NULL);
+    onnx_case_refused(&b, "input \"x\" is not quantised; the result of a QuantizeLinear is needed");
+
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &zero);
+    (void)builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL);
+    onnx_case_refused(&b, "a scale is 0; 1e-30 to 1e30 is possible");
+
+    const float scales[4] = {0.1f, 0.2f, 0.3f, 0.4f};
+    const int64_t four = 4;
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 1, &four, scales);
+    (void)builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL);
+    onnx_case_refused(&b, "input \"s\" has 4 numbers; scales along an axis are supported for weights");
+
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    (void)builder_node(&b, "QuantizeLinear", "q", "x", "s", NULL, NULL);
+    (void)builder_node(&b, "Concat", "y", "q", "x", NULL, NULL);
+    onnx_case_refused(&b, "the inputs are not quantised alike");
+
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    builder_int(&b, builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL), "block_size", 16);
+    onnx_case_refused(&b, "block_size is 16; one scale for the tensor or for each element of an axis is supported");
+
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    builder_int(&b, builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL), "output_dtype", 4);
+    onnx_case_refused(&b, "output_dtype is 4; 8-bit integers of the zero point's type are supported");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_rounded_and_saturate),
         cmocka_unit_test(weights_have_scales_by_channel),
+        cmocka_unit_test(quantised_tensors_stay_among_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

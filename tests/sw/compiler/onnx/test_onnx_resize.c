@@ -13,7 +13,7 @@
 
 #include "numbers.h"
 #include "onnx_builder.h"
-#include "onnx.h"
+#include "onnx_case.h"
 
 #define CHANNELS 2
 #define SIDE_MAX 64 /* of a result */
@@ -170,8 +170,54 @@ static void nearest_elements(void **state)
     builder_free(&random);
 }
 
+static const int64_t maps[4] = {-1, 4, 6, 6};
+
+/* x - Resize - y by such scales. */
+static void resize_must_fail(const char *attribute, const char *value, const float scales[4], const char *text)
+{
+    struct builder b;
+    const int64_t dims[1] = {4};
+    onnx_case_begin(&b, "x", 4, maps);
+    Onnx__NodeProto *node = builder_node(&b, "Resize", "y", "x", "", "s", NULL);
+    (void)builder_floats(&b, "s", 1, dims, scales);
+    builder_string(&b, node, "mode", "linear");
+    if (attribute != NULL)
+        builder_string(&b, node, attribute, value);
+    onnx_case_refused(&b, text);
+}
+
+static void resized_maps(void **state)
+{
+    (void)state;
+    static const float twice[4] = {1, 1, 2, 2};
+    resize_must_fail("coordinate_transformation_mode", "tf_crop_and_resize", twice,
+                     "coordinate_transformation_mode is none of half_pixel,");
+    resize_must_fail("keep_aspect_ratio_policy", "not_larger", twice,
+                     "keep_aspect_ratio_policy is supported as stretch only");
+    resize_must_fail("nearest_mode", "down", twice, "nearest_mode is none of");
+    resize_must_fail(NULL, NULL, (const float[4]){2, 1, 2, 2}, "the batch cannot be resized");
+    resize_must_fail(NULL, NULL, (const float[4]){1, 2, 2, 2}, "channels cannot be resized");
+    resize_must_fail(NULL, NULL, (const float[4]){1, 1, 0, 2}, "0 of 6 elements: 1 to 1048576 are possible");
+    resize_must_fail(NULL, NULL, (const float[4]){1, 1, 1, NAN}, "input 2: ");
+    resize_must_fail(NULL, NULL, (const float[4]){1, 1, 1, 3e5f}, "of 6 elements: 1 to 1048576 are possible");
+    struct builder b;
+    const int64_t dims[1] = {4};
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_node(&b, "Resize", "y", "x", "", "s", NULL);
+    (void)builder_floats(&b, "s", 1, dims, (const float[4]){1, 1, 1, 200});
+    onnx_case_refused(
+        &b, "1200 of 6 elements by the nearest one take 1195 copies; 1024 are possible, or a whole factor up to");
+    const int64_t wide[4] = {-1, 1, 2, 64};
+    onnx_case_begin(&b, "x", 4, wide);
+    Onnx__NodeProto *node = builder_node(&b, "Resize", "y", "x", "", "s", NULL);
+    builder_string(&b, node, "mode", "cubic");
+    (void)builder_floats(&b, "s", 1, dims, (const float[4]){1, 1, 1, 8192});
+    onnx_case_refused(&b, "524288 of 64 elements take a matrix of more than 16777216 weights");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(linear_maps), cmocka_unit_test(nearest_elements)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(linear_maps), cmocka_unit_test(nearest_elements), cmocka_unit_test(resized_maps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans as files: what is written is read again, and what is wrong has its place and says what would be right. */
+#define _XOPEN_SOURCE 700
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "plan_data.h"
+
+#define LAYERS 4
+
+static struct cnnvp_graph graph;
+static char file[] = "/tmp/cnnvp_plan_XXXXXX";
+
+/* input - conv - pool - conv - pool, the last one the output; two layers of one name. */
+static int make_graph(void **state)
+{
+    static const char *const names[LAYERS] = {"conv", "pool", "conv", "a \"pool\""};
+    static const uint32_t sides[LAYERS] = {16, 8, 8, 4};
+    static struct cnnvp_graph_output output = {"y", LAYERS};
+    (void)state;
+    graph.input = cnnvp_graph_tensor_add(&graph, "input", 4, 3, 16, 16);
+    for (int32_t i = 0; i < LAYERS; ++i) {
+        char *name = cnnvp_arena_printf(&graph.arena, "t%d", (int)i);
+        const int32_t out = cnnvp_graph_tensor_add(&graph, name, 4, 3, sides[i], sides[i]);
+        struct cnnvp_graph_layer *layer =
+            cnnvp_graph_layer_add(&graph, i % 2 == 0 ? CNNVP_OP_CONV : CNNVP_OP_POOL, names[i], "Node");
+        layer->in = i;
+        layer->in2 = CNNVP_GRAPH_NONE;
+        layer->out = out;
+    }
+    graph.outputs = &output;
+    graph.output_count = 1;
+    const int descriptor = mkstemp(file);
+    return descriptor >= 0 ? close(descriptor) : -1;
+}
+
+static int clear_graph(void **state)
+{
+    (void)state;
+    graph.outputs = NULL;
+    cnnvp_graph_clear(&graph);
+    return unlink(file);
+}
+
+static cnnvp_result read_text(const char *text, struct cnnvp_plan *plan, struct cnnvp_error *error)
+{
+    FILE *stream = fopen(file, "w");
+    assert_non_null(stream);
+    (void)fputs(text, stream);
+    assert_int_equal(fclose(stream), 0);
+    return cnnvp_plan_read(&graph, file, plan, error);
+}
+
+/* `where`: LINE:COLUMN. */
+static void refused(const char *text, const char *where, const char *what)
+{
+    struct cnnvp_plan plan;
+    struct cnnvp_error error = {""};
+    char place[64];
+    assert_int_equal(read_text(text, &plan, &error), CNNVP_BAD_INPUT);
+    cnnvp_plan_clear(&plan);
+    (void)snprintf(place, sizeof place, "%s:%s: ", file, where);
+    if (strncmp(error.text, place, strlen(place)) != 0 || strstr(error.text, what) == NULL)
+        fail_msg("\"%s\" at %s is not in: %s", what, where, error.text);
+}
+
+static void what_is_written_is_read_again(void **state)
+{
+    (void)state;
+    struct cnnvp_plan plan, again;
+    struct cnnvp_error error = {""};
+    assert_int_equal(cnnvp_plan_new(&graph, &plan, &error), CNNVP_DONE);
+    plan.runs[plan.run_count++] = (struct cnnvp_plan_run){.first = 1, .count = 3, .tile_h = 2, .tile_w = 4};
+    plan.runs[0].halo = CNNVP_HALO_FULL;
+    for (uint32_t i = 0; i < LAYERS; ++i)
+        plan.cuts[i] = (struct cnnvp_plan_cut){
+            .group_out = i + 1,
+            .tile_h = i + 2,
+            .tile_w = i + 3,
+            .tile_in = i + 4,
+            .tile_out = i + 5,
+            .tile_images = 1};
+    plan.cuts[2].tile_kx = 7;
+    plan.on_chip[2] = 1;
+    assert_int_equal(cnnvp_plan_write(&graph, &plan, file, &error), CNNVP_DONE);
+    if (cnnvp_plan_read(&graph, file, &again, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    assert_int_equal(again.run_count, 1);
+    assert_int_equal(again.runs[0].first, 1);
+    assert_int_equal(again.runs[0].count, 3);
+    assert_int_equal(again.runs[0].tile_h, 2);
+    assert_int_equal(again.runs[0].tile_w, 4);
+    assert_int_equal(again.runs[0].halo, CNNVP_HALO_FULL);
+    assert_memory_equal(again.cuts, plan.cuts, LAYERS * sizeof *plan.cuts);
+    assert_memory_equal(again.on_chip, plan.on_chip, graph.tensor_count);
+    cnnvp_plan_clear(&plan);
+    cnnvp_plan_clear(&again);
+}
+
+#define GROUP "groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8, halo: row}\n"
+
+static void groups_are_checked(void **state)
+{
+    (void)state;
+    refused("group: []\n", "1:1", "unknown key \"group\"; did you mean \"groups\"?");
+    refused("groups: {}\n", "1:9", "a list of groups is expected");
+    refused("groups:\n  - {layers: [conv, pol], tile_h: 1, tile_w: 1, halo: row}\n", "2:21", "did you mean \"pool\"?");
+    refused("groups:\n  - {layers: [conv, conv#2], tile_h: 1, tile_w: 1, halo: row}\n", "2:21",
+            "does not run after \"conv\": a group is layers one after the other, and the next one is \"pool\"");
+    refused("groups:\n  - {layers: [conv], tile_h: 1, tile_w: 1, halo: row}\n", "2:14", "two layers or more");
+    refused("groups:\n  - {layers: [conv, pool], tile_h: 9, tile_w: 8, halo: row}\n", "2:5", "gives is 8 x 8");
+    refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 9, halo: row}\n", "2:5", "gives is 8 x 8");
+    refused("groups:\n  - {layers: [conv, pool], tile_h: 0, tile_w: 8, halo: row}\n", "2:36", "from 1 on");
+    refused("groups:\n  - {layers: [conv, pool], tile_h: 8x, tile_w: 8, halo: row}\n", "2:36", "from 1 on");
+    refused("groups:\n  - {layers: [conv, pool], tile_h: 4294967297, tile_w: 8, halo: row}\n", "2:36", "from 1 on");
+    refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8}\n", "2:5", "needs halo: recompute, row or full");
+    refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8, halo: none}\n", "2:56", "none of recompute");
+    refused(GROUP "  - {layers: [pool, conv#2], tile_h: 1, tile_w: 1, halo: row}\n", "3:5", "in another group already");
+    refused("groups:\n  - {layers: [conv#2, 'a \"pool\"'], tile_h: 1, tile_w: 1, halo: row}\n"
+            "  - {layers: [conv, pool], tile_h: 1, tile_w: 1, halo: row}\n",
+            "3:5", "this one belongs before that of \"conv\"");
+}
+
+static void cuts_and_tensors_are_checked(void **state)
+{
+    (void)state;
+    refused("cuts: {conv#3: {}}\n", "1:8", "the network has no layer \"conv#3\"");
+    refused("cuts: {conv: {group_out: 1, tile_h: 1, tile_w: 1, tile_in: 1}}\n", "1:14", "needs tile_out too");
+    refused("cuts: {conv: {tile_x: 1}}\n", "1:15", "unknown key \"tile_x\"");
+    refused("on_chip: [t9]\n", "1:11", "the network has no tensor \"t9\"");
+    refused("on_chip: [t3]\n", "1:11", "\"t3\" is an output of the network");
+    refused("on_chip: t1\n", "1:10", "a list of tensors is expected");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read_again),
+        cmocka_unit_test(groups_are_checked),
+        cmocka_unit_test(cuts_and_tensors_are_checked),
+    };
+    return cmocka_run_group_tests(tests, make_graph, clear_graph);
+}
