@@ -134,6 +134,8 @@ static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows,
 static void calculate(struct search *search, struct work *work)
 {
     const struct cnnvp_binary_layer *layer = search->layer;
+    const uint64_t images = search->limits->batch;
+    const uint64_t sweeps = layer->norm == CNNVP_NORM_BATCH ? cnnvp_divide_up(images, layer->tile_images) : images;
     const struct split groups = split_of(layer->out.channels, layer->group_out);
     const struct split rows = split_of(layer->out.height, layer->tile_h);
     const struct split columns = split_of(layer->out.width, layer->tile_w);
@@ -142,9 +144,10 @@ static void calculate(struct search *search, struct work *work)
         const uint64_t steps = (uint64_t)groups.count[g] * rows.count[r] * columns.count[c];
         if (steps == 0)
             continue;
-        work->compute += steps * step_ps(search, groups.size[g], rows.size[r], columns.size[c], work);
+        work->compute += images * steps * step_ps(search, groups.size[g], rows.size[r], columns.size[c], work);
         work->vector +=
-            steps * accepted(work, cnnvp_plan_vector_ps(search->ask, groups.size[g], rows.size[r], columns.size[c]));
+            sweeps * steps *
+            accepted(work, cnnvp_plan_vector_ps(search->ask, groups.size[g], rows.size[r], columns.size[c]));
     }
 }
 
@@ -259,7 +262,8 @@ static double moving_pj(const struct search *search, const struct visits *visits
            partial * each->partial_word;
 }
 
-static struct work work_of(struct search *search)
+/* All but the calculations. */
+static struct work transfers_of(struct search *search)
 {
     const struct cnnvp_binary_layer *layer = search->layer;
     const struct cnnvp_plan_limits *limits = search->limits;
@@ -271,9 +275,6 @@ static struct work work_of(struct search *search)
     const uint64_t slices = counts.tiles * (uint64_t)(cnnvp_plan_has_weights(layer) ? counts.blobs : counts.groups);
     const struct visits visits = visits_of(search, &counts);
     struct work work = {0};
-    calculate(search, &work);
-    work.compute *= images;
-    work.vector *= layer->norm == CNNVP_NORM_BATCH ? cnnvp_divide_up32(limits->batch, layer->tile_images) : images;
     const struct moved input = move_input(search);
     const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
     const struct moved blob = counts.blobs != 0 ? move_line(search, blob_bytes) : (struct moved){0};
@@ -303,36 +304,39 @@ static int is_better(const struct search *search, const struct cnnvp_plan_finali
     return way->score < than->score || (way->score <= than->score && way->price < than->price);
 }
 
-static void consider(struct search *search)
+/* What the way that is set takes by its work. */
+static struct cnnvp_plan_finalist way_of(const struct search *search, const struct work *work)
 {
-    struct cnnvp_plan_finalists *finalists = search->finalists;
-    const struct cnnvp_plan_limits *limits = search->limits;
-    const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, search->tiling.result_bytes);
-    if (use.input_bytes > limits->input_bytes || use.weight_bytes > limits->weight_bytes ||
-        use.output_bytes > limits->output_bytes)
-        return;
-    search->layer->image_bytes = (uint32_t)(use.output_bytes / search->layer->tile_images);
-    const struct work work = work_of(search);
-    if (work.refused)
-        return;
-    const uint64_t vector = work.vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work.compute : 0);
+    const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
     const uint64_t bound =
-        cnnvp_maximum(cnnvp_maximum(work.compute, vector), cnnvp_maximum(work.memory, work.core)) + work.ends;
-    const uint64_t price = bound + (work.compute + work.vector + work.memory + work.core) / CNNVP_PLAN_WORK_PART;
-    const uint64_t bytes = work.read_bytes + work.write_bytes;
+        cnnvp_maximum(cnnvp_maximum(work->compute, vector), cnnvp_maximum(work->memory, work->core)) + work->ends;
+    const uint64_t price = bound + (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
+    const uint64_t bytes = work->read_bytes + work->write_bytes;
     const struct cnnvp_plan_taken taken = {
-        (double)price, work.moving + (double)price * limits->energy.ps, (double)bytes};
-    struct cnnvp_plan_finalist way = {
+        (double)price, work->moving + (double)price * search->limits->energy.ps, (double)bytes};
+    return (struct cnnvp_plan_finalist){
         .cut = cnnvp_plan_cut_of(search->layer),
         .price = price,
         .bytes = bytes,
-        .score = cnnvp_plan_score(limits->objective, &taken),
-        .compute = work.compute,
-        .vector = work.vector,
-        .memory = work.memory,
-        .core = work.core};
-    if (search->longest != 0 && way.price > search->longest)
-        return;
+        .score = cnnvp_plan_score(search->limits->objective, &taken),
+        .compute = work->compute,
+        .vector = work->vector,
+        .memory = work->memory,
+        .core = work->core};
+}
+
+/* It takes too long, or the list is full of better ones: also if this is only a part of its work. */
+static int is_out(const struct search *search, const struct cnnvp_plan_finalist *way)
+{
+    const struct cnnvp_plan_finalists *finalists = search->finalists;
+    return (search->longest != 0 && way->price > search->longest) ||
+           (finalists->count == CNNVP_PLAN_FINALISTS &&
+            !is_better(search, way, &finalists->all[CNNVP_PLAN_FINALISTS - 1u]));
+}
+
+static void insert(struct search *search, struct cnnvp_plan_finalist way)
+{
+    struct cnnvp_plan_finalists *finalists = search->finalists;
     for (size_t i = 0; i < finalists->count; ++i) {
         if (!is_better(search, &way, &finalists->all[i]))
             continue;
@@ -342,6 +346,25 @@ static void consider(struct search *search)
     }
     if (finalists->count < CNNVP_PLAN_FINALISTS)
         finalists->all[finalists->count++] = way;
+}
+
+/* Units are asked about calculations last: that takes the longest. */
+static void consider(struct search *search)
+{
+    const struct cnnvp_plan_limits *limits = search->limits;
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, search->tiling.result_bytes);
+    if (use.input_bytes > limits->input_bytes || use.weight_bytes > limits->weight_bytes ||
+        use.output_bytes > limits->output_bytes)
+        return;
+    search->layer->image_bytes = (uint32_t)(use.output_bytes / search->layer->tile_images);
+    struct work work = transfers_of(search);
+    struct cnnvp_plan_finalist way = way_of(search, &work);
+    if (is_out(search, &way))
+        return;
+    calculate(search, &work);
+    way = way_of(search, &work);
+    if (!work.refused && !is_out(search, &way))
+        insert(search, way);
 }
 
 /* ---- ways ---- */
