@@ -10,6 +10,8 @@
 #include "network.h"
 
 struct trials {
+    struct cnnvp_binary_options options;    /* of builds in which nothing is planned again */
+    struct cnnvp_binary_layer *planned;     /* cut as layers by themselves */
     struct cnnvp_plan_taken *alone, *fused; /* of each layer */
     double score[3];                        /* layer by layer, all groups, those that are left */
 };
@@ -32,9 +34,6 @@ static void keep_better(struct cnnvp_network *network, const struct trials *tria
         const struct cnnvp_plan_run run = plan->runs[g];
         if (score_of(network, trials->fused, &run) < score_of(network, trials->alone, &run))
             plan->runs[kept++] = run;
-        else
-            for (size_t i = run.first; i < run.first + run.count; ++i)
-                plan->cuts[i] = (struct cnnvp_plan_cut){0};
     }
     plan->run_count = kept;
 }
@@ -53,7 +52,7 @@ static cnnvp_result try_all(struct cnnvp_network *network, const cnnvp_config *c
                             struct cnnvp_error *error)
 {
     struct cnnvp_plan *plan = &network->plan;
-    struct cnnvp_binary_options layer = network->binary_options;
+    struct cnnvp_binary_options layer = trials->options;
     const size_t count = plan->run_count;
     struct cnnvp_plan_run *all = malloc(count * sizeof *all);
     layer.plan = NULL;
@@ -61,7 +60,7 @@ static cnnvp_result try_all(struct cnnvp_network *network, const cnnvp_config *c
     if (result == CNNVP_DONE)
         result = try_plan(network, &layer, config, trials->alone, &trials->score[0], error);
     if (result == CNNVP_DONE)
-        result = try_plan(network, &network->binary_options, config, trials->fused, &trials->score[1], error);
+        result = try_plan(network, &trials->options, config, trials->fused, &trials->score[1], error);
     if (result != CNNVP_DONE) {
         free(all);
         return result;
@@ -70,7 +69,7 @@ static cnnvp_result try_all(struct cnnvp_network *network, const cnnvp_config *c
     trials->score[2] = trials->score[1];
     keep_better(network, trials);
     if (plan->run_count != 0 && plan->run_count != count)
-        result = try_plan(network, &network->binary_options, config, NULL, &trials->score[2], error);
+        result = try_plan(network, &trials->options, config, NULL, &trials->score[2], error);
     const int none = plan->run_count == 0;
     if (!none && trials->score[1] < trials->score[2]) {
         memcpy(plan->runs, all, count * sizeof *all);
@@ -83,24 +82,41 @@ static cnnvp_result try_all(struct cnnvp_network *network, const cnnvp_config *c
     return result;
 }
 
+/* The network as it is to run. */
+static cnnvp_result build_again(struct cnnvp_network *network, const struct trials *trials, struct cnnvp_error *error)
+{
+    struct cnnvp_build before = network->build;
+    const cnnvp_result result =
+        cnnvp_binary_build(&network->graph, &network->target, &trials->options, &network->build, error);
+    if (result == CNNVP_DONE) {
+        network->build.finalists = before.finalists;
+        before.finalists = NULL;
+    }
+    cnnvp_binary_clear(&before, network->graph.layer_count);
+    return result;
+}
+
 cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
 {
-    struct cnnvp_plan *plan = &network->plan;
-    struct trials trials = {0};
+    const struct cnnvp_build *build = &network->build;
+    struct trials trials = {.options = network->binary_options};
     const size_t layers = network->graph.layer_count;
-    const size_t before = plan->run_count;
+    const size_t before = network->plan.run_count;
     if (before == 0)
         return CNNVP_DONE;
+    trials.planned = calloc(layers, sizeof *trials.planned);
     trials.alone = calloc(layers, sizeof *trials.alone);
     trials.fused = calloc(layers, sizeof *trials.fused);
-    cnnvp_result result = trials.alone != NULL && trials.fused != NULL ? try_all(network, config, &trials, error)
-                                                                       : cnnvp_compiler_no_memory(error);
+    trials.options.planned = trials.planned;
+    for (size_t i = 0; trials.planned != NULL && i < layers; ++i)
+        cnnvp_plan_cut_layer(&trials.planned[i], &build->finalists[i].all[0].cut);
+    cnnvp_result result = trials.planned != NULL && trials.alone != NULL && trials.fused != NULL
+                              ? try_all(network, config, &trials, error)
+                              : cnnvp_compiler_no_memory(error);
+    if (result == CNNVP_DONE && network->plan.run_count != before)
+        result = build_again(network, &trials, error);
+    free(trials.planned);
     free(trials.alone);
     free(trials.fused);
-    if (result != CNNVP_DONE || plan->run_count == before)
-        return result;
-    if (plan->run_count == 0)
-        memset(plan->cuts, 0, layers * sizeof *plan->cuts);
-    cnnvp_binary_clear(&network->build, layers);
-    return cnnvp_binary_build(&network->graph, &network->target, &network->binary_options, &network->build, error);
+    return result;
 }
