@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """make_classifiers.py NAME FILE.onnx [SIZE]: a well-known classifier for SIZE x SIZE images (224 if not said), batch norms
-folded, with seeded random weights: mobilenet_v2, resnet18 or resnet50. Times and traffic do not depend on weights, so the
-studies need no trained network."""
+folded, with seeded random weights: mobilenet_v1, mobilenet_v2, resnet18 or resnet50; or the convolutions of fsrcnn or
+mc_cnn, without padding, for the images of DeFiNES's studies. Times and traffic do not depend on weights, so the studies
+need no trained network."""
 import os
 import sys
 
@@ -25,13 +26,14 @@ class Network:
         self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
         return name
 
-    def conv(self, name, x, channels, width, kernel, stride=1, groups=1, relu="Relu"):
+    def conv(self, name, x, channels, width, kernel, stride=1, groups=1, relu="Relu", padded=True):
         inputs = channels // groups
         gain = 2 if relu else 1
         y = self.node("Conv", name, [x, self.parameter(name + ".w", (width, inputs, kernel, kernel),
                                                        (gain / (inputs * kernel * kernel)) ** 0.5),
                                      self.parameter(name + ".b", (width,), 0.01)],
-                      kernel_shape=[kernel, kernel], strides=[stride, stride], pads=[kernel // 2] * 4, group=groups)
+                      kernel_shape=[kernel, kernel], strides=[stride, stride], pads=[kernel // 2 if padded else 0] * 4,
+                      group=groups)
         if relu == "Clip":
             return self.node("Clip", name + ".relu6", [y, "zero", "six"])
         return self.node(relu, name + ".relu", [y]) if relu else y
@@ -41,6 +43,22 @@ class Network:
         x = self.node("Flatten", "flat", [x])
         return self.node("Gemm", "fc", [x, self.parameter("fc.w", (1000, channels), channels ** -0.5),
                                         self.parameter("fc.b", (1000,), 0.01)], transB=1)
+
+
+def plain(net, *layers):
+    x, channels = "input", 1
+    for i, (width, kernel) in enumerate(layers):
+        x, channels = net.conv(f"conv{i}", x, channels, width, kernel, padded=False), width
+    return x
+
+
+def mobilenet_v1(net):
+    x, channels = net.conv("conv0", "input", 3, 32, 3, 2), 32
+    for i, (width, stride) in enumerate(((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *((512, 1),) * 5,
+                                         (1024, 2), (1024, 1)), 1):
+        x = net.conv(f"b{i}.depthwise", x, channels, channels, 3, stride, channels)
+        x, channels = net.conv(f"b{i}.pointwise", x, channels, width, 1), width
+    return net.classify(x, channels)
 
 
 def mobilenet_v2(net):
@@ -86,22 +104,29 @@ def resnet(net, counts, bottleneck):
     return net.classify(x, channels)
 
 
+SQUARE = (3, 224, 224)
 NETWORKS = {
-    "mobilenet_v2": mobilenet_v2,
-    "resnet18": lambda net: resnet(net, (2, 2, 2, 2), False),
-    "resnet50": lambda net: resnet(net, (3, 4, 6, 3), True),
+    "fsrcnn": (lambda net: plain(net, (56, 5), (12, 1), *((12, 3),) * 4, (56, 1), (16, 3)), (1, 554, 974)),
+    "mc_cnn": (lambda net: plain(net, *((64, 3),) * 4), (1, 1250, 384)),
+    "mobilenet_v1": (mobilenet_v1, SQUARE),
+    "mobilenet_v2": (mobilenet_v2, SQUARE),
+    "resnet18": (lambda net: resnet(net, (2, 2, 2, 2), False), SQUARE),
+    "resnet50": (lambda net: resnet(net, (3, 4, 6, 3), True), SQUARE),
 }
 
 
 def main():
     name, path = sys.argv[1:3]
-    size = int(sys.argv[3]) if len(sys.argv) > 3 else 224
     net = Network()
-    last = NETWORKS[name](net)
-    shape = helper.make_tensor_value_info("input", TensorProto.FLOAT, ["n", 3, size, size])
-    result = helper.make_tensor_value_info(last, TensorProto.FLOAT, ["n", 1000])
-    model = helper.make_model(helper.make_graph(net.nodes, name, [shape], [result], net.weights), ir_version=7,
+    build, shape = NETWORKS[name]
+    if len(sys.argv) > 3:
+        shape = (shape[0], int(sys.argv[3]), int(sys.argv[3]))
+    last = build(net)
+    given = helper.make_tensor_value_info("input", TensorProto.FLOAT, ["n", *shape])
+    result = helper.make_tensor_value_info(last, TensorProto.FLOAT, None)
+    model = helper.make_model(helper.make_graph(net.nodes, name, [given], [result], net.weights), ir_version=7,
                               opset_imports=[helper.make_opsetid("", 13)])
+    model = onnx.shape_inference.infer_shapes(model)
     onnx.checker.check_model(model)
     onnx.save(model, path + ".tmp")
     os.replace(path + ".tmp", path)
