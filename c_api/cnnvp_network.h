@@ -33,8 +33,8 @@ enum cnnvp_rounding {
     CNNVP_ROUND_STOCHASTIC = 2,
     CNNVP_ROUND_FLOOR = 3
 };
-/* FUSED: groups of layers go tile by tile, so that as little as possible leaves the chip; the values are those of
- * LAYER. AUTO: what takes the least time, group by group, and never longer than LAYER. */
+/* FUSED: groups of layers go tile by tile, so that little leaves the chip, also where that takes longer; the values are
+ * those of LAYER. AUTO: groups and layers that are better by the objective when tried, never worse than LAYER by it. */
 enum cnnvp_schedule {
     CNNVP_SCHEDULE_LAYER = 0,
     CNNVP_SCHEDULE_DEPTH_FIRST = 1,
@@ -50,7 +50,8 @@ enum cnnvp_block_order { CNNVP_BLOCK_ORDER_MORTON = 0, CNNVP_BLOCK_ORDER_TABLE =
  * SCHEDULER: an error where the scheduler unit cannot. */
 enum cnnvp_issue { CNNVP_ISSUE_FASTER = 0, CNNVP_ISSUE_GUEST = 1, CNNVP_ISSUE_SCHEDULER = 2 };
 
-/* What plans are chosen by: time, energy, their product, or bytes of bursts off chip. */
+/* What plans are chosen by: time, energy, their product, or bytes of bursts off chip. Of traffic a little of the time
+ * counts too: a byte less is worth the time in which the memory moves 16. */
 enum cnnvp_plan_objective {
     CNNVP_OBJECTIVE_TIME = 0,
     CNNVP_OBJECTIVE_ENERGY = 1,

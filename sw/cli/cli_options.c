@@ -276,8 +276,8 @@ static const struct argp_option platform_options[] = {
 
 static const struct argp_option network_options[] = {
     {"schedule", KEY_SCHEDULE, "ORDER", 0,
-     "Order of the work: layer (default), depth-first, fused (groups of layers tile by tile, for the least traffic), "
-     "auto (fused where that is faster)",
+     "Order of the work: layer (default), depth-first, fused (groups of layers tile by tile, for little traffic, "
+     "also where that takes longer), auto (fused where trials show that it is better by --objective, never worse)",
      5},
     {"halo", KEY_HALO, "recompute|row|full", 0,
      "Fused: what two tiles need is calculated in both, or rows stay, or rows and columns (default: the planner "
@@ -296,8 +296,8 @@ static const struct argp_option network_options[] = {
      "takes its statistics of them: all)",
      5},
     {"objective", KEY_OBJECTIVE, "time|energy|edp|traffic", 0,
-     "What tiles and the groups of auto are chosen by (default: time); edp is energy times time, traffic bytes of "
-     "bursts off chip",
+     "What tiles and the groups of auto are chosen by (default: time; of fused traffic); edp is energy times time, "
+     "traffic bytes of bursts off chip, and a little of the time",
      5},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},

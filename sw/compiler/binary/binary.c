@@ -427,9 +427,9 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         result = cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error);
     if (result == CNNVP_DONE && options->block != 0)
         result = cnnvp_depth_place(graph, target, options, build, error);
-    if (result == CNNVP_DONE && options->fuse != CNNVP_FUSE_NOTHING)
+    if (result == CNNVP_DONE && options->made != NULL)
         result = make_plan(graph, target, options, build, error);
-    const struct cnnvp_plan *plan = options->fuse != CNNVP_FUSE_NOTHING ? options->made : options->plan;
+    const struct cnnvp_plan *plan = options->made != NULL ? options->made : options->plan;
     if (result == CNNVP_DONE && (options->on_chip || plan != NULL)) {
         result = cnnvp_binary_place_residents(graph, target, plan, build, error);
         for (size_t i = 0; i < graph->layer_count; ++i)

@@ -172,7 +172,7 @@ static void sum_loads(struct slicing *slicing)
         slicing->sliced[i].first = slicing->sliced[i].next = (struct loads){0};
     for (size_t i = 0; i < slicing->pieces.count; ++i) {
         const struct piece *piece = &slicing->pieces.all[i];
-        const uint64_t ps = cnnvp_plan_weights_ps(slicing->ask, piece->bytes);
+        const uint64_t ps = cnnvp_plan_move_line(slicing->ask, piece->bytes).ps;
         add_load(&slicing->sliced[piece->layer].first, ps);
         if (!piece->stays)
             add_load(&slicing->sliced[piece->layer].next, ps);

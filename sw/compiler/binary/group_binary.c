@@ -139,15 +139,6 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
 
 /* ---- cuts ---- */
 
-static size_t least_traffic(const struct cnnvp_plan_finalists *finalists)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < finalists->count; ++i)
-        if (finalists->all[i].bytes < finalists->all[best].bytes)
-            best = i;
-    return best;
-}
-
 /* The member as a layer of one tile. */
 static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnnvp_plan_limits *limits,
                                const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group, size_t number,
@@ -166,7 +157,7 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
     if (result != CNNVP_DONE)
         return result;
     if (cut.group_out == 0)
-        cut = finalists.all[plan->for_traffic ? least_traffic(&finalists) : 0].cut;
+        cut = finalists.all[0].cut;
     cnnvp_plan_cut_layer(&build->layers[index], &cut);
     return CNNVP_DONE;
 }

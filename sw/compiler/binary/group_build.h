@@ -33,7 +33,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, co
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_try(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                             const struct cnnvp_plan_run *run, struct cnnvp_build *build,
                                             struct cnnvp_plan *plan, struct cnnvp_error *error);
-/* group_search.c: the runs that are to be fused by options->fuse; build->finalists has each layer's. */
+/* group_search.c: the runs that are to be fused by the objective; build->finalists has each layer's. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_search(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                                struct cnnvp_plan *plan, struct cnnvp_error *error);

@@ -6,6 +6,7 @@
  */
 #include "group_build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #define LONGEST 40u    /* layers of a group */
 #define MISSES 3u      /* runs one after the other that do not fit: longer ones will not either */
 #define FITTING 2u     /* tiles of a halo that fit and are priced */
+#define EDGES 24u      /* of tiles along an axis that are looked at */
 #define STREAM_PART 8u /* of a half, for tiles of maps in memory, at the least */
 
 /* What the others do with a map that is its own base. */
@@ -29,15 +31,11 @@ struct search {
     const struct cnnvp_binary_options *options;
     struct use *uses;             /* of each tensor */
     struct cnnvp_tiling *tilings; /* of each layer */
-    uint64_t *best;               /* cost of the layers before each place */
+    struct cnnvp_plan_taken each; /* what the objective makes of a ps, a pJ, a byte */
+    double *best;                 /* cost of the layers before each place */
     struct cnnvp_plan_run *taken; /* the last run before each place; of count 1: a layer by itself */
     struct cnnvp_plan_ask *ask;   /* about transfers */
 };
-
-static uint64_t price_of(const struct search *search, uint64_t bound, uint64_t memory)
-{
-    return search->options->fuse == CNNVP_FUSE_FOR_TIME ? bound : memory + bound / 16u;
-}
 
 /* ---- what a group costs ---- */
 
@@ -51,14 +49,20 @@ static uint64_t all_lines(const struct cnnvp_binary_reach *table, uint32_t tiles
     return lines;
 }
 
-/* This many times a layer's own work, in 1024ths. */
-static uint64_t repeated(const struct cnnvp_plan_group *group, size_t member, uint32_t rows, uint32_t columns)
+/* This many times a layer's own work. */
+static double repeated(const struct cnnvp_plan_group *group, size_t member, uint32_t rows, uint32_t columns)
 {
     const struct cnnvp_binary_tensor *out = &group->members[member].layer.out;
     const uint64_t own = (uint64_t)cnnvp_divide_up32(out->height, rows) * rows *
                          ((uint64_t)cnnvp_divide_up32(out->width, columns) * columns);
-    return all_lines(group->rows, group->tile_rows, group->count, member, rows) *
-           all_lines(group->columns, group->tile_columns, group->count, member, columns) * 1024u / own;
+    return (double)(all_lines(group->rows, group->tile_rows, group->count, member, rows) *
+                    all_lines(group->columns, group->tile_columns, group->count, member, columns)) /
+           (double)own;
+}
+
+static double tiles_of(const struct cnnvp_plan_group *group)
+{
+    return (double)group->tile_rows * group->tile_columns;
 }
 
 static uint32_t mean_lines(uint64_t lines, uint32_t tiles)
@@ -66,63 +70,94 @@ static uint32_t mean_lines(uint64_t lines, uint32_t tiles)
     return (uint32_t)((lines + tiles - 1u) / tiles);
 }
 
-/* Tiles of an operand that lies in memory. */
-static uint64_t operand_ps(const struct search *search, const struct cnnvp_plan_group *group, size_t member,
-                           const struct cnnvp_binary_tensor *operand)
+static void add_moved(struct cnnvp_plan_taken *to, double times, const struct cnnvp_plan_moved *moved, double pj_byte,
+                      double pj_word)
 {
+    to->ps += times * (double)moved->ps;
+    to->pj += times * ((double)moved->bytes * pj_byte + (double)moved->words * pj_word);
+    to->bytes += times * (double)moved->bytes;
+}
+
+/* Tiles of an operand that lies in memory. */
+static void load_operand(const struct search *search, const struct cnnvp_plan_group *group, size_t member,
+                         const struct cnnvp_binary_tensor *operand, struct cnnvp_plan_taken *taken)
+{
+    const struct cnnvp_plan_energy *energy = &search->target->limits.energy;
     const struct cnnvp_binary_layer *layer = &group->members[member].layer;
     uint32_t rows = mean_lines(all_lines(group->rows, group->tile_rows, group->count, member, 1), group->tile_rows);
     uint32_t columns =
         mean_lines(all_lines(group->columns, group->tile_columns, group->count, member, 1), group->tile_columns);
-    if (rows == 0 || columns == 0)
-        return 0;
+    if (operand->on_chip || operand->channels == 0 || rows == 0 || columns == 0)
+        return;
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL) {
         rows = (uint32_t)cnnvp_plan_input_rows(layer, rows);
         columns = (uint32_t)cnnvp_plan_input_columns(layer, columns);
     }
-    return (uint64_t)group->tile_rows * group->tile_columns *
-           cnnvp_plan_box_ps(search->ask, operand, operand->channels, rows, columns);
+    const struct cnnvp_plan_moved moved = cnnvp_plan_move_box(search->ask, operand, operand->channels, rows, columns);
+    add_moved(taken, tiles_of(group), &moved, energy->read_byte, energy->input_word);
 }
 
-static uint64_t transfers_ps(const struct search *search, const struct cnnvp_plan_group *group)
+static struct cnnvp_plan_taken transfers_of(const struct search *search, const struct cnnvp_plan_group *group)
 {
-    const uint64_t tiles = (uint64_t)group->tile_rows * group->tile_columns;
+    const struct cnnvp_plan_energy *energy = &search->target->limits.energy;
+    struct cnnvp_plan_taken taken = {0};
     unsigned char stays[LONGEST];
-    uint64_t bytes = 0;
-    uint64_t ps = 0;
     (void)cnnvp_fused_choose_weights(group, &search->target->limits, stays);
     for (size_t i = 0; i < group->count; ++i) {
         const struct cnnvp_binary_layer *layer = &group->members[i].layer;
-        bytes += cnnvp_fused_weight_bytes(layer) * (stays[i] ? 1u : tiles);
-        if (!layer->in.on_chip)
-            ps += operand_ps(search, group, i, &layer->in);
-        if (layer->op == CNNVP_OP_ADD && !layer->in2.on_chip)
-            ps += operand_ps(search, group, i, &layer->in2);
-        if (!layer->out.on_chip)
-            ps +=
-                tiles * cnnvp_plan_box_ps(search->ask, &layer->out, layer->out.channels, group->tile_h, group->tile_w);
+        const struct cnnvp_plan_moved weights = cnnvp_plan_move_line(search->ask, cnnvp_fused_weight_bytes(layer));
+        add_moved(&taken, stays[i] ? 1 : tiles_of(group), &weights, energy->read_byte, energy->weight_word);
+        load_operand(search, group, i, &layer->in, &taken);
+        if (layer->op == CNNVP_OP_ADD)
+            load_operand(search, group, i, &layer->in2, &taken);
+        if (layer->out.on_chip)
+            continue;
+        const struct cnnvp_plan_moved results =
+            cnnvp_plan_move_box(search->ask, &layer->out, layer->out.channels, group->tile_h, group->tile_w);
+        add_moved(&taken, tiles_of(group), &results, energy->write_byte, energy->output_word);
     }
-    return ps + cnnvp_plan_weights_ps(search->ask, bytes);
+    return taken;
 }
 
-static uint64_t group_cost(const struct search *search, const struct cnnvp_plan_group *group)
+static double results_of(const struct cnnvp_binary_layer *layer)
 {
-    const uint64_t memory = transfers_ps(search, group);
-    const uint64_t tiles = (uint64_t)group->tile_rows * group->tile_columns;
-    uint64_t calculation = 0;
-    uint64_t core = 0;
+    return (double)layer->out.channels * layer->out.height * layer->out.width;
+}
+
+/* Multiplications of a layer by itself, zeros of its padding included. */
+static double macs_of(const struct cnnvp_binary_layer *layer)
+{
+    const double taps = (double)layer->kx * layer->ky * (layer->depthwise != 0 ? 1u : layer->in.channels);
+    return layer->op == CNNVP_OP_CONV ? results_of(layer) * taps : 0;
+}
+
+static double cost_of(const struct search *search, const struct cnnvp_plan_taken *taken)
+{
+    return taken->ps * search->each.ps + taken->pj * search->each.pj + taken->bytes * search->each.bytes;
+}
+
+static double group_cost(const struct search *search, const struct cnnvp_plan_group *group)
+{
+    const struct cnnvp_plan_energy *energy = &search->target->limits.energy;
+    struct cnnvp_plan_taken taken = transfers_of(search, group);
+    double calculation = 0;
+    double core = 0;
     for (size_t i = 0; i < group->count; ++i) {
+        const struct cnnvp_plan_member *member = &group->members[i];
         const struct cnnvp_plan_finalist *alone = &search->build->finalists[group->first + i].all[0];
         const struct cnnvp_tiling *tiling = &search->tilings[group->first + i];
-        calculation += (alone->compute * repeated(group, i, tiling->rows, tiling->cols) +
-                        alone->vector * repeated(group, i, 1, 1)) /
-                       1024u;
-        core += alone->core +
-                tiles * (CNNVP_PLAN_STEP_CYCLES + 6u * CNNVP_PLAN_COMMAND_CYCLES) * search->target->limits.core_ps;
+        const double again = repeated(group, i, 1, 1);
+        calculation +=
+            (double)alone->compute * repeated(group, i, tiling->rows, tiling->cols) + (double)alone->vector * again;
+        core += (double)alone->core + tiles_of(group) * (CNNVP_PLAN_STEP_CYCLES + 6.0 * CNNVP_PLAN_COMMAND_CYCLES) *
+                                          search->target->limits.core_ps;
+        taken.pj += (again - 1) * macs_of(&member->layer) * energy->mac;
+        if (member->out != CNNVP_PLAN_NO_SLOT)
+            taken.pj += again * results_of(&member->layer) * (energy->output_word + energy->input_word);
     }
-    const uint64_t bound =
-        cnnvp_maximum(calculation, cnnvp_maximum(memory, core)) + (calculation + memory + core) / CNNVP_PLAN_WORK_PART;
-    return price_of(search, bound, memory);
+    taken.ps = fmax(calculation, fmax(taken.ps, core)) + (calculation + taken.ps + core) / CNNVP_PLAN_WORK_PART;
+    taken.pj += taken.ps * energy->ps;
+    return cost_of(search, &taken);
 }
 
 /* ---- tiles of a group ---- */
@@ -158,32 +193,49 @@ static int fits(const struct search *search, struct cnnvp_plan_group *group)
            cnnvp_plan_group_place(group, top, search->target->limits.input_halves, &lack) && has_room(search, group);
 }
 
-/* Of tiles of that width the highest that fit, by one halo. *best is 0 or the least cost so far. */
-static int try_heights(const struct search *search, struct cnnvp_plan_group *group, struct cnnvp_plan_run *run,
-                       uint64_t *best)
+/* Edges of tiles from the whole on down: parts, rounded up to the unit's edge or below it. */
+struct edges {
+    uint32_t values[EDGES];
+    size_t count;
+};
+
+static void add_edge(struct edges *edges, uint32_t value)
 {
-    const uint32_t height = group->members[group->count - 1].layer.out.height;
+    if (edges->count < EDGES && (edges->count == 0 || value < edges->values[edges->count - 1]))
+        edges->values[edges->count++] = value;
+}
+
+static struct edges edges_of(uint32_t total, uint32_t unit, uint32_t parts)
+{
+    struct edges edges = {.count = 0};
+    for (uint32_t n = 1; n <= parts; n += (n + 2u) / 3u) {
+        const uint32_t part = cnnvp_divide_up32(total, n);
+        add_edge(&edges, cnnvp_minimum32(total, cnnvp_divide_up32(part, unit) * unit));
+        if (part < unit)
+            add_edge(&edges, part);
+    }
+    return edges;
+}
+
+/* Of tiles of that width the highest that fit, by one halo. *best is the least cost so far. */
+static void try_heights(const struct search *search, const struct edges *heights, struct cnnvp_plan_group *group,
+                        struct cnnvp_plan_run *run, double *best)
+{
     uint32_t fitting = 0;
-    uint32_t last = 0;
-    for (uint32_t parts = 1; fitting < FITTING && last != 1; parts += (parts + 2u) / 3u) {
-        group->tile_h = cnnvp_divide_up32(height, parts);
-        if (group->tile_h == last)
-            continue;
-        last = group->tile_h;
-        if (group->halo == CNNVP_HALO_ROW && last == height)
-            continue; /* nothing to keep */
+    /* As high as the map, there is nothing to keep. */
+    for (size_t i = group->halo == CNNVP_HALO_ROW; i < heights->count && fitting < FITTING; ++i) {
+        group->tile_h = heights->values[i];
         if (!fits(search, group))
             continue;
-        const uint64_t cost = group_cost(search, group);
+        const double cost = group_cost(search, group);
         ++fitting;
-        if (*best != 0 && cost >= *best)
+        if (cost >= *best)
             continue;
         *best = cost;
         run->tile_h = group->tile_h;
         run->tile_w = group->tile_w;
         run->halo = group->halo;
     }
-    return fitting != 0;
 }
 
 static int is_wanted(const struct search *search, enum cnnvp_binary_halo halo)
@@ -191,25 +243,27 @@ static int is_wanted(const struct search *search, enum cnnvp_binary_halo halo)
     return search->options->halo == 0 || search->options->halo == (uint32_t)halo + 1u;
 }
 
-/* The run's best tile; 0: none fits. */
-static uint64_t try_tiles(const struct search *search, struct cnnvp_plan_run *run)
+/* The cost of the run's best tile; INFINITY: none fits. */
+static double try_tiles(const struct search *search, struct cnnvp_plan_run *run)
 {
+    const struct cnnvp_tiling *tiling = &search->tilings[run->first + run->count - 1];
     struct cnnvp_plan_group group;
     struct cnnvp_error said;
-    uint64_t best = 0;
-    int any = 0;
+    double best = INFINITY;
     run->tile_h = run->tile_w = 1;
     if (cnnvp_group_make(search->graph, search->build, run, &group, &said) != CNNVP_DONE)
-        return 0;
-    const uint32_t width = group.members[group.count - 1].layer.out.width;
-    for (uint32_t parts = 1; !any && parts <= 8 && parts <= width; parts *= 2u) {
-        group.tile_w = cnnvp_divide_up32(width, parts);
+        return best;
+    const struct cnnvp_binary_tensor *out = &group.members[group.count - 1].layer.out;
+    const struct edges heights = edges_of(out->height, tiling->rows, out->height);
+    const struct edges widths = edges_of(out->width, tiling->cols, 8);
+    for (size_t i = 0; i < widths.count; ++i) {
+        group.tile_w = widths.values[i];
         for (enum cnnvp_binary_halo halo = CNNVP_HALO_RECOMPUTE; halo <= CNNVP_HALO_FULL; ++halo) {
             /* As wide as the map, full is row. */
-            if (!is_wanted(search, halo) || (halo == CNNVP_HALO_FULL && parts == 1 && search->options->halo == 0))
+            if (!is_wanted(search, halo) || (halo == CNNVP_HALO_FULL && i == 0 && search->options->halo == 0))
                 continue;
             group.halo = halo;
-            any |= try_heights(search, &group, run, &best);
+            try_heights(search, &heights, &group, run, &best);
         }
     }
     cnnvp_plan_group_clear(&group);
@@ -231,7 +285,7 @@ static int is_torn(const struct search *search, size_t first, size_t end)
     return 0;
 }
 
-static void offer(struct search *search, size_t end, uint64_t cost, const struct cnnvp_plan_run *run)
+static void offer(struct search *search, size_t end, double cost, const struct cnnvp_plan_run *run)
 {
     if (cost >= search->best[end])
         return;
@@ -245,17 +299,16 @@ static void search_from(struct search *search, size_t first)
     const struct cnnvp_plan_finalist *alone = &search->build->finalists[first].all[0];
     uint32_t misses = 0;
     struct cnnvp_plan_run run = {.first = first, .count = 1};
-    offer(search, first + 1, search->best[first] + price_of(search, alone->price, alone->memory), &run);
+    offer(search, first + 1, search->best[first] + cost_of(search, &alone->taken), &run);
     for (size_t end = first + 1; end <= graph->layer_count && end - first <= LONGEST &&
                                  cnnvp_group_why_not(graph, end - 1) == NULL && misses < MISSES;
          ++end) {
         run = (struct cnnvp_plan_run){.first = first, .count = end - first};
         if (run.count < 2 || is_torn(search, first, end))
             continue;
-        const uint64_t cost = try_tiles(search, &run);
-        misses = cost == 0 ? misses + 1u : 0;
-        if (cost != 0)
-            offer(search, end, search->best[first] + cost, &run);
+        const double cost = try_tiles(search, &run);
+        misses = isinf(cost) ? misses + 1u : 0;
+        offer(search, end, search->best[first] + cost, &run);
     }
 }
 
@@ -278,6 +331,24 @@ static void note_uses(struct search *search)
     }
 }
 
+/* Of energy times time what the layers by themselves make of a little more of each; of traffic with a little time. */
+static struct cnnvp_plan_taken each_of(const struct search *search)
+{
+    struct cnnvp_plan_taken all = {0};
+    for (size_t i = 0; i < search->graph->layer_count; ++i)
+        cnnvp_plan_add(&all, &search->build->finalists[i].all[0].taken);
+    switch (search->target->limits.objective) {
+    case CNNVP_OBJECTIVE_TIME:
+        return (struct cnnvp_plan_taken){.ps = 1};
+    case CNNVP_OBJECTIVE_ENERGY:
+        return (struct cnnvp_plan_taken){.pj = 1};
+    case CNNVP_OBJECTIVE_EDP:
+        return (struct cnnvp_plan_taken){.ps = all.pj, .pj = all.ps};
+    default:
+        return (struct cnnvp_plan_taken){.ps = cnnvp_plan_bytes_a_ps(search->ask), .bytes = 1};
+    }
+}
+
 static cnnvp_result prepare(struct search *search, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = search->graph;
@@ -291,8 +362,9 @@ static cnnvp_result prepare(struct search *search, struct cnnvp_error *error)
         search->ask == NULL)
         return cnnvp_compiler_no_memory(error);
     note_uses(search);
-    memset(search->best, 0xff, (layers + 1) * sizeof *search->best);
-    search->best[0] = 0;
+    for (size_t i = 0; i <= layers; ++i)
+        search->best[i] = i == 0 ? 0 : INFINITY;
+    search->each = each_of(search);
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < layers && result == CNNVP_DONE; ++i)
         result = cnnvp_plan_tiling(
@@ -326,7 +398,6 @@ cnnvp_result cnnvp_fused_search(const struct cnnvp_graph *graph, const struct cn
                                 struct cnnvp_plan *plan, struct cnnvp_error *error)
 {
     struct search search = {.graph = graph, .target = target, .build = build, .options = options};
-    plan->for_traffic = options->fuse == CNNVP_FUSE_FOR_TRAFFIC && target->limits.objective == CNNVP_OBJECTIVE_TIME;
     cnnvp_result result = prepare(&search, error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
         search_from(&search, i);

@@ -63,12 +63,10 @@ static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *netwo
         .order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE,
         .issue = options->issue,
         .plan = options->plan != NULL ? &network->plan : NULL,
-        .fuse = options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_FUSE_FOR_TRAFFIC
-                : options->schedule == CNNVP_SCHEDULE_AUTO
-                    ? (options->objective == CNNVP_OBJECTIVE_TIME ? CNNVP_FUSE_FOR_TIME : CNNVP_FUSE_FOR_TRAFFIC)
-                    : CNNVP_FUSE_NOTHING,
         .halo = (uint32_t)options->halo,
-        .made = &network->plan,
+        .made = options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO
+                    ? &network->plan
+                    : NULL,
     };
 }
 
@@ -122,9 +120,9 @@ static cnnvp_result make_plan(struct cnnvp_network *network, const cnnvp_config 
     network->binary_options = binary_options_of(network, options);
     cnnvp_formats_choose(graph, network->target.acc_bits);
     cnnvp_result result = cnnvp_binary_build(graph, &network->target, &network->binary_options, &network->build, error);
-    if (network->binary_options.fuse != CNNVP_FUSE_NOTHING) {
+    if (network->binary_options.made != NULL) {
         network->binary_options.plan = network->binary_options.made;
-        network->binary_options.fuse = CNNVP_FUSE_NOTHING;
+        network->binary_options.made = NULL;
     }
     if (result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_AUTO)
         result = cnnvp_network_settle(network, config, error);
@@ -176,7 +174,8 @@ static cnnvp_result take_images(struct cnnvp_network *network, const cnnvp_confi
     if (result != CNNVP_DONE)
         return result;
     network->images = (uint32_t)images;
-    network->target.limits.objective = options->objective;
+    network->target.limits.objective =
+        options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_OBJECTIVE_TRAFFIC : options->objective;
     result = take_batch(network, options, error);
     if (result == CNNVP_DONE)
         result = make_plan(network, config, options, error);

@@ -15,7 +15,8 @@
 #define STRIP_CHANNELS 16u /* up to this many, strips of rows are priced */
 #define STRIP_PART 16u     /* lower ones are taken if they are faster by this part */
 #define MAX_PS (UINT64_C(1) << 50)
-#define MAX_PARTS 64u /* of a channel, in rows and in columns */
+#define MAX_PARTS 64u  /* of a channel, in rows and in columns */
+#define TIME_PART 16.0 /* of what the memory can move in a time: so many bytes are worth it */
 
 /* Transfers are asked about with this many planes or bytes: what more of them takes follows from the difference. */
 #define FEW_PLANES 2u
@@ -35,9 +36,9 @@ struct cnnvp_plan_ask {
     const struct cnnvp_binary_layer *layer;
     const char *name;
     const struct cnnvp_plan_limits *limits;
-    uint64_t latency;    /* UINT64_MAX: not asked yet */
-    uint64_t request;    /* likewise */
-    uint64_t weights[2]; /* of few and of many bytes; UINT64_MAX: not asked yet */
+    uint64_t latency; /* UINT64_MAX: not asked yet */
+    uint64_t request; /* likewise */
+    uint64_t line[2]; /* of few and of many bytes; UINT64_MAX: not asked yet */
     char refusal[256];
     struct cnnvp_error wrong; /* "": nothing is */
     size_t count;
@@ -53,7 +54,7 @@ struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_binary_layer *layer
     ask->layer = layer;
     ask->name = name;
     ask->limits = limits;
-    ask->latency = ask->request = ask->weights[0] = UINT64_MAX;
+    ask->latency = ask->request = ask->line[0] = UINT64_MAX;
     return ask;
 }
 
@@ -547,8 +548,8 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
 }
 
 /* Planes, rows and columns from the first interior word on, as far as they lie in the tensor and in the buffer. */
-uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
-                           uint32_t rows, uint32_t columns)
+static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
+                       uint32_t rows, uint32_t columns)
 {
     const uint32_t question[6] = {
         rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left, tensor->border_top};
@@ -577,22 +578,47 @@ uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary
     return extrapolate(channels, FEW_PLANES, MANY_PLANES, answer->ps);
 }
 
-static void ask_weights(struct cnnvp_plan_ask *ask)
+static void ask_line(struct cnnvp_plan_ask *ask)
 {
     static const uint32_t bytes[2] = {FEW_BYTES, MANY_BYTES};
     const uint64_t latency = latency_ps(ask);
     for (size_t i = 0; i < 2; ++i) {
         const struct cnnvp_transfer line = {.row_bytes = bytes[i], .rows = 1, .planes = 1};
         const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, 0, &line);
-        ask->weights[i] = ps > latency ? ps - latency : 0;
+        ask->line[i] = ps > latency ? ps - latency : 0;
     }
 }
 
-uint64_t cnnvp_plan_weights_ps(struct cnnvp_plan_ask *ask, uint64_t bytes)
+static uint64_t line_ps(struct cnnvp_plan_ask *ask, uint64_t bytes)
 {
-    if (ask->weights[0] == UINT64_MAX)
-        ask_weights(ask);
-    if (ask->weights[1] < ask->weights[0])
-        return ask->weights[0] * bytes / FEW_BYTES;
-    return extrapolate(bytes, FEW_BYTES, MANY_BYTES, ask->weights);
+    if (ask->line[0] == UINT64_MAX)
+        ask_line(ask);
+    if (ask->line[1] < ask->line[0])
+        return ask->line[0] * bytes / FEW_BYTES;
+    return extrapolate(bytes, FEW_BYTES, MANY_BYTES, ask->line);
+}
+
+double cnnvp_plan_bytes_a_ps(struct cnnvp_plan_ask *ask)
+{
+    const uint64_t ps = line_ps(ask, MANY_BYTES);
+    return ps != 0 ? MANY_BYTES / (double)ps / TIME_PART : 0;
+}
+
+struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_plan_ask *ask, uint64_t bytes)
+{
+    const uint64_t burst = ask->limits->burst_bytes;
+    return (struct cnnvp_plan_moved){
+        line_ps(ask, bytes), (bytes + burst - 1u) / burst * burst, bytes / CNNVP_WORD_BYTES};
+}
+
+struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
+                                            uint32_t channels, uint32_t rows, uint32_t columns)
+{
+    const int planes = columns == tensor->row_stride;
+    const int all = planes && rows * columns == tensor->channel_stride;
+    const uint64_t pieces = all ? 1u : planes ? channels : (uint64_t)channels * rows;
+    const uint64_t words = (uint64_t)channels * rows * columns;
+    return (struct cnnvp_plan_moved){
+        box_ps(ask, tensor, channels, rows, columns),
+        words * CNNVP_WORD_BYTES + pieces * (ask->limits->burst_bytes - CNNVP_WORD_BYTES), words};
 }

@@ -16,7 +16,7 @@
 #define CANDIDATES 24u
 
 /* So much longer a batch may take, to load less. */
-#define BATCH_PART 128u
+#define BATCH_PART 128.0
 
 struct candidates {
     uint32_t values[CANDIDATES];
@@ -59,7 +59,8 @@ struct search {
     struct cnnvp_tiling tiling;
     struct cnnvp_plan_ask *ask;
     struct cnnvp_plan_finalists *finalists;
-    uint64_t longest; /* prices above are left out, and the fewest bytes are the best; 0: the lowest price is */
+    double bytes_a_ps; /* of the score by traffic, else 0 */
+    double longest;    /* prices above are left out, and the fewest bytes are the best; 0: the lowest price is */
 };
 
 /* ---- bounds ---- */
@@ -151,60 +152,34 @@ static void calculate(struct search *search, struct work *work)
     }
 }
 
-/* Loads or stores of a full step or slice. */
-struct moved {
-    uint64_t ps;
-    uint64_t bytes; /* of bursts */
-    uint64_t words;
-};
-
-/* In one piece. */
-static struct moved move_line(struct search *search, uint64_t bytes)
-{
-    const uint64_t burst = search->limits->burst_bytes;
-    return (struct moved){cnnvp_plan_weights_ps(search->ask, bytes), (bytes + burst - 1u) / burst * burst,
-                          bytes / CNNVP_WORD_BYTES};
-}
-
-/* Pieces begin and end anywhere in a burst. */
-static struct moved move_box(struct search *search, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
-                             uint32_t rows, uint32_t columns)
-{
-    const int planes = columns == tensor->row_stride;
-    const int all = planes && rows * columns == tensor->channel_stride;
-    const uint64_t pieces = all ? 1u : planes ? channels : (uint64_t)channels * rows;
-    const uint64_t words = (uint64_t)channels * rows * columns;
-    return (struct moved){cnnvp_plan_box_ps(search->ask, tensor, channels, rows, columns),
-                          words * CNNVP_WORD_BYTES + pieces * (search->limits->burst_bytes - CNNVP_WORD_BYTES), words};
-}
-
-static struct moved move_operand(struct search *search, const struct cnnvp_binary_tensor *operand,
-                                 const uint32_t box[3])
+static struct cnnvp_plan_moved move_operand(struct search *search, const struct cnnvp_binary_tensor *operand,
+                                            const uint32_t box[3])
 {
     if (operand->on_chip)
-        return (struct moved){0};
-    return move_box(search, operand, cnnvp_minimum32(box[0], operand->channels),
-                    cnnvp_minimum32(box[1], operand->height), cnnvp_minimum32(box[2], operand->width));
+        return (struct cnnvp_plan_moved){0};
+    return cnnvp_plan_move_box(search->ask, operand, cnnvp_minimum32(box[0], operand->channels),
+                               cnnvp_minimum32(box[1], operand->height), cnnvp_minimum32(box[2], operand->width));
 }
 
 /* One input slice of a full step. */
-static struct moved move_input(struct search *search)
+static struct cnnvp_plan_moved move_input(struct search *search)
 {
     const struct cnnvp_binary_layer *layer = search->layer;
     if (layer->in.on_chip && layer->op != CNNVP_OP_ADD)
-        return (struct moved){0};
+        return (struct cnnvp_plan_moved){0};
     if (layer->op == CNNVP_OP_FC)
-        return move_line(search, 2u * (uint64_t)layer->tile_in);
+        return cnnvp_plan_move_line(search->ask, 2u * (uint64_t)layer->tile_in);
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
-        return move_box(search, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, layer->tile_h),
-                        (uint32_t)cnnvp_plan_input_columns(layer, layer->tile_w));
+        return cnnvp_plan_move_box(
+            search->ask, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, layer->tile_h),
+            (uint32_t)cnnvp_plan_input_columns(layer, layer->tile_w));
     uint32_t box[3] = {layer->group_out, layer->tile_h, layer->tile_w};
     if (layer->permuted != 0)
         for (uint32_t i = 0; i < 3; ++i)
             box[layer->from[i]] = i == 0 ? layer->group_out : i == 1 ? layer->tile_h : layer->tile_w;
-    struct moved moved = move_operand(search, &layer->in, box);
+    struct cnnvp_plan_moved moved = move_operand(search, &layer->in, box);
     if (layer->op == CNNVP_OP_ADD) {
-        const struct moved second = move_operand(search, &layer->in2, box);
+        const struct cnnvp_plan_moved second = move_operand(search, &layer->in2, box);
         moved.ps += second.ps;
         moved.bytes += second.bytes;
         moved.words += second.words;
@@ -249,7 +224,7 @@ static struct visits visits_of(const struct search *search, const struct cnnvp_p
     return visits;
 }
 
-static double moving_pj(const struct search *search, const struct visits *visits, const struct moved *input,
+static double moving_pj(const struct search *search, const struct visits *visits, const struct cnnvp_plan_moved *input,
                         uint64_t blob_words, uint64_t words, const struct work *work)
 {
     const struct cnnvp_plan_energy *each = &search->limits->energy;
@@ -275,12 +250,13 @@ static struct work transfers_of(struct search *search)
     const uint64_t slices = counts.tiles * (uint64_t)(cnnvp_plan_has_weights(layer) ? counts.blobs : counts.groups);
     const struct visits visits = visits_of(search, &counts);
     struct work work = {0};
-    const struct moved input = move_input(search);
+    const struct cnnvp_plan_moved input = move_input(search);
     const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
-    const struct moved blob = counts.blobs != 0 ? move_line(search, blob_bytes) : (struct moved){0};
-    struct moved store = {0};
+    const struct cnnvp_plan_moved blob =
+        counts.blobs != 0 ? cnnvp_plan_move_line(search->ask, blob_bytes) : (struct cnnvp_plan_moved){0};
+    struct cnnvp_plan_moved store = {0};
     if (!layer->out.on_chip)
-        store = move_box(search, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
+        store = cnnvp_plan_move_box(search->ask, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
     /* Tiles at the edges are smaller. */
     work.memory = part_of(visits.inputs * input.ps + images * steps * store.ps, words, whole) + visits.blobs * blob.ps +
                   (visits.inputs + visits.blobs) * cnnvp_plan_request_ps(search->ask);
@@ -299,9 +275,9 @@ static struct work transfers_of(struct search *search)
 static int is_better(const struct search *search, const struct cnnvp_plan_finalist *way,
                      const struct cnnvp_plan_finalist *than)
 {
-    if (search->longest != 0 && way->bytes != than->bytes)
-        return way->bytes < than->bytes;
-    return way->score < than->score || (way->score <= than->score && way->price < than->price);
+    if (search->longest > 0 && (way->taken.bytes < than->taken.bytes || way->taken.bytes > than->taken.bytes))
+        return way->taken.bytes < than->taken.bytes;
+    return way->score < than->score || (way->score <= than->score && way->taken.ps < than->taken.ps);
 }
 
 /* What the way that is set takes by its work. */
@@ -310,15 +286,14 @@ static struct cnnvp_plan_finalist way_of(const struct search *search, const stru
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
     const uint64_t bound =
         cnnvp_maximum(cnnvp_maximum(work->compute, vector), cnnvp_maximum(work->memory, work->core)) + work->ends;
-    const uint64_t price = bound + (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
-    const uint64_t bytes = work->read_bytes + work->write_bytes;
+    const uint64_t all = bound + (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
+    const double price = (double)all;
     const struct cnnvp_plan_taken taken = {
-        (double)price, work->moving + (double)price * search->limits->energy.ps, (double)bytes};
+        price, work->moving + price * search->limits->energy.ps, (double)(work->read_bytes + work->write_bytes)};
     return (struct cnnvp_plan_finalist){
         .cut = cnnvp_plan_cut_of(search->layer),
-        .price = price,
-        .bytes = bytes,
-        .score = cnnvp_plan_score(search->limits->objective, &taken),
+        .taken = taken,
+        .score = cnnvp_plan_score(search->limits->objective, &taken) + price * search->bytes_a_ps,
         .compute = work->compute,
         .vector = work->vector,
         .memory = work->memory,
@@ -329,7 +304,7 @@ static struct cnnvp_plan_finalist way_of(const struct search *search, const stru
 static int is_out(const struct search *search, const struct cnnvp_plan_finalist *way)
 {
     const struct cnnvp_plan_finalists *finalists = search->finalists;
-    return (search->longest != 0 && way->price > search->longest) ||
+    return (search->longest > 0 && way->taken.ps > search->longest) ||
            (finalists->count == CNNVP_PLAN_FINALISTS &&
             !is_better(search, way, &finalists->all[CNNVP_PLAN_FINALISTS - 1u]));
 }
@@ -507,6 +482,7 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char
     search.ask = cnnvp_plan_ask_new(&trial, name, limits);
     if (search.ask == NULL)
         return cnnvp_compiler_no_memory(error);
+    search.bytes_a_ps = limits->objective == CNNVP_OBJECTIVE_TRAFFIC ? cnnvp_plan_bytes_a_ps(search.ask) : 0;
     search.tiling.rows = cnnvp_plan_strip_rows(search.ask, &search.tiling);
     consider_edges(&search);
     if (finalists->count == 0) {
@@ -518,7 +494,7 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char
         consider_parts(&search);
     if (finalists->count != 0 && limits->batch > 1 && limits->objective == CNNVP_OBJECTIVE_TIME &&
         cnnvp_plan_has_weights(layer)) {
-        search.longest = finalists->all[0].price + finalists->all[0].price / BATCH_PART;
+        search.longest = finalists->all[0].taken.ps * (1 + 1 / BATCH_PART);
         finalists->count = 0;
         consider_edges(&search);
     }

@@ -152,10 +152,18 @@ static double energy(const cnnvp_config *config, const char *instance, const cha
     return cnnvp_config_energy(config, instance, stat, &picojoules, &ignored) == CNNVP_DONE ? picojoules : 0;
 }
 
-static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_energy *to, struct cnnvp_error *error)
+cnnvp_result cnnvp_target_power(const cnnvp_config *config, double *pj_a_ps, struct cnnvp_error *error)
 {
     double milliwatts = 0;
     const cnnvp_result result = cnnvp_config_static_power(config, &milliwatts, error);
+    *pj_a_ps = milliwatts / MILLIWATTS_A_PJ;
+    return result;
+}
+
+static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_energy *to, struct cnnvp_error *error)
+{
+    double power;
+    const cnnvp_result result = cnnvp_target_power(config, &power, error);
     *to = (struct cnnvp_plan_energy){
         .read_byte = energy(config, "dram", "read_bytes") + energy(config, "dram", "reads") / DRAM_BURST_BYTES,
         .write_byte = energy(config, "dram", "write_bytes") + energy(config, "dram", "writes") / DRAM_BURST_BYTES,
@@ -164,7 +172,8 @@ static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_en
         .output_word = energy(config, "output_buffer", "dma_read_words"),
         .partial_word = energy(config, "output_buffer", "partial_read_words") +
                         energy(config, "output_buffer", "partial_write_words"),
-        .ps = milliwatts / MILLIWATTS_A_PJ,
+        .mac = energy(config, "pe_array", "macs"),
+        .ps = power,
     };
     return result;
 }

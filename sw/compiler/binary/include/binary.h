@@ -9,9 +9,6 @@
 #include "plan.h"
 #include "plan_data.h"
 
-/* What layers are fused for: time, or the memory's, which traffic takes. */
-enum cnnvp_fuse { CNNVP_FUSE_NOTHING = 0, CNNVP_FUSE_FOR_TRAFFIC, CNNVP_FUSE_FOR_TIME };
-
 struct cnnvp_binary_options {
     uint32_t rounding; /* enum cnnvp_round_mode */
     uint32_t seed;     /* of stochastic rounding */
@@ -22,9 +19,8 @@ struct cnnvp_binary_options {
     enum cnnvp_issue issue;
     const struct cnnvp_binary_layer *planned; /* their tiles are taken; NULL: tiles are planned */
     const struct cnnvp_plan *plan;            /* NULL: nothing is fused, and no map stays on chip but by on_chip */
-    enum cnnvp_fuse fuse;                     /* a plan is made: */
+    struct cnnvp_plan *made;                  /* a plan is made here, where it is without runs; NULL: none is */
     uint32_t halo;                            /* with this one, 1 + enum cnnvp_binary_halo; 0: with any */
-    struct cnnvp_plan *made;                  /* where it goes; without runs */
 };
 
 struct cnnvp_depth;

@@ -20,7 +20,6 @@ struct cnnvp_plan_run {
 struct cnnvp_plan {
     struct cnnvp_arena arena;
     const char *file;            /* that it was read from, with which messages about it begin; NULL: from none */
-    int for_traffic;             /* cuts that are still to be chosen are those with the least traffic */
     struct cnnvp_plan_run *runs; /* in the layers' order, disjoint */
     size_t run_count;
     struct cnnvp_plan_cut *cuts; /* of each layer; group_out 0: still to be chosen */

@@ -21,6 +21,7 @@ struct cnnvp_plan_energy {
     double read_byte, write_byte;                /* of bursts off chip, without activations of rows */
     double input_word, weight_word, output_word; /* that a transfer brings into or takes out of a buffer */
     double partial_word;                         /* of sums that are kept and read back */
+    double mac;                                  /* that is done again */
     double ps;                                   /* of time */
 };
 
@@ -130,8 +131,7 @@ static inline double cnnvp_plan_score(enum cnnvp_plan_objective objective, const
 #define CNNVP_PLAN_FINALISTS 12u
 struct cnnvp_plan_finalist {
     struct cnnvp_plan_cut cut;
-    uint64_t price;                         /* in ps: the bound, and a little of all work */
-    uint64_t bytes;                         /* of bursts */
+    struct cnnvp_plan_taken taken;          /* ps: the bound, and a little of all work */
     double score;                           /* what it is chosen by: lower is better */
     uint64_t compute, vector, memory, core; /* the work of each, in ps, all layer long */
 };
@@ -184,11 +184,18 @@ struct cnnvp_plan_ask;
 struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_binary_layer *layer, const char *name,
                                           const struct cnnvp_plan_limits *limits);
 void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask);
-/* Of the memory for a box of a tensor, among other transfers, in ps. */
-uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
-                           uint32_t rows, uint32_t columns);
-/* Of the memory for this many bytes of weights, among other transfers, in ps. */
-uint64_t cnnvp_plan_weights_ps(struct cnnvp_plan_ask *ask, uint64_t bytes);
+/* A load or a store, among others: of the memory, in ps. */
+struct cnnvp_plan_moved {
+    uint64_t ps;
+    uint64_t bytes; /* of bursts */
+    uint64_t words;
+};
+/* A box of a tensor, whose pieces begin and end anywhere in a burst; this many bytes in one piece. */
+struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
+                                            uint32_t channels, uint32_t rows, uint32_t columns);
+struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_plan_ask *ask, uint64_t bytes);
+/* Bytes that count as much as a ps where traffic is to be little: a part of what the memory moves meanwhile. */
+double cnnvp_plan_bytes_a_ps(struct cnnvp_plan_ask *ask);
 /* BAD_INPUT, and a message: an answer was no answer. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_ask_result(const struct cnnvp_plan_ask *ask, struct cnnvp_error *error);
 
@@ -219,6 +226,9 @@ struct cnnvp_target {
 CNNVP_MUST_USE cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target,
                                               struct cnnvp_error *error);
 void cnnvp_target_clear(struct cnnvp_target *target);
+
+/* Static power of all units. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_power(const cnnvp_config *config, double *pj_a_ps, struct cnnvp_error *error);
 
 /* Whose guest software runs: not all of it needs the same connections (wiring.def). */
 enum cnnvp_target_software { CNNVP_TARGET_INFERENCE, CNNVP_TARGET_TRAINING };
