@@ -158,19 +158,32 @@ static cnnvp_result hold_tables(cnnvp_config *config, struct cnnvp_error *error)
     return cnnvp_config_set(config, "cpu.tcm_size=256MiB", error);
 }
 
-/* Cycle-stepped models take the same cycles, and longer. */
-static cnnvp_result trial_config(const cnnvp_config *config, cnnvp_config **made, struct cnnvp_error *error)
+/* A platform for trials. */
+struct bench {
+    cnnvp_config *config;
+    double more_power; /* than that which the network is for, in pJ a ps: of memory for the tables */
+};
+
+/* Cycle-stepped models take the same cycles, and longer. The configuration is to be freed, whatever the result. */
+static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_config *config, struct bench *bench,
+                               struct cnnvp_error *error)
 {
     uint64_t value;
     const char *text;
-    *made = cnnvp_config_copy(config);
-    if (*made == NULL)
+    double power = 0;
+    *bench = (struct bench){.config = cnnvp_config_copy(config)};
+    if (bench->config == NULL)
         return cnnvp_compiler_no_memory(error);
-    cnnvp_result result = hold_tables(*made, error);
-    if (result == CNNVP_DONE && cnnvp_config_get(*made, "pe_array.detail", &value, &text) == CNNVP_DONE &&
+    cnnvp_result result = hold_tables(bench->config, error);
+    if (result == CNNVP_DONE && cnnvp_config_get(bench->config, "pe_array.detail", &value, &text) == CNNVP_DONE &&
         strcmp(text, "cycle") == 0)
-        result = cnnvp_config_set(*made, "pe_array.detail=fast", error);
-    return result == CNNVP_DONE ? cnnvp_config_resolve(*made, error) : result;
+        result = cnnvp_config_set(bench->config, "pe_array.detail=fast", error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_config_resolve(bench->config, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_target_power(bench->config, &power, error);
+    bench->more_power = power - target->limits.energy.ps;
+    return result;
 }
 
 static cnnvp_result open_platform(const cnnvp_config *config, cnnvp_platform **platform, struct cnnvp_error *error)
@@ -209,25 +222,25 @@ static cnnvp_result run_platform(cnnvp_platform *platform, struct part part, uin
 }
 
 /* What a layer of the platform's work has taken; *cycles may be NULL. */
-static cnnvp_result layer_taken(const struct cnnvp_target *target, cnnvp_platform *platform, size_t layer,
-                                struct cnnvp_plan_taken *taken, uint64_t *cycles)
+static cnnvp_result layer_taken(const struct cnnvp_target *target, const struct bench *bench, cnnvp_platform *platform,
+                                size_t layer, struct cnnvp_plan_taken *taken, uint64_t *cycles)
 {
     struct cnnvp_layer_result sums = {0};
     const cnnvp_result result = cnnvp_platform_layer(platform, layer, &sums);
-    *taken = (struct cnnvp_plan_taken){
-        (double)sums.cycles * target->cycle_ps, sums.energy_pj, (double)sums.dram_burst_bytes};
+    const double ps = (double)sums.cycles * target->cycle_ps;
+    *taken = (struct cnnvp_plan_taken){ps, sums.energy_pj - ps * bench->more_power, (double)sums.dram_burst_bytes};
     if (cycles != NULL)
         *cycles = sums.cycles;
     return result;
 }
 
 /* Runs all trials of tilings; their cycles and bytes. */
-static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config,
+static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     uint64_t ps;
     cnnvp_platform *platform = NULL;
-    cnnvp_result result = open_platform(config, &platform, error);
+    cnnvp_result result = open_platform(bench->config, &platform, error);
     if (result == CNNVP_DONE)
         result = cnnvp_guest_load(trials->guest, platform, trials->table_bytes, error);
     if (result == CNNVP_DONE && write_tables(trials, platform) != CNNVP_DONE)
@@ -236,7 +249,7 @@ static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config
         result = run_platform(platform, (struct part){options, 0, TRIALS_SHARE, trials->count}, &ps, error);
     for (size_t i = 0; result == CNNVP_DONE && i < trials->count; ++i) {
         struct cnnvp_plan_taken taken;
-        result = layer_taken(trials->target, platform, i, &taken, &trials->all[i].cycles);
+        result = layer_taken(trials->target, bench, platform, i, &taken, &trials->all[i].cycles);
         trials->all[i].bytes = taken.bytes;
         trials->all[i].score = cnnvp_plan_score(trials->target->limits.objective, &taken);
     }
@@ -285,7 +298,7 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
 
 /* A platform with the network, built with these options, timing only. */
 static cnnvp_result open_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
-                               const cnnvp_config *config, cnnvp_platform **platform, struct cnnvp_error *error)
+                               const struct bench *bench, cnnvp_platform **platform, struct cnnvp_error *error)
 {
     struct cnnvp_network trial = *network;
     trial.binary_options = *options;
@@ -300,7 +313,7 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
     cnnvp_result result = cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error);
     if (result != CNNVP_DONE)
         return result;
-    result = open_platform(config, platform, error);
+    result = open_platform(bench->config, platform, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_load(&trial, *platform, error);
     cnnvp_binary_clear(&trial.build, trial.graph.layer_count);
@@ -308,13 +321,13 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
 }
 
 /* Of all layers together: bytes and energy are theirs, the time is the run's. *layers: of each, may be NULL. */
-static void network_taken(const struct cnnvp_network *network, cnnvp_platform *platform, uint64_t ps,
-                          struct cnnvp_plan_taken *layers, struct cnnvp_plan_taken *all)
+static void network_taken(const struct cnnvp_network *network, const struct bench *bench, cnnvp_platform *platform,
+                          uint64_t ps, struct cnnvp_plan_taken *layers, struct cnnvp_plan_taken *all)
 {
     *all = (struct cnnvp_plan_taken){0};
     for (size_t i = 0; i < network->graph.layer_count; ++i) {
         struct cnnvp_plan_taken taken;
-        if (layer_taken(&network->target, platform, i, &taken, NULL) != CNNVP_DONE)
+        if (layer_taken(&network->target, bench, platform, i, &taken, NULL) != CNNVP_DONE)
             continue; /* nothing */
         cnnvp_plan_add(all, &taken);
         if (layers != NULL)
@@ -324,16 +337,16 @@ static void network_taken(const struct cnnvp_network *network, cnnvp_platform *p
 }
 
 static cnnvp_result run_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
-                              const cnnvp_config *config, struct part part, struct cnnvp_plan_taken *layers,
+                              const struct bench *bench, struct part part, struct cnnvp_plan_taken *layers,
                               struct cnnvp_plan_taken *all, struct cnnvp_error *error)
 {
     uint64_t ps = 0;
     cnnvp_platform *platform = NULL;
-    cnnvp_result result = open_trial(network, options, config, &platform, error);
+    cnnvp_result result = open_trial(network, options, bench, &platform, error);
     if (result == CNNVP_DONE)
         result = run_platform(platform, part, &ps, error);
     if (result == CNNVP_DONE)
-        network_taken(network, platform, ps, layers, all);
+        network_taken(network, bench, platform, ps, layers, all);
     cnnvp_platform_free(platform);
     return result;
 }
@@ -343,11 +356,11 @@ cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct
                                struct cnnvp_plan_taken *all, struct cnnvp_error *error)
 {
     const struct cnnvp_network_options unwatched = {.tuning = NULL};
-    cnnvp_config *made = NULL;
-    cnnvp_result result = trial_config(config, &made, error);
+    struct bench bench;
+    cnnvp_result result = make_bench(&network->target, config, &bench, error);
     if (result == CNNVP_DONE)
-        result = run_trial(network, options, made, (struct part){&unwatched, 0, 1, 0}, layers, all, error);
-    cnnvp_config_free(made);
+        result = run_trial(network, options, &bench, (struct part){&unwatched, 0, 1, 0}, layers, all, error);
+    cnnvp_config_free(bench.config);
     return result;
 }
 
@@ -360,7 +373,7 @@ static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_laye
 }
 
 /* Gives the build the tiles with which the whole network is the best. */
-static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials, const cnnvp_config *config,
+static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials, const struct bench *bench,
                            const struct cnnvp_network_options *options, struct cnnvp_build *build,
                            struct cnnvp_error *error)
 {
@@ -378,7 +391,7 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
         if (plan != BY_BOUND)
             take_best(trials, plan == BY_CYCLES_AND_CORE, build, layers);
         planned.planned = build->layers;
-        result = run_trial(network, &planned, config, part, NULL, &taken, error);
+        result = run_trial(network, &planned, bench, part, NULL, &taken, error);
         const double score = cnnvp_plan_score(network->target.limits.objective, &taken);
         if (result != CNNVP_DONE || score >= best_score)
             continue;
@@ -395,13 +408,13 @@ static cnnvp_result try_all(const struct cnnvp_network *network, struct trials *
                             const struct cnnvp_network_options *options, struct cnnvp_build *build,
                             struct cnnvp_error *error)
 {
-    cnnvp_config *made = NULL;
-    cnnvp_result result = trial_config(config, &made, error);
+    struct bench bench;
+    cnnvp_result result = make_bench(&network->target, config, &bench, error);
     if (result == CNNVP_DONE)
-        result = run_trials(trials, made, options, error);
+        result = run_trials(trials, &bench, options, error);
     if (result == CNNVP_DONE)
-        result = choose(network, trials, made, options, build, error);
-    cnnvp_config_free(made);
+        result = choose(network, trials, &bench, options, build, error);
+    cnnvp_config_free(bench.config);
     return result;
 }
 
