@@ -106,8 +106,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_stats_diff(const char *file_a, const char *fil
 
 /* ---- reports ---- */
 
-/* One page that needs no network, of a sweep's database or of the folder of `cnnvp run --report`. */
+/* One page that needs no network, of a sweep's database or of the folder of `cnnvp run --report`. `watch`, which may be
+ * NULL, is told after each point which share of them has been read, 0 to 1. */
 CNNVP_MUST_USE cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file,
+                                         void (*watch)(void *context, double share), void *context,
                                          struct cnnvp_error *error);
 /* One page of several such folders side by side: what differs, the first run being what the others are held against. */
 CNNVP_MUST_USE cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const char *html_file,

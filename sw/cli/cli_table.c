@@ -302,16 +302,27 @@ static void print_off_chip(const json_t *root, FILE *stream)
                       cli_bytes_text(bytes[2], layers));
 }
 
-/* Which units a bound is about. */
-static void print_hint(const char *bound, FILE *stream)
+/* Which units a bound is about; --advise is an option of `run`. */
+static void print_hint(const json_t *root, const char *bound, FILE *stream)
 {
-    static const char *const units[][2] = {
-        {"compute", "pe_array"}, {"memory", "dram, dma and the buffers"}, {"port", "the buffers"}, {"vector", "vector"},
-        {"core", "cpu"},         {"instruction", "instruction"},          {"pipeline", "pe_array"}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i)
-        if (strcmp(bound, units[i][0]) == 0)
-            (void)fprintf(stream, "%-20s  begin with %s; --advise tries every parameter and says which helps first\n",
-                          "to go faster", units[i][1]);
+    static const char *const abouts[][2] = {
+        {"compute", "pe_array"},      {"pipeline", "pe_array"},       {"core", "cpu"},          {"vector", "vector"},
+        {"vector", "multi_function"}, {"instruction", "instruction"}, {"memory", "dram"},       {"memory", "dma"},
+        {"port", "input_buffer"},     {"port", "weight_buffer"},      {"port", "output_buffer"}};
+    const json_t *units = json_object_get(json_object_get(root, "platform"), "units");
+    const char *separator = "";
+    if (strcmp(text(root, "command"), "run") != 0)
+        return;
+    for (size_t i = 0; i < sizeof abouts / sizeof abouts[0]; ++i) {
+        if (strcmp(bound, abouts[i][0]) != 0 || json_object_get(units, abouts[i][1]) == NULL)
+            continue;
+        if (*separator == '\0')
+            (void)fprintf(stream, "%-20s  begin with ", "to go faster");
+        (void)fprintf(stream, "%s%s", separator, abouts[i][1]);
+        separator = ", ";
+    }
+    if (*separator != '\0')
+        (void)fputs("; --advise tries every parameter and says which helps first\n", stream);
 }
 
 /* What limits the run. */
@@ -359,7 +370,7 @@ static void print_summary(const json_t *root, FILE *stream)
             (void)fprintf(stream, "%s%s %.1f", count == 1 ? "; " : ", ", shown[count], 100.0 * share);
     }
     (void)fputc('\n', stream);
-    print_hint(text(summary, "bound_by"), stream);
+    print_hint(root, text(summary, "bound_by"), stream);
     print_core(root, stream);
 }
 

@@ -58,6 +58,11 @@ static cnnvp_result check_files(const struct report_options *chosen)
     return result;
 }
 
+static void watch(void *context, double share)
+{
+    cli_progress_show(context, share, "points read");
+}
+
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
@@ -79,8 +84,11 @@ static int command(int argc, char **argv)
     cnnvp_result result = check_files(&chosen);
     if (result != CNNVP_DONE)
         return (int)result;
-    result = chosen.count == 1 ? cnnvp_report(chosen.sources[0], chosen.page, &error)
+    struct cli_progress progress;
+    cli_progress_begin(&progress, chosen.quiet);
+    result = chosen.count == 1 ? cnnvp_report(chosen.sources[0], chosen.page, watch, &progress, &error)
                                : cnnvp_report_runs(chosen.sources, chosen.count, chosen.page, &error);
+    cli_progress_end(&progress);
     if (result == CNNVP_DONE && !chosen.quiet)
         (void)printf("%s is written; open it in any browser, such as: xdg-open %s\n", chosen.page, chosen.page);
     return (int)cli_report(result, &error);

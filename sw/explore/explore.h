@@ -293,6 +293,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_results_commit(struct cnnvp_results *results, 
 CNNVP_MUST_USE cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, int with_stats,
                                               struct cnnvp_row *row, struct cnnvp_error *error);
 /* Calls `take` for each row in order of keys until it answers non-zero. */
+/* Rows of points; 0 also where they cannot be counted. */
+uint64_t cnnvp_results_count(struct cnnvp_results *results);
 CNNVP_MUST_USE cnnvp_result cnnvp_results_each(struct cnnvp_results *results,
                                                int (*take)(void *context, const struct cnnvp_row *row), void *context,
                                                struct cnnvp_error *error);

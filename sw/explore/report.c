@@ -137,10 +137,11 @@ cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const c
     return result;
 }
 
-cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file, struct cnnvp_error *error)
+cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file,
+                          void (*watch)(void *context, double share), void *context, struct cnnvp_error *error)
 {
     struct stat status;
     if (stat(database_or_folder, &status) == 0 && S_ISDIR(status.st_mode))
         return cnnvp_report_run(database_or_folder, html_file, error);
-    return cnnvp_report_sweep(database_or_folder, html_file, error);
+    return cnnvp_report_sweep(database_or_folder, html_file, watch, context, error);
 }

@@ -8,6 +8,8 @@
 CNNVP_MUST_USE cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned char *script,
                                              struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_report_run(const char *folder, const char *html_file, struct cnnvp_error *error);
-CNNVP_MUST_USE cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file,
+                                               void (*watch)(void *context, double share), void *context,
+                                               struct cnnvp_error *error);
 
 #endif

@@ -13,6 +13,9 @@
 struct page {
     FILE *points; /* a list as text, without brackets: as objects they would take ten times the memory */
     size_t count;
+    uint64_t all; /* points that there are */
+    void (*watch)(void *context, double share);
+    void *context;
     json_t *params; /* names, as an object from name to index */
     json_t *paths;  /* likewise */
     json_t *metrics;
@@ -221,6 +224,8 @@ static int take(void *context, const struct cnnvp_row *row)
     }
     char *text = json_dumps(point, JSON_COMPACT | JSON_REAL_PRECISION(15));
     page->failed |= text == NULL || fprintf(page->points, "%s%s", page->count++ ? "," : "", text) < 0;
+    if (page->watch != NULL)
+        page->watch(page->context, (double)page->count / (double)page->all);
     free(text);
     json_decref(point);
     json_decref(stats_values);
@@ -274,7 +279,8 @@ static cnnvp_result write_page(const struct page *page, const char *points, stru
     return result;
 }
 
-cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, struct cnnvp_error *error)
+cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, void (*watch)(void *context, double share),
+                                void *context, struct cnnvp_error *error)
 {
     struct cnnvp_results *results = NULL;
     cnnvp_result result = cnnvp_results_open(database, 0, &results, error);
@@ -285,6 +291,9 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
     size_t size = 0;
     struct page page = {
         .points = open_memstream(&points, &size),
+        .all = cnnvp_results_count(results),
+        .watch = watch,
+        .context = context,
         .params = json_object(),
         .paths = json_object(),
         .metrics = json_object(),

@@ -187,6 +187,16 @@ cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, i
     return result;
 }
 
+uint64_t cnnvp_results_count(struct cnnvp_results *results)
+{
+    sqlite3_stmt *statement = NULL;
+    uint64_t count = 0;
+    if (prepare(results, "SELECT count(*) FROM points", &statement) && sqlite3_step(statement) == SQLITE_ROW)
+        count = (uint64_t)sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return count;
+}
+
 cnnvp_result cnnvp_results_each(struct cnnvp_results *results, int (*take)(void *, const struct cnnvp_row *),
                                 void *context, struct cnnvp_error *error)
 {
