@@ -2,6 +2,7 @@
 /* Building a platform from its resolved configuration, see platform.h. Running it: platform_run.cpp. */
 #include "platform.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -49,9 +50,26 @@ simulation_context::simulation_context() : outer_(sc_core::sc_curr_simcontext), 
     sc_core::sc_curr_simcontext = own_;
 }
 
+/* Processes outlive their modules there. */
+static bool has_modules(const sc_core::sc_simcontext &context)
+{
+    const auto &objects = context.get_child_objects();
+    return std::any_of(objects.begin(), objects.end(),
+                       [](sc_core::sc_object *object) { return !sc_core::sc_process_handle(object).valid(); });
+}
+
+/* A module that the program still holds needs its context until it ends. One so kept goes with a later platform's. */
 simulation_context::~simulation_context()
 {
-    delete own_;
+    static auto &kept = *new std::vector<sc_core::sc_simcontext *>;
+
+    kept.push_back(own_);
+    const auto gone = std::partition(kept.begin(), kept.end(), [](const auto *one) { return has_modules(*one); });
+    for (auto one = gone; one != kept.end(); ++one) {
+        sc_core::sc_curr_simcontext = *one;
+        delete *one;
+    }
+    kept.erase(gone, kept.end());
     sc_core::sc_curr_simcontext = outer_;
 }
 
@@ -203,7 +221,12 @@ cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
             }
         }
     }
-    return CNNVP_DONE;
+    if (!bind || !outside_.empty())
+        return CNNVP_DONE;
+    std::snprintf(error->text, sizeof error->text,
+                  "the platform has no external memory, in whose place the program's could be bound: write "
+                  "`memory: external` into its file");
+    return CNNVP_BAD_INPUT;
 }
 
 void platform::set_clocks()

@@ -22,9 +22,10 @@
  * are zeros and read data are not used.
  *
  * Modules belong to the platform's own simulation context: construct them inside the function. Where modules exist
- * before, platform_new refuses (FAILED): they would not run. What it
- * returns is kept until cnnvp_platform_free, and must own them. The program has a main() of its own; no sc_main is
- * needed.
+ * before, platform_new refuses (FAILED): they would not run. What the function returns must own them, and is kept until
+ * cnnvp_platform_free, or until platform_new fails. The program may keep it for longer, to read what its modules have
+ * counted: they stand still then, and may end at any time, but not after main. The program has a main() of its own; no
+ * sc_main is needed.
  */
 #ifndef CNNVP_SYSTEMC_H
 #define CNNVP_SYSTEMC_H
@@ -46,7 +47,7 @@ using memory_socket = tlm::tlm_initiator_socket<>;
 using bind_memory = std::function<std::shared_ptr<void>(const char *instance, memory_socket &socket)>;
 
 /* cnnvp_platform_new with a memory. DONE, BAD_INPUT or FAILED as there; BAD_INPUT too where the socket was left
- * unbound. */
+ * unbound, and where `bind` is given and the platform has no external memory. */
 CNNVP_MUST_USE cnnvp_result platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
                                          const bind_memory &bind, cnnvp_platform **platform, cnnvp_error *error);
 

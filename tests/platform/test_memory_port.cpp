@@ -113,7 +113,6 @@ void run(outcome &got, std::vector<std::string> settings, const maker &make,
     free(json);
     if (look)
         look(*memory);
-    memory.reset();
     cnnvp_platform_free(platform);
     cnnvp_network_free(network);
     cnnvp_config_free(config);
@@ -398,6 +397,34 @@ void test_refused(void **)
         return made;
     };
     refuse({"dram.model=external", "dram.burst_bytes=48"}, good, CNNVP_BAD_INPUT, "48 is not a power of two");
+    refuse({}, good, CNNVP_BAD_INPUT, "write `memory: external` into its file");
+}
+
+/* What `bind` has made may be held for longer than its platform, also where that is not built. */
+void test_memory_outlives_platform(void **)
+{
+    std::vector<std::shared_ptr<store>> held;
+    const auto hold = [&](cnnvp::memory_socket *socket) {
+        auto made = std::make_shared<loose>("held", ns(1), true, true, true);
+        if (socket)
+            socket->bind(made->socket);
+        held.push_back(made);
+        return made;
+    };
+    const auto bound = [&](const char *, cnnvp::memory_socket &socket) { return hold(&socket); };
+    const auto unbound = [&](const char *, cnnvp::memory_socket &) { return hold(nullptr); };
+    const auto thrower = [&](const char *, cnnvp::memory_socket &socket) -> std::shared_ptr<void> {
+        hold(&socket);
+        throw std::runtime_error("no money");
+    };
+    refuse({"dram.model=external"}, unbound, CNNVP_BAD_INPUT, "bound no memory");
+    refuse({"dram.model=external", "dram.burst_bytes=48"}, bound, CNNVP_BAD_INPUT, "48 is not a power of two");
+    refuse({"dram.model=external"}, thrower, CNNVP_FAILED, "no money");
+    assert_int_equal(held.size(), 3);
+    held.clear();
+    outcome got;
+    run(got, {}, loose_memory(100, true, true, true));
+    assert_same_work(got, own());
 }
 
 /* Modules outside of the platform's context would stand still without a word. */
@@ -437,6 +464,7 @@ int main()
         cmocka_unit_test(test_exception),
         cmocka_unit_test(test_freed_in_mid_transfer),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_memory_outlives_platform),
         cmocka_unit_test(test_modules_before),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -156,6 +156,10 @@ export CNNVP_PRESETS CNNVP_GUEST
 [ -s "$CNNVP_PRESETS/nfu.yaml" ] && [ -s "$CNNVP_GUEST" ] || fail "cnnvp.pc: $CNNVP_PRESETS, $CNNVP_GUEST"
 ./own_memory own_memory.yaml "$network" | cmp - memory.txt || fail "own_memory with the installed presets"
 status=0
+./own_memory nfu "$network" 2>message || status=$?
+[ $status -eq 1 ] && grep -q 'own_memory: the platform has no external memory.*`memory: external`' message ||
+    fail "own_memory on a platform without one: status $status, $(cat message)"
+status=0
 "$cnnvp" run "$network" -p own_memory.yaml 2>message || status=$?
 [ $status -eq 2 ] || fail "a memory that is not bound: status $status"
 grep -q 'own_memory.yaml:5:9: dram: .*cnnvp_systemc.h' message ||

@@ -97,7 +97,6 @@ static int run(const char *platform_file, const char *network_file)
                     double(result.time_ps) / 1e6, memory->hits, memory->others);
         status = 0;
     }
-    memory.reset(); /* modules end before their platform does */
     cnnvp_platform_free(platform);
     cnnvp_network_free(network);
     cnnvp_config_free(config);
