@@ -531,8 +531,8 @@ struct cnnvp_host_ops {
      * to 63 letters, digits, _ and -. Returns 0, or -1: not such a name, or more than 256 of them. */
     int (*report)(struct cnnvp_host *host, const char *name, int64_t value);
     /* What a program calls the layer that its instructions have the tag `tag` for (1 and more), its kind (conv, pool,
-     * ...), its phase ("": forward) and its products of a weight and an input, for the statistics and the trace. Texts
-     * as above. Returns 0, or -1: not such a text, tag 0 or above CNNVP_MAX_TAG, or more than 4096 layers. */
+     * ...), its phase ("": forward) and its products of a weight and an input, which add up over calls, for statistics
+     * and trace. Texts as above. Returns 0, or -1: not such a text, tag 0 or above CNNVP_MAX_TAG, over 4096 layers. */
     int (*name_layer)(struct cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
                       uint64_t macs);
 

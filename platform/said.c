@@ -58,10 +58,12 @@ int cnnvp_said_layer(struct cnnvp_said *said, uint32_t tag, const char *name, co
         clear_layer(&layer);
         return -1;
     }
-    if (i < said->layer_count)
+    if (i < said->layer_count) {
+        layer.info.macs += said->layers[i].info.macs;
         clear_layer(&said->layers[i]);
-    else
+    } else {
         ++said->layer_count;
+    }
     said->layers[i] = layer;
     return 0;
 }

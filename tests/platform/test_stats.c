@@ -788,6 +788,25 @@ static void a_partial_run_says_so(void **state)
     cnnvp_recorder_free(recorder);
 }
 
+/* A program that says a layer for each of its images. */
+static void macs_of_a_layer_said_again_add_up(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+
+    (void)state;
+    for (uint64_t macs = 1000; macs != 0; macs /= 10)
+        assert_int_equal(cnnvp_recorder_name_layer(recorder, 2, macs == 1 ? "last" : "first", "conv", "", macs), 0);
+    assert_int_equal(cnnvp_recorder_name_layer(recorder, 2, "not a name", "conv", "", 5), -1);
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 2, 625);
+    root = json_of(recorder, 3000);
+    assert_string_equal(text(json_array_get(member(root, "layers"), 0), "name"), "last");
+    assert_int_equal(count(json_array_get(member(root, "layers"), 0), "macs"), 1111);
+    assert_int_equal(count(root, "total.macs"), 1111);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
 /* The text itself, for what a JSON reader hides: same text again, form of real numbers. */
 static void the_text_is_reproducible(void **state)
 {
@@ -831,6 +850,7 @@ int main(void)
         cmocka_unit_test(tensors_get_what_was_moved_for_them),
         cmocka_unit_test(accesses_that_fetch_in_vain_are_listed),
         cmocka_unit_test(a_partial_run_says_so),
+        cmocka_unit_test(macs_of_a_layer_said_again_add_up),
         cmocka_unit_test(the_text_is_reproducible),
     };
 

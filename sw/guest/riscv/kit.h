@@ -24,9 +24,9 @@ int cnnvp_kit_finish(void);
 void cnnvp_kit_handle(uint32_t line, void (*handler)(void *context), void *context);
 
 /* What follows in the queue is work of layer `tag` (1 and more) of this name (letters, digits, _ and -), `op` conv,
- * pool,
- * ..., phase forward, backward or gradient; `macs` products of a weight and an input. The statistics have a row for it,
- * the trace its name. */
+ * pool, ..., phase forward, backward or gradient; `macs` products of a weight and an input in what follows. Where a
+ * layer's work comes in several pieces, each has its call: the `macs` of one tag add up, of names the last counts. The
+ * statistics have a row for it, the trace its name. */
 struct cnnvp_kit_layer {
     uint32_t tag;
     const char *name, *op, *phase;
