@@ -7,7 +7,7 @@ document.title = runTitle(stats);
 make(header, "h1", runTitle(stats));
 make(header, "div", "cnnvp " + stats.cnnvp + " " + stats.command + ", seed " + stats.seed + ": " + time(stats.total.time_ps) + ", " +
     grouped(stats.total.accel_cycles) + " accelerator cycles, " + grouped(stats.total.macs) + " MACs" +
-    (stats.partial ? "; the run did not come to its end" : ""), { className: "note", id: "totals" });
+    (stats.partial ? "; the run did not come to its end: commands and transfers under way count in full" : ""), { className: "note", id: "totals" });
 /* ---- headline ---- */
 const summaryHolder = make(header, "div", null, { id: "summary" });
 if (stats.summary && stats.summary.bound_by) {
