@@ -198,8 +198,8 @@ struct cnnvp_platform_options {
     void *console_context;
     /* 1: may be made while there is another platform, which is not to be used until this one is free again. */
     int beside;
-    /* 1: of every command that a unit answers at once, what it took is compared with what cnnvp_units_command says; a
-     * difference ends the run (CNNVP_END_FATAL) with unit, opcode and both figures. */
+    /* 1: of every command that a unit answers at once, what it took is compared with what cnnvp_units_command says and
+     * with the cycles that it counted for a layer; a difference ends the run (CNNVP_END_FATAL) and is said in full. */
     int check_costs;
     /* 1: a call of a unit's that the host refuses ends the run (CNNVP_END_FATAL); 0: it is a warning, once for each
      * unit, callback and fault. */

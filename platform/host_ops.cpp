@@ -135,8 +135,12 @@ struct host_ops {
     static void count(cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
     {
         unit_host &unit = of(host);
-        if (has(unit, "count", "statistic", stat, unit.unit_.stat_count) && unit.control_.recorder())
-            cnnvp_recorder_count(unit.control_.recorder(), unit.instance_.number, stat, tag, n);
+        if (!has(unit, "count", "statistic", stat, unit.unit_.stat_count) || !unit.control_.recorder())
+            return;
+        cnnvp_recorder_count(unit.control_.recorder(), unit.instance_.number, stat, tag, n);
+        if (unit.control_.settings().asked &&
+            cnnvp_recorder_counts_cycles(unit.control_.recorder(), unit.instance_.number, stat))
+            unit.counted_cycles_ += n;
     }
 
     static void span(cnnvp_host *host, uint32_t track, const char *name, uint32_t tag, uint64_t flow, cnnvp_time begin,

@@ -146,6 +146,16 @@ void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint3
     cnnvp_stats_count_for(&recorder->stats, instance, stat, requester, n);
 }
 
+int cnnvp_recorder_counts_cycles(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat)
+{
+    return recorder->stats.instances[instance].stats[stat].column < CNNVP_CYCLE_COLUMNS;
+}
+
+const char *cnnvp_recorder_layer_name(const cnnvp_recorder *recorder, uint32_t tag, char *buffer, size_t size)
+{
+    return layer_name(&recorder->stats, tag, buffer, size);
+}
+
 int cnnvp_recorder_report(cnnvp_recorder *recorder, const char *name, int64_t value)
 {
     return cnnvp_said_report(&recorder->stats.said, name, value);

@@ -84,6 +84,11 @@ void cnnvp_recorder_moved_alone(cnnvp_recorder *recorder, const struct cnnvp_rec
 /* What a request to memory, by its bus address, moved in bursts of this many bytes, for the statistics of tensors. */
 void cnnvp_recorder_moved(cnnvp_recorder *recorder, const struct cnnvp_request *request, uint64_t burst_bytes);
 
+/* Whether layers[] counts the statistic among a layer's cycles: compute_cycles or a stall. */
+CNNVP_MUST_USE int cnnvp_recorder_counts_cycles(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat);
+/* Name of the layer of a tag; it may be made into `buffer`. */
+const char *cnnvp_recorder_layer_name(const cnnvp_recorder *recorder, uint32_t tag, char *buffer, size_t size);
+
 /* Reading back. */
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat);
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, const struct cnnvp_work_info *work);

@@ -16,6 +16,8 @@ enum cnnvp_layer_column {
     CNNVP_COLUMN_COMPUTE,
 #define CNNVP_STALL(cause, bound, help) CNNVP_COLUMN_STALL_##cause,
 #include "stats.def"
+    CNNVP_CYCLE_COLUMNS, /* those before are cycles */
+    CNNVP_COLUMN_LAST_STALL = CNNVP_CYCLE_COLUMNS - 1,
 #define CNNVP_QUANTITY(name, help) CNNVP_COLUMN_##name,
 #include "stats.def"
     CNNVP_LAYER_COLUMNS

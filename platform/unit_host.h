@@ -163,7 +163,8 @@ private:
     bool woken_ = false;
     process_state process_state_ = process_state::none;
     cnnvp_time wait_until_ = 0;
-    cnnvp_time command_end_ = 0; /* of those answered at once; kept where costs are compared */
+    cnnvp_time command_end_ = 0;  /* of those answered at once; kept where costs are compared */
+    uint64_t counted_cycles_ = 0; /* of layers, in the access that is being served; likewise */
 
     request_record *outgoing_ = nullptr; /* this unit's requests under way */
     uint64_t outgoing_count_ = 0;

@@ -236,7 +236,8 @@ int unit_host::query_dmi(uint32_t number, uint64_t address, cnnvp_dmi &dmi)
 
 /* -- accesses that arrive -- */
 
-/* A command that has been answered at once: what units say without a simulation is what it has taken. */
+/* A command that has been answered at once: what units say without a simulation is what it has taken, and what they
+ * count as their layer's cycles, if they count any. */
 void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
 {
     const auto *command = static_cast<const cnnvp_command *>(access.data);
@@ -256,10 +257,21 @@ void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
     }
     const uint64_t asked = cnnvp_delay_cycles(clock_mhz_, 0, cost.ps);
     const uint64_t taken = cnnvp_delay_cycles(clock_mhz_, control_.now(), delay);
-    if (cost.status == CNNVP_OK && asked == taken)
+    if (cost.status != CNNVP_OK || asked != taken) {
+        std::snprintf(text, sizeof text,
+                      "opcode 0x%02x: asked what it takes, %" PRIu64 " cycles (%s); it took %" PRIu64,
+                      static_cast<unsigned>(command->opcode), asked, cnnvp_status_text(cost.status), taken);
+    } else if (counted_cycles_ != 0 && counted_cycles_ != taken) {
+        char layer[32];
+        std::snprintf(
+            text, sizeof text,
+            "opcode 0x%02x of layer \"%.100s\": it took %" PRIu64 " cycles, and its statistics count %" PRIu64
+            " for the layer (compute_cycles and stall_cycles)",
+            static_cast<unsigned>(command->opcode),
+            cnnvp_recorder_layer_name(control_.recorder(), command->tag, layer, sizeof layer), taken, counted_cycles_);
+    } else {
         return;
-    std::snprintf(text, sizeof text, "opcode 0x%02x: asked what it takes, %" PRIu64 " cycles (%s); it took %" PRIu64,
-                  static_cast<unsigned>(command->opcode), asked, cnnvp_status_text(cost.status), taken);
+    }
     control_.finish(instance_.name, CNNVP_E_FATAL, text);
 }
 
@@ -267,6 +279,7 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
 {
     const cnnvp_time delay = access.delay;
     int status;
+    counted_cycles_ = 0;
 
     if (registers_ && port == unit_.register_port && is_plain(access.op) &&
         registers_->serves(access.address, access.size))

@@ -263,8 +263,8 @@ static const struct argp_option platform_options[] = {
     {"max-time", KEY_MAX_TIME, "TIME", 0, "End with status 1 after this simulated time, such as 2s or 1.5ms", 3},
     {"seed", KEY_SEED, "N", 0, "Seed of everything random (default: 0)", 3},
     {"check-costs", KEY_CHECK_COSTS, NULL, 0,
-     "Compare what each command takes with what its unit answers when the planner asks; end with status 1 at the first "
-     "difference",
+     "Compare what each command takes with what its unit answers when the planner asks, and with the cycles that it "
+     "counts for a layer; end with status 1 at the first difference",
      3},
     {"strict", KEY_STRICT, NULL, 0, "End with status 1 at the first call of a unit that the platform refuses", 3},
     {"color", KEY_COLOR, "auto|always|never", 0,

@@ -117,3 +117,15 @@ status=0
 "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q --check-costs 2>message || status=$?
 [ $status -eq 1 ] && grep -q 'pe_array: opcode 0x80: asked what it takes, [0-9]* cycles (no error); it took [0-9]*' message ||
     fail "costs that are not those asked for: status $status, $(cat message)"
+
+# So is one that counts more cycles for a layer than it takes.
+sed -e 's/^    cnnvp_fx16_occupy/    unit->ops->count(unit->host, STAT_compute_cycles, command->tag, 100);\n&/' systolic.c >wrong.c
+cmp -s wrong.c systolic.c && fail "the array counts what it should"
+# shellcheck disable=SC2046
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+status=0
+"$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q --check-costs 2>message || status=$?
+[ $status -eq 1 ] &&
+    awk -F'took | cycles, and its statistics count | for the layer' '/pe_array: opcode 0x80 of layer "C1": it took/ {
+        found = $3 == $2 + 100 } END { exit !found }' message ||
+    fail "100 cycles more for each command of a layer: status $status, $(cat message)"
