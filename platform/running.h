@@ -4,6 +4,7 @@
 #define CNNVP_PLATFORM_RUNNING_H
 
 #include "cnnvp.h"
+#include "cnnvp_command.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +17,12 @@ struct cnnvp_running {
 
 /* NULL: none. Whoever sets it puts back what was there before. */
 extern const struct cnnvp_running *volatile cnnvp_running;
+
+/* 0 where what a callback returned says nothing. */
+static inline int cnnvp_is_status(int status)
+{
+    return status >= CNNVP_E_MEMORY && status <= CNNVP_PENDING;
+}
 
 #ifdef __cplusplus
 }

@@ -432,10 +432,13 @@ int unit_host::refuse(int status, const char *function, const char *why, ...) no
     return status;
 }
 
-void unit_host::note_status(int status)
+void unit_host::note_status(const char *callback, int status)
 {
     if (status == CNNVP_E_FATAL)
         control_.fatal(std::string(instance_.name) + ": the unit found its own state broken");
+    else if (!cnnvp_is_status(status))
+        control_.fatal(std::string(instance_.name) + ": `" + callback + "` returns " + std::to_string(status) +
+                       ", which is none of enum cnnvp_status (cnnvp_model.h)");
 }
 
 } // namespace cnnvp

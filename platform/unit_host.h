@@ -185,7 +185,7 @@ private:
     int enter(call kind, const char *callback, const cnnvp_access *serving, Function &&function);
     template <typename Function>
     int guarded(Function &&function) noexcept;
-    void note_status(int status);
+    void note_status(const char *callback, int status);
     /* A call of the unit's that the host does not do: says so once for each function, callback and `why`, which is a
      * format and says what would be right. Returns the status. */
     int refuse(int status, const char *function, const char *why, ...) noexcept CNNVP_PRINTF(4, 5);

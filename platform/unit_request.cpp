@@ -221,7 +221,7 @@ tlm::tlm_sync_enum unit_host::begin_request(uint32_t socket, tlm::tlm_generic_pa
         if (unit_.request)
             status =
                 enter(call::entry, "request", nullptr, [&] { return unit_.request(self(), port, &record->request); });
-        note_status(status);
+        note_status("request", status);
     }
     if (status >= CNNVP_OK) {
         record->where = request_record::stage::held;

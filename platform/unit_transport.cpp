@@ -290,7 +290,7 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
         status = enter(call::entry, "access", &access, [&] { return unit_.access(self(), port, &access); });
     else
         status = is_plain(access.op) ? CNNVP_E_ADDR : CNNVP_E_NOSUP;
-    note_status(status);
+    note_status("access", status);
     if (control_.settings().asked && status == CNNVP_OK && access.op == CNNVP_COMMAND &&
         (unit_.ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
         compare_cost(access, access.delay - delay);

@@ -564,6 +564,14 @@ const char *cnnvp_units_at(const cnnvp_units *units, const char *instance, const
     return NULL;
 }
 
+static cnnvp_result no_status(const char *instance, const char *callback, const struct cnnvp_command *command,
+                              int status, struct cnnvp_error *error)
+{
+    return refuse(error,
+                  "%s: opcode 0x%02" PRIx32 ": `%s` returns %d, which is none of enum cnnvp_status (cnnvp_model.h)",
+                  instance, command->opcode, callback, status);
+}
+
 /* Lets the unit finish. */
 static void pass(struct cnnvp_units *units, cnnvp_time delay)
 {
@@ -596,6 +604,8 @@ cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance, const
     const int status = ask(host, port, &access);
     pass(units, access.delay);
     *cost = (struct cnnvp_cost){status, status == CNNVP_OK ? access.delay : 0, units->message};
+    if (!cnnvp_is_status(status))
+        return no_status(instance, "access", command, status, error);
     if (status > CNNVP_OK)
         return refuse(error,
                       "%s: opcode 0x%02" PRIx32 ": asked what it takes, the unit answers \"pending\"; with "
@@ -648,6 +658,8 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
     cnnvp_running = &here;
     const int status = host->instance->unit->tiling(host->self, port, &access, tiling);
     cnnvp_running = NULL;
+    if (!cnnvp_is_status(status))
+        return no_status(instance, "tiling", layer, status, error);
     if (status != CNNVP_OK)
         return refuse(error, "%s: %s", instance, units->message[0] ? units->message : cnnvp_status_text(status));
     const char *wrong = tiling_error(tiling);

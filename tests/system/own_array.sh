@@ -81,6 +81,8 @@ nonsense 's/tile.name, busy, access/tile.name, 0, access/' \
     'layer "C1": pe_array, asked what opcode 0x80 takes, answers 0 ps: work takes time'
 nonsense 's/tile.name, busy, access/tile.name, busy << 40, access/' 'pe_array, asked what opcode 0x80 takes, answers [0-9]* ps'
 nonsense 's/access);$/&\n    return CNNVP_PENDING;/' 'pe_array: opcode 0x80: asked what it takes, the unit answers "pending"'
+nonsense 's/access);$/&\n    return 12345;/' 'pe_array: opcode 0x80: `access` returns 12345, which is none of enum cnnvp_status'
+nonsense 's/^    tiling->pes = /    return -77;\n&/' 'pe_array: opcode 0x80: `tiling` returns -77, which is none of enum cnnvp_status'
 nonsense 's/^    const struct cost cost = cost_of/    return CNNVP_E_NOSUP;\n&/' 'layer "F5": pe_array: not supported'
 nonsense 's/    \.tiling = systolic_tiling,//' 'model ./libsystolic.so:systolic says nothing of tiles'
 nonsense 's/tiling->out = .*;/&\n    tiling->format = "int8", tiling->word_bytes = 1;/' 'words of format "int8"; networks run on'
