@@ -56,7 +56,7 @@ const char *cli_bytes_text(char text[32], int64_t bytes)
 
 /* ---- layers ---- */
 
-enum { COLUMNS = 100, NAME_WIDTH = 21, BOUNDS = 5 };
+enum { COLUMNS = 100, NAME_WIDTH = 21, BOUNDS = 4 };
 
 /* The member with the largest number, other than those shown; of equal ones the first. NULL: the others are 0. */
 static const char *next_stall(const json_t *stalls, const char *const *shown, size_t count, double *most)
