@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `cnnvp run --schedule depth-first`: storage and traffic of S004's worked case and in general, invariants,
- * reports, errors. */
+/* test_depth_run [all]: `cnnvp run --schedule depth-first`: storage and traffic of S004's worked case and in general,
+ * invariants, reports, errors. With `all` each size of weight buffers goes with each platform, otherwise every second.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,8 @@
 
 #include "cli.h"
 #include "steps.h"
+
+static int all_sizes;
 
 static struct cli_run run_ok(const char *file, const char *options)
 {
@@ -92,9 +95,10 @@ static void closed_form(void **state)
         chain_write(&chain, file);
         (void)snprintf(options, sizeof options, "--timing-only --cpu host --schedule depth-first --block %u", block);
         const long long words = 2 * area + 3 * area / 4 * gathering;
-        assert_int_equal(peak_of(file, options), 2 * words);
+        const long long peak = peak_of(file, options);
+        assert_int_equal(peak, 2 * words);
         struct steps steps = steps_of(&chain, block);
-        assert_int_equal(peak_of(file, options), steps.peak_words);
+        assert_int_equal(peak, steps.peak_words);
         free(steps.all);
         (void)unlink(file);
     }
@@ -124,22 +128,44 @@ static void peak_is_that_of_the_recursion(void **state)
     }
 }
 
+static struct cli_run run_with_output(const char *file, const char *options, const char *more)
+{
+    struct cli_run run = cli_run("run %s --stats @stats -o @output -q %s %s", file, options, more);
+    if (run.status != 0)
+        fail_msg("%s %s: %s", options, more, run.err);
+    return run;
+}
+
+static void same_as(const struct cli_run *plain, const char *file, const char *options, const char *more,
+                    const char *without)
+{
+    struct cli_run changed = run_with_output(file, options, more);
+    cli_assert_same_stats(plain->stats, changed.stats, without);
+    if (strstr(more, "--timing-only") == NULL)
+        cli_assert_same_file(&plain->output, &changed.output, "output");
+    cli_free(&changed);
+}
+
 static void same(const char *file, const char *options, const char *more, const char *without)
 {
-    struct cli_run plain = cli_run("run %s --stats @stats -o @output -q %s", file, options);
-    struct cli_run changed = cli_run("run %s --stats @stats -o @output -q %s %s", file, options, more);
-    assert_int_equal(plain.status, 0);
-    if (changed.status != 0)
-        fail_msg("%s: %s", more, changed.err);
-    cli_assert_same_stats(plain.stats, changed.stats, without);
-    if (strstr(more, "--timing-only") == NULL)
-        cli_assert_same_file(&plain.output, &changed.output, "output");
+    struct cli_run plain = run_with_output(file, options, "");
+    same_as(&plain, file, options, more, without);
     cli_free(&plain);
-    cli_free(&changed);
 }
 
 static void invariants(void **state)
 {
+    static const struct {
+        const char *more, *without;
+    } changes[] = {
+        {"", ""},
+        {"--timing-only", "values"},
+        {"-s pe_array.detail=cycle", "platform"},
+        {"-s cpu.quantum=1", "platform"},
+        {"-s cpu.quantum=1000000", "platform"},
+        {"--trace @trace.pftrace", ""},
+        {"--block-order table", "schedule layers total units energy memory summary"},
+    };
     (void)state;
     struct chain chain = chain_worked(2);
     char file[64];
@@ -149,13 +175,10 @@ static void invariants(void **state)
     for (int window = 0; window < 2; ++window) {
         const char *options =
             window ? "-p window --schedule depth-first --block 4 -n 3" : "--schedule depth-first --block 4 -n 3";
-        same(file, options, "", "");
-        same(file, options, "--timing-only", "values");
-        same(file, options, "-s pe_array.detail=cycle", "platform");
-        same(file, options, "-s cpu.quantum=1", "platform");
-        same(file, options, "-s cpu.quantum=1000000", "platform");
-        same(file, options, "--trace @trace.pftrace", "");
-        same(file, options, "--block-order table", "schedule layers total units energy memory summary");
+        struct cli_run plain = run_with_output(file, options, "");
+        for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i)
+            same_as(&plain, file, options, changes[i].more, changes[i].without);
+        cli_free(&plain);
     }
     (void)unlink(file);
 }
@@ -179,11 +202,8 @@ static void native_guest_does_the_same(void **state)
     const struct chain chain = chain_worked(3);
     char file[64];
     chain_write(&chain, file);
-    struct cli_run core = cli_run("run %s --stats @stats -o @output -q --schedule depth-first --block 2", file);
-    struct cli_run host =
-        cli_run("run %s --stats @stats -o @output -q --schedule depth-first --block 2 --cpu host", file);
-    assert_int_equal(core.status, 0);
-    assert_int_equal(host.status, 0);
+    struct cli_run core = run_with_output(file, "--schedule depth-first --block 2", "");
+    struct cli_run host = run_with_output(file, "--schedule depth-first --block 2", "--cpu host");
     cli_assert_same_file(&core.output, &host.output, "output");
     compare_members(core.stats, host.stats);
     cli_free(&core);
@@ -211,21 +231,21 @@ static void hardware_issues_the_same(void **state)
                        variant == 1   ? "-s output_buffer.pingpong=off"
                        : variant == 2 ? "--cpu host"
                                       : "");
-        struct cli_run guest = cli_run("run %s -p %s --stats @stats -o @output -q %s", file, platform, options);
-        struct cli_run unit = cli_run(
-            "run %s -p " TEST_EXAMPLES "/%s_scheduler.yaml --stats @stats -o @output -q %s", file, platform, options);
-        assert_int_equal(guest.status, 0);
-        if (unit.status != 0)
-            fail_msg("%s", unit.err);
+        char on_platform[48];
+        char on_scheduler[512];
+        (void)snprintf(on_platform, sizeof on_platform, "-p %s", platform);
+        (void)snprintf(on_scheduler, sizeof on_scheduler, "-p " TEST_EXAMPLES "/%s_scheduler.yaml", platform);
+        struct cli_run guest = run_with_output(file, options, on_platform);
+        struct cli_run unit = run_with_output(file, options, on_scheduler);
         cli_assert_same_file(&guest.output, &unit.output, "output");
         compare_members(guest.stats, unit.stats);
         for (size_t i = 0; i < sizeof totals / sizeof totals[0]; ++i)
             assert_int_equal(cli_number(guest.stats, totals[i]), cli_number(unit.stats, totals[i]));
         assert_int_equal(cli_number(unit.stats, "units.scheduler.steps"), 4 * 160);
         assert_true(cli_number(unit.stats, "total.accel_cycles") < cli_number(guest.stats, "total.accel_cycles"));
+        same_as(&guest, file, options, variant % 2 ? "-p window --timing-only" : "-p nfu --timing-only", "values");
         cli_free(&guest);
         cli_free(&unit);
-        same(file, options, "--timing-only", "values");
         (void)unlink(file);
     }
 }
@@ -400,7 +420,7 @@ static void larger_weight_buffers_are_never_slower(void **state)
         chain_write(&chain, file);
         for (size_t p = 0; p < 4; ++p) {
             long long least = 0;
-            for (unsigned kib = 8; kib <= 512; kib *= 2u) {
+            for (unsigned kib = 8u << (all_sizes ? 0 : p % 2); kib <= 512; kib *= all_sizes ? 2u : 4u) {
                 char options[512];
                 (void)snprintf(options, sizeof options,
                                "-p %s --timing-only --schedule depth-first --block 4 -n 2 -s weight_buffer.size=%uKiB",
@@ -554,7 +574,7 @@ static void traces_show_blocks(void **state)
     (void)unlink(file);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worked_case),
@@ -574,5 +594,6 @@ int main(void)
         cmocka_unit_test(reloaded_weights_lie_over_those_that_stay),
         cmocka_unit_test(wrong_use_is_refused),
     };
+    all_sizes = argc > 1 && strcmp(argv[1], "all") == 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every parameter of every unit of the presets does something: check_parameters.py CNNVP NETWORKS DEVICES [PART].
+"""Every parameter of every unit of the presets does something: check_parameters.py CNNVP NETWORKS DEVICES quick|all [PART].
 
 Each number and choice is set to other values, on workloads that use its unit, until a time, a count, an output or a
 refusal differs; what the statistics repeat of the configuration does not count. What remains must be one of WITHOUT,
-and whatever stands there must indeed change nothing.
+and whatever stands there must indeed change nothing: with `all` on every workload with two values, with `quick` on the first
+two workloads with one.
 """
 import json
 import os
@@ -18,8 +19,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from onnx import TensorProto, helper
 
-CNNVP, NETWORKS, DEVICES = sys.argv[1:4]
-ONLY = sys.argv[4] if len(sys.argv) > 4 else ""
+CNNVP, NETWORKS, DEVICES, DEPTH = sys.argv[1:5]
+ALL = DEPTH == "all"
+ONLY = sys.argv[5] if len(sys.argv) > 5 else ""
 
 # PRESET.INSTANCE.PARAM, parts of which may be left open as *, and why it changes no result.
 WITHOUT = {
@@ -195,10 +197,13 @@ def others(limits, value):
 
 def is_dead(folder, preset, instance, name, limits, value, before):
     """The nearest values go through all workloads before the others do; those that shall change nothing go alone."""
-    values = others(limits, value)
-    rounds = [values[:2]] if excepted(f"{preset}.{instance}.{name}") else [values[:2], values[2:]]
+    values, workloads = others(limits, value), WORKLOADS[preset]
+    rounds = [values[:2], values[2:]]
+    if excepted(f"{preset}.{instance}.{name}"):
+        rounds = [values[:2 if ALL else 1]]
+        workloads = workloads if ALL else workloads[:2]
     return all(run(folder, preset, workload, [f"{instance}.{name}={other}"]) == before[i]
-               for some in rounds for i, workload in enumerate(WORKLOADS[preset]) for other in some)
+               for some in rounds for i, workload in enumerate(workloads) for other in some)
 
 
 def stand_ins(folder):

@@ -263,7 +263,8 @@ static void test_reset(void **state)
     (void)state;
     assemble(&words, &count);
     for (size_t s = 0; s < sizeof settings / sizeof settings[0]; ++s)
-        for (uint32_t completed = 1; completed < count; completed += (uint32_t)(3 + 4 * s) + completed % 3)
+        for (uint32_t completed = 1; completed < count;
+             completed += TEST_EVERY * ((uint32_t)(3 + 4 * s) + completed % 3))
             check_step(settings[s], words, count, 1 + completed % 4, &(struct reset){completed, completed * 7 % 40});
     free(words);
 }
