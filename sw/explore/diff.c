@@ -273,6 +273,28 @@ static void compare_sections(struct comparison *comparison, const char *const *n
         section(comparison, names[i], json_object_get(a, names[i]), json_object_get(b, names[i]));
 }
 
+/* What makes totals of two runs no comparison of designs. */
+static void warn(const struct comparison *comparison, const json_t *a, const json_t *b)
+{
+    const json_t *images_a = json_object_get(json_object_get(a, "total"), "images");
+    const json_t *images_b = json_object_get(json_object_get(b, "total"), "images");
+    const int is_partial[] = {json_is_true(json_object_get(a, "partial")), json_is_true(json_object_get(b, "partial"))};
+    char left[40], right[40];
+    int warned = !is_same(images_a, images_b);
+    format_value(left, sizeof left, images_a);
+    format_value(right, sizeof right, images_b);
+    if (warned)
+        (void)fprintf(comparison->table, "warning: the numbers of images differ, %s and %s: totals are of all images\n",
+                      left, right);
+    for (size_t i = 0; i < 2; ++i)
+        if (is_partial[i])
+            (void)fprintf(comparison->table,
+                          "warning: the %s run did not come to its end: its statistics are partial\n",
+                          i ? "second" : "first");
+    if (warned || is_partial[0] || is_partial[1])
+        (void)fputc('\n', comparison->table);
+}
+
 /* What matters first: whether it is the same work, totals and costs; then what was changed, and where it shows. */
 static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
 {
@@ -282,6 +304,7 @@ static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
     if (strcmp(text_of(network_a, "xxh3"), text_of(network_b, "xxh3")) != 0)
         (void)fprintf(comparison->table, "the networks differ: %s and %s\n\n", text_of(network_a, "name"),
                       text_of(network_b, "name"));
+    warn(comparison, a, b);
     compare_sections(comparison, first, sizeof first / sizeof *first, a, b);
     section(comparison, "configuration", json_object_get(a, "platform"), json_object_get(b, "platform"));
     section(comparison, "network", network_a, network_b);

@@ -97,6 +97,10 @@ cnnvp_result cnnvp_report_run(const char *folder, const char *html_file, struct 
 static cnnvp_result put_run(FILE *stream, const char *folder, struct cnnvp_error *error)
 {
     char *stats = NULL;
+    struct stat status;
+    if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+        return cnnvp_config_error(
+            error, folder, "is a file; side by side stand folders that `cnnvp run --report FOLDER` has recorded");
     json_t *quoted = json_string(folder);
     char *name = quoted != NULL ? json_dumps(quoted, JSON_ENCODE_ANY) : NULL;
     json_decref(quoted);

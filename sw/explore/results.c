@@ -18,6 +18,7 @@ struct cnnvp_results {
     sqlite3_stmt *get;
     sqlite3_stmt *params;
     int open_transaction;
+    int write; /* 0: for reading, as a page does */
     char *file;
 };
 
@@ -36,7 +37,9 @@ static cnnvp_result database_error(const struct cnnvp_results *results, struct c
     int reason = sqlite3_system_errno(results->database);
     const char *text = sqlite3_errmsg(results->database);
     if (code == SQLITE_NOTADB)
-        text = "is not a database that `cnnvp sweep` has written";
+        text = results->write ? "is not a database that `cnnvp sweep` has written"
+                              : "is not a database that `cnnvp sweep` has written, nor the folder of a run that `cnnvp "
+                                "run --report FOLDER` has recorded";
     if (code == SQLITE_CORRUPT)
         text = "is a damaged SQLite database";
     (void)cnnvp_config_error(
@@ -79,6 +82,7 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
         free(made);
         return cnnvp_config_no_memory(error);
     }
+    made->write = write;
     int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     int fine = sqlite3_open_v2(file, &made->database, flags, NULL) == SQLITE_OK;
     (void)sqlite3_extended_result_codes(made->database, 0);

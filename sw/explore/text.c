@@ -53,7 +53,7 @@ cnnvp_result cnnvp_read_document(const char *file, const char *schema, char **te
     const char *found = json_string_value(json_object_get(*root, "schema"));
     if (result == CNNVP_DONE && *root == NULL) {
         (void)snprintf(place, sizeof place, "%.1000s:%d:%d", file, reason.line, reason.column);
-        result = cnnvp_config_error(error, place, "%s", reason.text);
+        result = cnnvp_config_error(error, place, "%s; JSON with the schema %s is expected", reason.text, schema);
     } else if (result == CNNVP_DONE && found == NULL) {
         result = cnnvp_config_error(error, file, "has no schema; %s is expected", schema);
     } else if (result == CNNVP_DONE && strcmp(found, schema) != 0) {

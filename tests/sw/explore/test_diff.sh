@@ -59,8 +59,18 @@ says "the networks differ: lenet5.onnx and mixed.onnx"
 grep -Eq "^  read_bytes +[0-9.]+ kB +[0-9.]+ kB " out || fail "bytes: $(grep bytes out)"
 says "layer F6"
 
+# Runs that are no comparison of designs say so first.
+grep -q "^warning" out && fail "a warning of alike runs: $(head -2 out)"
+expect 0 run "$network" --timing-only -q --images 3 --stats three.json
+expect 0 diff a.json three.json
+[ "$(head -1 out)" = "warning: the numbers of images differ, 1 and 3: totals are of all images" ] || fail "images: $(head -1 out)"
+expect 1 run "$network" --timing-only -q --max-time 10us --stats part.json
+expect 0 diff part.json part.json
+[ "$(sed 's/ run.*//' out | head -2 | paste -s -d/)" = "warning: the first/warning: the second" ] || fail "partial: $(head -3 out)"
+
 echo '{"schema": 3' >bad.json
 refused 2 "bad.json:" diff a.json bad.json
+refused 2 "JSON with the schema cnnvp-stats/2 is expected" diff "$network" "$network"
 echo '{}' >empty.json
 refused 2 "empty.json: has no schema; cnnvp-stats/2 is expected" diff empty.json a.json
 sed 's#cnnvp-stats/2#cnnvp-stats/3#' a.json >later.json

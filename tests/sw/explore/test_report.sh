@@ -100,7 +100,8 @@ refused 2 "cannot be read" report "$SOURCE" -o x.html
 refused 2 "REPORT.html is missing" report r.sqlite
 refused 2 "is missing" report -o x.html
 refused 2 "--output" report r.sqlite -o nosuch/x.html
-refused 2 "s.json: is not a database that \`cnnvp sweep\` has written" report s.json -o x.html
+refused 2 "s.json: is not a database that \`cnnvp sweep\` has written, nor the folder of a run" report s.json -o x.html
+refused 2 "r.sqlite: is a file; side by side stand folders" report r.sqlite r.sqlite -o x.html
 # Nothing that is read is overwritten.
 cp "$network" net.onnx
 sed "s#^network: .*#network: net.onnx#" spec.yaml >own.yaml
