@@ -178,6 +178,9 @@ typedef struct cnnvp_operand (*cnnvp_value_fn)(const void *context, uint32_t ind
 CNNVP_MUST_USE cnnvp_result cnnvp_expression_holds(const struct cnnvp_expression *expression, cnnvp_value_fn value,
                                                    const void *context, int *holds, struct cnnvp_error *error);
 
+/* Refuses what is no condition: neither a comparison nor made of `and`, `or`, `not`. */
+CNNVP_MUST_USE cnnvp_result cnnvp_expression_condition(const struct cnnvp_expression *expression,
+                                                       struct cnnvp_error *error);
 /* The number that it stands for; text is none. */
 CNNVP_MUST_USE cnnvp_result cnnvp_expression_number(const struct cnnvp_expression *expression, cnnvp_value_fn value,
                                                     const void *context, double *number, struct cnnvp_error *error);
@@ -206,8 +209,8 @@ extern const size_t cnnvp_value_count;
 
 /* The number at a path such as total.time_ps, units.dram.bursts or layers.C1.cycles; 0 if there is none. */
 int cnnvp_stats_number(const json_t *stats, const char *path, double *number);
-/* Refuses objectives that the statistics of the sweep's first point will not have, by making them without running
- * it. */
+/* Refuses objectives that the statistics of a point will not have, by making them without running it: of the point of
+ * this number, or of another one where it cannot be planned. */
 CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number,
                                                    struct cnnvp_error *error);
 /* The same for what only a network under training has, which takes the program a moment; leaves nothing in the

@@ -319,6 +319,16 @@ cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, c
     return parser.failed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }
 
+cnnvp_result cnnvp_expression_condition(const struct cnnvp_expression *expression, struct cnnvp_error *error)
+{
+    const enum op op = expression->root->op;
+    if (op >= OP_NOT && op <= OP_GE)
+        return CNNVP_DONE;
+    refuse(expression, expression->root->offset,
+           "this is a value and no condition; a comparison is expected, such as a >= b", error);
+    return CNNVP_BAD_INPUT;
+}
+
 /* ---- values ---- */
 
 struct evaluation {

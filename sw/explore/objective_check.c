@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objectives are checked before anything runs, against statistics of the sweep's first point that are made without
- * running it: here for what belongs to the platform, and for all of `command: run`; by the cnnvp program, which reads
- * the data set, for what only a network under training has. A first point that cannot be says nothing of the others:
- * nor does one that crashes, so all this happens in a process of its own.
+ * Objectives are checked before anything runs, against statistics of a point that are made without running it, the
+ * first of the sweep that can be: here for what belongs to the platform, and for all of `command: run`; by the cnnvp
+ * program, which reads the data set, for what only a network under training has. A point that cannot be planned says
+ * nothing of the others, nor does one that crashes, so all this happens in a process of its own.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "explore.h"
+
+enum { TRIES = 16 }; /* points that are looked at until one has statistics */
 
 /* Offers the paths of all numbers. */
 static void offer_paths(struct cnnvp_arena *arena, const json_t *value, const char *path, struct cnnvp_suggest *suggest)
@@ -256,21 +258,47 @@ static char *hear_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp
     return NULL;
 }
 
-cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_error *error)
+/* *known 0: the point has no statistics. */
+static cnnvp_result check_point(struct cnnvp_sweep *sweep, uint64_t number, int *known, struct cnnvp_error *error)
 {
     struct cnnvp_point point;
-    if (sweep->objective_count == 0)
-        return CNNVP_DONE;
     cnnvp_result result = cnnvp_point_prepare(sweep, number, &point, error);
     if (result != CNNVP_DONE)
         return result;
     char *text = point.config != NULL ? hear_statistics(sweep, &point) : NULL;
     json_t *stats = text != NULL ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+    *known = stats != NULL;
     if (stats != NULL)
         result = check(sweep, number, stats, strcmp(sweep->command, "run") == 0, error);
     json_decref(stats);
     free(text);
     cnnvp_point_clear(&point);
+    return result;
+}
+
+/* Another point to look at: of few combinations the next one, of many one by chance. */
+static cnnvp_result next_point(const struct cnnvp_sweep *sweep, struct cnnvp_chance *chance, uint64_t *number,
+                               int *found, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    *found = 0;
+    if (sweep->combinations > TRIES)
+        return cnnvp_space_random(sweep, chance, number, found, error);
+    while (result == CNNVP_DONE && !*found && ++*number < sweep->combinations)
+        result = cnnvp_point_allowed(sweep, *number, found, error);
+    return result;
+}
+
+cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_error *error)
+{
+    struct cnnvp_chance chance = {0};
+    cnnvp_result result = CNNVP_DONE;
+    int known = 0, found = sweep->objective_count > 0;
+    for (int i = 0; i < TRIES && found && !known && result == CNNVP_DONE; ++i) {
+        result = check_point(sweep, number, &known, error);
+        if (result == CNNVP_DONE && !known)
+            result = next_point(sweep, &chance, &number, &found, error);
+    }
     return result;
 }
 

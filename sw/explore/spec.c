@@ -275,8 +275,10 @@ static cnnvp_result add_constraint(struct cnnvp_sweep *sweep, const struct cnnvp
     const char *place = inside(sweep, node);
     if (place == NULL)
         return cnnvp_config_no_memory(error);
-    return cnnvp_expression_new(&sweep->arena, node->text, place, name_index, offer_names, sweep,
-                                &sweep->constraints[sweep->constraint_count++], error);
+    struct cnnvp_expression **made = &sweep->constraints[sweep->constraint_count++];
+    cnnvp_result result =
+        cnnvp_expression_new(&sweep->arena, node->text, place, name_index, offer_names, sweep, made, error);
+    return result == CNNVP_DONE ? cnnvp_expression_condition(*made, error) : result;
 }
 
 /* Whether `name` is a number of the platform that nothing else sets. */

@@ -39,6 +39,7 @@ static int holds(const char *text, struct cnnvp_error *error)
     int result = -1;
     if (cnnvp_expression_new(&arena, text, "f.yaml:4:10", find_name, offer_names, NULL, &expression, error) !=
             CNNVP_DONE ||
+        cnnvp_expression_condition(expression, error) != CNNVP_DONE ||
         cnnvp_expression_holds(expression, value_of, NULL, &result, error) != CNNVP_DONE)
         result = -1;
     cnnvp_arena_free(&arena);
@@ -76,8 +77,8 @@ static void test_constraints(void **state)
         {"a * 1KiB == 8192", 1},
         {"1 KiB == 1024 and a == 8", 1},
         {"a >= 8 and a <= 8 and a < 9", 1},
-        {"a", 1},
-        {"a - 8", 0},
+        {"not a", 0},
+        {"not (a - 8)", 1},
         {"2 * -3 == -6", 1},
         {"a*b.c<=24", 1},
         /* The right side is not looked at once the left decides. */
@@ -111,6 +112,8 @@ static void test_constraint_errors(void **state)
         {"s < 'x'", "f.yaml:4:12: texts can be compared"},
         {"a / 0 == 1", "f.yaml:4:12: division by zero"},
         {"a == 8 and s", "f.yaml:4:21: a text is neither"},
+        {"1 + 1", "f.yaml:4:12: this is a value and no condition; a comparison is expected"},
+        {"a", "f.yaml:4:10: this is a value and no condition"},
         {"3x == 1", "f.yaml:4:10: this is no number"},
         {"", "f.yaml:4:10: something is missing"},
         {"a == 8 ** 2", "f.yaml:4:18: a number, a name"},

@@ -210,6 +210,12 @@ refused 2 'bad.yaml:9:16: there is no parameter "pe_array.row"; did you mean "pe
     sweep bad.yaml -o bad.sqlite
 sed 's/time_ps/time_pq/' grid.yaml >bad.yaml
 refused 2 'did you mean "total.time_ps"' sweep bad.yaml -o bad.sqlite
+# Also where the first point cannot be planned.
+sed -e 's/timing_only: true/on_chip: true/' -e '/^  pe/d' -e 's/^  dram.*/  input_buffer.size: [64, 64KiB]/' -e '/^constr/d' \
+    -e 's/^objectives.*/objectives: [layers.ZZ.cycles]/' grid.yaml >bad.yaml
+refused 2 'bad.yaml:7:14: the statistics have no number "layers.ZZ.cycles"' sweep bad.yaml -o bad.sqlite
+sed "s/^constraints.*/constraints: ['1 + 1']/" grid.yaml >bad.yaml
+refused 2 'bad.yaml:9:18: this is a value and no condition' sweep bad.yaml -o bad.sqlite
 absent bad.sqlite bad.sqlite.work
 refused 2 "cannot be read" sweep nosuch.yaml -o bad.sqlite
 refused 2 "SPEC.yaml is missing" sweep -o bad.sqlite
