@@ -382,8 +382,16 @@ static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error 
     for (size_t i = 0; i < driver->sweep->objective_count && list != NULL; ++i)
         (void)json_array_append_new(list, json_pack("{s:s, s:b}", "path", driver->sweep->objectives[i].path, "maximise",
                                                     driver->sweep->objectives[i].maximise));
-    cnnvp_result result = write_fact(driver, "objectives", list, error);
-    return result == CNNVP_DONE ? write_fact(driver, "fixed", fixed_words(driver->sweep), error) : result;
+    json_t *derived = json_array();
+    for (size_t i = 0; i < driver->sweep->derived_count && derived != NULL; ++i)
+        (void)json_array_append_new(derived, json_string(driver->sweep->derived[i].name));
+    cnnvp_result result = write_fact(driver, "derived", derived, error);
+    if (result == CNNVP_DONE)
+        result = write_fact(driver, "fixed", fixed_words(driver->sweep), error);
+    if (result == CNNVP_DONE)
+        return write_fact(driver, "objectives", list, error);
+    json_decref(list);
+    return result;
 }
 
 static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error *error)
@@ -445,6 +453,22 @@ static cnnvp_result run_search(struct cnnvp_driver *driver, struct cnnvp_error *
     return result;
 }
 
+static cnnvp_result check_failures(struct cnnvp_driver *driver, struct cnnvp_error *error)
+{
+    const struct cnnvp_sweep *sweep = driver->sweep;
+    struct cnnvp_row row;
+    if (interrupted || !driver->progress.finished || driver->progress.failed != driver->progress.finished)
+        return CNNVP_DONE;
+    cnnvp_result result = cnnvp_results_get(driver->results, sweep->points[0].key, 0, &row, error);
+    if (result != CNNVP_DONE)
+        return result;
+    (void)cnnvp_config_error(
+        error, NULL, "all %" PRIu64 " points failed; their errors are in %s; the first point's: %s",
+        driver->progress.failed, sweep->results, row.error != NULL ? row.error : "none");
+    cnnvp_row_clear(&row);
+    return CNNVP_FAILED;
+}
+
 cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_options *options,
                              struct cnnvp_sweep_progress *done, struct cnnvp_error *error)
 {
@@ -462,6 +486,8 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
         result = take_leftovers(&driver, error); /* of tasks that a killed driver had started */
     cnnvp_driver_show(&driver, 1);
     driver.progress.seconds = cnnvp_driver_now() - driver.started;
+    if (result == CNNVP_DONE)
+        result = check_failures(&driver, error);
     close_driver(&driver);
     if (done != NULL)
         *done = driver.progress;
@@ -469,11 +495,6 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
         (void)cnnvp_config_error(
             error, NULL, "interrupted after %" PRIu64 " of %" PRIu64 " points; the same command continues from there",
             driver.progress.finished, driver.progress.points);
-        return CNNVP_FAILED;
-    }
-    if (result == CNNVP_DONE && driver.progress.finished && driver.progress.failed == driver.progress.finished) {
-        (void)cnnvp_config_error(error, NULL, "all %" PRIu64 " points failed; their errors are in %s",
-                                 driver.progress.failed, sweep->results);
         return CNNVP_FAILED;
     }
     return result;

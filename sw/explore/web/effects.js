@@ -28,6 +28,8 @@ function effects(points, path, parameters) {
     parts.explained = whole > 0 ? 1 - rest.reduce((sum, v) => sum + v * v, 0) / whole : 1;
     return parts;
 }
+/* What is written as 1 is none. */
+function hasEffect(line) { return Number(line.times.toPrecision(4)) !== 1; }
 /* The same as lines: the value where it is lowest and highest, and how many times as much that is, largest first. */
 function importance(points, path, parameters) {
     const parts = effects(points, path, parameters);

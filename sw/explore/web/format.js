@@ -70,6 +70,11 @@ function inOrder(a, b) {
 function ends(value) {
     return typeof value === "number" ? String(Number.isInteger(value) ? value : Number(value.toPrecision(6))) : show(value).replace(/^.*\//, "").replace(/\.onnx$/, "");
 }
+/* Names of parameters without their unit, where that leaves each its own. */
+function shortNames(names) {
+    const last = names.map(name => name.replace(/^.*\./, ""));
+    return names.map((name, i) => last.indexOf(last[i]) === last.lastIndexOf(last[i]) ? last[i] : name);
+}
 function range(values) {
     let low = Infinity, high = -Infinity;
     for (const value of values) { if (value < low) low = value; if (value > high) high = value; }

@@ -7,8 +7,9 @@ function laneOf(id, name, value, points, write) {
         const one = scale(name, values, write || (v => String(v))), all = one.high - one.low, list = one.ticks(one.low, one.high, 5), texts = tickTexts(list, one);
         return { id, name, place: p => typeof value(p) === "number" ? (one.at(value(p)) - one.low) / all : undefined, texts: list.map((t, i) => [(t - one.low) / all, texts[i]]) };
     }
-    const places = new Map(values.map((v, i) => [v, values.length > 1 ? .03 + .94 * i / (values.length - 1) : .5])), text = v => typeof v === "number" && write ? write(v, 3) : ends(v);
-    return { id, name, place: p => places.get(value(p) ?? undefined), texts: values.map(v => [places.get(v), text(v)]) };
+    const places = new Map(values.map((v, i) => [v, values.length > 1 ? .03 + .94 * i / (values.length - 1) : .5]));
+    const texts = write && values.every(v => typeof v === "number") ? tickTexts(values, { write, back: v => v }) : values.map(ends);
+    return { id, name, place: p => places.get(value(p) ?? undefined), texts: values.map((v, i) => [places.get(v), texts[i]]) };
 }
 /* state: {order: [id], brushes: Map from id to [low, high]}; changed() is called after either. shade(p) gives 0 (best) to 1. */
 function parallel(parent, lanes, points, isLooked, shade, state, changed) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of a sweep: data = {title, objectives, hypervolume, fixed, params, paths, metrics, networks, lists, points}. A point is
+/* The page of a sweep: data = {title, objectives, hypervolume, fixed, derived, params, paths, metrics, networks, lists, points}. A point is
    {key, status, error, seconds, network, page, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics.
    Points of different networks do different work: each network has panels of its own. */
 document.title = data.title;
@@ -22,6 +22,8 @@ const varying = data.params.map((name, i) => i).filter(i => new Set(data.points.
 const names = data.networks.map(text => ends(text.slice(text.indexOf(" ") + 1)));
 const networkName = n => names.indexOf(names[n]) === names.lastIndexOf(names[n]) ? names[n] : names[n] + " " + data.networks[n].slice(0, 4);
 const several = data.networks.length > 1, design = varying.filter(i => data.params[i] !== "network");
+/* Derived parameters cannot vary while the others stay alike. */
+const isDerived = i => data.derived.includes(data.params[i]), chosenFreely = design.filter(i => !isDerived(i)), shortNamed = shortNames(design.map(i => data.params[i]));
 /* The points of each network, in order of its name. */
 function byNetwork(points) {
     const groups = new Map();
@@ -35,7 +37,7 @@ const firstPath = preferred[0] ?? Math.max(0, data.paths.indexOf("total.time_ps"
 const goals = (preferred.length > 1 ? preferred : [firstPath, secondPath]).map(axisOf);
 const written = (p, at) => p.stats && typeof p.stats[at] === "number" ? writer(data.paths[at])(p.stats[at]) : "";
 /* A point's design in a few words. */
-const describe = p => design.map(i => data.params[i].replace(/^.*\./, "") + " " + ends(p.params[i] ?? "default")).join(", ");
+const describe = p => design.map((i, k) => shortNamed[k] + " " + ends(p.params[i] ?? "default")).join(", ");
 const groups = byNetwork(good).map(([network, points]) => {
     const best = frontOf(points, goals);
     return { network, points, best: new Set(best), knee: knee(best, goals) };
@@ -64,15 +66,18 @@ if (limitBar.children.length || varying.length)
 const lookedNote = make(limitBar, "span", "", { className: "note", id: "looked" });
 refreshers.push(() => { lookedNote.textContent = looked.length + " of " + good.length + " points"; });
 /* ---- two statistics against each other, with the front of all objectives ---- */
-const tradeOff = section("Trade-off", "tradeoff", true), plotBar = make(tradeOff, "div", null, { className: "bar screen" });
+/* Without a point that is ok there is nothing to draw: such a section belongs to no document. */
+const sectionOfGood = (...words) => good.length ? section(...words) : make(null, "section");
+const tradeOff = sectionOfGood("Trade-off", "tradeoff", true), plotBar = make(tradeOff, "div", null, { className: "bar screen" });
 const choices = data.paths.map((path, i) => [i, say(path)]);
 const setAxes = () => { lines.order = []; lines.brushes.clear(); laneSets.clear(); makeLanes(); refresh(); };
 chooser(plotBar, "across", choices, firstPath, v => { plotX = Number(v); setAxes(); }).id = "across";
 chooser(plotBar, "up", choices, secondPath, v => { plotY = Number(v); setAxes(); }).id = "up";
 make(plotBar, "button", "save SVG", { onclick: () => plots.forEach(f => saveFile(data.title + "." + networkName(f.group.network) + ".svg", "image/svg+xml", f.svg())) });
 make(plotBar, "span", "A click on a point chooses it, a click on a chosen one drops it.", { className: "note" });
-const goalNames = goals.map(g => say(data.paths[g.at])).join(goals.length > 2 ? ", " : " and ");
-legend(tradeOff, [[colours[0], "a point"], [colours[1], "on the front of " + goalNames], [colours[3], "knee: of the front the nearest to the best of all at once"]]).id = "front";
+const goalNames = good.length ? goals.map(g => say(data.paths[g.at])).join(goals.length > 2 ? ", " : " and ") : "";
+const frontLegend = legend(tradeOff, [[colours[0], "a point"], [colours[1], "on the front of " + goalNames], [colours[3], "knee: of the front the nearest to the best of all at once"]]);
+frontLegend.id = "front";
 /* An objective that has no axis shows as the size of the points: [radius(p), what it says]. */
 function sizes(points) {
     const third = goals.find(g => g.at !== plotX && g.at !== plotY);
@@ -80,7 +85,7 @@ function sizes(points) {
     const of = scale("", points.map(p => p.stats[third.at]), show), span = of.high - of.low;
     return [p => 2 + 4 * (of.at(p.stats[third.at]) - of.low) / span || 3, "the larger a point, the more " + say(data.paths[third.at])];
 }
-const sizeNote = make(document.getElementById("front"), "span", "", { className: "entry" });
+const sizeNote = make(frontLegend, "span", "", { className: "entry" });
 refreshers.push(() => { sizeNote.textContent = sizes(good)[1]; });
 const chosen = new Set(), letters = p => String.fromCharCode(65 + [...chosen].indexOf(p) % 26), plots = [];
 function drawPlot(f) {
@@ -153,19 +158,22 @@ if (design.length && groups.length) {
     refreshers.push(drawLines);
 }
 /* ---- what matters ---- */
-const weight = section("What matters", "what_matters", false, "How many times as much an objective is at a parameter's worst value as at its best, all other parameters alike: effects that multiply, fitted to all points together.");
+const weight = sectionOfGood("What matters", "what_matters", false, "How many times as much an objective is at a parameter's worst value as at its best, all other parameters alike: effects that multiply, fitted to all points together.");
 const sensitivityHolder = make(weight, "div", null, { id: "sensitivity" });
 function drawSensitivity() {
-    const rows = [], fits = [];
+    const rows = [], fits = [], none = [];
     for (const [network, points] of byNetwork(looked)) for (const path of new Set([plotX, plotY, ...goals.map(g => g.at)])) {
-        const { lines: found, explained } = importance(points, path, design);
-        for (const line of found) rows.push([...(several ? [networkName(network)] : []), say(data.paths[path]), data.params[line.i], line.least, line.most, Number(line.times.toPrecision(4))]);
-        if (found.length) fits.push(say(data.paths[path]) + (several ? " of " + networkName(network) : "") + " " + percent(explained, 3));
+        const { lines: found, explained } = importance(points, path, chosenFreely), of = say(data.paths[path]) + (several ? " of " + networkName(network) : "");
+        for (const line of found.filter(hasEffect)) rows.push([...(several ? [networkName(network)] : []), say(data.paths[path]), data.params[line.i], line.least, line.most, Number(line.times.toPrecision(4))]);
+        if (found.some(hasEffect)) fits.push(of + " " + percent(explained, 3));
+        if (!found.every(hasEffect)) none.push(found.filter(line => !hasEffect(line)).map(line => data.params[line.i]).join(", ") + " on " + of);
     }
     rows.sort((a, b) => b[b.length - 1] - a[a.length - 1]);
     sensitivityHolder.replaceChildren();
     sortable(sensitivityHolder, [...(several ? ["network"] : []), "of", "parameter", "lowest at", "highest at", "times as much"], rows, (r, i) => r[i]);
     if (fits.length) make(sensitivityHolder, "p", "These effects explain, of the spread of the logarithms: " + fits.join(", ") + ". Where that is far from 100 %, parameters act together.", { className: "note" });
+    if (none.length) make(sensitivityHolder, "p", "No effect: " + none.join("; ") + ".", { className: "note", id: "no_effect" });
+    if (chosenFreely.length < design.length) make(sensitivityHolder, "p", "Derived from others, so without an effect of their own: " + design.filter(isDerived).map(i => data.params[i]).join(", ") + ".", { className: "note", id: "derived" });
 }
 refreshers.push(drawSensitivity);
 /* ---- hypervolume ---- */
@@ -182,7 +190,7 @@ for (const group of groups.slice(0, 1)) {
     if (group.knee) chosen.add(group.knee);
     for (const goal of goals) chosen.add([...group.best].reduce((best, p) => goal.sign * p.stats[goal.at] < goal.sign * best.stats[goal.at] ? p : best));
 }
-const comparison = make(section("Chosen points", "chosen", false, "At first the knee and the best of each objective" + (several && groups.length ? ", of " + networkName(groups[0].network) : "") + "."), "div", null, { id: "comparison" });
+const comparison = make(sectionOfGood("Chosen points", "chosen", false, "At first the knee and the best of each objective" + (several && groups.length ? ", of " + networkName(groups[0].network) : "") + "."), "div", null, { id: "comparison" });
 const quoted = word => /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 /* How to run a point again, with its page. */
 function commandOf(p) {
@@ -224,7 +232,7 @@ function compare() {
 }
 /* ---- table ---- */
 const tableSection = section("Points", "table", true), tableBar = make(tableSection, "div", null, { className: "bar screen" });
-const shownPaths = [...new Set([...preferred, firstPath, secondPath])];
+const shownPaths = [...new Set([...preferred, firstPath, secondPath])].filter(i => i < data.paths.length);
 const allBox = make(make(tableBar, "label", "all statistics "), "input", null, { type: "checkbox", onchange: () => buildTable() });
 make(tableBar, "button", "save CSV of the rows shown", { onclick: () => saveFile(data.title + ".csv", "text/csv", tableCsv()) });
 make(tableBar, "span", "Filters below the names: text, or <, <=, >, >=, = and a number. A click on a row, or Enter, chooses it.", { className: "note" });

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node page_logic.js WEB-FOLDER: what the pages calculate, without a browser. */
 const assert = require("assert"), fs = require("fs"), vm = require("vm"), folder = process.argv[2];
-vm.runInThisContext(["format", "front", "effects", "timeline"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
+vm.runInThisContext(["format", "front", "effects", "parallel", "timeline"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
 
 /* Units that a person reads. */
 assert.strictEqual(writer("total.time_ps")(25634000), "25.63 us");
@@ -28,6 +28,10 @@ for (const values of [[1, 1000], [15439000, 15439400], [3, 3], [.001, 5e9]]) {
     const one = scale("x", values, short), texts = tickTexts(one.ticks(one.low, one.high, 6), one);
     assert(texts.length >= 2 && texts.length <= 14 && new Set(texts).size === texts.length, String(texts));
 }
+/* So can the values of a parallel axis; parameters of two units that are called alike. */
+const close = laneOf("s0", "time", p => p, [22500000, 22960000, 23040000], writer("total.time_ps"));
+assert.deepStrictEqual(close.texts.map(t => t[1]), ["22.5 us", "22.96 us", "23.04 us"]);
+assert.deepStrictEqual(shortNames(["input_buffer.size", "weight_buffer.size", "pe_array.rows", "cpu"]), ["input_buffer.size", "weight_buffer.size", "rows", "cpu"]);
 /* Labels: none on another or on a point, all inside; with no room they are left out. */
 const crowd = Array.from({ length: 40 }, (unused, i) => ({ x: 60 + i % 8 * 21, y: 60 + Math.floor(i / 8) * 17, width: 40 })), box = { left: 0, right: 300, top: 0, bottom: 200 };
 const places = placeLabels(crowd, box), put = places.map((p, i) => p && { l: p.x, r: p.x + crowd[i].width, t: p.y - 6.5, b: p.y + 6.5 }).filter(Boolean);
@@ -55,6 +59,8 @@ const uneven = [[0, 0], [0, 1], [0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0], 
 const found = importance(uneven, 0, [0, 1, 2]);
 assert.deepStrictEqual(found.lines.map(l => [l.i, l.least, l.most]), [[0, "0", "1"], [1, "0", "1"]]);
 assert(Math.abs(found.lines[0].times - 3) < .01 && Math.abs(found.lines[1].times - 2) < .01 && found.explained > .999);
+assert(found.lines.every(hasEffect));
+assert.deepStrictEqual(importance(uneven.map(p => ({ params: [...p.params, 0], stats: [1] })), 0, [0, 1]).lines.map(hasEffect), [false, false]);
 const together = importance([[0, 0, 1], [0, 1, 9], [1, 0, 9], [1, 1, 1]].map(([x, y, v]) => ({ params: [x, y], stats: [v] })), 0, [0, 1]);
 assert(together.explained < .01, "parameters that act together only");
 /* Steps of a counter; which layer is at work. */

@@ -17,6 +17,14 @@ sed -e "s#^network.*#network: [$network, $ZOO/elements/add_full.onnx]#" -e 's/ma
     -e 's/, layers[^]]*//' spec.yaml >two.yaml
 expect 0 sweep two.yaml -o two.sqlite -j 2 -q
 expect 0 report two.sqlite -o two.html
+# Every point fails: the table with its errors is left. Derived parameters, and one without an effect.
+sed -e 's/{timing_only.*/{on_chip: true}/' -e 's/, dram.*}/, input_buffer.size: [64, 128]}/' -e 's/, layers[^]]*//' spec.yaml >failed.yaml
+refused 1 "all 6 points failed; their errors are in failed.sqlite; the first point's: " sweep failed.yaml -o failed.sqlite
+expect 0 report failed.sqlite -o failed.html
+sed -e 's/, max_time.*}/}/' -e 's/dram.preset.*/vector.lanes: [16, 17]}\nderive: {pe_array.cols: pe_array.rows}/' spec.yaml >derived.yaml
+expect 0 sweep derived.yaml -o derived.sqlite -q
+expect 0 report derived.sqlite -o derived.html
+grep -q '"derived":\["pe_array.cols"\]' derived.html || fail "derived parameters are not on the page"
 expect 0 run "$network" --timing-only -q --report run --stats s.json
 expect 0 report run -o run.html
 says "run.html is written; open it"
@@ -123,7 +131,7 @@ skip_without_browser
 # What a user does there works; and pages fit windows of all widths, light and dark.
 set -- sweep.html,1400,light,use_layout.js,use_sweep.js two.html,1400,light,use_layout.js,use_sweep.js \
     run.html,1400,light,use_layout.js,use_run.js compare.html,1400,light,use_layout.js,use_compare.js \
-    unlike.html,1400,light,use_compare.js many.html,1400,light,use_layout.js
+    unlike.html,1400,light,use_compare.js failed.html,1400,light derived.html,1400,light,use_layout.js many.html,1400,light,use_layout.js
 for page in run compare two; do
     for window in 800,light 390,light 1400,dark 390,dark; do
         set -- "$@" $page.html,$window,use_layout.js
@@ -133,6 +141,10 @@ frames "$@"
 grep -q "<th[^>]*>pe_array.rows<" compare.dom || fail "compare.html does not say what differs"
 grep -q "id=\"warning\"" unlike.dom || fail "unlike.html does not say that the networks differ"
 /usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
+/usr/bin/python3 "$HERE/check_report.py" sweep failed.dom failed.sqlite || fail "the page without a point that is ok"
+grep -q 'id="tradeoff_section"' failed.dom && fail "a trade-off without points"
+grep -q 'id="derived"[^>]*>Derived from others[^<]*: pe_array.cols\.<' derived.dom || fail "what is derived"
+grep -o 'id="sensitivity".*id="derived"' derived.dom | grep -q '<td[^>]*>pe_array.cols<' && fail "an effect of what is derived"
 /usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"
 # The roofline of many images is that of the array: 8 x 8 PEs.
 grep -q '>64 MACs a cycle at 1000 MHz' many.dom || fail "roofline: $(grep -o '[0-9]* MACs a cycle' many.dom)"
