@@ -360,6 +360,11 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
     if (status != CNNVP_OK)
         return status;
     self->size = init->ops->param(init->host, PARAM_size);
+    const uint64_t capacity = cnnvp_dram_capacity(&options, &timing);
+    if (self->size > capacity)
+        return init->ops->config_error(
+            init->host, PARAM_size, "%llu bytes are more than the %llu of its channels and ranks",
+            (unsigned long long)self->size, (unsigned long long)capacity);
     self->data = cnnvp_storage_make(self->size);
     if (self->data == NULL)
         return CNNVP_E_NOMEM;

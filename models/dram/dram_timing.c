@@ -241,6 +241,12 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
     return status;
 }
 
+uint64_t cnnvp_dram_capacity(const struct dram_options *options, const struct dram_timing *timing)
+{
+    const uint64_t banks = (uint64_t)options->channels * options->ranks * timing->groups * timing->banks;
+    return banks * timing->rows * timing->columns * DRAM_BURST_BYTES;
+}
+
 uint64_t cnnvp_dram_bytes_per_s(const struct dram_options *options, const struct dram_timing *timing)
 {
     const uint64_t burst_ps = (uint64_t)timing->t[DRAM_T_bl] * timing->tck_ps;

@@ -92,6 +92,8 @@ uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_T
 CNNVP_MUST_USE int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timing *timing, char *message,
                                           size_t size, uint32_t *wrong);
 
+/* Bytes that addresses can tell apart. */
+uint64_t cnnvp_dram_capacity(const struct dram_options *options, const struct dram_timing *timing);
 /* Of the data buses of all channels, without a pause. */
 uint64_t cnnvp_dram_bytes_per_s(const struct dram_options *options, const struct dram_timing *timing);
 /* fs that a burst takes of the port to the controllers: whole clocks of it, unless several cross it in one; 0: none. */

@@ -3,7 +3,7 @@
  * What a published cycle-accurate simulator (Ramulator 2.1: DDR4_2400R, 8 Gb x8, generic DDR controller, FRFCFS, open
  * rows, all-bank refresh, addresses row, bank, bank group, rank, column, channel) gives for the same bursts: to the
  * clock, and latencies to the digit that is given. And what its rules give for other presets, patterns and numbers of
- * reads on their way (dram_reference.def).
+ * reads on their way (dram_reference.def), and what it gives itself for the default mapping (dram_simulator.def).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,8 +83,54 @@ static void test_others(void **state)
     }
 }
 
+static const struct {
+    uint32_t preset;
+    enum dram_pattern pattern;
+    uint32_t outstanding;
+    uint64_t clocks;
+} hashed[] = {
+#define DRAM_SIMULATOR(preset, pattern, outstanding, clocks) {preset, pattern, outstanding, clocks},
+#include "dram_simulator.def"
+};
+
+/* The default mapping. By preset how far a run, and runs in the mean, may be from the simulator: nothing for ddr3 and
+ * ddr4. */
+static void test_simulator(void **state)
+{
+    enum { PRESETS = 8 };
+    static const double most[PRESETS] = {[5] = 0.05, [6] = 0.16, [7] = 0.12};
+    static const double mean[PRESETS] = {[5] = 0.02, [6] = 0.05, [7] = 0.05};
+    double sum[PRESETS] = {0};
+    uint32_t runs[PRESETS] = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof hashed / sizeof hashed[0]; ++i) {
+        const uint32_t preset = hashed[i].preset;
+        struct dram_options options;
+        struct dram_replay_result result;
+        uint32_t tck_ps;
+        cnnvp_dram_options_init(&options);
+        options.preset = preset;
+        options.mapping = 4;
+        dram_pattern_replay(&options, hashed[i].pattern, 8000, hashed[i].outstanding, 1, &result, &tck_ps);
+        const double theirs = (double)hashed[i].clocks;
+        const double apart =
+            ((double)result.clocks > theirs ? (double)result.clocks - theirs : theirs - (double)result.clocks) / theirs;
+        sum[preset] += apart;
+        ++runs[preset];
+        if (apart > most[preset])
+            fail_msg("preset %u, %s, %u reads on their way: %llu clocks, not %llu", (unsigned)preset,
+                     dram_pattern_name(hashed[i].pattern), (unsigned)hashed[i].outstanding,
+                     (unsigned long long)result.clocks, (unsigned long long)hashed[i].clocks);
+    }
+    for (uint32_t preset = 0; preset < PRESETS; ++preset)
+        if (runs[preset] != 0 && sum[preset] / runs[preset] > mean[preset])
+            fail_msg("preset %u: %.1f %% in the mean of %u runs", (unsigned)preset, 100.0 * sum[preset] / runs[preset],
+                     (unsigned)runs[preset]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_others)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference), cmocka_unit_test(test_others), cmocka_unit_test(test_simulator)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

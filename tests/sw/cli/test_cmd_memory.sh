@@ -128,6 +128,8 @@ for bits in 48 4 128; do
     refused 2 "width_bits is $bits; a channel of ddr4-2400 has 64 bits of 8 a device" check nfu -s dram.width_bits=$bits
 done
 refused 2 'width_bits is 16; a channel of hbm3 has 64 bits of 32' check nfu -s dram.preset=hbm3 -s dram.width_bits=16
+refused 2 '1073741824 bytes are more than the 536870912 of its channels and ranks' check nfu -s dram.preset=hbm3 \
+    -s dram.channels=1 -s dram.size=1GiB
 refused 2 'ranks is 3; it must be 1, 2 or 4' check nfu -s dram.ranks=3
 refused 2 'ranks is 4; a channel has at most 64 banks, and a rank of this part 32' check nfu -s dram.preset=ddr5-4800 \
     -s dram.ranks=4
