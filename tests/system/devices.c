@@ -79,6 +79,7 @@ static uint32_t make_program(void)
     for (uint32_t i = 0; i < TRANSFERS; ++i) {
         words = add(words, OPCODE_request, BASE, 0);
         words = add(words, OPCODE_receive, BASE, 0);
+        words = add(words, OPCODE_store, BASE, 0);
     }
     return add(words, OPCODE_halt, 0, 0);
 }
