@@ -258,9 +258,10 @@ void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
     const uint64_t asked = cnnvp_delay_cycles(clock_mhz_, 0, cost.ps);
     const uint64_t taken = cnnvp_delay_cycles(clock_mhz_, control_.now(), delay);
     if (cost.status != CNNVP_OK || asked != taken) {
-        std::snprintf(text, sizeof text,
-                      "opcode 0x%02x: asked what it takes, %" PRIu64 " cycles (%s); it took %" PRIu64,
-                      static_cast<unsigned>(command->opcode), asked, cnnvp_status_text(cost.status), taken);
+        const bool refused = cost.status != CNNVP_OK;
+        std::snprintf(text, sizeof text, "opcode 0x%02x: asked what it takes, %" PRIu64 " cycles%s%s; it took %" PRIu64,
+                      static_cast<unsigned>(command->opcode), asked, refused ? ": " : "",
+                      refused ? cnnvp_status_text(cost.status) : "", taken);
     } else if (counted_cycles_ != 0 && counted_cycles_ != taken) {
         char layer[32];
         std::snprintf(

@@ -28,16 +28,6 @@ void cnnvp_element_raise(struct element *self, uint32_t bits)
     cnnvp_element_update_irq(self);
 }
 
-void cnnvp_element_fail(struct element *self, const struct element_fault *fault)
-{
-    self->ops->count(self->host, STAT_errors, 0, 1);
-    if (self->fault.cause)
-        self->ops->log(self->host, CNNVP_LOG_WARNING, "a further error (cause %u, %s) while stopped by one",
-                       fault->cause, cnnvp_status_text((int)fault->status));
-    else
-        self->fault = *fault;
-}
-
 static const char *fault_text(uint32_t cause)
 {
     switch (cause) {
@@ -50,7 +40,17 @@ static const char *fault_text(uint32_t cause)
     }
 }
 
-/* Makes a due error visible. */
+void cnnvp_element_fail(struct element *self, const struct element_fault *fault)
+{
+    self->ops->count(self->host, STAT_errors, 0, 1);
+    if (self->fault.cause)
+        self->ops->log(self->host, CNNVP_LOG_WARNING, "a further error while stopped by one: %s",
+                       fault_text(fault->cause));
+    else
+        self->fault = *fault;
+}
+
+/* Makes an error visible when its time has come. */
 static void publish_fault(struct element *self, uint64_t now)
 {
     struct element_fault *fault = &self->fault;
@@ -62,8 +62,10 @@ static void publish_fault(struct element *self, uint64_t now)
     self->reg.ERROR_WORD_LO = (uint32_t)fault->word;
     self->reg.ERROR_WORD_HI = (uint32_t)(fault->word >> 32);
     self->reg.ERROR_STATUS = (uint32_t)fault->status;
-    self->ops->log(self->host, CNNVP_LOG_WARNING, "word %llu, 0x%016llx: %s (%s)", (unsigned long long)fault->pc,
-                   (unsigned long long)fault->word, fault_text(fault->cause), cnnvp_status_text((int)fault->status));
+    const int said = fault->status != CNNVP_OK;
+    self->ops->log(self->host, CNNVP_LOG_WARNING, "word %llu, 0x%016llx: %s%s%s", (unsigned long long)fault->pc,
+                   (unsigned long long)fault->word, fault_text(fault->cause), said ? ": " : "",
+                   said ? cnnvp_status_text((int)fault->status) : "");
     cnnvp_element_raise(self, IRQ_ERROR);
 }
 

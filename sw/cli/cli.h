@@ -82,6 +82,7 @@ struct cli_platform_options {
     const char *stats;
     const char *trace;
     const char *report; /* NULL, or the folder that gets both of these: */
+    int report_made;    /* that folder, by this command */
     char *report_stats;
     char *report_series;
     const char *memory_trace;

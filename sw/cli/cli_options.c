@@ -322,6 +322,8 @@ void cli_platform_options_clear(struct cli_platform_options *options)
 {
     free(options->report_stats);
     free(options->report_series);
+    if (options->report_made)
+        (void)rmdir(options->report); /* where nothing was written into it */
     options->report_stats = options->report_series = NULL;
     free(options->sets);
     options->sets = NULL;
@@ -338,8 +340,8 @@ static char *in_folder(const char *folder, const char *file)
     return path;
 }
 
-/* A folder with those above it. */
-static int make_folders(const char *folder)
+/* A folder with those above it; *made if it was not there. */
+static int make_folders(const char *folder, int *made)
 {
     char *path = strdup(folder);
     struct stat status;
@@ -351,7 +353,8 @@ static int make_folders(const char *folder)
         *slash = '/';
     }
     free(path);
-    return mkdir(folder, 0777) == 0 || (errno == EEXIST && stat(folder, &status) == 0 && S_ISDIR(status.st_mode));
+    *made = mkdir(folder, 0777) == 0;
+    return *made || (errno == EEXIST && stat(folder, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
 /* The folder of --report gets the statistics and a trace of its own form. */
@@ -361,7 +364,7 @@ static cnnvp_result open_report(struct cli_platform_options *options)
         return CNNVP_DONE;
     if (!*options->report)
         return cli_bad("--report: the name of a folder is expected");
-    if (!make_folders(options->report))
+    if (!make_folders(options->report, &options->report_made))
         return cli_bad("--report: %s cannot be made: %s", options->report, strerror(errno));
     options->report_stats = in_folder(options->report, "stats.json");
     options->report_series = in_folder(options->report, "run.series");

@@ -332,7 +332,8 @@ static void print_summary(const json_t *root, FILE *stream)
     const json_t *costs = json_object_get(root, "energy");
     const json_t *area = json_object_get(root, "area");
     static const char *const units[] = {"pJ", "nJ", "uJ", "mJ", "J"};
-    double energy = number(summary, "energy_per_image_pj");
+    const int by_image = number(summary, "energy_per_image_pj") > 0;
+    double energy = by_image ? number(summary, "energy_per_image_pj") : number(costs, "total_pj");
     if (text(summary, "bound_by")[0] == '\0')
         return;
     (void)fprintf(stream, "%-20s  %.1f %% of what the PEs could multiply\n", "share of peak",
@@ -345,10 +346,11 @@ static void print_summary(const json_t *root, FILE *stream)
     for (; unit + 1 < sizeof units / sizeof units[0] && energy >= 1000.0; ++unit)
         energy /= 1000.0;
     if (energy > 0)
-        (void)fprintf(stream, "%-20s  %.4g %s an image, %.0f %% static, %.3g TOPS/W; sources: %.2g to %.2g times\n",
-                      "energy", energy, units[unit], 100.0 * number(costs, "static_pj") / number(costs, "total_pj"),
-                      number(summary, "tops_per_watt"), number(costs, "low_pj") / number(costs, "total_pj"),
-                      number(costs, "high_pj") / number(costs, "total_pj"));
+        (void)fprintf(
+            stream, "%-20s  %.4g %s %s, %.0f %% static, %.3g TOPS/W; sources: %.2g to %.2g times\n", "energy", energy,
+            units[unit], by_image ? "an image" : "in total",
+            100.0 * number(costs, "static_pj") / number(costs, "total_pj"), number(summary, "tops_per_watt"),
+            number(costs, "low_pj") / number(costs, "total_pj"), number(costs, "high_pj") / number(costs, "total_pj"));
     if (number(area, "total_um2") > 0)
         (void)fprintf(stream, "%-20s  %.3g mm2 at %s, sources say %.3g to %.3g%s\n", "area",
                       number(area, "total_um2") / SQUARE_MM, text(area, "technology"),

@@ -16,6 +16,7 @@ enum { FILE_LIMIT = 1 << 20, NAME_LIMIT = 32 };
 /* What is copied: `word` in names of files and in texts becomes the new name. */
 struct example {
     const char *command, *folder, *word;
+    cnnvp_result (*check)(const char *name); /* NULL: any name will do */
 };
 
 struct new_options {
@@ -49,6 +50,29 @@ static cnnvp_result check_name(const char *name)
     if (!islower((unsigned char)name[0]) || strspn(name, letters) != strlen(name) || strlen(name) > NAME_LIMIT)
         return cli_bad("%s: a name has up to %d small letters, digits and _, a letter first", name, NAME_LIMIT);
     return CNNVP_DONE;
+}
+
+/* A unit's name is one in C, in a platform file beside those of preset nfu, and of a kind. */
+static cnnvp_result check_unit_name(const char *name)
+{
+    static const char *const words[] = {
+        "auto",   "break",  "case",     "char",     "const",    "continue", "default",  "do",     "double",
+        "else",   "enum",   "extern",   "float",    "for",      "goto",     "if",       "inline", "int",
+        "long",   "main",   "register", "restrict", "return",   "short",    "signed",   "sizeof", "static",
+        "struct", "switch", "typedef",  "union",    "unsigned", "void",     "volatile", "while"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
+        if (strcmp(name, words[i]) == 0)
+            return cli_bad("%s: a word of C; a unit needs a name of its own", name);
+    const struct cnnvp_unit *unit = NULL;
+    struct cnnvp_error error = {""};
+    struct cnnvp_config_instance instance;
+    cnnvp_config *config = NULL;
+    int taken = cnnvp_unit_find(name, &unit, &error) == CNNVP_DONE;
+    if (cnnvp_config_new("nfu", &config, &error) == CNNVP_DONE && cnnvp_config_resolve(config, &error) == CNNVP_DONE)
+        for (size_t i = 0; !taken && cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; ++i)
+            taken = strcmp(name, instance.name) == 0;
+    cnnvp_config_free(config);
+    return taken ? cli_bad("%s: a unit that is built in has this name; another is needed", name) : CNNVP_DONE;
 }
 
 /* `word` at `text` in small letters gives 1, in capital letters 2, otherwise 0. */
@@ -165,6 +189,8 @@ static int make(const struct example *example, const char *doc, int argc, char *
     (void)snprintf(command, sizeof command, "cnnvp %s", example->command);
     cli_parse(&argp, command, 0, argc, argv, &options);
     cnnvp_result result = check_name(options.name);
+    if (result == CNNVP_DONE && example->check != NULL)
+        result = example->check(options.name);
     if (result == CNNVP_DONE)
         result = make_folder(example, options.name);
     if (result == CNNVP_DONE)
@@ -174,7 +200,7 @@ static int make(const struct example *example, const char *doc, int argc, char *
 
 static int command_guest(int argc, char **argv)
 {
-    static const struct example example = {"new-guest", "examples/own_guest", "own_guest"};
+    static const struct example example = {"new-guest", "examples/own_guest", "own_guest", NULL};
     return make(
         &example,
         "Makes a folder NAME to start from with a program for the core that drives the accelerator: loads data, "
@@ -184,7 +210,7 @@ static int command_guest(int argc, char **argv)
 
 static int command_unit(int argc, char **argv)
 {
-    static const struct example example = {"new-unit", "examples/own_unit", "adder"};
+    static const struct example example = {"new-unit", "examples/own_unit", "adder", check_unit_name};
     return make(
         &example,
         "Makes a folder NAME to start from with a hardware unit NAME, a platform that has it, and a program for the "

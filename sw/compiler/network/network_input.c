@@ -5,6 +5,7 @@
  * whole input is one image, so is its shape for one, and has one more dimension in front for several. Images with fewer
  * rows or columns (N, C, H, W) are centred among zeros.
  */
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -87,12 +88,11 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct 
     for (size_t row = 0; row < rows; ++row) {
         const size_t line = row / height * input->height + (input->height - height) / 2 + row % height;
         float *to = *data + (smaller ? line * input->width + (input->width - width) / 2 : 0);
-        for (size_t i = row * width; i < (row + 1) * width; ++i)
-            *to++ = array->type == CNNVP_ARRAY_F32 ? ((const float *)array->data)[i]
-                                                   : (float)((const uint8_t *)array->data)[i] / 255.0f;
-    }
-    for (size_t i = 0; i < words; ++i) {
-        if (!((*data)[i] >= -3.4028235e38f && (*data)[i] <= 3.4028235e38f)) {
+        for (size_t i = row * width; i < (row + 1) * width; ++i, ++to) {
+            *to = array->type == CNNVP_ARRAY_F32 ? ((const float *)array->data)[i]
+                                                 : (float)((const uint8_t *)array->data)[i] / 255.0f;
+            if (*to >= -FLT_MAX && *to <= FLT_MAX)
+                continue;
             free(*data);
             *data = NULL;
             return cnnvp_compiler_error(error, "%s: element %zu is not a finite number", what, i);

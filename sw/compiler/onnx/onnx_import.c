@@ -300,7 +300,7 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
         if (first != NULL && !import->training)
             return cnnvp_compiler_error(import->error,
                                         "%s: the network has several inputs (\"%s\", \"%s\"); one is "
-                                        "needed, and values for the others",
+                                        "needed, and values for the others: to weights `cnnvp train` gives them",
                                         import->onnx.name, first, info->name);
         const cnnvp_result result = first != NULL ? cnnvp_import_parameter(import, info) : define_input(import, info);
         first = first != NULL ? first : info->name;

@@ -60,6 +60,7 @@ expect 1 run "$network" -q --max-time 1us --stats partial.json
 expect 0 new-guest mine
 make -s -C mine CNNVP="$CNNVP" >made 2>&1 || fail "the program of new-guest: $(cat made)"
 expect 0 exec mine/mine.elf --stats program.json
+says " in total, "
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" -q --schedule depth-first --block 2 --stats depth.json
 expect 0 run "$network" -q -p trainer --stats trainer.json
 expect 0 run "$network" -q --plan "$SOURCE/scripts/examples/plans/lenet5.yaml" --stats plan.json

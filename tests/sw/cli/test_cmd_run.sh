@@ -232,6 +232,8 @@ refused 2 "nowhere.npy" run "$network" -i "$input" --calibration nowhere.npy -o 
 refused 2 "pe_array.rows" run "$network" -i "$input" -s pe_array.rows=0 -o x.npy
 refused 2 "cnnvp: $network: layer \"C1\": its smallest tile needs " run "$network" -i "$input" -s input_buffer.size=64 -o x.npy
 refused 2 "--output: /nonexistent/x.npy cannot be written" run "$network" -i "$input" -o /nonexistent/x.npy
+refused 2 "pe_array.rows" run "$network" -s pe_array.rows=0 --report refused/report
+[ ! -e refused/report ] || fail "a run that was refused has left the folder of its report"
 refused 2 "--dump: out.npy is not a folder" run "$network" -i "$input" --dump out.npy
 absent x.npy x.json x.vcd
 # What is stepped, and what never is.

@@ -234,6 +234,9 @@ static void wrong_inputs_are_refused(void **state)
     array.shape[0] = 2;
     data[1025] = NAN;
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array}, "element 1025 is not a finite");
+    array.shape[2] = array.shape[3] = 28; /* of the file, not of the image that it is centred in */
+    must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array}, "element 1025 is not a finite");
+    array.shape[2] = array.shape[3] = 32;
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 0}, "0 images");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST},
                 "--block 0");
