@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 
 namespace cnnvp {
 
@@ -61,15 +62,18 @@ static bool has_modules(const sc_core::sc_simcontext &context)
 /* A module that the program still holds needs its context until it ends. One so kept goes with a later platform's. */
 simulation_context::~simulation_context()
 {
-    static auto &kept = *new std::vector<sc_core::sc_simcontext *>;
+    static auto *const kept = new (std::nothrow) std::vector<sc_core::sc_simcontext *>;
 
-    kept.push_back(own_);
-    const auto gone = std::partition(kept.begin(), kept.end(), [](const auto *one) { return has_modules(*one); });
-    for (auto one = gone; one != kept.end(); ++one) {
+    sc_core::sc_curr_simcontext = outer_;
+    if (kept == nullptr)
+        return;
+    kept->push_back(own_);
+    const auto gone = std::partition(kept->begin(), kept->end(), [](const auto *one) { return has_modules(*one); });
+    for (auto one = gone; one != kept->end(); ++one) {
         sc_core::sc_curr_simcontext = *one;
         delete *one;
     }
-    kept.erase(gone, kept.end());
+    kept->erase(gone, kept->end());
     sc_core::sc_curr_simcontext = outer_;
 }
 
