@@ -75,6 +75,15 @@ void onnx_case_begin(struct builder *builder, const char *input, size_t rank, co
     builder_output(builder, "y");
 }
 
+void onnx_case_node_refused(const char *op_type, const char *attribute, int64_t value, const char *text)
+{
+    static const int64_t maps[4] = {-1, 4, 6, 6};
+    struct builder b;
+    onnx_case_begin(&b, "x", 4, maps);
+    builder_int(&b, builder_node(&b, op_type, "y", "x", NULL, NULL, NULL), attribute, value);
+    onnx_case_refused(&b, text);
+}
+
 Onnx__NodeProto *onnx_case_node(struct builder *builder, size_t rank, const char *op_type, const char *weights)
 {
     const int64_t maps[4] = {-1, 2, 6, 6}, vector[2] = {-1, 6};
