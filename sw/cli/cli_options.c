@@ -232,16 +232,16 @@ static error_t parse_shape(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-#define OPTION_PLATFORM                                                                          \
-    {                                                                                            \
-        "platform", 'p', "FILE|PRESET", 0,                                                       \
-            "Platform file or preset: nfu, window, trainer (default: nfu; of train: trainer)", 1 \
+#define OPTION_PLATFORM                                                                           \
+    {                                                                                             \
+        "platform", 'p', "FILE|PRESET", 0,                                                        \
+            "Platform file or preset: nfu, window, trainer (default: nfu; for train: trainer)", 1 \
     }
 #define OPTION_SET                                                                                                \
     {                                                                                                             \
         "set", 's', "INSTANCE.PARAM=VALUE", 0,                                                                    \
-            "Set a parameter; may be given again (see `cnnvp models KIND`); accelerators.INSTANCE.PARAM: of all " \
-            "accelerators",                                                                                       \
+            "Set a parameter (see `cnnvp models KIND`); may be repeated. accelerators.INSTANCE.PARAM sets it in " \
+            "every accelerator",                                                                                  \
             1                                                                                                     \
     }
 
@@ -253,55 +253,57 @@ static const struct argp_option platform_options[] = {
     {"stats", KEY_STATS, "FILE.json", 0, "Write the statistics", 2},
     {"trace", KEY_TRACE, "FILE", 0, "Write a trace: .pftrace for ui.perfetto.dev, .vcd or .fst for waveforms", 2},
     {"memory-trace", KEY_MEMORY_TRACE, "FILE", 0,
-     "Write each burst of the off-chip memory, for `cnnvp memory`; .ramulator2 and .dramsim3 for those simulators", 2},
-    {"report", KEY_REPORT, "FOLDER", 0, "Record what `cnnvp report FOLDER` makes a page of", 2},
-    {"profile", KEY_PROFILE, "FILE", 0,
-     "Write the core's cycles by function, line and instruction, for KCachegrind or callgrind_annotate, and show where "
-     "most are",
+     "Write every off-chip burst, for `cnnvp memory`; a name that ends in .ramulator2 or .dramsim3 gives that "
+     "simulator's format",
      2},
-    {"gdb", KEY_GDB, "PORT", 0, "Wait for GDB at this port of this machine, 0: any that is free", 2},
-    {"max-time", KEY_MAX_TIME, "TIME", 0, "End with status 1 after this simulated time, such as 2s or 1.5ms", 3},
-    {"seed", KEY_SEED, "N", 0, "Seed of everything random (default: 0)", 3},
-    {"check-costs", KEY_CHECK_COSTS, NULL, 0,
-     "Compare what each command takes with what its unit answers when the planner asks, and with the cycles that it "
-     "counts for a layer; end with status 1 at the first difference",
+    {"report", KEY_REPORT, "FOLDER", 0, "Record the data from which `cnnvp report FOLDER` makes a page", 2},
+    {"profile", KEY_PROFILE, "FILE", 0,
+     "Write the core's cycles by function, line and instruction, for KCachegrind or callgrind_annotate, and print "
+     "where most are spent",
+     2},
+    {"gdb", KEY_GDB, "PORT", 0, "Wait for GDB on this local port; 0 takes a free one", 2},
+    {"max-time", KEY_MAX_TIME, "TIME", 0, "Stop with exit status 1 after this much simulated time, such as 2s or 1.5ms",
      3},
-    {"strict", KEY_STRICT, NULL, 0, "End with status 1 at the first call of a unit that the platform refuses", 3},
+    {"seed", KEY_SEED, "N", 0, "Seed for everything random (default: 0)", 3},
+    {"check-costs", KEY_CHECK_COSTS, NULL, 0,
+     "Compare the cycles of each command with those that its unit told the planner, and with those that it counts for "
+     "its layer; stop with exit status 1 at the first difference",
+     3},
+    {"strict", KEY_STRICT, NULL, 0, "Stop with exit status 1 at the first call of a unit that the platform refuses", 3},
     {"color", KEY_COLOR, "auto|always|never", 0,
-     "Colours in tables (default: auto, on a terminal unless NO_COLOR is set)", 4},
-    {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 4},
+     "Colours in tables (default: auto, which means on a terminal, unless NO_COLOR is set)", 4},
+    {"quiet", 'q', NULL, 0, "Print only errors and the results asked for", 4},
     {"verbose", 'v', NULL, 0, "Print what units report; twice for more", 4},
     {0},
 };
 
 static const struct argp_option network_options[] = {
     {"schedule", KEY_SCHEDULE, "ORDER", 0,
-     "Order of the work: layer (default), depth-first, fused (groups of layers tile by tile, for little traffic, "
-     "also where that takes longer), auto (fused where trials show that it is better by --objective, never worse)",
+     "Order of the work: layer (default), depth-first, fused (groups of layers run tile by tile to save traffic, even "
+     "where that takes longer), auto (fused where trials show that --objective gains; never worse than layer)",
      5},
     {"halo", KEY_HALO, "recompute|row|full", 0,
-     "Fused: what two tiles need is calculated in both, or rows stay, or rows and columns (default: the planner "
-     "chooses)",
+     "Fused: values that neighbouring tiles share are computed again, kept along rows, or kept along rows and columns "
+     "(default: the planner chooses)",
      5},
-    {"plan", KEY_PLAN, "FILE.yaml", 0, "Run this plan of groups, tiles, halos and what stays on chip", 5},
-    {"block", KEY_BLOCK, "N", 0, "Side of a block of the depth-first schedule, a power of two (default: 8)", 5},
+    {"plan", KEY_PLAN, "FILE.yaml", 0, "Run this plan: groups, tiles, halos and the maps that stay on chip", 5},
+    {"block", KEY_BLOCK, "N", 0, "Depth first: side of a block, a power of two (default: 8)", 5},
     {"block-order", KEY_BLOCK_ORDER, "morton|table", 0,
-     "Depth first: order of the blocks by counting (default) or from a table made in advance; the order is the same",
-     5},
+     "Depth first: blocks in Morton order by counting (default), or in the same order from a table made in advance", 5},
     {"issue", KEY_ISSUE, "guest|scheduler", 0,
-     "Depth first: who issues the instructions of chains (default: the faster one by the plan's estimate)", 5},
-    {"on-chip", KEY_ON_CHIP, NULL, 0, "Keep maps on chip between layers; an error where they do not fit", 5},
+     "Depth first: who issues a chain's instructions (default: whichever the plan estimates to be faster)", 5},
+    {"on-chip", KEY_ON_CHIP, NULL, 0, "Keep all maps on chip between layers; an error if they do not fit", 5},
     {"batch", KEY_BATCH, "N", 0,
-     "N images go through a layer together: weights are loaded once for all of them (default: 1; where a batch norm "
-     "takes its statistics of them: all)",
+     "Run N images through each layer together, so that weights are loaded once for all of them (default: 1; all "
+     "images, if a batch norm needs statistics of them)",
      5},
     {"objective", KEY_OBJECTIVE, "time|energy|edp|traffic", 0,
-     "What tiles and the groups of auto are chosen by (default: time; of fused traffic); edp is energy times time, "
-     "traffic bytes of bursts off chip, and a little of the time",
+     "What the planner minimises in its choice of tiles and groups (default: time; with fused: traffic). edp is energy "
+     "times time; traffic is bytes of off-chip bursts, and time to a small part",
      5},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},
-    {"guest", KEY_GUEST, "FILE.elf", 0, "A guest program of your own; it takes the same network binary", 5},
+    {"guest", KEY_GUEST, "FILE.elf", 0, "Your own guest program; it gets the same network binary", 5},
     {"timing-only", KEY_TIMING_ONLY, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 5},
     {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic", 0, "Rounding of results (default: nearest)", 5},
     {0},
@@ -309,7 +311,7 @@ static const struct argp_option network_options[] = {
 
 static const struct argp_option shape_options[] = {
     {"shape", KEY_SHAPE, "[NAME=]1x3x320x320", 0,
-     "Sizes of the network's input NAME where its file has symbols; the images settle them, too", 5},
+     "Shape of the network's input NAME if its file leaves sizes open; images settle it, too", 5},
     {0},
 };
 

@@ -423,7 +423,7 @@ static void print_totals(const json_t *root, int verbose, FILE *stream)
         (void)fprintf(stream, "%-20s  %" PRId64 ", %.6g a second\n", "images", whole(total, "images"),
                       number(total, "images_per_s"));
     char first[32], second[32], third[32];
-    (void)fprintf(stream, "%-20s  %s, %s of them without work for a layer\n", "accelerator cycles",
+    (void)fprintf(stream, "%-20s  %s, %s of them for no layer\n", "accelerator cycles",
                   cli_grouped(first, whole(total, "accel_cycles")), cli_grouped(second, whole(total, "idle_cycles")));
     print_accelerators(root, stream);
     print_count(stream, "MACs", total, "macs");
@@ -432,7 +432,7 @@ static void print_totals(const json_t *root, int verbose, FILE *stream)
                   cli_bytes_text(second, whole(memory, "write_bytes")),
                   cli_bytes_text(third, whole(memory, "burst_bytes")));
     cli_print_overfetch(root, verbose, stream);
-    (void)fprintf(stream, "%-20s  %s on chip at once, at most\n", "feature words",
+    (void)fprintf(stream, "%-20s  at most %s on chip at once\n", "feature words",
                   cli_grouped(first, whole(json_object_get(root, "storage"), "peak_feature_words")));
     (void)fprintf(stream, "%-20s  %s of the accelerator, %s of the core\n", "instructions",
                   cli_grouped(first, whole(total, "accel_instructions")),

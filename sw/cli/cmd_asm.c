@@ -64,7 +64,8 @@ static cnnvp_result write_words(const char *file, const uint64_t *words, size_t 
 
 static int command_asm(int argc, char **argv)
 {
-    static const struct argp_option option_list[] = {{"output", 'o', "FILE.bin", 0, "Where the words go", 0}, {0}};
+    static const struct argp_option option_list[] = {
+        {"output", 'o', "FILE.bin", 0, "Write the words to this file", 0}, {0}};
     const struct argp argp = {
         .options = option_list,
         .parser = parse,
@@ -94,7 +95,7 @@ static int command_asm(int argc, char **argv)
 static int command_disasm(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
-        {"output", 'o', "FILE.s", 0, "Where the text goes (default: standard output)", 0}, {0}};
+        {"output", 'o', "FILE.s", 0, "Write the text to this file (default: standard output)", 0}, {0}};
     const struct argp argp = {
         .options = option_list,
         .parser = parse,
@@ -119,5 +120,5 @@ static int command_disasm(int argc, char **argv)
     return (int)result;
 }
 
-const struct cli_command cli_asm = {"asm", "assemble a program of the accelerator", command_asm};
+const struct cli_command cli_asm = {"asm", "assemble a program for the instruction element", command_asm};
 const struct cli_command cli_disasm = {"disasm", "print such a program as text", command_disasm};

@@ -90,7 +90,7 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option own_options[] = {
         {"header", KEY_HEADER, "FILE.h", 0,
-         "Write addresses, interrupts and registers of its units as a C header for programs", 2},
+         "Write a C header with its units' addresses, interrupts and registers, for programs", 2},
         {0},
     };
     const struct argp_child children[] = {{&cli_config_argp, 0, NULL, 0}, {0}};
@@ -124,4 +124,4 @@ static int command(int argc, char **argv)
     return (int)result;
 }
 
-const struct cli_command cli_check = {"check", "validate a platform, print it resolved", command};
+const struct cli_command cli_check = {"check", "validate a platform and print it resolved", command};

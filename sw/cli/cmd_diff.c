@@ -43,8 +43,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"csv", KEY_CSV, "FILE.csv", 0, "Write every number of both, also equal ones", 0},
-        {"threshold", KEY_THRESHOLD, "PERCENT", 0, "Leave out numbers that differ by less", 0},
+        {"csv", KEY_CSV, "FILE.csv", 0, "Write every number of both runs, equal ones too", 0},
+        {"threshold", KEY_THRESHOLD, "PERCENT", 0, "Leave out numbers that differ by less than this", 0},
         {0},
     };
     const struct argp argp = {
@@ -71,4 +71,4 @@ static int command(int argc, char **argv)
     return (int)cli_report(result, &error);
 }
 
-const struct cli_command cli_diff = {"diff", "what changed between two runs", command};
+const struct cli_command cli_diff = {"diff", "show what changed between two runs", command};

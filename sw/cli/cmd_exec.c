@@ -161,4 +161,4 @@ static int command(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cli_exec = {"exec", "an RV32 program on the platform's core", command};
+const struct cli_command cli_exec = {"exec", "run an RV32 program on the platform's core", command};

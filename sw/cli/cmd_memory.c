@@ -122,15 +122,16 @@ static cnnvp_result stream(const struct memory_options *options, const cnnvp_con
 static int command(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
-        {"outstanding", KEY_OUTSTANDING, "N", 0, "Maximum of reads in flight (default: 32, with --stream 1024)", 0},
-        {"untimed", KEY_UNTIMED, NULL, 0, "Times in the trace count for nothing: as fast as the controllers take it",
+        {"outstanding", KEY_OUTSTANDING, "N", 0, "Maximum number of reads in flight (default: 32; with --stream: 1024)",
          0},
+        {"untimed", KEY_UNTIMED, NULL, 0,
+         "Ignore times in the trace: send each burst as soon as the controllers take it", 0},
         {"stream", KEY_STREAM, NULL, 0,
          "No trace: what each part of dram.preset delivers beside its peak: reads and writes one after the other, both "
          "mixed, reads every 4 KiB, at random",
          0},
-        {"stats", KEY_STATS, "FILE.json", 0, "Where statistics go", 0},
-        {"trace", KEY_TRACE, "FILE", 0, "Where bandwidth over time goes: .pftrace, .vcd or .fst", 0},
+        {"stats", KEY_STATS, "FILE.json", 0, "Write the statistics", 0},
+        {"trace", KEY_TRACE, "FILE", 0, "Write bandwidth over time: .pftrace, .vcd or .fst", 0},
         {0}};
     const struct argp_child children[] = {{&cli_config_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
@@ -164,4 +165,4 @@ static int command(int argc, char **argv)
     return (int)result;
 }
 
-const struct cli_command cli_memory = {"memory", "a trace of bursts through the off-chip memory", command};
+const struct cli_command cli_memory = {"memory", "replay a trace of bursts through the off-chip memory", command};

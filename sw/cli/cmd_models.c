@@ -263,4 +263,4 @@ static int command(int argc, char **argv)
     return CNNVP_DONE;
 }
 
-const struct cli_command cli_models = {"models", "kinds of units; one kind's tables", command};
+const struct cli_command cli_models = {"models", "list the kinds of units, or one kind's tables", command};

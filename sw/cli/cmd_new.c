@@ -201,22 +201,21 @@ static int make(const struct example *example, const char *doc, int argc, char *
 static int command_guest(int argc, char **argv)
 {
     static const struct example example = {"new-guest", "examples/own_guest", "own_guest", NULL};
-    return make(
-        &example,
-        "Makes a folder NAME to start from with a program for the core that drives the accelerator: loads data, "
-        "runs a convolution, a pool and a ReLU, checks the result. It builds with make.",
-        argc, argv);
+    return make(&example,
+                "Makes a folder NAME with a program for the core to start from. It drives the accelerator: loads data, "
+                "runs a convolution, a pool and a ReLU, and checks the result. It builds with make.",
+                argc, argv);
 }
 
 static int command_unit(int argc, char **argv)
 {
     static const struct example example = {"new-unit", "examples/own_unit", "adder", check_unit_name};
-    return make(
-        &example,
-        "Makes a folder NAME to start from with a hardware unit NAME, a platform that has it, and a program for the "
-        "core that uses it. It builds with make.",
-        argc, argv);
+    return make(&example,
+                "Makes a folder NAME to start from: a hardware unit NAME, a platform that has it, and a program for "
+                "the core that uses it. It builds with make.",
+                argc, argv);
 }
 
-const struct cli_command cli_new_guest = {"new-guest", "a folder to start a program for the core from", command_guest};
-const struct cli_command cli_new_unit = {"new-unit", "a folder to start a hardware unit from", command_unit};
+const struct cli_command cli_new_guest = {
+    "new-guest", "start a program for the core: a folder that builds", command_guest};
+const struct cli_command cli_new_unit = {"new-unit", "start a hardware unit: a folder that builds", command_unit};

@@ -94,4 +94,4 @@ static int command(int argc, char **argv)
     return (int)cli_report(result, &error);
 }
 
-const struct cli_command cli_report_page = {"report", "a page of a sweep, of a run, or of several runs", command};
+const struct cli_command cli_report_page = {"report", "make a page of a sweep, of a run, or of several runs", command};

@@ -484,25 +484,22 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"input", 'i', "[NAME=]FILE.npy", 0,
-         "Images, float32, or uint8 meaning x/255; smaller ones, (N, C, H, W), are centred among zeros (default: "
-         "seeded "
+         "Images (N, C, H, W) of float32, or of uint8 for x/255; smaller ones are centred in zeros (default: random "
          "normal values)",
          0},
-        {"output", 'o', "FILE.npy", 0, "Write the network's output; given again: its next output", 0},
+        {"output", 'o', "FILE.npy", 0, "Write the network's output; repeat it for the next output", 0},
         {"labels", 'l', "FILE.npy", 0,
-         "Expected classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},
-        {"calibration", 'c', "FILE.npy", 0, "Images that choose the number formats (default: the input)", 0},
-        {"dump", 'd', "FOLDER", 0, "Write each tensor with its float counterpart and a table of SQNR", 0},
-        {"plan-out", KEY_PLAN_OUT, "FILE.yaml", 0, "Write what is run as a plan, for --plan", 0},
+         "Expected classes: print the top-1 accuracy of the first output, and add it to the statistics", 0},
+        {"calibration", 'c', "FILE.npy", 0, "Images from which number formats are chosen (default: the input)", 0},
+        {"dump", 'd', "FOLDER", 0, "Write each tensor beside its float counterpart, and a table of SQNR", 0},
+        {"plan-out", KEY_PLAN_OUT, "FILE.yaml", 0, "Write the plan of this run, for --plan", 0},
         {"csv", KEY_CSV, "FILE.csv", 0, "Write the table of layers", 0},
-        {"images", 'n', "N", 0,
-         "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},
+        {"images", 'n', "N", 0, "Use the first N images of the input; without -i, generate N (default: 1)", 0},
         {"tune", KEY_TUNE, NULL, 0,
-         "Try more tilings of each layer on the platform before the run, and take the fastest", 0},
+         "Before the run, try more tilings of each layer on the platform and take the fastest", 0},
         {"advise", KEY_ADVISE, NULL, 0,
-         "After the run try each parameter doubled and halved, and each other choice, timing only, and print which "
-         "single "
-         "changes help most",
+         "After the run, try each parameter doubled and halved, and each other choice, timing only; print the single "
+         "changes that help most",
          0},
         {0},
     };
@@ -534,4 +531,4 @@ static int command(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cli_run = {"run", "inference of a network on the platform", command};
+const struct cli_command cli_run = {"run", "run a network on the platform", command};

@@ -217,16 +217,16 @@ static int run_task(const char *file)
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"output", 'o', "RESULTS.sqlite", 0, "Database of the results, created or added to", 0},
-        {"jobs", 'j', "N", 0, "Points or tasks at a time (default: one for each processor)", 0},
-        {"executor", KEY_EXECUTOR, "local|slurm", 0, "Where points run: processes here, or a job array of a cluster",
-         0},
+        {"output", 'o', "RESULTS.sqlite", 0, "Database of results; created, or added to", 0},
+        {"jobs", 'j', "N", 0, "Points or tasks at a time (default: one per processor)", 0},
+        {"executor", KEY_EXECUTOR, "local|slurm", 0,
+         "Where points run: processes on this machine, or a cluster's job array", 0},
         {"seed", KEY_SEED, "N", 0, "Seed of a random search or nsga2 (default: 0)", 0},
-        {"export", KEY_EXPORT, "FILE.csv", 0, "Write one row for each point", 1},
-        {"pareto", KEY_PARETO, NULL, 0, "Print of each network the points that no other one betters in all objectives",
-         1},
-        {"retry-failed", KEY_RETRY, NULL, 0, "Run points again that failed", 1},
-        {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 2},
+        {"export", KEY_EXPORT, "FILE.csv", 0, "Write one row per point", 1},
+        {"pareto", KEY_PARETO, NULL, 0,
+         "Print each network's Pareto front: the points that no other point beats in all objectives", 1},
+        {"retry-failed", KEY_RETRY, NULL, 0, "Run failed points again", 1},
+        {"quiet", 'q', NULL, 0, "Print only errors and the results asked for", 2},
         {0},
     };
     const struct argp argp = {
@@ -248,4 +248,4 @@ static int command(int argc, char **argv)
     return (int)run_sweep(&chosen);
 }
 
-const struct cli_command cli_sweep = {"sweep", "many runs, each with other parameters", command};
+const struct cli_command cli_sweep = {"sweep", "run many points, each with other parameters", command};

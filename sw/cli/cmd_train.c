@@ -307,44 +307,42 @@ static cnnvp_result run(struct train *train)
 
 static const struct argp_option options_of_train[] = {
     {"dataset", KEY_DATASET, "DATASET", 0,
-     "Images to learn from: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip; smaller ones than the network "
-     "takes are centred among zeros",
+     "Training images: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip; images smaller than the network's "
+     "input are centred in zeros",
      0},
-    {"eval", KEY_EVAL, "DATASET", 0, "Images to classify only, at the end of each epoch", 0},
+    {"eval", KEY_EVAL, "DATASET", 0, "Images to classify after each epoch; they are not learned from", 0},
     {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
-    {"output", 'o', "TRAINED.onnx", 0, "Write the network with what it has learned", 0},
-    {"log", KEY_LOG, "FILE.csv", 0, "Write step, loss and accuracy of each step", 0},
-    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Write the state of the training, after each epoch and when interrupted",
+    {"output", 'o', "TRAINED.onnx", 0, "Write the trained network", 0},
+    {"log", KEY_LOG, "FILE.csv", 0, "Write number, loss and accuracy of each step", 0},
+    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Write the state of the training after each epoch and when interrupted",
      0},
-    {"checkpoint-every", KEY_EVERY, "N", 0, "Write it after every N steps instead", 0},
-    {"resume", KEY_RESUME, "FILE", 0, "Continue from a checkpoint: the same weights as without the interruption", 0},
+    {"checkpoint-every", KEY_EVERY, "N", 0, "Write the checkpoint after every N steps instead", 0},
+    {"resume", KEY_RESUME, "FILE", 0, "Continue from a checkpoint; weights come out as without the interruption", 0},
     {"epochs", KEY_EPOCHS, "N", 0, "Passes over all images (default: 1)", 5},
-    {"steps", KEY_STEPS, "N", 0, "End after N steps in all, within the epochs", 5},
-    {"batch", KEY_BATCH, "N", 0, "Images a step (default: 32); the last step of an epoch takes the rest", 5},
+    {"steps", KEY_STEPS, "N", 0, "Stop after N steps in all, if the epochs have as many", 5},
+    {"batch", KEY_BATCH, "N", 0, "Images per step (default: 32); the last step of an epoch takes the rest", 5},
     {"lr", KEY_LR, "F", 0, "Learning rate (default: 0.02)", 5},
     {"momentum", KEY_MOMENTUM, "F", 0, "Momentum (default: 0.9)", 5},
-    {"bn", KEY_BN, "range|standard", 0, "Sigma of batch norm, from the range or the variance (default: range)", 5},
+    {"bn", KEY_BN, "range|standard", 0, "Batch norm's sigma from the range or from the variance (default: range)", 5},
     {"init", KEY_INIT, "file|random", 0,
-     "Begin with the file's weights, drawing those it has none for (default), or draw all of them", 5},
+     "Start from the file's weights and draw the missing ones at random (default), or draw all of them", 5},
     {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic|floor", 0,
-     "Rounding of mantissas, images to nearest where it is stochastic; floor: toward minus infinity (default: "
-     "stochastic)",
-     6},
+     "Rounding of mantissas (default: stochastic, with images to nearest); floor: toward minus infinity", 6},
     {"errors", KEY_ERRORS, "plain|carried", 0,
-     "Errors round as everything else, or to nearest with the remainder carried to the next value of the map (default: "
-     "carried with --rounding nearest, else plain)",
+     "Round errors like everything else, or to nearest with the remainder carried to the next value of the map "
+     "(default: carried with --rounding nearest, otherwise plain)",
      6},
-    {"exponents", KEY_BLOCK, "tensor|image|channel", 0, "What shares an exponent (default: tensor)", 6},
+    {"exponents", KEY_BLOCK, "tensor|image|channel", 0, "Values that share an exponent (default: a tensor's)", 6},
     {"weight-bits", KEY_MASTER, "32|8", 0, "Update a 32-bit copy of the weights (default), or the 8-bit mantissas", 6},
     {"order", KEY_ORDER, "kernel|channel", 0,
-     "Convolutions keep partial sums on chip (default), or spill them for each channel as S001 has it", 6},
+     "Convolutions keep partial sums on chip (default), or spill them after each channel as in S001", 6},
     {"spill", KEY_SPILL, "early|late", 0,
-     "Batch norm's inputs go to memory with their sums (default), or are parked in the idle half of the intermediate "
-     "buffer and follow the results, as S001 has it",
+     "Batch norm's inputs go to memory as their sums are taken (default), or wait in the idle half of the intermediate "
+     "buffer and follow the results, as in S001",
      6},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 6},
-    {"guest", KEY_GUEST, "FILE.elf", 0, "A guest program of your own; it takes the same training binary", 6},
+    {"guest", KEY_GUEST, "FILE.elf", 0, "Your own guest program; it gets the same training binary", 6},
     {"timing-only", KEY_TIMING, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 6},
     {0},
 };
@@ -380,4 +378,4 @@ static int command(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cli_train = {"train", "training of a network on the platform", command};
+const struct cli_command cli_train = {"train", "train a network on the platform", command};
