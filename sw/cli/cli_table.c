@@ -297,8 +297,8 @@ static void print_off_chip(const json_t *root, FILE *stream)
     const int64_t least = whole(summary, "least_dram_bytes");
     char bytes[3][32];
     if (least > 0 && layers > 0)
-        (void)fprintf(stream, "%-20s  %s in bursts, %.3g times the minimum of %s; layer by layer %s\n", "off chip",
-                      cli_bytes_text(bytes[0], moved), number(summary, "dram_excess"), cli_bytes_text(bytes[1], least),
+        (void)fprintf(stream, "%-20s  %s in bursts; minimum %s (%.3g times), layers one by one %s\n", "off chip",
+                      cli_bytes_text(bytes[0], moved), cli_bytes_text(bytes[1], least), number(summary, "dram_excess"),
                       cli_bytes_text(bytes[2], layers));
 }
 
@@ -347,12 +347,12 @@ static void print_summary(const json_t *root, FILE *stream)
         energy /= 1000.0;
     if (energy > 0)
         (void)fprintf(
-            stream, "%-20s  %.4g %s %s, %.0f %% static, %.3g TOPS/W; sources: %.2g to %.2g times\n", "energy", energy,
-            units[unit], by_image ? "an image" : "in total",
+            stream, "%-20s  %.4g %s %s, %.0f %% static, %.3g TOPS/W; sources give %.2g to %.2g times\n", "energy",
+            energy, units[unit], by_image ? "an image" : "in total",
             100.0 * number(costs, "static_pj") / number(costs, "total_pj"), number(summary, "tops_per_watt"),
             number(costs, "low_pj") / number(costs, "total_pj"), number(costs, "high_pj") / number(costs, "total_pj"));
     if (number(area, "total_um2") > 0)
-        (void)fprintf(stream, "%-20s  %.3g mm2 at %s, sources say %.3g to %.3g%s\n", "area",
+        (void)fprintf(stream, "%-20s  %.3g mm2 at %s; sources give %.3g to %.3g%s\n", "area",
                       number(area, "total_um2") / SQUARE_MM, text(area, "technology"),
                       number(area, "low_um2") / SQUARE_MM, number(area, "high_um2") / SQUARE_MM,
                       json_array_size(json_object_get(area, "unknown")) != 0 ? "; not of all units" : "");
