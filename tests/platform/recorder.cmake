@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The recorder alone, fed by hand on a made-up platform (machine.c), without SystemC.
-set(recorder_sources)
-foreach(source recorder burst_trace latest over_time overfetch said stats stats_accelerators stats_bounds stats_json
-        stats_memory stats_platform stats_schedule config_instance costs energy
-        trace trace_fst trace_link trace_merge
-        trace_cursor
-        trace_perfetto trace_series
-        trace_vcd trace_wave)
-  list(APPEND recorder_sources ${PROJECT_SOURCE_DIR}/platform/${source}.c)
-endforeach()
-add_library(recorder_under_test STATIC ${recorder_sources} machine.c)
-target_include_directories(recorder_under_test PUBLIC ${PROJECT_SOURCE_DIR}/platform)
-target_link_libraries(recorder_under_test PUBLIC cnnvp_base cnnvp_options PkgConfig::JANSSON m)
+add_library(cnnvp_test_machine STATIC machine.c)
+target_include_directories(cnnvp_test_machine PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(cnnvp_test_machine PUBLIC cnnvp_alone cnnvp_options PkgConfig::JANSSON)
 if(TARGET cnnvp_fst)
-  target_sources(recorder_under_test PRIVATE $<TARGET_OBJECTS:cnnvp_fst>)
-  target_compile_definitions(recorder_under_test PRIVATE CNNVP_FST)
   get_target_property(fst_folder cnnvp_fst INTERFACE_INCLUDE_DIRECTORIES)
-  target_include_directories(recorder_under_test SYSTEM PUBLIC ${fst_folder})
-  target_link_libraries(recorder_under_test PUBLIC PkgConfig::CNNVP_ZLIB)
+  target_include_directories(cnnvp_test_machine SYSTEM PUBLIC ${fst_folder})
+  target_link_libraries(cnnvp_test_machine PUBLIC PkgConfig::CNNVP_ZLIB)
   set(fst_subject trace_fst)
 endif()
 
@@ -30,7 +19,7 @@ target_link_libraries(vcd_check PRIVATE cnnvp_options cnnvp_trace_check)
 
 foreach(subject over_time latest stats trace ${fst_subject} trace_link trace_errors trace_check)
   add_executable(test_recorder_${subject} test_${subject}.c)
-  target_link_libraries(test_recorder_${subject} PRIVATE recorder_under_test cnnvp_trace_check cmocka)
+  target_link_libraries(test_recorder_${subject} PRIVATE cnnvp_test_machine cnnvp_trace_check cmocka)
   if(subject MATCHES "^trace(_errors|_fst|_link)?$")
     target_sources(test_recorder_${subject} PRIVATE trace_support.c)
   endif()
@@ -39,7 +28,7 @@ endforeach()
 
 # Prints times of recording and conversion; run by hand.
 add_executable(bench_recorder bench_recorder.c)
-target_link_libraries(bench_recorder PRIVATE recorder_under_test)
+target_link_libraries(bench_recorder PRIVATE cnnvp_test_machine)
 
 # protoc reads our traces.
 find_program(PROTOC protoc)

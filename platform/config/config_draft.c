@@ -60,11 +60,7 @@ const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *u
 static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
 {
     /* Where an installation has them, then the build. */
-    static const char *const fixed[] = {
-#ifdef CNNVP_PRESET_FOLDERS
-        CNNVP_PRESET_FOLDERS,
-#endif
-        NULL};
+    static const char *const fixed[] = {CNNVP_PRESET_FOLDERS, NULL};
     const char *named = getenv("CNNVP_PRESETS");
     if (named == NULL || !*named)
         ++index;
