@@ -304,9 +304,9 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
     if (!chip) {
         guest->next_weight = (guest->next_weight + 1u) % halves;
         half = guest->next_weight;
-        free_weight_half(guest, half);
         guest->weight[half] = (struct cnnvp_slot){.valid = 1, .address = blob->address};
     }
+    free_weight_half(guest, half);
     const struct cnnvp_transfer transfer = {
         .memory_addr = blob->address,
         .buffer_addr = *address,

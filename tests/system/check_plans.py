@@ -20,6 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 CNNVP, COUNT = sys.argv[1], int(sys.argv[2])
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+FOUND = (337,)  # what failed once: weights that stay were loaded over a table that was still to be used
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LENET = os.path.join(TREE, "scripts/networks/lenet5.onnx")
 REFUSED = re.compile(r"^cnnvp: \S+:\d+:\d+: .*(tears|does not fit|cannot go tile by tile|reads whole|lacks|needs|other "
@@ -252,7 +253,7 @@ def check_example():
 def main():
     ran = fused = 0
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(SEED, SEED + COUNT):
+        for number in (*FOUND, *range(SEED, SEED + COUNT)):
             try:
                 plans, groups = check_network(random.Random(number), folder)
             except AssertionError:
@@ -260,7 +261,7 @@ def main():
                 raise
             ran, fused = ran + plans, fused + groups
     check_example()
-    print(f"{COUNT} networks, {ran} plans ran, {fused} groups")
+    print(f"{COUNT + len(FOUND)} networks, {ran} plans ran, {fused} groups")
     assert ran >= COUNT / 2 and fused >= COUNT, "too few plans could run"
 
 
