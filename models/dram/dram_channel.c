@@ -2,7 +2,6 @@
 /* See dram_channel.h. */
 #include "dram_channel.h"
 
-#include "dram_plan.h"
 #include "dram_policy.h"
 
 #include <string.h>
@@ -220,7 +219,12 @@ static void do_act(struct dram_channel *channel, const struct dram_issued *issue
     dram_open_bank(channel, issued->bank, issued->row, issued->clock);
     channel->bank[issued->bank].active = (uint8_t)channel->plan.entry;
     channel->active |= UINT64_C(1) << issued->bank;
+    channel->active_writes |= (uint64_t)channel->entry[channel->plan.entry].write << issued->bank;
     ++channel->active_count;
+    if (channel->timing->t[DRAM_T_aad]) {
+        channel->second_by = issued->clock + channel->timing->t[DRAM_T_aad];
+        channel->second_bank = issued->bank;
+    }
     find_hits(channel, issued->bank);
 }
 
@@ -266,6 +270,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
     if (bank->active == index) {
         bank->active = DRAM_NONE;
         channel->active &= ~(UINT64_C(1) << issued->bank);
+        channel->active_writes &= channel->active;
         --channel->active_count;
     } else {
         leave_queue(channel, index);
@@ -316,10 +321,9 @@ static void classify(struct dram_channel *channel, struct dram_issued *issued)
 /* Time continues after a command at `clock`, which holds its bus. With two, a row's can follow at the same clock. */
 static void take_bus(struct dram_channel *channel, uint64_t clock)
 {
-    const uint32_t *t = channel->timing->t;
     const enum dram_command command = channel->plan.command;
     const int column = cnnvp_dram_is_column(command), alone = channel->timing->buses == 1;
-    const uint64_t end = clock + t[column ? DRAM_T_cmd_column : command == DRAM_ACT ? DRAM_T_cmd_act : DRAM_T_cmd_pre];
+    const uint64_t end = clock + dram_bus_clocks(channel->timing, command);
     if (column || alone)
         channel->column_bus = end;
     if (!column || alone)
@@ -327,11 +331,6 @@ static void take_bus(struct dram_channel *channel, uint64_t clock)
     if (channel->plan.looked)
         channel->write_mode = channel->plan.write_mode;
     dram_plan_pass(channel, clock + (!column || alone));
-}
-
-uint64_t cnnvp_dram_channel_next(struct dram_channel *channel)
-{
-    return dram_plan_next(channel);
 }
 
 void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *issued)
@@ -351,6 +350,13 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
         dram_plan_pass(channel, clock + 1u);
     else
         take_bus(channel, clock);
+    if (plan->command == DRAM_ACT_2) {
+        issued->bank = channel->second_bank;
+        issued->rank = dram_rank_of(channel, issued->bank);
+        issued->row = channel->bank[issued->bank].row;
+        channel->second_by = 0;
+        return;
+    }
     if (plan->entry == DRAM_NONE) {
         issued->rank = channel->refresh_rank;
         if (plan->command == DRAM_REF)

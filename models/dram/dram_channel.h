@@ -5,7 +5,8 @@
  * Modelled: banks with their row buffers; ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF, one at a
  * time on a command bus, for as many clocks as the part's take, each as early as its standard's timings allow
  * (dram.def); where ACT, PRE and REF have a bus of their own (HBM), an RD or WR and one of these can issue at one
- * clock, that of the data first; read and write queues; the controller that the
+ * clock, that of the data first; where an ACT is two commands (LPDDR5), the second goes when no other can, before the
+ * next ACT, and at the latest when it must; read and write queues; the controller that the
  * published simulator Ramulator 2.1 describes: a burst that has opened its row goes first, then a refresh that is due
  * (while one waits, nothing else begins), then the queue that is served, of it the oldest burst whose next command can
  * issue. A row is not closed under a burst that has opened it: bursts that want another row of its bank are passed
@@ -21,7 +22,7 @@
 #ifndef CNNVP_DRAM_CHANNEL_H
 #define CNNVP_DRAM_CHANNEL_H
 
-#include "dram_state.h"
+#include "dram_plan.h"
 
 /* All banks closed at `clock`, queues empty, counts 0. */
 void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,
@@ -45,7 +46,12 @@ enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const str
                                          uint64_t clock, void *owner, uint32_t tag, uint32_t source, uint64_t *done);
 
 /* Clock of the next command (or DRAM_REFRESH_DUE) if nothing enters up to then. */
-uint64_t cnnvp_dram_channel_next(struct dram_channel *channel);
+static inline uint64_t cnnvp_dram_channel_next(struct dram_channel *channel)
+{
+    if (!channel->plan.valid)
+        dram_plan_make(channel);
+    return channel->plan.clock;
+}
 
 /* Issues it. */
 void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *issued);

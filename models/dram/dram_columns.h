@@ -21,12 +21,8 @@ struct dram_next_column {
 /* 1 if an RD is next unless something enters, a refresh waits, or writes get their turn. */
 static inline int dram_reads_are_open(const struct dram_channel *channel)
 {
-    if (channel->waiting[0] != channel->hits[0] || channel->others[0])
-        return 0;
-    for (uint64_t banks = channel->active; banks; banks &= banks - 1u)
-        if (channel->entry[channel->bank[dram_lowest_bit(banks)].active].write)
-            return 0;
-    return 1;
+    return channel->waiting[0] == channel->hits[0] && !channel->others[0] && !channel->second_by &&
+           !channel->active_writes;
 }
 
 /* Puts the next of the queue in the place of `next` if it is before that. */

@@ -15,7 +15,7 @@ static struct dram_candidate best_active(const struct dram_channel *channel, uin
     uint32_t at = 0;
     for (uint64_t banks = channel->active; banks; banks &= banks - 1u) {
         const uint32_t bank = dram_lowest_bit(banks);
-        const uint32_t write = channel->entry[channel->bank[bank].active].write;
+        const uint32_t write = channel->active_writes >> bank & 1u;
         const uint64_t clock = cnnvp_maximum(from, dram_column_ready(channel, bank, write));
         if (clock < best || (clock == best && dram_active_precedes(channel, bank, at))) {
             best = clock;
@@ -24,8 +24,8 @@ static struct dram_candidate best_active(const struct dram_channel *channel, uin
     }
     if (best == DRAM_NEVER)
         return (struct dram_candidate){DRAM_NEVER, DRAM_NEVER, DRAM_NONE, DRAM_RD};
-    const uint32_t index = channel->bank[at].active;
-    return (struct dram_candidate){best, 0, index, channel->entry[index].write ? DRAM_WR : DRAM_RD};
+    return (struct dram_candidate){
+        best, 0, channel->bank[at].active, channel->active_writes >> at & 1u ? DRAM_WR : DRAM_RD};
 }
 
 /* ---- the plan ---- */
@@ -45,7 +45,18 @@ static void set_plan(struct dram_plan *plan, uint64_t clock, enum dram_command c
     plan->entry = entry;
 }
 
-static void make_plan(struct dram_channel *channel)
+/* The second command of an ACT goes where no other can, before the next ACT, or where it would be late after another.
+ */
+static void plan_second(const struct dram_channel *channel, struct dram_plan *plan)
+{
+    const uint64_t clock = cnnvp_maximum(plan->from, channel->row_bus);
+    const int shares = channel->timing->buses == 1 || !cnnvp_dram_is_column(plan->command);
+    if (clock < plan->clock || plan->command == DRAM_ACT ||
+        (shares && plan->clock + dram_bus_clocks(channel->timing, plan->command) > channel->second_by))
+        set_plan(plan, clock, DRAM_ACT_2, DRAM_NONE);
+}
+
+void dram_plan_make(struct dram_channel *channel)
 {
     struct dram_plan *plan = &channel->plan;
     const uint64_t from = channel->clock;
@@ -67,13 +78,8 @@ static void make_plan(struct dram_channel *channel)
         if (queued.clock < plan->clock)
             set_plan(plan, queued.clock, queued.command, queued.entry);
     }
+    if (channel->second_by)
+        plan_second(channel, plan);
     if (channel->refresh_at <= plan->clock)
         set_plan(plan, channel->refresh_at, DRAM_REFRESH_DUE, DRAM_NONE);
-}
-
-uint64_t dram_plan_next(struct dram_channel *channel)
-{
-    if (!channel->plan.valid)
-        make_plan(channel);
-    return channel->plan.clock;
 }

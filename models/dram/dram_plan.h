@@ -5,8 +5,7 @@
 
 #include "dram_state.h"
 
-/* Makes the plan where there is none; the clock of its command. */
-uint64_t dram_plan_next(struct dram_channel *channel);
+void dram_plan_make(struct dram_channel *channel);
 
 /* Takes what was planned for the clocks before `clock` as decided, and makes the plan anew when it is asked for. */
 void dram_plan_pass(struct dram_channel *channel, uint64_t clock);

@@ -17,6 +17,7 @@
 
 enum dram_command {
     DRAM_ACT,
+    DRAM_ACT_2, /* its second command, of parts that have one; counted with it */
     DRAM_PRE,
     DRAM_PREA, /* all banks of a rank */
     DRAM_RD,
@@ -57,7 +58,7 @@ struct dram_list {
 /* Ready times are the first clock at which the level allows the command; a command needs its rank, its group and its
  * bank. */
 struct dram_bank {
-    uint64_t act, pre, column; /* ACT, PRE, RD or WR */
+    uint64_t act, pre, column; /* ACT, PRE, RD, and WR by the timing's `early` sooner */
     uint64_t activated;        /* number of its ACT among all of the channel */
     uint32_t row;
     uint8_t open;
@@ -138,6 +139,8 @@ struct dram_channel {
     uint64_t clock;               /* first one at which not every command has been decided */
     uint64_t column_bus, row_bus; /* clocks from which on the command bus takes RD and WR, and the other commands */
     int plain_bus;                /* there is one, and every command takes one clock of it */
+    uint64_t second_by;           /* clock of the second command of an ACT at the latest, 0: none waits */
+    uint32_t second_bank;
     uint64_t refresh_at;
     uint32_t refresh_waiting; /* ranks that wait for one */
     uint32_t refresh_rank;    /* first of them */
@@ -151,12 +154,13 @@ struct dram_channel {
     uint64_t order, activations;
     struct dram_plan plan;
 
-    uint64_t waiting[2]; /* banks with entries, [write] */
-    uint64_t hits[2];    /* open banks with entries to their row, */
-    uint64_t others[2];  /* and with entries to other rows */
-    uint64_t open;       /* banks */
-    uint64_t active;     /* banks with a burst in activation */
-    uint32_t count[2];   /* entries of the queues */
+    uint64_t waiting[2];    /* banks with entries, [write] */
+    uint64_t hits[2];       /* open banks with entries to their row, */
+    uint64_t others[2];     /* and with entries to other rows */
+    uint64_t open;          /* banks */
+    uint64_t active;        /* banks with a burst in activation, */
+    uint64_t active_writes; /* and with a write */
+    uint32_t count[2];      /* entries of the queues */
     uint32_t active_count;
     uint32_t free_count;
     uint8_t free[DRAM_ENTRIES];
@@ -172,6 +176,14 @@ struct dram_channel {
 static inline int cnnvp_dram_is_column(enum dram_command command)
 {
     return command >= DRAM_RD && command <= DRAM_WRA;
+}
+
+/* For which a command holds its bus. */
+static inline uint32_t dram_bus_clocks(const struct dram_timing *timing, enum dram_command command)
+{
+    if (cnnvp_dram_is_column(command))
+        return timing->t[DRAM_T_cmd_column];
+    return timing->t[command <= DRAM_ACT_2 ? DRAM_T_cmd_act : DRAM_T_cmd_pre];
 }
 
 /* Bursts that wait, in the queues or in activation. */
@@ -206,7 +218,7 @@ static inline uint64_t dram_column_ready(const struct dram_channel *channel, uin
 {
     const uint64_t outer = channel->rank[dram_rank_of(channel, bank)].column[write];
     const uint64_t group = channel->group[dram_group_of(channel, bank)].column[write];
-    const uint64_t inner = channel->bank[bank].column;
+    const uint64_t inner = channel->bank[bank].column - channel->timing->early[write];
     const uint64_t both = outer > group ? outer : group;
     return both > inner ? both : inner;
 }

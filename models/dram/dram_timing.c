@@ -47,6 +47,7 @@ static const struct {
     uint8_t more, less;
 } orders[] = {
     {DRAM_T_ras, DRAM_T_rcd},
+    {DRAM_T_rcd, DRAM_T_rcd_wr},
     {DRAM_T_ccd_s, DRAM_T_bl},
     {DRAM_T_ccd_l, DRAM_T_ccd_s},
     {DRAM_T_ccd_l_wr, DRAM_T_ccd_s},
@@ -58,7 +59,7 @@ static const struct {
     {DRAM_T_rfc, DRAM_T_rp},
     /* so that no timing ends before its command does */
     {DRAM_T_cmd_act, DRAM_T_cmd_pre},
-    {DRAM_T_rcd, DRAM_T_cmd_column},
+    {DRAM_T_rcd_wr, DRAM_T_cmd_column},
     {DRAM_T_rp, DRAM_T_cmd_act},
     {DRAM_T_wr, DRAM_T_cmd_pre},
     {DRAM_T_rtp, DRAM_T_cmd_pre},
@@ -99,6 +100,8 @@ static void derive(const struct dram_options *options, uint32_t *t)
 {
     const uint32_t *given = options->timings;
     const uint32_t *part = presets[options->preset].t;
+    if (!given[DRAM_T_rcd_wr] && given[DRAM_T_rcd])
+        t[DRAM_T_rcd_wr] = t[DRAM_T_rcd] - cnnvp_minimum32(part[DRAM_T_rcd] - part[DRAM_T_rcd_wr], t[DRAM_T_rcd] - 1u);
     if (!given[DRAM_T_rpab] && given[DRAM_T_rp])
         t[DRAM_T_rpab] = t[DRAM_T_rp] + part[DRAM_T_rpab] - part[DRAM_T_rp];
     if (!given[DRAM_T_ccd_l_wr] && given[DRAM_T_ccd_l])
@@ -146,12 +149,14 @@ static void count_from_first(struct dram_timing *timing)
     t[DRAM_T_wtr_s] -= column;
     t[DRAM_T_wtr_l] -= column;
     t[DRAM_T_rcd] += act - column;
+    t[DRAM_T_rcd_wr] += act - column;
     t[DRAM_T_ras] += act - pre;
     t[DRAM_T_rtp] += column - pre;
     t[DRAM_T_rp] += pre - act;
     t[DRAM_T_rpab] += pre - act;
     t[DRAM_T_rfc] += pre - act;
     timing->refresh_more = act - pre;
+    timing->early[1] = t[DRAM_T_rcd] - t[DRAM_T_rcd_wr];
 }
 
 static uint32_t at_fault(const struct dram_options *options, uint32_t timing, uint32_t otherwise)
@@ -181,6 +186,15 @@ static int check_sums(const struct dram_options *options, const uint32_t *t, cha
         *wrong = PARAM_t_rc;
         (void)snprintf(message, size, "t_rc is %u clocks; it must be t_ras + t_rp, %u + %u = %u (0 sets it so)",
                        t[DRAM_T_rc], t[DRAM_T_ras], t[DRAM_T_rp], t[DRAM_T_ras] + t[DRAM_T_rp]);
+        return CNNVP_E_INVAL;
+    }
+    if (t[DRAM_T_aad] &&
+        (t[DRAM_T_aad] < t[DRAM_T_cmd_act] || t[DRAM_T_aad] + t[DRAM_T_cmd_column] > t[DRAM_T_rcd_wr])) {
+        *wrong = at_fault(options, DRAM_T_aad, DRAM_T_rcd_wr);
+        (void)snprintf(message, size,
+                       "t_aad is %u clocks; the second command of an ACT comes from t_cmd_act, %u, to t_rcd_wr - "
+                       "t_cmd_column, %u - %u, after the first",
+                       t[DRAM_T_aad], t[DRAM_T_cmd_act], t[DRAM_T_rcd_wr], t[DRAM_T_cmd_column]);
         return CNNVP_E_INVAL;
     }
     /* between two refreshes there must be time to open a row, read or write and close it again */

@@ -55,6 +55,7 @@ struct dram_timing {
      * standards do. */
     uint32_t t[DRAM_TIMINGS];
     uint32_t refresh_more; /* clocks to a REF, over those of `t` to an ACT */
+    uint32_t early[2];     /* clocks by which a column command may follow an ACT sooner than an RD, [write] */
 };
 
 /* Place of a burst. `bank` counts through the channel: (rank * groups + group) * banks + bank. */

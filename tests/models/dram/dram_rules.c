@@ -22,7 +22,8 @@ static void set(struct rules *rules, enum rules_scope scope, const enum dram_com
 #define READS LIST(DRAM_RD, DRAM_RDA)
 #define WRITES LIST(DRAM_WR, DRAM_WRA)
 #define COLUMNS LIST(DRAM_RD, DRAM_RDA, DRAM_WR, DRAM_WRA)
-#define ROWS LIST(DRAM_ACT, DRAM_PRE, DRAM_PREA, DRAM_REF)
+#define ACTS LIST(DRAM_ACT, DRAM_ACT_2)
+#define ROWS LIST(DRAM_ACT, DRAM_ACT_2, DRAM_PRE, DRAM_PREA, DRAM_REF)
 
 /* A command holds its bus; with one, nothing else is on it. */
 static void set_buses(struct rules *rules, const struct dram_timing *timing)
@@ -32,7 +33,7 @@ static void set_buses(struct rules *rules, const struct dram_timing *timing)
         if (other && timing->buses > 1)
             continue;
         set(rules, SAME_CHANNEL, COLUMNS, other ? ROWS : COLUMNS, t[DRAM_T_cmd_column]);
-        set(rules, SAME_CHANNEL, LIST(DRAM_ACT), other ? COLUMNS : ROWS, t[DRAM_T_cmd_act]);
+        set(rules, SAME_CHANNEL, ACTS, other ? COLUMNS : ROWS, t[DRAM_T_cmd_act]);
         set(rules, SAME_CHANNEL, LIST(DRAM_PRE, DRAM_PREA, DRAM_REF), other ? COLUMNS : ROWS, t[DRAM_T_cmd_pre]);
     }
 }
@@ -67,7 +68,8 @@ void rules_init(struct rules *rules, const struct dram_timing *timing)
     set(rules, SAME_RANK, LIST(DRAM_ACT), LIST(DRAM_ACT), t[DRAM_T_rrd_s]);
     set(rules, SAME_GROUP, LIST(DRAM_ACT), LIST(DRAM_ACT), t[DRAM_T_rrd_l]);
     set(rules, SAME_BANK, LIST(DRAM_ACT), LIST(DRAM_ACT), t[DRAM_T_rc]);
-    set(rules, SAME_BANK, LIST(DRAM_ACT), COLUMNS, t[DRAM_T_rcd]);
+    set(rules, SAME_BANK, LIST(DRAM_ACT), READS, t[DRAM_T_rcd]);
+    set(rules, SAME_BANK, LIST(DRAM_ACT), WRITES, t[DRAM_T_rcd_wr]);
     set(rules, SAME_BANK, LIST(DRAM_ACT), LIST(DRAM_PRE), t[DRAM_T_ras]);
     set(rules, SAME_BANK, LIST(DRAM_PRE), LIST(DRAM_ACT), t[DRAM_T_rp]);
     set(rules, SAME_BANK, LIST(DRAM_RD), LIST(DRAM_PRE), t[DRAM_T_rtp]);
@@ -132,6 +134,13 @@ uint64_t rules_earliest(const struct rules *rules, enum dram_command command, ui
 static const char *check_state(const struct rules *rules, const struct rules_command *command)
 {
     const uint32_t banks = rules->groups * rules->banks;
+    const int ranked = command->command == DRAM_PREA || command->command == DRAM_REF;
+    if (command->command == DRAM_ACT_2)
+        return rules->second_bank != command->bank || rules->second_by < command->clock ? "no second command" : NULL;
+    if (rules->second_by &&
+        (command->command == DRAM_ACT ||
+         (ranked ? rules->second_bank / banks == command->rank : rules->second_bank == command->bank)))
+        return "an ACT is not complete";
     switch (command->command) {
     case DRAM_ACT:
         return rules->open[command->bank] ? "ACT to an open bank" : NULL;
@@ -163,6 +172,10 @@ const char *rules_issue(struct rules *rules, const struct rules_command *command
         rules->acts[command->rank][rules->act_count[command->rank]++ % 4u] = command->clock;
         rules->open[command->bank] = 1;
         rules->row[command->bank] = command->row;
+        rules->second_by = rules->t[DRAM_T_aad] ? command->clock + rules->t[DRAM_T_aad] : 0;
+        rules->second_bank = command->bank;
+    } else if (command->command == DRAM_ACT_2) {
+        rules->second_by = 0;
     } else if (command->command == DRAM_PRE || command->command == DRAM_RDA || command->command == DRAM_WRA) {
         rules->open[command->bank] = 0;
     } else if (command->command == DRAM_PREA) {

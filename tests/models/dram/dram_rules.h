@@ -30,6 +30,8 @@ struct rules {
     uint64_t refreshed[DRAM_RANKS]; /* clock of the last REF, 0: none */
     uint64_t acts[DRAM_RANKS][4];   /* clocks of the last ACTs */
     uint64_t act_count[DRAM_RANKS];
+    uint64_t second_by; /* clock of the second command of an ACT at the latest, 0: none is due */
+    uint32_t second_bank;
     uint32_t row[DRAM_BANKS];
     int open[DRAM_BANKS];
 };

@@ -141,71 +141,82 @@ static int wanted_again(const struct plain_channel *channel, const struct plain_
     return 0;
 }
 
-static void serve(struct plain *plain, struct plain_channel *channel, struct plain_list *list, uint32_t index,
-                  uint64_t clock)
+/* The second command of an ACT is before the next ACT, and before what would be on the bus when it has to be. */
+static int gives_way(const struct plain *plain, const struct plain_channel *channel, enum dram_command command,
+                     uint64_t clock)
+{
+    const int column = cnnvp_dram_is_column(command);
+    const uint64_t length = plain->timing.t[column ? DRAM_T_cmd_column : DRAM_T_cmd_pre];
+    return channel->rules.second_by && !(column && plain->timing.buses > 1) &&
+           (command == DRAM_ACT || clock + length > channel->rules.second_by);
+}
+
+/* 1: a command has issued. */
+static int serve(struct plain *plain, struct plain_channel *channel, struct plain_list *list, uint32_t index,
+                 uint64_t clock)
 {
     const struct plain_entry entry = list->entries[index];
     const enum dram_command command = next_command(channel, &entry);
     const uint32_t rank = rank_of(plain, entry.place.bank);
+    if (gives_way(plain, channel, command, clock))
+        return 0;
     if (command == DRAM_PRE) {
         emit(plain, channel, command, clock, rank, &entry);
-        return;
+        return 1;
     }
     memmove(&list->entries[index], &list->entries[index + 1], (list->count - index - 1u) * sizeof entry);
     --list->count;
     if (command == DRAM_ACT) {
         channel->active.entries[channel->active.count++] = entry;
         emit(plain, channel, command, clock, rank, &entry);
-        return;
+        return 1;
     }
     enum dram_command issued = command;
     if (plain->options.page && !wanted_again(channel, &entry))
         issued = command == DRAM_RD ? DRAM_RDA : DRAM_WRA;
     emit(plain, channel, issued, clock, rank, &entry);
     if (entry.write)
-        return;
+        return 1;
     const uint64_t data = clock + plain->timing.t[DRAM_T_cl] + plain->timing.t[DRAM_T_bl];
     channel->returned = data > channel->returned ? data : channel->returned;
     plain->read_clocks += channel->returned - entry.entered;
     plain->ends[plain->end_count++] = channel->returned;
     if (channel->returned > plain->clocks)
         plain->clocks = channel->returned;
+    return 1;
 }
 
-static void refresh(struct plain *plain, struct plain_channel *channel, uint64_t clock)
+static int refresh(struct plain *plain, struct plain_channel *channel, uint64_t clock)
 {
     const uint32_t banks = plain->timing.groups * plain->timing.banks, first = channel->next_rank * banks;
     int open = 0;
     for (uint32_t i = 0; i < banks; ++i)
         open |= channel->rules.open[first + i];
     const enum dram_command command = open ? DRAM_PREA : DRAM_REF;
-    if (rules_earliest(&channel->rules, command, channel->next_rank, 0) > clock)
-        return;
+    if (rules_earliest(&channel->rules, command, channel->next_rank, 0) > clock ||
+        gives_way(plain, channel, command, clock))
+        return 0;
     if (open)
         for (uint32_t i = 0; i < channel->active.count; ++i)
             if (rank_of(plain, channel->active.entries[i].place.bank) == channel->next_rank)
-                return;
+                return 0;
     emit(plain, channel, command, clock, channel->next_rank, NULL);
     if (command == DRAM_REF) {
         --channel->refreshes;
         channel->next_rank = (channel->next_rank + 1u) % plain->options.ranks;
     }
+    return 1;
 }
 
-static void tick_buses(struct plain *plain, struct plain_channel *channel, uint64_t clock, enum buses buses)
+static int serve_best(struct plain *plain, struct plain_channel *channel, uint64_t clock, enum buses buses)
 {
     int best = best_of(plain, channel, &channel->active, clock, buses, 0);
-    if (best >= 0) {
-        serve(plain, channel, &channel->active, (uint32_t)best, clock);
-        return;
-    }
-    if (channel->refreshes) {
-        if (buses & ROW_BUS)
-            refresh(plain, channel, clock);
-        return;
-    }
+    if (best >= 0)
+        return serve(plain, channel, &channel->active, (uint32_t)best, clock);
+    if (channel->refreshes)
+        return (buses & ROW_BUS) && refresh(plain, channel, clock);
     if (plain->options.scheduler && channel->active.count)
-        return;
+        return 0;
     const uint32_t reads = channel->queue[0].count, writes = channel->queue[1].count, size = plain->options.queue;
     if (!channel->write_mode)
         channel->write_mode = writes * 100u > size * plain->options.drain_high || reads == 0;
@@ -213,8 +224,17 @@ static void tick_buses(struct plain *plain, struct plain_channel *channel, uint6
         channel->write_mode = reads == 0 || (writes > 0 && writes * 100u >= size * plain->options.drain_low);
     struct plain_list *queue = &channel->queue[channel->write_mode];
     best = best_of(plain, channel, queue, clock, buses, (int)plain->options.scheduler);
-    if (best >= 0)
-        serve(plain, channel, queue, (uint32_t)best, clock);
+    return best >= 0 && serve(plain, channel, queue, (uint32_t)best, clock);
+}
+
+static void tick_buses(struct plain *plain, struct plain_channel *channel, uint64_t clock, enum buses buses)
+{
+    const uint32_t bank = channel->rules.second_bank, rank = rank_of(plain, bank);
+    if (!serve_best(plain, channel, clock, buses) && (buses & ROW_BUS) && channel->rules.second_by &&
+        rules_earliest(&channel->rules, DRAM_ACT_2, rank, bank) <= clock) {
+        const struct plain_entry entry = {.place = {.bank = bank, .row = channel->rules.row[bank]}};
+        emit(plain, channel, DRAM_ACT_2, clock, rank, &entry);
+    }
 }
 
 static void tick(struct plain *plain, struct plain_channel *channel, uint64_t clock)
@@ -365,6 +385,10 @@ static void random_options(struct dram_options *options, uint32_t preset)
         options->timings[DRAM_T_cmd_pre] = 1 + below(3);
         options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(4);
     }
+    const uint64_t aside = random_state; /* the bursts stay what they are */
+    if (below(4) == 0)
+        options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + below(3);
+    random_state = aside;
 }
 
 static void run_both(uint32_t preset, uint64_t seed)

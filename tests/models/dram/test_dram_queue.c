@@ -135,6 +135,8 @@ static void random_options(uint64_t *random, struct dram_options *options)
         options->timings[DRAM_T_cmd_pre] = 1 + below(random, 3);
         options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(random, 4);
     }
+    if (!below(&aside, 4))
+        options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + below(&aside, 3);
 }
 
 /* Most read on along a sequence, some write or read what was written just before. */
@@ -214,6 +216,7 @@ static uint64_t state_of(const struct dram_channel *channel, uint64_t clock)
     }
     mix_time(&digest, channel->column_bus, clock);
     mix_time(&digest, channel->row_bus, clock);
+    mix(&digest, channel->second_by);
     mix(&digest, channel->bus_end);
     mix(&digest, channel->returned);
     mix(&digest, cnnvp_dram_channel_waiting(channel));

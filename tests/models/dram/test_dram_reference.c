@@ -89,17 +89,15 @@ static const struct {
     uint32_t outstanding;
     uint64_t clocks;
 } hashed[] = {
+#define HBM3_RFC 720u
 #define DRAM_SIMULATOR(preset, pattern, outstanding, clocks) {preset, pattern, outstanding, clocks},
 #include "dram_simulator.def"
 };
 
-/* The default mapping. By preset how far a run, and runs in the mean, may be from the simulator: nothing for ddr3 and
- * ddr4. */
+/* The default mapping: ddr3 and ddr4 to the clock, the others within 5 % a run and 1 % in the mean. */
 static void test_simulator(void **state)
 {
-    enum { PRESETS = 8 };
-    static const double most[PRESETS] = {[5] = 0.05, [6] = 0.16, [7] = 0.12};
-    static const double mean[PRESETS] = {[5] = 0.02, [6] = 0.05, [7] = 0.05};
+    enum { DDR5 = 5, HBM3 = 7, PRESETS };
     double sum[PRESETS] = {0};
     uint32_t runs[PRESETS] = {0};
     (void)state;
@@ -111,19 +109,21 @@ static void test_simulator(void **state)
         cnnvp_dram_options_init(&options);
         options.preset = preset;
         options.mapping = 4;
+        if (preset == HBM3)
+            options.timings[DRAM_T_rfc] = HBM3_RFC;
         dram_pattern_replay(&options, hashed[i].pattern, 8000, hashed[i].outstanding, 1, &result, &tck_ps);
         const double theirs = (double)hashed[i].clocks;
         const double apart =
             ((double)result.clocks > theirs ? (double)result.clocks - theirs : theirs - (double)result.clocks) / theirs;
         sum[preset] += apart;
         ++runs[preset];
-        if (apart > most[preset])
+        if (apart > (preset < DDR5 ? 0 : 0.05))
             fail_msg("preset %u, %s, %u reads on their way: %llu clocks, not %llu", (unsigned)preset,
                      dram_pattern_name(hashed[i].pattern), (unsigned)hashed[i].outstanding,
                      (unsigned long long)result.clocks, (unsigned long long)hashed[i].clocks);
     }
     for (uint32_t preset = 0; preset < PRESETS; ++preset)
-        if (runs[preset] != 0 && sum[preset] / runs[preset] > mean[preset])
+        if (runs[preset] != 0 && sum[preset] / runs[preset] > 0.01)
             fail_msg("preset %u: %.1f %% in the mean of %u runs", (unsigned)preset, 100.0 * sum[preset] / runs[preset],
                      (unsigned)runs[preset]);
 }

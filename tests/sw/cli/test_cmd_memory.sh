@@ -143,6 +143,8 @@ refused 2 'TRACE.txt is missing' memory
 refused 2 'one trace is expected' memory hex.txt dec.txt
 refused 2 '--outstanding' memory hex.txt --outstanding 0
 refused 2 't_ras is 3 clocks, less than t_rcd, which is 16' memory hex.txt -s dram.t_ras=3
+refused 2 't_aad is 15 clocks; the second command of an ACT comes from t_cmd_act, 1, to t_rcd_wr - t_cmd_column, 15 - 1,' \
+    memory hex.txt -s dram.preset=lpddr5-6400 -s dram.t_aad=15
 refused 2 'it must be t_ras + t_rp' memory hex.txt -s dram.t_rc=60
 refused 2 'ddr5' memory hex.txt -s dram.preset=ddr5
 
