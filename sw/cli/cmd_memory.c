@@ -127,8 +127,9 @@ static int command(int argc, char **argv)
         {"untimed", KEY_UNTIMED, NULL, 0,
          "Ignore times in the trace: send each burst as soon as the controllers take it", 0},
         {"stream", KEY_STREAM, NULL, 0,
-         "No trace: what each part of dram.preset delivers beside its peak: reads and writes one after the other, both "
-         "mixed, reads every 4 KiB, at random",
+         "No trace: what the part of dram.preset delivers beside its peak, or each part where that is not set: reads "
+         "and "
+         "writes one after the other, both mixed, reads every 4 KiB, at random",
          0},
         {"stats", KEY_STATS, "FILE.json", 0, "Write the statistics", 0},
         {"trace", KEY_TRACE, "FILE", 0, "Write bandwidth over time: .pftrace, .vcd or .fst", 0},

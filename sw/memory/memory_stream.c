@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp_memory_stream: patterns of bursts through each part that the memory's parameter `preset` names. */
+/* cnnvp_memory_stream: patterns of bursts through the part that the memory's parameter `preset` is set to, or each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t 
 }
 
 /* Copies the number-th of names separated by |; 0: there is none. */
-static int choice(const char *choices, size_t number, char *name, size_t size)
+static int choice(const char *choices, uint64_t number, char *name, size_t size)
 {
     for (; number != 0 && choices != NULL; --number)
         choices = strchr(choices, '|') != NULL ? strchr(choices, '|') + 1 : NULL;
@@ -87,8 +87,10 @@ cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstandin
         return CNNVP_FAILED;
     }
     memcpy(values, memory->values, unit->param_count * sizeof *values);
+    const int set = *memory->places[preset].text != '\0';
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; result != CNNVP_FAILED && *count < room; ++i) {
+    const uint64_t last = set ? values[preset] : UINT64_MAX;
+    for (uint64_t i = set ? last : 0; result != CNNVP_FAILED && *count < room && i <= last; ++i) {
         struct cnnvp_memory_streams *next = &streams[*count];
         if (!choice(unit->params[preset].choices, i, next->preset, sizeof next->preset))
             break;

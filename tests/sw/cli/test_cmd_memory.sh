@@ -119,6 +119,13 @@ awk 'NR == FNR { was[$1] = $3; next } $1 == "ddr4-3200" && was[$1] < 1.3 * $3 { 
     fail "bank groups change nothing: $(cat out)"
 # Every part comes to 90 % of its peak, and strides of 4 KiB on DDR4 and DDR5 nearly, where a row has several of them.
 awk 'NR > 1 && $4 < 90 || /^ddr[45]/ && $13 < 85 { exit 1 }' all || fail "below its peak: $(cat all)"
+# A part that is set, wherever, is the only one.
+expect 0 memory --stream -s dram.preset=hbm2
+{ head -n 1 all && grep '^hbm2 ' all; } | cmp -s - out || fail "not hbm2 alone: $(cat out)"
+printf 'platform: mine\nbase: nfu\nunits: {dram: {preset: ddr4-2400}}\n' >mine.yaml
+expect 0 memory --stream -p mine.yaml
+{ head -n 1 all && grep '^ddr4-2400 ' all; } | cmp -s - out || fail "not ddr4-2400 alone: $(cat out)"
+refused 2 'width_bits is 32; a channel of hbm2 has 128 bits' memory --stream -s dram.preset=hbm2 -s dram.width_bits=32
 # Half the bits carry half as much; others than those of whole devices are refused, hbm2 is left out.
 expect 0 memory --stream -s dram.width_bits=32
 awk 'NR == FNR { was[$1] = $2; next } /^ddr[34]/ && ($2 - was[$1] / 2) ^ 2 > 0.0001 { exit 1 } FNR > 1 && $4 < 85 { exit 1 }' all out ||
