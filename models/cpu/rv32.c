@@ -16,29 +16,32 @@ static uint8_t cycles_or_1(uint32_t cycles)
     return (uint8_t)(cycles == 0 ? 1u : cycles < CNNVP_RV32_MAX_CYCLES ? cycles : CNNVP_RV32_MAX_CYCLES);
 }
 
-/* A branch that is not taken takes one cycle. */
-static uint8_t cost_of(const struct cnnvp_rv32_cycles *cycles, enum rv32_op_code code)
+/* The class of an operation: its cycles, and what it counts as. A branch that is not taken takes one cycle. */
+static struct rv32_bill bill_of(const struct cnnvp_rv32_cycles *cycles, enum rv32_op_code code)
 {
     if (code >= RV32_OP_MUL && code <= RV32_OP_MULHU)
-        return cycles_or_1(cycles->multiply);
+        return (struct rv32_bill){RV32_INSTRUCTION, cycles_or_1(cycles->multiply) - RV32_MULTIPLY};
     if (code >= RV32_OP_DIV && code <= RV32_OP_REMU)
-        return cycles_or_1(cycles->divide);
+        return (struct rv32_bill){RV32_INSTRUCTION + RV32_DIVIDE, cycles_or_1(cycles->divide)};
     if ((code >= RV32_OP_LB && code <= RV32_OP_LHU) || code == RV32_OP_LR)
-        return cycles_or_1(cycles->load);
+        return (struct rv32_bill){RV32_INSTRUCTION + RV32_LOAD, cycles_or_1(cycles->load)};
     if ((code >= RV32_OP_SB && code <= RV32_OP_SW) || code == RV32_OP_SC)
-        return cycles_or_1(cycles->store);
+        return (struct rv32_bill){RV32_INSTRUCTION + RV32_STORE, cycles_or_1(cycles->store)};
     if (code == RV32_OP_AMO)
-        return cycles_or_1(cycles_or_1(cycles->load) + (uint32_t)cycles_or_1(cycles->store) - 1u);
+        return (struct rv32_bill){RV32_INSTRUCTION + RV32_LOAD + RV32_STORE,
+                                  cycles_or_1(cycles_or_1(cycles->load) + (uint32_t)cycles_or_1(cycles->store) - 1u)};
     if (code >= RV32_OP_J && code <= RV32_OP_SPIN)
-        return cycles_or_1(cycles->jump);
-    return code == RV32_OP_LINE || code == RV32_OP_FALL || code == RV32_OP_CUT ? 0 : 1;
+        return (struct rv32_bill){RV32_INSTRUCTION, cycles_or_1(cycles->jump) - RV32_JUMP};
+    if (code == RV32_OP_LINE || code == RV32_OP_FALL || code == RV32_OP_CUT)
+        return (struct rv32_bill){0, 0};
+    return (struct rv32_bill){RV32_INSTRUCTION, 1u};
 }
 
-static void set_costs(struct cnnvp_rv32 *core)
+static void set_bills(struct cnnvp_rv32 *core)
 {
     for (unsigned code = 0; code < RV32_OP_COUNT; ++code)
-        core->cost[code] = cost_of(&core->config.cycles, (enum rv32_op_code)code);
-    core->taken = core->cost[RV32_OP_J] - 1;
+        core->bill[code] = bill_of(&core->config.cycles, (enum rv32_op_code)code);
+    core->taken = core->bill[RV32_OP_J].spent - 1u;
 }
 
 int cnnvp_rv32_init(struct cnnvp_rv32 *core, const struct cnnvp_rv32_config *config)
@@ -47,7 +50,7 @@ int cnnvp_rv32_init(struct cnnvp_rv32 *core, const struct cnnvp_rv32_config *con
     core->config = *config;
     if (core->config.fetch_bytes == 0)
         core->config.fetch_bytes = CNNVP_RV32_GRANULE;
-    set_costs(core);
+    set_bills(core);
     core->handlers = rv32_exec_handlers();
     rv32_decode_init(core);
     if (rv32_cache_init(core) != 0) {
@@ -94,7 +97,7 @@ void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc)
     core->reserved = core->attention = core->waiting = core->stop = core->exit = core->double_fault = 0;
     core->exit_status = 0;
     core->limit = core->executed = core->run_base = core->granted = 0;
-    core->work = 0;
+    core->work = core->counted = 0;
     core->in_progress = 0;
     core->debug.hit = core->debug.pass = 0;
     core->stats = (struct cnnvp_rv32_stats){0};
@@ -242,7 +245,8 @@ void cnnvp_rv32_idle(struct cnnvp_rv32 *core, uint64_t cycles)
 void cnnvp_rv32_skip(struct cnnvp_rv32 *core, uint64_t slots)
 {
     core->stats.slots += slots;
-    core->run_base += slots * core->cost[RV32_OP_SPIN];
+    core->stats.jumps += slots;
+    core->run_base += slots * rv32_cycles(core, RV32_OP_SPIN);
     if (rv32_profiled(core))
         rv32_profile_skip(core, slots);
 }
@@ -273,9 +277,8 @@ void cnnvp_rv32_set_pc(struct cnnvp_rv32 *core, uint32_t pc)
 void cnnvp_rv32_get_stats(const struct cnnvp_rv32 *core, struct cnnvp_rv32_stats *stats)
 {
     *stats = core->stats;
-    stats->slots = rv32_slots(core) - core->in_progress;
+    rv32_add_counts(core, stats);
+    stats->slots -= core->in_progress;
     stats->retired = stats->slots - core->stats.exceptions;
-    stats->loads += core->work & RV32_COUNT_MASK;
-    stats->stores += core->work / RV32_STORE & RV32_COUNT_MASK;
     stats->cycles = core->run_base + core->executed + core->stats.idle_cycles;
 }

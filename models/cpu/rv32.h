@@ -139,7 +139,10 @@ struct cnnvp_rv32_stats {
     uint64_t retired;
     uint64_t loads;  /* load instructions begun; an AMO is one load and one store */
     uint64_t stores; /* store instructions begun */
-    uint64_t mmio;   /* calls of load and store of the bus */
+    uint64_t multiplies;
+    uint64_t divides; /* remainders, too */
+    uint64_t jumps;   /* and branches that were taken */
+    uint64_t mmio;    /* calls of load and store of the bus */
     uint64_t exceptions;
     uint64_t interrupts;
     uint64_t idle_cycles; /* from cnnvp_rv32_idle */

@@ -133,17 +133,6 @@ static int ends_block(enum rv32_op_code code)
     return code >= RV32_OP_BEQ && code != RV32_OP_NOP;
 }
 
-uint64_t rv32_work_of(enum rv32_op_code code)
-{
-    if (code == RV32_OP_LINE)
-        return 0;
-    if ((code >= RV32_OP_LB && code <= RV32_OP_LHU) || code == RV32_OP_LR)
-        return RV32_INSTRUCTION + RV32_LOAD;
-    if ((code >= RV32_OP_SB && code <= RV32_OP_SW) || code == RV32_OP_SC)
-        return RV32_INSTRUCTION + RV32_STORE;
-    return RV32_INSTRUCTION + (code == RV32_OP_AMO ? RV32_LOAD + RV32_STORE : 0);
-}
-
 static void put_op(struct cnnvp_rv32 *core, struct rv32_op *op, enum rv32_op_code code)
 {
     op->handler = core->handlers[code];
@@ -154,9 +143,9 @@ static void put_op(struct cnnvp_rv32 *core, struct rv32_op *op, enum rv32_op_cod
 static void add_op(struct cnnvp_rv32 *core, struct rv32_block *block, enum rv32_op_code code)
 {
     put_op(core, &block->ops[block->count++], code);
-    block->work += rv32_work_of(code);
-    block->last = block->cycles;
-    block->cycles += core->cost[code];
+    block->last = (int32_t)block->bill.spent;
+    block->bill.work += core->bill[code].work;
+    block->bill.spent += core->bill[code].spent;
 }
 
 /* An instruction as it stands in memory. 0, or the number of bytes that could be read before the end of RAM. */
@@ -224,8 +213,8 @@ static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, cons
 static void clear_block(struct cnnvp_rv32 *core, struct rv32_block *block)
 {
     block->count = 0;
-    block->last = block->cycles = 0;
-    block->work = 0;
+    block->last = 0;
+    block->bill = (struct rv32_bill){0, 0};
     block->link[0] = &core->sentinel;
     block->link[1] = &core->sentinel;
     block->hash_next = NULL;
@@ -267,7 +256,7 @@ static struct rv32_block *scratch(struct cnnvp_rv32 *core, uint32_t pc)
 static struct rv32_block *cut(struct cnnvp_rv32 *core, const struct rv32_block *from, int32_t limit)
 {
     struct rv32_block *block = scratch(core, from->pc);
-    while (block->count < from->count && block->cycles < limit) {
+    while (block->count < from->count && (int32_t)block->bill.spent < limit) {
         const struct rv32_op *op = &from->ops[block->count];
         block->ops[block->count] = *op;
         add_op(core, block, (enum rv32_op_code)core->codes[op - core->ops]);
@@ -341,8 +330,9 @@ static struct rv32_block *find_stop(struct cnnvp_rv32 *core, uint32_t pc)
     return block;
 }
 
-struct rv32_block *rv32_find(struct cnnvp_rv32 *core, int32_t limit)
+struct rv32_block *rv32_find(struct cnnvp_rv32 *core)
 {
+    const int32_t limit = (int32_t)(core->granted - core->executed);
     uint32_t pc = core->pc;
     struct rv32_block *block = find_cached(core, pc);
     if (block == NULL) {

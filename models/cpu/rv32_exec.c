@@ -3,8 +3,9 @@
  * The interpreter: threaded code over decoded blocks. Under GCC and Clang each operation holds the address of its
  * code and jumps straight to its successor; elsewhere the same bodies are cases of a switch.
  *
- * A block's instructions and memory accesses are counted when it is entered; whoever leaves it early gives back what
- * was not executed. So nothing is counted per instruction, and still all counts are exact.
+ * A block's instructions are counted by their class when it is entered, a branch that is taken with its cycles; whoever
+ * leaves a block early gives back what was not executed. So nothing is counted per instruction, and still all counts
+ * are exact.
  */
 #include "rv32_arith.h"
 #include "rv32_internal.h"
@@ -21,20 +22,14 @@
 #define NOT_INLINE
 #endif
 
-static void tell_call(const struct cnnvp_rv32 *core, enum cnnvp_rv32_call kind, uint32_t from, uint32_t to,
-                      uint32_t back)
-{
-    core->config.bus.call(core->config.bus.context, kind, from, to, back);
-}
-
 /* Between two instructions: 1 and a reason if run() ends here, otherwise takes an interrupt that is due. */
-static int at_boundary(struct cnnvp_rv32 *core, int spinning, enum cnnvp_rv32_reason *reason)
+static NOT_INLINE int at_boundary(struct cnnvp_rv32 *core, enum cnnvp_rv32_reason *reason)
 {
+    const int spinning = core->spinning;
+    core->spinning = 0;
     core->attention = 0;
-    core->stats.loads += core->work & RV32_COUNT_MASK;
-    core->stats.stores += core->work / RV32_STORE & RV32_COUNT_MASK;
-    core->stats.slots += core->work / RV32_INSTRUCTION;
-    core->work = 0;
+    rv32_add_counts(core, &core->stats);
+    core->work = core->counted = 0;
     if (core->exit) {
         *reason = CNNVP_RV32_EXIT;
         core->exit = core->stop = 0;
@@ -73,35 +68,49 @@ static int at_boundary(struct cnnvp_rv32 *core, int spinning, enum cnnvp_rv32_re
     return 0;
 }
 
-static uint64_t work_after(const struct cnnvp_rv32 *core, const struct rv32_block *block, uint32_t index)
+/* Of the operations of a block after one of them. */
+static struct rv32_bill bill_after(const struct cnnvp_rv32 *core, const struct rv32_block *block, uint32_t index)
 {
-    uint64_t work = 0;
-    for (uint32_t i = index + 1u; i < block->count; ++i)
-        work += rv32_work_of((enum rv32_op_code)core->codes[&block->ops[i] - core->ops]);
-    return work;
+    struct rv32_bill bill = {0, 0};
+    for (uint32_t i = index + 1u; i < block->count; ++i) {
+        const struct rv32_bill *each = &core->bill[core->codes[&block->ops[i] - core->ops]];
+        bill.work += each->work;
+        bill.spent += each->spent;
+    }
+    return bill;
 }
 
-static int32_t cycles_before(const struct cnnvp_rv32 *core, const struct rv32_block *block, uint32_t index)
+/* Cycles of the run so far: what was granted without what is left of it, which may be less than nothing after a last
+ * instruction. And what has been counted beside them. Not inline, so that chains of blocks do not keep their lower half
+ * in one more register. */
+static NOT_INLINE void note(struct cnnvp_rv32 *core, uint64_t left)
 {
-    int32_t cycles = 0;
-    for (uint32_t i = 0; i < index; ++i)
-        cycles += core->cost[core->codes[&block->ops[i] - core->ops]];
-    return cycles;
+    const uint64_t cycles = (uint64_t)(int64_t)(int32_t)left;
+    core->executed = core->granted - cycles;
+    core->counted = left - cycles;
 }
 
-/* Cycles of the run so far: what was granted without the budget that is left. That of a last instruction may be less
- * than nothing. */
-static inline uint64_t used(const struct cnnvp_rv32 *core, int32_t budget)
-{
-    return core->granted - (uint64_t)(int64_t)budget;
-}
-
-/* Makes pc and executed those before the instruction at ip, which begins after `before` cycles of its block. */
+/* Makes pc and executed those before the instruction at ip, which has taken `spent` with all after it. */
 static inline void sync_before(struct cnnvp_rv32 *core, const struct rv32_block *block, const struct rv32_op *ip,
-                               int32_t before, int32_t budget)
+                               uint64_t spent, uint64_t left)
 {
     core->pc = block->pc + 2u * ip->offset;
-    core->executed = used(core, budget + block->cycles - before);
+    note(core, left + spent);
+}
+
+static NOT_INLINE void tell_call(struct cnnvp_rv32 *core, enum cnnvp_rv32_call kind, const struct rv32_block *block,
+                                 const struct rv32_op *ip, uint32_t to, uint64_t left)
+{
+    note(core, left);
+    core->config.bus.call(core->config.bus.context, kind, block->pc + 2u * ip->offset, to,
+                          kind == CNNVP_RV32_CALL ? block->target[0] : 0);
+}
+
+static NOT_INLINE void do_system(struct cnnvp_rv32 *core, enum rv32_op_code code, const struct rv32_block *block,
+                                 const struct rv32_op *ip, uint64_t left)
+{
+    sync_before(core, block, ip, core->bill[code].spent, left);
+    rv32_system(core, code, ip->imm, block->target[0]);
 }
 
 /* What a memory operation needs, and what it found. */
@@ -109,7 +118,7 @@ struct slow {
     const struct rv32_block *block;
     const struct rv32_op *ip;
     uint32_t address;
-    int32_t budget;
+    uint64_t left;
 };
 
 /* 0: go on with the next operation. Otherwise core is at an instruction boundary. */
@@ -119,10 +128,10 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
     enum rv32_op_code code = (enum rv32_op_code)core->codes[ip - core->ops];
     uint32_t index = (uint32_t)(ip - s->block->ops);
     uint32_t pc = s->block->pc, count = s->block->count; /* the operation may make the block invalid */
-    uint64_t behind = work_after(core, s->block, index);
+    const struct rv32_bill behind = bill_after(core, s->block, index);
     enum rv32_after after;
-    sync_before(core, s->block, ip, cycles_before(core, s->block, index), s->budget);
-    core->work -= behind; /* callbacks may look at the statistics */
+    sync_before(core, s->block, ip, behind.spent + core->bill[code].spent, s->left);
+    core->work -= behind.work; /* callbacks may look at the statistics */
     core->in_progress = 1;
     if (code >= RV32_OP_LR)
         after = rv32_atomic(core, code, ip->imm, &core->x[ip->rd]);
@@ -132,10 +141,10 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
         after = rv32_load(core, code, s->address, &core->x[ip->rd]);
     core->in_progress = 0;
     if (after == RV32_NEXT) {
-        core->work += behind;
+        core->work += behind.work;
         return 0;
     }
-    core->executed += core->cost[code];
+    core->executed += rv32_cycles(core, code);
     if (rv32_profiled(core))
         rv32_profile_leave(core, ip - index, pc, index + 1u, count);
     if (after == RV32_TRAP)
@@ -147,15 +156,15 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
 
 /* Asks for the code of a block that has just been entered. 0: go on with it. Otherwise as slow_memory, with none of its
  * instructions begun. */
-static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_block *block, int32_t budget)
+static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_block *block, uint64_t left)
 {
     const struct cnnvp_rv32_bus *bus = &core->config.bus;
     const uint32_t pc = block->pc, size = block->target[0] - pc;
     int status;
     if (bus->hit != NULL && bus->hit(bus->context, CNNVP_RV32_FETCH, pc, size))
         return 0;
-    sync_before(core, block, block->ops, 0, budget);
-    core->work -= block->work;
+    sync_before(core, block, block->ops, block->bill.spent, left);
+    core->work -= block->bill.work;
     if (rv32_profiled(core))
         rv32_profile_leave(core, block->ops, pc, 0, block->count);
     status = bus->memory(bus->context, CNNVP_RV32_FETCH, pc, size);
@@ -170,7 +179,7 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
     }
     if (core->attention)
         return 1;
-    core->work += block->work;
+    core->work += block->bill.work;
     if (rv32_profiled(core))
         rv32_profile_enter(core, block);
     return 0;
@@ -180,7 +189,6 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
 #define RS1 x[ip->rs1]
 #define RS2 x[ip->rs2]
 #define IMM ip->imm
-#define FROM (block->pc + 2u * ip->offset)
 
 #if THREADED
 #define TARGET(name) L_##name:
@@ -190,6 +198,9 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
 #define DISPATCH() goto dispatch
 #endif
 
+/* Cycles that are left. */
+#define BUDGET ((int32_t)left)
+
 /* clang-format off: labels and jumps of the interpreter */
 #define NEXT()      \
     do {            \
@@ -197,13 +208,13 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
         DISPATCH(); \
     } while (0)
 
-#define ENTER(next)                \
-    do {                           \
-        block = (next);            \
-        budget -= block->cycles;   \
-        core->work += block->work; \
-        ip = block->ops;           \
-        DISPATCH();                \
+#define ENTER(next)                     \
+    do {                                \
+        block = (next);                 \
+        left -= block->bill.spent;      \
+        core->work += block->bill.work; \
+        ip = block->ops;                \
+        DISPATCH();                     \
     } while (0)
 
 /* Goes on with the block that link `which` leads to. */
@@ -211,7 +222,7 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
     do {                                               \
         uint32_t slot_ = (which);                      \
         struct rv32_block *next_ = block->link[slot_]; \
-        if (LIKELY(budget > next_->last))              \
+        if (LIKELY(BUDGET > next_->last))              \
             ENTER(next_);                              \
         slot = slot_;                                  \
         goto unlinked;                                 \
@@ -267,29 +278,27 @@ static const uintptr_t *interpret(struct cnnvp_rv32 *core, enum cnnvp_rv32_reaso
     struct rv32_block *block = &core->sentinel;
     struct rv32_block *found;
     uint32_t base, window, slot, generation;
-    int32_t budget;
+    uint64_t left;
     uint8_t *host, *flags;
     struct slow slow;
-    int spinning = 0;
     LOAD_WINDOW();
 
 boundary: /* core->pc and core->executed are up to date */
-    if (at_boundary(core, spinning, reason))
+    if (at_boundary(core, reason))
         return handlers;
-    spinning = 0;
-    budget = core->limit - core->executed < RV32_CHUNK ? (int32_t)(core->limit - core->executed) : RV32_CHUNK;
-    core->granted = core->executed + (uint32_t)budget;
+    left = core->limit - core->executed < RV32_CHUNK ? core->limit - core->executed : RV32_CHUNK;
+    core->granted = core->executed + left;
     goto resolve;
 
-unlinked: /* link `slot` of block leads nowhere, or further than the budget */
+unlinked: /* link `slot` of block leads nowhere, or further than what is left */
     core->pc = block->target[slot];
-    core->executed = used(core, budget);
+    note(core, left);
     if (slot == 1u && rv32_profiled(core))
         rv32_profile_taken(core, block);
-    if (budget <= 0)
+    if (core->executed >= core->granted)
         goto boundary;
     generation = core->generation;
-    found = rv32_find(core, budget);
+    found = rv32_find(core);
     if (found != &core->scratch && generation == core->generation && !rv32_profiled(core))
         block->link[slot] = found;
     if (core->attention)
@@ -299,10 +308,10 @@ unlinked: /* link `slot` of block leads nowhere, or further than the budget */
     ENTER(found);
 
 resolve: /* core->pc is up to date */
-    core->executed = used(core, budget);
-    if (budget <= 0)
+    note(core, left);
+    if (core->executed >= core->granted)
         goto boundary;
-    found = rv32_find(core, budget);
+    found = rv32_find(core);
     if (core->attention)
         goto boundary;
     if (rv32_profiled(core))
@@ -315,7 +324,7 @@ slow:
         NEXT();
     slow.block = block;
     slow.ip = ip;
-    slow.budget = budget;
+    slow.left = left;
     if (slow_memory(core, &slow)) {
         LOAD_WINDOW();
         goto boundary;
@@ -379,18 +388,17 @@ dispatch:
     TARGET(name)                   \
     {                              \
         if (condition) {           \
-            budget -= core->taken; \
+            left -= core->taken;   \
             CHAIN(1u);             \
         }                          \
         CHAIN(0u);                 \
     }
-#define OP_SYSTEM(name)                                           \
-    TARGET(name)                                                  \
-    {                                                             \
-        sync_before(core, block, ip, block->last, budget);        \
-        rv32_system(core, RV32_OP_##name, IMM, block->target[0]); \
-        LOAD_WINDOW();                                            \
-        goto boundary;                                            \
+#define OP_SYSTEM(name)                                   \
+    TARGET(name)                                          \
+    {                                                     \
+        do_system(core, RV32_OP_##name, block, ip, left); \
+        LOAD_WINDOW();                                    \
+        goto boundary;                                    \
     }
 #define OP_CONTROL(name)
 #include "rv32_op.def"
@@ -420,7 +428,7 @@ dispatch:
             uint32_t to = (RS1 + IMM) & ~1u;
             RD = block->target[0];
             found = core->hash[to >> 1 & (RV32_HASH - 1u)];
-            if (LIKELY(found->pc == to && budget > found->last))
+            if (LIKELY(found->pc == to && BUDGET > found->last))
                 ENTER(found);
             core->pc = to;
             goto resolve;
@@ -434,36 +442,33 @@ dispatch:
         TARGET(CALL)
         {
             RD = block->target[0];
-            core->executed = used(core, budget);
-            tell_call(core, CNNVP_RV32_CALL, FROM, block->target[1], block->target[0]);
+            tell_call(core, CNNVP_RV32_CALL, block, ip, block->target[1], left);
             CHAIN(1u);
         }
         TARGET(CALLR)
         {
             core->pc = (RS1 + IMM) & ~1u;
             RD = block->target[0];
-            core->executed = used(core, budget);
-            tell_call(core, CNNVP_RV32_CALL, FROM, core->pc, block->target[0]);
+            tell_call(core, CNNVP_RV32_CALL, block, ip, core->pc, left);
             goto resolve;
         }
         TARGET(RETURN)
         {
             core->pc = (RS1 + IMM) & ~1u;
             RD = block->target[0];
-            core->executed = used(core, budget);
-            tell_call(core, CNNVP_RV32_RETURN, FROM, core->pc, 0);
+            tell_call(core, CNNVP_RV32_RETURN, block, ip, core->pc, left);
             goto resolve;
         }
         TARGET(SPIN)
         {
             core->pc = block->target[1];
-            core->executed = used(core, budget);
-            spinning = 1;
+            note(core, left);
+            core->spinning = 1;
             goto boundary;
         }
         TARGET(LINE)
         {
-            if (fetch_code(core, block, budget))
+            if (fetch_code(core, block, left))
                 goto boundary;
             NEXT();
         }
@@ -474,7 +479,7 @@ dispatch:
         TARGET(CUT)
         {
             core->pc = block->target[0];
-            core->executed = used(core, budget);
+            note(core, left);
             goto boundary;
         }
 #if !THREADED

@@ -72,26 +72,35 @@ struct rv32_op {
     uint8_t offset; /* from the block's pc, in half-words */
 };
 
+/*
+ * What operations take and count as. `spent` is taken from what is left of a chunk: cycles in its lower half, in its
+ * upper half counts less than 0. Counts have 16 bits; a chunk begins fewer instructions than that.
+ */
+struct rv32_bill {
+    uint64_t work;  /* RV32_LOAD, RV32_STORE, RV32_DIVIDE, RV32_INSTRUCTION */
+    uint64_t spent; /* cycles - RV32_MULTIPLY, RV32_JUMP */
+};
+
+#define RV32_LOAD UINT64_C(1)
+#define RV32_STORE (UINT64_C(1) << 16)
+#define RV32_DIVIDE (UINT64_C(1) << 32)
+#define RV32_INSTRUCTION (UINT64_C(1) << 48)
+#define RV32_MULTIPLY (UINT64_C(1) << 32)
+#define RV32_JUMP (UINT64_C(1) << 48)
+/* Cycles handed to the inner loop at a time. */
+#define RV32_CHUNK 0xff00
+
 struct rv32_block {
-    uint32_t pc;    /* odd: not valid */
-    uint32_t count; /* operations */
-    int32_t last;   /* cycles before the last one begins; INT32_MAX: not valid */
-    int32_t cycles; /* of all, but for a branch that is taken */
-    uint64_t work;  /* RV32_INSTRUCTION, RV32_LOAD, RV32_STORE of its operations */
+    uint32_t pc;           /* odd: not valid */
+    uint32_t count;        /* operations */
+    int32_t last;          /* cycles before the last one begins; INT32_MAX: not valid */
+    struct rv32_bill bill; /* of all, but for a branch that is taken */
     struct rv32_op *ops;
     struct rv32_block *link[2]; /* to target[0], target[1] */
     uint32_t target[2];         /* behind the block; of the jump at its end */
     struct rv32_block *hash_next;
     struct rv32_block *granule_next;
 };
-
-/* Counts of a chunk in one word: a chunk has fewer cycles than a count has values. */
-#define RV32_LOAD UINT64_C(1)
-#define RV32_STORE (UINT64_C(1) << 21)
-#define RV32_INSTRUCTION (UINT64_C(1) << 42)
-#define RV32_COUNT_MASK UINT64_C(0x1fffff)
-/* Cycles handed to the inner loop at a time. */
-#define RV32_CHUNK 0x100000
 
 /* Fast memory that loads and stores find by themselves. limit is its size - 3; 0 where each access is looked at. */
 struct rv32_window {
@@ -146,7 +155,7 @@ struct cnnvp_rv32 {
     uint32_t x[RV32_DISCARD + 1];
     uint32_t pc;
     struct rv32_window window[2]; /* the fast ranges used last */
-    int32_t taken;                /* cycles that a branch takes more where it is taken */
+    uint64_t taken;               /* `spent` that a branch has more where it is taken */
 
     uint32_t csr[RV32_CSR_COUNT];
     struct rv32_counter cycle;
@@ -156,7 +165,8 @@ struct cnnvp_rv32 {
 
     /* Something wants a look before the next instruction: an interrupt, a limit, a stop, a change of code. */
     int attention;
-    int waiting; /* in WFI */
+    int waiting;  /* in WFI */
+    int spinning; /* a jump to itself has been executed */
     int stop;
     int exit;
     uint32_t exit_status;
@@ -170,6 +180,7 @@ struct cnnvp_rv32 {
     uint32_t trap_cause; /* set by whoever answers "trap" */
     uint32_t trap_tval;
     uint64_t work;        /* of the present chunk, as that of a block; moved to stats */
+    uint64_t counted;     /* likewise RV32_MULTIPLY and RV32_JUMP, as `executed` */
     uint32_t in_progress; /* 1: an instruction is counted in `work` whose cycles are not in `executed` */
     struct cnnvp_rv32_stats stats;
     struct cnnvp_rv32_trap trap_log[CNNVP_RV32_TRAP_LOG];
@@ -185,7 +196,7 @@ struct cnnvp_rv32 {
     unsigned regions;
     struct cnnvp_rv32_range fast[CNNVP_RV32_MAX_RANGES];
     unsigned fast_ranges;
-    uint8_t cost[RV32_OP_COUNT]; /* cycles of each op code */
+    struct rv32_bill bill[RV32_OP_COUNT]; /* of each op code */
 
     const uintptr_t *handlers; /* handler of each op code */
     uint8_t insn_first[33];    /* rows of the instruction table of each major opcode */
@@ -218,10 +229,9 @@ void rv32_cache_fini(struct cnnvp_rv32 *core);
 void rv32_flush(struct cnnvp_rv32 *core);
 /* Drops the blocks that hold any of `size` bytes at offset in a region. */
 void rv32_drop(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t offset, uint32_t size);
-/* The block at core->pc, with instructions that begin within `limit` (1 or more) cycles. It may be core->scratch. */
-struct rv32_block *rv32_find(struct cnnvp_rv32 *core, int32_t limit);
-/* What an operation counts as. */
-uint64_t rv32_work_of(enum rv32_op_code code);
+/* The block at core->pc, with instructions that begin before `granted` (1 or more cycles from now). It may be
+ * core->scratch. */
+struct rv32_block *rv32_find(struct cnnvp_rv32 *core);
 struct rv32_region *rv32_region_at(struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
 
 /* -- rv32_memory.c -- */
@@ -274,6 +284,23 @@ enum cnnvp_rv32_reason rv32_exec(struct cnnvp_rv32 *core);
 const uintptr_t *rv32_exec_handlers(void);
 
 /* -- small helpers -- */
+
+/* Cycles of an op code. */
+static inline uint32_t rv32_cycles(const struct cnnvp_rv32 *core, enum rv32_op_code code)
+{
+    return (uint32_t)core->bill[code].spent;
+}
+
+/* Moves the counts of a chunk into statistics. */
+static inline void rv32_add_counts(const struct cnnvp_rv32 *core, struct cnnvp_rv32_stats *stats)
+{
+    stats->loads += (uint16_t)(core->work / RV32_LOAD);
+    stats->stores += (uint16_t)(core->work / RV32_STORE);
+    stats->divides += (uint16_t)(core->work / RV32_DIVIDE);
+    stats->slots += core->work / RV32_INSTRUCTION;
+    stats->multiplies += (uint16_t)(core->counted / RV32_MULTIPLY);
+    stats->jumps += core->counted / RV32_JUMP;
+}
 
 /* Instructions begun, with that in progress. */
 static inline uint64_t rv32_slots(const struct cnnvp_rv32 *core)

@@ -48,7 +48,7 @@ static void execute(struct cnnvp_rv32 *core, uint32_t pc, const struct rv32_op *
 {
     const enum rv32_op_code code = code_of(core, op);
     if (code != RV32_OP_LINE)
-        rv32_profile_more(core, pc + 2u * op->offset, times, times * core->cost[code]);
+        rv32_profile_more(core, pc + 2u * op->offset, times, times * rv32_cycles(core, code));
 }
 
 void rv32_profile_taken(struct cnnvp_rv32 *core, const struct rv32_block *block)
@@ -56,7 +56,7 @@ void rv32_profile_taken(struct cnnvp_rv32 *core, const struct rv32_block *block)
     const struct rv32_op *last = &block->ops[block->count - 1u];
     const enum rv32_op_code code = code_of(core, last);
     if (code >= RV32_OP_BEQ && code <= RV32_OP_BNEZ)
-        rv32_profile_more(core, block->pc + 2u * last->offset, 0, (uint64_t)core->taken);
+        rv32_profile_more(core, block->pc + 2u * last->offset, 0, (uint32_t)core->taken);
 }
 
 void rv32_profile_enter(struct cnnvp_rv32 *core, const struct rv32_block *block)
@@ -86,5 +86,5 @@ void rv32_profile_idle(struct cnnvp_rv32 *core, uint64_t cycles)
 
 void rv32_profile_skip(struct cnnvp_rv32 *core, uint64_t slots)
 {
-    rv32_profile_more(core, core->pc, slots, slots * core->cost[RV32_OP_SPIN]);
+    rv32_profile_more(core, core->pc, slots, slots * rv32_cycles(core, RV32_OP_SPIN));
 }

@@ -76,12 +76,12 @@ static const struct {
 static void print_entries(FILE *stream)
 {
     struct cnnvp_energy_table table;
-    fprintf(stream, "\n  %-14s", "entry");
+    fprintf(stream, "\n  %-20s", "entry");
     for (size_t i = 0; cnnvp_energy_builtin(i, &table); ++i)
         fprintf(stream, "  %8s", table.name);
     fprintf(stream, "  %7s  %7s  %-9s  %s\n", "lowest", "highest", "says", "help");
     for (size_t e = 0; e < CNNVP_ENERGY_ENTRIES; ++e) {
-        fprintf(stream, "  %-14s", entries[e].name);
+        fprintf(stream, "  %-20s", entries[e].name);
         for (size_t i = 0; cnnvp_energy_builtin(i, &table); ++i)
             fprintf(stream, "  %8.4g", table.picojoules[e]);
         fprintf(stream, "  %6.4gx  %6.4gx  %-9s  %s\n", entries[e].low, entries[e].high, entries[e].range,

@@ -453,6 +453,7 @@ static void test_stop_and_restart(void **state)
 #define LW_A1_256 UINT32_C(0x10052583) /* lw a1, 256(a0) */
 #define SW_A1 UINT32_C(0x00b52023)     /* sw a1, 0(a0) */
 #define SW_A1_4 UINT32_C(0x00b52223)   /* sw a1, 4(a0) */
+#define AMO_A1 UINT32_C(0x00b5202f)    /* amoadd.w x0, a1, (a0) */
 #define FENCE_I UINT32_C(0x0000100f)
 #define MUL UINT32_C(0x02b585b3)       /* mul a1, a1, a1 */
 #define DIV UINT32_C(0x02b5d5b3)       /* divu a1, a1, a1 */
@@ -490,8 +491,10 @@ static void test_classes(void **state)
 {
     static const struct {
         uint32_t word;
-        uint64_t cycles;
-    } cases[] = {{LW_A1, 2}, {SW_A1, 3}, {MUL, 4}, {DIV, 35}, {JUMP, 3}, {BEQ_TAKEN, 3}, {BNE, 1}, {0x00000013, 1}};
+        uint64_t cycles, loads, stores, multiplies, divides, jumps; /* of one */
+    } cases[] = {{LW_A1, 2, 1, 0, 0, 0, 0},  {SW_A1, 3, 0, 1, 0, 0, 0}, {MUL, 4, 0, 0, 1, 0, 0},
+                 {DIV, 35, 0, 0, 0, 1, 0},   {JUMP, 3, 0, 0, 0, 0, 1},  {BEQ_TAKEN, 3, 0, 0, 0, 0, 1},
+                 {AMO_A1, 4, 1, 1, 0, 0, 0}, {BNE, 1, 0, 0, 0, 0, 0},   {0x00000013, 1, 0, 0, 0, 0, 0}};
     (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         struct program program = {.host = begin(make(1000, 100, IDEAL))};
@@ -499,6 +502,13 @@ static void test_classes(void **state)
         for (unsigned n = 0; n < 3; ++n)
             add(&program, cases[i].word);
         assert_int_equal(cycles_of(&program), 1 + 3 * cases[i].cycles);
+        const uint64_t *counts = program.host->counts;
+        assert_int_equal(counts[STAT_instructions], 1 + 3 + 3); /* the end's: two and a store */
+        assert_int_equal(counts[STAT_loads], 3 * cases[i].loads);
+        assert_int_equal(counts[STAT_stores], 3 * cases[i].stores + 1);
+        assert_int_equal(counts[STAT_multiplies], 3 * cases[i].multiplies);
+        assert_int_equal(counts[STAT_divides], 3 * cases[i].divides);
+        assert_int_equal(counts[STAT_jumps], 3 * cases[i].jumps);
         finish(program.host);
     }
 }

@@ -126,6 +126,71 @@ static void test_pieces_equal_one_run(void **state)
     teardown(whole);
 }
 
+#define MUL_A1 0x02b585b3u    /* mul a1, a1, a1 */
+#define DIV_A1 0x02b5d5b3u    /* divu a1, a1, a1 */
+#define BNE_NEVER 0x00001263u /* bne x0, x0 */
+#define BEQ_NEXT 0x00000263u  /* beq x0, x0 to the next instruction */
+
+/* Instructions of each class, wherever a run ends, and whatever of their block a device access or a trap leaves out: a
+ * loop of 10 instructions in three blocks. */
+static void test_counts_by_class(void **state)
+{
+    const uint32_t code[] = {lui(T0, MACHINE_DEVICE), MUL_A1,    lw(A0, T0, 0x20), DIV_A1,   MUL_A1, BEQ_NEXT,
+                             sw(A1, T0, 0x24),        BNE_NEVER, DIV_A1,           jump(-36)};
+    (void)state;
+    for (uint64_t quantum = 1; quantum < 25; ++quantum) {
+        struct machine *m = setup(code, COUNT(code));
+        struct cnnvp_rv32_stats s;
+        uint64_t executed;
+        for (uint64_t done = 0; done < 200; done += quantum) {
+            const uint64_t now = done + quantum, rounds = now / 10, rest = now % 10;
+            (void)cnnvp_rv32_run(m->core, quantum, &executed);
+            cnnvp_rv32_get_stats(m->core, &s);
+            assert_int_equal(s.slots, now);
+            assert_int_equal(s.multiplies, 2 * rounds + (rest > 1) + (rest > 4));
+            assert_int_equal(s.divides, 2 * rounds + (rest > 3) + (rest > 8));
+            assert_int_equal(s.jumps, 2 * rounds + (rest > 5));
+            assert_int_equal(s.loads, rounds + (rest > 2));
+            assert_int_equal(s.stores, rounds + (rest > 6));
+        }
+        teardown(m);
+    }
+}
+
+/* A load in the middle of a block traps, again and again; what follows it there is never counted. More instructions
+ * than a chunk has. */
+static void test_counts_in_traps(void **state)
+{
+    const uint32_t code[] = {MUL_A1, lw(A0, ZERO, 0), MUL_A1, DIV_A1, jump(0)};
+    struct machine *m = setup(code, COUNT(code));
+    struct cnnvp_rv32_stats s;
+    (void)state;
+    assert_int_equal(cnnvp_rv32_set_csr(m->core, MTVEC, RAM), 0);
+    assert_int_equal(run(m, 1000000, 1000000), CNNVP_RV32_BUDGET);
+    cnnvp_rv32_get_stats(m->core, &s);
+    assert_int_equal(s.slots, 1000000);
+    assert_int_equal(s.exceptions, 500000);
+    assert_int_equal(s.loads, 500000);
+    assert_int_equal(s.multiplies, 500000);
+    assert_int_equal(s.divides, 0);
+    assert_int_equal(s.jumps, 0);
+    teardown(m);
+}
+
+/* One run of more instructions than a chunk counts, all of one class. */
+static void test_counts_of_chunks(void **state)
+{
+    const uint32_t code[] = {MUL_A1, MUL_A1, MUL_A1, jump(-12)};
+    struct machine *m = setup(code, COUNT(code));
+    struct cnnvp_rv32_stats s;
+    (void)state;
+    assert_int_equal(run(m, 1000000, 1000000), CNNVP_RV32_BUDGET);
+    cnnvp_rv32_get_stats(m->core, &s);
+    assert_int_equal(s.multiplies, 750000);
+    assert_int_equal(s.jumps, 250000);
+    teardown(m);
+}
+
 /* The device reads the number of instructions before it, whatever the place in the block. */
 static void test_count_at_access(void **state)
 {
@@ -476,6 +541,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit_is_exact),
         cmocka_unit_test(test_pieces_equal_one_run),
+        cmocka_unit_test(test_counts_by_class),
+        cmocka_unit_test(test_counts_in_traps),
+        cmocka_unit_test(test_counts_of_chunks),
         cmocka_unit_test(test_count_at_access),
         cmocka_unit_test(test_limit_from_callback),
         cmocka_unit_test(test_stop_and_exit_from_callback),
