@@ -37,6 +37,8 @@ static void ask(const struct dram_options *options, struct said *said)
     cnnvp_dram_power(options, &costs);
 }
 
+enum { HBM2 = 4 };
+
 static void assert_near(double value, double expected)
 {
     if (value < expected - 0.06 || value > expected + 0.06)
@@ -117,8 +119,8 @@ static void check_share(const struct reference *reference, const char *what, dou
                  expected);
 }
 
-/* Without pins, which they leave out; all rows open, as here. A command's energy within 4 %, of REF as far as tRFC is
- * another (of hbm2 350 ns for 260), and all together within 4 % too. */
+/* Without pins, which they leave out; all rows open, as here. A command's energy and all together within 4 %. The part
+ * of theirs has the tRFC of 4 Gb a channel, hbm2 that of its 8 Gb: by the preset REF takes 350 / 260 of theirs. */
 static void test_references(void **state)
 {
     (void)state;
@@ -128,6 +130,11 @@ static void test_references(void **state)
         struct said said;
         cnnvp_dram_options_init(&options);
         options.preset = reference->preset;
+        if (reference->preset == HBM2) {
+            ask(&options, &said);
+            assert_near(said.energies[STAT_refreshes].typical, 1.2 * 195 * 350);
+            options.timings[DRAM_T_rfc] = 260;
+        }
         ask(&options, &said);
         const double activate = reference->activates * said.energies[STAT_activates].typical / 1e3;
         const double read = reference->reads * said.energies[STAT_reads].low / 1e3;
@@ -137,7 +144,7 @@ static void test_references(void **state)
         check_share(reference, "ACT", activate, reference->activate_nj, 4);
         check_share(reference, "RD", read, reference->read_nj, 4);
         check_share(reference, "WR", write, reference->write_nj, 4);
-        check_share(reference, "REF", refresh, reference->refresh_nj, reference->preset == 4 ? 36 : 4);
+        check_share(reference, "REF", refresh, reference->refresh_nj, 4);
         check_share(reference, "standby", standby, reference->standby_nj, 4);
         check_share(reference, "all of it", activate + read + write + refresh + standby,
                     reference->activate_nj + reference->read_nj + reference->write_nj + reference->refresh_nj +
