@@ -78,7 +78,7 @@ static inline double ratio(double dividend, double divisor)
 
 /* Cycles by what binds (stats_bounds.c). */
 struct cnnvp_bounds {
-#define CNNVP_BOUND(name, help) uint64_t name;
+#define CNNVP_BOUND(name, units, help) uint64_t name;
 #include "stats.def"
 };
 /* Of a row of cnnvp_layer_column. */

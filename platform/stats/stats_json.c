@@ -471,7 +471,7 @@ static void add_summary(struct stats_builder *b, json_t *root)
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
     json_t *shares = set_object(b, object, "bound_shares");
-#define CNNVP_BOUND(name, help) set_real(b, shares, #name, ratio((double)bounds.name, cycles));
+#define CNNVP_BOUND(name, units, help) set_real(b, shares, #name, ratio((double)bounds.name, cycles));
 #include "stats.def"
 }
 

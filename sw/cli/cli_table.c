@@ -305,20 +305,20 @@ static void print_off_chip(const json_t *root, FILE *stream)
 /* Which units a bound is about; --advise is an option of `run`. */
 static void print_hint(const json_t *root, const char *bound, FILE *stream)
 {
-    static const char *const abouts[][2] = {
-        {"compute", "pe_array"},      {"pipeline", "pe_array"},       {"core", "cpu"},          {"vector", "vector"},
-        {"vector", "multi_function"}, {"instruction", "instruction"}, {"memory", "dram"},       {"memory", "dma"},
-        {"port", "input_buffer"},     {"port", "weight_buffer"},      {"port", "output_buffer"}};
     const json_t *units = json_object_get(json_object_get(root, "platform"), "units");
     const char *separator = "";
     if (strcmp(text(root, "command"), "run") != 0)
         return;
-    for (size_t i = 0; i < sizeof abouts / sizeof abouts[0]; ++i) {
-        if (strcmp(bound, abouts[i][0]) != 0 || json_object_get(units, abouts[i][1]) == NULL)
+    size_t length;
+    for (const char *at = cnnvp_bound_units(bound); *at != '\0'; at += length + (at[length] == '|')) {
+        char name[64];
+        length = strcspn(at, "|");
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (json_object_get(units, name) == NULL)
             continue;
         if (*separator == '\0')
             (void)fprintf(stream, "%-20s  begin with ", "to go faster");
-        (void)fprintf(stream, "%s%s", separator, abouts[i][1]);
+        (void)fprintf(stream, "%s%s", separator, name);
         separator = ", ";
     }
     if (*separator != '\0')
