@@ -163,5 +163,5 @@ int main(void)
         cmocka_unit_test_teardown(an_empty_run_can_be_read, remove_files),
     };
 
-    return cmocka_run_group_tests_name("fst", tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

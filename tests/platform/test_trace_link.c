@@ -228,5 +228,5 @@ int main(void)
         cmocka_unit_test_teardown(a_limit_loses_no_byte, remove_files),
     };
 
-    return cmocka_run_group_tests_name("links", tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -169,3 +169,74 @@ void feed_random(cnnvp_recorder *recorder, struct cnnvp_trace *trace, uint64_t *
     }
     *last = ends[0] > ends[1] ? ends[0] : ends[1];
 }
+
+void feed_small(cnnvp_recorder *recorder)
+{
+    static const struct cnnvp_layer_info layers[] = {
+        {"C1", "conv", "forward", 1, 0, 0}, {"S2", "pool", "forward", 1, 0, 0}};
+    const struct cnnvp_work_info work = {.struct_size = sizeof work, .layers = layers, .layer_count = 2};
+    uint32_t link;
+
+    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    link = cnnvp_recorder_link(recorder, ARRAY, DRAM);
+    cnnvp_recorder_span(recorder, ELEMENT, 0, "issue", 1, 9, 0, 1000);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", 1, 9, 1500, 4700);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "max", 2, 0, 4700, 4900);
+    cnnvp_recorder_level(recorder, ARRAY, ARRAY_IRQ, 4900, 1);
+    cnnvp_recorder_level(recorder, ARRAY, ARRAY_IRQ, 6000, 0);
+    cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, 0, 5);
+    cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, 1500, 0);
+    /* 100 ns windows: 1000 bytes are 10 GB/s. */
+    transfer(recorder, link, 120000, 600, 0);
+    transfer(recorder, link, 199999, 0, 400);
+    transfer(recorder, link, 200000, 1, 0);
+    transfer(recorder, link, 450000, 2, 0);
+}
+
+static const char *function_at(const void *context, uint64_t address)
+{
+    (void)context;
+    return address == 0x100 ? "main" : address == 0x200 ? "work" : address == 0x300 ? "trap" : NULL;
+}
+
+static void call(cnnvp_recorder *recorder, uint64_t at, uint64_t address)
+{
+    cnnvp_recorder_counter(recorder, DRAM, DRAM_FUNCTIONS, at, address ? address | UINT64_C(1) << 32 : 0);
+}
+
+void feed_calls(cnnvp_recorder *recorder)
+{
+    cnnvp_recorder_set_functions(recorder, function_at, NULL);
+    call(recorder, 1000, 0); /* nothing is open */
+    call(recorder, 1000, 0x100);
+    call(recorder, 2000, 0x200);
+    call(recorder, 2000, 0x300);
+    call(recorder, 3000, 0);
+    call(recorder, 4000, 0);
+    call(recorder, 5000, 0x200);
+    call(recorder, 6000, 0x400);
+    finish(recorder, 9000);
+}
+
+void run_random(const char *file)
+{
+    uint64_t last;
+    cnnvp_recorder *recorder = make(path(file));
+
+    (void)cnnvp_recorder_link(recorder, ARRAY, DRAM);
+    feed_random(recorder, NULL, &last);
+    finish(recorder, last);
+}
+
+void expect_events(const char *file, const char *expected)
+{
+    struct perfetto_result result;
+    char list[LIST_BYTES] = "";
+    size_t size;
+    char *data = content(file, &size);
+
+    if (!perfetto_check(data, size, list_event, list, &result))
+        fail_msg("%s", result.error);
+    assert_string_equal(list, expected);
+    free(data);
+}

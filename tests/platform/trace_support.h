@@ -36,4 +36,23 @@ uint64_t random_below(uint64_t limit);
 #define SPANS 30000u
 void feed_random(cnnvp_recorder *recorder, struct cnnvp_trace *trace, uint64_t *last);
 
+/* A small run of two layers, functions that call each other (finished), and a long random run (finished). */
+void feed_small(cnnvp_recorder *recorder);
+void feed_calls(cnnvp_recorder *recorder);
+void run_random(const char *file);
+
+/* What list_event makes of a file of the folder must be this. */
+void expect_events(const char *file, const char *expected);
+
+struct trace_sums {
+    uint64_t begins;
+    uint64_t busy_ps;
+    uint64_t bytes;
+    uint64_t flows;
+    uint64_t changes;
+    uint64_t window_ns;
+    uint64_t link_time;
+    uint64_t link_value;
+};
+
 #endif

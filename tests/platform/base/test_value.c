@@ -2,7 +2,7 @@
 /* Values of parameters: what each type takes and refuses, and why. */
 #include <string.h>
 
-#include "test_config.h"
+#include "config_case.h"
 
 struct value_case {
     const char *text;
@@ -149,28 +149,11 @@ static void texts_of_values(void **state)
     cnnvp_arena_free(&arena);
 }
 
-/* Cut where a character begins; a text without such a place is cut too. */
-static void shown_texts(void **state)
+int main(void)
 {
-    (void)state;
-    char text[200];
-    for (size_t length = 0; length < sizeof text - 1; ++length)
-        for (int escapes = 0; escapes < 2; ++escapes) {
-            memset(text, 0x80, length);
-            if (escapes && length >= 70)
-                memset(text + 66, 0x01, 4);
-            text[length] = '\0';
-            const struct cnnvp_shown shown = cnnvp_config_show(text);
-            const size_t used = strnlen(shown.text, sizeof shown.text);
-            assert_true(used < sizeof shown.text);
-            assert_int_equal(shown.text[0], '"');
-            assert_int_equal(shown.text[used - 1], '"');
-            assert_int_equal(strstr(shown.text, "...") != NULL, length >= (escapes ? 70u : 71u));
-        }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_numbers),       cmocka_unit_test(sizes),           cmocka_unit_test(choices),
+        cmocka_unit_test(texts_and_addresses), cmocka_unit_test(texts_of_values),
+    };
+    return cmocka_run_group_tests(tests, test_make_folder, test_remove_folder);
 }
-
-const struct CMUnitTest test_value_cases[] = {
-    cmocka_unit_test(whole_numbers),       cmocka_unit_test(sizes),           cmocka_unit_test(choices),
-    cmocka_unit_test(texts_and_addresses), cmocka_unit_test(texts_of_values), cmocka_unit_test(shown_texts),
-};
-const size_t test_value_case_count = sizeof test_value_cases / sizeof *test_value_cases;
