@@ -48,5 +48,5 @@ ${calls}    fprintf(stderr, \"%s: no test is called '%s'\\n\", argv[0], name);
 }
 " @ONLY)
   add_executable(${target} ${folder_TESTS} ${folder_SOURCES} ${main})
-  target_link_libraries(${target} PRIVATE ${folder_LIBRARIES} cnnvp_options cmocka)
+  target_link_libraries(${target} PRIVATE ${folder_LIBRARIES} $<TARGET_NAME_IF_EXISTS:cnnvp_options> cmocka)
 endfunction()

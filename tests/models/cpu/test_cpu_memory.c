@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tightly coupled memory, what it holds, and what lies past it. */
+#include "cpu_case.h"
+
+/* Past the TCM a load waits for memory; a store waits for the one before it only. */
+static void test_past_tcm(void **state)
+{
+    const uint64_t read = 42, write = 83; /* cycles of LATENCY_PS and of twice that, rounded up */
+    struct cpu_program program = {.host = case_begin(case_make(1000, 100, TCM))};
+    (void)state;
+    case_add(&program, LUI_A0);
+    case_add(&program, LW_A1);
+    case_add(&program, SW_A1);
+    case_add(&program, SW_A1_4);
+    /* load: 2 and its wait; store: 3; the second begins 3 cycles after it and waits for it, and so does tohost's */
+    const uint64_t cycles = case_cycles_of(&program);
+    const uint64_t *counts = program.host->counts;
+    assert_int_equal(cycles, 1 + 2 + read + 3 + 3 + (write - 3) + (write - 3 - 2));
+    assert_int_equal(counts[STAT_memory_reads], 1);
+    assert_int_equal(counts[STAT_memory_writes], 3); /* with tohost's */
+    assert_int_equal(program.host->request_bytes[CNNVP_READ], 4);
+    assert_int_equal(program.host->request_bytes[CNNVP_WRITE], 12);
+    assert_int_equal(counts[STAT_tcm_bytes], 0x400);
+    assert_int_equal(counts[STAT_sram_bytes], 0);
+    case_finish(program.host);
+}
+
+/* What does not fit is refused, with the size that would do; what is left of the TCM is the stack's. */
+static void test_held(void **state)
+{
+    struct cnnvp_host *h = case_begin(case_make(1000, 100, TCM));
+    const struct cnnvp_program_range ranges[] = {
+        {MACHINE_RAM, 0x101}, {MACHINE_RAM + 0x8010, 0x300}, {MACHINE_RAM + 0x200, 0x600}};
+    char why[256];
+    struct cnnvp_cpu_program program = {
+        .entry = MACHINE_RAM, .held = ranges, .held_count = 3, .why = why, .why_size = sizeof why};
+    (void)state;
+    case_put(h, 0, 0x0000006f); /* j . */
+    assert_int_equal(case_offer(h, &program), CNNVP_OK);
+    cnnvp_unit_cpu.process(h->self);
+    cnnvp_unit_cpu.flush(h->self);
+    assert_int_equal(h->counts[STAT_tcm_bytes], 0x200 + 0x600 + 0x400);
+    program.stack = MACHINE_RAM + 0x10010;
+    assert_int_equal(case_offer(h, &program), CNNVP_OK);
+    h->counts[STAT_tcm_bytes] = 0;
+    cnnvp_unit_cpu.process(h->self);
+    cnnvp_unit_cpu.flush(h->self);
+    assert_int_equal(h->counts[STAT_tcm_bytes], 4096);
+    const struct cnnvp_program_range large = {MACHINE_RAM, 0x2001};
+    program.held = &large;
+    program.held_count = 1;
+    assert_int_equal(case_offer(h, &program), CNNVP_E_NOMEM);
+    assert_non_null(strstr(why, "cpu.tcm_size=9KiB"));
+    case_finish(h);
+}
+
+static void test_open_memory_port(void **state)
+{
+    struct cpu_program program = {.host = case_make(1000, 100, TCM)};
+    (void)state;
+    program.host->open = 1;
+    case_begin(program.host);
+    case_add(&program, LUI_A0);
+    case_add(&program, LW_A1);
+    assert_int_equal(case_cycles_of(&program), 3);
+    assert_int_equal(program.host->warnings, 1);
+    case_finish(program.host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_past_tcm),
+        cmocka_unit_test(test_held),
+        cmocka_unit_test(test_open_memory_port),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

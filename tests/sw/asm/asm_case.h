@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of the assembler share. */
+#ifndef CNNVP_TESTS_ASM_CASE_H
+#define CNNVP_TESTS_ASM_CASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cnnvp_asm.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static inline uint64_t asm_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*state >> 33) ^ (*state << 31);
+}
+
+void asm_gives(const char *text, const uint64_t *expected, size_t expected_count);
+void asm_fails(const char *text, const char *message);
+
+#endif
