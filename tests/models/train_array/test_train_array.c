@@ -1,76 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The PE module as a unit between real buffers, on a host without SystemC: commands, time, statistics, spans, links,
- * and what a guest can write into a descriptor.
- */
-#include "buffer/buffer.h"
-#include "fake_host.h"
-#include "train_array/train_array.h"
-#include "train_case.h"
-
-#include "cnnvp_tile.h"
-
-#include <math.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-enum { HALF_BYTES = 1 << 20 };
-
-struct bench {
-    struct fake_sim sim;
-    struct cnnvp_host *array;
-    struct cnnvp_host *input;
-    struct cnnvp_host *weight;
-    struct cnnvp_host *output;
-};
-
-static void begin(struct bench *b, uint64_t mhz, int timing_only)
-{
-    fake_sim_init(&b->sim, mhz, 0, 0);
-    b->sim.timing_only = timing_only;
-    b->array = fake_add(&b->sim, &cnnvp_unit_train_array);
-    b->input = fake_add(&b->sim, &cnnvp_unit_buffer);
-    b->weight = fake_add(&b->sim, &cnnvp_unit_buffer);
-    b->output = fake_add(&b->sim, &cnnvp_unit_buffer);
-    fake_connect(b->array, "input", b->input, "port");
-    fake_connect(b->array, "weight", b->weight, "port");
-    fake_connect(b->array, "output", b->output, "port");
-    fake_set(b->array, "clock_mhz", mhz);
-    fake_set(b->input, "size", 2 * HALF_BYTES);
-    fake_set(b->weight, "size", 2 * HALF_BYTES);
-    fake_set(b->output, "size", 2 * HALF_BYTES);
-    /* wide enough for every port of the module at once */
-    fake_set(b->input, "width_words", 4096);
-    fake_set(b->weight, "width_words", 4096);
-    fake_set(b->output, "width_words", 4096);
-}
-
-static void start(struct bench *b)
-{
-    assert_int_equal(fake_start(b->input), CNNVP_OK);
-    assert_int_equal(fake_start(b->weight), CNNVP_OK);
-    assert_int_equal(fake_start(b->output), CNNVP_OK);
-    assert_int_equal(fake_start(b->array), CNNVP_OK);
-}
-
-static void end(struct bench *b)
-{
-    fake_sim_free(&b->sim);
-}
-
-/* Debug access to a buffer's storage from the start of a half. */
-static char *half_of(struct cnnvp_host *buffer, uint32_t half)
-{
-    struct cnnvp_access access = {
-        .op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = HALF_BYTES, .address = (uint64_t)half << 31};
-    assert_int_equal(fake_access(buffer, "port", &access), CNNVP_OK);
-    return access.data;
-}
+/* * The PE module as a unit between real buffers, on a host without SystemC: commands, time, statistics, spans, links,
+ * and what a guest can write into a descriptor. */
+#include "train_rig.h"
 
 /* The same of a buffer without halves of a tile's size. */
 static char *half_held(struct cnnvp_host *buffer)
@@ -78,51 +9,6 @@ static char *half_held(struct cnnvp_host *buffer)
     struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = 1024};
     assert_int_equal(fake_access(buffer, "port", &access), CNNVP_OK);
     return access.data;
-}
-
-static void load(struct bench *b, const struct train_case *c, uint32_t halves)
-{
-    const uint64_t bytes = c->bits > 8 ? 4 : 1;
-    char *in = half_of(b->input, halves & 1u);
-    char *second = half_of(b->weight, halves >> 1 & 1u);
-    memcpy(in, c->in_raw, c->in_values * bytes);
-    memcpy(in + train_case_in_exp_addr(c), c->in_exps, c->in_exp_count);
-    memcpy(second, c->second_raw, c->second_values * bytes);
-    memcpy(second + train_case_second_exp_addr(c), c->second_exps, c->second_exp_count);
-    memcpy(half_of(b->output, halves >> 2 & 1u), c->before, c->result_bytes);
-}
-
-static int send(struct bench *b, struct cnnvp_command *command, cnnvp_time *delay)
-{
-    struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = command, .size = sizeof *command, .tag = command->tag};
-    const int status = fake_access(b->array, "command", &access);
-    fake_run(&b->sim, b->sim.now + access.delay);
-    if (delay != NULL)
-        *delay = access.delay;
-    return status;
-}
-
-/* 6 -> 40 maps of 10x10, 5x5 kernels, five images: partial groups everywhere. */
-static struct train_case layer(uint32_t opcode)
-{
-    return (struct train_case){
-        .opcode = opcode,
-        .bits = 8,
-        .images = 5,
-        .cin = 6,
-        .cout = 40,
-        .h = 10,
-        .w = 10,
-        .oh = 10,
-        .ow = 10,
-        .kx = 5,
-        .ky = 5,
-        .sx = 1,
-        .sy = 1,
-        .px = 2,
-        .py = 2,
-        .accumulate = true,
-        .second_exp_out = 1};
 }
 
 /* The whole path of one command, in both depths and at a clock whose edges are not whole picoseconds apart. */
@@ -274,143 +160,6 @@ static void test_port_stall(void **state)
             check_port_stall(&ports[i], edge, edge % 2u);
 }
 
-/* One register, or the command itself, changed so that it must be refused with nothing done. */
-struct malformed {
-    uint32_t opcode;
-    uint32_t reg;
-    uint32_t value;
-    int expected;
-};
-
-enum { OPCODE = 100, STATUS, COUNT };
-
-static const struct malformed faults[] = {
-    {T_FORWARD, OPCODE, 0x80, CNNVP_E_INVAL},
-    {T_FORWARD, OPCODE, 0xa6, CNNVP_E_INVAL},
-    {T_FORWARD, STATUS, 4, CNNVP_E_INVAL},
-    {T_FORWARD, COUNT, 20, CNNVP_E_INVAL},
-    {T_FORWARD, OPCODE, T_GRADIENT, CNNVP_E_INVAL},
-    {T_FORWARD, 0, HALF_BYTES, CNNVP_E_ADDR},
-    {T_FORWARD, 0, UINT32_C(1) << 31, CNNVP_E_INVAL},
-    {T_FORWARD, 1, UINT32_MAX, CNNVP_E_INVAL},
-    {T_FORWARD, 2, HALF_BYTES, CNNVP_E_ADDR},
-    {T_FORWARD, 4, 0, CNNVP_E_INVAL},
-    {T_FORWARD, 5, 0, CNNVP_E_INVAL},
-    {T_FORWARD, 5, 65536, CNNVP_E_INVAL},
-    {T_FORWARD, 6, 0, CNNVP_E_INVAL},
-    {T_FORWARD, 7, UINT32_MAX, CNNVP_E_INVAL},
-    {T_FORWARD, 8, 10, CNNVP_E_INVAL},
-    {T_FORWARD, 9, 5, CNNVP_E_INVAL},
-    {T_FORWARD, 10, 1, CNNVP_E_INVAL},
-    {T_FORWARD, 11, 5, CNNVP_E_INVAL},
-    {T_FORWARD, 12, HALF_BYTES - 8, CNNVP_E_ADDR},
-    {T_FORWARD, 13, 2, CNNVP_E_INVAL},
-    {T_FORWARD, 13, HALF_BYTES - 4, CNNVP_E_ADDR},
-    {T_FORWARD, 14, 99, CNNVP_E_INVAL},
-    {T_FORWARD, 15, 0, CNNVP_E_INVAL},
-    {T_FORWARD, 16, HALF_BYTES, CNNVP_E_ADDR},
-    {T_FORWARD, 17, 1u << 16, CNNVP_E_INVAL},
-    {T_FORWARD, 18, HALF_BYTES, CNNVP_E_ADDR},
-    {T_FORWARD, 19, 1u << 16, CNNVP_E_INVAL},
-    {T_FORWARD, 20, 1, CNNVP_E_INVAL},
-    {T_FORWARD, 20, HALF_BYTES, CNNVP_E_ADDR},
-    {T_GRADIENT, 17, 5, CNNVP_E_INVAL},
-    {T_GRADIENT, 19, 1, CNNVP_E_INVAL},
-    {T_GRADIENT, 21, 1u << 16, CNNVP_E_INVAL},
-    {T_GRADIENT, 12, 0, CNNVP_E_INVAL},
-    {T_GRADIENT, 11, UINT32_MAX, CNNVP_E_INVAL},
-    {T_GRADIENT, 8, HALF_BYTES, CNNVP_E_ADDR},
-};
-
-static void test_malformed(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
-        struct bench b;
-        struct train_random random = {14u};
-        struct train_case c = layer(faults[i].opcode);
-        begin(&b, 200, 0);
-        start(&b);
-        train_case_fill(&c, &random, false, false);
-        load(&b, &c, 0);
-        if (faults[i].reg == OPCODE)
-            c.command.opcode = faults[i].value;
-        else if (faults[i].reg == STATUS)
-            c.command.status = faults[i].value;
-        else if (faults[i].reg == COUNT)
-            c.command.count = faults[i].value;
-        else
-            c.command.descriptor[faults[i].reg] = faults[i].value;
-        const int status = send(&b, &c.command, NULL);
-        if (status != faults[i].expected)
-            print_error("fault %zu: %d, %s\n", i, status, b.array->message);
-        assert_int_equal(status, faults[i].expected);
-        assert_int_equal(fake_count(b.array, "rejected"), 1);
-        assert_int_equal(fake_count(b.array, "commands"), 0);
-        assert_true(b.array->warnings == 1);
-        assert_memory_equal(half_of(b.output, 0), c.before, c.result_bytes);
-        train_case_free(&c);
-        end(&b);
-    }
-}
-
-/* Whatever lies in the registers: a status, no crash, no access outside. Small buffers keep accepted commands short. */
-static void test_garbage(void **state)
-{
-    struct train_random random = {15u};
-    uint32_t accepted = 0;
-    (void)state;
-    for (uint32_t detail = 0; detail < 2u; ++detail) {
-        struct bench b;
-        begin(&b, 200, 0);
-        fake_set(b.array, "detail", detail);
-        fake_set(b.input, "size", 4096);
-        fake_set(b.weight, "size", 4096);
-        fake_set(b.output, "size", 8192);
-        start(&b);
-        for (uint32_t i = 0; i < 8000u; ++i) {
-            struct train_case c;
-            train_case_random(&c, &random, 8);
-            for (uint32_t change = train_range(&random, 0, 3); change > 0; --change) {
-                const uint32_t at = train_range(&random, 0, CNNVP_DESCRIPTOR_MAX - 1u);
-                const uint32_t drop = train_range(&random, 0, 31);
-                c.command.descriptor[at] = train_range(&random, 0, UINT32_MAX) >> drop;
-            }
-            /* strides of 0 let little memory stand for much work: keep the sum of it bearable */
-            if (c.command.descriptor[5] < 64u && c.command.descriptor[2] < 64u)
-                accepted += send(&b, &c.command, NULL) == CNNVP_OK;
-            b.array->span_count = 0;
-            train_case_free(&c);
-        }
-        end(&b);
-    }
-    assert_in_range(accepted, 800, 15200);
-}
-
-static void test_misuse(void **state)
-{
-    struct bench b;
-    struct cnnvp_command command = {0};
-    (void)state;
-    begin(&b, 200, 0);
-    start(&b);
-    struct cnnvp_access access = {.op = CNNVP_READ, .data = &command, .size = sizeof command};
-    assert_int_equal(fake_access(b.array, "command", &access), CNNVP_E_ACCESS);
-    access.op = CNNVP_COMMAND;
-    access.size = 4;
-    assert_int_equal(fake_access(b.array, "command", &access), CNNVP_E_INVAL);
-    access.size = sizeof command;
-    access.data = NULL;
-    assert_int_equal(fake_access(b.array, "command", &access), CNNVP_E_INVAL);
-    end(&b);
-    begin(&b, 200, 0);
-    fake_set(b.array, "rows", 2);
-    fake_set(b.array, "fc_rows", 1);
-    assert_int_equal(fake_start(b.array), CNNVP_E_INVAL);
-    assert_int_equal(b.array->config_errors, 1);
-    end(&b);
-}
-
 /* Biases: a channel of ones in no buffer (Part B 0-8), in both depths and widths: forward added in binary32, gradients
  * exact; the cycles are the cause bias, and no input is read. */
 static void check_bias(uint64_t detail, uint32_t bits)
@@ -522,9 +271,6 @@ int main(void)
         cmocka_unit_test(test_command),
         cmocka_unit_test(test_all),
         cmocka_unit_test(test_port_stall),
-        cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_bias_and_held_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

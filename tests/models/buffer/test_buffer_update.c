@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Updates: results, partial sums, what is compacted. */
+#include "buffer_case.h"
+
+static int64_t random_sum(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const int64_t wide = (int64_t)(*seed ^ (*seed >> 29));
+    const uint32_t narrow = (uint32_t)(*seed >> 58); /* 0 .. 63 */
+    return wide / (int64_t)(UINT64_C(1) << (narrow > 62 ? 62 : narrow));
+}
+
+/* The value a 128-bit machine would give: wrap to bits, shift, round, clip. */
+static int16_t expected_word(int64_t sum, int32_t shift, uint32_t rounding, uint64_t random, uint64_t *clipped)
+{
+    __extension__ typedef __int128 wide;
+    wide value = sum;
+    if (shift <= 0) {
+        value *= (wide)1 << -shift;
+    } else {
+        const wide unit = (wide)1 << shift;
+        wide quotient = value / unit;
+        wide rest = value % unit;
+        if (rest < 0) {
+            rest += unit;
+            quotient -= 1;
+        }
+        if (rounding == CNNVP_ROUNDING_TRUNCATE)
+            value = quotient + (value < 0 && rest != 0);
+        else if (rounding == CNNVP_ROUNDING_NEAREST)
+            value = quotient + (2 * rest > unit || (2 * rest == unit && quotient % 2 != 0));
+        else
+            value = quotient + (rest > (wide)random % unit);
+    }
+    if (value > 32767 || value < -32768) {
+        ++*clipped;
+        value = value > 0 ? 32767 : -32768;
+    }
+    return (int16_t)value;
+}
+
+static int64_t expected_wrap(int64_t sum, uint32_t bits)
+{
+    if (bits == 64)
+        return sum;
+    const int64_t unit = (int64_t)(UINT64_C(1) << (bits - 1u));
+    int64_t low = sum % unit; /* -unit < low < unit */
+    const int odd = (sum / unit) % 2 != 0;
+    if (odd)
+        low += low >= 0 ? -unit : unit;
+    if (low == unit)
+        low = -unit;
+    return low;
+}
+
+static void test_write_out(void **state)
+{
+    static const int32_t shifts[] = {-48, -3, 0, 1, 2, 8, 15, 31, 47, 62, 63};
+    static const uint32_t widths[] = {16, 33, 48, 63, 64};
+    enum { PLANES = 3, WORDS = 301 };
+    static int64_t sums[PLANES * WORDS];
+    uint64_t seed = 7;
+    (void)state;
+    for (size_t s = 0; s < sizeof shifts / sizeof shifts[0]; ++s)
+        for (size_t w = 0; w < sizeof widths / sizeof widths[0]; ++w)
+            for (uint32_t rounding = 0; rounding < 3; ++rounding) {
+                struct fixture f;
+                open_buffer(&f, 0, 1);
+                for (size_t i = 0; i < PLANES * WORDS; ++i)
+                    sums[i] = random_sum(&seed);
+                sums[0] = INT64_MIN;
+                sums[1] = INT64_MAX;
+                sums[2] = 3; /* a tie at shift 1 */
+                sums[3] = -3;
+                struct cnnvp_update u = plain_update(sums, PLANES, WORDS);
+                u.half = 1;
+                u.plane_stride = WORDS + 5;
+                u.out_address = 10;
+                u.acc_bits = widths[w];
+                u.shift = shifts[s];
+                u.rounding = rounding;
+                u.seed = 99;
+                assert_int_equal(update(&f, &u), CNNVP_OK);
+                uint64_t clipped = 0;
+                for (uint64_t p = 0; p < PLANES; ++p)
+                    for (uint64_t i = 0; i < WORDS; ++i) {
+                        const uint64_t n = p * WORDS + i;
+                        const int16_t expected = expected_word(expected_wrap(sums[n], widths[w]), shifts[s], rounding,
+                                                               cnnvp_round_random(99, n), &clipped);
+                        const uint32_t at = (uint32_t)(10u + 2u * (p * (WORDS + 5u) + i));
+                        assert_int_equal(*borrow(&f, 1, at, 2), expected);
+                    }
+                assert_int_equal(u.saturated, clipped);
+                assert_int_equal(fake_count(f.host, "write_words"), PLANES * WORDS);
+                fake_sim_free(&f.sim);
+            }
+}
+
+/* Three updates: initialise, accumulate and maximise partial sums, then a write-out on top of them. */
+static void test_partial_sums(void **state)
+{
+    static const int64_t first[] = {10, -20, 1000, -1000};
+    static const int64_t second[] = {5, 5, -2000, 900};
+    static const int64_t third[] = {100, -100, 0, -99};
+    static const int64_t fourth[] = {1, 1, 1, 1};
+    /* 15 -15 -1000 -100 | max: 100 -15 0 -99 | + 1: 101 -14 1 -98, / 4 ties to even: 25.25 -3.5 0.25 -24.5 */
+    static const int16_t expected[] = {25, -4, 0, -24};
+    struct fixture f;
+    (void)state;
+    open_buffer(&f, 0, 1);
+    struct cnnvp_update u = plain_update(first, 2, 2);
+    u.acc_address = 64;
+    u.partial = 1;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    u.sums = second;
+    u.mode = CNNVP_UPDATE_ACCUMULATE;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    u.sums = third;
+    u.mode = CNNVP_UPDATE_MAXIMISE;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    assert_int_equal(fake_counter(f.host, "feature_bytes"), 32);
+    assert_int_equal(fake_count(f.host, "calculation_port_words"), 3 * 16 + 2 * 16); /* sums that were there, too */
+    int64_t kept[4];
+    memcpy(kept, borrow(&f, 0, 64, 32), sizeof kept);
+    assert_int_equal(kept[0], 100);
+    assert_int_equal(kept[1], -15);
+    assert_int_equal(kept[2], 0);
+    assert_int_equal(kept[3], -99);
+    u.sums = fourth;
+    u.mode = CNNVP_UPDATE_ACCUMULATE;
+    u.partial = 0;
+    u.shift = 2;
+    u.out_address = 64; /* in place: compaction */
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    assert_memory_equal(borrow(&f, 0, 64, 8), expected, sizeof expected);
+    assert_int_equal(fake_counter(f.host, "feature_words"), 4);
+    assert_int_equal(fake_counter(f.host, "feature_bytes"), 8);
+    assert_int_equal(fake_count(f.host, "updates_initialise"), 4);
+    assert_int_equal(fake_count(f.host, "updates_accumulate"), 8);
+    assert_int_equal(fake_count(f.host, "updates_maximise"), 4);
+    assert_int_equal(fake_count(f.host, "partial_write_words"), 3 * 16);
+    assert_int_equal(fake_count(f.host, "partial_read_words"), 3 * 16);
+    assert_int_equal(fake_count(f.host, "write_words"), 4);
+    fake_sim_free(&f.sim);
+}
+
+/* Compaction of more sums than one chunk, and with gaps between the planes of the result. */
+static void test_compaction(void **state)
+{
+    enum { PLANES = 2, WORDS = 250 };
+    static int64_t sums[PLANES * WORDS];
+    static int64_t zero[PLANES * WORDS];
+    (void)state;
+    for (uint64_t stride = WORDS; stride <= 2u * WORDS; stride += WORDS) {
+        struct fixture f;
+        open_buffer(&f, 0, 1);
+        for (int i = 0; i < PLANES * WORDS; ++i)
+            sums[i] = 16 * (i - 77);
+        struct cnnvp_update u = plain_update(sums, PLANES, WORDS);
+        u.partial = 1;
+        assert_int_equal(update(&f, &u), CNNVP_OK);
+        u.sums = zero;
+        u.mode = CNNVP_UPDATE_ACCUMULATE;
+        u.partial = 0;
+        u.plane_stride = stride;
+        assert_int_equal(update(&f, &u), CNNVP_OK);
+        for (uint64_t p = 0; p < PLANES; ++p)
+            for (uint64_t i = 0; i < WORDS; ++i)
+                assert_int_equal(*borrow(&f, 0, (uint32_t)(2u * (p * stride + i)), 2), (int)(p * WORDS + i) - 77);
+        fake_sim_free(&f.sim);
+    }
+}
+
+static void test_bad_updates(void **state)
+{
+    static const int64_t sums[16] = {0};
+    struct fixture f;
+    (void)state;
+    open_buffer(&f, 0, 1);
+    const struct cnnvp_update good = plain_update(sums, 4, 4);
+    struct {
+        struct cnnvp_update u;
+        int status;
+    } cases[14];
+    for (size_t c = 0; c < 14; ++c) {
+        cases[c].u = good;
+        cases[c].status = CNNVP_E_INVAL;
+    }
+    cases[0].u.planes = 0;
+    cases[1].u.plane_words = 0;
+    cases[2].u.mode = 3;
+    cases[3].u.acc_bits = 15;
+    cases[4].u.shift = 64;
+    cases[5].u.rounding = 3;
+    cases[6].u.plane_stride = 3;
+    cases[7].u.mode = CNNVP_UPDATE_ACCUMULATE; /* results would run over sums that are still to be read */
+    cases[7].u.acc_address = 8;
+    cases[7].u.out_address = 24;
+    cases[8].u.sums = NULL;
+    cases[9].u.half = 2;
+    cases[9].status = CNNVP_E_ADDR;
+    cases[10].u.out_address = HALF - 30u;
+    cases[10].status = CNNVP_E_ADDR;
+    cases[11].u.planes = UINT64_C(1) << 62;
+    cases[11].u.plane_words = UINT64_C(1) << 62;
+    cases[11].u.plane_stride = UINT64_C(1) << 62;
+    cases[11].status = CNNVP_E_ADDR;
+    cases[12].u.plane_stride = UINT64_MAX / 2u;
+    cases[12].status = CNNVP_E_ADDR;
+    cases[13].u.partial = 1;
+    cases[13].u.acc_address = 12;
+    cases[13].status = CNNVP_E_ACCESS;
+    for (size_t c = 0; c < 14; ++c)
+        assert_int_equal(update(&f, &cases[c].u), cases[c].status);
+    struct cnnvp_update u = good;
+    u.partial = 1;
+    u.acc_address = HALF - 120u;
+    assert_int_equal(update(&f, &u), CNNVP_E_ADDR);
+    struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = &u, .size = 8};
+    assert_int_equal(fake_access(f.host, "port", &access), CNNVP_E_INVAL);
+    u = good;
+    u.out_address = HALF - 32u;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    /* initialise does not look at acc_address */
+    u.acc_address = 0xffffffffu;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    fake_sim_free(&f.sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_write_out),
+        cmocka_unit_test(test_partial_sums),
+        cmocka_unit_test(test_compaction),
+        cmocka_unit_test(test_bad_updates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
