@@ -1,78 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantised tensors and weights: the imported layers give in float what the definitions of ONNX give in binary64. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "numbers.h"
-#include "onnx_builder.h"
-#include "onnx_case.h"
-
-#define CHANNELS 3
-#define SIDE 7
-#define WORDS (CHANNELS * SIDE * SIDE)
-#define OUTPUTS 4
-
-static const int64_t maps[4] = {-1, CHANNELS, SIDE, SIDE};
-
-/* 8-bit integers, signed or not; values are kept as they are given modulo 256. */
-static void integers(struct builder *b, const char *name, size_t rank, const int64_t *dims, int is_signed,
-                     const int *values)
-{
-    static const float none[OUTPUTS * CHANNELS];
-    size_t count = 1;
-    for (size_t i = 0; i < rank; ++i)
-        count *= (size_t)dims[i];
-    assert_true(count <= sizeof none / sizeof none[0]);
-    Onnx__TensorProto *tensor = builder_floats(b, name, rank, dims, none);
-    uint8_t *bytes = builder_alloc(b, count);
-    for (size_t i = 0; i < count; ++i)
-        bytes[i] = (uint8_t)values[i];
-    tensor->data_type = is_signed ? ONNX__TENSOR_PROTO__DATA_TYPE__INT8 : ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
-    tensor->raw_data.data = bytes;
-    tensor->raw_data.len = count;
-}
-
-/* Runs what was built on one image. */
-static void run(struct builder *b, const float *input, float *output, size_t words)
-{
-    char name[64];
-    size_t size;
-    struct cnnvp_graph graph;
-    struct cnnvp_floatref reference;
-    struct cnnvp_error error = {""};
-    uint8_t *bytes = builder_pack(b, &size);
-    builder_write(bytes, size, name);
-    free(bytes);
-    const cnnvp_result result = cnnvp_onnx_import(name, 0, &graph, &error);
-    (void)unlink(name);
-    if (result != CNNVP_DONE || cnnvp_graph_simplify(&graph, &error) != CNNVP_DONE)
-        fail_msg("%s", error.text);
-    assert_int_equal(cnnvp_graph_words(&graph.tensors[graph.outputs[0].tensor]), words);
-    assert_int_equal(cnnvp_floatref_new(&graph, &reference, &error), CNNVP_DONE);
-    cnnvp_floatref_image(&reference, input);
-    memcpy(output, reference.data[graph.outputs[0].tensor], words * sizeof *output);
-    cnnvp_floatref_clear(&reference);
-    cnnvp_graph_clear(&graph);
-    builder_free(b);
-}
-
-static void begin(struct builder *b, float input[WORDS], uint64_t seed)
-{
-    builder_init(b, 13);
-    builder_input(b, "x", 4, maps);
-    builder_output(b, "y");
-    b->random += seed;
-    for (size_t i = 0; i < WORDS; ++i)
-        input[i] = ((float)(builder_next(b) >> 40) / (float)(1 << 23) - 1.0f) * 10.0f;
-}
+#include "quantise_case.h"
 
 /* Values reach 10 in size, which 8 bits do not with these scales: some saturate. */
 static void tensors_are_rounded_and_saturate(void **state)
@@ -103,34 +31,6 @@ static void tensors_are_rounded_and_saturate(void **state)
         }
         assert_true(saturated > 0);
     }
-}
-
-/* Scales and zero points by output channel, of a 1x1 convolution. */
-static void weights_have_scales_by_channel(void **state)
-{
-    (void)state;
-    struct builder b;
-    float x[WORDS], y[OUTPUTS * SIDE * SIDE];
-    static const float scales[OUTPUTS] = {0.5f, 0.01f, 0.125f, 0.3f};
-    static const int zeros[OUTPUTS] = {0, -7, 100, 3};
-    static const int64_t dims[4] = {OUTPUTS, CHANNELS, 1, 1}, each[1] = {OUTPUTS};
-    int w[OUTPUTS * CHANNELS];
-    begin(&b, x, 9);
-    for (size_t i = 0; i < OUTPUTS * CHANNELS; ++i)
-        w[i] = (int)(builder_next(&b) >> 56) - 128;
-    integers(&b, "w", 4, dims, 1, w);
-    integers(&b, "z", 1, each, 1, zeros);
-    (void)builder_floats(&b, "s", 1, each, scales);
-    builder_int(&b, builder_node(&b, "DequantizeLinear", "d", "w", "s", "z", NULL), "axis", 0);
-    (void)builder_node(&b, "Conv", "y", "x", "d", NULL, NULL);
-    run(&b, x, y, OUTPUTS * SIDE * SIDE);
-    for (size_t o = 0; o < OUTPUTS; ++o)
-        for (size_t p = 0; p < (size_t)SIDE * SIDE; ++p) {
-            double sum = 0.0;
-            for (size_t c = 0; c < CHANNELS; ++c)
-                sum += (double)x[c * SIDE * SIDE + p] * (double)(w[o * CHANNELS + c] - zeros[o]) * (double)scales[o];
-            assert_true(fabs((double)y[o * SIDE * SIDE + p] - sum) < 1e-3);
-        }
 }
 
 static const float tenth = 0.1f;
@@ -184,7 +84,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_rounded_and_saturate),
-        cmocka_unit_test(weights_have_scales_by_channel),
         cmocka_unit_test(quantised_tensors_stay_among_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
