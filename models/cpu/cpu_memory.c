@@ -158,9 +158,11 @@ static int use_cache(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t ad
 static int fetch_line(struct cpu *cpu, uint32_t line)
 {
     const uint32_t address = line << cpu->line_shift;
-    if (is_fetched(cpu, line))
+    const int known = is_fetched(cpu, line);
+    if (cpu->fetched[0] != line)
+        fetched(cpu, line); /* the older one stays for the second half of an instruction */
+    if (known)
         return CNNVP_OK;
-    fetched(cpu, line);
     if (cpu->kind == CPU_CACHE)
         return use_cache(cpu, CNNVP_RV32_FETCH, address);
     ++cpu->counts[STAT_memory_reads];
