@@ -129,6 +129,15 @@ static void note_values(struct cnnvp_guest *guest, const struct work *work, uint
         note_free(guest, work, member->in2_maker - 1u);
 }
 
+/* Blobs that stay are loaded in the order of their numbers, also of a layer with nothing to do in the first tile. */
+static void load_staying(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
+{
+    uint32_t address;
+    for (uint32_t blob = layer->first_blob; blob < layer->first_blob + layer->blob_count; ++blob)
+        if (guest->blobs[blob].stays)
+            (void)cnnvp_load_blob(guest, blob, &address);
+}
+
 static void run_member(struct cnnvp_guest *guest, const struct work *work, uint32_t number)
 {
     const struct cnnvp_binary_member *member = &work->members[number];
@@ -153,6 +162,8 @@ static void run_member(struct cnnvp_guest *guest, const struct work *work, uint3
         cnnvp_fill_chip_tensor(guest, &member->layer.out);
     if (box.rows != 0 && box.columns != 0)
         cnnvp_schedule_box(guest, &guest->member, &box);
+    else
+        load_staying(guest, &member->layer);
     note_values(guest, work, number);
 }
 
