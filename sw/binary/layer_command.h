@@ -79,6 +79,12 @@ static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnn
     }
 }
 
+/* Where an addition to a convolution's results takes its operands from: these lie in the output buffer. */
+static inline uint32_t cnnvp_addition_sources(const struct cnnvp_binary_layer *layer)
+{
+    return 2u << (layer->added.second != 0 ? CNNVP_STATUS_vadd_b : CNNVP_STATUS_vadd_a);
+}
+
 /* Batch normalisation, one after the other: stored statistics take the last alone. mean, variance and transform are
  * over all words of each channel, the three between them over the channels. */
 enum cnnvp_norm_step {

@@ -27,7 +27,7 @@
 #define CNNVP_WORD_BYTES 2u
 #define CNNVP_SUM_BYTES 8u
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(7)
+#define CNNVP_BINARY_VERSION UINT32_C(8)
 
 enum cnnvp_binary_flag {
     /* All blobs stay in the weight buffer; they are loaded once, before the first image. */
@@ -197,6 +197,15 @@ struct cnnvp_binary_post {
     uint32_t format;      /* for TABLE: descriptor register `format` of vact */
 };
 
+/* In a fused group: the addition that comes after a convolution, done with the convolution's results where they lie
+ * in the output buffer; the other operand is its `in2`. */
+struct cnnvp_binary_addition {
+    uint32_t tag;        /* that layer's; 0: there is no such addition */
+    uint32_t first_post; /* it comes before this one of the convolution's posts: those from there on are its own */
+    uint32_t second;     /* 1: the convolution's results are its second operand */
+    uint32_t format; /* its descriptor register `format`; the kind of arithmetic is the convolution's `arithmetic` */
+};
+
 /* Which unit calculates the windows of conv and pool. */
 enum cnnvp_binary_unit {
     CNNVP_UNIT_ARRAY = 0,
@@ -282,7 +291,7 @@ struct cnnvp_binary_layer {
     uint32_t chain; /* number of the chain that it is part of, from 1; 0: none */
     uint32_t group; /* number of the fused group that it is part of, from 1; 0: none */
     struct cnnvp_binary_tensor in;
-    struct cnnvp_binary_tensor in2; /* add: second operand */
+    struct cnnvp_binary_tensor in2; /* add: second operand; conv with `added`: the other one */
     struct cnnvp_binary_tensor out;
     uint32_t unit; /* conv, pool: enum cnnvp_binary_unit */
     uint32_t kx, ky, sx, sy, dx, dy;
@@ -304,10 +313,11 @@ struct cnnvp_binary_layer {
     uint32_t tile_kx, tile_ky; /* pool: the window is swept in parts of this many columns and rows, whole kernel pieces;
                                   0: whole */
     uint32_t arithmetic;       /* add: enum cnnvp_binary_arithmetic */
-    uint32_t axis;             /* softmax: enum cnnvp_binary_axis */
-    uint32_t norm;             /* enum cnnvp_binary_norm_kind */
-    uint32_t norm_parts;       /* statistics of the data: parts of each channel that the array's PEs add up, columns |
-                                  rows << 16; 0: the vector unit does it */
+    struct cnnvp_binary_addition added;
+    uint32_t axis;       /* softmax: enum cnnvp_binary_axis */
+    uint32_t norm;       /* enum cnnvp_binary_norm_kind */
+    uint32_t norm_parts; /* statistics of the data: parts of each channel that the array's PEs add up, columns |
+                            rows << 16; 0: the vector unit does it */
     struct cnnvp_binary_norm_data norm_data;
     uint32_t format; /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift,
                         bias shift, rounding */
@@ -328,6 +338,8 @@ struct cnnvp_binary_member {
     uint32_t made;                   /* channels of the slot that are there when it is done */
     uint32_t in_maker;               /* 1 + number of the group's layer that makes `in`; 0: that lies in no slot */
     uint32_t in2_maker;
+    uint32_t done;      /* 1: an addition that the layer before it has done */
+    uint32_t tile_half; /* tiles of maps in memory go to this half alone, 1 or 2; 0: to both in turn */
 };
 
 struct cnnvp_binary_group {

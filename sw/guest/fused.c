@@ -148,8 +148,11 @@ static void run_member(struct cnnvp_guest *guest, const struct work *work, uint3
         .column = work->columns[number].first,
         .columns = work->columns[number].count,
     };
+    if (member->done)
+        return;
     cnnvp_schedule_begin(guest, &member->layer);
     guest->member = member->layer;
+    guest->tile_half = member->tile_half;
     if (member->in_maker != 0)
         place(work, member->in_maker - 1u, &guest->member.in);
     if (member->in2_maker != 0)
@@ -211,5 +214,6 @@ uint32_t cnnvp_fused(struct cnnvp_guest *guest, uint32_t number)
                 run_tile(guest, &work, row, column);
     }
     guest->in_chain = 0;
+    guest->tile_half = 0;
     return group->layer_count;
 }

@@ -23,6 +23,16 @@ struct cnnvp_slot {
     uint32_t images;
 };
 
+/* Where a step's input tile is once it has been loaded. */
+struct cnnvp_input_tile {
+    uint32_t half;
+    uint32_t address;
+    uint32_t row_stride;     /* words */
+    uint32_t channel_stride; /* words */
+    uint32_t column_stride;  /* 1; 0 where one word counts for a whole row */
+    uint32_t image_bytes;    /* from the tile of an image to that of the next one */
+};
+
 /* A tile instruction without its descriptor. */
 struct cnnvp_instruction {
     uint32_t opcode;
@@ -50,8 +60,10 @@ struct cnnvp_epilogue {
     uint32_t chip_address;   /* the same in the input buffer, on chip */
     uint32_t to_chip;        /* 1: moved to the input buffer, 0: stored to memory */
     uint32_t seed;
-    uint32_t store_at; /* register where the descriptor of the results' transfer begins */
-    uint32_t again;    /* 1: of a move, which stands but for its place on chip */
+    uint32_t store_at;               /* register where the descriptor of the results' transfer begins */
+    uint32_t again;                  /* 1: of a move, which stands but for its place on chip */
+    struct cnnvp_input_tile operand; /* of `added` */
+    uint32_t uses_input;             /* 1: it was loaded into a half that tiles share */
 };
 
 /* How many values of a tensor are live on chip. */
@@ -133,6 +145,7 @@ struct cnnvp_guest {
     struct cnnvp_note notes[CNNVP_NOTES]; /* pushed when the layer in work is done */
     uint32_t note_count;
     struct cnnvp_binary_layer member; /* of the fused group in work: its layer, with the addresses of the tile */
+    uint32_t tile_half;               /* where its tiles go, as in struct cnnvp_binary_member */
     struct cnnvp_word *collected;     /* by depth_scheduler.c: CNNVP_COLLECTED_WORDS of them */
 };
 

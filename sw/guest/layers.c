@@ -97,11 +97,6 @@ static struct cnnvp_window window_of(const struct cnnvp_binary_layer *layer, uin
     return window;
 }
 
-uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
-{
-    return input << CNNVP_BUFFER_INPUT | weight << CNNVP_BUFFER_WEIGHT | output << CNNVP_BUFFER_OUTPUT;
-}
-
 void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *output = &step->output;
@@ -142,6 +137,10 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
             cnnvp_use_table(&epilogue, layer, weight_half,
                             window.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
         }
+    }
+    if (layer->added.tag != 0) {
+        epilogue.operand = cnnvp_bring_input(guest, &layer->in2, output);
+        epilogue.uses_input = !layer->in2.on_chip;
     }
     cnnvp_end_step(guest, &epilogue);
 }
@@ -288,73 +287,6 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
     cnnvp_end_step(guest, &epilogue);
 }
 
-/* Words of a plane follow each other, or one word counts for all of them. */
-static int is_plane(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
-{
-    return box->rows == 1 || tile->row_stride == box->columns * tile->column_stride;
-}
-
-/* All words follow each other. */
-static int is_dense(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
-{
-    return is_plane(tile, box) && tile->column_stride == 1 && tile->channel_stride == box->rows * box->columns;
-}
-
-/* A channel's first row follows the last row of the one before as rows follow each other. */
-static int is_rows(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
-{
-    return tile->channel_stride == box->rows * tile->row_stride;
-}
-
-/*
- * One vector instruction over all words of a tile: b is a second tile of the same box, or NULL. Operands that count for
- * several positions make channels repetitions, and rows that all lie alike are repetitions too. Tiles that lie in
- * frames (on chip) take one instruction a channel, with a repetition for each row.
- */
-static void push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
-                             const struct cnnvp_vector *base, const struct cnnvp_box *box,
-                             const struct cnnvp_input_tile *a, const struct cnnvp_input_tile *b)
-{
-    const uint32_t plane = box->rows * box->columns;
-    const struct cnnvp_input_tile *second = b != NULL ? b : a;
-    struct cnnvp_vector vector = *base;
-    vector.a_addr = a->address;
-    vector.a_stride = a->column_stride;
-    if (b != NULL) {
-        vector.b_addr = b->address;
-        vector.b_stride = b->column_stride;
-    }
-    if (is_plane(a, box) && is_plane(second, box)) {
-        const int dense = is_dense(a, box) && is_dense(second, box);
-        vector.count = dense ? box->channels * plane : plane;
-        vector.repeat = dense ? 1u : box->channels;
-        vector.a_repeat = dense ? 0 : a->channel_stride;
-        vector.b_repeat = dense || b == NULL ? 0 : b->channel_stride;
-        vector.out_repeat = dense ? 0 : plane;
-        cnnvp_push_vector(guest, opcode, status, halves, &vector);
-        return;
-    }
-    vector.count = box->columns;
-    vector.repeat = box->rows;
-    vector.a_repeat = a->row_stride;
-    vector.out_repeat = box->columns;
-    if (b != NULL)
-        vector.b_repeat = b->row_stride;
-    if (is_rows(a, box) && is_rows(second, box)) {
-        vector.repeat *= box->channels;
-        cnnvp_push_vector(guest, opcode, status, halves, &vector);
-        return;
-    }
-    for (uint32_t channel = 0; channel < box->channels; ++channel) {
-        cnnvp_push_vector(guest, opcode, status, halves, &vector);
-        vector.a_addr += a->channel_stride * CNNVP_WORD_BYTES;
-        if (b != NULL)
-            vector.b_addr += b->channel_stride * CNNVP_WORD_BYTES;
-        vector.out_addr += plane * CNNVP_WORD_BYTES;
-        vector.seed = cnnvp_part_seed(base->seed, channel + 1u);
-    }
-}
-
 /* Brings what becomes the box `output` when dimensions have changed places. */
 static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                                               const struct cnnvp_box *output)
@@ -391,8 +323,9 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     vector.seed = epilogue.seed;
     const struct cnnvp_operation operation = cnnvp_post_operation(function, &vector);
-    push_elementwise(guest, operation.opcode, operation.status, cnnvp_slice_halves(tile.half, weight_half, output_half),
-                     &vector, &step->output, &tile, NULL);
+    cnnvp_push_elementwise(
+        guest, operation.opcode, operation.status, cnnvp_slice_halves(tile.half, weight_half, output_half), &vector,
+        &step->output, &tile, NULL);
     cnnvp_use_table(&epilogue, layer, weight_half, vector.b_addr);
     epilogue.first_post = 1;
     cnnvp_end_step(guest, &epilogue);
@@ -470,8 +403,8 @@ void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     const struct cnnvp_vector vector = {.format = layer->format, .seed = epilogue.seed};
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
-    push_elementwise(guest, operation.opcode, operation.status, cnnvp_slice_halves(a.half, 0, output_half), &vector,
-                     box, &a, &b);
+    cnnvp_push_elementwise(
+        guest, operation.opcode, operation.status, cnnvp_slice_halves(a.half, 0, output_half), &vector, box, &a, &b);
     cnnvp_use_table(&epilogue, layer, weight_half, table);
     cnnvp_end_step(guest, &epilogue);
 }

@@ -7,16 +7,6 @@
 #include "binary/layer_command.h"
 #include "layers.h"
 
-/* Where a step's input tile is once it has been loaded. */
-struct cnnvp_input_tile {
-    uint32_t half;
-    uint32_t address;
-    uint32_t row_stride;     /* words */
-    uint32_t channel_stride; /* words */
-    uint32_t column_stride;  /* 1; 0 where one word counts for a whole row */
-    uint32_t image_bytes;    /* from the tile of an image to that of the next one */
-};
-
 /* Loads the box of the image in work and of this many more (on chip: finds the one) and says where it is. */
 struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                                            const struct cnnvp_box *box, uint32_t more_images);
@@ -30,8 +20,5 @@ struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct 
 /* Tells the epilogue where the table of a TABLE post-operation is, if the layer has one. */
 void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_binary_layer *layer, uint32_t half,
                      uint32_t table_address);
-
-/* The halves operand of a tile instruction. */
-uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output);
 
 #endif

@@ -66,6 +66,20 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
+/* Epilogues that need what lies in a half must be pushed before it is loaded anew: a table in the weight buffer, an
+ * operand in the input buffer. */
+static void free_half(struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint32_t half)
+{
+    for (uint32_t i = 0; i < guest->waiting_count; ++i) {
+        const struct cnnvp_epilogue *epilogue = &guest->waiting[i];
+        if (buffer == CNNVP_BUFFER_WEIGHT ? epilogue->uses_weights && epilogue->weight_half == half
+                                          : epilogue->uses_input && epilogue->operand.half == half) {
+            cnnvp_flush_epilogues(guest, guest->waiting_count - i - 1u);
+            i = UINT32_MAX; /* from the start: the list has moved up */
+        }
+    }
+}
+
 /* From one channel to the next in the half: `plane` words. */
 static void load_planes(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                         const struct cnnvp_box *box, uint32_t half, uint32_t at, uint32_t plane)
@@ -83,6 +97,7 @@ static void load_planes(struct cnnvp_guest *guest, const struct cnnvp_binary_ten
         .feature_words = box->channels * inside(box->row, box->rows, tensor->height) *
                          inside(box->column, box->columns, tensor->width),
     };
+    free_half(guest, CNNVP_BUFFER_INPUT, half);
     guest->input[half].valid = 0;
     push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD);
 }
@@ -103,7 +118,7 @@ static int find_box(struct cnnvp_guest *guest, const struct cnnvp_slot *wanted, 
             slot->rows == wanted->rows && slot->columns == wanted->columns && slot->images == wanted->images)
             return 1;
     }
-    guest->next_input = (guest->next_input + 1u) % halves;
+    guest->next_input = guest->tile_half != 0 ? guest->tile_half - 1u : (guest->next_input + 1u) % halves;
     *half = guest->next_input;
     return 0;
 }
@@ -272,18 +287,6 @@ void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tens
                        REGISTER_COUNT(transfer));
 }
 
-/* Epilogues that need a table in a weight half must be pushed before the half is loaded anew. */
-static void free_weight_half(struct cnnvp_guest *guest, uint32_t half)
-{
-    for (uint32_t i = 0; i < guest->waiting_count; ++i) {
-        const struct cnnvp_epilogue *epilogue = &guest->waiting[i];
-        if (epilogue->uses_weights && epilogue->weight_half == half) {
-            cnnvp_flush_epilogues(guest, guest->waiting_count - i - 1u);
-            i = UINT32_MAX; /* from the start: the list has moved up */
-        }
-    }
-}
-
 uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *address)
 {
     const struct cnnvp_binary_blob *blob = &guest->blobs[number];
@@ -306,7 +309,7 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
         half = guest->next_weight;
         guest->weight[half] = (struct cnnvp_slot){.valid = 1, .address = blob->address};
     }
-    free_weight_half(guest, half);
+    free_half(guest, CNNVP_BUFFER_WEIGHT, half);
     const struct cnnvp_transfer transfer = {
         .memory_addr = blob->address,
         .buffer_addr = *address,
@@ -365,6 +368,73 @@ void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
                          vector->immediate);
     cnnvp_element_tile(&guest->element, opcode, status, halves, 0, CNNVP_BASE_VECTOR, registers(vector),
                        REGISTER_COUNT(*vector));
+}
+
+uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
+{
+    return input << CNNVP_BUFFER_INPUT | weight << CNNVP_BUFFER_WEIGHT | output << CNNVP_BUFFER_OUTPUT;
+}
+
+/* Words of a plane follow each other, or one word counts for all of them. */
+static int is_plane(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
+{
+    return box->rows == 1 || tile->row_stride == box->columns * tile->column_stride;
+}
+
+/* All words follow each other. */
+static int is_dense(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
+{
+    return is_plane(tile, box) && tile->column_stride == 1 && tile->channel_stride == box->rows * box->columns;
+}
+
+/* A channel's first row follows the last row of the one before as rows follow each other. */
+static int is_rows(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
+{
+    return tile->channel_stride == box->rows * tile->row_stride;
+}
+
+void cnnvp_push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                            const struct cnnvp_vector *base, const struct cnnvp_box *box,
+                            const struct cnnvp_input_tile *a, const struct cnnvp_input_tile *b)
+{
+    const uint32_t plane = box->rows * box->columns;
+    const struct cnnvp_input_tile *second = b != NULL ? b : a;
+    struct cnnvp_vector vector = *base;
+    vector.a_addr = a->address;
+    vector.a_stride = a->column_stride;
+    if (b != NULL) {
+        vector.b_addr = b->address;
+        vector.b_stride = b->column_stride;
+    }
+    if (is_plane(a, box) && is_plane(second, box)) {
+        const int dense = is_dense(a, box) && is_dense(second, box);
+        vector.count = dense ? box->channels * plane : plane;
+        vector.repeat = dense ? 1u : box->channels;
+        vector.a_repeat = dense ? 0 : a->channel_stride;
+        vector.b_repeat = dense || b == NULL ? 0 : b->channel_stride;
+        vector.out_repeat = dense ? 0 : plane;
+        cnnvp_push_vector(guest, opcode, status, halves, &vector);
+        return;
+    }
+    vector.count = box->columns;
+    vector.repeat = box->rows;
+    vector.a_repeat = a->row_stride;
+    vector.out_repeat = box->columns;
+    if (b != NULL)
+        vector.b_repeat = b->row_stride;
+    if (is_rows(a, box) && is_rows(second, box)) {
+        vector.repeat *= box->channels;
+        cnnvp_push_vector(guest, opcode, status, halves, &vector);
+        return;
+    }
+    for (uint32_t channel = 0; channel < box->channels; ++channel) {
+        cnnvp_push_vector(guest, opcode, status, halves, &vector);
+        vector.a_addr += a->channel_stride * CNNVP_WORD_BYTES;
+        if (b != NULL)
+            vector.b_addr += b->channel_stride * CNNVP_WORD_BYTES;
+        vector.out_addr += plane * CNNVP_WORD_BYTES;
+        vector.seed = cnnvp_part_seed(base->seed, channel + 1u);
+    }
 }
 
 /* One post-operation over all results, in place. */
@@ -441,6 +511,21 @@ static void push_divisions_by_position(struct cnnvp_guest *guest, const struct c
     }
 }
 
+/* The results and the other operand, in place of the results. */
+static void push_addition(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+{
+    const struct cnnvp_binary_layer *layer = epilogue->layer;
+    const struct cnnvp_box box = {.channels = epilogue->channels, .rows = epilogue->height, .columns = epilogue->width};
+    const struct cnnvp_input_tile results = {
+        0, epilogue->result_address, epilogue->width, epilogue->height * epilogue->width, 1, 0};
+    const struct cnnvp_vector vector = {.out_addr = epilogue->result_address, .format = layer->added.format};
+    const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
+    const int second = layer->added.second != 0;
+    cnnvp_push_elementwise(guest, operation.opcode, operation.status | cnnvp_addition_sources(layer),
+                           cnnvp_slice_halves(epilogue->operand.half, 0, epilogue->output_half), &vector, &box,
+                           second ? &epilogue->operand : &results, second ? &results : &epilogue->operand);
+}
+
 /* Average pooling: sums in 64-bit slots become words, in place where all are divided by the same number. */
 static void push_division(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
@@ -511,10 +596,18 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
 
 static void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
+    const struct cnnvp_binary_layer *layer = epilogue->layer;
+    const uint32_t own = layer->added.tag != 0 ? layer->added.first_post : layer->post_count;
     if (epilogue->divide)
         push_division(guest, epilogue);
-    for (uint32_t i = epilogue->first_post; i < epilogue->layer->post_count; ++i)
-        push_post(guest, epilogue, &epilogue->layer->posts[i]);
+    for (uint32_t i = epilogue->first_post; i < own; ++i)
+        push_post(guest, epilogue, &layer->posts[i]);
+    if (layer->added.tag != 0) {
+        cnnvp_element_layer(&guest->element, layer->added.tag);
+        push_addition(guest, epilogue);
+        for (uint32_t i = own; i < layer->post_count; ++i)
+            push_post(guest, epilogue, &layer->posts[i]);
+    }
     if (epilogue->again && epilogue->to_chip)
         push_move_again(guest, epilogue);
     else

@@ -114,6 +114,16 @@ void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halv
 void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_vector *vector);
 
+/* The halves operand of a tile instruction. */
+uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output);
+
+/* One vector instruction over all words of a tile: b is a second tile of the same box, or NULL. Operands that count for
+ * several positions make channels repetitions, and rows that all lie alike are repetitions too. Tiles that lie in
+ * frames (on chip) take one instruction a channel, with a repetition for each row. */
+void cnnvp_push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                            const struct cnnvp_vector *base, const struct cnnvp_box *box,
+                            const struct cnnvp_input_tile *a, const struct cnnvp_input_tile *b);
+
 /* Seed of a part of a step, 0 for the whole; 0 stays 0: no stochastic rounding. */
 uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part);
 

@@ -39,7 +39,7 @@ NO_PARAMETERS = "at|irq|clock|shares"
 
 # A fast core and memory hide no unit behind them; slow ones are the other way round.
 FAST = ["cpu.clock_mhz=100000", "dram.preset=hbm2"]
-CACHES = ["cpu.memory=cache", "cpu.icache_size=1KiB", "cpu.dcache_size=1KiB", "dram.preset=lpddr4-3200"]
+CACHES = ["cpu.memory=cache", "cpu.icache_size=1KiB", "cpu.dcache_size=1KiB", "dram.preset=lpddr4-3200", "dram.queue=4"]
 NARROW = ["input_buffer.width_words=16", "weight_buffer.width_words=16", "output_buffer.width_words=16"]
 # A narrow port of the memory, whose clock matters then.
 PORT = ["dram.port_bytes=2", "dram.port_mhz=500"]

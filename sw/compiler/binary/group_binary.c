@@ -162,6 +162,14 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
     return CNNVP_DONE;
 }
 
+/* An addition that the layer before it does, as that is cut. */
+static void cut_as_before(struct cnnvp_binary_layer *layer)
+{
+    struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(layer - 1);
+    cut.tile_in = cut.tile_out = cut.group_out;
+    cnnvp_plan_cut_layer(layer, &cut);
+}
+
 static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                               const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group,
                               struct cnnvp_build *build, struct cnnvp_error *error)
@@ -169,9 +177,14 @@ static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnv
     struct cnnvp_plan_limits limits = target->limits;
     unsigned char *stays = malloc(group->count);
     cnnvp_result result = stays != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
-    limits.input_bytes = group->tile_bytes;
     const uint64_t stream = stays != NULL ? cnnvp_fused_choose_weights(group, &target->limits, stays) : 0;
     for (size_t i = 0; i < group->count && result == CNNVP_DONE; ++i) {
+        if (group->members[i].done) {
+            cut_as_before(&build->layers[group->first + i]);
+            continue;
+        }
+        limits.input_bytes = group->members[i].tile_bytes;
+        limits.input_halves = group->members[i].tile_half != 0 ? 1 : target->limits.input_halves;
         limits.weights_stay = stays[i];
         limits.weight_bytes = stays[i] ? target->limits.weight_bytes - stream : stream;
         result = cut_member(graph, &limits, plan, group, i, build, error);
@@ -319,25 +332,28 @@ static void complete_member(const struct cnnvp_graph *graph, const struct cnnvp_
                             const struct cnnvp_plan_group *group, size_t number, struct cnnvp_binary_member *to)
 {
     const struct cnnvp_plan_member *member = &group->members[number];
-    const struct cnnvp_graph_layer *from = &graph->layers[group->first + number];
+    const struct cnnvp_group_ends ends = cnnvp_group_ends(graph, build, group, number);
     struct cnnvp_binary_layer *layer = &to->layer;
     *to = (struct cnnvp_binary_member){
-        .layer = build->layers[group->first + number],
+        .layer =
+            ends.adds ? cnnvp_group_added(graph, build, group->first + number) : build->layers[group->first + number],
+        .done = (uint32_t)member->done,
+        .tile_half = member->tile_half,
         .makes = is_slot(member->out),
         .in_maker = maker_of(group, member->in),
         .in2_maker = maker_of(group, member->in2)};
     if (is_slot(member->in)) {
-        lay(graph, from->in, &group->slots[member->in], &layer->in);
+        lay(graph, ends.in, &group->slots[member->in], &layer->in);
         layer->frees_in = group->slots[member->in].last == number;
     }
     if (is_slot(member->in2)) {
-        lay(graph, from->in2, &group->slots[member->in2], &layer->in2);
+        lay(graph, ends.in2, &group->slots[member->in2], &layer->in2);
         layer->frees_in2 = group->slots[member->in2].last == number && member->in2 != member->in;
     }
     if (!is_slot(member->out))
         return;
     const struct cnnvp_plan_slot *slot = &group->slots[member->out];
-    lay(graph, from->out, slot, &layer->out);
+    lay(graph, ends.out, slot, &layer->out);
     to->slot = slot_tensor(slot);
     to->begins = slot->first == number;
     for (size_t i = 0; i <= number; ++i)

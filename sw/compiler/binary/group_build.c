@@ -74,6 +74,19 @@ static cnnvp_result check_slot(const struct cnnvp_graph *graph, const struct cnn
     return CNNVP_DONE;
 }
 
+struct cnnvp_group_ends cnnvp_group_ends(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                                         const struct cnnvp_plan_group *group, size_t number)
+{
+    const struct cnnvp_graph_layer *layer = &graph->layers[group->first + number];
+    struct cnnvp_group_ends ends = {layer->in, layer->in2, layer->out, 0};
+    ends.adds = number + 1 < group->count && cnnvp_group_adds(graph, build, group->first + number);
+    if (ends.adds) {
+        ends.in2 = layer[1].in == layer->out ? layer[1].in2 : layer[1].in;
+        ends.out = layer[1].out;
+    }
+    return ends;
+}
+
 static size_t slot_of(const struct cnnvp_plan_group *group, const int32_t *bases, int32_t base)
 {
     for (size_t s = 0; s < group->slot_count; ++s)
@@ -101,9 +114,51 @@ static cnnvp_result check_given(const struct cnnvp_graph *graph, const struct cn
     return CNNVP_DONE;
 }
 
+static int is_alike(const struct cnnvp_graph_tensor *a, const struct cnnvp_graph_tensor *b)
+{
+    return a->channels == b->channels && a->height == b->height && a->width == b->width;
+}
+
+int cnnvp_group_adds(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer)
+{
+    const struct cnnvp_graph_layer *of = &graph->layers[layer];
+    const struct cnnvp_graph_layer *next = of + 1;
+    if (of->op != CNNVP_OP_CONV || layer + 1 >= graph->layer_count || next->op != CNNVP_OP_ADD ||
+        graph->tensors[of->out].base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, of->out) ||
+        (next->in == of->out) == (next->in2 == of->out) ||
+        build->layers[layer].post_count + build->layers[layer + 1].post_count > CNNVP_BINARY_POSTS ||
+        cnnvp_plan_table_words(&build->layers[layer + 1]) != 0)
+        return 0;
+    const int32_t other = next->in == of->out ? next->in2 : next->in;
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (i != layer + 1 &&
+            (reads(graph, i, of->out) || (i != layer && cnnvp_graph_base(graph, graph->layers[i].out) == of->out)))
+            return 0;
+    return cnnvp_graph_base(graph, other) != of->out && is_alike(&graph->tensors[other], &graph->tensors[next->out]) &&
+           is_alike(&graph->tensors[of->out], &graph->tensors[next->out]);
+}
+
+struct cnnvp_binary_layer cnnvp_group_added(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                                            size_t layer)
+{
+    const struct cnnvp_binary_layer *addition = &build->layers[layer + 1];
+    const int second = graph->layers[layer + 1].in2 == graph->layers[layer].out;
+    struct cnnvp_binary_layer both = build->layers[layer];
+    both.in2 = second ? addition->in : addition->in2;
+    both.out = addition->out;
+    both.fill = addition->fill;
+    both.arithmetic = addition->arithmetic;
+    both.added = (struct cnnvp_binary_addition){
+        .tag = addition->tag, .first_post = both.post_count, .second = (uint32_t)second, .format = addition->format};
+    for (uint32_t i = 0; i < addition->post_count; ++i)
+        both.posts[both.post_count++] = addition->posts[i];
+    return both;
+}
+
 /* Slots in the order in which they are made. */
-static cnnvp_result find_slots(const struct cnnvp_graph *graph, struct cnnvp_plan_group *group, int32_t *bases,
-                               const char *place, struct cnnvp_error *error)
+static cnnvp_result find_slots(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                               struct cnnvp_plan_group *group, int32_t *bases, const char *place,
+                               struct cnnvp_error *error)
 {
     const int32_t given = cnnvp_graph_base(graph, graph->layers[group->first + group->count - 1].out);
     cnnvp_result result = CNNVP_DONE;
@@ -111,12 +166,17 @@ static cnnvp_result find_slots(const struct cnnvp_graph *graph, struct cnnvp_pla
         const int32_t base = cnnvp_graph_base(graph, graph->layers[i].out);
         const struct cnnvp_graph_tensor *map = &graph->tensors[base];
         result = check_given(graph, group, i, place, error);
+        if (i + 1 < group->first + group->count && cnnvp_group_adds(graph, build, i))
+            continue;
         if (base == given || slot_of(group, bases, base) != CNNVP_PLAN_NO_SLOT || result != CNNVP_DONE)
             continue;
         result = check_slot(graph, group, base, place, error);
         bases[group->slot_count] = base;
         group->slots[group->slot_count++] = (struct cnnvp_plan_slot){
-            .channels = map->channels, .height = map->height, .width = map->width, .first = i - group->first};
+            .channels = map->channels,
+            .height = map->height,
+            .width = map->width,
+            .first = i - group->first - (i > group->first && cnnvp_group_adds(graph, build, i - 1))};
     }
     return result;
 }
@@ -124,15 +184,20 @@ static cnnvp_result find_slots(const struct cnnvp_graph *graph, struct cnnvp_pla
 static void link_member(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
                         struct cnnvp_plan_group *group, const int32_t *bases, size_t number)
 {
-    const struct cnnvp_graph_layer *from = &graph->layers[group->first + number];
+    const size_t index = group->first + number;
     struct cnnvp_plan_member *member = &group->members[number];
     *member = (struct cnnvp_plan_member){
-        .layer = build->layers[group->first + number],
-        .in = slot_of(group, bases, cnnvp_graph_base(graph, from->in)),
-        .in2 = from->in2 == CNNVP_GRAPH_NONE ? CNNVP_PLAN_NO_SLOT
-                                             : slot_of(group, bases, cnnvp_graph_base(graph, from->in2)),
-        .out = slot_of(group, bases, cnnvp_graph_base(graph, from->out)),
-    };
+        .layer = build->layers[index], .in = CNNVP_PLAN_NO_SLOT, .in2 = CNNVP_PLAN_NO_SLOT, .out = CNNVP_PLAN_NO_SLOT};
+    member->done = number > 0 && cnnvp_group_adds(graph, build, index - 1);
+    if (member->done)
+        return;
+    const struct cnnvp_group_ends ends = cnnvp_group_ends(graph, build, group, number);
+    if (ends.adds)
+        member->layer = cnnvp_group_added(graph, build, index);
+    member->in = slot_of(group, bases, cnnvp_graph_base(graph, ends.in));
+    if (ends.in2 != CNNVP_GRAPH_NONE)
+        member->in2 = slot_of(group, bases, cnnvp_graph_base(graph, ends.in2));
+    member->out = slot_of(group, bases, cnnvp_graph_base(graph, ends.out));
     if (member->in != CNNVP_PLAN_NO_SLOT)
         group->slots[member->in].last = number;
     if (member->in2 != CNNVP_PLAN_NO_SLOT)
@@ -158,7 +223,7 @@ cnnvp_result cnnvp_group_make(const struct cnnvp_graph *graph, const struct cnnv
     cnnvp_result result =
         bases != NULL && group->members != NULL && group->slots != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
     if (result == CNNVP_DONE)
-        result = find_slots(graph, group, bases, run->place, error);
+        result = find_slots(graph, build, group, bases, run->place, error);
     for (size_t i = 0; i < run->count && result == CNNVP_DONE; ++i)
         link_member(graph, build, group, bases, i);
     free(bases);

@@ -9,6 +9,21 @@
 /* NULL: the layer can be part of a group. */
 const char *cnnvp_group_why_not(const struct cnnvp_graph *graph, size_t index);
 
+/* The addition that comes after the layer is done with its results: a convolution whose map nothing else reads. The two
+ * are in one group. */
+int cnnvp_group_adds(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer);
+/* The convolution with that addition. */
+struct cnnvp_binary_layer cnnvp_group_added(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                                            size_t layer);
+
+/* What a member reads and makes. */
+struct cnnvp_group_ends {
+    int32_t in, in2, out; /* tensors of the graph; in2 may be CNNVP_GRAPH_NONE */
+    int adds;             /* it does the addition after it */
+};
+struct cnnvp_group_ends cnnvp_group_ends(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                                         const struct cnnvp_plan_group *group, size_t number);
+
 /* Members and slots of a run whose layers are described. BAD_INPUT: it cannot be one group, with the run's place. To be
  * cleared when DONE. */
 CNNVP_MUST_USE cnnvp_result cnnvp_group_make(const struct cnnvp_graph *graph, const struct cnnvp_build *build,

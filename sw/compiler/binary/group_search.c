@@ -89,7 +89,7 @@ static void load_operand(const struct search *search, const struct cnnvp_plan_gr
         mean_lines(all_lines(group->columns, group->tile_columns, group->count, member, 1), group->tile_columns);
     if (operand->on_chip || operand->channels == 0 || rows == 0 || columns == 0)
         return;
-    if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL) {
+    if (operand == &layer->in && (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)) {
         rows = (uint32_t)cnnvp_plan_input_rows(layer, rows);
         columns = (uint32_t)cnnvp_plan_input_columns(layer, columns);
     }
@@ -105,11 +105,12 @@ static struct cnnvp_plan_taken transfers_of(const struct search *search, const s
     (void)cnnvp_fused_choose_weights(group, &search->target->limits, stays);
     for (size_t i = 0; i < group->count; ++i) {
         const struct cnnvp_binary_layer *layer = &group->members[i].layer;
+        if (group->members[i].done)
+            continue;
         const struct cnnvp_plan_moved weights = cnnvp_plan_move_line(search->ask, cnnvp_fused_weight_bytes(layer));
         add_moved(&taken, stays[i] ? 1 : tiles_of(group), &weights, energy->read_byte, energy->weight_word);
         load_operand(search, group, i, &layer->in, &taken);
-        if (layer->op == CNNVP_OP_ADD)
-            load_operand(search, group, i, &layer->in2, &taken);
+        load_operand(search, group, i, &layer->in2, &taken);
         if (layer->out.on_chip)
             continue;
         const struct cnnvp_plan_moved results =
@@ -146,9 +147,11 @@ static double group_cost(const struct search *search, const struct cnnvp_plan_gr
         const struct cnnvp_plan_member *member = &group->members[i];
         const struct cnnvp_plan_finalist *alone = &search->build->finalists[group->first + i].all[0];
         const struct cnnvp_tiling *tiling = &search->tilings[group->first + i];
-        const double again = repeated(group, i, 1, 1);
+        const double again = repeated(group, i - (size_t)member->done, 1, 1);
         calculation +=
             (double)alone->compute * repeated(group, i, tiling->rows, tiling->cols) + (double)alone->vector * again;
+        if (member->done)
+            continue;
         core += (double)alone->core + tiles_of(group) * (CNNVP_PLAN_STEP_CYCLES + 6.0 * CNNVP_PLAN_COMMAND_CYCLES) *
                                           search->target->limits.core_ps;
         taken.pj += (again - 1) * macs_of(&member->layer) * energy->mac;
@@ -165,10 +168,9 @@ static double group_cost(const struct search *search, const struct cnnvp_plan_gr
 /* Whether tiles of maps in memory have room for what one pass of the unit needs. */
 static int has_room(const struct search *search, const struct cnnvp_plan_group *group)
 {
-    if (group->tile_bytes < search->target->limits.input_bytes / STREAM_PART)
-        return 0;
     for (size_t i = 0; i < group->count; ++i) {
         const struct cnnvp_tiling *tiling = &search->tilings[group->first + i];
+        const uint64_t room = group->members[i].tile_bytes;
         struct cnnvp_binary_layer least = group->members[i].layer;
         least.group_out = cnnvp_minimum32(least.out.channels, tiling->out);
         least.tile_h = cnnvp_minimum32(cnnvp_plan_group_rows(group, i), tiling->rows);
@@ -176,7 +178,8 @@ static int has_room(const struct search *search, const struct cnnvp_plan_group *
         least.tile_in =
             cnnvp_plan_is_channelwise(&least) ? least.group_out : cnnvp_minimum32(least.in.channels, tiling->in);
         least.tile_out = least.group_out;
-        if (cnnvp_plan_use_of(&least, tiling->result_bytes).input_bytes > group->tile_bytes)
+        const uint64_t bytes = cnnvp_plan_use_of(&least, tiling->result_bytes).input_bytes;
+        if (bytes > room || (bytes != 0 && room < search->target->limits.input_bytes / STREAM_PART))
             return 0;
     }
     return 1;

@@ -4,6 +4,7 @@
 
 #define HALVES 2u
 #define ALIGNMENT 64u
+#define LARGE_PART 4u /* one half alone serves tiles where the other one has less than this part of its room */
 
 static uint64_t slot_bytes(const struct cnnvp_plan_slot *slot)
 {
@@ -75,9 +76,29 @@ static uint32_t source_half(const struct cnnvp_plan_group *group, const struct c
     return maker->layer.in.on_chip ? maker->layer.in.chip_half : 1u;
 }
 
+/* What slots that are there with the member leave. Both operands of an addition lie in one half. */
+static void leave_room(struct cnnvp_plan_group *group, size_t number, const uint64_t top[2], uint32_t halves)
+{
+    struct cnnvp_plan_member *member = &group->members[number];
+    const struct cnnvp_binary_layer *layer = &member->layer;
+    uint64_t room[HALVES] = {top[0], halves > 1 ? top[1] : 0};
+    for (size_t s = 0; s < group->slot_count; ++s) {
+        const struct cnnvp_plan_slot *slot = &group->slots[s];
+        if (group->halo != CNNVP_HALO_RECOMPUTE || (slot->first <= number && number <= slot->last))
+            room[slot->half] = cnnvp_minimum(room[slot->half], slot->address);
+    }
+    const uint32_t larger = room[1] > room[0];
+    const uint64_t less = room[1u - larger];
+    member->tile_half = halves > 1 && less < room[larger] / LARGE_PART ? larger + 1u : 0;
+    member->tile_bytes = halves == 1 ? room[0] : member->tile_half != 0 ? room[larger] : less;
+    if (layer->op == CNNVP_OP_ADD && (layer->in.on_chip || layer->in2.on_chip)) {
+        member->tile_half = 0;
+        member->tile_bytes = halves == 1 ? room[0] : less;
+    }
+}
+
 int cnnvp_plan_group_place(struct cnnvp_plan_group *group, const uint64_t top[2], uint32_t halves, uint64_t *lack)
 {
-    group->tile_bytes = halves > 1 && top[1] < top[0] ? top[1] : top[0];
     *lack = UINT64_MAX;
     for (size_t s = 0; s < group->slot_count; ++s) {
         struct cnnvp_plan_slot *slot = &group->slots[s];
@@ -93,8 +114,8 @@ int cnnvp_plan_group_place(struct cnnvp_plan_group *group, const uint64_t top[2]
         }
         if (!placed)
             return 0;
-        if (slot->address < group->tile_bytes)
-            group->tile_bytes = slot->address;
     }
+    for (size_t i = 0; i < group->count; ++i)
+        leave_room(group, i, top, halves);
     return 1;
 }

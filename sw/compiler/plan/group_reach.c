@@ -52,7 +52,7 @@ static struct span operand_lines(const struct cnnvp_binary_layer *layer, const s
     const int32_t stride = (int32_t)(axis == ROWS ? layer->sy : layer->sx);
     const int32_t window = (int32_t)(axis == ROWS ? (layer->ky - 1u) * layer->dy : (layer->kx - 1u) * layer->dx) + 1;
     const int32_t pad = (int32_t)(axis == ROWS ? layer->pad_top : layer->pad_left);
-    if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL) {
+    if (operand == &layer->in && (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)) {
         const int32_t first = out.first * stride - pad;
         return (struct span){first, out.end > out.first ? (out.end - 1) * stride - pad + window : first};
     }
@@ -82,6 +82,8 @@ static struct span lines_of(const struct reaching *reaching, size_t member, uint
 {
     const struct cnnvp_plan_member *of = &reaching->group->members[member];
     const int32_t size = (int32_t)size_of(&of->layer.out, reaching->axis);
+    if (of->done)
+        return (struct span){0, 0};
     if (of->out == CNNVP_PLAN_NO_SLOT) {
         const int32_t first = (int32_t)(tile * reaching->tile);
         return (struct span){first, smaller(size, first + (int32_t)reaching->tile)};

@@ -122,6 +122,8 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
     }
     if (layer->op != CNNVP_OP_ADD)
         use.input_bytes *= first;
+    if (layer->added.tag != 0 && !layer->in2.on_chip)
+        use.input_bytes = cnnvp_maximum(use.input_bytes, words * CNNVP_WORD_BYTES);
     const int sums = (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) ||
                      (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1);
     use.output_bytes = words * (sums && result_bytes < CNNVP_SUM_BYTES ? CNNVP_SUM_BYTES : result_bytes);
@@ -183,7 +185,8 @@ static void forget_values(struct cnnvp_binary_layer *layer)
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
     layer->tile_images = layer->images_outer = layer->image_bytes = 0;
     layer->tile_ky = layer->tile_kx = 0;
-    layer->pool_area = 0;
+    layer->pool_area = layer->added.format = 0;
+    layer->added.tag = layer->added.tag != 0;
     layer->norm_data = (struct cnnvp_binary_norm_data){0};
     struct cnnvp_binary_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {

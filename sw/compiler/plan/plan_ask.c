@@ -399,17 +399,20 @@ static uint64_t vector_ps(struct cnnvp_plan_ask *ask, struct cnnvp_operation ope
     return ask_command(ask, &command, 1);
 }
 
-/* Both operands in the input buffer, the second after the first. */
+/* Both operands in the input buffer, the second after the first; or one in place of the results. */
 static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
 {
+    struct cnnvp_operation operation = cnnvp_arithmetic_operation(ask->layer);
+    const int added = ask->layer->added.tag != 0;
     const struct cnnvp_vector vector = {
-        .b_addr = words * CNNVP_WORD_BYTES,
+        .b_addr = added ? 0 : words * CNNVP_WORD_BYTES,
         .count = words,
         .repeat = 1,
         .a_stride = 1,
         .b_stride = 1,
-        .format = ask->layer->format};
-    return vector_ps(ask, cnnvp_arithmetic_operation(ask->layer), &vector);
+        .format = added ? ask->layer->added.format : ask->layer->format};
+    operation.status |= added ? cnnvp_addition_sources(ask->layer) : 0;
+    return vector_ps(ask, operation, &vector);
 }
 
 /* The array's sums of values and of squares. */
@@ -497,10 +500,10 @@ uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uin
     struct answer *answer = look_up(ask, VECTOR, question, &known);
     if (known)
         return answer->ps[0];
-    uint64_t sum = layer->op == CNNVP_OP_ADD       ? arithmetic_ps(ask, words)
-                   : layer->op == CNNVP_OP_NORM    ? norm_ps(ask, channels, rows * columns)
-                   : layer->op == CNNVP_OP_SOFTMAX ? softmax_ps(ask, channels, rows, columns)
-                                                   : 0;
+    uint64_t sum = layer->op == CNNVP_OP_ADD || layer->added.tag != 0 ? arithmetic_ps(ask, words)
+                   : layer->op == CNNVP_OP_NORM                       ? norm_ps(ask, channels, rows * columns)
+                   : layer->op == CNNVP_OP_SOFTMAX                    ? softmax_ps(ask, channels, rows, columns)
+                                                                      : 0;
     for (uint32_t i = 0; i < layer->post_count && sum != CNNVP_PLAN_REFUSED; ++i) {
         const uint64_t ps = post_ps(ask, &layer->posts[i], words);
         sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;

@@ -255,12 +255,18 @@ static struct work transfers_of(struct search *search)
     const struct cnnvp_plan_moved blob =
         counts.blobs != 0 ? cnnvp_plan_move_line(search->ask, blob_bytes) : (struct cnnvp_plan_moved){0};
     struct cnnvp_plan_moved store = {0};
+    struct cnnvp_plan_moved added = {0};
     if (!layer->out.on_chip)
         store = cnnvp_plan_move_box(search->ask, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
+    if (layer->added.tag != 0 && !layer->in2.on_chip)
+        added = cnnvp_plan_move_box(search->ask, &layer->in2, layer->group_out, layer->tile_h, layer->tile_w);
     /* Tiles at the edges are smaller. */
-    work.memory = part_of(visits.inputs * input.ps + images * steps * store.ps, words, whole) + visits.blobs * blob.ps +
-                  (visits.inputs + visits.blobs) * cnnvp_plan_request_ps(search->ask);
-    work.read_bytes = part_of(visits.inputs * input.bytes, words, whole) + visits.blobs * blob.bytes;
+    work.memory =
+        part_of(visits.inputs * input.ps + images * steps * (store.ps + added.ps), words, whole) +
+        visits.blobs * blob.ps +
+        (visits.inputs + visits.blobs + (added.ps != 0 ? images * steps : 0)) * cnnvp_plan_request_ps(search->ask);
+    work.read_bytes =
+        part_of(visits.inputs * input.bytes + images * steps * added.bytes, words, whole) + visits.blobs * blob.bytes;
     work.write_bytes = part_of(images * steps * store.bytes, words, whole);
     work.moving = moving_pj(search, &visits, &input, blob_bytes / CNNVP_WORD_BYTES, words, &work);
     work.core = (CNNVP_PLAN_LAYER_CYCLES +

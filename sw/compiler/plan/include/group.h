@@ -14,6 +14,9 @@
 struct cnnvp_plan_member {
     struct cnnvp_binary_layer layer; /* its maps' shapes; tensors that are whole on chip have their places */
     size_t in, in2, out;             /* slots; CNNVP_PLAN_NO_SLOT: elsewhere */
+    int done;                        /* an addition that the member before it has done: nothing is left of it */
+    uint64_t tile_bytes;             /* from 0 on of each half, or of one, that serve tiles of maps in memory */
+    uint32_t tile_half;              /* 1 or 2: of this one alone; 0: of each */
     uint32_t out_channel;            /* first channel of the slot that is its result's */
 };
 
@@ -35,7 +38,6 @@ struct cnnvp_plan_group {
     enum cnnvp_binary_halo halo;
     uint32_t tile_rows, tile_columns;
     struct cnnvp_binary_reach *rows, *columns; /* [tile][member] */
-    uint64_t tile_bytes;                       /* from 0 on of each half, for tiles of maps in memory */
 };
 
 void cnnvp_plan_group_clear(struct cnnvp_plan_group *group);
@@ -43,8 +45,8 @@ void cnnvp_plan_group_clear(struct cnnvp_plan_group *group);
 /* Fills rows, columns, and the slots' room for lines, for the tile and halo that are set. FAILED: no memory. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_group_reach(struct cnnvp_plan_group *group);
 
-/* Places the slots, below `top` of each half, and sets tile_bytes. 0: there is no room; *lack has the bytes that are
- * missing. */
+/* Places the slots, below `top` of each half, and sets the members' room for tiles. 0: there is no room; *lack has the
+ * bytes that are missing. */
 int cnnvp_plan_group_place(struct cnnvp_plan_group *group, const uint64_t top[2], uint32_t halves, uint64_t *lack);
 
 /* Lines of a member's results that a tile calculates at most. */
