@@ -1,125 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One channel in closed form: what single accesses, hits, activations, turnarounds, refresh and address mappings take.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "dram_patterns.h"
-#include "cnnvp_integer.h"
-
-#define LOG 4096u
-/* ddr4-2400: 128 bursts of a row, then the next bank group, 4 groups of 4 banks */
-#define ROW_BYTES 8192u
-#define GROUP_BYTES 8192u
-#define BANK_BYTES 32768u
-#define SAME_BANK_BYTES 131072u
-
-struct bench {
-    struct dram_options options;
-    struct dram_timing timing;
-    struct dram_replay *replay;
-    struct dram_replay_result result;
-    struct dram_issued log[LOG];
-    uint32_t count;
-};
-
-static void note(void *context, uint32_t channel, const struct dram_issued *issued)
-{
-    struct bench *bench = context;
-    (void)channel;
-    assert_true(bench->count < LOG);
-    bench->log[bench->count++] = *issued;
-}
-
-/* `change` alters the options, may be NULL. */
-static struct bench *begin(uint32_t preset, uint32_t outstanding, void (*change)(struct dram_options *options))
-{
-    struct bench *bench = calloc(1, sizeof *bench);
-    char message[200];
-    uint32_t wrong;
-    assert_non_null(bench);
-    cnnvp_dram_options_init(&bench->options);
-    bench->options.preset = preset;
-    if (change != NULL)
-        change(&bench->options);
-    assert_int_equal(cnnvp_dram_timing_init(&bench->options, &bench->timing, message, sizeof message, &wrong),
-                     CNNVP_OK);
-    bench->replay = cnnvp_dram_replay_new(&bench->options, &bench->timing, outstanding, note, bench);
-    assert_non_null(bench->replay);
-    return bench;
-}
-
-static void read_at(struct bench *bench, uint64_t address)
-{
-    cnnvp_dram_replay_burst(bench->replay, 0, address);
-}
+#include "timing_case.h"
 
 static void write_at(struct bench *bench, uint64_t address)
 {
     cnnvp_dram_replay_burst(bench->replay, 1, address);
-}
-
-static void end(struct bench *bench)
-{
-    cnnvp_dram_replay_end(bench->replay, DRAM_NEVER, &bench->result);
-}
-
-static void done(struct bench *bench)
-{
-    cnnvp_dram_replay_free(bench->replay);
-    free(bench);
-}
-
-/* The n-th (from 0) of a kind of command. */
-static const struct dram_issued *nth(const struct bench *bench, enum dram_command command, uint32_t n)
-{
-    for (uint32_t i = 0; i < bench->count; ++i)
-        if (bench->log[i].command == command && n-- == 0)
-            return &bench->log[i];
-    fail_msg("there is no such command");
-    return NULL;
-}
-
-static void test_closed_bank(void **state)
-{
-    (void)state;
-    for (uint32_t preset = 0; preset < 8; ++preset) {
-        struct bench *bench = begin(preset, 1, NULL);
-        const uint32_t *t = bench->timing.t;
-        read_at(bench, 0);
-        end(bench);
-        assert_int_equal(bench->result.read_clocks, t[DRAM_T_rcd] + t[DRAM_T_cl] + t[DRAM_T_bl]);
-        assert_int_equal(bench->result.counts.misses, 1);
-        done(bench);
-    }
-}
-
-/* One read at a time: a hit takes CL + BL, another row of the bank PRE, ACT and RD, not before tRAS and tRC allow. */
-static void test_hit_and_conflict(void **state)
-{
-    (void)state;
-    struct bench *bench = begin(1, 1, NULL);
-    read_at(bench, 0);
-    read_at(bench, 64);
-    read_at(bench, SAME_BANK_BYTES);
-    end(bench);
-    assert_int_equal(bench->result.read_clocks, (16 + 20) + 20 + (16 + 16 + 20));
-    assert_int_equal(bench->result.counts.hits, 1);
-    assert_int_equal(bench->result.counts.conflicts, 1);
-    done(bench);
-    bench = begin(1, 1, NULL);
-    read_at(bench, 0);
-    read_at(bench, SAME_BANK_BYTES);
-    end(bench);
-    assert_int_equal(nth(bench, DRAM_PRE, 0)->clock - nth(bench, DRAM_ACT, 0)->clock, 39);
-    assert_int_equal(nth(bench, DRAM_ACT, 1)->clock - nth(bench, DRAM_ACT, 0)->clock, 55);
-    done(bench);
 }
 
 static void test_column_spacing(void **state)
@@ -139,29 +25,6 @@ static void test_column_spacing(void **state)
     end(bench);
     for (uint32_t i = 14; i < 20; ++i)
         assert_int_equal(nth(bench, DRAM_RD, i)->clock - nth(bench, DRAM_RD, i - 1)->clock, 4);
-    done(bench);
-}
-
-/* Activations of other groups come tRRD_S apart, but only four in tFAW; with one group (ddr3) at tRRD. */
-static void test_activations(void **state)
-{
-    (void)state;
-    struct bench *bench = begin(1, 32, NULL);
-    for (uint32_t i = 0; i < 16; ++i)
-        read_at(bench, GROUP_BYTES * i);
-    end(bench);
-    for (uint32_t i = 4; i < 16; ++i)
-        assert_true(nth(bench, DRAM_ACT, i)->clock - nth(bench, DRAM_ACT, i - 4)->clock >= 26);
-    assert_int_equal(nth(bench, DRAM_ACT, 1)->clock - nth(bench, DRAM_ACT, 0)->clock, 4);
-    assert_int_equal(nth(bench, DRAM_ACT, 4)->clock - nth(bench, DRAM_ACT, 0)->clock, 26);
-    assert_int_equal(nth(bench, DRAM_ACT, 8)->clock - nth(bench, DRAM_ACT, 4)->clock, 26);
-    done(bench);
-    bench = begin(0, 32, NULL);
-    for (uint32_t i = 0; i < 8; ++i)
-        read_at(bench, ROW_BYTES * i);
-    end(bench);
-    assert_int_equal(nth(bench, DRAM_ACT, 1)->clock - nth(bench, DRAM_ACT, 0)->clock, 5);
-    assert_int_equal(nth(bench, DRAM_ACT, 4)->clock - nth(bench, DRAM_ACT, 0)->clock, 24);
     done(bench);
 }
 
@@ -246,87 +109,6 @@ static void test_two_buses(void **state)
     }
     assert_true(together > 10);
     done(bench);
-}
-
-/* Hits in one row, one at a time. Returns the clocks. */
-static uint64_t hits_in_one_row(uint32_t refi, uint64_t *refreshes)
-{
-    struct dram_options options;
-    struct dram_timing timing;
-    struct dram_replay_result result;
-    char message[100];
-    uint32_t wrong;
-    cnnvp_dram_options_init(&options);
-    options.timings[DRAM_T_refi] = refi;
-    assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
-    struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, 1, NULL, NULL);
-    assert_non_null(replay);
-    for (uint64_t i = 0; i < 200000; ++i)
-        cnnvp_dram_replay_burst(replay, 0, i % 128 * 64);
-    cnnvp_dram_replay_end(replay, DRAM_NEVER, &result);
-    cnnvp_dram_replay_free(replay);
-    *refreshes = result.counts.commands[DRAM_REF];
-    assert_int_equal(*refreshes, result.clocks / timing.t[DRAM_T_refi]);
-    return result.clocks;
-}
-
-/* A refresh takes tRFC and closing and opening the row, less what a burst's data hide of the way to the precharge. */
-static void test_refresh_share(void **state)
-{
-    (void)state;
-    uint64_t often, rare;
-    const uint64_t with = hits_in_one_row(0, &often), without = hits_in_one_row(262143, &rare);
-    const double each = (double)(with - without) / (double)(often - rare);
-    if (each < 16 + 433 + 16 - 21 + 9 || each > 16 + 433 + 16)
-        fail_msg("a refresh takes %f clocks", each);
-}
-
-static void close_page(struct dram_options *options)
-{
-    options->page = 1;
-}
-
-/* A closed page is precharged with its last waiting access: the next row of the bank is a miss, not a conflict. */
-static void test_closed_page(void **state)
-{
-    (void)state;
-    struct bench *bench = begin(1, 1, close_page);
-    for (uint32_t i = 0; i < 8; ++i)
-        read_at(bench, SAME_BANK_BYTES * i);
-    end(bench);
-    assert_int_equal(bench->result.counts.conflicts, 0);
-    assert_int_equal(bench->result.counts.misses, 8);
-    assert_int_equal(bench->result.counts.commands[DRAM_PRE], 0);
-    done(bench);
-    bench = begin(1, 32, close_page);
-    for (uint32_t i = 0; i < 8; ++i)
-        read_at(bench, 64 * i);
-    end(bench);
-    assert_int_equal(bench->result.counts.commands[DRAM_RD], 7);
-    assert_int_equal(bench->result.counts.commands[DRAM_RDA], 1);
-    done(bench);
-}
-
-static void use_fcfs(struct dram_options *options)
-{
-    options->scheduler = 1;
-}
-
-/* fr-fcfs lets a hit pass a burst that waits for its row; fcfs does not. */
-static void test_schedulers(void **state)
-{
-    (void)state;
-    for (uint32_t fcfs = 0; fcfs < 2; ++fcfs) {
-        struct bench *bench = begin(1, 8, fcfs ? use_fcfs : NULL);
-        read_at(bench, 0);
-        read_at(bench, BANK_BYTES);
-        read_at(bench, SAME_BANK_BYTES + BANK_BYTES);
-        read_at(bench, 64);
-        end(bench);
-        const struct dram_issued *last = nth(bench, DRAM_RD, 3);
-        assert_int_equal(last->row, fcfs ? 0 : 1);
-        done(bench);
-    }
 }
 
 /* Every mapping places each burst once, and neighbours where its name says. */
@@ -523,14 +305,10 @@ static void test_clocks_add_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_by_one),     cmocka_unit_test(test_one_bank),
-        cmocka_unit_test(test_streams),        cmocka_unit_test(test_clocks_add_up),
-        cmocka_unit_test(test_closed_bank),    cmocka_unit_test(test_hit_and_conflict),
-        cmocka_unit_test(test_column_spacing), cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_turnaround),     cmocka_unit_test(test_refresh_share),
-        cmocka_unit_test(test_long_commands),  cmocka_unit_test(test_two_buses),
-        cmocka_unit_test(test_closed_page),    cmocka_unit_test(test_schedulers),
-        cmocka_unit_test(test_mappings),       cmocka_unit_test(test_hashed),
+        cmocka_unit_test(test_one_by_one),    cmocka_unit_test(test_one_bank),       cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_clocks_add_up), cmocka_unit_test(test_column_spacing), cmocka_unit_test(test_turnaround),
+        cmocka_unit_test(test_long_commands), cmocka_unit_test(test_two_buses),      cmocka_unit_test(test_mappings),
+        cmocka_unit_test(test_hashed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
