@@ -1,35 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `cnnvp train`: files, checkpoints, signals, messages.
+# `cnnvp train`: files, messages, what changes nothing.
 . "$SOURCE/tests/support/lib.sh"
-network=$SOURCE/scripts/networks/digits.onnx
-
-# 70 images of ten classes that differ in which row and column are bright, in IDX files, some of them wrong.
-/usr/bin/python3 - <<'PYTHON'
-import gzip, struct, numpy
-generator = numpy.random.default_rng(1)
-labels = (numpy.arange(70) * 7 % 10).astype(numpy.uint8)
-images = generator.integers(0, 60, (70, 8, 8)).astype(numpy.uint8)
-for image, label in zip(images, labels):
-    image[label % 5 + 1] += 150
-    image[:, label // 5 * 4 + 1] += 40
-def idx(array):
-    return bytes([0, 0, 8, array.ndim]) + struct.pack(">%dI" % array.ndim, *array.shape) + array.tobytes()
-def put(name, data):
-    with open(name, "wb") as file:
-        file.write(data)
-put("images", idx(images))
-put("labels", idx(labels))
-put("images.gz", gzip.compress(idx(images)))
-put("cut", idx(images)[:-1])
-put("wrong", idx(numpy.where(numpy.arange(70) == 5, 11, labels).astype(numpy.uint8)))
-put("wide", idx(numpy.zeros((70, 9, 8), numpy.uint8)))
-put("test_images", idx(images[:20]))
-put("test_labels", idx(labels[:20]))
-numpy.save("images.npy", images[:, None])
-numpy.save("labels.npy", labels.astype(numpy.int64))
-PYTHON
-set="--dataset idx:images,labels"
+. "$SOURCE/tests/sw/cli/lib_train.sh"
 
 # ---- a whole run, and what it leaves ----
 
@@ -88,10 +61,6 @@ PYTHON
 
 # ---- the same again, on the other core, without arithmetic ----
 
-again() {
-    # shellcheck disable=SC2086
-    expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 2 --batch 16 --lr 0.05 --seed 3 -q "$@"
-}
 same_stats() {
     /usr/bin/python3 - "$@" <<'PYTHON' || fail "statistics of $1 and $2 differ"
 import json, sys
@@ -119,65 +88,6 @@ again --rounding nearest -o b.onnx
 cmp -s a.onnx b.onnx && fail "--rounding changes nothing"
 again --seed 4 -o b.onnx
 cmp -s a.onnx b.onnx && fail "--seed changes nothing"
-
-# ---- checkpoints ----
-
-# shellcheck disable=SC2086
-expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 1 --batch 16 --lr 0.05 --seed 3 -q \
-    --checkpoint half.check
-again --resume half.check -o b.onnx --checkpoint b.check
-cmp -s a.onnx b.onnx || fail "a resumed run learns something else"
-cmp -s a.check b.check || fail "a resumed run's checkpoint differs"
-# In the midst of an epoch.
-again --steps 3 --checkpoint half.check
-again --resume half.check --checkpoint half.check -o b.onnx --log rest.csv
-cmp -s a.onnx b.onnx || fail "a run resumed within an epoch learns something else"
-[ "$(sed -n 2p rest.csv | cut -d, -f1)" = 4 ] || fail "a resumed log begins at $(sed -n 2p rest.csv)"
-
-# A signal: the step is brought to its end, nothing but the checkpoint and what is marked as partial stays behind.
-# interrupt FILE [OPTION...]: once there is something in FILE.
-interrupt() {
-    sign=$1
-    shift
-    rm -f "$sign"
-    # shellcheck disable=SC2086
-    "$CNNVP" train "$network" $set --epochs 100000 --batch 16 --lr 0.05 --seed 3 "$@" >out 2>err &
-    pid=$!
-    for _ in $(seq 300); do
-        sleep 0.2
-        [ ! -s "$sign" ] || break
-    done
-    kill -s "$signal" $pid
-    wait $pid
-    status=$?
-}
-for signal in INT TERM; do
-    interrupt live.check -q -o never.onnx --stats part.json --checkpoint live.check --checkpoint-every 3
-    [ $status -eq 1 ] || fail "status $status after SIG$signal"
-    grep -q 'cnnvp: interrupted after step [0-9]*; --resume live.check continues from there' err || fail "$(cat err)"
-    absent never.onnx
-    grep -q '"partial": true' part.json || fail "statistics are not marked as partial"
-done
-steps=$(sed -n 's/.*after step \([0-9]*\);.*/\1/p' err)
-expect 0 train "$network" $set --epochs 100000 --steps $((steps + 2)) --batch 16 --lr 0.05 --seed 3 -q \
-    --resume live.check -o b.onnx
-expect 0 train "$network" $set --epochs 100000 --steps $((steps + 2)) --batch 16 --lr 0.05 --seed 3 -q -o c.onnx
-cmp -s b.onnx c.onnx || fail "an interrupted run learns something else"
-interrupt out -o never.onnx
-[ $status -eq 1 ] || fail "status $status after SIG$signal without a checkpoint"
-absent never.onnx
-
-for wrong in "head -c 100 a.check" "cat a.onnx" "head -c 1000 /dev/zero" "true"; do
-    $wrong >bad.check
-    refused 2 "bad.check: " train "$network" $set --batch 16 --seed 3 --resume bad.check
-done
-cp a.check bad.check
-printf 'x' | dd of=bad.check bs=1 seek=3000 conv=notrunc 2>/dev/null
-refused 2 "the checkpoint is damaged" train "$network" $set --epochs 2 --batch 16 --seed 3 --resume bad.check
-refused 2 "a.check: " train "$network" $set --epochs 2 --batch 16 --seed 4 --resume a.check
-refused 2 "a.check: " train "$network" $set --epochs 2 --batch 8 --seed 3 --resume a.check
-refused 2 "a.check: " train "$network" --dataset idx:test_images,test_labels --epochs 2 --batch 16 --seed 3 \
-    --resume a.check
 
 # ---- what was learned is of use ----
 

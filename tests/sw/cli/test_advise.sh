@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `cnnvp run --advise`: what would help first, and by how much.
+. "$SOURCE/tests/support/lib.sh"
+network=$SOURCE/scripts/networks/lenet5.onnx
+
+# What would help: each line is what `run` says with that setting, and the same command says the same.
+expect 0 run "$network" --timing-only -n 2 --advise --stats now.json
+cp out advice
+expect 0 run "$network" --timing-only -n 2 --advise
+[ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
+sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
+[ "$(wc -l <helps)" -ge 3 ] || fail "no advice: $(cat advice)"
+grep -q ideal helps && fail "advice to build what nobody can: $(grep ideal helps)"
+while read -r parameter value time energy area; do
+    expect 0 run "$network" --timing-only -n 2 -q -s "$parameter=$value" --stats then.json
+    /usr/bin/python3 - "$time" "$energy" "$area" <<'PYTHON' || fail "advice on $parameter"
+import json, sys
+now, then = json.load(open("now.json")), json.load(open("then.json"))
+for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy", "total_pj"), ("area", "total_um2"))):
+    assert said == "%+.1f" % (100 * (then[section][name] / now[section][name] - 1)), (said, section)
+PYTHON
+done <helps
+# Lines stay as wide as a terminal, however much they have to say.
+for options in "--schedule fused -v" "--plan $SOURCE/scripts/examples/plans/lenet5.yaml" "-p trainer" \
+    "-n 4 -p $SOURCE/scripts/examples/accelerators/dual.yaml"; do
+    # shellcheck disable=SC2086 # a list of words
+    expect 0 run "$network" --timing-only $options
+    [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "$options: lines of more than 100 columns: $(awk 'length > 100' out)"
+    grep -Eq "^to go faster +begin with [a-z]" out || fail "$options: nothing would help: $(grep bound out)"
+done
+refused 2 "--advise tries changes with the platform's core" run "$network" --advise --cpu host
+finish
