@@ -14,6 +14,10 @@ extern "C" {
 CNNVP_MUST_USE cnnvp_result cnnvp_config_energy(const cnnvp_config *config, const char *instance, const char *stat,
                                                 double *picojoules, struct cnnvp_error *error);
 
+/* Picojoules that a byte takes on its way between two instances. BAD_INPUT likewise. */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_link_energy(const cnnvp_config *config, const char *from, const char *to,
+                                                     double *picojoules, struct cnnvp_error *error);
+
 /* Milliwatts that all instances take together whatever they do: leakage, clock, standby. */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_static_power(const cnnvp_config *config, double *milliwatts,
                                                       struct cnnvp_error *error);

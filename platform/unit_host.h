@@ -235,7 +235,8 @@ private:
     bool translate(const port_state &port, uint64_t first, uint64_t last) const;
     int send(uint32_t port, cnnvp_access &access);
     void tell_debugger(const cnnvp_request &request) const;
-    int send_straight(const bus::unit_port &to, cnnvp_access &access);
+    void count_untimed(const port_state &port, const cnnvp_access &access) const;
+    int send_straight(const port_state &port, const bus::unit_port &to, cnnvp_access &access);
     int send_timed(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
                    payload_extension &extension);
     int send_debug(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,

@@ -145,7 +145,8 @@ void unit_host::deliver(request_record *record)
     if (original->status >= CNNVP_OK && control_.recorder()) {
         const link_bytes bytes = bytes_of(record->request);
         const cnnvp_recorder_bytes crossed{
-            0, std::max(original->issued, original->first_data), control_.now(), bytes.read, bytes.write};
+            0,          original->tag, std::max(original->issued, original->first_data), control_.now(),
+            bytes.read, bytes.write};
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
         cnnvp_recorder_moved(control_.recorder(), original, record->crossed);
     }

@@ -154,7 +154,7 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
     access.address -= port->base;
     if (port->way && access.flags == CNNVP_UNTIMED && is_plain(access.op))
         if (const bus::unit_port *to = port->way->find_unit(access.address, last - port->base))
-            return send_straight(*to, access);
+            return send_straight(*port, *to, access);
     loan borrowed(control_.pool());
     describe(borrowed.payload(), access);
     borrowed.extension().access = &access;
@@ -169,10 +169,20 @@ void unit_host::tell_debugger(const cnnvp_request &request) const
         cnnvp_gdb_accessed(control_.settings().gdb, instance_.name, &request);
 }
 
-int unit_host::send_straight(const bus::unit_port &to, cnnvp_access &access)
+void unit_host::count_untimed(const port_state &port, const cnnvp_access &access) const
+{
+    const link_bytes bytes = bytes_of(access);
+    const cnnvp_recorder_bytes crossed{0, access.tag, 0, 0, bytes.read, bytes.write};
+    cnnvp_recorder_cross(control_.recorder(), port.link, &crossed);
+}
+
+int unit_host::send_straight(const port_state &port, const bus::unit_port &to, cnnvp_access &access)
 {
     access.address -= to.base;
-    return to.unit->serve(to.port, access);
+    const int status = to.unit->serve(to.port, access);
+    if (status >= CNNVP_OK && control_.recorder())
+        count_untimed(port, access);
+    return status;
 }
 
 int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
@@ -192,10 +202,12 @@ int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_gener
     const cnnvp_port &of = unit_.ports[&port - ports_.data()];
     if (status >= CNNVP_OK && is_plain(access.op) && (port.way || of.kind == CNNVP_PORT_MEM_INITIATOR))
         tell_debugger(request);
-    if (status >= CNNVP_OK && !(access.flags & CNNVP_UNTIMED) && control_.recorder()) {
+    if (status >= CNNVP_OK && access.flags & CNNVP_UNTIMED && control_.recorder()) {
+        count_untimed(port, access);
+    } else if (status >= CNNVP_OK && control_.recorder()) {
         const link_bytes bytes = bytes_of(access);
         const cnnvp_time now = control_.now();
-        const cnnvp_recorder_bytes crossed{access.flow, now, now + access.delay, bytes.read, bytes.write};
+        const cnnvp_recorder_bytes crossed{access.flow, access.tag, now, now + access.delay, bytes.read, bytes.write};
         cnnvp_recorder_transfer(control_.recorder(), port.link, &crossed);
     }
     return status;

@@ -6,7 +6,10 @@
  * registers; an SRAM's accesses by the square root of a bank's size, and the way from the bank, half the side of all
  * banks together; energies that units say themselves. Not modelled: activity of idle operators beyond the clock,
  * voltage and frequency scaling, power gating, I/O cells of the chip, routing beyond the share that cells leave free.
- * Sources of all constants: technology.def, energy.def.
+ *
+ * Links, a byte at a time: to off-chip memory, the chip's side of the pins; from a unit that has a port to off-chip
+ * memory, or to the bus, across the chip, its whole side without the core; else between neighbours, half the side of
+ * each, but the way inside of an SRAM, which its accesses have. Sources of all constants: technology.def, energy.def.
  */
 #include "costs.h"
 
@@ -255,4 +258,59 @@ struct cnnvp_range cnnvp_costs_energy(const struct cnnvp_energy_table *table, co
     if (name == NULL || (replaced && cnnvp_energy_find(name) == CNNVP_ENERGY_dram_byte))
         return (struct cnnvp_range){0, 0, 0};
     return cnnvp_energy_of(table, cnnvp_energy_find(name), instance, costs);
+}
+
+int cnnvp_costs_unknown(const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs)
+{
+    if (costs->known || instance->unit == NULL)
+        return 0;
+    for (uint32_t s = 0; s < instance->unit->stat_count; ++s)
+        if (cnnvp_costs_counts(instance, costs, s))
+            return 0;
+    return 1;
+}
+
+int cnnvp_unit_has_port(const struct cnnvp_unit *unit, enum cnnvp_port_kind kind)
+{
+    for (size_t i = 0; unit != NULL && i < unit->port_count; ++i)
+        if (unit->ports[i].kind == (uint32_t)kind)
+            return 1;
+    return 0;
+}
+
+int cnnvp_unit_is_core(const struct cnnvp_unit *unit)
+{
+    for (size_t i = 0; unit != NULL && i < unit->port_count; ++i)
+        if ((unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_PROGRAM)
+            return 1;
+    return 0;
+}
+
+double cnnvp_costs_floor(const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs)
+{
+    return cnnvp_unit_is_core(instance->unit) ? 0 : costs->area_um2.typical;
+}
+
+#define WORD_BYTES 2.0
+#define UM_A_MM 1000.0
+
+struct cnnvp_range cnnvp_costs_link(const struct cnnvp_energy_table *table, const struct cnnvp_link_end *from,
+                                    const struct cnnvp_link_end *to, double chip_um2)
+{
+    enum cnnvp_energy_entry entry = CNNVP_ENERGY_local_word;
+    double share = 1.0 / WORD_BYTES; /* of the entry */
+    if (from->instance->unit == NULL || cnnvp_costs_unknown(from->instance, from->costs))
+        return (struct cnnvp_range){0, 0, 0};
+    if (cnnvp_unit_has_port(to->instance->unit, CNNVP_PORT_MEM_TARGET)) {
+        entry = CNNVP_ENERGY_port_word;
+        share = table->own_energies ? share : 0;
+    } else if (to->instance->unit == NULL || cnnvp_unit_has_port(from->instance->unit, CNNVP_PORT_MEM_INITIATOR)) {
+        entry = CNNVP_ENERGY_global_word;
+        share *= sqrt(chip_um2) / UM_A_MM;
+    } else {
+        const double other = to->costs->sram.typical > 0 ? 0 : to->costs->area_um2.typical;
+        share *= (sqrt(from->costs->area_um2.typical) + sqrt(other)) / 2.0 / UM_A_MM;
+    }
+    const struct cnnvp_range word = cnnvp_energy_of(table, entry, from->instance, from->costs);
+    return (struct cnnvp_range){word.low * share, word.typical * share, word.high * share};
 }

@@ -36,6 +36,27 @@ struct cnnvp_range cnnvp_costs_energy(const struct cnnvp_energy_table *table, co
 /* 1 where it may cost something. */
 int cnnvp_costs_counts(const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs, uint32_t stat);
 
+/* 1: its unit says nothing of what its counts or its time cost. */
+int cnnvp_costs_unknown(const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs);
+
+struct cnnvp_link_end {
+    const struct cnnvp_instance *instance;
+    const struct cnnvp_instance_costs *costs;
+};
+
+/* Picojoules of a byte that crosses a link on a chip of this area, by its distance. 0 for what begins at the bus, whose
+ * way is in the link that leads there, or at a unit of unknown costs. */
+struct cnnvp_range cnnvp_costs_link(const struct cnnvp_energy_table *table, const struct cnnvp_link_end *from,
+                                    const struct cnnvp_link_end *to, double chip_um2);
+
+/* What an instance adds to that area: the core none, so that links do not depend on what software it holds. */
+double cnnvp_costs_floor(const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs);
+
+/* A unit that takes programs: its own traffic at a memory is not the accelerator's. */
+int cnnvp_unit_is_core(const struct cnnvp_unit *unit);
+/* Whether a unit has a port of this kind; NULL has none. */
+int cnnvp_unit_has_port(const struct cnnvp_unit *unit, enum cnnvp_port_kind kind);
+
 #ifdef __cplusplus
 }
 #endif

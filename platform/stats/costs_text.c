@@ -102,12 +102,16 @@ static void print_energy(FILE *stream)
         fprintf(stream, "  %-10s  %s\n", tables[i].name, tables[i].help);
     }
     print_entries(stream);
-    fputs("\n"
-          "lowest, highest: what the source that `says` names gives, against the first table (energy.low_pj, "
-          "energy.high_pj). Where sram_scaling is on, entries sram_* are for a bank of 8 KiB, go by the square "
-          "root of its size, and get what the bits take on their way (`wire` of `cnnvp models area`). A memory "
-          "says what its part's commands take, in place of dram_byte, unless a table or --set gives dram_byte.\n",
-          stream);
+    fputs(
+        "\n"
+        "lowest, highest: what the source that `says` names gives, against the first table (energy.low_pj, "
+        "energy.high_pj). Where sram_scaling is on, entries sram_* are for a bank of 8 KiB, go by the square "
+        "root of its size, and get what the bits take on their way (`wire` of `cnnvp models area`). A memory "
+        "says what its part's commands take, in place of dram_byte, unless a table or --set gives dram_byte. A link's "
+        "words take port_word to off-chip memory; global_word times the side of the chip without its core from a unit "
+        "that has a port to memory, and to the bus; local_word times half the sides of both units between others, "
+        "without the way in an SRAM.\n",
+        stream);
     print_technologies(stream);
     print_rails(stream);
     fputs("\n"

@@ -105,7 +105,8 @@ const char *cnnvp_energy_names(void)
 struct cnnvp_range cnnvp_energy_of(const struct cnnvp_energy_table *table, enum cnnvp_energy_entry entry,
                                    const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs)
 {
-    const double node = entry == CNNVP_ENERGY_dram_byte ? 1.0 : cnnvp_technology_of(table)->energy;
+    const int off_chip = entry == CNNVP_ENERGY_dram_byte || entry == CNNVP_ENERGY_port_word;
+    const double node = off_chip ? 1.0 : cnnvp_technology_of(table)->energy;
     const double picojoules = table->picojoules[entry] * node;
     const int scaled = table->sram_scaling && entries[entry].sram;
     struct cnnvp_range each = {picojoules * entries[entry].low, picojoules, picojoules * entries[entry].high};

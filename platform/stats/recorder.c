@@ -219,12 +219,18 @@ uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t t
 static int is_core(const cnnvp_recorder *recorder, uint32_t instance)
 {
     const struct cnnvp_resolved *platform = recorder->stats.platform;
-    return instance < platform->instance_count && cnnvp_stats_is_core(platform->instances[instance].unit);
+    return instance < platform->instance_count && cnnvp_unit_is_core(platform->instances[instance].unit);
 }
 
-/* Of a core, for traces alone. */
+void cnnvp_recorder_cross(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
+{
+    cnnvp_stats_cross(&recorder->stats, link, bytes);
+}
+
+/* Of a core, for energies and traces alone. */
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
 {
+    cnnvp_stats_cross(&recorder->stats, link, bytes);
     if (link >= recorder->stats.link_count || !is_core(recorder, recorder->stats.links[link].from))
         cnnvp_stats_transfer(&recorder->stats, link, bytes);
     if (recorder->trace != NULL) {

@@ -65,18 +65,20 @@ void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_
 void cnnvp_recorder_level(cnnvp_recorder *recorder, uint32_t instance, uint32_t port, cnnvp_time at, int level);
 
 /* A link is a connection from an initiator port to a target. Returns its number; two ports of one instance that lead to
- * the same instance share a link. UINT32_MAX without memory (transfers of it are dropped). The core's own (untimed)
- * traffic is not fed. */
+ * the same instance share a link. UINT32_MAX without memory (transfers of it are dropped). */
 uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t to);
 /* Bytes that cross a link from `begin` to `end`; with a flow, rather while the initiator's span of that flow lasts. */
 struct cnnvp_recorder_bytes {
     uint64_t flow; /* 0: none */
+    uint32_t tag;  /* whose work it is */
     cnnvp_time begin;
     cnnvp_time end;
     uint64_t read;
     uint64_t write;
 };
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes);
+/* The same for what a core accesses by itself: it costs energy, and is no traffic of the accelerator. */
+void cnnvp_recorder_cross(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes);
 
 /* Bytes that a memory has moved over no link: a replay's. */
 void cnnvp_recorder_moved_alone(cnnvp_recorder *recorder, const struct cnnvp_recorder_bytes *bytes);

@@ -98,18 +98,7 @@ static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *ins
 
 int cnnvp_stats_is_memory(const struct cnnvp_unit *unit)
 {
-    for (size_t i = 0; unit != NULL && i < unit->port_count; ++i)
-        if (unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
-            return 1;
-    return 0;
-}
-
-int cnnvp_stats_is_core(const struct cnnvp_unit *unit)
-{
-    for (size_t i = 0; unit != NULL && i < unit->port_count; ++i)
-        if ((unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_PROGRAM)
-            return 1;
-    return 0;
+    return cnnvp_unit_has_port(unit, CNNVP_PORT_MEM_TARGET);
 }
 
 static enum cnnvp_live live_of(const struct cnnvp_unit *unit, const struct cnnvp_counter *counter)
@@ -168,6 +157,8 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
         result = no_memory(error);
     for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; ++i)
         result = init_instance(stats, i, error);
+    for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; ++i)
+        stats->chip_um2 += cnnvp_costs_floor(&platform->instances[i], &stats->instances[i].costs);
     if (result == CNNVP_DONE) {
         (void)cnnvp_stats_grow(stats, 15);
         if (stats->out_of_memory)
@@ -445,6 +436,29 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag)
     return tag;
 }
 
+/* One more column, 0 in all rows; CNNVP_NO_COLUMN without memory. */
+static uint32_t add_energy_column(struct cnnvp_stats *stats)
+{
+    const size_t before = stats->energy_columns, after = before + 1;
+    uint64_t *rows = realloc(stats->energy_rows, (stats->tags * after + 1) * sizeof *rows);
+
+    if (rows == NULL) {
+        stats->out_of_memory = 1;
+        return CNNVP_NO_COLUMN;
+    }
+    for (size_t tag = stats->tags; tag-- > 0;) {
+        memmove(rows + tag * after, rows + tag * before, before * sizeof *rows);
+        rows[tag * after + before] = 0;
+    }
+    stats->energy_rows = rows;
+    return stats->energy_columns++;
+}
+
+static struct cnnvp_link_end end_of(const struct cnnvp_stats *stats, uint32_t instance)
+{
+    return (struct cnnvp_link_end){&stats->platform->instances[instance], &stats->instances[instance].costs};
+}
+
 uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
 {
     struct cnnvp_link_stats *links = stats->links;
@@ -465,8 +479,17 @@ uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
         stats->links = links;
         stats->link_capacity = capacity;
     }
-    links[stats->link_count] = (struct cnnvp_link_stats){
-        .from = from, .to = to, .memory = cnnvp_stats_is_memory(stats->platform->instances[to].unit)};
+    const struct cnnvp_link_end ends[] = {end_of(stats, from), end_of(stats, to)};
+    struct cnnvp_link_stats *link = &links[stats->link_count];
+
+    *link = (struct cnnvp_link_stats){
+        .from = from,
+        .to = to,
+        .memory = cnnvp_stats_is_memory(ends[1].instance->unit),
+        .pj_byte = cnnvp_costs_link(&stats->energy, &ends[0], &ends[1], stats->chip_um2),
+        .energy_column = CNNVP_NO_COLUMN};
+    if (link->pj_byte.high > 0)
+        link->energy_column = add_energy_column(stats);
     return stats->link_count++;
 }
 

@@ -67,6 +67,8 @@ struct cnnvp_link_stats {
     uint64_t write_bytes;
     uint64_t transactions;
     int memory; /* leads to one */
+    struct cnnvp_range pj_byte;
+    uint32_t energy_column; /* of bytes; CNNVP_NO_COLUMN: they cost nothing */
 };
 
 struct cnnvp_moved_bytes {
@@ -79,7 +81,7 @@ struct cnnvp_stats {
     const struct cnnvp_resolved *platform;
     struct cnnvp_instance_stats *instances;
     uint64_t *rows;        /* tags x columns */
-    uint64_t *energy_rows; /* tags x energy_columns: counts of the statistics that cost energy */
+    uint64_t *energy_rows; /* tags x energy_columns: counts of the statistics and links that cost energy */
     uint32_t energy_columns;
     struct cnnvp_layer_times *times;
     uint32_t tags; /* rows that exist, 1 or more */
@@ -94,6 +96,7 @@ struct cnnvp_stats {
     struct cnnvp_overfetch overfetch;
     struct cnnvp_over_time over_time; /* of the links to memories */
     struct cnnvp_energy_table energy;
+    double chip_um2;             /* of all instances but the core */
     struct cnnvp_work_info work; /* owns all that it points to */
     struct cnnvp_said said;
     int described;
@@ -114,8 +117,6 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag);
 
 /* Whether others can read and write its memory. */
 CNNVP_MUST_USE int cnnvp_stats_is_memory(const struct cnnvp_unit *unit);
-/* A unit that takes programs: its own traffic at a memory is not the accelerator's. */
-CNNVP_MUST_USE int cnnvp_stats_is_core(const struct cnnvp_unit *unit);
 
 /* Number of the link; UINT32_MAX without memory. Asked twice, the same. */
 uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to);
@@ -186,6 +187,16 @@ static inline void cnnvp_stats_counter(struct cnnvp_stats *stats, uint32_t insta
             stats->peak[slot->live] = sum;
     }
     slot->value = value;
+}
+
+/* What a link costs. */
+static inline void cnnvp_stats_cross(struct cnnvp_stats *stats, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
+{
+    if (link >= stats->link_count || stats->links[link].energy_column == CNNVP_NO_COLUMN)
+        return;
+    const uint32_t tag = bytes->tag < stats->tags ? bytes->tag : cnnvp_stats_grow(stats, bytes->tag);
+    stats->energy_rows[(size_t)tag * stats->energy_columns + stats->links[link].energy_column] +=
+        bytes->read + bytes->write;
 }
 
 static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link,

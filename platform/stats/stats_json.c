@@ -88,7 +88,26 @@ static double picojoules(uint64_t femtojoules)
     return (double)femtojoules / FEMTOJOULES;
 }
 
-/* Of an instance on behalf of a tag, by its counts; in fJ. */
+/* Of `n` counts, in fJ. */
+static uint64_t energy_of(uint64_t n, const struct cnnvp_range *each, struct cnnvp_range *range)
+{
+    range->low += (double)n * each->low;
+    range->high += (double)n * each->high;
+    return (uint64_t)floor((double)n * each->typical * FEMTOJOULES + 0.5);
+}
+
+/* Of a link on behalf of a tag, in fJ. */
+static uint64_t link_energy(const struct cnnvp_stats *stats, uint32_t number, uint32_t tag, struct cnnvp_range *range)
+{
+    const struct cnnvp_link_stats *link = &stats->links[number];
+
+    if (link->energy_column == CNNVP_NO_COLUMN)
+        return 0;
+    return energy_of(stats->energy_rows[(size_t)tag * stats->energy_columns + link->energy_column], &link->pj_byte,
+                     range);
+}
+
+/* Of an instance on behalf of a tag, by its counts and by what crosses the links that it drives; in fJ. */
 static uint64_t dynamic_energy(const struct cnnvp_stats *stats, size_t instance, uint32_t tag,
                                struct cnnvp_range *range)
 {
@@ -101,10 +120,11 @@ static uint64_t dynamic_energy(const struct cnnvp_stats *stats, size_t instance,
         const struct cnnvp_range each =
             cnnvp_costs_energy(&stats->energy, &stats->platform->instances[instance], &mine->costs, s);
         const uint64_t n = stats->energy_rows[(size_t)tag * stats->energy_columns + mine->stats[s].energy_column];
-        sum += (uint64_t)floor((double)n * each.typical * FEMTOJOULES + 0.5);
-        range->low += (double)n * each.low;
-        range->high += (double)n * each.high;
+        sum += energy_of(n, &each, range);
     }
+    for (uint32_t i = 0; i < stats->link_count; ++i)
+        if (stats->links[i].from == instance)
+            sum += link_energy(stats, i, tag, range);
     return sum;
 }
 
@@ -329,7 +349,11 @@ static void add_links(struct stats_builder *b, json_t *root)
     for (uint32_t i = 0; i < stats->link_count && !b->failed; ++i) {
         const struct cnnvp_link_stats *link = &stats->links[i];
         json_t *object = json_object();
+        struct cnnvp_range range = {0, 0, 0};
+        uint64_t energy = 0;
 
+        for (uint32_t tag = 0; tag < stats->tags; ++tag)
+            energy += link_energy(stats, i, tag, &range);
         if (json_array_append_new(links, object) != 0)
             b->failed = 1;
         set_text(b, object, "from", stats->platform->instances[link->from].name);
@@ -337,6 +361,7 @@ static void add_links(struct stats_builder *b, json_t *root)
         set_count(b, object, "read_bytes", link->read_bytes);
         set_count(b, object, "write_bytes", link->write_bytes);
         set_count(b, object, "transactions", link->transactions);
+        set_real(b, object, "energy_pj", picojoules(energy));
     }
 }
 
@@ -355,19 +380,6 @@ static void add_storage(struct stats_builder *b, json_t *root)
 
     set_count(b, object, "peak_feature_words", b->stats->peak[CNNVP_LIVE_WORDS]);
     set_count(b, object, "peak_feature_bytes", b->stats->peak[CNNVP_LIVE_BYTES]);
-}
-
-/* The unit says nothing of what its counts or its time cost. */
-static int costs_unknown(const struct cnnvp_stats *stats, size_t instance)
-{
-    const struct cnnvp_instance_stats *mine = &stats->instances[instance];
-
-    if (mine->costs.known || stats->platform->instances[instance].unit == NULL)
-        return 0;
-    for (uint32_t s = 0; s < mine->stat_count; ++s)
-        if (mine->stats[s].energy_column != CNNVP_NO_COLUMN)
-            return 0;
-    return 1;
 }
 
 static void add_name(struct stats_builder *b, json_t *array, const char *name)
@@ -397,7 +409,7 @@ static void add_energy(struct stats_builder *b, json_t *root)
         range.high += costs->milliwatts.high * (double)b->end_ps / FEMTOJOULES;
         dynamic_sum += moving;
         static_sum += standing;
-        if (costs_unknown(stats, i)) {
+        if (cnnvp_costs_unknown(&stats->platform->instances[i], costs)) {
             add_name(b, unknown, name);
         } else if (stats->platform->instances[i].unit != NULL) {
             json_t *unit = set_object(b, units, name);

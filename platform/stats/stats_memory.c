@@ -28,7 +28,7 @@ static uint64_t share_of_cores(const struct cnnvp_stats *stats, size_t memory, c
         const uint32_t requester = mine->requesters[r].requester;
 
         if (requester >= stats->platform->instance_count ||
-            !cnnvp_stats_is_core(stats->platform->instances[requester].unit))
+            !cnnvp_unit_is_core(stats->platform->instances[requester].unit))
             continue;
         for (uint32_t s = 0; s < mine->stat_count; ++s)
             if (strcmp(unit->stats[s].name, name) == 0)

@@ -60,6 +60,33 @@ static void assert_near(double value, double expected, const char *what)
         fail_msg("%s: %f pJ by the configuration, %f by the statistics", what, value, expected);
 }
 
+static const char *text(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
+/* Of the links that an instance drives; of the core's the statistics have no bytes. */
+static double links_of(const cnnvp_config *config, const json_t *stats, const char *instance)
+{
+    double sum = 0, picojoules;
+    size_t index;
+    json_t *link;
+    json_array_foreach(json_object_get(stats, "links"), index, link)
+    {
+        const double said = json_number_value(json_object_get(link, "energy_pj"));
+        const double bytes = json_number_value(json_object_get(link, "read_bytes")) +
+                             json_number_value(json_object_get(link, "write_bytes"));
+        if (strcmp(text(link, "from"), instance) != 0)
+            continue;
+        done(cnnvp_config_link_energy(config, instance, text(link, "to"), &picojoules, &problem));
+        if (strcmp(instance, "cpu") != 0)
+            assert_near(picojoules * bytes, said, text(link, "to"));
+        assert_true(said > 0 || bytes <= 0);
+        sum += said;
+    }
+    return sum;
+}
+
 /* What a configuration says that counts and time take is what the statistics add up. */
 static void check_energy(const cnnvp_config *config, const char *json)
 {
@@ -70,7 +97,7 @@ static void check_energy(const cnnvp_config *config, const char *json)
     double milliwatts, dynamic = 0;
     json_object_foreach(json_object_get(stats, "units"), instance, unit)
     {
-        double sum = 0;
+        double sum = links_of(config, stats, instance);
         json_object_foreach(unit, name, count)
         {
             double picojoules;
@@ -88,6 +115,8 @@ static void check_energy(const cnnvp_config *config, const char *json)
                 json_number_value(json_object_get(energy, "static_pj")), "static");
     assert_int_equal(cnnvp_config_energy(config, "dram", "no_such", &milliwatts, &problem), CNNVP_BAD_INPUT);
     assert_int_equal(cnnvp_config_energy(config, "no_such", "reads", &milliwatts, &problem), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_config_link_energy(config, "dma", "no_such", &milliwatts, &problem), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_config_link_energy(config, "no_such", "dram", &milliwatts, &problem), CNNVP_BAD_INPUT);
     json_decref(stats);
 }
 

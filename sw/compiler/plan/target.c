@@ -11,6 +11,7 @@
 #define DEFAULT_ACC_BITS 48u
 #define DEFAULT_BURST_BYTES 64u
 #define DRAM_BURST_BYTES 64.0  /* of `reads` and `writes` */
+#define WORD_BYTES 2.0         /* of a link to a buffer */
 #define MILLIWATTS_A_PJ 1000.0 /* in a picosecond */
 
 static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
@@ -152,6 +153,14 @@ static double energy(const cnnvp_config *config, const char *instance, const cha
     return cnnvp_config_energy(config, instance, stat, &picojoules, &ignored) == CNNVP_DONE ? picojoules : 0;
 }
 
+/* Picojoules of a byte of the DMA on its way; 0 where there is no such instance. */
+static double way_of(const cnnvp_config *config, const char *to)
+{
+    struct cnnvp_error ignored;
+    double picojoules = 0;
+    return cnnvp_config_link_energy(config, "dma", to, &picojoules, &ignored) == CNNVP_DONE ? picojoules : 0;
+}
+
 cnnvp_result cnnvp_target_power(const cnnvp_config *config, double *pj_a_ps, struct cnnvp_error *error)
 {
     double milliwatts = 0;
@@ -162,14 +171,16 @@ cnnvp_result cnnvp_target_power(const cnnvp_config *config, double *pj_a_ps, str
 
 static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_energy *to, struct cnnvp_error *error)
 {
+    const double way = way_of(config, "input_buffer"), pins = way_of(config, "dram");
     double power;
     const cnnvp_result result = cnnvp_target_power(config, &power, error);
     *to = (struct cnnvp_plan_energy){
-        .read_byte = energy(config, "dram", "read_bytes") + energy(config, "dram", "reads") / DRAM_BURST_BYTES,
-        .write_byte = energy(config, "dram", "write_bytes") + energy(config, "dram", "writes") / DRAM_BURST_BYTES,
-        .input_word = energy(config, "input_buffer", "dma_write_words"),
-        .weight_word = energy(config, "weight_buffer", "dma_write_words"),
-        .output_word = energy(config, "output_buffer", "dma_read_words"),
+        .read_byte = energy(config, "dram", "read_bytes") + energy(config, "dram", "reads") / DRAM_BURST_BYTES + pins,
+        .write_byte =
+            energy(config, "dram", "write_bytes") + energy(config, "dram", "writes") / DRAM_BURST_BYTES + pins,
+        .input_word = energy(config, "input_buffer", "dma_write_words") + WORD_BYTES * way,
+        .weight_word = energy(config, "weight_buffer", "dma_write_words") + WORD_BYTES * way,
+        .output_word = energy(config, "output_buffer", "dma_read_words") + WORD_BYTES * way,
         .partial_word = energy(config, "output_buffer", "partial_read_words") +
                         energy(config, "output_buffer", "partial_write_words"),
         .mac = energy(config, "pe_array", "macs"),

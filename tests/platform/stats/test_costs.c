@@ -19,10 +19,17 @@ static void energy_adds_up(void **state)
     assert_true(cnnvp_energy_builtin(1, &table));
     assert_string_equal(table.name, "eyeriss");
     table.picojoules[CNNVP_ENERGY_dram_byte] = 0.123456789;
+    table.picojoules[CNNVP_ENERGY_global_word] = 0.777;
     table.sram_scaling = 1;
     platform.energy = &table;
     recorder = stats_make_for(&platform, 0);
+    const uint32_t links[] = {
+        cnnvp_recorder_link(recorder, ARRAY, BUFFER_A), cnnvp_recorder_link(recorder, ARRAY, BUFFER_B)};
     for (uint32_t tag = 0; tag < 40; ++tag) {
+        const struct cnnvp_recorder_bytes bytes = {.tag = tag, .read = 17 * tag, .write = 1};
+        cnnvp_recorder_transfer(recorder, links[tag % 2], &bytes);
+        if (tag == 20) /* what has been counted stays where it was */
+            (void)cnnvp_recorder_link(recorder, CPU, BUS);
         cnnvp_recorder_count(recorder, BUFFER_A, BUFFER_WORDS, tag, 7 * tag + 1);
         cnnvp_recorder_count(recorder, BUFFER_B, BUFFER_WORDS, tag, 3 * tag + 2);
         cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, tag, 1000 + 13 * tag);
@@ -31,6 +38,10 @@ static void energy_adds_up(void **state)
     }
     root = stats_json(recorder, 39 * 20 * 5 * 1000 + 777);
     assert_true(stats_real(root, "energy.static_pj") > 1);
+    /* Of even tags 17 * 380 + 20 bytes, of odd ones 17 * 400 + 20, across the chip. */
+    const double word = 0.777 * sqrt(64 * (3.082 * 256 + 10.6 * 16) / 0.7) / 1000;
+    assert_close(stats_real(json_array_get(stats_member(root, "links"), 0), "energy_pj"), 3240 * word, 0.02);
+    assert_close(stats_real(json_array_get(stats_member(root, "links"), 1), "energy_pj"), 3410 * word, 0.02);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
         char path[60];
         (void)snprintf(path, sizeof path, "energy.by_unit.%s.dynamic_pj", units[i]);
@@ -103,6 +114,59 @@ static void impossible_costs_are_refused(void **state)
     assert_costs_refused(say_power, "power is 0, 0, inf");
 }
 
+/* Picojoules of 100 bytes over a link, as it and its first end say; the energies of both ends' units are otherwise 0.
+ */
+static double pj_of_link(const struct cnnvp_resolved *platform, uint32_t from, uint32_t to)
+{
+    cnnvp_recorder *recorder = stats_make_for(platform, 0);
+    const struct cnnvp_recorder_bytes bytes = {.tag = 3, .read = 60, .write = 40};
+    char path[60];
+
+    cnnvp_recorder_cross(recorder, cnnvp_recorder_link(recorder, from, to), &bytes);
+    json_t *root = stats_json(recorder, 1);
+    json_t *link = json_array_get(stats_member(root, "links"), 0);
+    const double energy = stats_real(link, "energy_pj");
+    assert_int_equal(stats_count(link, "read_bytes"), 0); /* it crossed, but is nobody's traffic */
+    (void)snprintf(path, sizeof path, "energy.by_unit.%s.dynamic_pj", platform->instances[from].name);
+    if (energy != 0)
+        assert_close(stats_real(root, path), energy, 1e-9);
+    assert_close(stats_real(root, "energy.dynamic_pj"), energy, 1e-9);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+    return energy;
+}
+
+/* 50 words: at the pins; across the chip from whoever has a port to memory, or to the bus; else half of both sides. */
+static void links_cost_by_their_distance(void **state)
+{
+    const uint32_t extra = INSTANCES;
+    const double array_um2 = 64 * (3.082 * 256 + 10.6 * 16) / 0.7, extra_um2 = 1000 * 4.28 * 16 / 0.7;
+    const double side = sqrt(array_um2 + extra_um2) / 1000;
+    struct cnnvp_energy_table table;
+
+    (void)state;
+    said_part = (struct cnnvp_part){.kind = CNNVP_PART_ADDER, .bits = 16, .count = 1000, .what = "adders"};
+    struct cnnvp_resolved platform = *machine_that(say_part);
+    assert_close(pj_of_link(&platform, ARRAY, DRAM), 50 * 15.6, 1e-3);
+    assert_close(pj_of_link(&platform, ARRAY, BUFFER_A), 50 * 5.9 * side, 1e-3);
+    assert_close(pj_of_link(&platform, CPU, BUS), 50 * 5.9 * side, 1e-3);
+    assert_close(pj_of_link(&platform, extra, ARRAY), 50 * 5.2 * (sqrt(array_um2) + sqrt(extra_um2)) / 2000, 1e-3);
+    assert_close(pj_of_link(&platform, CPU, extra), 50 * 5.2 * sqrt(extra_um2) / 2000, 1e-3);
+    assert_close(pj_of_link(&platform, BUS, ELEMENT), 0, 0);
+    assert_close(pj_of_link(&platform, ELEMENT, ARRAY), 0, 0); /* its costs are unknown */
+    /* Logic's energy scales what is on chip; where a byte has the whole energy of memory, its pins are in there. */
+    cnnvp_energy_default(&table);
+    table.technology = 2;
+    platform.energy = &table;
+    assert_close(pj_of_link(&platform, ARRAY, BUFFER_A), 50 * 5.9 * side * sqrt(0.38) * 0.532, 1e-3);
+    assert_close(pj_of_link(&platform, ARRAY, DRAM), 50 * 15.6, 1e-3);
+    table.own_energies = 0;
+    assert_close(pj_of_link(&platform, ARRAY, DRAM), 0, 0);
+    /* The way inside of an SRAM is in its accesses. */
+    said_part = (struct cnnvp_part){.kind = CNNVP_PART_SRAM, .bits = 64, .bytes = 2048, .count = 16, .what = "banks"};
+    assert_close(pj_of_link(machine_that(say_part), CPU, extra), 0, 0);
+}
+
 static void assert_sram_area(uint32_t bits, double low, double typical, double high)
 {
     struct cnnvp_error error = {""};
@@ -131,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_adds_up),
+        cmocka_unit_test(links_cost_by_their_distance),
         cmocka_unit_test(impossible_costs_are_refused),
         cmocka_unit_test(an_sram_has_the_area_of_its_port_too),
     };

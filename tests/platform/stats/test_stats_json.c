@@ -30,7 +30,8 @@ static void members_and_their_order(void **state)
                    "least_dram_bytes bound_by energy_pj static_pj energy_by_unit");
     assert_members(stats_member(json_array_get(stats_member(root, "layers"), 1), "stall_cycles"),
                    "bias fill writeout vector input_port weight_port output_port input weight output instruction host");
-    assert_members(json_array_get(stats_member(root, "links"), 0), "from to read_bytes write_bytes transactions");
+    assert_members(json_array_get(stats_member(root, "links"), 0),
+                   "from to read_bytes write_bytes transactions energy_pj");
     assert_members(stats_member(root, "memory"),
                    "read_bytes write_bytes bursts burst_bytes row_hits row_misses row_conflicts refreshes "
                    "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s over_time overfetch");

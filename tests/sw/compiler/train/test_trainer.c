@@ -17,6 +17,18 @@ static void assert_same_member(const struct outcome *a, const struct outcome *b,
     fail_msg("%s differs:\n%.400s\n--- and ---\n%.400s", name, texts[0] + at, texts[1] + at);
 }
 
+/* Energy of links that the core drives: the program on the host has none. */
+static void forget_core_links(const struct outcome *outcome)
+{
+    size_t i;
+    json_t *link;
+    json_array_foreach(json_object_get(outcome->stats, "links"), i, link)
+    {
+        if (strcmp(json_string_value(json_object_get(link, "from")), "cpu") == 0)
+            (void)json_object_del(link, "energy_pj");
+    }
+}
+
 static void assert_same_stats(const struct outcome *a, const struct outcome *b)
 {
     static const char *const members[] = {"total", "layers", "units", "links", "memory", "storage", "energy"};
@@ -38,6 +50,8 @@ static void test_core_and_host(void **state)
     for (size_t p = 0; p < 3; ++p)
         for (size_t m = 0; m < sizeof members / sizeof members[0]; ++m)
             assert_int_equal(sum(&host, "conv", phases[p], members[m]), sum(&core, "conv", phases[p], members[m]));
+    forget_core_links(&host);
+    forget_core_links(&core);
     assert_same_member(&host, &core, "links");
     outcome_clear(&host);
     outcome_clear(&core);
