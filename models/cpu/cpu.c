@@ -270,6 +270,11 @@ static int init(void *instance, const struct cnnvp_init *init)
         config.bus.memory = cpu_memory_access;
         config.bus.hit = cpu_memory_hit;
         config.bus.fence = cpu_memory_fence;
+        config.bus.there = (struct cnnvp_rv32_there){
+            .code = cpu->fetched,
+            .lines = cpu->dcache.tags,
+            .line_shift = cpu->line_shift,
+            .line_mask = cpu->dcache.sets - 1u};
     }
     cpu->core = status == CNNVP_OK ? malloc(cnnvp_rv32_size()) : NULL;
     if (status == CNNVP_OK && (cpu->core == NULL || cnnvp_rv32_init(cpu->core, &config) != 0))

@@ -50,52 +50,47 @@ uint64_t cpu_cache_tag_bits(uint64_t size, uint32_t ways, uint32_t line_bytes)
     return size / line_bytes * (ADDRESS_BITS - index + CPU_CACHE_LINE_SHIFT);
 }
 
-static uint64_t *set_of(const struct cpu_cache *cache, uint32_t line)
+static uint64_t *tag_of(const struct cpu_cache *cache, uint32_t set, uint32_t way)
 {
-    return cache->tags + (size_t)(line & (cache->sets - 1u)) * cache->ways;
+    return cache->tags + (size_t)way * cache->sets + (set & (cache->sets - 1u));
 }
 
-static uint32_t find(const struct cpu_cache *cache, const uint64_t *set, uint32_t line)
+static uint32_t find(const struct cpu_cache *cache, uint32_t line)
 {
-    const uint64_t wanted = (uint64_t)line << CPU_CACHE_LINE_SHIFT | CPU_CACHE_THERE;
     uint32_t way = 0;
-    while (way < cache->ways && (set[way] & ~(uint64_t)CPU_CACHE_DIRTY) != wanted)
+    while (way < cache->ways && (*tag_of(cache, line, way) & ~CPU_CACHE_DIRTY) != CNNVP_RV32_LINE(line, 0))
         ++way;
     return way;
 }
 
 int cpu_cache_has(const struct cpu_cache *cache, uint32_t address)
 {
-    const uint32_t line = address >> cache->line_shift;
-    return find(cache, set_of(cache, line), line) < cache->ways;
+    return find(cache, address >> cache->line_shift) < cache->ways;
 }
 
-/* Moves set[way] to the front. */
-static void make_first(uint64_t *set, uint32_t way)
+/* The tag is the first of its set, those before `way` move back by one. */
+static void make_first(struct cpu_cache *cache, uint32_t set, uint32_t way, uint64_t tag)
 {
-    const uint64_t tag = set[way];
     for (; way > 0; --way)
-        set[way] = set[way - 1u];
-    set[0] = tag;
+        *tag_of(cache, set, way) = *tag_of(cache, set, way - 1u);
+    *tag_of(cache, set, 0) = tag;
 }
 
 void cpu_cache_use(struct cpu_cache *cache, uint32_t address, int writes)
 {
-    const uint32_t line = address >> cache->line_shift;
-    uint64_t *set = set_of(cache, line);
-    make_first(set, find(cache, set, line));
-    if (writes)
-        set[0] |= CPU_CACHE_DIRTY;
+    const uint32_t line = address >> cache->line_shift, way = find(cache, line);
+    make_first(cache, line, way, *tag_of(cache, line, way) | (writes ? CPU_CACHE_DIRTY : 0));
 }
 
 int cpu_cache_clean(struct cpu_cache *cache, size_t *next, uint32_t *address)
 {
     const size_t lines = (size_t)cache->sets * cache->ways;
     while (*next < lines) {
-        uint64_t *tag = &cache->tags[(*next)++];
+        uint64_t *tag = tag_of(cache, (uint32_t)(*next / cache->ways), (uint32_t)(*next % cache->ways));
+        ++*next;
         if ((*tag & CPU_CACHE_DIRTY) == 0)
             continue;
-        *tag &= ~(uint64_t)CPU_CACHE_DIRTY;
+        *tag &= ~CPU_CACHE_DIRTY;
         *address = (uint32_t)(*tag >> CPU_CACHE_LINE_SHIFT) << cache->line_shift;
         return 1;
     }
@@ -105,11 +100,9 @@ int cpu_cache_clean(struct cpu_cache *cache, size_t *next, uint32_t *address)
 struct cpu_evicted cpu_cache_put(struct cpu_cache *cache, uint32_t address)
 {
     const uint32_t line = address >> cache->line_shift;
-    uint64_t *set = set_of(cache, line);
-    const uint64_t last = set[cache->ways - 1u];
+    const uint64_t last = *tag_of(cache, line, cache->ways - 1u);
     const struct cpu_evicted evicted = {
         (last & CPU_CACHE_DIRTY) != 0, (uint32_t)(last >> CPU_CACHE_LINE_SHIFT) << cache->line_shift};
-    set[cache->ways - 1u] = (uint64_t)line << CPU_CACHE_LINE_SHIFT | CPU_CACHE_THERE;
-    make_first(set, cache->ways - 1u);
+    make_first(cache, line, cache->ways - 1u, CNNVP_RV32_LINE(line, 0));
     return evicted;
 }

@@ -9,11 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CPU_CACHE_THERE = 1, CPU_CACHE_DIRTY = 2, CPU_CACHE_LINE_SHIFT = 2 };
+#include "cpu/rv32.h"
+
+enum { CPU_CACHE_LINE_SHIFT = 2 };
+#define CPU_CACHE_DIRTY UINT64_C(2)
 
 struct cpu_cache {
-    uint64_t *tags; /* of each set its ways, the one used last first: line << CPU_CACHE_LINE_SHIFT |
-                       CPU_CACHE_DIRTY | CPU_CACHE_THERE; 0 where there is none */
+    uint64_t *tags; /* of all sets the line used last, then the one before it, and so on: as CNNVP_RV32_LINE has them */
     uint32_t line_shift;
     uint32_t sets; /* a power of 2 */
     uint32_t ways;
@@ -38,8 +40,8 @@ uint64_t cpu_cache_tag_bits(uint64_t size, uint32_t ways, uint32_t line_bytes);
 static inline int cpu_cache_again(struct cpu_cache *cache, uint32_t address, int writes)
 {
     const uint32_t line = address >> cache->line_shift;
-    uint64_t *first = &cache->tags[(size_t)(line & (cache->sets - 1u)) * cache->ways];
-    if ((*first | CPU_CACHE_DIRTY) != ((uint64_t)line << CPU_CACHE_LINE_SHIFT | CPU_CACHE_DIRTY | CPU_CACHE_THERE))
+    uint64_t *first = &cache->tags[line & (cache->sets - 1u)];
+    if ((*first | CPU_CACHE_DIRTY) != CNNVP_RV32_LINE(line, 1))
         return 0;
     if (writes)
         *first |= CPU_CACHE_DIRTY;

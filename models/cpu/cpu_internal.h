@@ -28,7 +28,6 @@ struct cpu_memory {
 };
 
 enum { CPU_NO_DMI_PAGES = 64 };
-#define CPU_NO_LINE UINT32_MAX
 
 /* The choices of parameter `memory`. */
 enum cpu_memory_kind { CPU_TCM, CPU_CACHE, CPU_IDEAL };
@@ -60,7 +59,7 @@ struct cpu {
     struct cpu_cache icache, dcache;
     struct cpu_transfer read, write;
     uint32_t line_shift;
-    uint32_t fetched[2]; /* lines of code in the fetch buffer, the last one first; CPU_NO_LINE */
+    uint32_t fetched[2]; /* lines of code in the fetch buffer, the last one first; CNNVP_RV32_NO_CODE */
     uint64_t data_past;  /* loads and stores past the TCM */
     uint64_t edge;       /* clock edge of the present run's first instruction, were there no stalls */
     uint64_t limit;      /* of the present run */

@@ -204,7 +204,7 @@ int cpu_memory_access(void *context, enum cnnvp_rv32_access access, uint32_t add
 
 static void forget_code(struct cpu *cpu)
 {
-    cpu->fetched[0] = cpu->fetched[1] = CPU_NO_LINE;
+    cpu->fetched[0] = cpu->fetched[1] = CNNVP_RV32_NO_CODE;
     if (cpu->kind == CPU_CACHE)
         cpu_cache_empty(&cpu->icache);
 }
@@ -361,11 +361,17 @@ void cpu_memory_start(struct cpu *cpu)
     (void)cnnvp_rv32_set_fast(cpu->core, cpu->held, cpu->kind == CPU_TCM ? cpu->held_count : 0);
 }
 
+/* Those of the line that its set has used last, which the core sees by itself. */
+static uint64_t quick_hits(const struct cnnvp_rv32_stats *stats)
+{
+    return stats->loads + stats->stores - stats->asked;
+}
+
 /* Data accesses that TCM or data cache serve. */
 static uint64_t served(const struct cpu *cpu, const struct cnnvp_rv32_stats *stats)
 {
     if (cpu->kind == CPU_CACHE)
-        return cpu->counts[STAT_dcache_hits] + cpu->counts[STAT_dcache_misses];
+        return quick_hits(stats) + cpu->counts[STAT_dcache_hits] + cpu->counts[STAT_dcache_misses];
     const uint64_t all = stats->loads + stats->stores;
     const uint64_t past = cpu->data_past + cpu->device_reads + cpu->device_writes;
     return cpu->kind == CPU_TCM && all > past ? all - past : 0;
@@ -376,6 +382,8 @@ void cpu_memory_counts(const struct cpu *cpu, const struct cnnvp_rv32_stats *sta
     const uint64_t fills = cpu->counts[STAT_icache_misses] + cpu->counts[STAT_dcache_misses];
     for (uint32_t i = 0; i < STAT_COUNT; ++i)
         values[i] += cpu->counts[i];
+    if (cpu->kind == CPU_CACHE)
+        values[STAT_dcache_hits] += quick_hits(stats);
     values[STAT_fills] = fills;
     values[STAT_sram_bytes] =
         served(cpu, stats) * WORD_BYTES + (fills + cpu->counts[STAT_write_backs]) * line_bytes(cpu);

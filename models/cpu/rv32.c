@@ -44,10 +44,14 @@ static void set_bills(struct cnnvp_rv32 *core)
     core->taken = core->bill[RV32_OP_J].spent - 1u;
 }
 
+static const uint32_t no_code[] = {CNNVP_RV32_NO_CODE, CNNVP_RV32_NO_CODE};
+
 int cnnvp_rv32_init(struct cnnvp_rv32 *core, const struct cnnvp_rv32_config *config)
 {
     *core = (struct cnnvp_rv32){0};
     core->config = *config;
+    if (core->config.bus.there.code == NULL)
+        core->config.bus.there.code = no_code;
     if (core->config.fetch_bytes == 0)
         core->config.fetch_bytes = CNNVP_RV32_GRANULE;
     set_bills(core);

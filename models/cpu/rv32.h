@@ -48,6 +48,20 @@ enum cnnvp_rv32_call {
 /* What an access to RAM is for. */
 enum cnnvp_rv32_access { CNNVP_RV32_FETCH, CNNVP_RV32_READ, CNNVP_RV32_WRITE };
 
+/* A line of memory that is there, as `lines` below has it: its number (address >> line_shift), and whether it has been
+ * written. 0: no line. */
+#define CNNVP_RV32_LINE(number, dirty) ((uint64_t)(number) << 2 | (uint64_t)(dirty) << 1 | 1u)
+#define CNNVP_RV32_NO_CODE UINT32_MAX
+
+/* RAM outside of the fast ranges whose accesses take no time and change nothing, so that the core asks about none of
+ * them: fetches from two pieces of code (numbers, address / fetch_bytes; CNNVP_RV32_NO_CODE for none); loads from line
+ * n if it is lines[n & line_mask], and stores to it if it is dirty. Both may be NULL, and change in every callback. */
+struct cnnvp_rv32_there {
+    const uint32_t *code;
+    const uint64_t *lines;
+    uint32_t line_shift, line_mask;
+};
+
 /*
  * What the core needs from its surroundings. Members may be NULL where noted. In load, store and fetch a result other
  * than 0 becomes an access fault of the guest (causes 5, 7, 1).
@@ -66,6 +80,8 @@ struct cnnvp_rv32_bus {
     /* Called before, from where no other function may be called: 1 if the access takes no time, which is then all that
      * is said of it. NULL: none is of this kind. */
     int (*hit)(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
+    /* What need not even be asked of hit. */
+    struct cnnvp_rv32_there there;
     /* fence.i, the instruction in progress: what has been stored is to be seen by what is fetched from now on. Time may
      * go by in it. NULL: there is nothing to do. */
     void (*fence)(void *context);
@@ -139,6 +155,7 @@ struct cnnvp_rv32_stats {
     uint64_t retired;
     uint64_t loads;  /* load instructions begun; an AMO is one load and one store */
     uint64_t stores; /* store instructions begun */
+    uint64_t asked;  /* of both, those that were neither in a fast range nor by bus.there */
     uint64_t multiplies;
     uint64_t divides; /* remainders, too */
     uint64_t jumps;   /* and branches that were taken */

@@ -183,7 +183,7 @@ static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, cons
     enum rv32_op_code code = RV32_OP_FALL;
     block->target[1] = pc;
     if (slow) {
-        block->ops[0] = (struct rv32_op){0};
+        block->ops[0] = (struct rv32_op){.imm = RV32_TWO_PIECES};
         add_op(core, block, RV32_OP_LINE);
         ++max;
     }
@@ -205,6 +205,8 @@ static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, cons
         pc += length;
     } while (!ends_block(code) && block->count < max && pc / at_once == piece && pc - region->base < region->size &&
              !rv32_stops_at(core, pc));
+    if (slow && (pc - 1u) / at_once == piece)
+        block->ops[0].imm = piece;
     block->target[0] = pc;
     block->ops[block->count] = (struct rv32_op){.offset = (uint8_t)((pc - block->pc) >> 1)};
     put_op(core, &block->ops[block->count], RV32_OP_FALL);

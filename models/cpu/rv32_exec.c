@@ -240,6 +240,8 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
     const struct rv32_window *name = &core->window[1]; \
     offset = (address)-name->base
 
+#define CACHED(address) (core->cached.host + ((address)-core->cached.base))
+
 static const uintptr_t *interpret(struct cnnvp_rv32 *core, enum cnnvp_rv32_reason *reason)
 {
 #if THREADED
@@ -319,6 +321,7 @@ resolve: /* core->pc is up to date */
     ENTER(found);
 
 slow:
+    core->stats.asked += 1u + (core->codes[ip - core->ops] == RV32_OP_AMO);
     if (core->config.bus.hit != NULL && core->codes[ip - core->ops] < RV32_OP_LR &&
         rv32_hit(core, (enum rv32_op_code)core->codes[ip - core->ops], ip, slow.address))
         NEXT();
@@ -357,6 +360,10 @@ dispatch:
             RD = (uint32_t)(type)rv32_get(other_->host + offset_, bytes); \
             NEXT();                                                       \
         }                                                                 \
+        if (rv32_is_there(core, at_, bytes, 0)) {                         \
+            RD = (uint32_t)(type)rv32_get(CACHED(at_), bytes);            \
+            NEXT();                                                       \
+        }                                                                 \
         slow.address = at_;                                               \
         goto slow;                                                        \
     }
@@ -372,6 +379,10 @@ dispatch:
         OTHER_WINDOW(other_, offset_, at_);                                                                 \
         if (LIKELY(offset_ < other_->limit) && LIKELY(other_->flags[offset_ >> RV32_GRANULE_SHIFT] == 0)) { \
             rv32_put(other_->host + offset_, bytes, RS2);                                                   \
+            NEXT();                                                                                         \
+        }                                                                                                   \
+        if (rv32_is_there(core, at_, bytes, 1)) {                                                           \
+            rv32_put(CACHED(at_), bytes, RS2);                                                              \
             NEXT();                                                                                         \
         }                                                                                                   \
         slow.address = at_;                                                                                 \
@@ -468,6 +479,8 @@ dispatch:
         }
         TARGET(LINE)
         {
+            if (LIKELY(IMM == core->config.bus.there.code[0] || IMM == core->config.bus.there.code[1]))
+                NEXT();
             if (fetch_code(core, block, left))
                 goto boundary;
             NEXT();

@@ -60,6 +60,9 @@ enum {
     RV32_INSN_TABLE = 96
 };
 
+/* imm of LINE: the piece of code that the block lies in, or this */
+#define RV32_TWO_PIECES (CNNVP_RV32_NO_CODE - 1u)
+
 /* flags of a granule; any of them sends stores through rv32_store */
 enum { RV32_FLAG_CODE = 1, RV32_FLAG_TOHOST = 2 };
 
@@ -155,6 +158,7 @@ struct cnnvp_rv32 {
     uint32_t x[RV32_DISCARD + 1];
     uint32_t pc;
     struct rv32_window window[2]; /* the fast ranges used last */
+    struct rv32_window cached;    /* the RAM of which bus.there.lines tells */
     uint64_t taken;               /* `spent` that a branch has more where it is taken */
 
     uint32_t csr[RV32_CSR_COUNT];
@@ -238,6 +242,18 @@ struct rv32_region *rv32_region_at(struct cnnvp_rv32 *core, uint32_t address, ui
 /* The fast range that has all of [address, address + size), or NULL. */
 const struct cnnvp_rv32_range *rv32_fast_at(const struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
 void rv32_close_windows(struct cnnvp_rv32 *core);
+/* An aligned access of RAM, of so many bytes, that bus.there has. */
+static inline int rv32_is_there(const struct cnnvp_rv32 *core, uint32_t address, uint32_t bytes, int stores)
+{
+    const struct cnnvp_rv32_there *there = &core->config.bus.there;
+    const uint32_t offset = address - core->cached.base, line = address >> there->line_shift;
+    if (offset >= core->cached.limit || (address & (bytes - 1u)) != 0)
+        return 0;
+    const uint64_t last = there->lines[line & there->line_mask];
+    if (stores)
+        return last == CNNVP_RV32_LINE(line, 1) && core->cached.flags[offset >> RV32_GRANULE_SHIFT] == 0;
+    return (last | CNNVP_RV32_LINE(0, 1)) == CNNVP_RV32_LINE(line, 1);
+}
 /* A load or store that takes no time (bus.hit): done if 1. */
 int rv32_hit(struct cnnvp_rv32 *core, enum rv32_op_code code, const struct rv32_op *op, uint32_t address);
 enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t address, uint32_t *value);

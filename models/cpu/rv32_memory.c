@@ -17,7 +17,7 @@ const struct cnnvp_rv32_range *rv32_fast_at(const struct cnnvp_rv32 *core, uint3
 
 void rv32_close_windows(struct cnnvp_rv32 *core)
 {
-    core->window[0].limit = core->window[1].limit = 0;
+    core->window[0].limit = core->window[1].limit = core->cached.limit = 0;
 }
 
 /* The part of a fast range that lies in the region. */
@@ -90,6 +90,8 @@ int rv32_hit(struct cnnvp_rv32 *core, enum rv32_op_code code, const struct rv32_
         return 0;
     if (!bus->hit(bus->context, stores ? CNNVP_RV32_WRITE : CNNVP_RV32_READ, address, size))
         return 0;
+    if (bus->there.lines != NULL)
+        core->cached = (struct rv32_window){region->base, region->size - 3u, region->host, region->flags};
     if (stores)
         rv32_put(region->host + offset, size, core->x[op->rs2]);
     else
