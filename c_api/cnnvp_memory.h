@@ -60,9 +60,10 @@ struct cnnvp_memory_streams {
 };
 
 /* What the part that `dram.preset` is set to delivers, or each where it is not set, the memory's other parameters as
- * configured: 65536 bursts of each pattern through the memory alone, with at most `outstanding` reads on their way (1
- * to 1024). *count of them, `room` at most, without parts that cannot be as the other parameters say. BAD_INPUT: the
- * platform has no such memory, or no part can be so. */
+ * configured: each pattern through the memory alone, with at most `outstanding` reads on their way (1 to 1024), in as
+ * many whole refresh intervals as 65536 clocks have, at least one, after a first one. *count of them, `room` at most,
+ * without parts that cannot be as the other parameters say. BAD_INPUT: the platform has no such memory, or no part can
+ * be so. */
 CNNVP_MUST_USE cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstanding,
                                                 struct cnnvp_memory_streams *streams, size_t room, size_t *count,
                                                 struct cnnvp_error *error);

@@ -5,29 +5,39 @@
 #include <string.h>
 
 #include "cnnvp_command.h"
+#include "cnnvp_integer.h"
 #include "cnnvp_memory.h"
 #include "dram/dram.h"
 #include "dram/dram_replay.h"
 #include "memory_internal.h"
 
-enum { BURSTS = 65536, STRIDE = 4096 };
+enum { CLOCKS = 65536, STRIDE = 4096 };
 
-static double bytes_per_s(const struct dram_timing *timing, uint64_t bursts, uint64_t clocks)
+/* What is measured: whole refresh intervals, for a part of one has no refresh or a whole one. */
+struct window {
+    uint64_t begin, end; /* clocks */
+    uint64_t bursts;
+    int over;
+};
+
+static void note_command(void *context, uint32_t channel, const struct dram_issued *issued)
 {
-    return (double)bursts * DRAM_BURST_BYTES * 1e12 / ((double)clocks * (double)timing->tck_ps);
+    struct window *window = context;
+    (void)channel;
+    window->bursts +=
+        cnnvp_dram_is_column(issued->command) && issued->clock >= window->begin && issued->clock < window->end;
+    window->over |= issued->clock >= window->end;
 }
 
 /* Writes every third burst where reads and writes are mixed. */
-static void send(struct dram_replay *replay, enum cnnvp_memory_pattern pattern)
+static void send(struct dram_replay *replay, enum cnnvp_memory_pattern pattern, uint64_t i)
 {
-    for (uint64_t i = 0; i < BURSTS; ++i) {
-        const uint64_t address =
-            pattern == CNNVP_MEMORY_STRIDED  ? i * STRIDE
-            : pattern == CNNVP_MEMORY_RANDOM ? (cnnvp_round_random(1, i) >> 32) * DRAM_BURST_BYTES
-                                             : i * DRAM_BURST_BYTES;
-        cnnvp_dram_replay_burst(
-            replay, pattern == CNNVP_MEMORY_WRITE || (pattern == CNNVP_MEMORY_MIXED && i % 3 == 2), address);
-    }
+    const uint64_t address =
+        pattern == CNNVP_MEMORY_STRIDED  ? i * STRIDE
+        : pattern == CNNVP_MEMORY_RANDOM ? (cnnvp_round_random(1, i) >> 32) * DRAM_BURST_BYTES
+                                         : i * DRAM_BURST_BYTES;
+    cnnvp_dram_replay_burst(
+        replay, pattern == CNNVP_MEMORY_WRITE || (pattern == CNNVP_MEMORY_MIXED && i % 3 == 2), address);
 }
 
 static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t *values, uint32_t outstanding,
@@ -42,18 +52,20 @@ static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t 
         cnnvp_config_place_error(memory, at_fault, message, error);
         return CNNVP_BAD_INPUT;
     }
+    const uint64_t refi = timing.t[DRAM_T_refi];
     streams->peak = (double)cnnvp_dram_bytes_per_s(&options, &timing);
     for (unsigned pattern = 0; pattern < CNNVP_MEMORY_PATTERNS; ++pattern) {
-        struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, outstanding, NULL, NULL);
+        struct window window = {.begin = refi, .end = refi + cnnvp_maximum(CLOCKS / refi, 1) * refi};
+        struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, outstanding, note_command, &window);
         if (replay == NULL) {
             (void)snprintf(error->text, sizeof error->text, "out of memory");
             return CNNVP_FAILED;
         }
-        struct dram_replay_result result;
-        send(replay, (enum cnnvp_memory_pattern)pattern);
-        cnnvp_dram_replay_end(replay, DRAM_NEVER, &result);
+        for (uint64_t i = 0; !window.over; ++i)
+            send(replay, (enum cnnvp_memory_pattern)pattern, i);
         cnnvp_dram_replay_free(replay);
-        streams->bytes_per_s[pattern] = bytes_per_s(&timing, BURSTS, result.clocks);
+        streams->bytes_per_s[pattern] = (double)window.bursts * DRAM_BURST_BYTES * 1e12 /
+                                        ((double)(window.end - window.begin) * (double)timing.tck_ps);
     }
     return CNNVP_DONE;
 }
