@@ -11,7 +11,7 @@ namespace cnnvp {
 
 namespace {
 
-constexpr unsigned max_warnings = 20; /* lines for each initiator */
+constexpr unsigned initiator_warnings = 20; /* lines for each initiator */
 
 uint64_t last_byte(const tlm::tlm_generic_payload &payload, uint64_t size)
 {
@@ -93,9 +93,9 @@ void bus::warn(size_t initiator, const tlm::tlm_generic_payload &payload, uint64
                                                         : payload.is_write();
     char text[200];
 
-    if (warnings_[initiator] > max_warnings)
+    if (warnings_[initiator] > initiator_warnings)
         return;
-    if (warnings_[initiator]++ == max_warnings)
+    if (warnings_[initiator]++ == initiator_warnings)
         std::snprintf(text, sizeof text, "%s: many address errors; further ones are not shown",
                       initiators_[initiator].c_str());
     else

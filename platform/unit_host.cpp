@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t default_stack = 512 * 1024; /* bytes; reserved, touched only as far as used */
 constexpr size_t least_stack = 64 * 1024;
-constexpr unsigned max_warnings = 100; /* lines of one instance */
+constexpr unsigned instance_warnings = 100; /* lines of one instance */
 
 } // namespace
 
@@ -395,9 +395,9 @@ void unit_host::set_line(uint32_t port, uint32_t line, int level)
 void unit_host::log(enum cnnvp_log_level level, const char *text)
 {
     if (level <= CNNVP_LOG_WARNING) {
-        if (warnings_ > max_warnings)
+        if (warnings_ > instance_warnings)
             return;
-        if (warnings_++ == max_warnings)
+        if (warnings_++ == instance_warnings)
             text = "has many warnings; further ones are not shown";
     }
     control_.log(level, instance_.name, text);

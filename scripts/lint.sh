@@ -24,10 +24,16 @@ ours = [c for c in commands if os.path.realpath(c["file"]).startswith(tree) and 
 for command in ours:
     for option in (" -fno-gcse", " -fno-crossjumping"):
         command["command"] = command["command"].replace(option, "")
-with open(os.path.join(folder, "lint", "compile_commands.json"), "w") as stream:
-    json.dump(ours, stream, indent=1)
 with open(os.path.join(folder, "lint", "sources"), "w") as stream: # each once, though a library and a test may be made of it
     stream.writelines(name + "\n" for name in sorted({os.path.realpath(c["file"])[len(tree):] for c in ours}))
+# Two thirds of clang-tidy's time were SystemC's headers, read again for each file: here those of the platform are one.
+systemc = [c for c in ours if c["file"].endswith(".cpp") and os.path.realpath(c["file"]).startswith(tree + "platform/")]
+whole = built + "lint/platform.cpp"
+with open(whole, "w") as stream:
+    stream.writelines(f'#include "{c["file"]}" // NOLINT(bugprone-suspicious-include)\n' for c in systemc)
+ours.append({**systemc[0], "file": whole, "command": systemc[0]["command"].split(" -o ")[0] + " -c " + whole})
+with open(os.path.join(folder, "lint", "compile_commands.json"), "w") as stream:
+    json.dump(ours, stream, indent=1)
 END
 
 echo "style"
@@ -51,7 +57,12 @@ if ! clang-tidy --list-checks 2>&1 | grep -q ' bugprone-' || clang-tidy --list-c
     echo ".clang-tidy is not understood"
     exit 1
 fi
-grep -E -e "$pattern" "$folder/lint/sources" |
+if [ "$pattern" = . ]; then # the longest one first
+    echo "$folder/lint/platform.cpp"
+    sed '/^platform\/.*[.]cpp$/d' "$folder/lint/sources"
+else
+    grep -E -e "$pattern" "$folder/lint/sources"
+fi |
     xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$folder/lint" >"$folder/clang-tidy.log" 2>&1 || findings=1
 grep -v -e ' warnings\{0,1\} .*generated' "$folder/clang-tidy.log"
 
