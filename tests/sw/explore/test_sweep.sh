@@ -126,11 +126,6 @@ sed "s#^network:.*#network: [$network, $small]#" grid.yaml >networks.yaml
 expect 0 sweep networks.yaml -o front.sqlite -j 2 -q --pareto
 sed -e 1,2d -e 's/  */ /g' out >both
 [ "$(wc -l <fronts)" -gt 2 ] && cmp -s fronts both || fail "fronts of two networks: $(cat both)"
-echo 'search: {nsga2: {population: 8, generations: 8}}' >>networks.yaml
-sed -i -e 's/pe_array.rows: .*/pe_array.rows: {from: 1, to: 64, step: 1}/' -e '/^constraints/d' networks.yaml
-expect 0 sweep networks.yaml -o crowd.sqlite -j 2 -q --seed 4
-large=$(sqlite3 crowd.sqlite "select count(*) from points where json_extract(params, '\$.network') = '$network'")
-[ "$large" -ge 24 ] && [ "$large" -le 40 ] || fail "$large of 64 points of nsga2 are the large network's"
 
 # Another sweep uses the points, and adds its parameters to them.
 sed -e 's/^constraints.*//' -e 's/^  dram.preset.*/  dram.preset: [ddr4-2400]\n  vector.lanes: [16]/' grid.yaml >wide.yaml
@@ -191,16 +186,6 @@ expect 0 sweep random.yaml -o random2.sqlite --seed 6 --export r6.csv
 [ "$(wc -l <r5.csv)" = 11 ] || fail "points of a random search"
 cmp -s r5.csv r5b.csv || fail "a seed gives other points"
 cmp -s r5.csv r6.csv && fail "two seeds give the same points"
-
-sed -e 's/^search.*/search: {nsga2: {population: 8, generations: 4}}/' -e 's/^constraints.*//' random.yaml >nsga2.yaml
-expect 0 sweep nsga2.yaml -o n1.sqlite -j 2 --seed 3 --export n1.csv
-expect 0 sweep nsga2.yaml -o n1.sqlite -j 2 --seed 3 --export n2.csv
-cmp -s n1.csv n2.csv || fail "nsga2 is not resumed to the same points"
-expect 0 sweep nsga2.yaml -o n2.sqlite -j 1 --seed 3 --export n3.csv
-cmp -s n1.csv n3.csv || fail "nsga2 depends on the number of workers"
-sqlite3 n1.sqlite "select value from sweep where name = 'hypervolume'" | grep -q '"generation":4' || fail "hypervolume"
-volumes=$(sqlite3 n1.sqlite "select value from sweep where name = 'hypervolume'" | grep -o '"hypervolume":[0-9.]*' | cut -d: -f2)
-[ "$(echo "$volumes" | sort -n)" = "$volumes" ] || fail "the hypervolume shrinks: $volumes"
 
 # Wrong specifications: nothing is made.
 sed 's/pe_array.rows: /pe_array.rwos: /' grid.yaml >bad.yaml
