@@ -37,3 +37,14 @@ struct cnnvp_command command_of(const struct nfu_case *c)
     command.descriptor[OUT_ADDR] = OUT_AT;
     return command;
 }
+
+struct nfu_case random_window(struct nfu_random *random)
+{
+    struct nfu_case c;
+    for (;;) {
+        nfu_case_random(&c, random);
+        if ((c.opcode == OP_CONV || c.opcode == OP_POOL) && c.input_words <= HALF_INPUT_WORDS)
+            return c;
+        nfu_case_free(&c);
+    }
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What `cnnvp memory` prints for a trace, and what it says of bad ones.
+. "$SOURCE/tests/support/lib.sh"
+
+# 1024 sequential reads in hexadecimal, then the same in decimal with comments and blank lines.
+i=0
+while [ $i -lt 1024 ]; do
+    printf 'R 0x%x\n' $((i * 64)) >>hex.txt
+    printf '  r\t%d # burst\r\n\n' $((i * 64)) >>dec.txt
+    i=$((i + 1))
+done
+expect 0 memory hex.txt --stats hex.json
+says 'bursts             1024 (1024 reads, 0 writes)'
+says 'row misses         8'
+says 'row hits           1016'
+cp out hex.out
+expect 0 memory dec.txt
+cmp -s out hex.out || fail "decimal and hexadecimal differ"
+grep -q '"schema": *"cnnvp-stats/2"' hex.json || fail "no schema in the statistics"
+/usr/bin/python3 -c '
+import json
+memory = json.load(open("hex.json"))["memory"]
+for way in "read_bytes", "write_bytes":
+    assert sum(memory["over_time"][way]) == memory[way], memory
+' || fail "bytes over time are not all bytes"
+grep -q '"row_hits": *1016' hex.json || fail "no row hits in the statistics"
+
+# One read on its way pays the whole latency; another part has another clock.
+expect 0 memory hex.txt --outstanding 1
+says 'mean read latency  17.'
+expect 0 memory hex.txt -s dram.preset=ddr3-1600 -s dram.page=closed -s dram.scheduler=fcfs
+says 'row conflicts      0'
+expect 0 memory hex.txt --trace bandwidth.vcd
+[ -s bandwidth.vcd ] || fail "no trace"
+
+bad() {
+    printf "$1" >bad.txt
+    refused 2 "cnnvp: bad.txt:$2" memory bad.txt --stats bad.json --trace bad.vcd
+    absent bad.json bad.vcd
+}
+bad 'R 0\nX 64\n' '2:1: R or W is expected, not "X"'
+bad 'R\n' "1:2: a blank is expected, not the line's end"
+bad 'R 0x\n' "1:5: an address is expected, decimal or 0x..., not the line's end"
+bad 'W  -1\n' '1:4: an address is expected, decimal or 0x..., not "-"'
+bad 'R 0\n\n# x\n R 12 x\n' '4:7: nothing may follow the address but a time in ps and a # comment, not "x"'
+bad 'R 0 5 6\n' '1:7: nothing may follow the time but a # comment, not "6"'
+bad 'R 0 900\nR 64 20\n' '2:8: the time is before that of the line above'
+bad 'R 0 900\nE 1000\nR 64\n' '3:5: a line after E'
+bad 'R 0\nE\n' "2:2: a blank is expected, not the line's end"
+bad 'R 0xfffffffffffffffff\n' '1:3: the address does not fit into 64 bits'
+bad 'R 18446744073709551616' '1:3: the address does not fit into 64 bits'
+# Neither may leave it waiting for a place, or refreshing for ever.
+bad 'R 0 900\nR 64\n' '2:5: a time is expected: the bursts above have one'
+bad 'R 0\nR 64 900\n' '2:9: a time, but the bursts above have none'
+bad 'R 0 9000000000000000000\n' '1:24: the time is more than 100 s'
+bad 'R 0\nE 9000000000000000000\n' '2:22: the time is more than 100 s'
+bad '# nothing\n' ' has no bursts'
+finish

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What memory parts deliver, each beside its peak.
+. "$SOURCE/tests/support/lib.sh"
+
+# Each part beside its peak: none delivers more; bank groups lowest, reads come nearer to it than one bank after another.
+expect 0 memory --stream
+cp out all
+grep -c '^[a-z].* %.*%' all | grep -qx 8 || fail "not eight parts: $(cat all)"
+awk 'NR > 1 { for (i = 4; i <= NF; i += 3) if ($i > 100 || $i < 5) exit 1 }' all || fail "more than the peak: $(cat all)"
+expect 0 memory --stream -s dram.mapping=row-bank-column
+awk 'NR == FNR { was[$1] = $3; next } $1 == "ddr4-3200" && was[$1] < 1.3 * $3 { exit 1 }' all out ||
+    fail "bank groups change nothing: $(cat out)"
+# Every part comes to 90 % of its peak, HBM but for a half, and strides of 4 KiB on DDR4 and DDR5 nearly, where a row has several of them.
+awk 'NR > 1 && $4 < (/^hbm/ ? 89 : 90) || /^ddr[45]/ && $13 < 85 { exit 1 }' all || fail "below its peak: $(cat all)"
+# hbm3 refreshes for 350 ns in each of the 3.9 us that are measured.
+expect 0 memory --stream -s dram.preset=hbm3 -s dram.refresh=ideal
+awk 'NR == FNR { was[$1] = $3; next } FNR == 2 && was[$1] > $3 * (1 - 350 / 3900) { exit 1 }' all out ||
+    fail "refreshes are left out: $(cat out)"
+# A part that is set, wherever, is the only one.
+expect 0 memory --stream -s dram.preset=hbm2
+{ head -n 1 all && grep '^hbm2 ' all; } | cmp -s - out || fail "not hbm2 alone: $(cat out)"
+printf 'platform: mine\nbase: nfu\nunits: {dram: {preset: ddr4-2400}}\n' >mine.yaml
+expect 0 memory --stream -p mine.yaml
+{ head -n 1 all && grep '^ddr4-2400 ' all; } | cmp -s - out || fail "not ddr4-2400 alone: $(cat out)"
+refused 2 'width_bits is 32; a channel of hbm2 has 128 bits' memory --stream -s dram.preset=hbm2 -s dram.width_bits=32
+# Half the bits carry half as much; others than those of whole devices are refused, hbm2 is left out.
+expect 0 memory --stream -s dram.width_bits=32
+awk 'NR == FNR { was[$1] = $2; next } /^ddr[34]/ && ($2 - was[$1] / 2) ^ 2 > 0.0001 { exit 1 } FNR > 1 && $4 < 85 { exit 1 }' all out ||
+    fail "of 32 bits: $(cat out)"
+grep -q hbm2 out && fail "hbm2 of 32 bits"
+for bits in 48 4 128; do
+    refused 2 "width_bits is $bits; a channel of ddr4-2400 has 64 bits of 8 a device" check nfu -s dram.width_bits=$bits
+done
+refused 2 'width_bits is 16; a channel of hbm3 has 64 bits of 32' check nfu -s dram.preset=hbm3 -s dram.width_bits=16
+refused 2 '1073741824 bytes are more than the 536870912 of its channels and ranks' check nfu -s dram.preset=hbm3 \
+    -s dram.channels=1 -s dram.size=1GiB
+refused 2 'ranks is 3; it must be 1, 2 or 4' check nfu -s dram.ranks=3
+refused 2 'ranks is 4; a channel has at most 64 banks, and a rank of this part 32' check nfu -s dram.preset=ddr5-4800 \
+    -s dram.ranks=4
+expect 0 memory --stream --outstanding 1
+awk 'NR == FNR { was[$1] = $3; next } FNR > 1 && $3 > was[$1] / 2 { exit 1 }' all out || fail "one at a time: $(cat out)"
+finish
