@@ -261,6 +261,27 @@ def check_addition():
             assert stats["layers"][3]["cycles"] > 0 and stats["layers"][3]["dram_read_bytes"] == 0, stats["layers"][3]
 
 
+def check_weights():
+    """Of a layer whose weights do not all fit a part stays while the tiles of its group come."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(1))
+        net.shape, net.maps = (8, 16, 16), [("input", (8, 16, 16))]
+        for source, width in (("input", 8), ("n0", 64)):
+            net.node("Conv", [source, net.parameter(width, 8, 3, 3)], (width, 16, 16), kernel_shape=[3, 3], pads=[1] * 4)
+        net.write(os.path.join(folder, "n.onnx"))
+        plan = os.path.join(folder, "p.yaml")
+        with open(plan, "w", encoding="utf-8") as stream:
+            stream.write("groups:\n  - {layers: [n0, n1], tile_h: 8, tile_w: 16, halo: row}\n")
+        sizes = ["-s", "weight_buffer.size=8KiB"]
+        _, output, _ = run(folder, *sizes)
+        stats, bytes_, error = run(folder, *sizes, "--plan", plan)
+        assert stats is not None and bytes_ == output, error
+        first, second = ([t["read_bytes"] for t in stats["tensors"] if t["name"] == name][0] for name in ("n0", "n1"))
+        group, = stats["schedule"]["groups"]
+        assert first == 1152 and 9216 < second < 2 * 9216, (first, second)
+        assert second == 2 * 9216 - (group["resident_weight_bytes"] - first), (second, group)
+
+
 def check_example():
     """The plan that the documentation shows runs; what is wrong with others is said."""
     group = "groups:\n  - {{layers: [{}], tile_h: {}, tile_w: 1, halo: row}}\n"
@@ -298,6 +319,7 @@ def main():
                 raise
             ran, fused = ran + plans, fused + groups
     check_addition()
+    check_weights()
     check_example()
     print(f"{COUNT + len(FOUND)} networks, {ran} plans ran, {fused} groups")
     assert ran >= COUNT / 2 and fused >= COUNT, "too few plans could run"

@@ -64,12 +64,11 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : 1;
 }
 
-/* The largest first, each into the first half with room, after `stream`; the smallest may be left over, and are loaded
- * for each tile. */
-static void place_staying(struct cnnvp_binary_blob **sorted, size_t count, uint64_t stream,
+/* The largest first, each into the first half with room after what is used of it; the smallest may be left over, and
+ * are loaded for each tile. */
+static void place_staying(struct cnnvp_binary_blob **sorted, size_t count, uint64_t used[2],
                           const struct cnnvp_plan_limits *limits)
 {
-    uint64_t used[2] = {stream, stream};
     qsort(sorted, count, sizeof *sorted, by_size);
     for (size_t i = 0; i < count; ++i) {
         uint32_t half = 0;
@@ -97,6 +96,20 @@ static uint64_t streamed_bytes(const struct cnnvp_build *build, const struct cnn
     return cnnvp_binary_align(bytes);
 }
 
+/* Blobs that do not stay. */
+static size_t others(const struct cnnvp_build *build, const struct cnnvp_plan_group *group,
+                     struct cnnvp_binary_blob **blobs)
+{
+    size_t count = 0;
+    for (size_t i = group->first; i < group->first + group->count; ++i)
+        for (uint32_t b = 0; b < build->layers[i].blob_count; ++b) {
+            struct cnnvp_binary_blob *blob = &build->blobs.all[build->layers[i].first_blob + b];
+            if (!blob->stays)
+                blobs[count++] = blob;
+        }
+    return count;
+}
+
 static cnnvp_result place_group_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
                                         struct cnnvp_error *error)
 {
@@ -115,14 +128,18 @@ static cnnvp_result place_group_weights(const struct cnnvp_target *target, struc
         for (uint32_t b = 0; b < layer->blob_count && stays[i]; ++b)
             (sorted[count++] = &build->blobs.all[layer->first_blob + b])->stays = 1;
     }
-    place_staying(sorted, count, streamed_bytes(build, group, 0), &target->limits);
-    int left_over = 0;
-    for (size_t i = 0; i < count; ++i)
-        left_over |= !sorted[i]->stays;
-    if (left_over)
-        place_staying(sorted, count, streamed_bytes(build, group, 1), &target->limits);
-    for (size_t i = 0; i < count; ++i)
-        build->fused->table[number].resident |= sorted[i]->stays;
+    const uint64_t stream = streamed_bytes(build, group, 0);
+    uint64_t used[2] = {stream, stream};
+    place_staying(sorted, count, used, &target->limits);
+    if (streamed_bytes(build, group, 0) > stream) {
+        used[0] = used[1] = streamed_bytes(build, group, 1);
+        place_staying(sorted, count, used, &target->limits);
+    }
+    count = tiles_of(group) > 1 ? others(build, group, sorted) : 0;
+    place_staying(sorted, count, used, &target->limits);
+    for (size_t i = group->first; i < group->first + group->count; ++i)
+        for (uint32_t b = 0; b < build->layers[i].blob_count; ++b)
+            build->fused->table[number].resident |= build->blobs.all[build->layers[i].first_blob + b].stays;
     free(stays);
     free(sorted);
     return CNNVP_DONE;
