@@ -331,7 +331,7 @@ static int read_tpost(const struct cnnvp_command *command, struct cnnvp_job *job
     if (bit(command, LSB_tpost_keep))
         read_matrices(job, &matrices, true);
     if (bit(command, LSB_tpost_park))
-        writes(place(job, CNNVP_JOB_PARK, d[TPOST_park_addr], 4u, 1u, tile->images * row, 0));
+        writes(place(job, CNNVP_JOB_PARK, d[TPOST_park_addr], 4u, tile->images, row, d[TPOST_in_image_stride]));
     job->operands[CNNVP_JOB_PARK].half = 1u; /* the idle one */
     tile->seed = d[TPOST_seed];
     tile->first = d[TPOST_first];

@@ -59,9 +59,6 @@ struct work {
 
 /* ---- links ---- */
 
-/* Of the input buffer, row r of a map in zone r mod 3 (Part B 1-8). */
-#define ZONES 3u
-
 /* A piece of a buffer half that a command uses. */
 struct piece {
     uint32_t port;
@@ -187,8 +184,8 @@ static int borrow_operands(struct train_array *array, struct work *work, uint32_
     const struct cnnvp_train_cost *cost = &work->cost;
     const uint32_t bytes = mantissa_bytes(array);
     const uint32_t rotating = tile->connected ? CNNVP_READ_SEQUENTIAL : CNNVP_READ_ROTATING;
-    const uint32_t rows = tile->connected ? 0 : ZONES;
-    const uint32_t side = tile->connected ? 1u : ZONES;
+    const uint32_t rows = tile->connected ? 0 : CNNVP_TRAIN_ZONES;
+    const uint32_t side = tile->connected ? 1u : CNNVP_TRAIN_ZONES;
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
     /* maps that are read side by side: an array each; errors, a column each */
     const uint32_t maps = cnnvp_minimum32(array->shape.arrays, gradient ? tile->in_channels : tile->images);
@@ -389,6 +386,7 @@ static int train_array_init(void *self, const struct cnnvp_init *init)
         .pipeline = param(init, PARAM_pipeline),
         .mantissa_bits = param(init, PARAM_mantissa_bits),
         .fc_all_rows = param(init, PARAM_fc_rows) != 0,
+        .zones = param(init, PARAM_layout) != 0,
         .gradient_adder = param(init, PARAM_gradient) != 0,
     };
     array->stepped = param(init, PARAM_detail) == DETAIL_cycle;

@@ -138,7 +138,7 @@ static void pack_errors(const struct train_job *job)
             for (uint64_t y = 0; y < tile->out_h; ++y) {
                 memcpy(row,
                        errors + image * tile->error_image_stride + c * tile->error_channel_stride +
-                           y * tile->error_row_stride,
+                           cnnvp_train_error_row(tile, y),
                        tile->out_w);
                 row += tile->out_w;
             }

@@ -58,7 +58,7 @@ static void read_input(struct module *m, uint64_t array, uint64_t row, uint64_t 
     m->input_ports[array * m->shape->rows + row] =
         inside ? fetch(m, m->data->input,
                        image * tile->in_image_stride + channel * tile->in_channel_stride +
-                           (uint64_t)y * tile->in_row_stride + (uint64_t)x)
+                           cnnvp_train_in_row(tile, (uint64_t)y) + (uint64_t)x)
                : 0;
     ++m->cost->input_words;
 }
@@ -221,7 +221,7 @@ static void clear_sums(struct module *m)
 static uint64_t error_index(const struct module *m, const struct block *block, uint32_t column, uint32_t y, uint32_t x)
 {
     return block->image * m->tile->error_image_stride + (block->column + column) * m->tile->error_channel_stride +
-           y * m->tile->error_row_stride + x;
+           cnnvp_train_error_row(m->tile, y) + x;
 }
 
 /* PE row `row` multiplies the error at (y, x), which lies on its port, with the activation under tap (ky, kx). */

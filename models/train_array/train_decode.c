@@ -4,6 +4,7 @@
  * before it is checked here, and all sizes are bounded so that no later product overflows 64 bits.
  */
 #include "train_tile.h"
+#include "cnnvp_integer.h"
 
 enum {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
@@ -200,16 +201,39 @@ static int check_sizes(const struct cnnvp_train_tile *tile, const char **reason)
     return CNNVP_OK;
 }
 
+/* A group of three zones has a map: of an image, in gradients of a channel (Part B 1-8). */
+static int read_zones(const struct cnnvp_train_shape *shape, struct cnnvp_train_tile *tile, const char **reason)
+{
+    if (!shape->zones || tile->connected)
+        return CNNVP_OK;
+    const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
+    const uint64_t group = tile->bias ? 0 : gradient ? tile->in_channel_stride : tile->in_image_stride;
+    if (group % CNNVP_TRAIN_ZONES != 0 || tile->error_channel_stride % CNNVP_TRAIN_ZONES != 0)
+        return refuse(reason, "with zones the groups of maps are three zones apart");
+    if (!tile->bias && (gradient ? tile->images : tile->in_channels) != 1u)
+        return refuse(reason, "with zones a command takes a channel of the images, in gradients an image's channels");
+    tile->in_zone_stride = group / CNNVP_TRAIN_ZONES;
+    tile->error_zone_stride = tile->error_channel_stride / CNNVP_TRAIN_ZONES;
+    return CNNVP_OK;
+}
+
+/* From the first row to the last one; of a map in zones, to the end of its zones. */
+static uint64_t rows_span(uint64_t rows, uint64_t row_stride, uint64_t zone_stride)
+{
+    const uint64_t zones = zone_stride == 0 ? 1u : CNNVP_TRAIN_ZONES;
+    return bounded(cnnvp_minimum(rows, zones) - 1u, zone_stride) + bounded((rows - 1u) / zones, row_stride);
+}
+
 static int check_operands(struct cnnvp_train_tile *tile, const char **reason)
 {
     const uint64_t taps = bounded(tile->kx, tile->ky);
     tile->in_span =
         bounded(tile->images - 1u, tile->in_image_stride) + bounded(tile->in_channels - 1u, tile->in_channel_stride) +
-        bounded(tile->in_h - 1u, tile->in_row_stride) + tile->in_w;
+        rows_span(tile->in_h, tile->in_row_stride, tile->in_zone_stride) + tile->in_w;
     if (tile->kind == CNNVP_TRAIN_GRADIENT) {
         tile->second_span = bounded(tile->images - 1u, tile->error_image_stride) +
                             bounded(tile->out_channels - 1u, tile->error_channel_stride) +
-                            bounded(tile->out_h - 1u, tile->error_row_stride) + tile->out_w;
+                            rows_span(tile->out_h, tile->error_row_stride, tile->error_zone_stride) + tile->out_w;
     } else {
         const bool error = tile->kind == CNNVP_TRAIN_ERROR;
         tile->second_span = bounded(bounded(tile->in_channels, tile->out_channels), taps);
@@ -350,6 +374,8 @@ int cnnvp_train_decode(const struct cnnvp_train_shape *shape, const struct cnnvp
         status = read_as_ones(tile, reason);
     if (status == CNNVP_OK)
         status = check_sizes(tile, reason);
+    if (status == CNNVP_OK)
+        status = read_zones(shape, tile, reason);
     if (status == CNNVP_OK)
         status = check_operands(tile, reason);
     if (status == CNNVP_OK)

@@ -42,7 +42,7 @@ static void fill_dense(const struct train_job *job, const int8_t *source, uint64
     uint8_t *row = plane + top * width;
     memset(plane, 0x80, top * width + left);
     for (uint64_t y = 0; y < tile->in_h; ++y, row += width) {
-        raise_values(source + y * tile->in_row_stride, tile->in_w, row + left);
+        raise_values(source + cnnvp_train_in_row(tile, y), tile->in_w, row + left);
         if (y + 1u < tile->in_h) /* this row's end and the next one's beginning */
             for (uint64_t i = 0; i < right + left; ++i)
                 row[left + tile->in_w + i] = 0x80;
@@ -73,7 +73,7 @@ static void fill_plane(const struct train_job *job, const int8_t *source, uint8_
         if (y < 0 || y % step_y != 0 || y / step_y >= tile->in_h)
             memset(row, 0x80, job->plane_w);
         else
-            fill_row(source + (uint64_t)(y / step_y) * tile->in_row_stride, tile->in_w, begin_x, step_x, row,
+            fill_row(source + cnnvp_train_in_row(tile, (uint64_t)(y / step_y)), tile->in_w, begin_x, step_x, row,
                      job->plane_w);
     }
 }

@@ -26,6 +26,8 @@
 
 /* MAC cycles of a kernel row: kernels go in pieces of 3 columns and as many rows as a column has PEs. */
 #define CNNVP_TRAIN_TAPS 3u
+/* Zones of a group: row r of a map is in zone r mod 3 (Part B 1-8). */
+#define CNNVP_TRAIN_ZONES 3u
 /* Results of one command, at most: bounds memory. */
 #define CNNVP_TRAIN_MAX_RESULTS (UINT64_C(1) << 24)
 /* Values that one operand spans, at most. */
@@ -43,6 +45,7 @@ struct cnnvp_train_shape {
     uint32_t pipeline;
     uint32_t mantissa_bits;
     bool fc_all_rows;    /* fully connected: all rows work, not the first alone (Part B 1-7) */
+    bool zones;          /* operands' maps lie in groups of zones */
     bool gradient_adder; /* convolution gradient: error rows side by side, column adder on (Part B 1-19) */
 };
 
@@ -67,6 +70,7 @@ struct cnnvp_train_tile {
     uint64_t w_out_stride; /* weights, from one output channel to the next */
     uint64_t w_in_stride;  /* weights, from one input channel to the next */
     uint64_t error_row_stride, error_channel_stride, error_image_stride; /* second operand of a gradient */
+    uint64_t in_zone_stride, error_zone_stride;                          /* 0: rows follow each other */
     /* in sums */
     uint64_t out_channel_stride, out_image_stride;
 
@@ -84,6 +88,22 @@ struct cnnvp_train_tile {
     uint64_t second_exps;
     uint64_t out_exps; /* scales that are written, see cnnvp_train_scales */
 };
+
+/* Where row y begins. */
+static inline uint64_t cnnvp_train_row(uint64_t row_stride, uint64_t zone_stride, uint64_t y)
+{
+    return zone_stride == 0 ? y * row_stride : y % CNNVP_TRAIN_ZONES * zone_stride + y / CNNVP_TRAIN_ZONES * row_stride;
+}
+
+static inline uint64_t cnnvp_train_in_row(const struct cnnvp_train_tile *tile, uint64_t y)
+{
+    return cnnvp_train_row(tile->in_row_stride, tile->in_zone_stride, y);
+}
+
+static inline uint64_t cnnvp_train_error_row(const struct cnnvp_train_tile *tile, uint64_t y)
+{
+    return cnnvp_train_row(tile->error_row_stride, tile->error_zone_stride, y);
+}
 
 /* Pointers are NULL in timing-only. Results are int32_t, int64_t with wide mantissas, float where `to_float`. */
 struct cnnvp_train_data {

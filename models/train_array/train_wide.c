@@ -18,7 +18,7 @@ static int64_t window_sum(const struct cnnvp_train_tile *tile, const int32_t *in
             const int64_t column = cnnvp_train_source(tile, x, kx, tile->sx, tile->px, tile->in_w);
             if (column < 0)
                 continue;
-            const int32_t *in = input + (uint64_t)row * tile->in_row_stride + column;
+            const int32_t *in = input + cnnvp_train_in_row(tile, (uint64_t)row) + column;
             const int32_t *w = weights + ky * tile->kx + kx;
             for (uint64_t c = 0; c < tile->in_channels; ++c)
                 sum += (int64_t)in[c * tile->in_channel_stride] * w[c * tile->w_in_stride];
@@ -55,8 +55,8 @@ static int64_t tap_sum(const struct cnnvp_train_tile *tile, const int32_t *input
             const int64_t row = cnnvp_train_source(tile, y, ky, tile->sy, tile->py, tile->in_h);
             if (row < 0)
                 continue;
-            const int32_t *in = input + image * tile->in_image_stride + (uint64_t)row * tile->in_row_stride;
-            const int32_t *e = errors + image * tile->error_image_stride + y * tile->error_row_stride;
+            const int32_t *in = input + image * tile->in_image_stride + cnnvp_train_in_row(tile, (uint64_t)row);
+            const int32_t *e = errors + image * tile->error_image_stride + cnnvp_train_error_row(tile, y);
             for (uint32_t x = 0; x < tile->out_w; ++x) {
                 const int64_t column = cnnvp_train_source(tile, x, kx, tile->sx, tile->px, tile->in_w);
                 if (column >= 0)

@@ -15,7 +15,7 @@
 #include "network_binary.h"
 
 #define CNNVP_TRAIN_BINARY_MAGIC UINT32_C(0x54564e43) /* "CNVT" */
-#define CNNVP_TRAIN_BINARY_VERSION UINT32_C(2)
+#define CNNVP_TRAIN_BINARY_VERSION UINT32_C(3)
 
 /* The guest writes this character to the console when a step or an evaluation is complete in memory. */
 #define CNNVP_TRAIN_MARK '\x1e'
@@ -133,6 +133,21 @@ struct cnnvp_train_result {
     uint32_t nonfinite; /* outputs that were not finite */
 };
 
+enum cnnvp_train_buffer { CNNVP_TRAIN_INPUT = 0, CNNVP_TRAIN_WEIGHTS = 1, CNNVP_TRAIN_MIDDLE = 2 };
+
+/* Zones from map to map in post-processing, forward: sums, results; backward: errors, batch norm's inputs, results. */
+#define CNNVP_TRAIN_POST_ZONES 2u
+#define CNNVP_TRAIN_BACK_ZONES 3u
+
+/* Groups of zones in a buffer's halves, bytes (pe_array.layout: zones). Input and weight buffer: a map has a group of
+ * three zones, row r begins at r mod 3 * zone + r div 3 * row. Intermediate buffer: an image has a group, its maps a
+ * zone each and what becomes of them the next ones. Vectors begin where a group does. */
+struct cnnvp_train_zones {
+    uint32_t group, zone; /* 0: none */
+    uint32_t row;         /* of a map's, and rows that it has at most, in values */
+    uint32_t exponents;   /* of all groups: where the row after these begins in the first one */
+};
+
 struct cnnvp_train_binary {
     uint32_t magic;
     uint32_t version;
@@ -147,7 +162,8 @@ struct cnnvp_train_binary {
     uint32_t input_halves; /* 1 or 2 */
     uint32_t weight_halves;
     uint32_t output_halves;
-    uint32_t weight_half; /* bytes */
+    struct cnnvp_train_zones zones[3]; /* input, weight and intermediate buffer */
+    uint32_t weight_half;              /* bytes */
     uint32_t output_half;
     uint32_t arrays; /* images of a group */
     uint32_t mantissa_bits;

@@ -361,6 +361,32 @@ static void parking_and_staging_change_nothing(void **state)
                   UINT64_C(11) + (uint64_t)bn);
 }
 
+/* Maps in groups and zones of their own (Part B 1-8), their batch norm inputs parked in such, too. */
+static void zones_change_nothing(void **state)
+{
+    (void)state;
+    for (int block = 0; block < 3; ++block)
+        for (int kind = 0; kind < PROBLEM_KINDS; ++kind)
+            for (int bn = 0; bn < (kind == PROBLEM_NORMED ? 2 : 1); ++bn)
+                check(
+                    &(const struct training_case){
+                        .kind = (enum problem_kind)kind,
+                        .bn = (enum cnnvp_train_bn)bn,
+                        .rounding = CNNVP_ROUND_STOCHASTIC,
+                        .bits = block == 1 ? 11 : 8,
+                        .block = (enum cnnvp_train_block)block,
+                        .spill = kind == PROBLEM_NORMED ? CNNVP_TRAIN_SPILL_LATE : CNNVP_TRAIN_SPILL_EARLY,
+                        .cpu_host = 1,
+                        .sets = {"pe_array.layout=zones",
+                                 block == 1 ? "pe_array.mantissa_bits=11" : "pe_array.mantissa_bits=8"}},
+                    UINT64_C(51) + (uint64_t)bn);
+    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC,
+                                        .bits = 8,
+                                        .order = CNNVP_TRAIN_ORDER_CHANNEL,
+                                        .sets = {"pe_array.layout=zones", "pe_array.detail=cycle"}},
+          11);
+}
+
 /* Sums of wide mantissas have more bits than the binary32 that slices of them meet in. */
 static void wide_mantissas_train(void **state)
 {
@@ -384,6 +410,7 @@ int main(void)
         cmocka_unit_test(errors_plain_and_carried),
         cmocka_unit_test(core_and_orders_change_nothing),
         cmocka_unit_test(parking_and_staging_change_nothing),
+        cmocka_unit_test(zones_change_nothing),
         cmocka_unit_test(wide_mantissas_train),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,6 +225,7 @@ static void fill_header(struct builder *b)
     header->input_halves = target->input_halves;
     header->weight_halves = target->weight_halves;
     header->output_halves = target->output_halves;
+    memcpy(header->zones, target->zones, sizeof header->zones);
     header->weight_half = (uint32_t)target->weight_half;
     header->output_half = (uint32_t)target->output_half;
     header->arrays = target->arrays;

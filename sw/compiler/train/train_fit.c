@@ -24,6 +24,32 @@ static uint64_t exponents_of(const struct cnnvp_train_fit *fit, uint64_t images,
     return block == CNNVP_TRAIN_BY_TENSOR ? 1u : block == CNNVP_TRAIN_BY_IMAGE ? images : channels;
 }
 
+/* ---- groups and zones ---- */
+
+static int has_zones(const struct cnnvp_train_target *target)
+{
+    return target->zones[CNNVP_TRAIN_INPUT].group != 0;
+}
+
+/* Maps of an operand, or vectors of so many values, in groups of a buffer's half, and exponents in the row after. */
+static int groups_hold(const struct cnnvp_train_fit *fit, enum cnnvp_train_buffer buffer, uint64_t width, uint64_t rows,
+                       uint64_t exponents)
+{
+    const struct cnnvp_train_zones *zones = &fit->target->zones[buffer];
+    const uint64_t bytes = fit->target->value_bytes;
+    return exponents <= zones->row * bytes &&
+           (fit->node->connected ? width * bytes <= zones->exponents : width <= zones->row && rows <= zones->row);
+}
+
+/* Maps of so many bytes, `step` zones apart; those of vectors side by side in a zone. `more`: bytes besides. */
+static int zones_hold(const struct cnnvp_train_fit *fit, uint32_t channels, uint64_t bytes, uint64_t more,
+                      uint32_t step)
+{
+    const uint64_t room = fit->target->zones[CNNVP_TRAIN_MIDDLE].zone;
+    return fit->node->connected ? channels * bytes + more <= room
+                                : bytes + more <= room && channels <= fit->target->cols / step;
+}
+
 /* ---- products ---- */
 
 /* Rows of the first operand that this many of the results need. */
@@ -40,11 +66,18 @@ int cnnvp_train_product_fits(const struct cnnvp_train_fit *fit, int error, const
     const uint64_t in_width = error ? node->wo : node->wi;
     const uint64_t out_width = error ? node->wi : node->wo;
     const uint64_t kernels = fit->options->block == CNNVP_TRAIN_BY_CHANNEL ? (error ? tiles->in : tiles->out) : 1u;
-    const uint64_t inputs = (uint64_t)tiles->images * tiles->in * input_rows(node, error, tiles->rows) * in_width;
+    const uint64_t rows = input_rows(node, error, tiles->rows);
+    const uint64_t inputs = (uint64_t)tiles->images * tiles->in * rows * in_width;
     const uint64_t weights = (uint64_t)tiles->in * tiles->out * taps_of(node);
     const uint64_t sums = (uint64_t)tiles->images * tiles->out * tiles->rows * out_width;
-    return even(inputs * target->value_bytes) + even(exponents_of(fit, tiles->images, tiles->in)) <=
-               target->input_half &&
+    if (has_zones(target) && ((!node->connected && tiles->in != 1u) ||
+                              !groups_hold(fit, CNNVP_TRAIN_INPUT, node->connected ? tiles->in : in_width, rows,
+                                           exponents_of(fit, tiles->images, tiles->in)) ||
+                              !zones_hold(fit, tiles->out, tiles->rows * out_width * SUM_BYTES, 0, 1u)))
+        return 0;
+    return (has_zones(target) ||
+            even(inputs * target->value_bytes) + even(exponents_of(fit, tiles->images, tiles->in)) <=
+                target->input_half) &&
            even(weights * target->value_bytes) + even(kernels) <= target->weight_half &&
            sums * SUM_BYTES <= target->output_half;
 }
@@ -56,8 +89,9 @@ uint64_t cnnvp_train_plan_packed(uint64_t values, uint64_t width)
     return (values * width + 15u) / 16u * 2u;
 }
 
-int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint64_t maps)
+int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint32_t images, uint32_t channels)
 {
+    const uint64_t maps = (uint64_t)images * channels;
     const struct cnnvp_train_target *target = fit->target;
     const struct cnnvp_train_node *node = fit->node;
     const uint64_t plane = (uint64_t)node->ho * node->wo;
@@ -67,6 +101,12 @@ int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint64_t m
     const uint64_t values = back ? pooled * SUM_BYTES + plane * (SUM_BYTES + target->value_bytes)
                                  : plane * SUM_BYTES + pooled * target->value_bytes;
     const uint64_t staged = target->stages_positions ? mask + ids : mask;
+    if (has_zones(target)) {
+        const uint64_t results = (back ? plane : pooled) * target->value_bytes + mask + ids;
+        const uint32_t step = back ? CNNVP_TRAIN_BACK_ZONES : CNNVP_TRAIN_POST_ZONES;
+        if (!zones_hold(fit, channels, plane * SUM_BYTES, 0, step) || !zones_hold(fit, channels, results, SLACK, step))
+            return 0;
+    }
     return maps * (values + mask + ids) + SLACK <= target->output_half && maps * staged <= target->relu &&
            maps * ids <= target->id;
 }
@@ -86,6 +126,12 @@ int cnnvp_train_operands_fit(const struct cnnvp_train_fit *fit, const struct cnn
     const uint64_t images = tiles->images;
     const uint64_t activations = images * tiles->in * activation_rows(node, tiles->rows) * node->wi;
     const uint64_t errors = images * tiles->out * tiles->rows * node->wo;
+    if (has_zones(target))
+        return (node->connected || (images == 1u && tiles->in <= target->arrays && tiles->out <= target->cols)) &&
+               groups_hold(fit, CNNVP_TRAIN_INPUT, node->connected ? tiles->in : node->wi,
+                           activation_rows(node, tiles->rows), exponents_of(fit, images, tiles->in)) &&
+               groups_hold(fit, CNNVP_TRAIN_WEIGHTS, node->connected ? tiles->out : node->wo, tiles->rows,
+                           exponents_of(fit, images, tiles->out));
     return even(activations * target->value_bytes) + even(exponents_of(fit, images, tiles->in)) <= target->input_half &&
            even(errors * target->value_bytes) + even(exponents_of(fit, images, tiles->out)) <= target->weight_half;
 }

@@ -14,8 +14,9 @@ struct cnnvp_train_fit {
 /* Forward, or the error of the input: slices of channels of the first operand meet kernels, tile of results by tile. */
 int cnnvp_train_product_fits(const struct cnnvp_train_fit *fit, int error, const struct cnnvp_train_tiles *tiles);
 
-/* Maps that go whole through the multi-function module, forward or back: this many at a time. */
-int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint64_t maps);
+/* Maps that go whole through the multi-function module, forward or back: this many at a time, of so many images
+ * and channels. */
+int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint32_t images, uint32_t channels);
 
 /* A gradient: its result and the weights, and the maps that it is made of. */
 int cnnvp_train_gradient_fits(const struct cnnvp_train_fit *fit, const struct cnnvp_train_tiles *tiles);

@@ -197,7 +197,7 @@ static int cut_maps(struct search *search, int back, struct cnnvp_train_tiles *t
     const struct cnnvp_train_node *node = search->fit.node;
     const struct cnnvp_train_plan_options *options = search->fit.options;
     uint32_t images = cnnvp_minimum32(options->images, search->fit.target->arrays);
-    while (images > 1u && !cnnvp_train_maps_fit(&search->fit, back, images))
+    while (images > 1u && !cnnvp_train_maps_fit(&search->fit, back, images, 1u))
         --images;
     begin(search, back ? CNNVP_TRAIN_PASS_POST_BACK : CNNVP_TRAIN_PASS_POST, tiles,
           cnnvp_minimum32(options->images, 2u * images));
@@ -205,7 +205,7 @@ static int cut_maps(struct search *search, int back, struct cnnvp_train_tiles *t
     uint32_t worse = 0;
     while (worse < PATIENCE && next_size(&channels)) {
         const struct cnnvp_train_tiles some = {.out = channels.now, .rows = node->ho, .images = images};
-        if (cnnvp_train_maps_fit(&search->fit, back, (uint64_t)images * channels.now))
+        if (cnnvp_train_maps_fit(&search->fit, back, images, channels.now))
             worse = consider(search, some, 0) ? 0 : worse + 1u;
     }
     return found(search);
@@ -307,6 +307,14 @@ cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnv
                               struct cnnvp_error *error)
 {
     struct search search = {.fit = {target, options, node}, .pricer = pricer, .layer = layer, .first = first};
+    const uint32_t side = target->zones[CNNVP_TRAIN_INPUT].row;
+    if (side != 0 && !node->connected && cnnvp_maximum32(node->wi, node->wo) > side)
+        return cnnvp_compiler_error(
+            error,
+            "%s: node \"%s\" (%s): its maps are %u wide, and a group of zones takes %u; use a "
+            "larger input_buffer.size, or pe_array.layout: rows",
+            graph->file, graph->layers[node->layer].name, graph->layers[node->layer].op_type,
+            cnnvp_maximum32(node->wi, node->wo), side);
     describe(node, layer);
     layer->block = layer->out_block = cnnvp_train_plan_block(options, node);
     if (layer->norm && (uint64_t)node->co * CNNVP_TRAIN_NORM_BYTES > target->batch_norm)

@@ -17,6 +17,7 @@ struct cnnvp_train_target {
     int error_rows;                                /* pe_array.gradient: error-rows */
     int stages_positions;                          /* encode.positions: staged */
     uint64_t input_half, weight_half, output_half; /* bytes */
+    struct cnnvp_train_zones zones[3];             /* of the input, the weight and the intermediate buffer */
     uint32_t input_halves, weight_halves, output_halves;
     /* Buffers of the multi-function module, bytes. */
     uint64_t max_min, sum, batch_norm, relu, id, output_data;

@@ -301,6 +301,7 @@ struct cnnvp_train_pricer *cnnvp_train_pricer_new(const struct cnnvp_train_targe
         .momentum = 1u,
         .batch = options->images,
     };
+    memcpy(pricer->binary.zones, target->zones, sizeof target->zones);
     read_table(pricer->opcodes);
     ask_latency(pricer);
     pricer->over = 0;

@@ -47,6 +47,36 @@ static cnnvp_result read_module(const cnnvp_config *config, struct cnnvp_train_t
     return CNNVP_DONE;
 }
 
+/* Part B 1-8: three zones a group, for maps as large as leave a row for exponents. */
+static struct cnnvp_train_zones map_zones(uint64_t half, uint32_t groups, uint32_t value_bytes)
+{
+    const uint32_t zone = (uint32_t)(half / groups / 3u / value_bytes);
+    uint32_t side = 0;
+    while ((uint64_t)(side + 1u) * ((side + 1u) / 3u + 1u) <= zone)
+        ++side;
+    return (struct cnnvp_train_zones){
+        .group = 3u * zone * value_bytes,
+        .zone = zone * value_bytes,
+        .row = side,
+        .exponents = (side % 3u * zone + side / 3u * side) * value_bytes};
+}
+
+static cnnvp_result read_zones(const cnnvp_config *config, struct cnnvp_train_target *target, struct cnnvp_error *error)
+{
+    if (number(config, "pe_array.layout") == 0)
+        return CNNVP_DONE;
+    if (target->cols < CNNVP_TRAIN_BACK_ZONES)
+        return cnnvp_compiler_error(error,
+                                    "pe_array.layout: zones has as many zones in a group as pe_array.cols, of which a "
+                                    "map takes %u: use %u or more, not %u",
+                                    CNNVP_TRAIN_BACK_ZONES, CNNVP_TRAIN_BACK_ZONES, target->cols);
+    const uint32_t zone = (uint32_t)(target->output_half / target->arrays / target->cols) & ~7u;
+    target->zones[0] = map_zones(target->input_half, target->arrays, target->value_bytes);
+    target->zones[1] = map_zones(target->weight_half, target->cols, target->value_bytes);
+    target->zones[2] = (struct cnnvp_train_zones){.group = zone * target->cols, .zone = zone};
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_train_target *target,
                                      struct cnnvp_error *error)
 {
@@ -70,6 +100,8 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     if (result == CNNVP_DONE)
         result =
             cnnvp_target_buffer(config, "intermediate_buffer", &target->output_half, &target->output_halves, error);
+    if (result == CNNVP_DONE)
+        result = read_zones(config, target, error);
     if (result == CNNVP_DONE)
         result = read_module(config, target, error);
     if (result == CNNVP_DONE)

@@ -12,8 +12,6 @@
 #include "cnnvp_integer.h"
 #include "guest.h"
 
-enum cnnvp_train_buffer { CNNVP_TRAIN_INPUT = 0, CNNVP_TRAIN_WEIGHT = 1, CNNVP_TRAIN_MIDDLE = 2 };
-
 /* The module's buffers by their number in tload, tsave and tclear. */
 enum cnnvp_train_module {
     CNNVP_TRAIN_EXTREMES = 0,
@@ -45,7 +43,10 @@ enum cnnvp_train_base {
 /* Exponents and scales in the max-min buffer (OPCODES: bit 30 of an address). */
 #define CNNVP_TRAIN_HELD (UINT32_C(1) << 30)
 
-/* Planes of rows of bytes in memory, dense in a buffer half. */
+/* Bytes of a 32-bit intermediate. */
+#define SUM_BYTES 4u
+
+/* Planes of rows of bytes in memory, and in a buffer half. */
 struct cnnvp_train_box {
     uint32_t address; /* in memory */
     uint32_t row;     /* bytes */
@@ -53,7 +54,8 @@ struct cnnvp_train_box {
     uint32_t row_stride; /* bytes, in memory */
     uint32_t planes;
     uint32_t plane_stride;
-    uint32_t features; /* values of maps among it */
+    uint32_t features;             /* values of maps among it */
+    uint32_t half_row, half_plane; /* strides in the half; 0: dense */
 };
 
 static inline uint32_t cnnvp_train_even(uint32_t bytes)
@@ -128,9 +130,68 @@ uint32_t cnnvp_train_load_errors(struct cnnvp_guest *guest, const struct cnnvp_t
 /* Distances of exponents: image | channel << 16. */
 uint32_t cnnvp_train_exponent_strides(uint32_t block);
 
-/* 32-bit values [image][channel][row][column] of a map, dense in a half: their place in memory. */
-struct cnnvp_train_box cnnvp_train_sums_box(uint32_t address, uint32_t channels, uint32_t height, uint32_t width,
-                                            const struct cnnvp_train_cut *cut);
+/* Whether a layer's maps in the intermediate buffer have zones of their own. */
+static inline int cnnvp_train_has_zones(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
+{
+    return guest->train.binary->zones[CNNVP_TRAIN_MIDDLE].zone != 0 && layer->op != CNNVP_TRAIN_FC;
+}
+
+/* From image to image and from channel to channel there, in values of `bytes`: a group and a zone, or `dense`. */
+static inline uint32_t cnnvp_train_image_stride(const struct cnnvp_guest *guest, uint32_t dense, uint32_t bytes)
+{
+    const uint32_t group = guest->train.binary->zones[CNNVP_TRAIN_MIDDLE].group;
+    return group != 0 ? group / bytes : dense;
+}
+
+static inline uint32_t cnnvp_train_channel_stride(const struct cnnvp_guest *guest, uint32_t dense)
+{
+    const uint32_t zone = guest->train.binary->zones[CNNVP_TRAIN_MIDDLE].zone;
+    return zone != 0 ? zone / SUM_BYTES : dense;
+}
+
+/* In an input or weight half, in mantissas: from row to row, and from map to map or vector to vector. */
+static inline uint32_t cnnvp_train_row_stride(const struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer,
+                                              uint32_t dense)
+{
+    const uint32_t row = guest->train.binary->zones[buffer].row;
+    return row != 0 ? row : dense;
+}
+
+static inline uint32_t cnnvp_train_map_stride(const struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer,
+                                              uint32_t dense)
+{
+    const uint32_t group = guest->train.binary->zones[buffer].group;
+    return group != 0 ? group / guest->train.binary->value_bytes : dense;
+}
+
+/* The first part of a cut that a command of the module takes: where there are zones a channel, otherwise all of it. */
+static inline struct cnnvp_train_cut cnnvp_train_first_part(
+    const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, const struct cnnvp_train_cut *cut)
+{
+    struct cnnvp_train_cut part = *cut;
+    if (cnnvp_train_has_zones(guest, layer))
+        part.channels = 1;
+    return part;
+}
+
+/* The next one, `step` zones on. 0: there is none. */
+static inline int cnnvp_train_next_part(const struct cnnvp_guest *guest, const struct cnnvp_train_cut *cut,
+                                        uint32_t step, struct cnnvp_train_cut *part, uint32_t *at)
+{
+    part->channel += part->channels;
+    *at += step * guest->train.binary->zones[CNNVP_TRAIN_MIDDLE].zone;
+    return part->channel != cut->channel + cut->channels;
+}
+
+/* A cut of maps [image][channel], of which it has `bytes` each, `map` bytes apart in memory and `step` zones in a half.
+ */
+struct cnnvp_train_box cnnvp_train_maps_box(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                                            uint32_t address, uint32_t channels, uint32_t map, uint32_t bytes,
+                                            uint32_t step, const struct cnnvp_train_cut *cut);
+/* The same for 32-bit values [image][channel][row][column]. */
+struct cnnvp_train_box cnnvp_train_sums_box(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                                            uint32_t address, uint32_t channels, uint32_t height, uint32_t width,
+                                            uint32_t step, const struct cnnvp_train_cut *cut);
 
 /* ---- layer functions ---- */
 

@@ -2,7 +2,7 @@
 /* Buffer halves and transfers of the training engine. */
 #include "train.h"
 
-#define SUM_BYTES 4u
+#define ZONES 3u /* of a map's group */
 
 uint32_t cnnvp_train_next(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer)
 {
@@ -27,10 +27,10 @@ static struct cnnvp_transfer transfer_of(const struct cnnvp_train_box *box, uint
         .row_bytes = box->row,
         .rows = box->rows,
         .memory_row_stride = box->row_stride,
-        .buffer_row_stride = box->row,
+        .buffer_row_stride = box->half_row != 0 ? box->half_row : box->row,
         .planes = box->planes,
         .memory_plane_stride = box->plane_stride,
-        .buffer_plane_stride = box->row * box->rows,
+        .buffer_plane_stride = box->half_plane != 0 ? box->half_plane : box->row * box->rows,
         .feature_words = box->features,
     };
 }
@@ -71,7 +71,7 @@ int cnnvp_train_find(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer, 
 void cnnvp_train_forget(struct cnnvp_guest *guest)
 {
     for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
-        guest->train.slots[CNNVP_TRAIN_INPUT][half].valid = guest->train.slots[CNNVP_TRAIN_WEIGHT][half].valid = 0;
+        guest->train.slots[CNNVP_TRAIN_INPUT][half].valid = guest->train.slots[CNNVP_TRAIN_WEIGHTS][half].valid = 0;
 }
 
 /* ---- the module's buffers ---- */
@@ -128,16 +128,37 @@ void cnnvp_train_clear_held(struct cnnvp_guest *guest, enum cnnvp_train_module m
 
 /* ---- maps ---- */
 
-struct cnnvp_train_box cnnvp_train_sums_box(uint32_t address, uint32_t channels, uint32_t height, uint32_t width,
-                                            const struct cnnvp_train_cut *cut)
+/* Whole maps of an image are a row. */
+static inline struct cnnvp_train_box cut_box(uint32_t address, uint32_t channels, uint32_t map, uint32_t bytes,
+                                             int apart, const struct cnnvp_train_cut *cut)
+{
+    const uint32_t at = address + (cut->image * channels + cut->channel) * map;
+    if (bytes == map && !apart)
+        return (struct cnnvp_train_box){at, cut->channels * map, cut->images, channels * map, 1, 0, 0, 0, 0};
+    return (struct cnnvp_train_box){at, bytes, cut->channels, map, cut->images, channels * map, 0, 0, 0};
+}
+
+struct cnnvp_train_box cnnvp_train_maps_box(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                                            uint32_t address, uint32_t channels, uint32_t map, uint32_t bytes,
+                                            uint32_t step, const struct cnnvp_train_cut *cut)
+{
+    const struct cnnvp_train_zones *zones = &guest->train.binary->zones[CNNVP_TRAIN_MIDDLE];
+    const int apart = cnnvp_train_has_zones(guest, layer);
+    struct cnnvp_train_box box = cut_box(address, channels, map, bytes, apart, cut);
+    box.half_row = apart ? step * zones->zone : zones->group;
+    box.half_plane = zones->group;
+    return box;
+}
+
+struct cnnvp_train_box cnnvp_train_sums_box(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                                            uint32_t address, uint32_t channels, uint32_t height, uint32_t width,
+                                            uint32_t step, const struct cnnvp_train_cut *cut)
 {
     const uint32_t row = width * SUM_BYTES;
-    const uint32_t plane = height * row;
-    const uint32_t at = address + (cut->image * channels + cut->channel) * plane + cut->row * row;
-    const uint32_t features = cut->images * cut->channels * cut->rows * width;
-    if (cut->rows == height)
-        return (struct cnnvp_train_box){at, cut->channels * plane, cut->images, channels * plane, 1, 0, features};
-    return (struct cnnvp_train_box){at, cut->rows * row, cut->channels, plane, cut->images, channels * plane, features};
+    struct cnnvp_train_box box = cnnvp_train_maps_box(
+        guest, layer, address + cut->row * row, channels, height * row, cut->rows * row, step, cut);
+    box.features = cut->images * cut->channels * cut->rows * width;
+    return box;
 }
 
 /* A map of mantissas in memory. */
@@ -145,19 +166,57 @@ struct map {
     struct cnnvp_train_bfp place;
     uint32_t block;
     uint32_t channels, height, width;
+    int vectors;
 };
 
-static struct cnnvp_train_box map_box(const struct cnnvp_guest *guest, const struct map *map, uint32_t image,
-                                      const struct cnnvp_train_cut *cut)
+static inline struct cnnvp_train_box map_box(const struct cnnvp_guest *guest, const struct map *map, uint32_t image,
+                                             const struct cnnvp_train_cut *cut)
 {
     const uint32_t row = map->width * guest->train.binary->value_bytes;
+    struct cnnvp_train_cut at = *cut;
+    at.image = image;
+    struct cnnvp_train_box box =
+        cut_box(map->place.mantissas + cut->row * row, map->channels, map->height * row, cut->rows * row, 0, &at);
+    box.features = cut->images * cut->channels * cut->rows * map->width;
+    return box;
+}
+
+/* Vectors begin where groups do. Rows of maps take a transfer for each zone. */
+static void load_zones(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_box *dense,
+                       const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t half, uint32_t at)
+{
+    const struct cnnvp_train_zones *zones = &guest->train.binary->zones[buffer];
+    const uint32_t bytes = guest->train.binary->value_bytes;
+    const uint32_t row = map->width * bytes;
     const uint32_t plane = map->height * row;
-    const uint32_t at = map->place.mantissas + (image * map->channels + cut->channel) * plane + cut->row * row;
-    const uint32_t image_stride = map->channels * plane;
-    const uint32_t features = cut->images * cut->channels * cut->rows * map->width;
-    if (cut->rows == map->height)
-        return (struct cnnvp_train_box){at, cut->channels * plane, cut->images, image_stride, 1, 0, features};
-    return (struct cnnvp_train_box){at, cut->rows * row, cut->channels, plane, cut->images, image_stride, features};
+    struct cnnvp_train_box box = *dense;
+    box.half_row = zones->group;
+    if (map->vectors) {
+        cnnvp_train_load(guest, buffer, half, at, &box);
+        return;
+    }
+    box.row = row;
+    box.row_stride = ZONES * row;
+    box.planes = cut->images * cut->channels; /* groups: of images, or of an image's channels */
+    box.plane_stride = cut->channels == 1u ? map->channels * plane : plane;
+    box.half_row = zones->row * bytes;
+    box.half_plane = zones->group;
+    for (uint32_t zone = 0; zone < ZONES && zone < cut->rows; ++zone) {
+        box.rows = (cut->rows - zone + ZONES - 1u) / ZONES;
+        box.features = box.planes * box.rows * map->width;
+        cnnvp_train_load(guest, buffer, half, at + zone * zones->zone, &box);
+        box.address += row;
+    }
+}
+
+/* A cut of maps, which is `box` in memory, from byte `at` of a half: groups of zones where it has such. */
+static void load_cut(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_box *box,
+                     const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t half, uint32_t at)
+{
+    if (guest->train.binary->zones[buffer].group == 0)
+        cnnvp_train_load(guest, buffer, half, at, box);
+    else
+        load_zones(guest, map, box, cut, buffer, half, at);
 }
 
 static void load_exponents(struct cnnvp_guest *guest, const struct map *map, uint32_t image,
@@ -173,16 +232,23 @@ static void load_exponents(struct cnnvp_guest *guest, const struct map *map, uin
     cnnvp_train_load(guest, buffer, half, at, &box);
 }
 
+/* Where exponents lie: after the operand, or in the row that groups of zones have for them. */
+static uint32_t exponents_at(const struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer, uint32_t bytes)
+{
+    const struct cnnvp_train_zones *zones = &guest->train.binary->zones[buffer];
+    return zones->group != 0 ? zones->exponents : cnnvp_train_even(bytes);
+}
+
 /* A cut of a map to the start of a half, its exponents after; the exponents' address. */
 static uint32_t load_map(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_cut *cut,
                          enum cnnvp_train_buffer buffer, uint32_t *half)
 {
     const uint32_t bytes = cut->images * cut->channels * cut->rows * map->width * guest->train.binary->value_bytes;
-    const uint32_t exponents = cnnvp_train_even(bytes);
+    const uint32_t exponents = exponents_at(guest, buffer, bytes);
     const struct cnnvp_train_box box = map_box(guest, map, cut->image, cut);
     if (cnnvp_train_find(guest, buffer, box.address, cnnvp_train_pack(cut->channels, cut->rows), cut->images, half))
         return exponents;
-    cnnvp_train_load(guest, buffer, *half, 0, &box);
+    load_cut(guest, map, &box, cut, buffer, *half, 0);
     load_exponents(guest, map, cut->image, cut, buffer, *half, exponents);
     return exponents;
 }
@@ -201,7 +267,8 @@ static uint32_t load_images(struct cnnvp_guest *guest, const struct map *map, co
                             uint32_t *half)
 {
     const uint32_t bytes = cut->channels * cut->rows * map->width * guest->train.binary->value_bytes;
-    const uint32_t exponents = cnnvp_train_even(cut->images * bytes);
+    const uint32_t exponents = exponents_at(guest, CNNVP_TRAIN_INPUT, cut->images * bytes);
+    const uint32_t group = guest->train.binary->zones[CNNVP_TRAIN_INPUT].group;
     const int by_image = map->block == CNNVP_TRAIN_BY_IMAGE;
     struct cnnvp_train_cut one = *cut;
     one.images = 1;
@@ -212,7 +279,7 @@ static uint32_t load_images(struct cnnvp_guest *guest, const struct map *map, co
     for (uint32_t i = 0; i < cut->images; ++i) {
         const uint32_t number = cnnvp_train_number(guest, cut->image + i);
         const struct cnnvp_train_box box = map_box(guest, map, number, &one);
-        cnnvp_train_load(guest, CNNVP_TRAIN_INPUT, *half, i * bytes, &box);
+        load_cut(guest, map, &box, &one, CNNVP_TRAIN_INPUT, *half, i * (group != 0 ? group : bytes));
         if (by_image || i == 0)
             load_exponents(guest, map, number, &one, CNNVP_TRAIN_INPUT, *half, exponents + i);
     }
@@ -222,7 +289,7 @@ static uint32_t load_images(struct cnnvp_guest *guest, const struct map *map, co
 uint32_t cnnvp_train_load_inputs(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                                  const struct cnnvp_train_cut *cut, uint32_t *half)
 {
-    struct map map = {layer->in, layer->block, layer->ci, layer->hi, layer->wi};
+    struct map map = {layer->in, layer->block, layer->ci, layer->hi, layer->wi, layer->op == CNNVP_TRAIN_FC};
     if (layer != guest->train.layers)
         return load_map(guest, &map, cut, CNNVP_TRAIN_INPUT, half);
     map.place = (struct cnnvp_train_bfp){guest->train.data->mantissas, guest->train.data->exponents};
@@ -232,7 +299,7 @@ uint32_t cnnvp_train_load_inputs(struct cnnvp_guest *guest, const struct cnnvp_t
 uint32_t cnnvp_train_load_errors(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                                  const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t *half)
 {
-    const struct map map = {layer->error, layer->block, layer->co, layer->ho, layer->wo};
+    const struct map map = {layer->error, layer->block, layer->co, layer->ho, layer->wo, layer->op == CNNVP_TRAIN_FC};
     return load_map(guest, &map, cut, buffer, half);
 }
 

@@ -9,8 +9,6 @@
  */
 #include "train.h"
 
-#define SUM_BYTES 4u
-
 struct tile {
     uint32_t in, ins;   /* activation channels */
     uint32_t out, outs; /* error channels */
@@ -75,12 +73,14 @@ static struct cnnvp_train_box matrix_box(const struct work *work, const struct t
         stride,
         1,
         0,
+        0,
+        0,
         0};
 }
 
 static struct cnnvp_train_box vector_box(const struct tile *tile, uint32_t address)
 {
-    return (struct cnnvp_train_box){address + tile->out * SUM_BYTES, tile->outs * SUM_BYTES, 1, 0, 1, 0, 0};
+    return (struct cnnvp_train_box){address + tile->out * SUM_BYTES, tile->outs * SUM_BYTES, 1, 0, 1, 0, 0, 0, 0};
 }
 
 /* ---- weights on their way ---- */
@@ -91,7 +91,15 @@ static void decode(const struct work *work, const struct tile *tile, const struc
     const int by_channel = binary->block == CNNVP_TRAIN_BY_CHANNEL;
     const struct cnnvp_train_box box = matrix_box(work, tile, work->layer->weights.mantissas, binary->value_bytes);
     const struct cnnvp_train_box of_blocks = {
-        work->layer->weights.exponents + (by_channel ? tile->out : 0), by_channel ? tile->outs : 1u, 1, 0, 1, 0, 0};
+        work->layer->weights.exponents + (by_channel ? tile->out : 0),
+        by_channel ? tile->outs : 1u,
+        1,
+        0,
+        1,
+        0,
+        0,
+        0,
+        0};
     const struct cnnvp_tdecode descriptor = {
         .in_addr = places->narrow,
         .in_stride = tile->ins * work->taps,
@@ -217,7 +225,7 @@ struct operands {
 
 static uint32_t halves_of(const struct work *work, const struct operands *o)
 {
-    return cnnvp_train_bit(o->input, CNNVP_TRAIN_INPUT) | cnnvp_train_bit(o->weight, CNNVP_TRAIN_WEIGHT) |
+    return cnnvp_train_bit(o->input, CNNVP_TRAIN_INPUT) | cnnvp_train_bit(o->weight, CNNVP_TRAIN_WEIGHTS) |
            middle(work->working);
 }
 
@@ -236,15 +244,15 @@ static void push_convolution(const struct work *work, const struct tile *tile, c
     const uint32_t size = cnnvp_train_pack(layer->wo, o->error.rows);
     const uint32_t one = cnnvp_train_pack(1, 1);
     const struct cnnvp_tgradient gradient = {
-        .in_row_stride = layer->wi,
-        .in_channel_stride = o->in.rows * layer->wi,
+        .in_row_stride = cnnvp_train_row_stride(work->guest, CNNVP_TRAIN_INPUT, layer->wi),
+        .in_channel_stride = cnnvp_train_map_stride(work->guest, CNNVP_TRAIN_INPUT, o->in.rows * layer->wi),
         .in_image_stride = tile->ins * o->in.rows * layer->wi,
         .in_size = bias ? size : cnnvp_train_pack(layer->wi, o->in.rows),
         .images = o->in.images,
         .in_channels = bias ? 1u : tile->ins,
         .out_channels = tile->outs,
-        .error_row_stride = layer->wo,
-        .error_channel_stride = plane,
+        .error_row_stride = cnnvp_train_row_stride(work->guest, CNNVP_TRAIN_WEIGHTS, layer->wo),
+        .error_channel_stride = cnnvp_train_map_stride(work->guest, CNNVP_TRAIN_WEIGHTS, plane),
         .error_image_stride = tile->outs * plane,
         .error_size = size,
         .kernel = bias ? one : cnnvp_train_pack(layer->kx, layer->ky),
@@ -268,11 +276,11 @@ static void push_matrix(const struct work *work, const struct tile *tile, const 
     const struct cnnvp_train_binary *binary = work->guest->train.binary;
     const uint32_t by_image = work->layer->block == CNNVP_TRAIN_BY_IMAGE;
     const struct cnnvp_touter outer = {
-        .in_image_stride = tile->ins,
+        .in_image_stride = cnnvp_train_map_stride(work->guest, CNNVP_TRAIN_INPUT, tile->ins),
         .images = o->in.images,
         .inputs = bias ? 1u : tile->ins,
         .outputs = tile->outs,
-        .error_image_stride = tile->outs,
+        .error_image_stride = cnnvp_train_map_stride(work->guest, CNNVP_TRAIN_WEIGHTS, tile->outs),
         .out_addr = bias ? places_of(work, tile).bias_gradient : 0,
         .out_stride = bias ? 1u : tile->ins,
         .in_exp_addr = o->in_exponents,
@@ -298,7 +306,7 @@ static void load_operands(const struct work *work, const struct tile *tile, stru
         o->error.image, o->error.images, tile->in, tile->ins, (uint32_t)from, (uint32_t)(end - from)};
     o->pad_rows = (uint32_t)(from - begin);
     o->in_exponents = cnnvp_train_load_inputs(work->guest, layer, &o->in, &o->input);
-    o->error_exponents = cnnvp_train_load_errors(work->guest, layer, &o->error, CNNVP_TRAIN_WEIGHT, &o->weight);
+    o->error_exponents = cnnvp_train_load_errors(work->guest, layer, &o->error, CNNVP_TRAIN_WEIGHTS, &o->weight);
 }
 
 static void push_gradient(const struct work *work, const struct tile *tile, const struct operands *o, int bias)
@@ -376,7 +384,7 @@ struct copy {
 
 static struct cnnvp_train_box rows_box(uint32_t address, uint32_t row, uint32_t first, uint32_t rows)
 {
-    return (struct cnnvp_train_box){address + first * row, row, rows, row, 1, 0, 0};
+    return (struct cnnvp_train_box){address + first * row, row, rows, row, 1, 0, 0, 0, 0};
 }
 
 /* Rows of a copy in a half, on their way. */

@@ -9,7 +9,6 @@
  */
 #include "train.h"
 
-#define SUM_BYTES 4u
 /* 2x2 at stride 2: kx | ky << 8 | sx << 16 | sy << 24. */
 #define POOL_2X2 UINT32_C(0x02020202)
 
@@ -36,17 +35,29 @@ static uint32_t packed_bytes(uint32_t values, uint32_t width)
 }
 
 /* A region of [image][channel][bytes] in memory. */
-static struct cnnvp_train_box packed_box(const struct cnnvp_train_layer *layer, const struct cnnvp_train_cut *cut,
-                                         uint32_t address, uint32_t bytes)
+static struct cnnvp_train_box packed_box(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                                         const struct cnnvp_train_cut *cut, uint32_t address, uint32_t bytes,
+                                         uint32_t step)
 {
-    return (struct cnnvp_train_box){
-        address + (cut->image * layer->co + cut->channel) * bytes,
-        cut->channels * bytes,
-        cut->images,
-        layer->co * bytes,
-        1,
-        0,
-        0};
+    struct cnnvp_train_cut whole = *cut;
+    whole.row = 0;
+    return cnnvp_train_maps_box(guest, layer, address, layer->co, bytes, bytes, step, &whole);
+}
+
+/* Maps whose regions lie together: with zones those of an image, or one. */
+static uint32_t maps_together(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                              const struct cnnvp_train_cut *cut)
+{
+    if (cnnvp_train_has_zones(guest, layer))
+        return 1;
+    return cnnvp_train_image_stride(guest, 0, 1) != 0 ? cut->channels : cut->images * cut->channels;
+}
+
+/* The end of a region of values that begins at `at`: a zone's, where there are such. */
+static uint32_t after(const struct cnnvp_guest *guest, uint32_t at, uint32_t bytes)
+{
+    const uint32_t zone = guest->train.binary->zones[CNNVP_TRAIN_MIDDLE].zone;
+    return at + (zone != 0 ? zone : cnnvp_train_region(bytes));
 }
 
 static uint32_t held_exponents(const struct cnnvp_guest *guest, uint32_t block, const struct cnnvp_train_cut *cut)
@@ -132,41 +143,44 @@ struct post_places {
 static struct post_places places_of(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                                     const struct cnnvp_train_cut *cut)
 {
-    const uint32_t maps = cut->images * cut->channels;
+    const uint32_t maps = maps_together(guest, layer, cut);
     struct post_places places;
-    places.values = cnnvp_train_region(maps * layer->ho * layer->wo * SUM_BYTES);
+    places.values = after(guest, 0, maps * layer->ho * layer->wo * SUM_BYTES);
     places.mask = places.values + cnnvp_train_region(maps * layer->ph * layer->pw * guest->train.binary->value_bytes);
     places.ids = places.mask + cnnvp_train_region(maps * packed_bytes(layer->ho * layer->wo, 1));
     return places;
 }
 
 static void push_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
-                      const struct cnnvp_train_cut *cut, uint32_t half, int measures)
+                      const struct cnnvp_train_cut *cut, uint32_t at, uint32_t half, int measures)
 {
     const uint32_t plane = layer->ho * layer->wo;
     const struct post_places places = places_of(guest, layer, cut);
     const struct blocks blocks = measured(layer->out_block, cut, layer->norm ? layer->co : 0);
     const int keeps = guest->train.step != CNNVP_TRAIN_NO_STEP;
     const struct cnnvp_tpost post = {
-        .in_image_stride = cut->channels * plane,
+        .in_addr = at,
+        .in_image_stride = cnnvp_train_image_stride(guest, cut->channels * plane, SUM_BYTES),
         .images = cut->images,
         .channels = cut->channels,
         .size = cnnvp_train_pack(layer->wo, layer->ho),
         .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_scale,
         .norm_entry = cut->channel,
-        .out_addr = places.values,
-        .out_image_stride = cut->channels * layer->ph * layer->pw,
+        .out_addr = at + places.values,
+        .out_image_stride =
+            cnnvp_train_image_stride(guest, cut->channels * layer->ph * layer->pw, guest->train.binary->value_bytes),
         .block = measures ? blocks.entry : held_exponents(guest, layer->out_block, cut),
         .block_strides = blocks.strides,
-        .mask_addr = places.mask,
-        .mask_image_stride = cut->channels * packed_bytes(plane, 1),
-        .id_addr = places.ids,
-        .id_image_stride = cut->channels * packed_bytes(layer->ph * layer->pw, 2),
+        .mask_addr = at + places.mask,
+        .mask_image_stride = cnnvp_train_image_stride(guest, cut->channels * packed_bytes(plane, 1), 1),
+        .id_addr = at + places.ids,
+        .id_image_stride = cnnvp_train_image_stride(guest, cut->channels * packed_bytes(layer->ph * layer->pw, 2), 1),
         .pool = POOL_2X2,
         .format = cnnvp_train_format(guest),
         .seed = cnnvp_train_seed_of(guest, layer, CNNVP_TRAIN_SEED_ACTIVATION),
         .first = (cut->image * layer->co + cut->channel) * plane,
         .tensor_image_stride = layer->co * plane,
+        .park_addr = at,
     };
     uint32_t status = (cnnvp_train_keeps_sums(guest, layer) ? 0 : 1u) << CNNVP_STATUS_tpost_fp32 |
                       layer->norm << CNNVP_STATUS_tpost_norm | layer->relu << CNNVP_STATUS_tpost_relu;
@@ -184,22 +198,24 @@ static void store_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer
 {
     const uint32_t pooled = layer->ph * layer->pw;
     const struct post_places places = places_of(guest, layer, cut);
-    const struct cnnvp_train_box values =
-        packed_box(layer, cut, out->mantissas, pooled * guest->train.binary->value_bytes);
+    const struct cnnvp_train_box values = packed_box(
+        guest, layer, cut, out->mantissas, pooled * guest->train.binary->value_bytes, CNNVP_TRAIN_POST_ZONES);
     cnnvp_train_put(guest, half, places.values, &values);
     if (guest->train.step == CNNVP_TRAIN_NO_STEP)
         return;
     if (parks(guest, layer)) {
-        const struct cnnvp_train_box inputs = cnnvp_train_sums_box(layer->sums, layer->co, layer->ho, layer->wo, cut);
+        const struct cnnvp_train_box inputs = cnnvp_train_sums_box(
+            guest, layer, layer->sums, layer->co, layer->ho, layer->wo, CNNVP_TRAIN_POST_ZONES, cut);
         cnnvp_train_put(guest, 1u - half, 0, &inputs);
     }
     if (layer->relu) {
-        const struct cnnvp_train_box mask =
-            packed_box(layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1));
+        const struct cnnvp_train_box mask = packed_box(
+            guest, layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1), CNNVP_TRAIN_POST_ZONES);
         cnnvp_train_put(guest, half, places.mask, &mask);
     }
     if (layer->pool) {
-        const struct cnnvp_train_box ids = packed_box(layer, cut, layer->positions, packed_bytes(pooled, 2));
+        const struct cnnvp_train_box ids =
+            packed_box(guest, layer, cut, layer->positions, packed_bytes(pooled, 2), CNNVP_TRAIN_POST_ZONES);
         cnnvp_train_put(guest, half, places.ids, &ids);
     }
 }
@@ -207,11 +223,12 @@ static void store_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer
 enum sweep { SWEEP_SQUARES, SWEEP_MEASURE, SWEEP_QUANTISE };
 
 static void push_squares(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
-                         const struct cnnvp_train_cut *cut, uint32_t half)
+                         const struct cnnvp_train_cut *cut, uint32_t at, uint32_t half)
 {
     const uint32_t plane = layer->ho * layer->wo;
     const struct cnnvp_tstat stat = {
-        .in_image_stride = cut->channels * plane,
+        .in_addr = at,
+        .in_image_stride = cnnvp_train_image_stride(guest, cut->channels * plane, SUM_BYTES),
         .images = cut->images,
         .channels = cut->channels,
         .size = cnnvp_train_pack(layer->wo, layer->ho),
@@ -236,15 +253,20 @@ static void sweep_forward(struct cnnvp_guest *guest, const struct cnnvp_train_la
     uint32_t half_before = 0;
     const int alone = guest->train.binary->output_halves == 1u || parks(guest, layer);
     while (next_cut(guest, layer, &layer->post, &cut)) {
-        const struct cnnvp_train_box box = cnnvp_train_sums_box(layer->sums, layer->co, layer->ho, layer->wo, &cut);
+        const struct cnnvp_train_box box = cnnvp_train_sums_box(
+            guest, layer, layer->sums, layer->co, layer->ho, layer->wo, CNNVP_TRAIN_POST_ZONES, &cut);
         const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, 0, &box);
         if (before.images != 0)
             store_post(guest, layer, &before, half_before, out);
-        if (sweep == SWEEP_SQUARES)
-            push_squares(guest, layer, &cut, half);
-        else
-            push_post(guest, layer, &cut, half, sweep == SWEEP_MEASURE);
+        struct cnnvp_train_cut part = cnnvp_train_first_part(guest, layer, &cut);
+        uint32_t at = 0;
+        do {
+            if (sweep == SWEEP_SQUARES)
+                push_squares(guest, layer, &part, at, half);
+            else
+                push_post(guest, layer, &part, at, half, sweep == SWEEP_MEASURE);
+        } while (cnnvp_train_next_part(guest, &cut, CNNVP_TRAIN_POST_ZONES, &part, &at));
         if (sweep == SWEEP_QUANTISE && alone) {
             store_post(guest, layer, &cut, half, out);
         } else if (sweep == SWEEP_QUANTISE) {
@@ -315,9 +337,16 @@ static void load_labels(struct cnnvp_guest *guest, const struct cnnvp_train_cut 
 {
     for (uint32_t i = 0; i < cut->images; ++i) {
         const struct cnnvp_train_box box = {
-            guest->train.data->labels + cnnvp_train_number(guest, cut->image + i) * 4u, 4, 1, 0, 1, 0, 0};
+            guest->train.data->labels + cnnvp_train_number(guest, cut->image + i) * 4u, 4, 1, 0, 1, 0, 0, 0, 0};
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, at + i * 4u, &box);
     }
+}
+
+static struct cnnvp_train_box classes_box(uint32_t address, uint32_t classes, const struct cnnvp_train_cut *cut)
+{
+    const uint32_t row = classes * SUM_BYTES;
+    return (struct cnnvp_train_box){
+        address + cut->image * row, row, cut->images, row, 1, 0, cut->images * classes, 0, 0};
 }
 
 static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
@@ -331,13 +360,13 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
     const uint32_t gradient = labels + cnnvp_train_region(cut->images * 4u);
     const uint32_t records = gradient + cnnvp_train_region(cut->images * classes * SUM_BYTES);
     const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
-    const struct cnnvp_train_box box = cnnvp_train_sums_box(layer->sums, classes, 1, 1, cut);
+    const struct cnnvp_train_box box = classes_box(layer->sums, classes, cut);
     const int short_step = learns && train->images != train->binary->batch;
     const int by_image = layer->block == CNNVP_TRAIN_BY_IMAGE;
     cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, 0, &box);
     if (train->data->outputs != 0) {
         const struct cnnvp_train_box kept =
-            cnnvp_train_sums_box(train->data->outputs + train->first * classes * SUM_BYTES, classes, 1, 1, cut);
+            classes_box(train->data->outputs + train->first * classes * SUM_BYTES, classes, cut);
         cnnvp_train_put(guest, half, 0, &kept);
     }
     if (train->binary->tag_softmax == 0)
@@ -365,10 +394,10 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
                      middle(half), CNNVP_TRAIN_BASE_HELD, &held, sizeof held);
     const uint32_t first = learns ? 0 : train->first;
     const struct cnnvp_train_box results = {
-        train->data->results + (first + cut->image) * record, cut->images * record, 1, 0, 1, 0, 0};
+        train->data->results + (first + cut->image) * record, cut->images * record, 1, 0, 1, 0, 0, 0, 0};
     cnnvp_train_put(guest, half, records, &results);
     if (learns) {
-        const struct cnnvp_train_box back = cnnvp_train_sums_box(layer->back, classes, 1, 1, cut);
+        const struct cnnvp_train_box back = classes_box(layer->back, classes, cut);
         cnnvp_train_put(guest, half, gradient, &back);
     }
 }
@@ -400,12 +429,13 @@ struct back_places {
     uint32_t x, mask, ids, out;
 };
 
-static struct back_places back_places_of(const struct cnnvp_train_layer *layer, const struct cnnvp_train_cut *cut)
+static struct back_places back_places_of(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                                         const struct cnnvp_train_cut *cut)
 {
-    const uint32_t maps = cut->images * cut->channels;
+    const uint32_t maps = maps_together(guest, layer, cut);
     struct back_places places;
-    places.x = cnnvp_train_region(maps * layer->ph * layer->pw * SUM_BYTES);
-    places.mask = places.x + (layer->norm ? cnnvp_train_region(maps * layer->ho * layer->wo * SUM_BYTES) : 0);
+    places.x = after(guest, 0, maps * layer->ph * layer->pw * SUM_BYTES);
+    places.mask = layer->norm ? after(guest, places.x, maps * layer->ho * layer->wo * SUM_BYTES) : places.x;
     places.ids = places.mask + (layer->relu ? cnnvp_train_region(maps * packed_bytes(layer->ho * layer->wo, 1)) : 0);
     places.out = places.ids + (layer->pool ? cnnvp_train_region(maps * packed_bytes(layer->ph * layer->pw, 2)) : 0);
     return places;
@@ -414,23 +444,25 @@ static struct back_places back_places_of(const struct cnnvp_train_layer *layer, 
 static void load_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                       const struct cnnvp_train_cut *cut, uint32_t half)
 {
-    const struct back_places places = back_places_of(layer, cut);
+    const struct back_places places = back_places_of(guest, layer, cut);
     struct cnnvp_train_cut pooled = *cut;
     pooled.rows = layer->ph;
-    const struct cnnvp_train_box errors = cnnvp_train_sums_box(layer->back, layer->co, layer->ph, layer->pw, &pooled);
+    const struct cnnvp_train_box errors = cnnvp_train_sums_box(
+        guest, layer, layer->back, layer->co, layer->ph, layer->pw, CNNVP_TRAIN_BACK_ZONES, &pooled);
     cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, 0, &errors);
     if (layer->norm) {
-        const struct cnnvp_train_box x = cnnvp_train_sums_box(layer->sums, layer->co, layer->ho, layer->wo, cut);
+        const struct cnnvp_train_box x = cnnvp_train_sums_box(
+            guest, layer, layer->sums, layer->co, layer->ho, layer->wo, CNNVP_TRAIN_BACK_ZONES, cut);
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, places.x, &x);
     }
     if (layer->relu) {
-        const struct cnnvp_train_box mask =
-            packed_box(layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1));
+        const struct cnnvp_train_box mask = packed_box(
+            guest, layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1), CNNVP_TRAIN_BACK_ZONES);
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, places.mask, &mask);
     }
     if (layer->pool) {
-        const struct cnnvp_train_box ids =
-            packed_box(layer, cut, layer->positions, packed_bytes(layer->ph * layer->pw, 2));
+        const struct cnnvp_train_box ids = packed_box(
+            guest, layer, cut, layer->positions, packed_bytes(layer->ph * layer->pw, 2), CNNVP_TRAIN_BACK_ZONES);
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, places.ids, &ids);
     }
 }
@@ -446,30 +478,31 @@ static uint32_t back_status(const struct cnnvp_guest *guest, const struct cnnvp_
 }
 
 static void push_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
-                      const struct cnnvp_train_cut *cut, uint32_t half, enum back_sweep sweep, int last)
+                      const struct cnnvp_train_cut *cut, uint32_t at, uint32_t half, enum back_sweep sweep, int last)
 {
     const uint32_t plane = layer->ho * layer->wo;
-    const struct back_places places = back_places_of(layer, cut);
+    const struct back_places places = back_places_of(guest, layer, cut);
     struct blocks blocks = measured(layer->block, cut, layer->norm ? layer->co : 0);
     if (sweep == BACK_REDUCE && layer->norm)
         blocks = (struct blocks){layer->co + cut->channel, cnnvp_train_pack(0, 1)};
     const struct cnnvp_tpostback back = {
-        .in_image_stride = cut->channels * layer->ph * layer->pw,
+        .in_addr = at,
+        .in_image_stride = cnnvp_train_image_stride(guest, cut->channels * layer->ph * layer->pw, SUM_BYTES),
         .images = cut->images,
         .channels = cut->channels,
         .size = cnnvp_train_pack(layer->wo, layer->ho),
         .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_back,
-        .x_addr = places.x,
-        .x_image_stride = cut->channels * plane,
+        .x_addr = at + places.x,
+        .x_image_stride = cnnvp_train_image_stride(guest, cut->channels * plane, SUM_BYTES),
         .norm_entry = cut->channel,
-        .out_addr = places.out,
-        .out_image_stride = cut->channels * plane,
+        .out_addr = at + places.out,
+        .out_image_stride = cnnvp_train_image_stride(guest, cut->channels * plane, guest->train.binary->value_bytes),
         .block = sweep == BACK_QUANTISE ? held_exponents(guest, layer->block, cut) : blocks.entry,
         .block_strides = blocks.strides,
-        .mask_addr = places.mask,
-        .mask_image_stride = cut->channels * packed_bytes(plane, 1),
-        .id_addr = places.ids,
-        .id_image_stride = cut->channels * packed_bytes(layer->ph * layer->pw, 2),
+        .mask_addr = at + places.mask,
+        .mask_image_stride = cnnvp_train_image_stride(guest, cut->channels * packed_bytes(plane, 1), 1),
+        .id_addr = at + places.ids,
+        .id_image_stride = cnnvp_train_image_stride(guest, cut->channels * packed_bytes(layer->ph * layer->pw, 2), 1),
         .pool = POOL_2X2,
         .format = guest->train.binary->error_rounding | guest->train.binary->mantissa_bits << 8,
         .seed = cnnvp_train_seed_of(guest, layer, CNNVP_TRAIN_SEED_ERROR),
@@ -485,8 +518,9 @@ static void store_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer
                        const struct cnnvp_train_cut *cut, uint32_t half)
 {
     const struct cnnvp_train_box box =
-        packed_box(layer, cut, layer->error.mantissas, layer->ho * layer->wo * guest->train.binary->value_bytes);
-    cnnvp_train_put(guest, half, back_places_of(layer, cut).out, &box);
+        packed_box(guest, layer, cut, layer->error.mantissas, layer->ho * layer->wo * guest->train.binary->value_bytes,
+                   CNNVP_TRAIN_BACK_ZONES);
+    cnnvp_train_put(guest, half, back_places_of(guest, layer, cut).out, &box);
 }
 
 static void sweep_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, enum back_sweep sweep,
@@ -501,7 +535,11 @@ static void sweep_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer
         load_back(guest, layer, &cut, half);
         if (before.images != 0)
             store_back(guest, layer, &before, half_before);
-        push_back(guest, layer, &cut, half, sweep, last);
+        struct cnnvp_train_cut part = cnnvp_train_first_part(guest, layer, &cut);
+        uint32_t at = 0;
+        do
+            push_back(guest, layer, &part, at, half, sweep, last);
+        while (cnnvp_train_next_part(guest, &cut, CNNVP_TRAIN_BACK_ZONES, &part, &at));
         if (sweep == BACK_QUANTISE && alone) {
             store_back(guest, layer, &cut, half);
         } else if (sweep == BACK_QUANTISE) {

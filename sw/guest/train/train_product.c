@@ -30,36 +30,49 @@ struct tile {
 
 /* ---- what is left of the tile before ---- */
 
+static struct cnnvp_train_cut cut_of(const struct cnnvp_train_pending *pending)
+{
+    return (struct cnnvp_train_cut){
+        pending->image, pending->images, pending->channel, pending->channels, pending->row, pending->rows};
+}
+
 static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_train_pending *pending)
 {
     const struct cnnvp_train_layer *layer = pending->layer;
     const uint32_t block = layer->out_block;
-    const uint32_t plane = pending->rows * pending->map_width;
+    const struct cnnvp_train_cut cut = cut_of(pending);
+    const uint32_t stride = cnnvp_train_image_stride(guest, cut.channels * cut.rows * pending->map_width, SUM_BYTES);
     const uint32_t map = pending->map_height * pending->map_width;
     const uint32_t by_image = !layer->norm && block == CNNVP_TRAIN_BY_IMAGE;
     const uint32_t by_channel = layer->norm || block == CNNVP_TRAIN_BY_CHANNEL;
-    const struct cnnvp_tstat stat = {
-        .in_image_stride = pending->channels * plane,
-        .images = pending->images,
-        .channels = pending->channels,
-        .size = cnnvp_train_pack(pending->map_width, pending->rows),
-        .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_scale,
-        .format = cnnvp_train_format(guest),
-        .out_image_stride = pending->channels * plane,
-        .entry = by_channel ? pending->channel
-                 : by_image ? pending->image
-                            : 0,
-        .entry_strides = cnnvp_train_pack(by_image, by_channel),
-        .first = pending->image * map + pending->row * pending->map_width,
-        .map = map,
-    };
-    const uint32_t status =
-        !pending->integer ? 1u << CNNVP_STATUS_tstat_fp32
-        : cnnvp_train_keeps_sums(guest, layer)
-            ? 0
-            : 1u << CNNVP_STATUS_tstat_convert;
-    cnnvp_train_push(guest, CNNVP_OPCODE_tstat, status, cnnvp_train_bit(pending->half, CNNVP_TRAIN_MIDDLE),
-                     CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
+    struct cnnvp_train_cut part = cnnvp_train_first_part(guest, layer, &cut);
+    uint32_t at = 0;
+    do {
+        const struct cnnvp_tstat stat = {
+            .in_addr = at,
+            .in_image_stride = stride,
+            .images = part.images,
+            .channels = part.channels,
+            .size = cnnvp_train_pack(pending->map_width, pending->rows),
+            .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_scale,
+            .format = cnnvp_train_format(guest),
+            .out_addr = at,
+            .out_image_stride = stride,
+            .entry = by_channel ? part.channel
+                     : by_image ? pending->image
+                                : 0,
+            .entry_strides = cnnvp_train_pack(by_image, by_channel),
+            .first = pending->image * map + pending->row * pending->map_width,
+            .map = map,
+        };
+        const uint32_t status =
+            !pending->integer ? 1u << CNNVP_STATUS_tstat_fp32
+            : cnnvp_train_keeps_sums(guest, layer)
+                ? 0
+                : 1u << CNNVP_STATUS_tstat_convert;
+        cnnvp_train_push(guest, CNNVP_OPCODE_tstat, status, cnnvp_train_bit(pending->half, CNNVP_TRAIN_MIDDLE),
+                         CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
+    } while (cnnvp_train_next_part(guest, &cut, 1, &part, &at));
 }
 
 /* Pushes the next one of the steps that are left. */
@@ -70,10 +83,10 @@ static void advance(struct cnnvp_guest *guest)
         push_statistics(guest, pending);
         return;
     }
-    const struct cnnvp_train_cut cut = {
-        pending->image, pending->images, pending->channel, pending->channels, pending->row, pending->rows};
+    const struct cnnvp_train_cut cut = cut_of(pending);
     const struct cnnvp_train_box box =
-        cnnvp_train_sums_box(pending->address, pending->map_channels, pending->map_height, pending->map_width, &cut);
+        cnnvp_train_sums_box(guest, pending->layer, pending->address, pending->map_channels, pending->map_height,
+                             pending->map_width, 1, &cut);
     cnnvp_train_put(guest, pending->half, 0, &box);
 }
 
@@ -159,16 +172,16 @@ static uint32_t load_kernels(struct cnnvp_guest *guest, const struct product *pr
     };
     const int by_channel = guest->train.binary->block == CNNVP_TRAIN_BY_CHANNEL;
     const uint32_t exponents = cnnvp_train_even(rows * box.row);
-    if (cnnvp_train_find(guest, CNNVP_TRAIN_WEIGHT, box.address, cnnvp_train_pack(rows, columns), 0, half))
+    if (cnnvp_train_find(guest, CNNVP_TRAIN_WEIGHTS, box.address, cnnvp_train_pack(rows, columns), 0, half))
         return exponents;
-    cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHT, *half, 0, &box);
+    cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHTS, *half, 0, &box);
     const struct cnnvp_train_box of_blocks = {
         .address = layer->weights.exponents + (by_channel ? first_row : 0),
         .row = by_channel ? rows : 1u,
         .rows = 1,
         .planes = 1,
     };
-    cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHT, *half, exponents, &of_blocks);
+    cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHTS, *half, exponents, &of_blocks);
     return exponents;
 }
 
@@ -176,7 +189,7 @@ static uint32_t load_kernels(struct cnnvp_guest *guest, const struct product *pr
 
 static uint32_t halves_of(uint32_t input, uint32_t weight, uint32_t middle)
 {
-    return cnnvp_train_bit(input, CNNVP_TRAIN_INPUT) | cnnvp_train_bit(weight, CNNVP_TRAIN_WEIGHT) |
+    return cnnvp_train_bit(input, CNNVP_TRAIN_INPUT) | cnnvp_train_bit(weight, CNNVP_TRAIN_WEIGHTS) |
            cnnvp_train_bit(middle, CNNVP_TRAIN_MIDDLE);
 }
 
@@ -210,9 +223,9 @@ static void push_convolution(struct cnnvp_guest *guest, const struct product *pr
     const uint32_t in_plane = slice->rows * product->in_width;
     const uint32_t out_plane = tile->cut.rows * product->out_width;
     const struct cnnvp_tconv conv = {
-        .in_row_stride = product->in_width,
+        .in_row_stride = cnnvp_train_row_stride(guest, CNNVP_TRAIN_INPUT, product->in_width),
         .in_channel_stride = in_plane,
-        .in_image_stride = slice->channels * in_plane,
+        .in_image_stride = cnnvp_train_map_stride(guest, CNNVP_TRAIN_INPUT, slice->channels * in_plane),
         .in_size = cnnvp_train_pack(product->in_width, slice->rows),
         .images = tile->cut.images,
         .in_channels = slice->channels,
@@ -221,8 +234,8 @@ static void push_convolution(struct cnnvp_guest *guest, const struct product *pr
         .kernel = cnnvp_train_pack(layer->kx, layer->ky),
         .stride = cnnvp_train_pack(layer->sx, layer->sy),
         .pad = cnnvp_train_pack(layer->px, slice->pad_rows),
-        .out_channel_stride = out_plane,
-        .out_image_stride = tile->cut.channels * out_plane,
+        .out_channel_stride = cnnvp_train_channel_stride(guest, out_plane),
+        .out_image_stride = cnnvp_train_image_stride(guest, tile->cut.channels * out_plane, SUM_BYTES),
         .in_exp_addr = slice->exponents,
         .in_exp_strides = cnnvp_train_exponent_strides(layer->block),
         .weight_exp_addr = slice->kernel_exponents,
@@ -237,11 +250,11 @@ static void push_matrix(struct cnnvp_guest *guest, const struct product *product
                         const struct slice *slice)
 {
     const struct cnnvp_tmatmul matmul = {
-        .in_image_stride = slice->channels,
+        .in_image_stride = cnnvp_train_map_stride(guest, CNNVP_TRAIN_INPUT, slice->channels),
         .images = tile->cut.images,
         .inputs = slice->channels,
         .outputs = tile->cut.channels,
-        .out_image_stride = tile->cut.channels,
+        .out_image_stride = cnnvp_train_image_stride(guest, tile->cut.channels, SUM_BYTES),
         .in_exp_addr = slice->exponents,
         .in_exp_stride = product->layer->block == CNNVP_TRAIN_BY_IMAGE,
         .weight_exp_addr = slice->kernel_exponents,
@@ -259,13 +272,13 @@ static void push_bias(struct cnnvp_guest *guest, const struct product *product, 
     const uint32_t bytes = guest->train.binary->value_bytes;
     struct slice slice = {.channels = 1, .rows = tile->cut.rows, .accumulate = 1};
     const struct cnnvp_train_box box = {
-        layer->biases.mantissas + tile->cut.channel * bytes, tile->cut.channels * bytes, 1, 0, 1, 0, 0};
-    const struct cnnvp_train_box exponent = {layer->biases.exponents, 1, 1, 0, 1, 0, 0};
+        layer->biases.mantissas + tile->cut.channel * bytes, tile->cut.channels * bytes, 1, 0, 1, 0, 0, 0, 0};
+    const struct cnnvp_train_box exponent = {layer->biases.exponents, 1, 1, 0, 1, 0, 0, 0, 0};
     uint32_t half;
     slice.kernel_exponents = cnnvp_train_even(box.row);
-    if (!cnnvp_train_find(guest, CNNVP_TRAIN_WEIGHT, box.address, cnnvp_train_pack(tile->cut.channels, 1), 0, &half)) {
-        cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHT, half, 0, &box);
-        cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHT, half, slice.kernel_exponents, &exponent);
+    if (!cnnvp_train_find(guest, CNNVP_TRAIN_WEIGHTS, box.address, cnnvp_train_pack(tile->cut.channels, 1), 0, &half)) {
+        cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHTS, half, 0, &box);
+        cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHTS, half, slice.kernel_exponents, &exponent);
     }
     slice.halves = halves_of(0, half, tile->half);
     const uint32_t status = status_of(product, &slice) | 1u << CNNVP_STATUS_tforward_bias;
@@ -275,7 +288,7 @@ static void push_bias(struct cnnvp_guest *guest, const struct product *product, 
             .images = tile->cut.images,
             .inputs = 1,
             .outputs = tile->cut.channels,
-            .out_image_stride = tile->cut.channels,
+            .out_image_stride = cnnvp_train_image_stride(guest, tile->cut.channels, SUM_BYTES),
             .weight_exp_addr = slice.kernel_exponents,
             .out_exp_addr = CNNVP_TRAIN_HELD | product->held_scale,
         };
@@ -292,8 +305,8 @@ static void push_bias(struct cnnvp_guest *guest, const struct product *product, 
         .out_size = size,
         .kernel = cnnvp_train_pack(1, 1),
         .stride = cnnvp_train_pack(1, 1),
-        .out_channel_stride = plane,
-        .out_image_stride = tile->cut.channels * plane,
+        .out_channel_stride = cnnvp_train_channel_stride(guest, plane),
+        .out_image_stride = cnnvp_train_image_stride(guest, tile->cut.channels * plane, SUM_BYTES),
         .weight_exp_addr = slice.kernel_exponents,
         .out_exp_addr = CNNVP_TRAIN_HELD | product->held_scale,
     };
@@ -323,8 +336,9 @@ static void push_slice(struct cnnvp_guest *guest, const struct product *product,
         /* The sums that come back may be those that have not been stored yet. */
         if (is_pending(guest, &tile->cut))
             finish(guest);
-        const struct cnnvp_train_box box = cnnvp_train_sums_box(
-            product->sums, product->out_channels, product->out_height, product->out_width, &tile->cut);
+        const struct cnnvp_train_box box =
+            cnnvp_train_sums_box(guest, product->layer, product->sums, product->out_channels, product->out_height,
+                                 product->out_width, 1, &tile->cut);
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, tile->half, 0, &box);
     }
     slice.channels = in.channels;

@@ -120,6 +120,60 @@ static void test_random(void **state)
     cnnvp_train_scratch_free(&scratch);
 }
 
+/* Dense maps into groups of three zones, row r in zone r mod 3: the size of a group. */
+static uint64_t spread(void **raw, uint32_t maps, uint32_t h, uint32_t w, uint32_t bytes)
+{
+    const uint64_t row = (uint64_t)w * bytes;
+    const uint64_t zone = (h + 2u) / 3u * row;
+    char *to = malloc(maps * 3u * zone);
+    assert_non_null(to);
+    memset(to, 0x55, maps * 3u * zone);
+    for (uint64_t m = 0; m < maps; ++m)
+        for (uint64_t y = 0; y < h; ++y)
+            memcpy(to + (3u * m + y % 3u) * zone + y / 3u * row, (const char *)*raw + (m * h + y) * row, row);
+    free(*raw);
+    *raw = to;
+    return 3u * zone / bytes;
+}
+
+static void test_zones(void **state)
+{
+    struct train_random random = {20261125u};
+    struct cnnvp_train_scratch scratch = {0};
+    uint32_t cases = 0;
+    (void)state;
+    while (cases < 600u) {
+        struct train_case c;
+        const uint32_t bits = cases % 4u != 0 ? 8u : 11u;
+        struct cnnvp_train_shape shape = random_shape(&random, bits);
+        shape.zones = true;
+        train_case_random(&c, &random, bits);
+        const bool usable = c.opcode < T_MATMUL && c.h >= 3u && c.oh >= 3u;
+        train_case_free(&c);
+        if (!usable)
+            continue;
+        const bool gradient = c.opcode == T_GRADIENT;
+        const bool error = c.opcode == T_ERROR;
+        *(gradient ? &c.images : error ? &c.cout : &c.cin) = 1u;
+        c.gap = 0;
+        train_case_fill(&c, &random, false, true);
+        const uint32_t bytes = bits > 8u ? 4u : 1u;
+        const uint32_t maps = gradient ? c.cin : c.images;
+        uint32_t *const words = c.command.descriptor; /* row, channel and image stride: words 1 to 3, errors 9 to 11 */
+        const uint64_t group = spread(&c.in_raw, maps, error ? c.oh : c.h, error ? c.ow : c.w, bytes);
+        words[gradient ? 2 : 3] = (uint32_t)group;
+        c.in_values = maps * group;
+        if (gradient) {
+            words[10] = (uint32_t)spread(&c.second_raw, c.cout, c.oh, c.ow, bytes);
+            c.second_values = (uint64_t)c.cout * words[10];
+        }
+        run_case(&c, &shape, &scratch);
+        train_case_free(&c);
+        ++cases;
+    }
+    cnnvp_train_scratch_free(&scratch);
+}
+
 static const struct train_case large_layers[] = {
     {.opcode = T_FORWARD,
      .images = 2,
@@ -353,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_zones),
         cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,6 +239,12 @@ static void test_refused(void **state)
     setup.sets[0] = "input_buffer.size=16";
     assert_refused(&setup, "input_buffer.size");
     setup = digits();
+    setup.sets[0] = "pe_array.layout=zones";
+    setup.sets[1] = "input_buffer.size=512";
+    assert_refused(&setup, "its maps are 8 wide, and a group of zones takes 7");
+    setup.sets[1] = "pe_array.cols=2";
+    assert_refused(&setup, "use 3 or more, not 2");
+    setup = digits();
     setup.sets[0] = "max_min_buffer.size=64";
     assert_refused(&setup, "max_min_buffer");
     setup = digits();
