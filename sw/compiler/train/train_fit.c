@@ -96,8 +96,9 @@ int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint32_t i
     const struct cnnvp_train_node *node = fit->node;
     const uint64_t plane = (uint64_t)node->ho * node->wo;
     const uint64_t pooled = (uint64_t)node->ph * node->pw;
-    const uint64_t mask = cnnvp_train_plan_packed(plane, 1);
-    const uint64_t ids = cnnvp_train_plan_packed(pooled, 2);
+    const uint64_t kept = fit->options->learns ? 1u : 0; /* for backward, which inference has not */
+    const uint64_t mask = kept * cnnvp_train_plan_packed(plane, 1);
+    const uint64_t ids = kept * cnnvp_train_plan_packed(pooled, 2);
     const uint64_t values = back ? pooled * SUM_BYTES + plane * (SUM_BYTES + target->value_bytes)
                                  : plane * SUM_BYTES + pooled * target->value_bytes;
     const uint64_t staged = target->stages_positions ? mask + ids : mask;

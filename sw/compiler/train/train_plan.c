@@ -10,16 +10,19 @@
 #define PIECE_BYTES UINT64_C(1024)
 #define MANY_WEIGHTS (UINT64_C(1) << 20)
 
+/* Sizes that tiles depend on. */
+#define ENGINE "input_buffer.size, weight_buffer.size or intermediate_buffer.size"
+#define MODULE "intermediate_buffer.size, relu_buffer.size or id_buffer.size"
+
 /* ---- what a layer is ---- */
 
 static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node, const char *what,
-                              struct cnnvp_error *error)
+                              const char *sizes, struct cnnvp_error *error)
 {
     const struct cnnvp_graph_layer *layer = &graph->layers[node->layer];
-    return cnnvp_compiler_error(error,
-                                "%s: node \"%s\" (%s): the smallest tile %s does not fit into the engine's buffers; "
-                                "use a larger input_buffer.size, weight_buffer.size or intermediate_buffer.size",
-                                graph->file, layer->name, layer->op_type, what);
+    return cnnvp_compiler_error(
+        error, "%s: node \"%s\" (%s): the smallest tile %s does not fit into the engine's buffers; use a larger %s",
+        graph->file, layer->name, layer->op_type, what, sizes);
 }
 
 static void describe(const struct cnnvp_train_node *node, struct cnnvp_train_layer *layer)
@@ -289,14 +292,14 @@ static cnnvp_result cut_learning(const struct cnnvp_graph *graph, struct search 
     const struct cnnvp_train_node *node = search->fit.node;
     const struct cnnvp_train_target *target = search->fit.target;
     if (!cut_product(search, 1, &search->layer->backward))
-        return too_small(graph, node, "of the errors", error);
+        return too_small(graph, node, "of the errors", ENGINE, error);
     if (!cut_maps(search, 1, &search->layer->back_tiles))
-        return too_small(graph, node, "of backward post-processing", error);
+        return too_small(graph, node, "of backward post-processing", MODULE, error);
     if (cnnvp_train_weight_rows(&search->fit) == 0 ||
         (uint64_t)node->co * (SUM_BYTES + target->value_bytes) + 8u > target->output_half)
-        return too_small(graph, node, "of the update", error);
+        return too_small(graph, node, "of the update", ENGINE, error);
     if (!cut_gradient(search))
-        return too_small(graph, node, "of the gradient", error);
+        return too_small(graph, node, "of the gradient", ENGINE, error);
     cut_weights(search);
     return CNNVP_DONE;
 }
@@ -318,12 +321,12 @@ cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnv
     describe(node, layer);
     layer->block = layer->out_block = cnnvp_train_plan_block(options, node);
     if (layer->norm && (uint64_t)node->co * CNNVP_TRAIN_NORM_BYTES > target->batch_norm)
-        return too_small(graph, node, "of batch norm (one entry a channel in batch_norm_buffer)", error);
+        return too_small(graph, node, "of batch norm (one entry a channel)", "batch_norm_buffer.size", error);
     if (sums_at_once(options, node) * CNNVP_TRAIN_SUM_BYTES > target->sum)
-        return too_small(graph, node, "of the statistics (one entry a channel in sum_buffer)", error);
+        return too_small(graph, node, "of the statistics (one entry a channel)", "sum_buffer.size", error);
     if (!cut_product(&search, 0, &layer->forward))
-        return too_small(graph, node, "of the forward pass", error);
+        return too_small(graph, node, "of the forward pass", ENGINE, error);
     if (!cut_maps(&search, 0, &layer->post))
-        return too_small(graph, node, "of forward post-processing", error);
+        return too_small(graph, node, "of forward post-processing", MODULE, error);
     return options->learns ? cut_learning(graph, &search, error) : CNNVP_DONE;
 }

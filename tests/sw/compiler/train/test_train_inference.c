@@ -235,6 +235,30 @@ static void test_groups(void **state)
     cnnvp_array_clear(&reference);
 }
 
+/* Matrices are for backward: without it, their buffers limit nothing. */
+static void test_no_matrices(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {NULL, "relu_buffer.size=64", "id_buffer.size=64"};
+    json_t *usual = NULL;
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; ++i) {
+        const struct run run = {
+            .network = LENET5, .platform = "trainer", .images = 5, .timing_only = 1, .set = sets[i]};
+        char *stats = NULL;
+        json_error_t error;
+        must_run(&run, NULL, NULL, &stats);
+        json_t *tree = json_loads(stats, 0, &error);
+        json_t *total = json_incref(json_object_get(tree, "total"));
+        if (usual == NULL)
+            usual = json_incref(total);
+        assert_true(json_equal(usual, total));
+        json_decref(total);
+        json_decref(tree);
+        free(stats);
+    }
+    json_decref(usual);
+}
+
 /* ---- a network of odd shapes that ends in a softmax ---- */
 
 static void test_probabilities(void **state)
@@ -360,8 +384,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trained), cmocka_unit_test(test_groups),  cmocka_unit_test(test_probabilities),
-        cmocka_unit_test(test_dump),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_trained),       cmocka_unit_test(test_groups), cmocka_unit_test(test_no_matrices),
+        cmocka_unit_test(test_probabilities), cmocka_unit_test(test_dump),   cmocka_unit_test(test_refused),
     };
     (void)snprintf(trained, sizeof trained, "trainer-trained-%ld.onnx", (long)getpid());
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

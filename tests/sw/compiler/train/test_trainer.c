@@ -244,6 +244,9 @@ static void test_refused(void **state)
     assert_refused(&setup, "its maps are 8 wide, and a group of zones takes 7");
     setup.sets[1] = "pe_array.cols=2";
     assert_refused(&setup, "use 3 or more, not 2");
+    setup = session_setup(TEST_NETWORKS "/lenet5.onnx", 1, 32, 10);
+    setup.sets[0] = "relu_buffer.size=64";
+    assert_refused(&setup, "relu_buffer.size or id_buffer.size");
     setup = digits();
     setup.sets[0] = "max_min_buffer.size=64";
     assert_refused(&setup, "max_min_buffer");
