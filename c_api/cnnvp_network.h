@@ -93,7 +93,8 @@ struct cnnvp_network_options {
      * are the same, unless a batch norm with training_mode=1 takes its statistics of them: then 0 is all images. With
      * the layer schedule, maps through memory. */
     uint32_t batch;
-    /* Called now and then while `tune` tries tilings, with the share of that which is done. NULL: never. */
+    /* Called now and then while `tune` tries tilings, or AUTO schedules, with the share of that which is done. NULL:
+     * never. */
     void (*tuning)(void *context, double share);
     void *tuning_context;
     enum cnnvp_plan_objective objective; /* of tiles, of the groups of AUTO, and of the trials of `tune` */
@@ -101,6 +102,9 @@ struct cnnvp_network_options {
     /* A plan to run, as cnnvp_network_plan writes it, or your own: a YAML file (sw/compiler/README.md); then `schedule`
      * is LAYER and on_chip 0. NULL: the plan is made. Has to live until the network is made. */
     const char *plan;
+    /* Called now and then while the float model of the images is computed, which number formats and references come
+     * from, with the share of that which is done, and with tuning_context. NULL: never. */
+    void (*computing)(void *context, double share);
 };
 
 /* Whether a text is a shape as above. BAD_INPUT with a message that says what one is. */

@@ -267,7 +267,18 @@ static struct cnnvp_network_options network_options_of(const struct run *run)
 
 static void show_tuning(void *context, double share)
 {
-    cli_progress_show(context, share, "tilings tried");
+    cli_progress_show(context, share, "of the trials of tilings and schedules");
+}
+
+/* After what was tuned, as a line of its own. */
+static void show_computing(void *context, double share)
+{
+    struct cli_progress *progress = context;
+    if (share <= 0) {
+        cli_progress_clear(progress);
+        cli_progress_begin(progress, 0);
+    }
+    cli_progress_show(progress, share, "of the images computed in float");
 }
 
 static cnnvp_result plan(struct run *run)
@@ -285,6 +296,7 @@ static cnnvp_result plan(struct run *run)
         return result;
     cli_progress_begin(&progress, options->platform.quiet);
     network_options.tuning = progress.on ? show_tuning : NULL;
+    network_options.computing = progress.on ? show_computing : NULL;
     network_options.tuning_context = &progress;
     result =
         cnnvp_network_new(options->file, core != NULL ? core : run->config, &network_options, &run->network, &error);

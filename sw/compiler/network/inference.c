@@ -124,8 +124,10 @@ static cnnvp_result make_plan(struct cnnvp_network *network, const cnnvp_config 
         network->binary_options.plan = network->binary_options.made;
         network->binary_options.made = NULL;
     }
+    network->watched = options;
     if (result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_AUTO)
         result = cnnvp_network_settle(network, config, error);
+    network->watched = NULL;
     if (result == CNNVP_DONE)
         result = count_pes(network, error);
     if (result == CNNVP_DONE && options->tune)

@@ -38,12 +38,13 @@ static void keep_better(struct cnnvp_network *network, const struct trials *tria
     plan->run_count = kept;
 }
 
-static cnnvp_result try_plan(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
+static cnnvp_result try_plan(struct cnnvp_network *network, const struct cnnvp_binary_options *options,
                              const cnnvp_config *config, struct cnnvp_plan_taken *layers, double *score,
                              struct cnnvp_error *error)
 {
     struct cnnvp_plan_taken all = {0};
     const cnnvp_result result = cnnvp_network_try(network, options, config, layers, &all, error);
+    network->tried += CNNVP_NETWORK_TRY;
     *score = cnnvp_plan_score(network->target.limits.objective, &all);
     return result;
 }

@@ -28,8 +28,24 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
 struct wanted {
     struct cnnvp_graph *calibrated; /* the same graph: its largest magnitudes */
     float *outputs;
-    int (*stopped)(void);
+    const struct cnnvp_network_options *options; /* who asks to stop and is told; NULL: nobody */
 };
+
+/* Where a run of images is, for who is told of it. */
+struct place {
+    const struct cnnvp_network_options *options;
+    double images; /* done, */
+    double some;   /* under way, */
+    double all;
+    double layers;
+};
+
+static void tell(void *context, size_t layer)
+{
+    const struct place *place = context;
+    const double done = place->images + place->some * (double)layer / place->layers;
+    place->options->computing(place->options->tuning_context, done / place->all);
+}
 
 /* All images of one output follow one another. */
 static void keep_outputs(const struct cnnvp_floatref *run, uint64_t image, uint64_t images, float *outputs)
@@ -65,12 +81,18 @@ static cnnvp_result run_images(const struct cnnvp_network *network, int ordinary
     if (result != CNNVP_DONE)
         return result;
     const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    struct place place = {.options = wanted->options, .all = (double)count, .layers = (double)graph->layer_count};
+    int (*const stopped)(void) = wanted->options != NULL ? wanted->options->stopped : NULL;
     run.ordinary = ordinary;
-    run.stopped = wanted->stopped;
+    run.stopped = stopped;
+    run.begins = wanted->options != NULL && wanted->options->computing != NULL ? tell : NULL;
+    run.context = &place;
     for (uint64_t first = 0; first < count && result == CNNVP_DONE; first += together) {
         const uint64_t some = cnnvp_minimum(together, count - first);
+        place.images = (double)first;
+        place.some = (double)some;
         cnnvp_floatref_images(&run, some, images + first * in_words);
-        if (wanted->stopped != NULL && wanted->stopped()) {
+        if (stopped != NULL && stopped()) {
             (void)cnnvp_compiler_error(error, "%s: interrupted", graph->file);
             result = CNNVP_FAILED;
             break;
@@ -97,11 +119,12 @@ static cnnvp_result make_outputs(const struct cnnvp_network *network, float **ou
 }
 
 /* Calibrates with the images to run, whose outputs are the reference at once. */
-static cnnvp_result calibrate_by_input(struct cnnvp_network *network, int (*stopped)(void), struct cnnvp_error *error)
+static cnnvp_result calibrate_by_input(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                       struct cnnvp_error *error)
 {
     float **outputs = &network->float_outputs[kept_as(network, 0)];
     const cnnvp_result result = make_outputs(network, outputs, error);
-    const struct wanted wanted = {&network->graph, *outputs, stopped};
+    const struct wanted wanted = {&network->graph, *outputs, options};
     return result == CNNVP_DONE ? run_images(network, 0, network->input, network->images, &wanted, error) : result;
 }
 
@@ -109,13 +132,13 @@ cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct
                                      struct cnnvp_error *error)
 {
     if (options->calibration == NULL)
-        return options->timing_only ? CNNVP_DONE : calibrate_by_input(network, options->stopped, error);
+        return options->timing_only ? CNNVP_DONE : calibrate_by_input(network, options, error);
     const char *name = options->calibration_name != NULL ? options->calibration_name : "the calibration";
     uint64_t count = 0;
     float *images = NULL;
     cnnvp_result result = cnnvp_network_images(
         &network->graph, options->calibration, name, 0, options->timing_only ? NULL : &images, &count, error);
-    const struct wanted wanted = {&network->graph, NULL, options->stopped};
+    const struct wanted wanted = {&network->graph, NULL, options};
     if (result == CNNVP_DONE && !options->timing_only)
         result = run_images(network, 0, images, count, &wanted, error);
     free(images);

@@ -356,10 +356,12 @@ cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct
                                struct cnnvp_plan_taken *all, struct cnnvp_error *error)
 {
     const struct cnnvp_network_options unwatched = {.tuning = NULL};
+    const struct part part = {
+        network->watched != NULL ? network->watched : &unwatched, network->tried, CNNVP_NETWORK_TRY, 0};
     struct bench bench;
     cnnvp_result result = make_bench(&network->target, config, &bench, error);
     if (result == CNNVP_DONE)
-        result = run_trial(network, options, &bench, (struct part){&unwatched, 0, 1, 0}, layers, all, error);
+        result = run_trial(network, options, &bench, part, layers, all, error);
     cnnvp_config_free(bench.config);
     return result;
 }

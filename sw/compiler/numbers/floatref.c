@@ -533,8 +533,11 @@ void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float
     const size_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
     for (size_t n = 0; n < count; ++n)
         memcpy(run->maps[n * graph->tensor_count + (size_t)graph->input], inputs + n * words, words * sizeof *inputs);
-    for (size_t i = 0; i < graph->layer_count && (run->stopped == NULL || !run->stopped()); ++i)
+    for (size_t i = 0; i < graph->layer_count && (run->stopped == NULL || !run->stopped()); ++i) {
+        if (run->begins != NULL)
+            run->begins(run->context, i);
         run_batch(run, i, count);
+    }
 }
 
 void cnnvp_floatref_image(struct cnnvp_floatref *run, const float *input)

@@ -67,6 +67,28 @@ def check_run():
     return images
 
 
+def write_zeros(file, images):
+    """Images of bytes, an .npy file that takes no room."""
+    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({images}, 1, 32, 32), }}"
+    with open(file, "wb") as stream:
+        stream.write(b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + header.ljust(117).encode() + b"\n")
+        stream.truncate(128 + images * 1024)
+
+
+def check_float():
+    """The float model of many images, for one that is run."""
+    images = 60000
+    while True:
+        write_zeros("zeros.npy", images)
+        arguments = ["run", network, "--calibration", "zeros.npy", "--stats", "float.json"]
+        text, seconds = on_terminal(arguments)
+        if seconds > 3:
+            break
+        images = int(images * max(1.5, 4 / seconds))
+    check_line(text.split("\r\033[K")[0] + "\r\033[K")
+    assert "of the images computed in float" in text, text
+
+
 def check_sweep(images):
     with open("spec.yaml", "w", encoding="utf-8") as stream:
         stream.write(f"network: {network}\noptions: {{timing_only: true, images: {images}}}\nparameters: {{pe_array.rows: {{from: 4, to: 8, step: 1}}, dram.preset: [ddr3-1600, ddr4-2400]}}\n")
@@ -78,5 +100,6 @@ def check_sweep(images):
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     check_sweep(check_run() // 4)
+    check_float()
 print("all passed")
 sys.exit(0)

@@ -34,15 +34,20 @@ extern const struct cnnvp_back_end cnnvp_inference;
  * one shorter), softmax and its output data buffer at the end. Number formats follow from the data. */
 extern const struct cnnvp_back_end cnnvp_training_engine;
 
+/* One of the trials of AUTO: both schedules, and what is better of both. */
+#define CNNVP_NETWORK_TRY (1.0 / 3.0)
+
 struct cnnvp_network {
     char *file;
     struct cnnvp_graph graph;
     struct cnnvp_target target;
     struct cnnvp_binary_options binary_options; /* without `planned` */
     struct cnnvp_build build;
-    struct cnnvp_plan plan; /* what binary_options.plan refers to */
-    const char *schedule;   /* of a plan, for the statistics; NULL: there is none */
-    size_t trials;          /* of tilings, with --tune */
+    struct cnnvp_plan plan;                      /* what binary_options.plan refers to */
+    const char *schedule;                        /* of a plan, for the statistics; NULL: there is none */
+    size_t trials;                               /* of tilings, with --tune */
+    const struct cnnvp_network_options *watched; /* who is told of cnnvp_network_try; NULL: nobody */
+    double tried;                                /* and how much of all trials is done before */
     uint64_t seed;
     uint32_t images;
     int on_chip;

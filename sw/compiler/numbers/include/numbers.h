@@ -44,6 +44,8 @@ struct cnnvp_floatref {
     const struct cnnvp_float_kernels *kernels;
     struct cnnvp_float_scratch scratch;
     int (*stopped)(void); /* asked before each layer: not 0 leaves the rest of an image out; NULL: never */
+    void (*begins)(void *context, size_t layer); /* called then; NULL: never */
+    void *context;
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run,
