@@ -45,7 +45,7 @@ static cnnvp_time after(const struct lanes *lanes, cnnvp_time time, uint64_t cyc
 }
 
 static struct cnnvp_access link_access(const struct cnnvp_command *command, const struct lanes_operand *operand,
-                                       enum cnnvp_op op)
+                                       uint64_t words, enum cnnvp_op op)
 {
     return (struct cnnvp_access){
         .op = op,
@@ -53,17 +53,17 @@ static struct cnnvp_access link_access(const struct cnnvp_command *command, cons
         .flow = command->sequence,
         .address = cnnvp_buffer_address(operand->half, (uint32_t)operand->low),
         .size = (uint64_t)(operand->high - operand->low),
-        .words = operand->words,
+        .words = words,
     };
 }
 
 /* Borrows an operand's range. *delay: the longest so far. */
 static int borrow(struct lanes *lanes, const struct cnnvp_command *command, struct lanes_operand *operand,
-                  enum cnnvp_op op, uint64_t feature_words, uint64_t cycles, cnnvp_time *delay)
+                  uint64_t words, enum cnnvp_op op, uint64_t feature_words, uint64_t cycles, cnnvp_time *delay)
 {
     if (!operand->used)
         return CNNVP_OK;
-    struct cnnvp_access access = link_access(command, operand, op);
+    struct cnnvp_access access = link_access(command, operand, words, op);
     const cnnvp_time now = lanes->ops->now(lanes->host);
     access.cycles = cycles;
     access.delay = after(lanes, now, cycles) - now;
@@ -85,7 +85,7 @@ static int borrow(struct lanes *lanes, const struct cnnvp_command *command, stru
 /* Looks at a table without counting: its length is data, and counts do not depend on data. */
 static int check_table(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_operand *table)
 {
-    struct cnnvp_access access = link_access(command, table, CNNVP_BORROW_READ);
+    struct cnnvp_access access = link_access(command, table, table->words, CNNVP_BORROW_READ);
     uint64_t bytes = 0;
     access.flags = CNNVP_DEBUG;
     int status = lanes->ops->access(lanes->host, PORT_input + table->buffer, &access);
@@ -178,13 +178,14 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
     }
     const uint64_t streaming = cost.cycles - lanes->shape.pipeline;
     cnnvp_time longest = 0;
-    int status = borrow(lanes, command, &job.a, CNNVP_BORROW_READ, 0, streaming, &longest);
+    int status = borrow(lanes, command, &job.a, cost.words.a, CNNVP_BORROW_READ, 0, streaming, &longest);
     if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.b, CNNVP_BORROW_READ, 0, streaming, &longest);
+        status = borrow(lanes, command, &job.b, cost.words.b, CNNVP_BORROW_READ, 0, streaming, &longest);
     if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.c, CNNVP_BORROW_READ, 0, streaming, &longest);
+        status = borrow(lanes, command, &job.c, cost.words.c, CNNVP_BORROW_READ, 0, streaming, &longest);
     if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming, &longest);
+        status = borrow(lanes, command, &job.out, cost.words.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming,
+                        &longest);
     if (status != CNNVP_OK)
         return refuse(lanes, command, status, "an operand is outside its half of the buffer");
 

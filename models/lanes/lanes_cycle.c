@@ -105,6 +105,39 @@ static void count_operations(struct run *run, const struct lanes_job *job)
     }
 }
 
+/* Of an operand that is read: an element is at its lane already where it is the one before, or that of the repetition
+ * before. */
+static uint64_t read_words(const struct lanes_job *job, const struct lanes_operand *operand)
+{
+    const int64_t bytes = (int64_t)operand->bytes;
+    uint64_t words = 0;
+    for (int64_t o = 0; operand->used && o < (int64_t)job->repeat; ++o)
+        for (int64_t i = 0; i < (int64_t)job->count; ++i) {
+            const int64_t at = bytes * (o * operand->repeat + i * operand->stride);
+            const int64_t left = bytes * (o * operand->repeat + (i - 1) * operand->stride);
+            const int64_t above = bytes * ((o - 1) * operand->repeat + i * operand->stride);
+            if ((i == 0 || at != left) && (o == 0 || at != above))
+                words += operand->bytes / 2u;
+        }
+    return words;
+}
+
+static void count_words(struct lanes_words *words, const struct lanes_job *job)
+{
+    const int is_folded = job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar;
+    const uint64_t sweeps = job->opcode == LANES_OP_vsoftmax ? 3u : 1u;
+    for (uint64_t sweep = 0; sweep < sweeps; ++sweep)
+        words->a += read_words(job, &job->a);
+    words->c = read_words(job, &job->c);
+    if (job->opcode != LANES_OP_vact)
+        words->b = read_words(job, &job->b);
+    else /* the table's header, and a piece of it an element */
+        for (uint64_t e = 0; e <= job->count * job->repeat; ++e)
+            words->b += e == 0 ? 4u : 2u;
+    for (uint64_t o = 0; job->out.used && o < job->repeat; ++o)
+        words->out += is_folded ? 1u : job->count;
+}
+
 void lanes_cycle(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost)
 {
     struct run run = {shape, cost};
@@ -134,6 +167,7 @@ void lanes_cycle(const struct lanes_job *job, const struct lanes_shape *shape, s
         break;
     }
     count_operations(&run, job);
+    count_words(&cost->words, job);
     clock(&run, shape->pipeline);
 }
 

@@ -55,7 +55,13 @@ struct lanes_job {
     struct lanes_operand a, b, c, out;
 };
 
+/* 16-bit words of an element command that cross the ports. */
+struct lanes_words {
+    uint64_t a, b, c, out;
+};
+
 struct lanes_cost {
+    struct lanes_words words;
     uint64_t cycles;
     uint64_t beats;
     uint64_t elements;

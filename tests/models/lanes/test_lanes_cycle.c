@@ -22,14 +22,16 @@ static struct lanes_shape random_shape(struct nfu_random *random)
 static struct lanes_job random_job(struct nfu_random *random, uint64_t lanes)
 {
     struct lanes_job job;
-    struct vector_tile tile = {.count = nfu_range(random, 1, nfu_range(random, 0, 3) == 0 ? 1000 : 40),
-                               .repeat = nfu_range(random, 1, 20),
-                               .a_stride = 1,
-                               .b_repeat = 1};
+    struct vector_tile tile = {
+        .count = nfu_range(random, 1, nfu_range(random, 0, 3) == 0 ? 1000 : 40),
+        .repeat = nfu_range(random, 1, 20),
+        .a_stride = (int32_t)nfu_range(random, 0, 2),
+        .b_stride = (int32_t)nfu_range(random, 0, 1),
+        .b_repeat = (int32_t)nfu_range(random, 0, 1)};
     struct cnnvp_command command = {.opcode = nfu_range(random, OP_vmac, OP_vsoftmax), .count = 15};
     if (command.opcode == OP_vout && tile.count > lanes)
         tile.count = (uint32_t)lanes;
-    tile.a_repeat = (int32_t)(tile.count + nfu_range(random, 0, 1));
+    tile.a_repeat = nfu_range(random, 0, 3) == 0 ? 0 : (int32_t)(2u * tile.count + nfu_range(random, 0, 1));
     tile.out_repeat = (int32_t)tile.count;
     command.status = nfu_range(random, 0, 1) * STORE;
     if (command.opcode <= OP_vcmp)
