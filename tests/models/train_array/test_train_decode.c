@@ -88,10 +88,11 @@ static void test_garbage(void **state)
     struct train_random random = {15u};
     uint32_t accepted = 0;
     (void)state;
-    for (uint32_t detail = 0; detail < 2u; ++detail) {
+    for (uint32_t run = 0; run < 4u; ++run) {
         struct bench b;
         begin(&b, 200, 0);
-        fake_set(b.array, "detail", detail);
+        fake_set(b.array, "detail", run % 2u);
+        fake_set(b.array, "layout", run / 2u);
         fake_set(b.input, "size", 4096);
         fake_set(b.weight, "size", 4096);
         fake_set(b.output, "size", 8192);
@@ -112,7 +113,40 @@ static void test_garbage(void **state)
         }
         end(&b);
     }
-    assert_in_range(accepted, 800, 15200);
+    assert_in_range(accepted, 1000, 30400);
+}
+
+/* With zones a command's maps are of as many groups, each of three zones. */
+static void test_zones(void **state)
+{
+    static const struct {
+        uint32_t opcode, reg, value;
+        const char *reason;
+    } zones[] = {
+        {T_FORWARD, 3, 301, "three zones apart"},  {T_FORWARD, 6, 2, "a channel of the images"},
+        {T_GRADIENT, 2, 100, "three zones apart"}, {T_GRADIENT, 10, 100, "three zones apart"},
+        {T_GRADIENT, 5, 2, "an image's channels"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof zones / sizeof zones[0]; ++i) {
+        const struct cnnvp_train_shape shape = {
+            .arrays = 4, .cols = 32, .rows = 3, .pipeline = 3, .mantissa_bits = 8, .zones = true};
+        struct train_random random = {16u};
+        struct train_case c = layer(zones[i].opcode);
+        struct cnnvp_train_tile tile;
+        const char *reason = "";
+        train_case_fill(&c, &random, false, false);
+        const bool gradient = zones[i].opcode == T_GRADIENT;
+        uint32_t *const words = c.command.descriptor;
+        words[gradient ? 5 : 6] = 1;
+        words[gradient ? 2 : 3] = 300;
+        words[10] = gradient ? 300 : words[10];
+        assert_int_equal(cnnvp_train_decode(&shape, &c.command, &tile, &reason), CNNVP_OK);
+        words[zones[i].reg] = zones[i].value;
+        assert_int_equal(cnnvp_train_decode(&shape, &c.command, &tile, &reason), CNNVP_E_INVAL);
+        assert_non_null(strstr(reason, zones[i].reason));
+        train_case_free(&c);
+    }
 }
 
 static void test_misuse(void **state)
@@ -143,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_zones),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_misuse),
     };
