@@ -39,10 +39,12 @@ NO_PARAMETERS = "at|irq|clock|shares"
 
 # A fast core and memory hide no unit behind them; slow ones are the other way round.
 FAST = ["cpu.clock_mhz=100000", "dram.preset=hbm2"]
-CACHES = ["cpu.memory=cache", "cpu.icache_size=1KiB", "cpu.dcache_size=1KiB", "dram.preset=lpddr4-3200", "dram.queue=4"]
+CACHES = ["cpu.memory=cache", "cpu.icache_size=1KiB", "cpu.dcache_size=1KiB", "dram.preset=lpddr4-3200"]
 NARROW = ["input_buffer.width_words=16", "weight_buffer.width_words=16", "output_buffer.width_words=16"]
 # A narrow port of the memory, whose clock matters then.
 PORT = ["dram.port_bytes=2", "dram.port_mhz=500"]
+# A memory that reads and writes wait for, in short queues.
+SLOW = ["cpu.clock_mhz=100000", "dram.preset=ddr3-1600", "dram.width_bits=8", "dram.queue=8"]
 # Receives and stores at one narrow port of the DMA.
 SHARED = ["dma.port_bytes=2", "dma.arbiter=weighted"]
 # Of what no network uses: clocks, a typed byte, a program in memory, several that wait for the memory.
@@ -50,10 +52,12 @@ PROGRAM = ("exec", "", PORT + ["dram.shares=cpu=4", "dram.queue=4"])
 WORKLOADS = {
     "nfu": [("run", "mixed", []), ("run", "mixed", FAST), ("run", "all", FAST), ("depth", "blocks", FAST),
             ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW),
-            ("run", "mixed", PORT), ("run", "mixed", CACHES), ("run", "mixed", SHARED), PROGRAM],
+            ("run", "mixed", PORT), ("run", "mixed", CACHES), ("run", "mixed", SHARED), ("run", "all", SLOW),
+            PROGRAM],
     "window": [("run", "mixed", []), ("run", "mixed", FAST), ("run", "all", FAST),
                ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW),
-               ("run", "mixed", PORT), ("run", "mixed", CACHES), ("run", "mixed", SHARED), PROGRAM],
+               ("run", "mixed", PORT), ("run", "mixed", CACHES), ("run", "mixed", SHARED), ("run", "all", SLOW),
+               PROGRAM],
     "trainer": [("train", "digits", FAST), ("train", "digits", FAST + ["multi_function.lanes=16", "dram.ranks=2"]),
                 ("train", "digits", FAST + ["multi_function.lanes=16", "relu_buffer.width_words=1",
                                             "id_buffer.width_words=1"]),
