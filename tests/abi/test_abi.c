@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries of third-party units, named in a platform file and used through the public API; wrong ones are
  * refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "cnnvp.h"
 #include "registry.h"

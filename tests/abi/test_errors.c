@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every function of c_api that can fail says the same with and without a struct cnnvp_error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "cnnvp_asm.h"
 #include "cnnvp_explore.h"

@@ -4,15 +4,9 @@
  * to memory, for random chains, map and block sizes, engines, buffers, orders, images; on the core and without, with
  * the scheduler unit and without, windows on the array and on the vector unit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "chain.h"
 #include "cnnvp_network.h"

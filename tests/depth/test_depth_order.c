@@ -3,15 +3,9 @@
  * The instructions that the guest software pushes for chains: which layer on which block, from where, to where, in the
  * order of S004. The guest runs on a machine that only notes the words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "binary.h"
 #include "fake_element.h"

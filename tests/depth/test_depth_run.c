@@ -2,15 +2,9 @@
 /* test_depth_run [all]: `cnnvp run --schedule depth-first`: storage and traffic of S004's worked case and in general,
  * invariants, reports, errors. With `all` each size of weight buffers goes with each platform, otherwise every second.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "cli.h"
 #include "steps.h"

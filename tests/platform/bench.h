@@ -17,7 +17,7 @@
 #include "platform.h"
 
 extern "C" {
-#include <cmocka.h>
+#include "test.h"
 }
 
 namespace bench {

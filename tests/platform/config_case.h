@@ -3,12 +3,7 @@
 #ifndef CNNVP_TESTS_CONFIG_CASE_H
 #define CNNVP_TESTS_CONFIG_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "config_internal.h"
 

@@ -7,12 +7,8 @@
 #include "recorder.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #define STATS_LAYERS 3u
 

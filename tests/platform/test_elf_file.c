@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ELF reader: a good file, each wrong one with its message, every truncation, and random damage. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "elf_file.h"
 

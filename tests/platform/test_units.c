@@ -3,13 +3,8 @@
  * Units that are asked what commands take (cnnvp_units) against the same units at work: random commands, most of them
  * legal, on random platforms.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "cnnvp_isa.h"
 #include "units_rig.h"

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the DMA and the memory say that transfers take, against lone transfers of the same DMA, buffers and memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "dram/dram.h"
 #include "cnnvp_isa.h"

@@ -6,15 +6,10 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 static char folder[] = "/tmp/cnnvp_trace_XXXXXX";
 static char path_text[320];

@@ -16,13 +16,8 @@
 #include "train_whole.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 6, SIDE = 8, STEPS = 3, MOST = IMAGES * 6 * SIDE * SIDE };
 

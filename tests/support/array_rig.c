@@ -4,11 +4,7 @@
 
 #include "buffer/buffer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 void array_rig_begin(struct array_rig *rig, const struct cnnvp_unit *unit, uint64_t mhz, int timing_only)
 {

@@ -4,11 +4,7 @@
 
 #include "buffer/buffer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { MHZ = 200, CYCLE = 5000, SIZE = 1 << 16, PIPELINE = 0 /* the first parameter of every block */ };
 

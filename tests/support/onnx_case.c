@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "onnx_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "numbers.h"
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A platform that compares what each command takes with what its unit says: programs that issue commands of one unit
  * while another is under way, at clocks whose cycle is no whole number of picoseconds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include <jansson.h>
 

@@ -5,15 +5,9 @@
  * runs on the copy, the platform on the original.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "cnnvp_network.h"
 #include "fx16_reference.h"

@@ -4,13 +4,8 @@
  * Where a list of settings goes with a list of networks, each setting takes every second network, in turn; with `all`
  * each takes all of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "cli.h"
 

@@ -9,13 +9,8 @@
 #include "train_reference.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 4, INPUTS = 2 * 64, KERNEL = 4 * 2 * 9, MATRIX = 3 * 64, SUMS = IMAGES * 4 * 64 };
 /* Places below are offsets from here. */

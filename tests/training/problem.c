@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "problem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "cnnvp_data.h"
 #include "onnx_builder.h"

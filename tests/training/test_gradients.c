@@ -19,13 +19,8 @@
  * that are all less than half a unit, of one sign, and vanish: 0.59, 0.97 of the first convolution's gradient. Of the
  * range, exponents of images are needed as well, since one for all images is set by the largest extreme of all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "gradients.h"
 #include "problem.h"

@@ -11,16 +11,10 @@
 #include <dirent.h>
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "fake_platform.h"
 #include "fx16_reference.h"

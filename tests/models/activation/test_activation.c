@@ -8,11 +8,8 @@
 #include "train_numbers.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 extern const struct cnnvp_unit cnnvp_unit_activation;
 

@@ -8,12 +8,8 @@
 #include "train_whole.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 3, CHANNELS = 4, PLANE = 11, ALL = IMAGES * CHANNELS * PLANE, COUNT = IMAGES * PLANE };
 

@@ -7,12 +7,8 @@
 #include "bfp/bfp_kernels.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { N = 97 };
 

@@ -7,12 +7,9 @@
 #include "bn_update/bn_update.h"
 #include "train_numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { CHANNELS = 20, FIRST = 3, CYCLES = (2 * CHANNELS + 5) / 6 /* two values a channel, 2 sets of 3 lanes */ };
 

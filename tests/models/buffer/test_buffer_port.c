@@ -13,12 +13,8 @@
  *            words. So the rule is never faster than the arbiter by more than the array's difference above, nor slower
  *            by more than the shorter of the two takes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "buffer/buffer.h"
 #include "cnnvp_integer.h"

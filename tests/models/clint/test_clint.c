@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The timer: mtime, the exact tick of the interrupt, software interrupt, reset. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "clint/clint.h"
 #include "fake_host.h"

@@ -7,15 +7,7 @@
 #ifndef CNNVP_TESTS_CPU_CASE_H
 #define CNNVP_TESTS_CPU_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "cpu/cpu.h"
 #include "cnnvp_program.h"

@@ -3,14 +3,7 @@
 #ifndef CNNVP_TESTS_RV32_CASE_H
 #define CNNVP_TESTS_RV32_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "rv32_machine.h"
 

@@ -4,14 +4,8 @@
  * and device accesses included. Two cores execute the same bytes, one in pieces of one instruction, which never uses
  * links between blocks. In every second round both have a profiler: each instruction costs the same in both.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "rv32_machine.h"
 

@@ -3,12 +3,7 @@
 #ifndef CNNVP_TESTS_DMA_CASE_H
 #define CNNVP_TESTS_DMA_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "buffer/buffer.h"
 #include "dma/dma.h"

@@ -4,15 +4,8 @@
  * of timings (dram_rules.c) what is allowed: the same commands at the same clocks, and none that breaks a timing.
  * Random traffic, all presets, ranks, channels, schedulers, page policies, mappings, queue lengths.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "dram/dram_policy.h"
 #include "dram/dram_replay.h"

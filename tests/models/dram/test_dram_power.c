@@ -2,12 +2,7 @@
 /* Energies of commands against numbers worked out by hand from the currents of a device. */
 #include "dram/dram_power.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define UNIT_DEF "dram/dram.def"
 #include "unit/unit_enums.inc"

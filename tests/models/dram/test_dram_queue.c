@@ -2,14 +2,8 @@
 /* The queue's shortcuts for bursts of open rows against planning each command: the same requests must end at the same
  * times with the same counts, whatever the parts, the mappings and the requests are like. And no request ends before it
  * was said to at the earliest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "unit/bandwidth.h"
 #include "dram/dram_policy.h"

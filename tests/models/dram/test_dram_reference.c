@@ -5,13 +5,8 @@
  * clock, and latencies to the digit that is given. And what its rules give for other presets, patterns and numbers of
  * reads on their way (dram_reference.def), and what it gives itself for the default mapping (dram_simulator.def).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "dram_patterns.h"
 

@@ -5,11 +5,8 @@
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 static void check(double got, double want, double at)
 {

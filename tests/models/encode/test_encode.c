@@ -7,12 +7,9 @@
 #include "encode/encode.h"
 #include "train_numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 3, CHANNELS = 2, HEIGHT = 6, WIDTH = 5, PLANE = HEIGHT * WIDTH, POOLED = 6 };
 enum { IMAGE = CHANNELS * PLANE, PACKED = CHANNELS * POOLED, STRIDE = IMAGE + 3 /* values to the next image */ };

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The unit alone, on a memory of the fake host: how requests are split, bounds on bursts in flight, order, errors,
  * reset. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "external/external.h"
 #include "fake_host.h"

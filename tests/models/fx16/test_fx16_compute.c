@@ -3,12 +3,7 @@
 #include "cnnvp_fx16.h"
 #include "nfu_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* Commands on one map, a word of which changes now and then, with other weights each. */
 static void test_same_map(void **state)

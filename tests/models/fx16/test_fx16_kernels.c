@@ -3,12 +3,7 @@
 #include "fx16/fx16_kernels.h"
 #include "nfu_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void test_split(void **state)
 {

@@ -3,11 +3,7 @@
 #include "fx16/fx16_words.h"
 #include "train_numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { MOST = 40, SEED = 77 };
 

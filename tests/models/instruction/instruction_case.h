@@ -3,13 +3,7 @@
 #ifndef CNNVP_TESTS_INSTRUCTION_CASE_H
 #define CNNVP_TESTS_INSTRUCTION_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "instruction/element.h"
 #include "rig.h"

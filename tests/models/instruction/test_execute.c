@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random programs on the instruction element against a cycle-by-cycle reference, and against itself with and without
  * working ahead of time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "instruction/element.h"
 #include "reference.h"

@@ -7,12 +7,9 @@
 #include "max_pool/max_pool.h"
 #include "train_numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 3, CHANNELS = 2, PLANES = IMAGES * CHANNELS, HEIGHT = 6, WIDTH = 7, PLANE = HEIGHT * WIDTH };
 /* Windows of 3x2 values every two columns and rows: the last column is in none. Positions have three bits. */

@@ -7,11 +7,7 @@
 #include "max_pool_back/max_pool_back.h"
 #include "train_numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 3, CHANNELS = 2, PLANES = IMAGES * CHANNELS, SIDE = 9, MOST = PLANES * SIDE * SIDE, POSITIONS = 4096 };
 

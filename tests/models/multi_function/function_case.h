@@ -7,12 +7,8 @@
 #include "cnnvp_integer.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 3, CHANNELS = 5, H = 6, W = 4, PLANE = H * W, ALL = IMAGES * CHANNELS * PLANE, POOLED = PLANE / 4 };
 

@@ -17,11 +17,7 @@
 #include "train_array/train_array.h"
 #include "update/update.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static const struct cnnvp_unit *const kinds[M_INSTANCES] = {
     [M_ARRAY] = &cnnvp_unit_train_array,

@@ -5,11 +5,7 @@
  */
 #include "machine.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { TILES = 700, COMPARED = 0x40000, HELD = 1 << 16 };
 

@@ -9,12 +9,8 @@
 #include "train_reference.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum {
     IMAGES = 8,

@@ -2,11 +2,7 @@
 /* Cases of the NFU's tests: see nfu_case.h. */
 #include "nfu_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 uint64_t nfu_random(struct nfu_random *random)
 {

@@ -7,12 +7,7 @@
 #include "nfu/nfu.h"
 #include "nfu_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void begin(struct array_rig *rig, uint64_t mhz, int timing_only)
 {

@@ -7,12 +7,7 @@
 #include "cnnvp_integer.h"
 #include "nfu_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static struct cnnvp_nfu_shape array_of(uint32_t cols, uint32_t rows)
 {

@@ -7,13 +7,7 @@
 #include "fx16/fx16_kernels.h"
 #include "nfu_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static struct cnnvp_nfu_shape random_shape(struct nfu_random *random)
 {

@@ -2,12 +2,7 @@
 /* Single PEs and single clocks of the cycle-stepped array, driven by hand. */
 #include "nfu/nfu_array.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* ---- one PE ---- */
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interrupt controller: gateways, priorities, threshold, claim and completion, reset. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "fake_host.h"
 #include "plic/plic.h"

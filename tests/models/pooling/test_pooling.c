@@ -7,11 +7,7 @@
 #include "instructions.h"
 #include "train_numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 extern const struct cnnvp_unit cnnvp_unit_pooling;
 

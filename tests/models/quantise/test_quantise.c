@@ -7,12 +7,7 @@
 #include "relu/relu.h"
 #include "train_whole.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 4, CHANNELS = 5, PLANE = 9, ALL = IMAGES * CHANNELS * PLANE };
 

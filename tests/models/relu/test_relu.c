@@ -5,12 +5,9 @@
 #include "train_numbers.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 3, CHANNELS = 2, PLANES = IMAGES * CHANNELS, WIDTH = 7, ALL = PLANES * 3 * WIDTH };
 

@@ -5,11 +5,8 @@
 #include "train_numbers.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 3, CHANNELS = 2, PLANES = IMAGES * CHANNELS, PLANE = 21, ALL = PLANES * PLANE };
 enum { BYTES = (PLANE + 15) / 16 * 2 /* of a plane's bits */, CYCLES = (IMAGES + 1) / 2 * (CHANNELS * PLANE / 3) };

@@ -3,13 +3,7 @@
 #ifndef CNNVP_TESTS_SCHEDULER_CASE_H
 #define CNNVP_TESTS_SCHEDULER_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "fake_host.h"
 #include "scheduler/scheduler.h"

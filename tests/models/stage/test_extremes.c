@@ -4,11 +4,8 @@
 #include "train_numbers.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 /* Extremes with two values left out, against a plain loop; ties and order. */
 static const struct cnnvp_extremes none = {.min = INFINITY, .max = -INFINITY};

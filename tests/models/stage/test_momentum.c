@@ -6,12 +6,8 @@
 #include "train_numbers.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { N = 100 };
 

@@ -4,12 +4,7 @@
 #include "stage/pool.h"
 #include "train_numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { SIDE = 12, ALL = SIDE * SIDE };
 

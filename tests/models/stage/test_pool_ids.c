@@ -2,11 +2,7 @@
 /* Positions of maxima, packed and unpacked. */
 #include "stage/pool_ids.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* Positions in every width, the bits in a known order, and nothing written past the end. */
 static void test_ids(void **state)

@@ -6,11 +6,7 @@
 #include "stage/step.h"
 #include "train_numbers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 5, VALUES = 23 };
 

@@ -14,12 +14,8 @@
 #include "train_whole.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum {
     IMAGES = 2,

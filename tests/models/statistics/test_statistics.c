@@ -8,12 +8,9 @@
 #include "train_numbers.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 3, CHANNELS = 4, PLANE = 11, IMAGE = CHANNELS * PLANE, ALL = IMAGES * IMAGE, GROUPS = 2 };
 enum { ENTRY = 5, APART = 40, ENTRIES = 60, CYCLES = (IMAGES + 1) / 2 * ((IMAGE + 2) / 3) };

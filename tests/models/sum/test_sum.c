@@ -8,12 +8,9 @@
 #include "train_numbers.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { IMAGES = 3, CHANNELS = 4, PLANE = 19, IMAGE = CHANNELS * PLANE, ALL = IMAGES * IMAGE, ENTRY = 2, ENTRIES = 20 };
 enum { CYCLES = (IMAGES + 1) / 2 * ((IMAGE + 2) / 3) };

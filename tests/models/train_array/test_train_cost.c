@@ -3,11 +3,7 @@
  * layers. */
 #include "train_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static const struct cnnvp_train_shape engine = {.arrays = 4, .cols = 32, .rows = 3, .pipeline = 3, .mantissa_bits = 8};
 

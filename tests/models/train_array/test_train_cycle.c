@@ -6,12 +6,7 @@
 #include "train_array/train_job.h"
 #include "train_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static struct cnnvp_train_shape random_shape(struct train_random *random, uint32_t bits)
 {

@@ -12,12 +12,7 @@
 
 #include <math.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 enum { HALF_BYTES = 1 << 20 };
 

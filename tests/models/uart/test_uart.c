@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The serial port: sending, receiving, interrupts, loop-back, wrong accesses, reset. With a small host of its own,
  * whose console is two strings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "uart/uart.h"
 

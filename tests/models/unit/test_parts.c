@@ -2,12 +2,9 @@
 /* What every built-in unit says that it is made of: parts with names, more of them for larger parameters. */
 #include "fake_host.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #define CNNVP_BUILTIN(kind) extern const struct cnnvp_unit cnnvp_unit_##kind;
 #include "builtin_kinds.def"

@@ -7,12 +7,9 @@
 #include "train_numbers.h"
 #include "update/update.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { CHANNELS = 4, PLANE = 11, ALL = CHANNELS * PLANE, CYCLES = (ALL + 2) / 3 };
 

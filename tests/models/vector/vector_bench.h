@@ -3,12 +3,7 @@
 #ifndef CNNVP_VECTOR_BENCH_H
 #define CNNVP_VECTOR_BENCH_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "buffer/buffer.h"
 #include "fake_host.h"

@@ -3,11 +3,7 @@
 #include "array_rig.h"
 #include "nfu_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 extern const struct cnnvp_unit cnnvp_unit_window;
 extern const struct cnnvp_unit cnnvp_unit_pooling;

@@ -7,12 +7,7 @@
 #include "cnnvp_integer.h"
 #include "window_engine/window_cycle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static struct cnnvp_window_shape engine_of(uint32_t input_para, uint32_t output_para, uint32_t fc_para)
 {

@@ -6,13 +6,7 @@
 #include "nfu_case.h"
 #include "window_engine/window_cycle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static struct cnnvp_window_shape random_shape(struct nfu_random *random)
 {

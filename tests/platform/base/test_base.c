@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that is freed at once, messages with places, suggestions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/base.h"
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tracks and counters have said last, fed by the recorder, and nothing where it is not kept. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "machine.h"
 #include "recorder.h"

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes over time against the same counted anew with the last width from the start. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "over_time.h"
 

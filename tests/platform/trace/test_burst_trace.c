@@ -4,12 +4,7 @@
 #include "machine.h"
 #include "trace_support.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void expect(const char *name, const char *expected)
 {

@@ -3,13 +3,7 @@
 #include "perfetto_check.h"
 #include "vcd_check.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define HEAD "$timescale 1 ps $end\n$scope module top $end\n$var wire 1 ! a $end\n$var reg 4 \" n $end\n$upscope $end\n"
 #define START "$enddefinitions $end\n#0\n$dumpvars\n0!\nb0 \"\n$end\n"

@@ -5,13 +5,8 @@
 #include "trace_support.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 /* Each pair of differences comes back, in few bytes where both are small. */
 static void pairs_are_read_back(void **state)

@@ -6,13 +6,8 @@
 
 #include <fstapi.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 enum { SIGNALS = 64, NAME_BYTES = 200 };
 

@@ -6,16 +6,11 @@
 #include "vcd_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 static const char *plain_layer(const void *context, uint32_t tag, char *buffer, size_t size)
 {

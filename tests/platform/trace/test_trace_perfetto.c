@@ -4,13 +4,8 @@
 #include "trace_support.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 static void small_timeline_in_full(void **state)
 {

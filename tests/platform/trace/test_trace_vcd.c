@@ -5,13 +5,8 @@
 #include "vcd_check.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 static const char small_vcd[] =
     "$version cnnvp " CNNVP_VERSION " $end\n"

@@ -5,14 +5,7 @@
 
 #include "cnnvp_data.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 #include <zlib.h>
 
 #define DATA_IMAGES "dataset_images"

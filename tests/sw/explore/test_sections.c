@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Members of a JSON text, found without reading the rest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "explore.h"
 

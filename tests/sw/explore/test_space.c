@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Points of a grid and of a random search. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "explore_case.h"
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Specifications that are wrong; what is wrong with a single parameter is in test_axis.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "explore_case.h"
 

@@ -2,16 +2,10 @@
 /* A worker by itself: points one after the other, its ends, how large it grows. */
 #define _XOPEN_SOURCE 700
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "worker.h"
 

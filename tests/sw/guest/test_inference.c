@@ -2,13 +2,8 @@
 /* What the guest software has calculated for each image of a run: the instructions that the array and the vector unit
  * execute, with what their registers hold then. */
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "fake_element.h"
 #include "fake_platform.h"

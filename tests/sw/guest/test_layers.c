@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies whose rows all lie alike take one instruction a step, whichever dimensions have changed places. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "fake_element.h"
 #include "fake_platform.h"

@@ -4,13 +4,8 @@
  * vconv in the place of conv, vpool in that of pool.
  */
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "fake_element.h"
 #include "fake_platform.h"

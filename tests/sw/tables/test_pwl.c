@@ -2,13 +2,8 @@
 /* Piecewise-linear tables: what is refused. How near they are to their functions is in
  * models/lanes/test_lanes_reduce.c. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "tables.h"
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values beside those of the float model: errors, the class that is largest, ratios with and without noise. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "compiler.h"
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pool's threads do each part of a run once, however many parts and threads there are, and float results do not
  * depend on them. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "float_conv.h"
 #include "onnx_builder.h"

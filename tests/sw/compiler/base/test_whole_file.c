@@ -2,15 +2,10 @@
 /* Files appear under their names complete or not at all; devices, pipes and links are written through. */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "whole_file.h"
 

@@ -5,14 +5,8 @@
  * places.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "binary_case.h"
 #include "fx16_reference.h"

@@ -3,14 +3,8 @@
  * Where tensors lie in memory: frames as wide as the windows that read them reach beyond the map, found tap by tap; no
  * two places of any image on the same bytes; a memory that is too small is named with what would be enough.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "binary_internal.h"
 

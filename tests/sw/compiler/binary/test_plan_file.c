@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans as files: what is written is read again, and what is wrong has its place and says what would be right. */
 #define _XOPEN_SOURCE 700
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "plan_data.h"
 

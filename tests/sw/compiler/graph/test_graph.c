@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Simplification: results with two readers stay, borders and words without gaps are separated. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "onnx_case.h"
 

@@ -4,15 +4,9 @@
 #define CNNVP_TESTS_NETWORK_CASE_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "fake_platform.h"
 #include "fx16_reference.h"

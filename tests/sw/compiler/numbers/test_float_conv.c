@@ -2,13 +2,8 @@
 /* The float pass: each variant of its inner loops gives exactly the numbers that plain loops in the documented order
  * give. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "float_conv.h"
 #include "numbers.h"

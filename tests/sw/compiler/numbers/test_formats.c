@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Number formats, and the integer reference's own arithmetic against the definition in cnnvp_command.h. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "cnnvp_command.h"
 #include "numbers.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of one number: their values beside libm's, and the tables that stand for them on the vector unit. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "fx16_reference.h"
 #include "numbers.h"

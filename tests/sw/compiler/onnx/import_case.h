@@ -4,15 +4,9 @@
 #define CNNVP_TESTS_IMPORT_CASE_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "onnx_case.h"
 

@@ -4,15 +4,9 @@
 #define CNNVP_TESTS_QUANTISE_CASE_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "numbers.h"
 #include "onnx_builder.h"

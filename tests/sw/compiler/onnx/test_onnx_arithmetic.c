@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic with constants becomes numbers of the layer before. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "onnx_case.h"
 

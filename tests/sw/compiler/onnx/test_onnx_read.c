@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of an ONNX file the hash in the statistics is of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "onnx_builder.h"
 #include "onnx_read.h"

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Maps of random sizes, resized: the imported layers give in float what the definitions of ONNX give in binary64. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "numbers.h"
 #include "onnx_builder.h"

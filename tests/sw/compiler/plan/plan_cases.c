@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "plan_cases.h"
 

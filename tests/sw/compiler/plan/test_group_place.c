@@ -3,12 +3,8 @@
  * Where the slots of a fused group lie: within the halves, no two that are there at the same time on the same bytes,
  * both operands of an addition in one half; and what is said to be missing is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "group.h"
 

@@ -4,15 +4,8 @@
  * the lines that its results need, found one by one from the definition of a window, and no others. Where lines stay
  * from tile to tile each is calculated once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "group.h"
 

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "cnnvp_command.h"
 
