@@ -144,7 +144,7 @@ static void add_layers(struct page *page, json_t *point, const json_t *layers)
     json_decref(names);
 }
 
-/* Which network a point ran: only points of one can be held against each other. */
+/* Which network a point ran: only points of one can be compared. */
 static void add_network(struct page *page, json_t *point, const json_t *network)
 {
     const char *name = json_string_value(json_object_get(network, "name"));

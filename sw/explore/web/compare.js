@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of several runs: data = {runs: [{name, stats}]}. The first is what the others are held against; another can be chosen. */
+/* The page of several runs: data = {runs: [{name, stats}]}. The others are compared with the first; another can be chosen. */
 const runs = data.runs.map((run, i) => ({ i, stats: run.stats, folder: run.name, colour: colours[i % colours.length] }));
 /* A run's name: its folder's last part, with as many before it as tell them apart. */
 for (let depth = 1; depth < 9; depth++) {
@@ -20,7 +20,7 @@ for (const run of runs) {
 }
 const networks = new Set(runs.map(r => r.stats.network && r.stats.network.xxh3 || r.stats.command));
 if (networks.size > 1) make(header, "p", "These runs have different networks or commands: their times and energies are not of the same work.", { className: "warning", id: "warning" });
-chooser(make(header, "div", null, { className: "bar screen" }), "held against", runs.map(r => [r.i, r.name]), 0, value => { base = runs[value]; refresh(); });
+chooser(make(header, "div", null, { className: "bar screen" }), "compared with", runs.map(r => [r.i, r.name]), 0, value => { base = runs[value]; refresh(); });
 /* A change as a share: "+12.5 %", "2.31 times". */
 function change(value, from) {
     if (typeof value !== "number" || typeof from !== "number" || value === from) return "";
@@ -64,7 +64,7 @@ else make(configuration, "p", "Nothing: all units have the same parameters.", { 
 const facts = [["total.time_ps", -1], ["total.images_per_s", 1], ["summary.bound_by", 0], ["summary.peak_share", 1], ["summary.bandwidth_share", 0], ["summary.energy_per_image_pj", -1], ["energy.total_pj", -1], ["energy.static_pj", -1], ["area.total_um2", -1],
     ["summary.tops_per_watt", 1], ["memory.read_bytes", -1], ["memory.write_bytes", -1], ["memory.burst_bytes", -1], ["storage.peak_feature_bytes", -1]];
 const member = (stats, path) => path.split(".").reduce((at, word) => at === undefined || at === null ? undefined : at[word], stats);
-sideBySide(section("Totals", "totals", false, "Beside each value: its change from the run that all are held against."), "summary",
+sideBySide(section("Totals", "totals", false, "Beside each value: its difference from the run that is chosen above."), "summary",
     () => facts.filter(([path]) => runs.some(r => member(r.stats, path) !== undefined)).map(([path, better]) => ({ name: path === "summary.bound_by" ? "bound by" : say(path), of: r => member(r.stats, path), write: writer(path), better })));
 /* ---- where the cycles go ---- */
 const first = runs.find(r => r.stats.layers.length);

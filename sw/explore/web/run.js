@@ -65,7 +65,7 @@ if (moved.length) {
 if (stats.schedule && stats.schedule.groups) drawPlan(section("Plan", "plan", true, planNote(stats.schedule)), stats, end);
 /* ---- energy, area ---- */
 const ofLayers = energyRows(stats), energyParts = unitParts(ofLayers), ofUnits = Object.entries(stats.energy.by_unit).filter(e => e[1].dynamic_pj + e[1].static_pj);
-if (ofLayers.length) bars(section("Energy of the layers", "energy", false, "In no layer's name, such as rows, refreshes and waiting between layers: " + writer("energy_pj")(stats.energy.no_layer_pj) + "."), ofLayers, energyParts, { write: writer("energy_pj"), most: 25 });
+if (ofLayers.length) bars(section("Energy of the layers", "energy", false, "Not of any layer (memory rows, refreshes, time between layers): " + writer("energy_pj")(stats.energy.no_layer_pj) + "."), ofLayers, energyParts, { write: writer("energy_pj"), most: 25 });
 if (ofUnits.length) {
     const holder = section("Energy of the units", "unit_energy", false), area = Object.entries(stats.area.by_unit).filter(e => e[1]).sort((a, b) => b[1] - a[1]), write = writer("total_um2");
     bars(holder, ofUnits.map(([name, of]) => ({ name, values: { dynamic: of.dynamic_pj, static: of.static_pj } })).sort((a, b) => b.values.dynamic + b.values.static - a.values.dynamic - a.values.static),
