@@ -10,7 +10,16 @@
 #include <poll.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
+/* GCC says so by a macro, clang 14 by a feature. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CNNVP_ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define CNNVP_ADDRESS_SANITIZER
+#endif
+
+#if defined(CNNVP_ADDRESS_SANITIZER)
 #include <pthread.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -27,7 +36,7 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler stores to
  * would look for leaks on the last process's stack. */
 void announce_main_stack()
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(CNNVP_ADDRESS_SANITIZER)
     pthread_attr_t attributes;
     void *bottom;
     size_t size;

@@ -216,7 +216,7 @@ struct mixed {
         uint32_t param;
         assert_int_equal(a->init(&message, &param), CNNVP_OK);
         assert_int_equal(m->init(&message, &param), CNNVP_OK);
-        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        cnnvp::advance(sc_core::SC_ZERO_TIME);
         a->reset();
         m->reset();
         one(m)->on_access = agent_memory_access;
@@ -284,7 +284,7 @@ void test_foreign_target(void **)
     };
     made.one(made.a)->on_complete = agent_note_complete;
     made.a->start();
-    sc_core::sc_start(1, sc_core::SC_US);
+    cnnvp::advance(sc_core::sc_time(1, sc_core::SC_US));
     assert_int_equal(made.one(made.a)->noted, 2);
     assert_int_equal(made.one(made.a)->values[0], CNNVP_OK);
     assert_int_equal(made.one(made.a)->times[0], 30000);

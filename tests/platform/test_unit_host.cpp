@@ -158,7 +158,7 @@ struct chain {
         uint32_t param;
         assert_int_equal(a->init(&message, &param), CNNVP_OK);
         assert_int_equal(b->init(&message, &param), CNNVP_OK);
-        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        cnnvp::advance(sc_core::SC_ZERO_TIME);
         a->reset();
         b->reset();
         one(a)->on_process = agent_read_process;
@@ -187,7 +187,7 @@ void test_blocking_target_and_reset(void **)
 {
     chain made;
     made.a->start();
-    sc_core::sc_start(50, sc_core::SC_NS);
+    cnnvp::advance(sc_core::sc_time(50, sc_core::SC_NS));
     assert_int_equal(made.target->calls, 1);
     assert_int_equal(chain::one(made.a)->noted, 0); /* inside the access */
     made.control->run_in_simulation([&made] { made.a->reset(); });
@@ -195,7 +195,7 @@ void test_blocking_target_and_reset(void **)
     assert_int_equal(chain::one(made.b)->values[0], CNNVP_E_STOPPED);
     assert_int_equal(chain::one(made.a)->values[0], CNNVP_E_STOPPED);
     assert_int_equal(chain::one(made.a)->cleanups, 1);
-    sc_core::sc_start(105, sc_core::SC_NS); /* and it works again */
+    cnnvp::advance(sc_core::sc_time(105, sc_core::SC_NS)); /* and it works again */
     assert_int_equal(chain::one(made.a)->values[1], CNNVP_OK);
     assert_int_equal(made.target->calls, 2);
 }
@@ -205,7 +205,7 @@ void test_target_that_throws(void **)
     chain made;
     made.target->throws = true;
     made.a->start();
-    sc_core::sc_start(50, sc_core::SC_NS);
+    cnnvp::advance(sc_core::sc_time(50, sc_core::SC_NS));
     assert_true(made.control->ended());
     assert_int_equal(made.control->end(), CNNVP_END_FATAL);
     assert_non_null(std::strstr(made.control->reason().c_str(), "somebody else"));
