@@ -137,17 +137,17 @@ struct entries {
 };
 
 static int borrow_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                          const struct cnnvp_tile *tile, bool change, bool extremes, bool sums, uint64_t cycles,
-                          struct entries *entries)
+                          const struct cnnvp_tile *tile, bool change, bool extremes, bool sums,
+                          const struct cnnvp_stage_flow *flow, struct entries *entries)
 {
     int status = cnnvp_stage_entries(stage, access, PORT_buffer, change, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_norm), cycles, &entries->norms);
+                                     sizeof(struct cnnvp_norm), flow, &entries->norms);
     if (status == CNNVP_OK && extremes)
         status = cnnvp_stage_entries(stage, access, PORT_max_min, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_extremes), cycles, &entries->extremes);
+                                     sizeof(struct cnnvp_extremes), flow, &entries->extremes);
     if (status == CNNVP_OK && sums)
         status = cnnvp_stage_entries(stage, access, PORT_sum, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_sums), cycles, &entries->sums);
+                                     sizeof(struct cnnvp_sums), flow, &entries->sums);
     return status;
 }
 
@@ -185,8 +185,8 @@ static int coefficients(const struct batch_norm *norm, const struct cnnvp_access
     const struct cnnvp_stage *stage = &norm->stage;
     const bool back = tile->kind == CNNVP_TILE_COEFFICIENTS_BACK;
     struct entries entries = {0};
-    int status = borrow_entries(stage, access, tile, true, !back, !back,
-                                cnnvp_tile_shared_beats(tile, tile->channels) * norm->channel_cycles, &entries);
+    const struct cnnvp_stage_flow flow = {tile->channels, norm->channel_cycles, true, cnnvp_reach_value};
+    int status = borrow_entries(stage, access, tile, true, !back, !back, &flow, &entries);
     if (status != CNNVP_OK)
         return status;
     for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c)
@@ -369,8 +369,9 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
     const bool back = tile->kind == CNNVP_TILE_BACKWARD;
     const bool reduce = back && (tile->flags & CNNVP_TILE_REDUCE) != 0;
     struct entries entries = {0};
-    int status = borrow_entries(
-        stage, access, tile, reduce, back, false, cnnvp_tile_beats(tile, tile->channels * tile->plane), &entries);
+    const uint64_t values = tile->channels * tile->plane;
+    const struct cnnvp_stage_flow flow = {values, 1u, false, cnnvp_reach_channel};
+    int status = borrow_entries(stage, access, tile, reduce, back, false, &flow, &entries);
     if (status != CNNVP_OK)
         return status;
     if (cnnvp_stage_computes_fast(stage, access, tile)) {
@@ -379,7 +380,6 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
         else
             forward(tile, entries.norms);
     }
-    const uint64_t values = tile->channels * tile->plane;
     struct stepped_values stepped = {.tile = tile, .entries = &entries};
     const struct cnnvp_stages *stages = reduce ? &stages_reduce : back ? &stages_backward : &stages_forward;
     uint64_t cycles;

@@ -69,6 +69,11 @@ static void subtract(void *context, uint32_t image, uint64_t index, struct cnnvp
     *value_of(context, index) = value->b - value->c;
 }
 
+static uint64_t reach_norm(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+{
+    return cnnvp_reach_value(tile, image, index / 2u);
+}
+
 static const struct cnnvp_stages stages = {4, {keep, accelerate, scale, subtract}};
 
 static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *access)
@@ -82,9 +87,9 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
         return status;
     if (tile->kind != CNNVP_TILE_NORM_UPDATE)
         return CNNVP_E_INVAL;
+    const struct cnnvp_stage_flow flow = {2u * (uint64_t)tile->channels, 1u, true, reach_norm};
     status = cnnvp_stage_entries(
-        stage, access, PORT_buffer, true, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm),
-        cnnvp_tile_shared_beats(tile, 2u * (uint64_t)tile->channels), &entries);
+        stage, access, PORT_buffer, true, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm), &flow, &entries);
     if (status != CNNVP_OK)
         return status;
     const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;

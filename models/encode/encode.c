@@ -23,6 +23,7 @@ struct matrix {
     bool staged;
     uint64_t staged_at; /* byte of the ReLU buffer */
     uint64_t image_bytes;
+    cnnvp_reach_fn reach;
     uint8_t *memory; /* in the intermediate buffer */
     uint64_t memory_stride;
 };
@@ -50,7 +51,8 @@ static int move_matrix(const struct cnnvp_stage *stage, const struct cnnvp_acces
         0,
         tile->images * matrix->image_bytes,
         2u,
-        cnnvp_tile_beats(tile, tile->channels * tile->plane),
+        1u,
+        {tile->channels * tile->plane, 1u, false, matrix->reach},
         cnnvp_stage_streams(tile)};
     void *data;
     int status = cnnvp_stage_borrow(stage, access, &piece, &data);
@@ -80,15 +82,18 @@ static int move_matrices(const struct encode *encode, const struct cnnvp_access 
     const struct cnnvp_stage *stage = &encode->stage;
     const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
     const bool has_mask = (tile->flags & CNNVP_TILE_RELU) != 0;
-    const struct matrix mask = {.port = PORT_relu,
-                                .image_bytes = tile->channels * cnnvp_tile_packed(tile->plane, 1u),
-                                .memory = tile->mask,
-                                .memory_stride = tile->mask_image_stride};
+    const struct matrix mask = {
+        .port = PORT_relu,
+        .image_bytes = tile->channels * cnnvp_tile_packed(tile->plane, 1u),
+        .reach = cnnvp_reach_bit,
+        .memory = tile->mask,
+        .memory_stride = tile->mask_image_stride};
     const struct matrix positions = {
         .port = PORT_id,
         .staged = encode->stages,
         .staged_at = has_mask ? tile->images * mask.image_bytes : 0,
         .image_bytes = tile->channels * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits),
+        .reach = cnnvp_reach_position,
         .memory = tile->positions,
         .memory_stride = tile->positions_image_stride};
     int status = CNNVP_OK;

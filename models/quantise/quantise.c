@@ -103,12 +103,13 @@ static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_ac
 {
     void *extremes;
     void *norms = NULL;
-    uint64_t cycles = cnnvp_tile_shared_beats(tile, tile->channels);
+    uint64_t cycles;
+    const struct cnnvp_stage_flow flow = {tile->channels, 1u, true, cnnvp_reach_value};
     int status = cnnvp_stage_entries(stage, access, PORT_max_min, false, tile->entry, tile->channels,
-                                     sizeof(struct cnnvp_extremes), cycles, &extremes);
+                                     sizeof(struct cnnvp_extremes), &flow, &extremes);
     if (status == CNNVP_OK && (tile->flags & (CNNVP_TILE_MAP | CNNVP_TILE_MAP_BACK)) != 0)
         status = cnnvp_stage_entries(stage, access, PORT_norm, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_norm), cycles, &norms);
+                                     sizeof(struct cnnvp_norm), &flow, &norms);
     if (status != CNNVP_OK)
         return status;
     struct search search = {.tile = tile, .extremes = extremes, .norms = norms};

@@ -49,7 +49,8 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
         0,
         planes * bytes,
         2u,
-        cnnvp_tile_beats(tile, tile->channels * tile->plane),
+        1u,
+        {tile->channels * tile->plane, 1u, false, cnnvp_reach_bit},
         cnnvp_stage_streams(tile)};
     void *matrix;
     uint64_t cycles;

@@ -76,6 +76,11 @@ static uint64_t record_bytes(const struct cnnvp_tile *tile)
     return sizeof(struct cnnvp_class_result) + (uint64_t)tile->channels * sizeof(float);
 }
 
+static uint64_t reach_probability(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+{
+    return image * record_bytes(tile) + sizeof(struct cnnvp_class_result) + (index + 1u) * sizeof(float);
+}
+
 struct work {
     const struct cnnvp_tile *tile;
     char *records;
@@ -155,7 +160,8 @@ static int softmax_access(void *self, uint32_t port, struct cnnvp_access *access
         tile->record * bytes,
         tile->images * bytes,
         4u,
-        cnnvp_tile_beats(tile, tile->channels) * interval,
+        1u,
+        {tile->channels, interval, false, reach_probability},
         cnnvp_stage_streams(tile)};
     if (gradient && tile->labels != NULL && !labels_are_classes(tile))
         return CNNVP_E_INVAL;

@@ -2,6 +2,8 @@
 /* What the blocks of the multi-function module have in common. See stage.h. */
 #include "stage.h"
 
+#include "step.h"
+
 #include "cnnvp_integer.h"
 
 /* Every block has one row in the trace. */
@@ -27,8 +29,13 @@ int cnnvp_stage_tile(const struct cnnvp_access *access, struct cnnvp_tile **tile
     return CNNVP_OK;
 }
 
-int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                       const struct cnnvp_stage_piece *piece, void **data)
+/* What of a piece crosses the port, and when. */
+struct traffic {
+    uint64_t words, cycles;
+};
+
+static int borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                  const struct cnnvp_stage_piece *piece, const struct traffic *traffic, void **data)
 {
     struct cnnvp_access borrow = {
         .op = (uint32_t)piece->op,
@@ -37,9 +44,9 @@ int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_acces
         .flow = access->flow,
         .address = piece->address,
         .size = piece->size,
-        .words = piece->size / piece->word_bytes,
+        .words = traffic->words,
         .word_bytes = piece->word_bytes,
-        .cycles = piece->cycles,
+        .cycles = traffic->cycles,
         .streams = piece->streams,
     };
     const int status = stage->ops->access(stage->host, piece->port, &borrow);
@@ -55,8 +62,17 @@ int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_acces
     return status;
 }
 
+int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                       const struct cnnvp_stage_piece *piece, void **data)
+{
+    struct traffic traffic;
+    const int status = cnnvp_stage_cross(access, piece, &traffic.words, &traffic.cycles);
+    return status != CNNVP_OK ? status : borrow(stage, access, piece, &traffic, data);
+}
+
 int cnnvp_stage_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t port, bool change,
-                        uint64_t first, uint64_t count, uint64_t entry_bytes, uint64_t cycles, void **data)
+                        uint64_t first, uint64_t count, uint64_t entry_bytes, const struct cnnvp_stage_flow *flow,
+                        void **data)
 {
     struct cnnvp_stage_piece piece = {
         .port = port,
@@ -64,13 +80,17 @@ int cnnvp_stage_entries(const struct cnnvp_stage *stage, const struct cnnvp_acce
         .address = first * entry_bytes,
         .size = count * entry_bytes,
         .word_bytes = 4u,
-        .cycles = cycles,
+        .unit_bytes = entry_bytes,
+        .flow = *flow,
         .streams = change ? 2u : 1u};
-    const int status = cnnvp_stage_borrow(stage, access, &piece, data);
+    struct traffic traffic;
+    int status = cnnvp_stage_cross(access, &piece, &traffic.words, &traffic.cycles);
+    if (status == CNNVP_OK)
+        status = borrow(stage, access, &piece, &traffic, data);
     if (status != CNNVP_OK || !change)
         return status;
     piece.op = CNNVP_BORROW_WRITE;
-    return cnnvp_stage_borrow(stage, access, &piece, data);
+    return borrow(stage, access, &piece, &traffic, data);
 }
 
 uint32_t cnnvp_stage_streams(const struct cnnvp_tile *tile)
@@ -82,6 +102,40 @@ uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile)
 {
     return (uint64_t)(tile->images - 1u) * tile->entry_image_stride +
            (uint64_t)(tile->channels - 1u) * tile->entry_channel_stride + 1u;
+}
+
+uint64_t cnnvp_reach_bit(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+{
+    const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
+    return plane * cnnvp_tile_packed(tile->plane, 1u) + index % tile->plane / 8u + 1u;
+}
+
+uint64_t cnnvp_reach_position(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+{
+    const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
+    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
+    const uint64_t y = cnnvp_minimum(index % tile->plane / tile->width / tile->sy, tile->pooled_height - 1u);
+    const uint64_t x = cnnvp_minimum(index % tile->plane % tile->width / tile->sx, tile->pooled_width - 1u);
+    const uint64_t position_bits = (y * tile->pooled_width + x + 1u) * bits;
+    return plane * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits) + cnnvp_divide_up(position_bits, 8u);
+}
+
+uint64_t cnnvp_reach_entry(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+{
+    return (uint64_t)image * tile->entry_image_stride + index / tile->plane * tile->entry_channel_stride + 1u;
+}
+
+uint64_t cnnvp_reach_channel(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+{
+    (void)image;
+    return index / tile->plane + 1u;
+}
+
+uint64_t cnnvp_reach_value(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+{
+    (void)tile;
+    (void)image;
+    return index + 1u;
 }
 
 void cnnvp_stage_count(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t stat, uint64_t n)

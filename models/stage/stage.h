@@ -18,6 +18,17 @@ struct cnnvp_stage {
     bool timing_only;
 };
 
+/* Units of a piece that a block has gone through when a value has passed, from the piece's first one. */
+typedef uint64_t (*cnnvp_reach_fn)(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
+
+/* Values that pass a block while a piece of a buffer crosses its port. */
+struct cnnvp_stage_flow {
+    uint64_t values;   /* of an image; of all where they are shared */
+    uint64_t interval; /* clocks that taking them needs */
+    bool shared;       /* they belong to no image, all sets take them */
+    cnnvp_reach_fn reach;
+};
+
 /* A piece of a buffer that a block works on. */
 struct cnnvp_stage_piece {
     uint32_t port;
@@ -25,7 +36,8 @@ struct cnnvp_stage_piece {
     uint64_t address; /* bytes */
     uint64_t size;    /* bytes */
     uint32_t word_bytes;
-    uint64_t cycles;  /* over which the block spreads it */
+    uint64_t unit_bytes; /* of what the flow's values reach */
+    struct cnnvp_stage_flow flow;
     uint32_t streams; /* addresses side by side */
 };
 
@@ -47,16 +59,25 @@ static inline bool cnnvp_stage_computes(const struct cnnvp_stage *stage, const s
     return !stage->timing_only && !cnnvp_stage_asks(access);
 }
 
-/* Borrows a piece on behalf of an access; only checks where that only asks. *data is NULL in timing-only. What the
- * block waits for it counts with its next cnnvp_stage_charge. */
+/* Borrows a piece on behalf of an access; only checks where that only asks. *data is NULL in timing-only. Words that
+ * cross, and the cycles that they have for it, are those of the whole piece; of a stepped tile, what its values reach
+ * clock by clock. What the block waits for it counts with its next cnnvp_stage_charge. */
 CNNVP_MUST_USE int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                                       const struct cnnvp_stage_piece *piece, void **data);
 
-/* Borrows entries first .. first + count - 1 for reading, or for reading and writing back side by side, spread over
- * `cycles`. */
+/* Borrows entries first .. first + count - 1 for reading, or for reading and writing back side by side, while
+ * the values of `flow` pass. */
 CNNVP_MUST_USE int cnnvp_stage_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                                        uint32_t port, bool change, uint64_t first, uint64_t count, uint64_t entry_bytes,
-                                       uint64_t cycles, void **data);
+                                       const struct cnnvp_stage_flow *flow, void **data);
+
+/* What values reach: their bits in the packed planes of a tile; the positions of windows that have begun; the tile's
+ * entries; an entry of each channel; one of each value. */
+uint64_t cnnvp_reach_bit(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
+uint64_t cnnvp_reach_position(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
+uint64_t cnnvp_reach_entry(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
+uint64_t cnnvp_reach_channel(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
+uint64_t cnnvp_reach_value(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
 
 /* Entries that values of a tile lie between: how many from the first to the last. */
 uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile);

@@ -105,14 +105,39 @@ int cnnvp_step(const struct cnnvp_step *step, uint64_t *clocks)
     return made ? CNNVP_OK : CNNVP_E_NOMEM;
 }
 
-static int take(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_step *step,
-                const struct cnnvp_stages *stages, void *context, uint64_t *cycles)
+static bool is_stepped(const struct cnnvp_access *access, const struct cnnvp_tile *tile)
 {
-    step->pipeline = stage->pipeline;
-    step->stages = stages->work;
-    step->stage_count = cnnvp_stage_computes(stage, access) ? stages->count : 0;
-    step->context = context;
-    const int status = cnnvp_step(step, cycles);
+    return tile->stepped != 0 && !cnnvp_stage_asks(access);
+}
+
+static struct cnnvp_step step_of(const struct cnnvp_tile *tile, const struct cnnvp_stage_flow *flow)
+{
+    return (struct cnnvp_step){
+        .images = flow->shared ? 1u : tile->images,
+        .values = flow->values,
+        .sets = flow->shared ? 1u : tile->sets,
+        .lanes = flow->shared ? tile->sets * tile->lanes : tile->lanes,
+        .interval = flow->interval};
+}
+
+static uint64_t cycles_of(const struct cnnvp_tile *tile, const struct cnnvp_stage_flow *flow)
+{
+    return flow->interval *
+           (flow->shared ? cnnvp_tile_shared_beats(tile, flow->values) : cnnvp_tile_beats(tile, flow->values));
+}
+
+static int take(const struct cnnvp_stage *stage, const struct cnnvp_access *access, const struct cnnvp_tile *tile,
+                const struct cnnvp_stage_flow *flow, const struct cnnvp_stages *stages, void *context, uint64_t *cycles)
+{
+    *cycles = cycles_of(tile, flow);
+    if (!is_stepped(access, tile))
+        return CNNVP_OK;
+    struct cnnvp_step step = step_of(tile, flow);
+    step.pipeline = stage->pipeline;
+    step.stages = stages->work;
+    step.stage_count = cnnvp_stage_computes(stage, access) ? stages->count : 0;
+    step.context = context;
+    const int status = cnnvp_step(&step, cycles);
     *cycles -= status == CNNVP_OK ? stage->pipeline : 0;
     return status;
 }
@@ -121,22 +146,50 @@ int cnnvp_stage_take(const struct cnnvp_stage *stage, const struct cnnvp_access 
                      uint64_t values, uint64_t interval, const struct cnnvp_stages *stages, void *context,
                      uint64_t *cycles)
 {
-    struct cnnvp_step step = {
-        .images = tile->images, .values = values, .sets = tile->sets, .lanes = tile->lanes, .interval = interval};
-    *cycles = cnnvp_tile_beats(tile, values) * interval;
-    if (tile->stepped == 0 || cnnvp_stage_asks(access))
-        return CNNVP_OK;
-    return take(stage, access, &step, stages, context, cycles);
+    const struct cnnvp_stage_flow flow = {.values = values, .interval = interval};
+    return take(stage, access, tile, &flow, stages, context, cycles);
 }
 
 int cnnvp_stage_take_shared(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                             const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
                             const struct cnnvp_stages *stages, void *context, uint64_t *cycles)
 {
-    struct cnnvp_step step = {
-        .images = 1u, .values = values, .sets = 1u, .lanes = tile->sets * tile->lanes, .interval = interval};
-    *cycles = cnnvp_tile_shared_beats(tile, values) * interval;
-    if (tile->stepped == 0 || cnnvp_stage_asks(access))
+    const struct cnnvp_stage_flow flow = {.values = values, .interval = interval, .shared = true};
+    return take(stage, access, tile, &flow, stages, context, cycles);
+}
+
+/* A piece on its way: the block goes through it word by word, as far as its values reach, and keeps what it has. */
+struct crossing {
+    const struct cnnvp_tile *tile;
+    const struct cnnvp_stage_piece *piece;
+    uint64_t words;
+};
+
+static void cross(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+{
+    struct crossing *crossing = context;
+    const struct cnnvp_stage_piece *piece = crossing->piece;
+    const uint64_t reach = piece->flow.reach(crossing->tile, image, index) * piece->unit_bytes;
+    (void)value;
+    while (crossing->words * piece->word_bytes < reach)
+        ++crossing->words;
+}
+
+int cnnvp_stage_cross(const struct cnnvp_access *access, const struct cnnvp_stage_piece *piece, uint64_t *words,
+                      uint64_t *cycles)
+{
+    const struct cnnvp_tile *tile = access->data;
+    static const cnnvp_step_fn port = cross;
+    *words = piece->size / piece->word_bytes;
+    *cycles = cycles_of(tile, &piece->flow);
+    if (!is_stepped(access, tile))
         return CNNVP_OK;
-    return take(stage, access, &step, stages, context, cycles);
+    struct crossing crossing = {tile, piece, 0};
+    struct cnnvp_step step = step_of(tile, &piece->flow);
+    step.stages = &port;
+    step.stage_count = 1u;
+    step.context = &crossing;
+    const int status = cnnvp_step(&step, cycles);
+    *words = crossing.words;
+    return status;
 }

@@ -4,8 +4,8 @@
  * its own stages, which say what happens to a value in one clock and what it carries to the next; the whole-tile loops
  * of the fast depth have no part in it. `pipeline` registers lie between the first stage and the last: with as many as
  * there are stages but one, each stage has a clock of its own, with more values only wait between them, with fewer
- * stages share a clock. Shared by both depths: which buffers a tile needs, and that a tile's time is that of its
- * slowest block and of all pipelines.
+ * stages share a clock. Words of buffers cross as values reach them. Shared by both depths: which buffers a tile needs,
+ * and that a tile's time is that of its slowest block and of all pipelines.
  */
 #ifndef CNNVP_STEP_H
 #define CNNVP_STEP_H
@@ -56,6 +56,10 @@ CNNVP_MUST_USE int cnnvp_stage_take(const struct cnnvp_stage *stage, const struc
 CNNVP_MUST_USE int cnnvp_stage_take_shared(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                                            const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
                                            const struct cnnvp_stages *stages, void *context, uint64_t *cycles);
+
+/* Words of a piece that cross, and cycles over which the block spreads them. CNNVP_E_NOMEM: nothing has happened. */
+CNNVP_MUST_USE int cnnvp_stage_cross(const struct cnnvp_access *access, const struct cnnvp_stage_piece *piece,
+                                     uint64_t *words, uint64_t *cycles);
 
 /* True where a block computes a whole tile at once. */
 static inline bool cnnvp_stage_computes_fast(const struct cnnvp_stage *stage, const struct cnnvp_access *access,

@@ -122,17 +122,18 @@ static int take_extremes(const struct cnnvp_stage *stage, struct cnnvp_access *a
     void *entries;
     void *apart = NULL;
     const uint64_t values = tile->channels * tile->plane;
-    const uint64_t beats = cnnvp_tile_beats(tile, values);
+    const struct cnnvp_stage_flow of_channels = {values, 1u, false, cnnvp_reach_channel};
+    const struct cnnvp_stage_flow flow = {values, 1u, false, cnnvp_reach_entry};
     int status = CNNVP_OK;
     if ((tile->flags & CNNVP_TILE_APART) != 0)
         status = cnnvp_stage_entries(stage, access, PORT_buffer, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_extremes), beats, &apart);
+                                     sizeof(struct cnnvp_extremes), &of_channels, &apart);
     if (status == CNNVP_OK)
         status = cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
-                                     sizeof(struct cnnvp_extremes), beats, &entries);
+                                     sizeof(struct cnnvp_extremes), &flow, &entries);
     if (status != CNNVP_OK)
         return status;
-    uint64_t cycles = beats;
+    uint64_t cycles = cnnvp_tile_beats(tile, values);
     if (cnnvp_stage_computes_fast(stage, access, tile))
         add_tile(tile, entries, apart);
     else if (tile->stepped != 0 && !cnnvp_stage_asks(access))

@@ -154,13 +154,13 @@ static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
         return status;
     if (tile->kind != CNNVP_TILE_STATISTICS && tile->kind != CNNVP_TILE_SQUARES)
         return CNNVP_E_INVAL;
-    status =
-        cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
-                            sizeof(struct cnnvp_sums), cnnvp_tile_beats(tile, tile->channels * tile->plane), &entries);
+    const uint64_t values = tile->channels * tile->plane;
+    const struct cnnvp_stage_flow flow = {values, 1u, false, cnnvp_reach_entry};
+    status = cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
+                                 sizeof(struct cnnvp_sums), &flow, &entries);
     if (status != CNNVP_OK)
         return status;
     const bool squares = tile->kind == CNNVP_TILE_SQUARES;
-    const uint64_t values = tile->channels * tile->plane;
     uint64_t cycles = cnnvp_tile_beats(tile, values);
     if (cnnvp_stage_computes_fast(stage, access, tile))
         cnnvp_stage_count(stage, access, STAT_nonfinite, add_tile(tile, entries));

@@ -153,7 +153,7 @@ static uint32_t statistics(struct machine *const machines[2], uint64_t *state)
         .out_addr = 0x10000,
         .out_image_stride = s.all,
         .entry = below(state, 20),
-        .entry_strides = below(state, 2) | below(state, 2) << 16,
+        .entry_strides = below(state, 3) | below(state, 3) << 16,
         .first = below(state, 300),
         .map = below(state, 2) != 0 ? s.plane : 0};
     return BOTH(machines, OP_tstat, (uint32_t)next_bits(state) & 7u, d);
@@ -192,7 +192,7 @@ static uint32_t classify(struct machine *const machines[2], uint64_t *state)
         .out_addr = 0x10000,
         .out_image_stride = classes,
         .entry = below(state, 9),
-        .entry_image_stride = below(state, 2)};
+        .entry_image_stride = below(state, 3)};
     for (int m = 0; m < 2 && !machines[0]->sim.timing_only; ++m)
         for (uint32_t i = 0; i < d.images; ++i)
             ((uint32_t *)machine_at(machines[m], M_INTERMEDIATE, 0, 0x8000))[i] = i * 7u % classes;
@@ -214,7 +214,7 @@ static uint32_t update(struct machine *const machines[2], uint64_t *state)
         .velocity_addr = 0x10000,
         .value_stride = values,
         .entry = below(state, 9),
-        .entry_stride = below(state, 2)};
+        .entry_stride = below(state, 3)};
     return BOTH(machines, OP_tupdate, (uint32_t)next_bits(state) & 7u, u);
 }
 
@@ -235,7 +235,8 @@ static void compare(struct machine *const machines[2])
                          (unsigned long long)machines[1]->units[i]->counts[s]);
 }
 
-static void check(uint32_t sets, uint32_t lanes, bool timing_only, uint64_t seed)
+/* held_words: of the blocks' buffers, 0: more than anyone takes. */
+static void check(uint32_t sets, uint32_t lanes, uint32_t held_words, bool timing_only, uint64_t seed)
 {
     static uint32_t (*const kinds[])(struct machine *const machines[2], uint64_t *state) = {
         post, post, post_back, post_back, statistics, of_channels, classify, update};
@@ -243,7 +244,13 @@ static void check(uint32_t sets, uint32_t lanes, bool timing_only, uint64_t seed
     static struct machine fast;
     static struct machine stepped;
     struct machine *const machines[2] = {&fast, &stepped};
-    struct machine_options options = {.bits = 8, .sets = sets, .lanes = lanes, .timing_only = timing_only};
+    struct machine_options options = {
+        .bits = 8,
+        .sets = sets,
+        .lanes = lanes,
+        .timing_only = timing_only,
+        .held_words = held_words,
+        .held_banks = held_words};
     uint32_t accepted[KINDS] = {0};
     machine_begin(&fast, &options);
     options.cycle = true;
@@ -265,16 +272,16 @@ static void check(uint32_t sets, uint32_t lanes, bool timing_only, uint64_t seed
 static void test_depths(void **state)
 {
     (void)state;
-    static const uint32_t shapes[][2] = {{4, 1}, {1, 1}, {2, 3}, {5, 7}};
+    static const uint32_t shapes[][3] = {{4, 1, 0}, {1, 1, 1}, {2, 3, 2}, {5, 7, 5}};
     for (uint32_t i = 0; i < sizeof shapes / sizeof shapes[0]; ++i)
-        check(shapes[i][0], shapes[i][1], false, 1u + i);
+        check(shapes[i][0], shapes[i][1], shapes[i][2], false, 1u + i);
 }
 
 static void test_time_alone(void **state)
 {
     (void)state;
-    check(4, 1, true, 11);
-    check(3, 2, true, 12);
+    check(4, 1, 3, true, 11);
+    check(3, 2, 0, true, 12);
 }
 
 int main(void)
