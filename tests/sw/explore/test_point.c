@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep of trainings, by a program in the place of cnnvp. */
+/* Points that another program runs: a sweep of trainings, by a program in the place of cnnvp. */
 #define _XOPEN_SOURCE 700
 #include <sys/stat.h>
 #include <unistd.h>
