@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The guest program on a platform, for a network or for an assembled program, which it has the instruction element
+ * read. */
 #include "guest_file.h"
 
 #include "binary/network_binary.h"
+#include "binary/words_binary.h"
+#include "cnnvp_asm.h"
 #include "compiler.h"
+#include "plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,4 +52,31 @@ cnnvp_result cnnvp_guest_load(const char *chosen, cnnvp_platform *platform, uint
     if (result == CNNVP_DONE && cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, table_bytes) != CNNVP_DONE)
         result = cnnvp_compiler_error(error, "tables of %llu bytes are too large", (unsigned long long)table_bytes);
     return result == CNNVP_DONE ? cnnvp_platform_load_elf(platform, file, 0, NULL, error) : result;
+}
+
+cnnvp_result cnnvp_load_words(cnnvp_platform *platform, const cnnvp_config *config, const uint8_t *bytes, size_t size,
+                              struct cnnvp_error *error)
+{
+    char guest[4096];
+    struct cnnvp_target target = {0};
+    cnnvp_result result = cnnvp_target_map(config, &target, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_guest_file(NULL, guest, sizeof guest, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_words_binary binary = {
+        .magic = CNNVP_WORDS_BINARY_MAGIC,
+        .version = CNNVP_WORDS_BINARY_VERSION,
+        .element = target.accelerators[0].element,
+        .plic = target.plic,
+        .element_irq = target.accelerators[0].element_irq,
+        .count = (uint32_t)(size / 8u)};
+    if (cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, &binary, sizeof binary) != CNNVP_DONE ||
+        (size > 0 &&
+         cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS + CNNVP_WORDS_OFFSET, bytes, size) != CNNVP_DONE))
+        return cnnvp_compiler_error(error, "%zu bytes of instructions at 0x%x do not fit the platform's memory", size,
+                                    (unsigned)(CNNVP_BINARY_ADDRESS + CNNVP_WORDS_OFFSET));
+    return CNNVP_DONE;
 }
