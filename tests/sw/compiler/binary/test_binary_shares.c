@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each of several accelerators has of its own: tables that do not overlap, and maps of its own batches in them. */
+#include "test.h"
+
+#include "binary_internal.h"
+
+enum { SHARES = 3, LAYERS = 2, BATCH = 2, STRIDE = 0x1000, ROOM = 1 << 16 };
+
+struct shared {
+    struct cnnvp_build build;
+    struct cnnvp_binary_layer layers[LAYERS];
+    uint64_t begin, end; /* of what the others have */
+    uint8_t binary[ROOM];
+};
+
+/* A binary of two layers for this many accelerators, and all that is written of them. */
+static void make(struct shared *shared, uint32_t count, uint32_t images)
+{
+    memset(shared, 0, sizeof *shared);
+    memset(shared->binary, 0xee, sizeof shared->binary);
+    struct cnnvp_build *build = &shared->build;
+    build->layers = shared->layers;
+    build->header.flags = CNNVP_BINARY_PRELOAD;
+    build->header.layer_count = LAYERS;
+    build->header.images = images;
+    build->header.batch = BATCH;
+    build->header.input = (struct cnnvp_binary_tensor){.address = 0x1000, .batch_stride = STRIDE};
+    for (uint32_t i = 0; i < LAYERS; ++i)
+        shared->layers[i] = (struct cnnvp_binary_layer){
+            .tag = i + 1,
+            .in = {.address = 0x1000 * (i + 1), .batch_stride = STRIDE},
+            .in2 = {.address = 0x500},
+            .out = {.address = 0x1000 * (i + 2), .batch_stride = STRIDE}};
+    build->shares.count = count;
+    build->shares.clint = 0x77;
+    for (uint32_t i = 0; i < count; ++i)
+        build->shares.all[i] = (struct cnnvp_target_accelerator){.element = 100 + i, .element_irq = 200 + i};
+    build->header.layers = (uint32_t)(cnnvp_binary_place_header(build) + cnnvp_binary_align(sizeof build->header));
+    shared->begin = build->header.layers + cnnvp_binary_align(sizeof shared->layers);
+    shared->end = cnnvp_binary_place_shares(build, shared->begin);
+    assert_true(shared->end <= CNNVP_BINARY_ADDRESS + ROOM + count * CNNVP_ROOM_BYTES);
+    cnnvp_binary_write_shares(build, shared->binary);
+}
+
+static const void *at(const struct shared *shared, uint64_t address)
+{
+    assert_true(address >= CNNVP_BINARY_ADDRESS && address % 4 == 0 && address < CNNVP_BINARY_ADDRESS + ROOM);
+    return shared->binary + (address - CNNVP_BINARY_ADDRESS);
+}
+
+static void each_has_maps_of_its_own(void **state)
+{
+    static struct shared shared;
+    (void)state;
+    make(&shared, SHARES, 2 * BATCH);
+    const struct cnnvp_accelerators_binary *list = at(&shared, CNNVP_BINARY_ADDRESS);
+    uint64_t before = CNNVP_BINARY_ADDRESS + sizeof *list;
+    assert_int_equal(list->magic, CNNVP_ACCELERATORS_BINARY_MAGIC);
+    assert_int_equal(list->count, SHARES);
+    assert_int_equal(list->clint, 0x77);
+    for (uint32_t k = 0; k < SHARES; ++k) {
+        const struct cnnvp_binary *header = at(&shared, list->binaries[k]);
+        const struct cnnvp_binary_layer *layers = at(&shared, header->layers);
+        assert_true(list->binaries[k] >= before);
+        assert_true(header->layers >= list->binaries[k] + sizeof *header);
+        before = header->layers + sizeof shared.layers;
+        assert_int_equal(header->element, 100 + k);
+        assert_int_equal(header->element_irq, 200 + k);
+        assert_int_equal(header->input.address, 0x1000 + k * BATCH * STRIDE);
+        /* There are two batches: the third accelerator has no image for which it would load weights. */
+        assert_int_equal(header->flags, k < 2 ? CNNVP_BINARY_PRELOAD : 0);
+        for (uint32_t i = 0; i < LAYERS; ++i) {
+            assert_int_equal(layers[i].tag, i + 1);
+            assert_int_equal(layers[i].in.address, 0x1000 * (i + 1) + k * BATCH * STRIDE);
+            assert_int_equal(layers[i].in2.address, 0x500); /* all use that place */
+            assert_int_equal(layers[i].out.address, 0x1000 * (i + 2) + k * BATCH * STRIDE);
+        }
+    }
+    assert_true(list->rooms >= before);
+    assert_int_equal(shared.end, (uint64_t)list->rooms + SHARES * CNNVP_ROOM_BYTES);
+}
+
+/* Chains name their layers, which each accelerator has once more. */
+static void chains_have_layers_of_their_own(void **state)
+{
+    static struct shared shared;
+    struct cnnvp_binary_layer block = {.tag = 9, .in = {.address = 0x300, .batch_stride = STRIDE}};
+    struct cnnvp_binary_chain chain = {.layer_count = 1, .in = {.address = 0x200, .batch_stride = STRIDE}};
+    struct cnnvp_depth depth = {.chains = &chain, .chain_count = 1, .layers = &block, .layer_count = 1};
+    (void)state;
+    make(&shared, 2, 4 * BATCH);
+    shared.build.depth = &depth;
+    shared.build.header.chains = (uint32_t)shared.begin;
+    chain.layers = (uint32_t)(shared.begin + cnnvp_binary_align(sizeof chain));
+    (void)cnnvp_binary_place_shares(&shared.build, chain.layers + cnnvp_binary_align(sizeof block));
+    cnnvp_binary_write_shares(&shared.build, shared.binary);
+    const struct cnnvp_accelerators_binary *list = at(&shared, CNNVP_BINARY_ADDRESS);
+    const struct cnnvp_binary *header = at(&shared, list->binaries[1]);
+    const struct cnnvp_binary_chain *own = at(&shared, header->chains);
+    const struct cnnvp_binary_layer *layer = at(&shared, own->layers);
+    assert_true(header->chains > chain.layers && own->layers > header->chains);
+    assert_int_equal(own->in.address, 0x200 + BATCH * STRIDE);
+    assert_int_equal(layer->tag, 9);
+    assert_int_equal(layer->in.address, 0x300 + BATCH * STRIDE);
+    const struct cnnvp_binary_chain *first = at(&shared, shared.build.header.chains);
+    assert_int_equal(first->in.address, 0x200);
+    assert_int_equal(first->layers, chain.layers);
+}
+
+static void a_single_one_has_nothing_besides(void **state)
+{
+    static struct shared shared;
+    (void)state;
+    make(&shared, 1, 2 * BATCH);
+    assert_int_equal(shared.build.shares.header, CNNVP_BINARY_ADDRESS);
+    assert_int_equal(shared.end, shared.begin);
+    for (size_t i = 0; i < ROOM; ++i)
+        assert_int_equal(shared.binary[i], 0xee);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_has_maps_of_its_own),
+        cmocka_unit_test(chains_have_layers_of_their_own),
+        cmocka_unit_test(a_single_one_has_nothing_besides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
