@@ -174,5 +174,5 @@ static void test_random_code(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_code)};
-    return cmocka_run_group_tests_name("rv32_random", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rv32_exec", tests, NULL, NULL);
 }
