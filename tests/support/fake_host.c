@@ -121,6 +121,17 @@ static int host_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_req
     return CNNVP_OK;
 }
 
+/* What a request takes alone. */
+static int host_estimate(struct cnnvp_host *host, uint32_t port, const struct cnnvp_request *request,
+                         cnnvp_time *duration)
+{
+    const struct fake_sim *sim = host->sim;
+    if (host->target[port] != NULL || sim->memory_says_nothing)
+        return CNNVP_E_NOSUP;
+    *duration = sim->memory_latency + request->size * request->count * sim->memory_ps_per_byte;
+    return CNNVP_OK;
+}
+
 /* To who made the request: the test, or a unit by its only port to the memory. */
 static void tell_completion(struct cnnvp_host *host, struct cnnvp_request *request)
 {
@@ -327,6 +338,7 @@ static const struct cnnvp_host_ops ops = {
     .cancel = host_cancel,
     .access = host_access,
     .request = host_request,
+    .estimate = host_estimate,
     .complete = host_complete,
     .dmi = host_no_dmi,
     .irq = host_irq,
