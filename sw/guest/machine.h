@@ -48,7 +48,7 @@ struct cnnvp_machine {
     void (*write)(void *host, uint32_t address, uint32_t value);
     const void *(*memory)(void *host, uint32_t address);
     void (*console)(void *host, char character);
-    void (*sleep)(void *host);
+    int (*sleep)(void *host); /* until something may have happened; 0: the simulation ends, nobody waits any more */
 };
 
 static inline uint32_t cnnvp_device_read(const struct cnnvp_machine *machine, uint32_t address)

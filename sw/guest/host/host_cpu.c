@@ -92,13 +92,15 @@ static void console(void *host, char character)
 }
 
 /* Serves what is pending, goes on with another task, or sleeps until the interrupt line rises. */
-static void sleep_once(void *host)
+static int sleep_once(void *host)
 {
     struct host_cpu *self = host;
+    if (self->stopped)
+        return 0;
     const int awake = self->level || (self->tasks != NULL && host_tasks_ready(self->tasks));
     if (!awake && self->ops->wait_wake(self->host) != CNNVP_OK) {
         stop(self);
-        return;
+        return 0;
     }
     if (self->level) {
         self->ops->count(self->host, STAT_interrupts, 0, 1);
@@ -109,13 +111,13 @@ static void sleep_once(void *host)
     }
     if (self->tasks != NULL)
         host_tasks_change(self->tasks);
+    return !self->stopped;
 }
 
 void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uint32_t *seen, uint32_t last)
 {
-    const struct host_cpu *self = machine->host;
-    while (*seen == last && !self->stopped)
-        machine->sleep(machine->host);
+    while (*seen == last && machine->sleep(machine->host))
+        continue;
 }
 
 /* The exit code, -1: there is nothing to run. */

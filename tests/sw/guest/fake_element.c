@@ -45,10 +45,11 @@ static void print_nothing(void *host, char character)
     (void)character;
 }
 
-static void never_sleep(void *host)
+static int never_sleep(void *host)
 {
     (void)host;
     fail();
+    return 0;
 }
 
 struct cnnvp_machine fake_element_machine(struct fake_element *element)
