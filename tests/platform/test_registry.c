@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Units by kind: built in, and of the libraries that tests/abi makes. */
+#include "test.h"
+
+#include "cnnvp.h"
+#include "registry.h"
+
+static const struct cnnvp_unit *find(const char *model, const char *relative_to)
+{
+    const struct cnnvp_unit *unit;
+    char message[1024];
+
+    if (cnnvp_registry_find(model, relative_to, &unit, message, sizeof message) != CNNVP_DONE)
+        fail_msg("%s", message);
+    return unit;
+}
+
+static void units_of_a_library_are_found(void **state)
+{
+    const struct cnnvp_unit *echo = find("./abi_good.so:echo", LIBRARIES);
+
+    (void)state;
+    assert_string_equal(echo->kind, "echo");
+    assert_ptr_equal(find("abi_good.so:echo", LIBRARIES), echo);
+    assert_ptr_equal(find(LIBRARIES "/abi_good.so:echo", "elsewhere"), echo);
+    assert_ptr_equal(find("../abi/abi_good.so:echo", LIBRARIES), echo);
+}
+
+static void units_of_a_library_are_listed(void **state)
+{
+    const struct cnnvp_unit *unit;
+    struct cnnvp_error error = {""};
+
+    (void)state;
+    assert_int_equal(cnnvp_library_unit(LIBRARIES "/abi_good.so", 1, &unit, &error), CNNVP_DONE);
+    assert_string_equal(unit->kind, "echo");
+    assert_int_equal(cnnvp_library_unit(LIBRARIES "/abi_good.so", 2, &unit, &error), CNNVP_DONE);
+    assert_null(unit);
+    assert_int_equal(cnnvp_library_unit(LIBRARIES "/abi_major.so", 0, &unit, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "/abi_major.so: built for model ABI 3.3"));
+}
+
+static void wrong_libraries_are_refused(void **state)
+{
+    static const struct {
+        const char *model;
+        const char *message;
+    } cases[] = {
+        {"./abi_major.so:ping", "built for model ABI 3.3, this program has 2.3"},
+        {"./abi_small.so:ping", "bytes, model ABI 2.1 has"},
+        {"./abi_kind.so:ping", "its kind, version or summary is missing"},
+        {"./abi_empty_name.so:ping", "port 0 has no name"},
+        {"./abi_no_symbol.so:ping", "does not export cnnvp_model_query"},
+        {"./abi_port_table.so:ping", "a table is missing or has more than 4096 entries"},
+        {"./abi_register_outside.so:ping", "register SCALE is stored outside the instance"},
+        {"./abi_no_default.so:ping", "parameter 1 has no name, default value or help"},
+        {"./abi_good.so:pong", "has no unit of kind pong; it has: ping, echo"},
+        {"./abi_good.so:", "not of the form library:kind"},
+        {":ping", "not of the form library:kind"},
+        {"./CTestTestfile.cmake:ping", "cannot load the library"},
+        {"./no_such_library.so:ping", "no_such_library.so"},
+        {"no_such_kind", "there is no unit of kind no_such_kind"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const struct cnnvp_unit *unit;
+        char message[1024];
+
+        assert_int_equal(cnnvp_registry_find(cases[i].model, LIBRARIES, &unit, message, sizeof message),
+                         CNNVP_BAD_INPUT);
+        if (strstr(message, cases[i].message) == NULL)
+            fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].model, message, cases[i].message);
+    }
+}
+
+static void built_in_units_are_found(void **state)
+{
+    char message[512];
+    size_t count = 0;
+    int has_uart = 0;
+
+    (void)state;
+    for (const struct cnnvp_unit *unit; (unit = cnnvp_unit_at(count)) != NULL; ++count) {
+        const struct cnnvp_unit *found;
+
+        if (cnnvp_registry_check(unit, unit->kind, message, sizeof message) != CNNVP_DONE)
+            fail_msg("%s", message);
+        assert_int_equal(cnnvp_registry_find(unit->kind, NULL, &found, message, sizeof message), CNNVP_DONE);
+        assert_ptr_equal(found, unit);
+        has_uart |= strcmp(unit->kind, "uart") == 0;
+    }
+    assert_true(has_uart);
+    assert_null(cnnvp_unit_at(SIZE_MAX));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_of_a_library_are_found),
+        cmocka_unit_test(units_of_a_library_are_listed),
+        cmocka_unit_test(wrong_libraries_are_refused),
+        cmocka_unit_test(built_in_units_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
