@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a command means for an array, and what each register may not be: the reason says what would be right. */
+#include "nfu_case.h"
+
+#include "test.h"
+
+struct change {
+    uint32_t at, value;
+    const char *reason; /* a part of it; NULL: it is taken */
+};
+
+static struct cnnvp_command base(uint32_t opcode, uint32_t status)
+{
+    struct nfu_case c = nfu_case_window(opcode, 3, 4, 6, 5, 3, 2, 2, 1);
+    c.status = status;
+    return nfu_case_command(&c);
+}
+
+static void check(struct cnnvp_command command, const struct change *changes, size_t count)
+{
+    struct cnnvp_fx16_tile tile;
+    const char *reason = "";
+    assert_int_equal(cnnvp_fx16_decode(&command, &tile, &reason), CNNVP_OK);
+    for (size_t i = 0; i < count; ++i) {
+        struct cnnvp_command changed = command;
+        changed.descriptor[changes[i].at] = changes[i].value;
+        reason = "";
+        assert_int_equal(cnnvp_fx16_decode(&changed, &tile, &reason),
+                         changes[i].reason != NULL ? CNNVP_E_INVAL : CNNVP_OK);
+        if (changes[i].reason != NULL && strstr(reason, changes[i].reason) == NULL)
+            fail_msg("register %u = 0x%x: %s", (unsigned)changes[i].at, (unsigned)changes[i].value, reason);
+    }
+}
+
+#define CHECK(command, ...)                                          \
+    do {                                                             \
+        static const struct change changes[] = {__VA_ARGS__};        \
+        check(command, changes, sizeof changes / sizeof changes[0]); \
+    } while (0)
+
+static void test_meaning(void **state)
+{
+    const struct cnnvp_command conv = base(OP_CONV, 0x0c);
+    struct cnnvp_command depthwise = base(OP_CONV, 0x20);
+    struct cnnvp_fx16_tile tile;
+    const char *reason = "";
+    (void)state;
+    assert_int_equal(cnnvp_fx16_decode(&conv, &tile, &reason), CNNVP_OK);
+    assert_string_equal(tile.name, "conv");
+    assert_true(tile.partial && tile.bias && !tile.per_channel && !tile.ones && tile.uses_k);
+    assert_int_equal(tile.weight_span, 4 * 3 * 3 * 2);
+    assert_int_equal(tile.bias_span, 4);
+    assert_int_equal(tile.in_span, 2 * conv.descriptor[CHANNEL_STRIDE] + 5 * conv.descriptor[ROW_STRIDE] + 13);
+    assert_int_equal(cnnvp_fx16_decode(&depthwise, &tile, &reason), CNNVP_OK);
+    assert_int_equal(tile.out_channels, 3); /* as many as it reads */
+    assert_int_equal(tile.weight_span, 3 * 3 * 2);
+    depthwise.descriptor[FORMAT] = 0x1fffc; /* -4, -1, to nearest */
+    assert_int_equal(cnnvp_fx16_decode(&depthwise, &tile, &reason), CNNVP_OK);
+    assert_int_equal(tile.shift, -4);
+    assert_int_equal(tile.bias_shift, -1);
+    assert_int_equal(tile.rounding, 1);
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    CHECK(base(OP_CONV, 8), {IN_CHANNELS, 0, "1 or more"}, {OUT_H, 0, "1 or more"}, {KERNEL, 3, "kernel, stride"},
+          {STRIDE, 0x10000, "kernel, stride"}, {DILATION, 1, "kernel, stride"}, {ROW_STRIDE, 13, NULL},
+          {ROW_STRIDE, 12, "in_row_stride"}, {CHANNEL_STRIDE, 0, "in_channel_stride"},
+          {CHANNEL_STRIDE, 0x20000000, "2^30"}, {OUT_CHANNELS, 0x1000000, "2^24"}, {OUT_STRIDE, 30, NULL},
+          {OUT_STRIDE, 29, "out_channel_stride"}, {FORMAT, 63, NULL}, {FORMAT, 64, "-48 to 63"}, {FORMAT, 0xd0, NULL},
+          {FORMAT, 0xcf, "-48 to 63"}, {FORMAT, 0x8000, "-63 to 63"}, {FORMAT, 0x30000, "rounding"},
+          {IN_ADDR, 1, "in_addr"}, {IN_ADDR, 0x80000000, "in_addr"}, {WEIGHT_ADDR, 1, "weight_addr"},
+          {BIAS_ADDR, 1, "bias_addr"}, {OUT_ADDR, 1, "out_addr"}, {ACC_ADDR, 4, NULL}); /* there are no sums */
+    CHECK(base(OP_CONV, 4), {ACC_ADDR, 4, "acc_addr"}, {OUT_ADDR, 1, NULL}, {OUT_STRIDE, 0, NULL},
+          {BIAS_ADDR, 1, NULL});
+    CHECK(base(OP_POOL, 0), {VALID_ROWS, 0x30004, "first is at most end"}, {VALID_COLS, 0x40004, NULL},
+          {WEIGHT_ADDR, 1, NULL});
+}
+
+static void test_matmul(void **state)
+{
+    const struct nfu_case c = {.opcode = OP_MATMUL, .in_channels = 5, .out_channels = 7};
+    const struct cnnvp_command command = nfu_case_command(&c);
+    (void)state;
+    CHECK(command, {M_INPUTS, 0, "1 or more"}, {M_OUTPUTS, 0, "1 or more"}, {M_INPUTS, 0x10000000, "2^30"},
+          {M_OUTPUTS, 0x1000001, "2^24"}, {M_OUTPUTS, 0x1000000, NULL}, {M_WEIGHT_ADDR, 3, "weight_addr"});
+}
+
+/* Status bits that there are not, an update that there is not, another unit's instruction, a descriptor of another. */
+static void test_status(void **state)
+{
+    struct cnnvp_command wrong[] = {
+        base(OP_CONV, 0x40), base(OP_CONV, 3), base(OP_STEP, 3), base(0x90, 0), base(OP_CONV, 0)};
+    static const char *const reasons[] = {"status bits", "update", "multiply", "conv, pool, matmul", "window sweep"};
+    (void)state;
+    --wrong[4].count;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        struct cnnvp_fx16_tile tile;
+        const char *reason = "";
+        assert_int_equal(cnnvp_fx16_decode(&wrong[i], &tile, &reason), CNNVP_E_INVAL);
+        if (strstr(reason, reasons[i]) == NULL)
+            fail_msg("%u: %s", (unsigned)i, reason);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_meaning),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_matmul),
+        cmocka_unit_test(test_status),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
