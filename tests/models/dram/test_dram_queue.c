@@ -3,17 +3,13 @@
  * times with the same counts, whatever the parts, the mappings and the requests are like. And no request ends before it
  * was said to at the earliest. */
 
-#include "test.h"
+#include "queue_case.h"
 
 #include "unit/bandwidth.h"
-#include "dram/dram_policy.h"
-#include "dram/dram_queue.h"
 
-#define REQUESTS 120u
 #define TAGS 4u
 #define SOURCES 8u
 #define WINDOWS 4096u
-#define ROUNDS 250u
 
 enum { BANDWIDTH, HITS, COUNTERS };
 
@@ -45,12 +41,6 @@ struct run {
     struct result result;
     uint64_t shortcuts; /* reads of which only their sum was told */
 };
-
-static uint32_t below(uint64_t *state, uint32_t limit)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 33) % limit;
-}
 
 static void show(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
 {
@@ -97,42 +87,6 @@ static void note_columns(void *context, const struct dram_columns *columns)
     carry(run, columns->done, columns->bursts);
 }
 
-#define DDR5 5u /* of which four ranks are more banks than a channel has, and a refresh takes 710 clocks */
-
-static void random_options(uint64_t *random, struct dram_options *options)
-{
-    cnnvp_dram_options_init(options);
-    options->preset = below(random, 6);
-    options->mapping = below(random, 5);
-    options->channels = below(random, 4) ? 1 : 1 + below(random, 3);
-    options->ranks = below(random, 3) ? 1 : 1u << below(random, options->preset == DDR5 ? 2 : 3);
-    options->scheduler = !below(random, 8);
-    options->page = !below(random, 8);
-    options->refresh = below(random, 2) ? DRAM_REFRESH_all_ranks : below(random, 3);
-    options->queue = below(random, 2) ? 32 : 4 + below(random, 61);
-    options->drain_high = 40 + below(random, 60);
-    options->drain_low = below(random, 40);
-    uint64_t aside = *random; /* the seeds below stay what they are */
-    if (!below(&aside, 4))
-        options->preset = 6 + below(&aside, 2); /* lpddr5, hbm3 */
-    else if (options->preset == DDR5 && below(&aside, 2))
-        options->width_bits = 16;
-    options->arbiter = below(&aside, 3);
-    options->port_bytes = below(&aside, 8) ? 0 : 1 + below(&aside, 300);
-    options->port_mhz = below(&aside, 2) ? 0 : 100 + below(&aside, 3000);
-    if (!below(random, 3)) /* many refreshes */
-        options->timings[DRAM_T_refi] = (options->preset == DDR5 ? 1300 : 1000) + below(random, 500);
-    if (!below(random, 8)) /* also longer than a read takes */
-        options->timings[DRAM_T_ccd_l] = 10 + below(random, 60);
-    if (!below(random, 4)) { /* commands of several clocks */
-        options->timings[DRAM_T_cmd_column] = 1 + below(random, 2);
-        options->timings[DRAM_T_cmd_pre] = 1 + below(random, 3);
-        options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(random, 4);
-    }
-    if (!below(&aside, 4))
-        options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + below(&aside, 3);
-}
-
 /* Most read on along a sequence, some write or read what was written just before. */
 static struct cnnvp_request *add(struct run *run, cnnvp_time now)
 {
@@ -140,81 +94,38 @@ static struct cnnvp_request *add(struct run *run, cnnvp_time now)
     struct cnnvp_request *request = &run->requests[at];
     run->number[at] = run->count++;
     uint64_t *random = &run->random;
-    const uint32_t kind = below(random, 8);
+    const uint32_t kind = queue_below(random, 8);
     *request = (struct cnnvp_request){
         .op = kind < 6 ? CNNVP_READ : CNNVP_WRITE,
-        .initiator = below(random, 4) ? 0 : below(random, 3),
-        .tag = below(random, TAGS),
+        .initiator = queue_below(random, 4) ? 0 : queue_below(random, 3),
+        .tag = queue_below(random, TAGS),
         .burst_bytes = 64,
         .count = 1};
-    request->outstanding = below(random, 3) ? 1u << below(random, 7) : 1 + below(random, 40);
-    request->size = 1 + (below(random, 3) ? below(random, 30000) : below(random, 300));
-    request->address = below(random, 5) ? run->at : below(random, 1u << 24);
+    request->outstanding = queue_below(random, 3) ? 1u << queue_below(random, 7) : 1 + queue_below(random, 40);
+    request->size = 1 + (queue_below(random, 3) ? queue_below(random, 30000) : queue_below(random, 300));
+    request->address = queue_below(random, 5) ? run->at : queue_below(random, 1u << 24);
     if (kind == 1) {
-        request->count = 1 + below(random, 12);
-        request->size = 1 + below(random, 2000);
-        request->stride = (int64_t)below(random, 20000);
+        request->count = 1 + queue_below(random, 12);
+        request->size = 1 + queue_below(random, 2000);
+        request->stride = (int64_t)queue_below(random, 20000);
     } else if (kind == 2) { /* rows of a small map */
-        request->count = 1 + below(random, 60);
-        request->size = 1 + below(random, 100);
-        request->stride = (int64_t)(request->size + below(random, 200));
+        request->count = 1 + queue_below(random, 60);
+        request->size = 1 + queue_below(random, 100);
+        request->stride = (int64_t)(request->size + queue_below(random, 200));
     }
-    if (kind == 7 && below(random, 2)) { /* small pieces that share bursts, rows of a tile, the same again and again */
-        request->count = 1 + below(random, 60);
-        request->size = 1 + below(random, 200);
-        request->stride = (int64_t)below(random, 300) - (below(random, 3) ? 0 : 100);
+    if (kind == 7 &&
+        queue_below(random, 2)) { /* small pieces that share bursts, rows of a tile, the same again and again */
+        request->count = 1 + queue_below(random, 60);
+        request->size = 1 + queue_below(random, 200);
+        request->stride = (int64_t)queue_below(random, 300) - (queue_below(random, 3) ? 0 : 100);
         request->address += 6000;
     }
     if (kind < 6)
         run->at = request->address + request->size;
-    else if (kind == 7 && below(random, 2)) /* then the next may write it again */
+    else if (kind == 7 && queue_below(random, 2)) /* then the next may write it again */
         run->at = request->address;
     assert_int_equal(cnnvp_dram_queue_add(&run->queue, request, now), CNNVP_OK);
     return request;
-}
-
-static void mix(uint64_t *digest, uint64_t value)
-{
-    *digest = (*digest ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    *digest ^= *digest >> 29;
-}
-
-static void mix_time(uint64_t *digest, uint64_t ready, uint64_t clock)
-{
-    mix(digest, ready > clock ? ready : clock);
-}
-
-/* Rows, and when each command is allowed from `clock` on, before which everything is decided. */
-static uint64_t state_of(const struct dram_channel *channel, uint64_t clock)
-{
-    uint64_t digest = channel->open;
-    for (uint32_t i = 0; i < DRAM_BANKS; ++i) {
-        const struct dram_bank *bank = &channel->bank[i];
-        mix(&digest, bank->open ? bank->row : 0);
-        mix_time(&digest, bank->act, clock);
-        mix_time(&digest, bank->pre, clock);
-        mix_time(&digest, bank->column, clock);
-    }
-    for (uint32_t i = 0; i < DRAM_GROUPS; ++i) {
-        mix_time(&digest, channel->group[i].act, clock);
-        mix_time(&digest, channel->group[i].column[0], clock);
-        mix_time(&digest, channel->group[i].column[1], clock);
-    }
-    for (uint32_t i = 0; i < DRAM_RANKS; ++i) {
-        const struct dram_rank *rank = &channel->rank[i];
-        const uint64_t times[] = {rank->act, rank->column[0], rank->column[1], rank->pre_all, rank->refresh};
-        for (size_t j = 0; j < sizeof times / sizeof times[0]; ++j)
-            mix_time(&digest, times[j], clock);
-        for (uint32_t j = 0; j < 4; ++j)
-            mix_time(&digest, rank->window[(rank->window_at + j) % 4u], clock);
-    }
-    mix_time(&digest, channel->column_bus, clock);
-    mix_time(&digest, channel->row_bus, clock);
-    mix(&digest, channel->second_by);
-    mix(&digest, channel->bus_end);
-    mix(&digest, channel->returned);
-    mix(&digest, cnnvp_dram_channel_waiting(channel));
-    return digest;
 }
 
 static void end_first(struct run *run)
@@ -231,8 +142,8 @@ static void end_first(struct run *run)
 static void schedule(struct run *run, uint64_t *steps, cnnvp_time now, cnnvp_time bound)
 {
     const cnnvp_time known = cnnvp_dram_queue_due(&run->queue), least = cnnvp_dram_queue_work(&run->queue);
-    for (uint32_t i = below(steps, 3); i > 0 && bound != CNNVP_TIME_NEVER; --i)
-        cnnvp_dram_queue_schedule(&run->queue, now + (bound - now) / (1 + below(steps, 9)));
+    for (uint32_t i = queue_below(steps, 3); i > 0 && bound != CNNVP_TIME_NEVER; --i)
+        cnnvp_dram_queue_schedule(&run->queue, now + (bound - now) / (1 + queue_below(steps, 9)));
     cnnvp_dram_queue_schedule(&run->queue, bound);
     const cnnvp_time due = cnnvp_dram_queue_due(&run->queue);
     if (due < known)
@@ -257,7 +168,7 @@ static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint
     uint32_t wrong;
     assert_non_null(run);
     run->random = seed;
-    random_options(&run->random, &options);
+    queue_random_options(&run->random, &options);
     if (preset != ANY_PRESET)
         options.preset = preset;
     assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
@@ -276,15 +187,16 @@ static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint
         if (due <= arrival) {
             now = due;
             end_first(run);
-            if (run->count < REQUESTS && below(&run->random, 2))
+            if (run->count < REQUESTS && queue_below(&run->random, 2))
                 (void)add(run, now);
         } else {
             now = arrival;
             if (run->count < REQUESTS) {
-                run->result.states[run->count] = state_of(run->queue.channel, now / timing.tck_ps + 1u);
+                run->result.states[run->count] = queue_state(run->queue.channel, now / timing.tck_ps + 1u);
                 (void)add(run, now);
             }
-            arrival += below(&run->random, 4) ? below(&run->random, 3000) : below(&run->random, 20000000);
+            arrival +=
+                queue_below(&run->random, 4) ? queue_below(&run->random, 3000) : queue_below(&run->random, 20000000);
             if (run->count == REQUESTS)
                 arrival = CNNVP_TIME_NEVER;
         }
@@ -340,112 +252,8 @@ static void test_two_leave(void **state)
         run_free(run_random(seeds[i], 4, 0, seeds[i]));
 }
 
-/* ---- a lone request over many rows ---- */
-
-/* Some timings are far from the parts', so that rows cannot always be opened when it would be best. */
-static void open_queue(uint64_t seed, int stepwise, struct dram_queue *queue)
-{
-    struct dram_options options;
-    struct dram_timing timing;
-    char message[200];
-    uint32_t wrong;
-    uint64_t random = seed;
-    do {
-        random_options(&random, &options);
-        options.channels = 1;
-        options.mapping = 0;
-        options.scheduler = options.page = 0;
-        if (below(&random, 2))
-            options.timings[DRAM_T_ras] = 30 + below(&random, 500);
-        if (below(&random, 2))
-            options.timings[DRAM_T_faw] = 20 + below(&random, 900);
-        if (below(&random, 2))
-            options.timings[DRAM_T_rtp] = 1 + below(&random, 40);
-    } while (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) != CNNVP_OK);
-    assert_int_equal(cnnvp_dram_queue_init(queue, &options, &timing), CNNVP_OK);
-    queue->stepwise = stepwise;
-}
-
-/* Both ways are asked for the same clocks, often between two commands, and must be in the same state there. */
-static void test_rows(void **state)
-{
-    (void)state;
-    uint32_t learned = 0;
-    for (uint64_t seed = 1; seed <= ROUNDS; ++seed) {
-        struct dram_queue judge = {.stepwise = 1}, fast = {.stepwise = 0};
-        struct dram_queue *queues[2] = {&judge, &fast};
-        struct cnnvp_request requests[2] = {{.op = CNNVP_READ, .burst_bytes = 64, .count = 1}};
-        uint64_t random = seed * 77u;
-        requests[0].address = below(&random, 1u << 24);
-        requests[0].size = 30000 + below(&random, 150000);
-        requests[0].outstanding = 2 + below(&random, 60);
-        requests[1] = requests[0];
-        for (uint32_t i = 0; i < 2; ++i) {
-            open_queue(seed, i == 0, queues[i]);
-            assert_int_equal(cnnvp_dram_queue_add(queues[i], &requests[i], 1000000), CNNVP_OK);
-        }
-        const uint64_t tck = judge.timing.tck_ps, pause = 1 + below(&random, 2000);
-        for (uint64_t clock = 1000000 / tck; cnnvp_dram_queue_due(&judge) == CNNVP_TIME_NEVER;
-             clock += 1 + below(&random, (uint32_t)pause)) {
-            struct dram_counts counts[2];
-            for (uint32_t i = 0; i < 2; ++i) {
-                cnnvp_dram_queue_schedule(queues[i], clock * tck);
-                cnnvp_dram_queue_counts(queues[i], &counts[i]);
-            }
-            assert_int_equal(state_of(judge.channel, clock + 1u), state_of(fast.channel, clock + 1u));
-            assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
-        }
-        assert_int_equal(cnnvp_dram_queue_due(&judge), cnnvp_dram_queue_due(&fast));
-        assert_int_equal(judge.streams[0].waited, fast.streams[0].waited);
-        assert_memory_equal(&requests[0].scratch[DRAM_LATENCY], &requests[1].scratch[DRAM_LATENCY], sizeof(uint64_t));
-        learned += fast.changes[0].kind.waiting != 0;
-        cnnvp_dram_queue_fini(&judge);
-        cnnvp_dram_queue_fini(&fast);
-    }
-    assert_true(learned > ROUNDS / 8u);
-}
-
-/* ---- requests one after the other ---- */
-
-/* Two requests at a time read on where the one before ends, and each new one is in the place of that which has ended,
- * as a DMA does it. Most are short, so that rows end within all of them. Returns a digest of their ends. */
-static uint64_t read_on(uint64_t seed, int stepwise)
-{
-    struct dram_queue queue = {.stepwise = stepwise};
-    struct cnnvp_request requests[2];
-    uint64_t random = seed, address = 0, digest = 0;
-    cnnvp_time now = 1000000;
-    open_queue(seed, stepwise, &queue);
-    for (uint32_t i = 0; i < 4u * REQUESTS; ++i) {
-        struct cnnvp_request *request = &requests[i % 2u];
-        if (i >= 2) {
-            cnnvp_dram_queue_schedule(&queue, CNNVP_TIME_NEVER);
-            now = cnnvp_dram_queue_due(&queue);
-            request = cnnvp_dram_queue_take(&queue);
-            mix(&digest, now);
-            mix(&digest, request->scratch[DRAM_LATENCY]);
-        }
-        *request = (struct cnnvp_request){
-            .op = CNNVP_READ, .burst_bytes = 64, .count = 1, .outstanding = 16, .address = address, .size = 1024};
-        if (i % 2u == 0)
-            request->size = below(&random, 16) ? 2000 + below(&random, 3000) : 30000;
-        address += request->size;
-        assert_int_equal(cnnvp_dram_queue_add(&queue, request, now), CNNVP_OK);
-    }
-    cnnvp_dram_queue_fini(&queue);
-    return digest;
-}
-
-static void test_places(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 1; seed <= ROUNDS; ++seed)
-        assert_int_equal(read_on(seed, 1), read_on(seed, 0));
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shortcuts), cmocka_unit_test(test_two_leave),
-                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_places)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shortcuts), cmocka_unit_test(test_two_leave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
