@@ -73,31 +73,6 @@ void test_decoding(void **)
     assert_int_equal(made["a"]->noted, 1);
 }
 
-void test_loader_memory(void **)
-{
-    bus_net plan;
-    bench::platform made(plan.net);
-    made["m"]->on_access = agent_memory_access;
-    cnnvp::loader &memory = made.get().memory();
-    std::vector<unsigned char> data(0x8000), back(0x8000);
-    for (size_t i = 0; i < data.size(); ++i)
-        data[i] = static_cast<unsigned char>(i * 7);
-    assert_true(memory.write(high, data.data(), data.size()));
-    assert_true(memory.read(high, back.data(), back.size()));
-    assert_memory_equal(data.data(), back.data(), data.size());
-    assert_false(memory.write(high + 1, data.data(), data.size()));
-    assert_false(memory.read(0, data.data(), 1));
-    void *direct;
-    assert_true(memory.map(high + 16, 0x8000 - 16, &direct));
-    assert_memory_equal(direct, data.data() + 16, 64);
-    assert_false(memory.map(high + 16, 0x8000, &direct));
-    assert_false(memory.map(low, 4, &direct)); /* registers */
-    uint32_t word;
-    assert_true(memory.read(low + 0x24, &word, 4)); /* by debug transport, without side effects */
-    assert_int_equal(word, 0x42);
-    assert_int_equal(made["b"]->noted, 0);
-}
-
 struct counted {
     cnnvp_recorder *recorder = nullptr;
     ~counted() { cnnvp_recorder_free(recorder); }
@@ -296,8 +271,10 @@ void test_foreign_target(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoding),          cmocka_unit_test(test_loader_memory),  cmocka_unit_test(test_links),
-        cmocka_unit_test(test_foreign_initiator), cmocka_unit_test(test_foreign_target),
+        cmocka_unit_test(test_decoding),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_foreign_initiator),
+        cmocka_unit_test(test_foreign_target),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
