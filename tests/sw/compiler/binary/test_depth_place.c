@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the blocks of chains lie: levels, slots that are apart while both hold values, and chains that are cut. */
+#include "test.h"
+
+#include "../plan/plan_cases.h"
+#include "binary_internal.h"
+#include "graph_case.h"
+
+static struct cnnvp_graph graph;
+static struct cnnvp_build build;
+static struct cnnvp_error problem;
+
+/* conv - conv - pool - conv on maps of 16x16 with 8 channels. */
+static void make_graph(void)
+{
+    graph_case_begin(&graph, 8, 16);
+    const int32_t wide = graph_case_conv(&graph, graph_case_conv(&graph, 0, 8), 8);
+    graph_case_output(&graph, graph_case_conv(&graph, graph_case_pool(&graph, wide), 8));
+}
+
+static cnnvp_result place(uint32_t block, uint64_t input_bytes, int order_table)
+{
+    struct fake_config config = fake_nfu();
+    const struct cnnvp_binary_options options = {.images = 1, .block = block, .order_table = order_table};
+    config.input_bytes = 2 * input_bytes;
+    struct cnnvp_target target = cases_target(&config);
+    assert_int_equal(cnnvp_depth_find(&graph, block, &problem), CNNVP_DONE);
+    const cnnvp_result result = cnnvp_binary_build(&graph, &target, &options, &build, &problem);
+    cnnvp_target_clear(&target);
+    return result;
+}
+
+static void clear(void)
+{
+    cnnvp_binary_clear(&build, graph.layer_count);
+    cnnvp_graph_clear(&graph);
+}
+
+static void levels_are_blocks_of_maps(void **state)
+{
+    static const uint32_t bits[5] = {2, 2, 2, 1, 1}, sides[5] = {4, 4, 4, 4, 4};
+    (void)state;
+    make_graph();
+    assert_int_equal(place(4, 32768, 0), CNNVP_DONE);
+    const struct cnnvp_depth *depth = build.depth;
+    assert_true(depth->chain_count == 1 && depth->layer_count == 4 && depth->level_count == 5);
+    for (size_t i = 0; i < 5; ++i) {
+        const struct cnnvp_binary_level *level = &depth->levels[i];
+        const uint32_t border = i == 0 || i == 1 || i == 3;
+        assert_true(level->bits_x == bits[i] && level->bits_y == bits[i]);
+        assert_int_equal(level->target, 16);
+        assert_true(level->block.height == sides[i] && level->block.width == sides[i]);
+        assert_int_equal(level->block.border_top, border);
+        assert_int_equal(level->block.border_right, border);
+        assert_int_equal(level->on_chip, i != 4); /* a block of the last map leaves from the output buffer */
+        assert_int_equal(level->padding, border ? CNNVP_PADDING_ONCE : CNNVP_PADDING_NONE);
+    }
+    assert_null(depth->orders);
+    clear();
+}
+
+/* Bytes of a slot of this level: 8 channels, 64 for each row of 4 or of 6 words. */
+static uint64_t end_of(const struct cnnvp_binary_level *level)
+{
+    return level->block.chip_address + cnnvp_binary_align(cnnvp_binary_frame_bytes(&level->block));
+}
+
+static int are_apart(const struct cnnvp_binary_level *a, const struct cnnvp_binary_level *b)
+{
+    return a->block.chip_half != b->block.chip_half || end_of(a) <= b->block.chip_address ||
+           end_of(b) <= a->block.chip_address;
+}
+
+/* Ever smaller halves, until the chain is cut or refused: what holds values at the same time never shares a place. The
+ * block after the pool gathers while all before it are at work. */
+static void slots_of_one_time_are_apart(void **state)
+{
+    int shared = 0, refused = 0;
+    (void)state;
+    for (uint64_t bytes = 4096; bytes >= 512 && !refused; bytes -= 64) {
+        make_graph();
+        refused = place(4, bytes, 0) != CNNVP_DONE;
+        const struct cnnvp_depth *depth = build.depth;
+        for (size_t a = 0; !refused && depth->chain_count == 1 && depth->layer_count == 4 && a < 4; ++a)
+            for (size_t b = a + 1; b < 4; ++b) {
+                const int apart = are_apart(&depth->levels[a], &depth->levels[b]);
+                assert_true(end_of(&depth->levels[b]) <= bytes);
+                assert_true(apart || (a != 0 && b != 3));
+                shared |= !apart;
+                if (!apart && a == 1)
+                    assert_int_equal(depth->levels[a].padding, CNNVP_PADDING_EACH);
+            }
+        clear();
+    }
+    assert_true(shared && refused);
+    assert_non_null(strstr(problem.text, "a block of 4x4 with all channels needs 576 bytes of input_buffer"));
+}
+
+/* Bit by bit, x first. */
+static void order_tables_are_mortons(void **state)
+{
+    static const uint32_t x[16] = {0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3};
+    static const uint32_t y[16] = {0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3};
+    (void)state;
+    make_graph();
+    assert_int_equal(place(4, 32768, 1), CNNVP_DONE);
+    assert_int_equal(build.depth->order_count, 16 + 16 + 16 + 4 + 4);
+    for (uint32_t i = 0; i < 16; ++i)
+        assert_int_equal(build.depth->orders[i], x[i] | y[i] << 16);
+    for (uint32_t i = 0; i < 4; ++i)
+        assert_int_equal(build.depth->orders[48 + i], i % 2 | i / 2 << 16);
+    clear();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_are_blocks_of_maps),
+        cmocka_unit_test(slots_of_one_time_are_apart),
+        cmocka_unit_test(order_tables_are_mortons),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

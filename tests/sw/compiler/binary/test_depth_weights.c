@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which weights of a chain stay in the weight buffer, and what is left below them for those that do not. */
+#include "test.h"
+
+#include "../plan/plan_cases.h"
+#include "binary_internal.h"
+#include "graph_case.h"
+
+static struct cnnvp_graph graph;
+static struct cnnvp_build build;
+static struct cnnvp_error problem;
+static uint32_t scheduler; /* its registers, 0: there is none */
+
+/* Two convolutions of 16 channels before a pool and one of 64 after it, which runs for a quarter of the blocks. */
+static cnnvp_result place(uint64_t weight_bytes, enum cnnvp_issue issue)
+{
+    struct fake_config config = fake_nfu();
+    const struct cnnvp_binary_options options = {.images = 1, .block = 4, .issue = issue};
+    graph_case_begin(&graph, 16, 16);
+    const int32_t wide = graph_case_conv(&graph, graph_case_conv(&graph, 0, 16), 16);
+    graph_case_output(&graph, graph_case_conv(&graph, graph_case_pool(&graph, wide), 64));
+    config.weight_bytes = 2 * weight_bytes;
+    struct cnnvp_target target = cases_target(&config);
+    target.accelerators[0].scheduler = scheduler;
+    assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+    const cnnvp_result result = cnnvp_binary_build(&graph, &target, &options, &build, &problem);
+    cnnvp_target_clear(&target);
+    return result;
+}
+
+static void clear(void)
+{
+    cnnvp_binary_clear(&build, graph.layer_count);
+    cnnvp_graph_clear(&graph);
+}
+
+/* Bytes that stay of a layer's weights, and all of them. */
+static uint64_t staying(size_t layer, uint64_t *all)
+{
+    uint64_t bytes = 0;
+    *all = 0;
+    for (uint32_t b = 0; b < build.layers[layer].blob_count; ++b) {
+        const struct cnnvp_binary_blob *blob = &build.blobs.all[build.layers[layer].first_blob + b];
+        *all += blob->bytes;
+        bytes += blob->stays != 0 ? blob->bytes : 0;
+    }
+    return bytes;
+}
+
+/* Within the halves, no two on the same bytes, and none where others are loaded. */
+static void check_places(uint64_t weight_bytes)
+{
+    for (uint32_t i = 0; i < build.blobs.count; ++i) {
+        const struct cnnvp_binary_blob *blob = &build.blobs.all[i];
+        if (!blob->stays) {
+            assert_true(blob->bytes <= build.depth->streams[0]);
+            continue;
+        }
+        assert_true(blob->chip_address >= build.depth->streams[0]);
+        assert_true(blob->chip_address + blob->bytes <= weight_bytes);
+        for (uint32_t k = 0; k < i; ++k) {
+            const struct cnnvp_binary_blob *other = &build.blobs.all[k];
+            assert_true(!other->stays || other->chip_half != blob->chip_half ||
+                        other->chip_address + other->bytes <= blob->chip_address ||
+                        blob->chip_address + blob->bytes <= other->chip_address);
+        }
+    }
+}
+
+static void all_stay_where_they_fit(void **state)
+{
+    (void)state;
+    assert_int_equal(place(65536, CNNVP_ISSUE_GUEST), CNNVP_DONE);
+    assert_int_equal(build.depth->chain_count, 1);
+    assert_int_equal(build.depth->chains[0].resident, 1);
+    assert_int_equal(build.depth->streams[0], 0);
+    for (size_t i = 0; i < graph.layer_count; ++i) {
+        uint64_t all;
+        const uint64_t stays = staying(i, &all);
+        assert_int_equal(stays, all);
+        assert_int_equal(all, i == 2 ? 0 : i == 3 ? 64 * 16 * 9 * 2 : 16 * 16 * 9 * 2);
+    }
+    check_places(65536);
+    clear();
+}
+
+/* What would be loaded most often goes first. */
+static void the_most_used_stay_otherwise(void **state)
+{
+    int some = 0;
+    (void)state;
+    for (uint64_t bytes = 12288; bytes >= 1024; bytes -= 1024) {
+        assert_int_equal(place(bytes, CNNVP_ISSUE_GUEST), CNNVP_DONE);
+        uint64_t all[4], stays[4];
+        for (size_t i = 0; i < 4; ++i)
+            stays[i] = staying(i, &all[i]);
+        assert_true(stays[3] < all[3]);
+        assert_true(stays[3] == 0 || stays[0] + stays[1] == all[0] + all[1]);
+        some |= stays[0] + stays[1] != 0;
+        check_places(bytes);
+        clear();
+    }
+    assert_true(some);
+}
+
+/* The scheduler unit loads none: what does not stay cannot be its. */
+static void the_scheduler_needs_all_of_them(void **state)
+{
+    (void)state;
+    assert_int_equal(place(65536, CNNVP_ISSUE_SCHEDULER), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(problem.text, "the platform has no scheduler with an interrupt line"));
+    cnnvp_graph_clear(&graph);
+    scheduler = 0x1000;
+    assert_int_equal(place(65536, CNNVP_ISSUE_SCHEDULER), CNNVP_DONE);
+    assert_int_equal(build.depth->chains[0].scheduled, 2);
+    assert_string_equal(build.depth->issue_reasons[0], "as asked");
+    clear();
+    assert_int_equal(place(65536, CNNVP_ISSUE_GUEST), CNNVP_DONE);
+    assert_int_equal(build.depth->chains[0].scheduled, 0);
+    clear();
+    assert_int_equal(place(4096, CNNVP_ISSUE_SCHEDULER), CNNVP_BAD_INPUT);
+    assert_non_null(
+        strstr(problem.text, "--issue scheduler: layer \"1\" and those after it: not all its weights stay"));
+    cnnvp_graph_clear(&graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_stay_where_they_fit),
+        cmocka_unit_test(the_most_used_stay_otherwise),
+        cmocka_unit_test(the_scheduler_needs_all_of_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
