@@ -49,7 +49,7 @@ static void cut_messages_end(void **state)
 {
     struct cnnvp_wire_buffer buffer = message();
     struct cnnvp_wire_field field;
-    size_t ends[16], count = 0;
+    size_t ends[16] = {0}, count = 0;
     (void)state;
     for (size_t at = 0; cnnvp_wire_next(buffer.bytes, &at, buffer.used, &field); ++count)
         ends[count] = field.end;
