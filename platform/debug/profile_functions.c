@@ -137,8 +137,10 @@ int cnnvp_profile_make_functions(struct cnnvp_profile *profile)
     while (profile->depth > 0 || profile->beyond > 0)
         profile->profiler.leave(profile->profiler.context, &profile->all);
     profile->closed = 1;
-    qsort((void *)profile->pages, profile->page_table.count, sizeof *profile->pages, by_page);
-    qsort(profile->arcs, profile->arc_table.count, sizeof *profile->arcs, by_arc);
+    if (profile->page_table.count != 0)
+        qsort((void *)profile->pages, profile->page_table.count, sizeof *profile->pages, by_page);
+    if (profile->arc_table.count != 0)
+        qsort(profile->arcs, profile->arc_table.count, sizeof *profile->arcs, by_arc);
     if (make_list(profile) != 0)
         return -1;
     add_costs(profile);
