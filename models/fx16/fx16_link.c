@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "unit/command.h"
+
 /* The command port takes commands only: one word of address space. */
 
 enum { TRACK_array };
@@ -162,22 +164,14 @@ void cnnvp_fx16_unit_free(struct cnnvp_fx16_unit *unit)
 
 int cnnvp_fx16_command(const struct cnnvp_access *access, const struct cnnvp_command **command)
 {
-    if (access->op != CNNVP_COMMAND)
-        return CNNVP_E_ACCESS;
-    if (access->data == NULL || access->size != sizeof **command)
-        return CNNVP_E_INVAL;
-    *command = access->data;
-    return CNNVP_OK;
+    return cnnvp_command_of(access, command);
 }
 
 int cnnvp_fx16_refuse(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, int status,
                       const char *reason)
 {
-    unit->ops->count(unit->host, unit->rejected_stat, command->tag, 1u);
-    unit->ops->log(unit->host, CNNVP_LOG_WARNING, "instruction %llu, opcode 0x%02x refused: %s",
-                   (unsigned long long)command->sequence, (unsigned)command->opcode,
-                   reason != NULL ? reason : failure(status));
-    return status;
+    return cnnvp_command_refuse(
+        unit->host, unit->ops, unit->rejected_stat, command, status, reason != NULL ? reason : failure(status));
 }
 
 int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
@@ -245,13 +239,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
 void cnnvp_fx16_occupy(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, const char *name,
                        uint64_t cycles, struct cnnvp_access *access)
 {
-    const uint64_t mhz = unit->ops->clock_mhz(unit->host);
-    const cnnvp_time now = unit->ops->now(unit->host);
-    const uint64_t edge = cnnvp_edge_at_or_after(mhz, now + access->delay);
-    const cnnvp_time begin = cnnvp_edge_time(mhz, edge);
-    const cnnvp_time end = cnnvp_edge_time(mhz, edge + cycles);
-    access->delay = end - now;
-    unit->ops->span(unit->host, TRACK_array, name, command->tag, command->sequence, begin, end);
+    cnnvp_command_occupy(unit->host, unit->ops, TRACK_array, name, command, cycles, access);
 }
 
 /* ---- tables ---- */

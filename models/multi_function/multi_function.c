@@ -8,6 +8,7 @@
  * tile takes what its slowest block does, and all pipelines; and the conversion of sums, done a tile at a time.
  */
 #include "multi_function.h"
+#include "unit/command.h"
 #include "unit/parts.h"
 
 #include "cnnvp_buffer.h"
@@ -294,10 +295,7 @@ static uint64_t beats_of(const struct multi_function *module, struct cnnvp_job *
 static int refuse(const struct multi_function *module, const struct cnnvp_command *command, int status,
                   const char *reason)
 {
-    module->ops->count(module->host, STAT_rejected, command->tag, 1u);
-    module->ops->log(module->host, CNNVP_LOG_WARNING, "instruction %llu, opcode 0x%02x refused: %s",
-                     (unsigned long long)command->sequence, (unsigned)command->opcode, reason);
-    return status;
+    return cnnvp_command_refuse(module->host, module->ops, STAT_rejected, command, status, reason);
 }
 
 /* What a refusal of a buffer or a block means to the user. */
@@ -320,10 +318,7 @@ static void count_command(const struct multi_function *module, const struct work
     const struct cnnvp_job *job = &work->job;
     const struct cnnvp_job_operand *in = &job->operands[CNNVP_JOB_IN];
     const bool converts = in->used && !job->fp32 && !is_held(job);
-    const struct {
-        uint32_t stat;
-        uint64_t n;
-    } counts[] = {
+    const struct cnnvp_command_count counts[] = {
         {STAT_commands, 1u},
         {STAT_busy_cycles, busy},
         {STAT_port_cycles, work->port_stalls},
@@ -332,9 +327,7 @@ static void count_command(const struct multi_function *module, const struct work
         {STAT_converted, converts ? in->rows * in->row_values : 0},
         {STAT_saturations, work->saturated},
     };
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
-        if (counts[i].n != 0)
-            module->ops->count(module->host, counts[i].stat, work->command->tag, counts[i].n);
+    cnnvp_command_count(module->host, module->ops, work->command->tag, counts, sizeof counts / sizeof counts[0]);
 }
 
 static int execute(struct multi_function *module, struct cnnvp_access *access, const struct cnnvp_command *command)
@@ -362,14 +355,8 @@ static int execute(struct multi_function *module, struct cnnvp_access *access, c
         work.port_stalls += tile->waiting_cycles - tile->cycles;
 
     const uint64_t busy = tile->cycles + tile->fill + work.port_stalls;
-    const uint64_t mhz = module->ops->clock_mhz(module->host);
-    const cnnvp_time now = module->ops->now(module->host);
-    const uint64_t edge = cnnvp_edge_at_or_after(mhz, now + access->delay);
-    const cnnvp_time end = cnnvp_edge_time(mhz, edge + busy);
-    access->delay = end - now;
+    cnnvp_command_occupy(module->host, module->ops, TRACK_work, work.job.name, command, busy, access);
     count_command(module, &work, busy);
-    module->ops->span(module->host, TRACK_work, work.job.name, command->tag, command->sequence,
-                      cnnvp_edge_time(mhz, edge), end);
     return CNNVP_OK;
 }
 
@@ -377,12 +364,10 @@ static int execute(struct multi_function *module, struct cnnvp_access *access, c
 
 static int multi_function_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
+    const struct cnnvp_command *command = NULL;
+    const int status = cnnvp_command_of(access, &command);
     (void)port;
-    if (access->op != CNNVP_COMMAND)
-        return CNNVP_E_ACCESS;
-    if (access->data == NULL || access->size != sizeof(struct cnnvp_command))
-        return CNNVP_E_INVAL;
-    return execute(self, access, access->data);
+    return status == CNNVP_OK ? execute(self, access, command) : status;
 }
 
 static int multi_function_init(void *self, const struct cnnvp_init *init)

@@ -12,6 +12,7 @@
  * write-out cycles and what the buffers' ports add.
  */
 #include "nfu.h"
+#include "unit/command.h"
 #include "unit/parts.h"
 
 #include "cnnvp_fx16.h"
@@ -54,10 +55,7 @@ static struct cnnvp_fx16_traffic traffic_of(const struct nfu *nfu, const struct 
 static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnvp_nfu_cost *cost,
                           const struct cnnvp_fx16_stalls *stalls, uint64_t busy, uint64_t saturated)
 {
-    const struct {
-        uint32_t stat;
-        uint64_t n;
-    } counts[] = {
+    const struct cnnvp_command_count counts[] = {
         {STAT_commands, 1u},
         {STAT_busy_cycles, busy},
         {STAT_compute_cycles, cost->compute_cycles},
@@ -76,9 +74,7 @@ static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnv
         {STAT_fifo_v_pushes, cost->fifo_v_pushes},
         {STAT_saturations, saturated},
     };
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
-        if (counts[i].n != 0)
-            nfu->unit.ops->count(nfu->unit.host, counts[i].stat, tag, counts[i].n);
+    cnnvp_command_count(nfu->unit.host, nfu->unit.ops, tag, counts, sizeof counts / sizeof counts[0]);
 }
 
 static int execute(struct nfu *nfu, struct cnnvp_access *access, const struct cnnvp_command *command)

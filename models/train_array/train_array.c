@@ -12,6 +12,7 @@
  * delay is compute, fill and write-out cycles and what the buffers' ports add.
  */
 #include "train_array.h"
+#include "unit/command.h"
 #include "unit/parts.h"
 
 #include "cnnvp_buffer.h"
@@ -275,10 +276,7 @@ static int compute(struct train_array *array, struct work *work, uint64_t *satur
 
 static void count_command(const struct train_array *array, const struct work *work, uint64_t busy, uint64_t saturated)
 {
-    const struct {
-        uint32_t stat;
-        uint64_t n;
-    } counts[] = {
+    const struct cnnvp_command_count counts[] = {
         {STAT_commands, 1u},
         {STAT_busy_cycles, busy},
         {work->tile.bias ? STAT_bias_cycles : STAT_compute_cycles, work->cost.compute_cycles},
@@ -295,17 +293,12 @@ static void count_command(const struct train_array *array, const struct work *wo
         {STAT_macs, work->cost.macs},
         {STAT_saturations, saturated},
     };
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
-        if (counts[i].n != 0)
-            array->ops->count(array->host, counts[i].stat, work->command->tag, counts[i].n);
+    cnnvp_command_count(array->host, array->ops, work->command->tag, counts, sizeof counts / sizeof counts[0]);
 }
 
 static int refuse(const struct train_array *array, const struct cnnvp_command *command, int status, const char *reason)
 {
-    array->ops->count(array->host, STAT_rejected, command->tag, 1u);
-    array->ops->log(array->host, CNNVP_LOG_WARNING, "instruction %llu, opcode 0x%02x refused: %s",
-                    (unsigned long long)command->sequence, (unsigned)command->opcode, reason);
-    return status;
+    return cnnvp_command_refuse(array->host, array->ops, STAT_rejected, command, status, reason);
 }
 
 /* What a failure of a link or of the arithmetic means to the user. */
@@ -345,14 +338,8 @@ static int execute(struct train_array *array, struct cnnvp_access *access, const
 
     const uint64_t busy = work.cost.compute_cycles + work.cost.fill_cycles + work.cost.writeout_cycles +
                           work.stalls.input + work.stalls.weight + work.stalls.output;
-    const uint64_t mhz = array->ops->clock_mhz(array->host);
-    const cnnvp_time now = array->ops->now(array->host);
-    const uint64_t edge = cnnvp_edge_at_or_after(mhz, now + access->delay);
-    const cnnvp_time end = cnnvp_edge_time(mhz, edge + busy);
-    access->delay = end - now;
+    cnnvp_command_occupy(array->host, array->ops, TRACK_array, work.tile.name, command, busy, access);
     count_command(array, &work, busy, saturated);
-    array->ops->span(array->host, TRACK_array, work.tile.name, command->tag, command->sequence,
-                     cnnvp_edge_time(mhz, edge), end);
     return CNNVP_OK;
 }
 
@@ -360,13 +347,10 @@ static int execute(struct train_array *array, struct cnnvp_access *access, const
 
 static int train_array_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    struct train_array *array = self;
+    const struct cnnvp_command *command = NULL;
+    const int status = cnnvp_command_of(access, &command);
     (void)port;
-    if (access->op != CNNVP_COMMAND)
-        return CNNVP_E_ACCESS;
-    if (access->data == NULL || access->size != sizeof(struct cnnvp_command))
-        return CNNVP_E_INVAL;
-    return execute(array, access, access->data);
+    return status == CNNVP_OK ? execute(self, access, command) : status;
 }
 
 static uint32_t param(const struct cnnvp_init *init, uint32_t index)

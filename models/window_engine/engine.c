@@ -14,6 +14,8 @@
  */
 #include "window_engine/engine.h"
 
+#include "unit/command.h"
+
 #define UNIT_DEF "window_engine/engine.def"
 #include "unit/unit_enums.inc"
 
@@ -24,10 +26,7 @@
 static void count_command(const struct cnnvp_window_unit *window, uint32_t tag, const struct cnnvp_window_cost *cost,
                           const struct cnnvp_fx16_stalls *stalls, uint64_t busy, uint64_t saturated)
 {
-    const struct {
-        uint32_t stat;
-        uint64_t n;
-    } counts[] = {
+    const struct cnnvp_command_count counts[] = {
         {STAT_commands, 1u},
         {STAT_busy_cycles, busy},
         {STAT_compute_cycles, cost->compute_cycles},
@@ -45,9 +44,7 @@ static void count_command(const struct cnnvp_window_unit *window, uint32_t tag, 
         {STAT_macs, cost->macs},
         {STAT_saturations, saturated},
     };
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
-        if (counts[i].n != 0)
-            window->unit.ops->count(window->unit.host, counts[i].stat, tag, counts[i].n);
+    cnnvp_command_count(window->unit.host, window->unit.ops, tag, counts, sizeof counts / sizeof counts[0]);
 }
 
 /* Kernel pieces come while nothing is computed, fully connected weights with every cycle. Of each input channel three
