@@ -29,8 +29,6 @@
 
 enum { EVENT_WORK, EVENT_COUNT };
 
-#define REQUEST_BYTES (UINT64_C(1) << 40)
-
 /* Bursts of one tag by what their first command found, not yet reported. */
 struct row_classes {
     uint32_t tag;
@@ -70,45 +68,6 @@ struct dram {
 };
 
 /* ---- helpers ---- */
-
-static int in_range(const struct dram *self, uint64_t address, uint64_t size)
-{
-    return size <= self->size && address <= self->size - size;
-}
-
-/* CNNVP_OK if every segment lies in the memory. */
-static int check_request(const struct dram *self, const struct cnnvp_request *request)
-{
-    if (request->op > CNNVP_WRITE || !request->size || !request->count || !request->outstanding ||
-        request->count > REQUEST_BYTES / request->size)
-        return CNNVP_E_INVAL;
-    const uint64_t steps = request->count - 1u;
-    const uint64_t stride = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
-    if (!in_range(self, request->address, request->size) || (steps && stride > self->size / steps))
-        return CNNVP_E_ADDR;
-    if (request->stride < 0 && steps * stride > request->address)
-        return CNNVP_E_ADDR;
-    const uint64_t last = request->address + steps * (uint64_t)request->stride;
-    return in_range(self, last, request->size) ? CNNVP_OK : CNNVP_E_ADDR;
-}
-
-static void move_bytes(uint8_t *memory, uint8_t *data, uint64_t size, uint32_t op)
-{
-    if (data == NULL)
-        return;
-    if (op == CNNVP_READ)
-        memcpy(data, memory, (size_t)size);
-    else
-        memcpy(memory, data, (size_t)size);
-}
-
-static void move_request(struct dram *self, const struct cnnvp_request *request)
-{
-    uint8_t *data = request->data;
-    for (uint64_t i = 0; data != NULL && i < request->count; ++i)
-        move_bytes(self->data + (request->address + i * (uint64_t)request->stride), data + i * request->size,
-                   request->size, request->op);
-}
 
 static void show_window(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
 {
@@ -328,7 +287,7 @@ static void complete_one(struct dram *self)
         requester->bursts += cnnvp_dram_queue_bursts(request);
         requester->bytes += request->size * request->count;
         requester->latency += request->scratch[DRAM_LATENCY];
-        move_request(self, request);
+        cnnvp_storage_move(self->data, request);
         note_traffic(self, request->tag, request->op, request->size * request->count, cnnvp_dram_queue_bursts(request),
                      request->scratch[DRAM_LATENCY]);
         ++self->traffic.requests;
@@ -435,11 +394,11 @@ static int dram_access(void *instance, uint32_t port, struct cnnvp_access *acces
     (void)port;
     if (access->op > CNNVP_WRITE)
         return CNNVP_E_ACCESS;
-    if (!in_range(self, access->address, access->size))
+    if (!cnnvp_storage_has(self->size, access->address, access->size))
         return CNNVP_E_ADDR;
     if (!access->size)
         return CNNVP_OK;
-    move_bytes(self->data + access->address, access->data, access->size, access->op);
+    cnnvp_storage_copy(self->data + access->address, access->data, access->size, access->op);
     if (access->flags & (CNNVP_DEBUG | CNNVP_UNTIMED))
         return CNNVP_OK;
     const uint64_t first = access->address / DRAM_BURST_BYTES;
@@ -458,7 +417,7 @@ static int dram_request(void *instance, uint32_t port, struct cnnvp_request *req
     struct dram *self = instance;
     const cnnvp_time now = self->ops->now(self->host);
     (void)port;
-    request->status = check_request(self, request);
+    request->status = cnnvp_storage_check(self->size, request);
     request->first_data = 0;
     if (request->status == CNNVP_OK) {
         const int status = cnnvp_dram_queue_add(&self->queue, request, now);
@@ -485,7 +444,7 @@ static int dram_estimate(void *instance, uint32_t port, const struct cnnvp_reque
     struct dram *self = instance;
     struct cnnvp_request alone = *request;
     (void)port;
-    int status = check_request(self, request);
+    int status = cnnvp_storage_check(self->size, request);
     if (status == CNNVP_OK && !self->trial_made) {
         status = cnnvp_dram_queue_init(&self->trial, &self->queue.options, &self->queue.timing);
         self->trial_made = status == CNNVP_OK;
@@ -508,7 +467,7 @@ static int dram_dmi(void *instance, uint32_t port, uint64_t address, struct cnnv
 {
     struct dram *self = instance;
     (void)port;
-    if (!in_range(self, address, 1))
+    if (!cnnvp_storage_has(self->size, address, 1))
         return CNNVP_E_ADDR;
     *dmi = (struct cnnvp_dmi){.data = self->data, .start = 0, .end = self->size - 1u};
     return CNNVP_OK;

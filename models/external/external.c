@@ -32,8 +32,6 @@ enum scratch {
     LATENCY /* sum over bursts */
 };
 
-#define REQUEST_BYTES (UINT64_C(1) << 40)
-
 /* A burst at the socket. */
 struct burst {
     struct cnnvp_request request;
@@ -57,27 +55,6 @@ struct external {
 };
 
 /* ---- requests ---- */
-
-static int in_range(const struct external *self, uint64_t address, uint64_t size)
-{
-    return size <= self->size && address <= self->size - size;
-}
-
-/* CNNVP_OK if every segment lies in the window. */
-static int check_request(const struct external *self, const struct cnnvp_request *request)
-{
-    if (request->op > CNNVP_WRITE || !request->size || !request->count || !request->outstanding ||
-        request->count > REQUEST_BYTES / request->size)
-        return CNNVP_E_INVAL;
-    const uint64_t steps = request->count - 1u;
-    const uint64_t stride = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
-    if (!in_range(self, request->address, request->size) || (steps && stride > self->size / steps))
-        return CNNVP_E_ADDR;
-    if (request->stride < 0 && steps * stride > request->address)
-        return CNNVP_E_ADDR;
-    const uint64_t last = request->address + steps * (uint64_t)request->stride;
-    return in_range(self, last, request->size) ? CNNVP_OK : CNNVP_E_ADDR;
-}
 
 static struct cnnvp_request *next_of(const struct cnnvp_request *request)
 {
@@ -119,24 +96,13 @@ static int all_sent(const struct cnnvp_request *request)
     return request->status != CNNVP_OK || request->scratch[SENT] == request->size * request->count;
 }
 
-static void move_data(const struct external *self, const struct cnnvp_request *request)
-{
-    uint8_t *data = request->data;
-    for (uint64_t i = 0; self->data != NULL && data != NULL && i < request->count; ++i) {
-        uint8_t *memory = self->data + (request->address + i * (uint64_t)request->stride);
-        if (request->op == CNNVP_READ)
-            memcpy(data + i * request->size, memory, (size_t)request->size);
-        else
-            memcpy(memory, data + i * request->size, (size_t)request->size);
-    }
-}
-
 static void finish(struct external *self, struct cnnvp_request *request)
 {
     const uint32_t read = request->op == CNNVP_READ;
     take_out(self, request);
     if (request->status == CNNVP_OK) {
-        move_data(self, request);
+        if (self->data != NULL)
+            cnnvp_storage_move(self->data, request);
         self->ops->count(self->host, read ? STAT_read_bytes : STAT_write_bytes, request->tag,
                          request->size * request->count);
         self->ops->count(self->host, STAT_requests, request->tag, 1);
@@ -336,16 +302,13 @@ static int external_access(void *instance, uint32_t port, struct cnnvp_access *a
     (void)port;
     if (access->op > CNNVP_WRITE)
         return CNNVP_E_ACCESS;
-    if (!in_range(self, access->address, access->size))
+    if (!cnnvp_storage_has(self->size, access->address, access->size))
         return CNNVP_E_ADDR;
     if (!access->size)
         return CNNVP_OK;
     if (self->data == NULL)
         return self->ops->access(self->host, PORT_socket, access);
-    if (access->data != NULL && access->op == CNNVP_READ)
-        memcpy(access->data, self->data + access->address, (size_t)access->size);
-    else if (access->data != NULL)
-        memcpy(self->data + access->address, access->data, (size_t)access->size);
+    cnnvp_storage_copy(self->data + access->address, access->data, access->size, access->op);
     return CNNVP_OK;
 }
 
@@ -353,7 +316,7 @@ static int external_request(void *instance, uint32_t port, struct cnnvp_request 
 {
     struct external *self = instance;
     (void)port;
-    request->status = check_request(self, request);
+    request->status = cnnvp_storage_check(self->size, request);
     request->first_data = 0;
     if (request->status != CNNVP_OK)
         self->ops->log(
@@ -371,7 +334,7 @@ static int external_dmi(void *instance, uint32_t port, uint64_t address, struct 
 {
     struct external *self = instance;
     (void)port;
-    if (!in_range(self, address, 1))
+    if (!cnnvp_storage_has(self->size, address, 1))
         return CNNVP_E_ADDR;
     if (self->data == NULL)
         return self->dmi ? self->ops->dmi(self->host, PORT_socket, address, dmi) : CNNVP_E_NOSUP;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a large memory holds. Zero at first, and a page of it takes no memory of the host before it is touched. From the
- * system and not from calloc: AddressSanitizer would mark each byte of it, a second for 512 MiB.
+ * system and not from calloc: AddressSanitizer would mark each byte of it, a second for 512 MiB. And which bytes of it
+ * an access or a request means.
  */
 #ifndef CNNVP_UNIT_STORAGE_H
 #define CNNVP_UNIT_STORAGE_H
 
+#include "cnnvp_model.h"
+
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* `size` bytes, above 0; NULL if the system has no room. */
@@ -22,6 +26,50 @@ static inline void cnnvp_storage_free(uint8_t *data, uint64_t size)
 {
     if (data != NULL)
         (void)munmap(data, (size_t)size);
+}
+
+/* True where `size` bytes at `address` lie in a memory of `bytes`. */
+static inline int cnnvp_storage_has(uint64_t bytes, uint64_t address, uint64_t size)
+{
+    return size <= bytes && address <= bytes - size;
+}
+
+#define CNNVP_STORAGE_REQUEST_BYTES (UINT64_C(1) << 40)
+
+/* CNNVP_OK if every segment of a request lies in a memory of `bytes`. */
+CNNVP_MUST_USE static inline int cnnvp_storage_check(uint64_t bytes, const struct cnnvp_request *request)
+{
+    if (request->op > CNNVP_WRITE || !request->size || !request->count || !request->outstanding ||
+        request->count > CNNVP_STORAGE_REQUEST_BYTES / request->size)
+        return CNNVP_E_INVAL;
+    const uint64_t steps = request->count - 1u;
+    const uint64_t stride = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
+    if (!cnnvp_storage_has(bytes, request->address, request->size) || (steps && stride > bytes / steps))
+        return CNNVP_E_ADDR;
+    if (request->stride < 0 && steps * stride > request->address)
+        return CNNVP_E_ADDR;
+    const uint64_t last = request->address + steps * (uint64_t)request->stride;
+    return cnnvp_storage_has(bytes, last, request->size) ? CNNVP_OK : CNNVP_E_ADDR;
+}
+
+/* Between the memory and the initiator's data; NULL: it has none. */
+static inline void cnnvp_storage_copy(uint8_t *memory, void *data, uint64_t size, uint32_t op)
+{
+    if (data == NULL)
+        return;
+    if (op == CNNVP_READ)
+        memcpy(data, memory, (size_t)size);
+    else
+        memcpy(memory, data, (size_t)size);
+}
+
+/* The data of all segments of a request that has been checked. */
+static inline void cnnvp_storage_move(uint8_t *memory, const struct cnnvp_request *request)
+{
+    uint8_t *data = (uint8_t *)request->data;
+    for (uint64_t i = 0; data != NULL && i < request->count; ++i)
+        cnnvp_storage_copy(memory + (request->address + i * (uint64_t)request->stride), data + i * request->size,
+                           request->size, request->op);
 }
 
 #endif
