@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * soak [--wide | --more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP]:
- * random pairs of a network and a platform as `cnnvp run` would run them, checked for the invariants. What a
- * pair is follows from the seed and its number, and --wide: more kinds of everything, or --more: trainings, quantised
- * networks, a third-party memory. --state: continues after the last pair that FILE names, and keeps FILE up to date. A
- * pair that fails is named with the commands that show it, its network stays; exit status 1. Ctrl-C ends it after the
- * pair. --program: each run is a process of the program itself; otherwise workers, children of the soak that make a row
- * of pairs each, call the library, and a pair that ends its worker has failed.
+ * soak [--more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP]: random pairs of a
+ * network and a platform as `cnnvp run` would run them, checked for the invariants. What a pair is follows from the
+ * seed and its number, and --more: trainings, quantised networks, a third-party memory. --state: continues after the
+ * last pair that FILE names, and keeps FILE up to date. A pair that fails is named with the commands that show it, its
+ * network stays; exit status 1. Ctrl-C ends it after the pair. --program: each run is a process of the program itself;
+ * otherwise workers, children of the soak that make a row of pairs each, call the library, and a pair that ends its
+ * worker has failed.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -131,9 +131,9 @@ static void soak_all(struct soak *soak, const struct options *options)
 
 static int parse(int argc, char **argv, struct soak *soak, struct options *options)
 {
-    static const struct option names[] = {{"seed", 1, NULL, 's'},    {"from", 1, NULL, 'f'},  {"count", 1, NULL, 'n'},
-                                          {"seconds", 1, NULL, 't'}, {"state", 1, NULL, 'r'}, {"program", 1, NULL, 'p'},
-                                          {"wide", 0, NULL, 'w'},    {"more", 0, NULL, 'm'},  {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"seed", 1, NULL, 's'},  {"from", 1, NULL, 'f'},    {"count", 1, NULL, 'n'}, {"seconds", 1, NULL, 't'},
+        {"state", 1, NULL, 'r'}, {"program", 1, NULL, 'p'}, {"more", 0, NULL, 'm'},  {NULL, 0, NULL, 0}};
     for (int option = 0; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 's')
             soak->seed = strtoull(optarg, NULL, 0);
@@ -147,10 +147,8 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
             options->state = optarg;
         else if (option == 'p')
             soak->program = optarg;
-        else if (option == 'w')
-            soak->set = SOAK_WIDE;
         else if (option == 'm')
-            soak->set = SOAK_MORE;
+            soak->more = 1;
         else
             return -1;
     }

@@ -9,9 +9,6 @@
 /* A number from 0 to below `limit`, and the next state. */
 uint32_t soak_random(uint64_t *state, uint32_t limit);
 
-/* Where a pair's number counts. */
-enum soak_set { SOAK_PLAIN, SOAK_WIDE, SOAK_MORE };
-
 /* What suits a platform. */
 enum soak_kind {
     SOAK_ANY,
@@ -37,16 +34,13 @@ struct soak_platform {
     char memory_options[256];
 };
 
-/* Write a random network that the importer takes. 0: done. What the first one draws stays as it is: recorded pairs are
- * known by their numbers. */
-int soak_write_network(uint64_t seed, const char *file);
-int soak_write_wide(uint64_t seed, enum soak_kind kind, const char *file);
+/* Write a random network that the importer takes. 0: done. */
+int soak_write_network(uint64_t seed, enum soak_kind kind, const char *file);
 
 /* A training's data set, too: the files `images` and `labels`. */
 int soak_write_more(uint64_t seed, const struct soak_platform *platform, const char *file);
 
 void soak_platform(uint64_t seed, struct soak_platform *platform);
-void soak_wide_platform(uint64_t seed, struct soak_platform *platform);
 void soak_more_platform(uint64_t seed, struct soak_platform *platform);
 
 /* Shared by the soak and its workers. */
@@ -59,7 +53,7 @@ struct soak {
     char folder[64];
     const char *program; /* NULL: in this process */
     uint64_t seed;
-    enum soak_set set;
+    int more; /* --more: another numbering */
     struct soak_counts *counts;
     struct soak_platform platform;
 };

@@ -299,13 +299,9 @@ static int check_all(struct soak *soak, const struct soak_run *base)
 static int make_pair(struct soak *soak, uint64_t seed)
 {
     struct soak_platform *platform = &soak->platform;
-    if (soak->set == SOAK_PLAIN) {
+    if (!soak->more) {
         soak_platform(seed, platform);
-        return soak_write_network(seed, "net.onnx");
-    }
-    if (soak->set == SOAK_WIDE) {
-        soak_wide_platform(seed, platform);
-        return soak_write_wide(seed, platform->kind, "net.onnx");
+        return soak_write_network(seed, platform->kind, "net.onnx");
     }
     soak_more_platform(seed, platform);
     if (soak->program != NULL)

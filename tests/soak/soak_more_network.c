@@ -494,6 +494,6 @@ int soak_write_more(uint64_t seed, const struct soak_platform *platform, const c
     case SOAK_TRAINING:
         return write_training(&network, seed, platform->images, file);
     default:
-        return soak_write_wide(seed, platform->kind, file);
+        return soak_write_network(seed, platform->kind, file);
     }
 }

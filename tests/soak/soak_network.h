@@ -28,8 +28,8 @@ struct value *soak_result(struct network *network, int64_t channels, int64_t hei
 /* Of a window's positions. */
 int64_t soak_outputs(int64_t size, int64_t pads, int64_t kernel, int64_t stride);
 
-/* One of the nodes that pairs without --wide are made of. */
-int soak_add_plain(struct network *network, const struct value *in);
+/* One of the nodes that all networks of floats may have. */
+int soak_add_node(struct network *network, const struct value *in);
 
 /* Begins a network, and its input. */
 void soak_network_begin(struct network *network, uint64_t seed, int64_t channels, int64_t height, int64_t width);

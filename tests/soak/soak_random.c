@@ -182,7 +182,7 @@ static int add_transpose(struct network *network, const struct value *in)
     return 1;
 }
 
-int soak_add_plain(struct network *network, const struct value *in)
+int soak_add_node(struct network *network, const struct value *in)
 {
     const int vector = in->height == 0;
     switch (vector ? 6 + soak_random(&network->random, 4) : soak_random(&network->random, 16)) {
@@ -255,17 +255,6 @@ int soak_network_end(struct network *network, const char *file)
     return written ? 0 : -1;
 }
 
-int soak_write_network(uint64_t seed, const char *file)
-{
-    struct network network = {.random = seed};
-    const int64_t width = soak_between(&network, 1, 20);
-    const int64_t height = soak_between(&network, 1, 20);
-    const int64_t channels = soak_between(&network, 1, 8);
-    soak_network_begin(&network, seed, channels, height, width);
-    soak_network_grow(&network, (size_t)soak_between(&network, 1, 7), soak_add_plain);
-    return soak_network_end(&network, file);
-}
-
 /* ---- platforms ---- */
 
 void soak_append(struct soak_platform *platform, const char *format, ...)
@@ -275,54 +264,4 @@ void soak_append(struct soak_platform *platform, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(platform->options + used, sizeof platform->options - used, format, arguments);
     va_end(arguments);
-}
-
-static const char *one_of(uint64_t *random, const char *const *names, uint32_t count)
-{
-    return names[soak_random(random, count)];
-}
-
-void soak_platform(uint64_t seed, struct soak_platform *platform)
-{
-    static const char *const memories[] = {
-        "ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2", "ddr5-4800", "lpddr5-6400", "hbm3"};
-    static const char *const switches[] = {"on", "off"};
-    static const char *const orders[] = {"overlap", "strict"};
-    static const char *const arbiters[] = {"separate", "round-robin", "priority", "weighted"};
-    static const char *const mappings[] = {"broadcast", "single-neuron"};
-    static const char *const fifos[] = {"literal", "extended"};
-    uint64_t random = seed ^ UINT64_C(0x5851f42d4c957f2d);
-    *platform = (struct soak_platform){.options = "", .output = "output_buffer"};
-    if (soak_random(&random, 2)) {
-        const uint32_t cols = 1 + soak_random(&random, 12);
-        const uint32_t rows = 1 + soak_random(&random, 12);
-        soak_append(platform, "-p nfu -s pe_array.rows=%u -s pe_array.cols=%u", rows, cols);
-        soak_append(platform, " -s pe_array.propagation=%s", one_of(&random, switches, 2));
-        soak_append(platform, " -s pe_array.kernel_piece=%u", 3 * soak_random(&random, 2));
-        soak_append(platform, " -s pe_array.fc_mapping=%s", one_of(&random, mappings, 2));
-        soak_append(platform, " -s pe_array.fifo_v=%s", one_of(&random, fifos, 2));
-    } else {
-        const uint32_t fc = 1 + soak_random(&random, 20);
-        const uint32_t output = 1 + soak_random(&random, 10);
-        const uint32_t input = 1 + soak_random(&random, 10);
-        soak_append(platform,
-                    "-p window -s pe_array.input_para=%u -s pe_array.output_para=%u -s fully_connected.fc_para=%u",
-                    input, output, fc);
-    }
-    soak_append(platform, " -s pe_array.acc_bits=%u", 32 + soak_random(&random, 33));
-    soak_append(platform, " -s vector.lanes=%u", 1 + soak_random(&random, 16));
-    soak_append(platform, " -s dram.preset=%s", one_of(&random, memories, sizeof memories / sizeof memories[0]));
-    soak_append(platform, " -s dma.outstanding=%u", 1u << soak_random(&random, 6));
-    soak_append(platform, " -s dma.burst_bytes=%u", 16u << soak_random(&random, 4));
-    soak_append(platform, " -s dma.arbiter=%s", one_of(&random, arbiters, 4));
-    soak_append(platform, " -s instruction.order=%s", one_of(&random, orders, 2));
-    soak_append(platform, " -s instruction.sequence_depth=%u", 1 + soak_random(&random, 20));
-    soak_append(platform, " -s cpu.clock_mhz=%u", 100 + 100 * soak_random(&random, 15));
-    soak_append(platform, " -s pe_array.clock_mhz=%u", 333 + 111 * soak_random(&random, 10));
-    soak_append(platform, " -s input_buffer.pingpong=%s", one_of(&random, switches, 2));
-    soak_append(platform, " -s output_buffer.pingpong=%s", one_of(&random, switches, 2));
-    soak_append(platform, " --rounding %s", soak_random(&random, 3) == 0 ? "stochastic" : "nearest");
-    soak_append(platform, " --images %u", 1 + soak_random(&random, 3));
-    for (size_t i = 0; i < 3; ++i)
-        platform->buffers[i] = 1024u << soak_random(&random, 7);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks of pairs with --wide: what those without it never draw, and chains for depth first and the training engine.
- */
+/* Networks of pairs without --more, and of some with it: any, chains for depth first, and for the training engine. */
 #include <stdio.h>
 #include <string.h>
 
@@ -296,7 +295,7 @@ static int add_rolled(struct network *network, const struct value *in)
 static int add_wide(struct network *network, const struct value *in)
 {
     if (in->height == 0)
-        return one_in(network, 3) ? add_function(network, in) : soak_add_plain(network, in);
+        return one_in(network, 3) ? add_function(network, in) : soak_add_node(network, in);
     switch (soak_random(&network->random, 16)) {
     case 0:
     case 1:
@@ -320,7 +319,7 @@ static int add_wide(struct network *network, const struct value *in)
                : one_in(network, 2) ? add_depth_to_space(network, in)
                                     : add_slice(network, in);
     default:
-        return soak_add_plain(network, in);
+        return soak_add_node(network, in);
     }
 }
 
@@ -409,7 +408,7 @@ static void grow_learner(struct network *network)
     network->count += add_classes(network, &from) ? 1u : 0;
 }
 
-int soak_write_wide(uint64_t seed, enum soak_kind kind, const char *file)
+int soak_write_network(uint64_t seed, enum soak_kind kind, const char *file)
 {
     struct network network = {.random = seed};
     const int any = kind == SOAK_ANY || kind == SOAK_HEADS;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Platforms of pairs with --wide: all presets, schedules and units, and what parameters those without it leave alone.
- */
+/* Platforms of pairs without --more: all presets, schedules and units. */
 #include <string.h>
 
 #include "soak_platform.h"
@@ -107,12 +106,14 @@ static void draw_trainer(struct soak_platform *platform, uint64_t *random)
 
 void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
 {
-    static const char *const parts[] = {"ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2"};
+    static const char *const parts[] = {
+        "ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2", "ddr5-4800", "lpddr5-6400", "hbm3"};
+    static const char *const arbiters[] = {"separate", "round-robin", "priority", "weighted"};
     static const char *const pages[] = {"open", "closed"};
     static const char *const schedulers[] = {"fr-fcfs", "fcfs"};
     static const char *const mappings[] = {
         "row-bank-column", "row-column-bank", "bank-row-column", "row-column-group", "hashed"};
-    soak_choose(platform, random, "dram.preset", parts, 5);
+    soak_choose(platform, random, "dram.preset", parts, 8);
     soak_set(platform, "dram.channels", one_in(random, 2) ? 1u : 1 + soak_random(random, 4));
     soak_set(platform, "dram.ranks", 1u << soak_random(random, 3));
     if (one_in(random, 2)) {
@@ -123,6 +124,7 @@ void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
     }
     soak_set(platform, "dma.outstanding", 1u << soak_random(random, 11));
     soak_set(platform, "dma.burst_bytes", 8u << soak_random(random, 10));
+    soak_choose(platform, random, "dma.arbiter", arbiters, 4);
     soak_set(platform, "dma.requests", 1 + soak_random(random, 16));
     soak_set(platform, "dma.port_bytes", 2u << soak_random(random, 7));
 }
@@ -138,7 +140,7 @@ void soak_draw_control(struct soak_platform *platform, uint64_t *random)
     soak_set(platform, "pe_array.clock_mhz", 100 + soak_random(random, 1500));
 }
 
-void soak_wide_platform(uint64_t seed, struct soak_platform *platform)
+void soak_platform(uint64_t seed, struct soak_platform *platform)
 {
     static const char *const roundings[] = {"nearest", "nearest", "stochastic", "truncate"};
     static const char *const tables[] = {"horowitz", "eyeriss"};
