@@ -18,6 +18,7 @@ PLACE = (r"(?:A\d(?: L\d+(?:[-/]\d+)*(?:, L\d+)*)?|[Cc]\d{1,2}(?:-[Cc]?\d{1,2})?
          r"|\[\d{4}\]|Fig\. ?\d|abstract)")
 # Pages that a command makes, named by studies and tests.
 MADE = {"array_shape.md", "buffers.md", "mantissa.md", "study.md"}
+LAYOUT = ("c_api", "models", "platform", "scripts", "sw", "tests")
 # After a variable, $SOURCE, and folders of tests.
 MADE_IN = ("/", "SOURCE/", "example/", "reference/")
 
@@ -165,7 +166,7 @@ def there(named, folder, files):
 def tree_of(root):
     files = {}
     for folder, folders, names in os.walk(root):
-        folders[:] = [f for f in folders if f != ".git" and not f.startswith("build") and f != "corpus"]
+        folders[:] = [f for f in folders if f != "corpus" and (folder != root or f in LAYOUT)]  # no builds
         for name in names:
             if name.endswith(TEXT) and not name.endswith(".min.js"):
                 path = os.path.join(folder, name)

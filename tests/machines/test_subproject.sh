@@ -19,7 +19,7 @@ cmake --build build --target outer cnnvp_guest cnnvp_isa >build.log 2>&1 || fail
 cmp build/inner/share/cnnvp/cnnvp_guest.elf "$BUILD/share/cnnvp/cnnvp_guest.elf" ||
     fail "the guest program depends on where it is built"
 # In another project these name that project's folders.
-(cd "$SOURCE" && find . -name 'build*' -prune -o \( -name CMakeLists.txt -o -name '*.cmake' -o -name '*.in' \) -print) |
+(cd "$SOURCE" && find CMakeLists.txt c_api models platform scripts sw tests -name CMakeLists.txt -o -name '*.cmake' -o -name '*.in') |
     while read -r file; do
         grep -Hn 'CMAKE_SOURCE_DIR\|CMAKE_BINARY_DIR' "$SOURCE/$file"
     done >found

@@ -73,7 +73,7 @@ for front, knee, saying in zip(fronts, knees, ("Of 42 points %d are on the front
 PYTHON
 
 # Folders' pages go on from there: they too begin at the tree's root.
-(cd "$SOURCE" && find . -name 'build*' -prune -o -path ./scripts/examples -prune -o -path './*/README.md' -print) |
+(cd "$SOURCE" && find c_api models platform scripts sw tests -path scripts/examples -prune -o -name README.md -print) |
     sort >pages
 [ "$(wc -l <pages)" -ge 10 ] || fail "where are the folders' pages? $(cat pages)"
 while read -r page; do
