@@ -5,12 +5,7 @@
 #include <stdlib.h>
 
 #include "onnx_builder.h"
-
-uint32_t chain_below(uint64_t *state, uint32_t limit)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 33) % limit;
-}
+#include "random.h"
 
 struct chain chain_worked(uint32_t channels)
 {
@@ -24,29 +19,29 @@ struct chain chain_worked(uint32_t channels)
 static struct chain_layer random_layer(uint64_t *state, uint32_t channels, uint32_t height, uint32_t width,
                                        uint32_t block)
 {
-    struct chain_layer layer = {.channels = channels, .relu = chain_below(state, 3) == 0};
-    if (height > 1 && width > 1 && block > 1 && chain_below(state, 5) < 2) {
+    struct chain_layer layer = {.channels = channels, .relu = below(state, 3) == 0};
+    if (height > 1 && width > 1 && block > 1 && below(state, 5) < 2) {
         layer.pool = 1;
         return layer;
     }
-    layer.kx = 1 + chain_below(state, 5);
-    layer.ky = 1 + chain_below(state, 5);
-    layer.dilation = chain_below(state, 6) == 0 ? 2 : 1;
-    layer.depthwise = chain_below(state, 8) == 0;
+    layer.kx = 1 + below(state, 5);
+    layer.ky = 1 + below(state, 5);
+    layer.dilation = below(state, 6) == 0 ? 2 : 1;
+    layer.depthwise = below(state, 8) == 0;
     if (!layer.depthwise)
-        layer.channels = 1 + chain_below(state, 7);
+        layer.channels = 1 + below(state, 7);
     return layer;
 }
 
 struct chain chain_random(uint64_t seed, uint32_t block)
 {
     uint64_t state = seed;
-    struct chain chain = {.channels = 1 + chain_below(&state, 4), .seed = seed};
-    chain.height = 1u << chain_below(&state, 6);
-    chain.width = 1u << chain_below(&state, 6);
-    chain.layer_count = 1 + chain_below(&state, 7);
-    chain.head = chain_below(&state, 5) == 0;
-    chain.outputs = chain_below(&state, 3) == 0 ? 5 : 0;
+    struct chain chain = {.channels = 1 + below(&state, 4), .seed = seed};
+    chain.height = 1u << below(&state, 6);
+    chain.width = 1u << below(&state, 6);
+    chain.layer_count = 1 + below(&state, 7);
+    chain.head = below(&state, 5) == 0;
+    chain.outputs = below(&state, 3) == 0 ? 5 : 0;
     uint32_t height = chain.height;
     uint32_t width = chain.width;
     uint32_t channels = chain.channels;

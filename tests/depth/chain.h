@@ -32,6 +32,4 @@ struct chain chain_random(uint64_t seed, uint32_t block);
 /* Writes the network to a new temporary file; `name` has room for 64. */
 void chain_write(const struct chain *chain, char *name);
 
-uint32_t chain_below(uint64_t *state, uint32_t limit);
-
 #endif

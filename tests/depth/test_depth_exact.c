@@ -13,6 +13,7 @@
 #include "fx16_reference.h"
 #include "binary/network_binary.h"
 #include "binary_units.h"
+#include "random.h"
 
 #define CASES 70
 #define MEMORY ((size_t)16 << 20)
@@ -39,18 +40,18 @@ static cnnvp_config *random_platform(uint64_t *state, int *host)
         "weight_buffer.pingpong=off", "input_buffer.pingpong=off", "pe_array.detail=cycle",
         "instruction.order=strict",   "dma.outstanding=1"};
     cnnvp_config *config = NULL;
-    const int is_window = (int)chain_below(state, 2);
+    const int is_window = (int)below(state, 2);
     static const char *const platforms[] = {
         "nfu", "window", TEST_EXAMPLES "/nfu_scheduler.yaml", TEST_EXAMPLES "/window_scheduler.yaml"};
-    done(cnnvp_config_new(platforms[is_window + 2 * (int)chain_below(state, 2)], &config, &problem));
-    *host = (int)chain_below(state, 2);
+    done(cnnvp_config_new(platforms[is_window + 2 * (int)below(state, 2)], &config, &problem));
+    *host = (int)below(state, 2);
     if (*host)
         set(config, "cpu.model=host_cpu");
     for (uint32_t i = 0; i < 3; ++i)
-        if (chain_below(state, 2))
+        if (below(state, 2))
             set(config, (is_window ? window : nfu)[i]);
     for (uint32_t i = 0; i < sizeof both / sizeof both[0]; ++i)
-        if (chain_below(state, 5) == 0)
+        if (below(state, 5) == 0)
             set(config, both[i]);
     done(cnnvp_config_resolve(config, &problem));
     return config;
@@ -131,7 +132,7 @@ static void random_chains_equal_the_reference(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= CASES; ++seed) {
         uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15);
-        const uint32_t block = 1u << chain_below(&random, 5);
+        const uint32_t block = 1u << below(&random, 5);
         const struct chain chain = chain_random(random, block);
         char file[64];
         int host;
@@ -141,13 +142,13 @@ static void random_chains_equal_the_reference(void **state)
             .struct_size = sizeof options,
             .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
             .block = block,
-            .block_order = chain_below(&random, 2) ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
-            .rounding = chain_below(&random, 2) ? CNNVP_ROUND_NEAREST : CNNVP_ROUND_TRUNCATE,
+            .block_order = below(&random, 2) ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
+            .rounding = below(&random, 2) ? CNNVP_ROUND_NEAREST : CNNVP_ROUND_TRUNCATE,
             .cpu_host = host,
             .seed = seed,
-            .images = 1 + chain_below(&random, 4),
+            .images = 1 + below(&random, 4),
         };
-        const uint32_t to_vector = chain_below(&random, 3) == 0 ? chain_below(&random, TEST_BINARY_WINDOWS + 1u) : 0;
+        const uint32_t to_vector = below(&random, 3) == 0 ? below(&random, TEST_BINARY_WINDOWS + 1u) : 0;
         print_message("seed %u: %ux%u, %u layers, block %u, on the vector unit %u\n", (unsigned)seed, chain.height,
                       chain.width, chain.layer_count, block, to_vector);
         run_case(config, file, &options, to_vector);

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "steps.h"
+#include "random.h"
 
 static int all_sizes;
 
@@ -104,7 +105,7 @@ static void peak_is_that_of_the_recursion(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 25; ++seed) {
         uint64_t random = seed * UINT64_C(0xda942042e4dd58b5);
-        const uint32_t block = 1u << chain_below(&random, 4);
+        const uint32_t block = 1u << below(&random, 4);
         struct chain chain = chain_random(random, block);
         chain.head = 0;
         chain.outputs = 0;

@@ -8,23 +8,14 @@
 
 #include "cnnvp_isa.h"
 #include "units_rig.h"
+#include "random.h"
 
-struct random {
-    uint64_t state;
-};
-
-static uint64_t next(struct random *random)
+static uint32_t between(uint64_t *random, uint32_t low, uint32_t high)
 {
-    random->state = random->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return random->state >> 33;
+    return low + below(random, high - low + 1u);
 }
 
-static uint32_t between(struct random *random, uint32_t low, uint32_t high)
-{
-    return low + (uint32_t)(next(random) % (high - low + 1u));
-}
-
-static uint32_t one_in(struct random *random, uint32_t count)
+static uint32_t one_in(uint64_t *random, uint32_t count)
 {
     return between(random, 1, count) == 1;
 }
@@ -88,12 +79,12 @@ static void put(struct cnnvp_command *command, const void *descriptor, size_t by
     memcpy(command->descriptor, descriptor, bytes);
 }
 
-static uint32_t random_format(struct random *random)
+static uint32_t random_format(uint64_t *random)
 {
     return between(random, 0, 15) | between(random, 0, 4) << 8 | between(random, 0, 2) << 16;
 }
 
-static void put_window(struct random *random, struct cnnvp_command *command)
+static void put_window(uint64_t *random, struct cnnvp_command *command)
 {
     struct cnnvp_window window = {.in_channels = between(random, 1, 6),
                                   .out_channels = between(random, 1, 20),
@@ -120,7 +111,7 @@ static void put_window(struct random *random, struct cnnvp_command *command)
     put(command, &window, sizeof window);
 }
 
-static void put_matmul(struct random *random, struct cnnvp_command *command)
+static void put_matmul(uint64_t *random, struct cnnvp_command *command)
 {
     const struct cnnvp_matmul matmul = {
         .in_addr = 2u * between(random, 0, 50),
@@ -132,7 +123,7 @@ static void put_matmul(struct random *random, struct cnnvp_command *command)
     put(command, &matmul, sizeof matmul);
 }
 
-static void put_vector(struct random *random, struct cnnvp_command *command)
+static void put_vector(uint64_t *random, struct cnnvp_command *command)
 {
     const uint32_t count = between(random, 1, one_in(random, 4) ? 4 : 60);
     const struct cnnvp_vector vector = {
@@ -153,7 +144,7 @@ static void put_vector(struct random *random, struct cnnvp_command *command)
     put(command, &vector, sizeof vector);
 }
 
-static struct cnnvp_transfer random_transfer(struct random *random)
+static struct cnnvp_transfer random_transfer(uint64_t *random)
 {
     struct cnnvp_transfer transfer = {
         .row_bytes = 2u * between(random, 1, 100), .rows = between(random, 1, 10), .planes = between(random, 1, 4)};
@@ -165,7 +156,7 @@ static struct cnnvp_transfer random_transfer(struct random *random)
     return transfer;
 }
 
-static void put_transfer(struct random *random, const struct instruction *instruction, struct cnnvp_command *command)
+static void put_transfer(uint64_t *random, const struct instruction *instruction, struct cnnvp_command *command)
 {
     struct cnnvp_transfer transfer = random_transfer(random);
     if (strcmp(instruction->name, "move") != 0)
@@ -173,7 +164,7 @@ static void put_transfer(struct random *random, const struct instruction *instru
     put(command, &transfer, sizeof transfer);
 }
 
-static struct cnnvp_command random_command(struct random *random, const struct instruction *instruction)
+static struct cnnvp_command random_command(uint64_t *random, const struct instruction *instruction)
 {
     struct cnnvp_command command = {
         .opcode = instruction->opcode,
@@ -201,14 +192,14 @@ static struct cnnvp_command random_command(struct random *random, const struct i
     }
     if (one_in(random, 20)) /* anything may stand in a register */
         command.descriptor[between(random, 0, command.count - 1u)] =
-            one_in(random, 2) ? 0 : (uint32_t)next(random) << between(random, 0, 24);
+            one_in(random, 2) ? 0 : (next_bits(random) >> 1) << between(random, 0, 24);
     return command;
 }
 
 /* ---- platforms ---- */
 
 /* Either array, buffers with narrow ports, some clock. */
-static cnnvp_config *random_platform(struct random *random, int stepped)
+static cnnvp_config *random_platform(uint64_t *random, int stepped)
 {
     static const char *const buffers[] = {"input_buffer", "weight_buffer", "output_buffer"};
     static const uint32_t clocks[] = {1000, 333, 700, 1600};
@@ -312,7 +303,7 @@ static int depends_on_data(const struct instruction *instruction)
 
 static void what_is_asked_is_what_is_taken(void **state)
 {
-    struct random random = {71};
+    uint64_t random = 71;
     unsigned accepted[INSTRUCTIONS] = {0};
     unsigned refused = 0;
     (void)state;
@@ -321,7 +312,7 @@ static void what_is_asked_is_what_is_taken(void **state)
         const int timing_only = platform % 4 != 0;
         units_rig_open(&rig, random_platform(&random, 0), timing_only);
         for (unsigned n = 0; n < 500; ++n) {
-            const size_t i = next(&random) % INSTRUCTIONS;
+            const size_t i = below(&random, INSTRUCTIONS);
             if (!is_answered_at_once(&instructions[i]) || (!timing_only && depends_on_data(&instructions[i])))
                 continue;
             struct cnnvp_command command = random_command(&random, &instructions[i]);
@@ -342,7 +333,7 @@ static void what_is_asked_is_what_is_taken(void **state)
 static void asking_changes_nothing(void **state)
 {
     enum { COMMANDS = 200 };
-    struct random random = {72};
+    uint64_t random = 72;
     (void)state;
     for (unsigned platform = 0; platform < 8; ++platform) {
         struct units_rig rig;
@@ -352,13 +343,13 @@ static void asking_changes_nothing(void **state)
         units_rig_open(&rig, random_platform(&random, 0), 1);
         for (unsigned n = 0; n < COMMANDS; ++n) {
             do
-                which[n] = &instructions[next(&random) % INSTRUCTIONS];
+                which[n] = &instructions[below(&random, INSTRUCTIONS)];
             while (which[n]->unit == UNIT_none);
             commands[n] = random_command(&random, which[n]);
             first[n] = units_ask(&rig, instance_of(&rig, which[n]), &commands[n]);
         }
         for (unsigned n = 0; n < 5u * COMMANDS; ++n) {
-            const size_t i = next(&random) % COMMANDS;
+            const size_t i = below(&random, COMMANDS);
             const struct cnnvp_cost again = units_ask(&rig, instance_of(&rig, which[i]), &commands[i]);
             assert_same(which[i], &first[i], &again);
         }
@@ -369,16 +360,16 @@ static void asking_changes_nothing(void **state)
 /* A command stepped through unit, ports and banks takes what the closed forms say. */
 static void depths_agree(void **state)
 {
-    struct random random = {73};
+    uint64_t random = 73;
     (void)state;
     for (unsigned platform = 0; platform < 40; ++platform) {
         struct units_rig rigs[2];
-        struct random again = random;
+        uint64_t again = random;
         unsigned accepted = 0;
         units_rig_open(&rigs[0], random_platform(&again, 0), 1);
         units_rig_open(&rigs[1], random_platform(&random, 1), 1);
         for (unsigned n = 0; n < 600; ++n) {
-            const struct instruction *instruction = &instructions[next(&random) % INSTRUCTIONS];
+            const struct instruction *instruction = &instructions[below(&random, INSTRUCTIONS)];
             if (!is_answered_at_once(instruction))
                 continue;
             const struct cnnvp_command command = random_command(&random, instruction);

@@ -4,7 +4,7 @@
  * bits of mantissa they agree with those. That the units compute what it does, bit by bit, is tested with the units
  * (models/multi_function/test_machine_step.c).
  */
-#include "train_numbers.h"
+#include "random.h"
 #include "train_reference.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * train_dump range|standard: one step of the reference in binary64, as text for torch_gradients.py: lines of a name and
  * numbers.
  */
-#include "train_numbers.h"
+#include "random.h"
 #include "train_reference.h"
 
 #include <inttypes.h>

@@ -14,6 +14,7 @@
 #include "onnx_builder.h"
 #include "binary/network_binary.h"
 #include "binary_units.h"
+#include "random.h"
 
 struct exact_case {
     const char *network;
@@ -297,8 +298,7 @@ static void statistics_are_the_definition(void **state)
     uint64_t random = 17;
     (void)state;
     for (size_t i = 0; i < IMAGES * CHANNELS * PLANE; ++i) {
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        (&x[0][0][0])[i] = (float)(random >> 40) / (float)(1 << 23) - 1.0f;
+        (&x[0][0][0])[i] = (float)(next_bits(&random) >> 8) / (float)(1 << 23) - 1.0f;
     }
     write_norms(1, file);
     struct cnnvp_array input = {.type = CNNVP_ARRAY_F32, .rank = 4, .shape = {IMAGES, CHANNELS, 6, 7}, .data = x};

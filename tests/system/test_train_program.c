@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "test.h"
+#include "random.h"
 
 enum { IMAGES = 4, INPUTS = 2 * 64, KERNEL = 4 * 2 * 9, MATRIX = 3 * 64, SUMS = IMAGES * 4 * 64 };
 /* Places below are offsets from here. */
@@ -36,12 +37,6 @@ static void done(cnnvp_result result)
 {
     if (result != CNNVP_DONE)
         fail_msg("%s", problem.text);
-}
-
-static uint32_t next_bits(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 32);
 }
 
 /* ---- data ---- */

@@ -8,6 +8,7 @@
 #include "cnnvp_data.h"
 #include "onnx_builder.h"
 #include "onnx.h"
+#include "random.h"
 
 #define DIMS(...)     \
     (const int64_t[]) \
@@ -142,9 +143,9 @@ static void make_images(uint64_t seed, uint32_t count, char *text, size_t room)
     for (uint32_t i = 0; i < count; ++i) {
         labels[8 + i] = (uint8_t)(i * 7 % PROBLEM_CLASSES);
         for (uint32_t k = 0; k < IMAGE; ++k) {
-            random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             /* classes differ in where they are bright */
-            images[20 + i * IMAGE + k] = (uint8_t)((random >> 40 & 127) + (k % 3 == labels[8 + i] ? 100 : 0));
+            images[20 + i * IMAGE + k] =
+                (uint8_t)((next_bits(&random) >> 8 & 127) + (k % 3 == labels[8 + i] ? 100 : 0));
         }
     }
     builder_write(images, 20 + (size_t)count * IMAGE, image_name);

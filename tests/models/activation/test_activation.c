@@ -5,7 +5,7 @@
  */
 #include "array_rig.h"
 #include "instructions.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <math.h>
 

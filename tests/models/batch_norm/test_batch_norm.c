@@ -4,7 +4,7 @@
  * forward that shares nothing with the model, in both forms; groups of images; the same bits whatever the grouping.
  */
 #include "block_rig.h"
-#include "train_numbers.h"
+#include "random.h"
 #include "train_whole.h"
 
 #include <math.h>

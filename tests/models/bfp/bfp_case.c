@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bfp_case.h"
+#include "random.h"
 
 #include <math.h>
 
@@ -7,8 +8,7 @@ static uint64_t random_state = 12345;
 
 uint32_t bfp_random(void)
 {
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random_state >> 32);
+    return next_bits(&random_state);
 }
 
 float bfp_float_of(uint32_t bits)

@@ -5,7 +5,7 @@
  */
 #include "block_rig.h"
 #include "bn_update/bn_update.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The buffer on a host of the tests. Expected values come from arithmetic of this file's own. */
 #include "buffer_case.h"
+#include "random.h"
 
 static void test_halves_are_apart(void **state)
 {
@@ -162,10 +163,8 @@ static void test_stepped_port(void **state)
     for (uint32_t n = 0; n < 3000u; ++n) {
         struct fixture f[2];
         uint64_t draw[7];
-        for (size_t i = 0; i < 7u; ++i) {
-            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-            draw[i] = seed >> 33;
-        }
+        for (size_t i = 0; i < 7u; ++i)
+            draw[i] = next_bits(&seed) >> 1;
         struct cnnvp_access access = {
             .op = CNNVP_BORROW_READ,
             .size = 180,

@@ -20,6 +20,7 @@
 #include "cnnvp_integer.h"
 #include "fake_host.h"
 #include "nfu/nfu_tile.h"
+#include "random.h"
 
 #define MHZ 1000u /* a cycle is 1000 ps */
 #define CASES 2000u
@@ -34,8 +35,7 @@ struct work {
 
 static uint64_t draw(uint64_t *seed, uint64_t low, uint64_t high)
 {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return low + (*seed >> 33) % (high - low + 1u);
+    return low + below(seed, (uint32_t)(high - low + 1u));
 }
 
 static struct work random_work(uint64_t *seed)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Updates: results, partial sums, what is compacted. */
 #include "buffer_case.h"
+#include "random.h"
 
 static int64_t random_sum(uint64_t *seed)
 {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    const int64_t wide = (int64_t)(*seed ^ (*seed >> 29));
-    const uint32_t narrow = (uint32_t)(*seed >> 58); /* 0 .. 63 */
+    const uint64_t bits = next_state(seed);
+    const int64_t wide = (int64_t)(bits ^ (bits >> 29));
+    const uint32_t narrow = (uint32_t)(bits >> 58); /* 0 .. 63 */
     return wide / (int64_t)(UINT64_C(1) << (narrow > 62 ? 62 : narrow));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hits, misses, lines that are written back. */
 #include "cpu_case.h"
+#include "random.h"
 
 /* 4 lines of 32 bytes in the data cache of one way: addresses 256 bytes apart share one. */
 static void test_caches(void **state)
@@ -73,7 +74,7 @@ static void test_random_accesses(void **state)
         case_begin(program.host);
         case_add(&program, LUI_A0);
         for (unsigned i = 0; i < 400; ++i) {
-            random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            (void)next_state(&random);
             const uint32_t size = (uint32_t)(random >> 33) % 3, far = (uint32_t)(random >> 36) % 4 == 0,
                            step = (uint32_t)(random >> 40) % (far ? 0x300 : 24),
                            writes = (uint32_t)(random >> 56) % 3 == 0;

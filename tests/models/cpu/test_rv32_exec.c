@@ -8,24 +8,19 @@
 #include "test.h"
 
 #include "rv32_machine.h"
+#include "random.h"
 
 enum { CODE_BYTES = 0x4000, ROUNDS = 60, EPISODES = 40, EPISODE_SLOTS = 3000 };
-
-static uint32_t next_random(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 32);
-}
 
 /* Words that are instructions more often than chance would have it. */
 static uint32_t random_word(uint64_t *state)
 {
     static const uint8_t opcodes[] = {
         0x03, 0x03, 0x0f, 0x13, 0x13, 0x17, 0x23, 0x23, 0x2f, 0x33, 0x33, 0x37, 0x63, 0x63, 0x67, 0x6f, 0x73};
-    uint32_t word = next_random(state);
-    if (next_random(state) % 4 == 0)
+    uint32_t word = next_bits(state);
+    if (next_bits(state) % 4 == 0)
         return word;
-    word = (word & ~0x7fu) | opcodes[next_random(state) % sizeof opcodes];
+    word = (word & ~0x7fu) | opcodes[next_bits(state) % sizeof opcodes];
     if ((word & 0x7fu) == 0x33 || (word & 0x707fu) == 0x1013 || (word & 0x707fu) == 0x5013)
         word &= 0x03ffffffu; /* mostly valid funct7 */
     if ((word & 0x7fu) == 0x63 || (word & 0x7fu) == 0x6f)
@@ -41,21 +36,21 @@ static void fill(struct machine *m, uint64_t seed)
         machine_poke(m, MACHINE_RAM + at, &word, 1);
     }
     cnnvp_rv32_reset(m->core, MACHINE_RAM);
-    cnnvp_rv32_set_csr(m->core, 0x305, MACHINE_RAM + (next_random(&state) & (CODE_BYTES - 4)));
+    cnnvp_rv32_set_csr(m->core, 0x305, MACHINE_RAM + (next_bits(&state) & (CODE_BYTES - 4)));
     cnnvp_rv32_set_csr(m->core, 0x304, 0x888);
 }
 
 static void episode(struct machine *m, uint64_t *state)
 {
     for (unsigned reg = 1; reg < 32; ++reg) {
-        const uint32_t r = next_random(state);
-        const uint32_t kind = next_random(state) % 8;
+        const uint32_t r = next_bits(state);
+        const uint32_t kind = next_bits(state) % 8;
         cnnvp_rv32_set_reg(m->core, reg,
                            kind < 5    ? MACHINE_RAM + r % CODE_BYTES
                            : kind == 5 ? MACHINE_DEVICE + r % 64
                                        : r);
     }
-    cnnvp_rv32_set_pc(m->core, MACHINE_RAM + next_random(state) % CODE_BYTES);
+    cnnvp_rv32_set_pc(m->core, MACHINE_RAM + next_bits(state) % CODE_BYTES);
 }
 
 /* Runs until `slots` are used or it ends by itself. */

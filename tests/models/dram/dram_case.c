@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dram_case.h"
+#include "random.h"
 
 static void follow(struct bench *bench);
 
@@ -75,12 +76,6 @@ void run_to_end(struct bench *bench)
     bench->sim.other_activity = CNNVP_TIME_NEVER;
     fake_run(&bench->sim, bench->sim.now + 1000000000u);
     assert_int_equal(bench->completed, bench->count);
-}
-
-static uint32_t below(uint64_t *state, uint32_t limit)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 33) % limit;
 }
 
 struct bench *random_run(uint64_t seed, cnnvp_time pace)

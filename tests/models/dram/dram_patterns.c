@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dram_patterns.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,7 @@ typedef struct dram_pattern_burst burst;
 
 static uint64_t draw(uint64_t *state)
 {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 33;
+    return next_state(state) >> 33;
 }
 
 /* Of each shape a and b are what its table entry says. */

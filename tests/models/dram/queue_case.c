@@ -1,46 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue_case.h"
-
-uint32_t queue_below(uint64_t *state, uint32_t limit)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 33) % limit;
-}
+#include "random.h"
 
 #define DDR5 5u /* of which four ranks are more banks than a channel has, and a refresh takes 710 clocks */
 
 void queue_random_options(uint64_t *random, struct dram_options *options)
 {
     cnnvp_dram_options_init(options);
-    options->preset = queue_below(random, 6);
-    options->mapping = queue_below(random, 5);
-    options->channels = queue_below(random, 4) ? 1 : 1 + queue_below(random, 3);
-    options->ranks = queue_below(random, 3) ? 1 : 1u << queue_below(random, options->preset == DDR5 ? 2 : 3);
-    options->scheduler = !queue_below(random, 8);
-    options->page = !queue_below(random, 8);
-    options->refresh = queue_below(random, 2) ? DRAM_REFRESH_all_ranks : queue_below(random, 3);
-    options->queue = queue_below(random, 2) ? 32 : 4 + queue_below(random, 61);
-    options->drain_high = 40 + queue_below(random, 60);
-    options->drain_low = queue_below(random, 40);
+    options->preset = below(random, 6);
+    options->mapping = below(random, 5);
+    options->channels = below(random, 4) ? 1 : 1 + below(random, 3);
+    options->ranks = below(random, 3) ? 1 : 1u << below(random, options->preset == DDR5 ? 2 : 3);
+    options->scheduler = !below(random, 8);
+    options->page = !below(random, 8);
+    options->refresh = below(random, 2) ? DRAM_REFRESH_all_ranks : below(random, 3);
+    options->queue = below(random, 2) ? 32 : 4 + below(random, 61);
+    options->drain_high = 40 + below(random, 60);
+    options->drain_low = below(random, 40);
     uint64_t aside = *random; /* the seeds below stay what they are */
-    if (!queue_below(&aside, 4))
-        options->preset = 6 + queue_below(&aside, 2); /* lpddr5, hbm3 */
-    else if (options->preset == DDR5 && queue_below(&aside, 2))
+    if (!below(&aside, 4))
+        options->preset = 6 + below(&aside, 2); /* lpddr5, hbm3 */
+    else if (options->preset == DDR5 && below(&aside, 2))
         options->width_bits = 16;
-    options->arbiter = queue_below(&aside, 3);
-    options->port_bytes = queue_below(&aside, 8) ? 0 : 1 + queue_below(&aside, 300);
-    options->port_mhz = queue_below(&aside, 2) ? 0 : 100 + queue_below(&aside, 3000);
-    if (!queue_below(random, 3)) /* many refreshes */
-        options->timings[DRAM_T_refi] = (options->preset == DDR5 ? 1300 : 1000) + queue_below(random, 500);
-    if (!queue_below(random, 8)) /* also longer than a read takes */
-        options->timings[DRAM_T_ccd_l] = 10 + queue_below(random, 60);
-    if (!queue_below(random, 4)) { /* commands of several clocks */
-        options->timings[DRAM_T_cmd_column] = 1 + queue_below(random, 2);
-        options->timings[DRAM_T_cmd_pre] = 1 + queue_below(random, 3);
-        options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + queue_below(random, 4);
+    options->arbiter = below(&aside, 3);
+    options->port_bytes = below(&aside, 8) ? 0 : 1 + below(&aside, 300);
+    options->port_mhz = below(&aside, 2) ? 0 : 100 + below(&aside, 3000);
+    if (!below(random, 3)) /* many refreshes */
+        options->timings[DRAM_T_refi] = (options->preset == DDR5 ? 1300 : 1000) + below(random, 500);
+    if (!below(random, 8)) /* also longer than a read takes */
+        options->timings[DRAM_T_ccd_l] = 10 + below(random, 60);
+    if (!below(random, 4)) { /* commands of several clocks */
+        options->timings[DRAM_T_cmd_column] = 1 + below(random, 2);
+        options->timings[DRAM_T_cmd_pre] = 1 + below(random, 3);
+        options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(random, 4);
     }
-    if (!queue_below(&aside, 4))
-        options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + queue_below(&aside, 3);
+    if (!below(&aside, 4))
+        options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + below(&aside, 3);
 }
 
 void queue_mix(uint64_t *digest, uint64_t value)

@@ -11,8 +11,6 @@
 #define REQUESTS 120u
 #define ROUNDS 250u
 
-uint32_t queue_below(uint64_t *state, uint32_t limit);
-
 void queue_random_options(uint64_t *random, struct dram_options *options);
 
 void queue_mix(uint64_t *digest, uint64_t value);

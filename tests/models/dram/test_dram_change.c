@@ -2,6 +2,7 @@
 /* Reads on from row to row, by what was learned of a change and by planning each command: the same clocks and states.
  */
 #include "queue_case.h"
+#include "random.h"
 
 /* Some timings are far from the parts', so that rows cannot always be opened when it would be best. */
 static void open_queue(uint64_t seed, int stepwise, struct dram_queue *queue)
@@ -16,12 +17,12 @@ static void open_queue(uint64_t seed, int stepwise, struct dram_queue *queue)
         options.channels = 1;
         options.mapping = 0;
         options.scheduler = options.page = 0;
-        if (queue_below(&random, 2))
-            options.timings[DRAM_T_ras] = 30 + queue_below(&random, 500);
-        if (queue_below(&random, 2))
-            options.timings[DRAM_T_faw] = 20 + queue_below(&random, 900);
-        if (queue_below(&random, 2))
-            options.timings[DRAM_T_rtp] = 1 + queue_below(&random, 40);
+        if (below(&random, 2))
+            options.timings[DRAM_T_ras] = 30 + below(&random, 500);
+        if (below(&random, 2))
+            options.timings[DRAM_T_faw] = 20 + below(&random, 900);
+        if (below(&random, 2))
+            options.timings[DRAM_T_rtp] = 1 + below(&random, 40);
     } while (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) != CNNVP_OK);
     assert_int_equal(cnnvp_dram_queue_init(queue, &options, &timing), CNNVP_OK);
     queue->stepwise = stepwise;
@@ -37,17 +38,17 @@ static void test_rows(void **state)
         struct dram_queue *queues[2] = {&judge, &fast};
         struct cnnvp_request requests[2] = {{.op = CNNVP_READ, .burst_bytes = 64, .count = 1}};
         uint64_t random = seed * 77u;
-        requests[0].address = queue_below(&random, 1u << 24);
-        requests[0].size = 30000 + queue_below(&random, 150000);
-        requests[0].outstanding = 2 + queue_below(&random, 60);
+        requests[0].address = below(&random, 1u << 24);
+        requests[0].size = 30000 + below(&random, 150000);
+        requests[0].outstanding = 2 + below(&random, 60);
         requests[1] = requests[0];
         for (uint32_t i = 0; i < 2; ++i) {
             open_queue(seed, i == 0, queues[i]);
             assert_int_equal(cnnvp_dram_queue_add(queues[i], &requests[i], 1000000), CNNVP_OK);
         }
-        const uint64_t tck = judge.timing.tck_ps, pause = 1 + queue_below(&random, 2000);
+        const uint64_t tck = judge.timing.tck_ps, pause = 1 + below(&random, 2000);
         for (uint64_t clock = 1000000 / tck; cnnvp_dram_queue_due(&judge) == CNNVP_TIME_NEVER;
-             clock += 1 + queue_below(&random, (uint32_t)pause)) {
+             clock += 1 + below(&random, (uint32_t)pause)) {
             struct dram_counts counts[2];
             for (uint32_t i = 0; i < 2; ++i) {
                 cnnvp_dram_queue_schedule(queues[i], clock * tck);
@@ -87,7 +88,7 @@ static uint64_t read_on(uint64_t seed, int stepwise)
         *request = (struct cnnvp_request){
             .op = CNNVP_READ, .burst_bytes = 64, .count = 1, .outstanding = 16, .address = address, .size = 1024};
         if (i % 2u == 0)
-            request->size = queue_below(&random, 16) ? 2000 + queue_below(&random, 3000) : 30000;
+            request->size = below(&random, 16) ? 2000 + below(&random, 3000) : 30000;
         address += request->size;
         assert_int_equal(cnnvp_dram_queue_add(&queue, request, now), CNNVP_OK);
     }

@@ -10,6 +10,7 @@
 #include "dram/dram_policy.h"
 #include "dram/dram_replay.h"
 #include "dram_rules.h"
+#include "random.h"
 
 #define BURSTS 800u
 #define MAX_COMMANDS 20000u
@@ -53,12 +54,6 @@ struct plain {
 };
 
 static uint64_t random_state;
-
-static uint32_t below(uint32_t limit)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random_state >> 33) % limit;
-}
 
 /* ---- the plain controller ---- */
 
@@ -338,19 +333,20 @@ static void compare(void *context, uint32_t number, const struct dram_issued *is
 /* Runs of neighbours, strides and scattered addresses on few rows, so that everything happens. */
 static void make_bursts(struct burst *bursts)
 {
-    const uint32_t writes = below(3) ? below(80) : 0, far = 1u << (10 + below(14));
+    const uint32_t writes = below(&random_state, 3) ? below(&random_state, 80) : 0,
+                   far = 1u << (10 + below(&random_state, 14));
     uint64_t address = 0;
     for (uint32_t i = 0; i < BURSTS; ++i) {
-        const uint32_t kind = below(10);
+        const uint32_t kind = below(&random_state, 10);
         if (kind < 5)
             address += 64;
         else if (kind < 7)
-            address = (uint64_t)below(far) * 64;
+            address = (uint64_t)below(&random_state, far) * 64;
         else if (kind < 8)
             address += 131072;
         else if (kind < 9)
             address ^= 8192;
-        bursts[i] = (struct burst){below(100) < writes, address % (UINT64_C(1) << 30)};
+        bursts[i] = (struct burst){below(&random_state, 100) < writes, address % (UINT64_C(1) << 30)};
     }
 }
 
@@ -360,27 +356,27 @@ static void random_options(struct dram_options *options, uint32_t preset)
 {
     cnnvp_dram_options_init(options);
     options->preset = preset;
-    options->ranks = 1u << (below(2) ? below(preset == DDR5 ? 2 : 3) : 0);
-    options->channels = below(3) ? 1 : 1 + below(4);
-    options->scheduler = below(4) == 0;
-    options->page = below(3) == 0;
-    options->refresh = below(2) ? DRAM_REFRESH_all_ranks : below(3);
-    options->mapping = below(5);
-    if (below(2)) {
-        options->queue = 4 + below(60);
-        options->drain_high = 30 + below(60);
-        options->drain_low = below(30);
+    options->ranks = 1u << (below(&random_state, 2) ? below(&random_state, preset == DDR5 ? 2 : 3) : 0);
+    options->channels = below(&random_state, 3) ? 1 : 1 + below(&random_state, 4);
+    options->scheduler = below(&random_state, 4) == 0;
+    options->page = below(&random_state, 3) == 0;
+    options->refresh = below(&random_state, 2) ? DRAM_REFRESH_all_ranks : below(&random_state, 3);
+    options->mapping = below(&random_state, 5);
+    if (below(&random_state, 2)) {
+        options->queue = 4 + below(&random_state, 60);
+        options->drain_high = 30 + below(&random_state, 60);
+        options->drain_low = below(&random_state, 30);
     }
-    if (below(3) == 0)
-        options->timings[DRAM_T_refi] = (preset == DDR5 ? 1300 : 800) + below(1000);
-    if (below(3) == 0) {
-        options->timings[DRAM_T_cmd_column] = 1 + below(2);
-        options->timings[DRAM_T_cmd_pre] = 1 + below(3);
-        options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(4);
+    if (below(&random_state, 3) == 0)
+        options->timings[DRAM_T_refi] = (preset == DDR5 ? 1300 : 800) + below(&random_state, 1000);
+    if (below(&random_state, 3) == 0) {
+        options->timings[DRAM_T_cmd_column] = 1 + below(&random_state, 2);
+        options->timings[DRAM_T_cmd_pre] = 1 + below(&random_state, 3);
+        options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(&random_state, 4);
     }
     const uint64_t aside = random_state; /* the bursts stay what they are */
-    if (below(4) == 0)
-        options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + below(3);
+    if (below(&random_state, 4) == 0)
+        options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + below(&random_state, 3);
     random_state = aside;
 }
 
@@ -394,7 +390,7 @@ static void run_both(uint32_t preset, uint64_t seed)
     memset(&plain, 0, sizeof plain);
     random_options(&plain.options, preset);
     make_bursts(bursts);
-    const uint32_t outstanding = 1 + below(below(2) ? 8 : 100);
+    const uint32_t outstanding = 1 + below(&random_state, below(&random_state, 2) ? 8 : 100);
     assert_int_equal(cnnvp_dram_timing_init(&plain.options, &plain.timing, message, sizeof message, &wrong), CNNVP_OK);
     cnnvp_dram_map_init(&plain.options, &plain.timing, &plain.map);
     for (uint32_t i = 0; i < plain.options.channels; ++i) {

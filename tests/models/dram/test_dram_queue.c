@@ -6,6 +6,7 @@
 #include "queue_case.h"
 
 #include "unit/bandwidth.h"
+#include "random.h"
 
 #define TAGS 4u
 #define SOURCES 8u
@@ -94,35 +95,34 @@ static struct cnnvp_request *add(struct run *run, cnnvp_time now)
     struct cnnvp_request *request = &run->requests[at];
     run->number[at] = run->count++;
     uint64_t *random = &run->random;
-    const uint32_t kind = queue_below(random, 8);
+    const uint32_t kind = below(random, 8);
     *request = (struct cnnvp_request){
         .op = kind < 6 ? CNNVP_READ : CNNVP_WRITE,
-        .initiator = queue_below(random, 4) ? 0 : queue_below(random, 3),
-        .tag = queue_below(random, TAGS),
+        .initiator = below(random, 4) ? 0 : below(random, 3),
+        .tag = below(random, TAGS),
         .burst_bytes = 64,
         .count = 1};
-    request->outstanding = queue_below(random, 3) ? 1u << queue_below(random, 7) : 1 + queue_below(random, 40);
-    request->size = 1 + (queue_below(random, 3) ? queue_below(random, 30000) : queue_below(random, 300));
-    request->address = queue_below(random, 5) ? run->at : queue_below(random, 1u << 24);
+    request->outstanding = below(random, 3) ? 1u << below(random, 7) : 1 + below(random, 40);
+    request->size = 1 + (below(random, 3) ? below(random, 30000) : below(random, 300));
+    request->address = below(random, 5) ? run->at : below(random, 1u << 24);
     if (kind == 1) {
-        request->count = 1 + queue_below(random, 12);
-        request->size = 1 + queue_below(random, 2000);
-        request->stride = (int64_t)queue_below(random, 20000);
+        request->count = 1 + below(random, 12);
+        request->size = 1 + below(random, 2000);
+        request->stride = (int64_t)below(random, 20000);
     } else if (kind == 2) { /* rows of a small map */
-        request->count = 1 + queue_below(random, 60);
-        request->size = 1 + queue_below(random, 100);
-        request->stride = (int64_t)(request->size + queue_below(random, 200));
+        request->count = 1 + below(random, 60);
+        request->size = 1 + below(random, 100);
+        request->stride = (int64_t)(request->size + below(random, 200));
     }
-    if (kind == 7 &&
-        queue_below(random, 2)) { /* small pieces that share bursts, rows of a tile, the same again and again */
-        request->count = 1 + queue_below(random, 60);
-        request->size = 1 + queue_below(random, 200);
-        request->stride = (int64_t)queue_below(random, 300) - (queue_below(random, 3) ? 0 : 100);
+    if (kind == 7 && below(random, 2)) { /* small pieces that share bursts, rows of a tile, the same again and again */
+        request->count = 1 + below(random, 60);
+        request->size = 1 + below(random, 200);
+        request->stride = (int64_t)below(random, 300) - (below(random, 3) ? 0 : 100);
         request->address += 6000;
     }
     if (kind < 6)
         run->at = request->address + request->size;
-    else if (kind == 7 && queue_below(random, 2)) /* then the next may write it again */
+    else if (kind == 7 && below(random, 2)) /* then the next may write it again */
         run->at = request->address;
     assert_int_equal(cnnvp_dram_queue_add(&run->queue, request, now), CNNVP_OK);
     return request;
@@ -142,8 +142,8 @@ static void end_first(struct run *run)
 static void schedule(struct run *run, uint64_t *steps, cnnvp_time now, cnnvp_time bound)
 {
     const cnnvp_time known = cnnvp_dram_queue_due(&run->queue), least = cnnvp_dram_queue_work(&run->queue);
-    for (uint32_t i = queue_below(steps, 3); i > 0 && bound != CNNVP_TIME_NEVER; --i)
-        cnnvp_dram_queue_schedule(&run->queue, now + (bound - now) / (1 + queue_below(steps, 9)));
+    for (uint32_t i = below(steps, 3); i > 0 && bound != CNNVP_TIME_NEVER; --i)
+        cnnvp_dram_queue_schedule(&run->queue, now + (bound - now) / (1 + below(steps, 9)));
     cnnvp_dram_queue_schedule(&run->queue, bound);
     const cnnvp_time due = cnnvp_dram_queue_due(&run->queue);
     if (due < known)
@@ -187,7 +187,7 @@ static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint
         if (due <= arrival) {
             now = due;
             end_first(run);
-            if (run->count < REQUESTS && queue_below(&run->random, 2))
+            if (run->count < REQUESTS && below(&run->random, 2))
                 (void)add(run, now);
         } else {
             now = arrival;
@@ -195,8 +195,7 @@ static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint
                 run->result.states[run->count] = queue_state(run->queue.channel, now / timing.tck_ps + 1u);
                 (void)add(run, now);
             }
-            arrival +=
-                queue_below(&run->random, 4) ? queue_below(&run->random, 3000) : queue_below(&run->random, 20000000);
+            arrival += below(&run->random, 4) ? below(&run->random, 3000) : below(&run->random, 20000000);
             if (run->count == REQUESTS)
                 arrival = CNNVP_TIME_NEVER;
         }

@@ -2,6 +2,7 @@
 /* One channel in closed form: what single accesses, hits, activations, turnarounds, refresh and address mappings take.
  */
 #include "timing_case.h"
+#include "random.h"
 
 static void write_at(struct bench *bench, uint64_t address)
 {
@@ -282,7 +283,7 @@ static void test_clocks_add_up(void **state)
             struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, 8, NULL, NULL);
             assert_non_null(replay);
             for (uint32_t i = 0; i < 5000; ++i) {
-                random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+                (void)next_state(&random);
                 const uint64_t address = random >> 34 & 0x3fffffc0u;
                 clock += random >> 60 ? random >> 62 : 300; /* now and then nothing for a while */
                 if (kind)

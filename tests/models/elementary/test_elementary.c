@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exponential and logarithm against the C library's, within two units in the last place. */
 #include "elementary/elementary.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <float.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  */
 #include "block_rig.h"
 #include "encode/encode.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words written in bulk are those of cnnvp_round_fx16 one by one, in every rounding and for every shift. */
 #include "fx16/fx16_words.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include "test.h"
 

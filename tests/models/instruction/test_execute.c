@@ -7,25 +7,16 @@
 #include "instruction/element.h"
 #include "reference.h"
 #include "rig.h"
+#include "random.h"
 
 #define CYCLES 40000u
-
-struct random {
-    uint64_t state;
-};
-
-static uint32_t below(struct random *random, uint32_t limit)
-{
-    random->state = random->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random->state >> 33) % limit;
-}
 
 static void put(struct reference_program *program, uint64_t word)
 {
     program->words[program->count++] = word;
 }
 
-static uint64_t random_tile(struct random *random)
+static uint64_t random_tile(uint64_t *random)
 {
     static const enum isa_code codes[] = {ISA_conv,    ISA_pool,    ISA_matmul, ISA_vmac, ISA_vpool, ISA_vconv,
                                           ISA_request, ISA_receive, ISA_store,  ISA_move, ISA_fill,  ISA_live};
@@ -40,7 +31,7 @@ static uint64_t random_tile(struct random *random)
     return w_tile(code, status, below(random, 200), below(random, 8), TAKES(takes) | pends);
 }
 
-static uint64_t random_data(struct random *random)
+static uint64_t random_data(uint64_t *random)
 {
     const uint32_t rd = below(random, 200);
     const uint32_t ra = below(random, 200);
@@ -62,7 +53,7 @@ static uint64_t random_data(struct random *random)
 }
 
 /* `room`: words that may be written. Loops count in r200 + depth. */
-static void random_block(struct reference_program *program, struct random *random, uint32_t room, uint32_t depth)
+static void random_block(struct reference_program *program, uint64_t *random, uint32_t room, uint32_t depth)
 {
     static const enum isa_code branches[] = {ISA_beq, ISA_bne, ISA_blt, ISA_bge};
     const uint32_t end = program->count + room;
@@ -102,7 +93,7 @@ static void random_block(struct reference_program *program, struct random *rando
 
 static struct reference_program *random_program(uint64_t seed)
 {
-    struct random random = {seed};
+    uint64_t random = seed;
     struct reference_program *program = calloc(1, sizeof *program);
     assert_non_null(program);
     (void)below(&random, 2);
@@ -157,7 +148,7 @@ static void test_against_reference(void **state)
     static struct reference_result expected;
     for (uint64_t seed = 1; seed <= 300; ++seed) {
         struct reference_program *program = random_program(seed);
-        struct random random = {seed * 77u};
+        uint64_t random = seed * 77u;
         struct rig *rig = rig_for(program, seed % 3 ? 1000 : 333);
         uint32_t pushed = 0;
         uint64_t pause = 2;

@@ -5,7 +5,7 @@
  */
 #include "block_rig.h"
 #include "max_pool/max_pool.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <stdbool.h>
 

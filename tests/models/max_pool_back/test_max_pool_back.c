@@ -5,7 +5,7 @@
  */
 #include "block_rig.h"
 #include "max_pool_back/max_pool_back.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include "test.h"
 

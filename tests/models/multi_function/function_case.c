@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "function_case.h"
-
-uint64_t next_bits(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 32;
-}
+#include "random.h"
 
 float *floats_at(struct machine *m, uint32_t half, uint32_t address)
 {

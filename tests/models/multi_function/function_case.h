@@ -14,8 +14,6 @@ enum { IMAGES = 3, CHANNELS = 5, H = 6, W = 4, PLANE = H * W, ALL = IMAGES * CHA
 
 static const struct machine_options plain = {.bits = 8};
 
-uint64_t next_bits(uint64_t *state);
-
 float *floats_at(struct machine *m, uint32_t half, uint32_t address);
 
 void fill(struct machine *m, uint64_t seed);

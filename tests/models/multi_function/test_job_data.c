@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data on their way through the blocks. */
 #include "function_case.h"
+#include "random.h"
 
 /* Each image and each channel with an exponent of its own, against rounding in binary64; the inputs parked. */
 static void test_blocks_and_park(void **state)

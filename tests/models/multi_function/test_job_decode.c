@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that are refused. */
 #include "function_case.h"
+#include "random.h"
 
 struct malformed {
     uint32_t opcode, status;
@@ -221,22 +222,22 @@ static void test_garbage(void **state)
     for (unsigned i = M_INTERMEDIATE; i < M_INSTANCES; i = i == M_INTERMEDIATE ? M_MAX_MIN : i + 1) {
         uint32_t *words = machine_at(&m, (enum machine_instance)i, 0, 0);
         for (uint32_t w = 0; w < (1u << 14); ++w)
-            words[w] = (uint32_t)next_bits(&random);
+            words[w] = next_bits(&random);
     }
     for (int run = 0; run < 20000; ++run) {
         uint32_t registers[CNNVP_DESCRIPTOR_MAX];
-        const uint32_t opcode = OP_tstat + (uint32_t)(next_bits(&random) % 12);
+        const uint32_t opcode = OP_tstat + next_bits(&random) % 12;
         const uint32_t count = good(opcode, registers);
         const uint64_t changes = next_bits(&random) % 4;
         for (uint64_t c = 0; c < changes; ++c)
             registers[next_bits(&random) % count] =
                 next_bits(&random) % 2 != 0 ? odd[next_bits(&random) % (sizeof odd / sizeof odd[0])]
-                                            : (uint32_t)next_bits(&random) % 64;
+                                            : next_bits(&random) % 64;
         const bool compare = run % 16 == 0;
         if (compare)
             take_contents(&m, &before);
-        const int status = machine_try(
-            &m, opcode, (uint32_t)next_bits(&random) & 0xff, (uint32_t)next_bits(&random) & 7u, registers, count * 4u);
+        const int status =
+            machine_try(&m, opcode, next_bits(&random) & 0xff, next_bits(&random) & 7u, registers, count * 4u);
         assert_true(status <= 0);
         accepted += status == CNNVP_OK;
         if (compare && status != CNNVP_OK) {

@@ -6,24 +6,14 @@
 #include "machine.h"
 
 #include "test.h"
+#include "random.h"
 
 enum { TILES = 700, COMPARED = 0x40000, HELD = 1 << 16 };
-
-static uint64_t next_bits(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 32;
-}
-
-static uint32_t below(uint64_t *state, uint32_t limit)
-{
-    return (uint32_t)(next_bits(state) % limit);
-}
 
 /* A finite binary32, often one of few values, so that there are ties. */
 static uint32_t word(uint64_t *state)
 {
-    const uint32_t bits = (uint32_t)next_bits(state);
+    const uint32_t bits = next_bits(state);
     if (bits % 8u == 0)
         return (bits & UINT32_C(0x80000000)) | UINT32_C(0x3f800000);
     return (bits & UINT32_C(0x807fffff)) | (112u + (bits >> 8) % 32u) << 23;
@@ -108,7 +98,7 @@ static uint32_t post(struct machine *const machines[2], uint64_t *state)
         .seed = below(state, 100),
         .first = below(state, 1000),
         .tensor_image_stride = s.all};
-    return BOTH(machines, OP_tpost, (uint32_t)next_bits(state) & 0xffu, d);
+    return BOTH(machines, OP_tpost, next_bits(state) & 0xffu, d);
 }
 
 static uint32_t post_back(struct machine *const machines[2], uint64_t *state)
@@ -137,7 +127,7 @@ static uint32_t post_back(struct machine *const machines[2], uint64_t *state)
         .first = below(state, 1000),
         .tensor_image_stride = s.all,
         .first_value = below(state, 3) * s.plane};
-    return BOTH(machines, OP_tpostback, (uint32_t)next_bits(state) & 0xffu, d);
+    return BOTH(machines, OP_tpostback, next_bits(state) & 0xffu, d);
 }
 
 static uint32_t statistics(struct machine *const machines[2], uint64_t *state)
@@ -156,7 +146,7 @@ static uint32_t statistics(struct machine *const machines[2], uint64_t *state)
         .entry_strides = below(state, 3) | below(state, 3) << 16,
         .first = below(state, 300),
         .map = below(state, 2) != 0 ? s.plane : 0};
-    return BOTH(machines, OP_tstat, (uint32_t)next_bits(state) & 7u, d);
+    return BOTH(machines, OP_tstat, next_bits(state) & 7u, d);
 }
 
 static uint32_t of_channels(struct machine *const machines[2], uint64_t *state)
@@ -171,9 +161,9 @@ static uint32_t of_channels(struct machine *const machines[2], uint64_t *state)
     const struct machine_tbnupdate n = {.channels = 1u + below(state, 40), .rate = 0x3d4ccccd, .momentum = 0x3f666666};
     switch (below(state, 3)) {
     case 0:
-        return BOTH(machines, OP_tcoef, (uint32_t)next_bits(state) & 7u, c);
+        return BOTH(machines, OP_tcoef, next_bits(state) & 7u, c);
     case 1:
-        return BOTH(machines, OP_texp, (uint32_t)next_bits(state) & 15u, e);
+        return BOTH(machines, OP_texp, next_bits(state) & 15u, e);
     default:
         return BOTH(machines, OP_tbnupdate, below(state, 2), n);
     }
@@ -196,7 +186,7 @@ static uint32_t classify(struct machine *const machines[2], uint64_t *state)
     for (int m = 0; m < 2 && !machines[0]->sim.timing_only; ++m)
         for (uint32_t i = 0; i < d.images; ++i)
             ((uint32_t *)machine_at(machines[m], M_INTERMEDIATE, 0, 0x8000))[i] = i * 7u % classes;
-    return BOTH(machines, OP_tsoftmax, (uint32_t)next_bits(state) & 3u, d);
+    return BOTH(machines, OP_tsoftmax, next_bits(state) & 3u, d);
 }
 
 static uint32_t update(struct machine *const machines[2], uint64_t *state)
@@ -215,7 +205,7 @@ static uint32_t update(struct machine *const machines[2], uint64_t *state)
         .value_stride = values,
         .entry = below(state, 9),
         .entry_stride = below(state, 3)};
-    return BOTH(machines, OP_tupdate, (uint32_t)next_bits(state) & 7u, u);
+    return BOTH(machines, OP_tupdate, next_bits(state) & 7u, u);
 }
 
 static void compare(struct machine *const machines[2])

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "test.h"
+#include "random.h"
 
 enum {
     IMAGES = 8,
@@ -608,12 +609,6 @@ static void train(struct trainer *t, const uint8_t *labels)
 }
 
 /* ---- comparison ---- */
-
-static uint64_t next_bits(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 32;
-}
 
 /* Bit by bit: zeros have signs. */
 static int same_bits(const void *a, const void *b)

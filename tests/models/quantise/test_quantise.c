@@ -2,7 +2,7 @@
 /* Exponents from the max-min buffer are those that a sweep over the batch-normed data would find (Part B 1-25). */
 #include "block_rig.h"
 #include "cnnvp_bfp.h"
-#include "train_numbers.h"
+#include "random.h"
 #include "quantise/quantise.h"
 #include "relu/relu.h"
 #include "train_whole.h"

@@ -2,7 +2,7 @@
 /* ReLU: values and 0/1 matrix against the rule, time and counts in every depth, and what is refused. */
 #include "block_rig.h"
 #include "relu/relu.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <math.h>
 #include <stdbool.h>

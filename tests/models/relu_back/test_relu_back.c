@@ -2,7 +2,7 @@
 /* ReLU backward: errors pass where the 0/1 matrix has a 1, whatever they are; time, counts and what is refused. */
 #include "block_rig.h"
 #include "relu_back/relu_back.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <math.h>
 

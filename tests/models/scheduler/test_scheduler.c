@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scheduler alone: what it pushes for random chains against the recursion of S004; a full queue; wrong tables. */
 #include "scheduler_case.h"
+#include "random.h"
 
 static void a_full_queue_is_waited_for(void **state)
 {
@@ -47,7 +48,7 @@ static void wrong_tables_are_refused(void **state)
         struct table table;
         make_table(&chain, 4, &table);
         for (uint32_t k = 0; k < 3; ++k)
-            table.words[chain_below(&random, table.count)] ^= 1u << chain_below(&random, 32);
+            table.words[below(&random, table.count)] ^= 1u << below(&random, 32);
         struct element *element = open_scheduler(&table);
         (void)fake_write(element->scheduler, "CTRL", 1);
         fake_run(&element->sim, 2000 * CYCLE);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is pushed, word by word. */
 #include "scheduler_case.h"
+#include "random.h"
 
 static void expect(const struct element *element, uint32_t *at, uint32_t high, uint32_t low)
 {
@@ -15,12 +16,12 @@ static void pushes_what_the_recursion_says(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 60; ++seed) {
         uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15);
-        const uint32_t block = 1u << chain_below(&random, 4);
+        const uint32_t block = 1u << below(&random, 4);
         const struct chain chain = chain_random(random, block);
         struct table table;
         make_table(&chain, block, &table);
         struct element *element = open_scheduler(&table);
-        const uint32_t image = chain_below(&random, 3);
+        const uint32_t image = below(&random, 3);
         (void)fake_write(element->scheduler, "IMAGE", image);
         (void)fake_write(element->scheduler, "CTRL", 1);
         fake_run(&element->sim, 1000000 * CYCLE);

@@ -2,7 +2,7 @@
 /* Softmax against the C library, its gradient against finite differences of the loss, and values that are not
  * finite. */
 #include "block_rig.h"
-#include "train_numbers.h"
+#include "random.h"
 #include "softmax/softmax.h"
 
 #include <float.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extremes of a piece of a channel; the whole of them is in ../statistics. */
 #include "stage/extremes.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * small steps count. */
 #include "cnnvp_bfp.h"
 #include "stage/momentum.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <math.h>
 

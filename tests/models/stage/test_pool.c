@@ -2,7 +2,7 @@
 /* Max pooling of one map: known positions and ties, random maps against sorting out the window, errors back to where
  * maxima were. */
 #include "stage/pool.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include "test.h"
 

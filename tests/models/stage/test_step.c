@@ -4,7 +4,7 @@
  * clocks by the closed form.
  */
 #include "stage/step.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include "test.h"
 

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include "stage/sums.h"
+#include "random.h"
 
 enum { MOST = 37 };
 
@@ -12,7 +13,7 @@ enum { MOST = 37 };
 static void fill(float *x, uint64_t seed)
 {
     for (uint64_t i = 0; i < MOST; ++i) {
-        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        (void)next_state(&seed);
         x[i] = ldexpf((float)((int64_t)(seed >> 33) - (INT64_C(1) << 30)), (int)(seed >> 20 & 63u) - 32);
     }
 }

@@ -5,7 +5,7 @@
  */
 #include "block_rig.h"
 #include "statistics/statistics.h"
-#include "train_numbers.h"
+#include "random.h"
 
 #include <math.h>
 #include <stdbool.h>

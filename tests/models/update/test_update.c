@@ -4,7 +4,7 @@
  * on for their extremes, and what is refused.
  */
 #include "block_rig.h"
-#include "train_numbers.h"
+#include "random.h"
 #include "update/update.h"
 
 #include <stdbool.h>

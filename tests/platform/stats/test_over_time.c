@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "over_time.h"
+#include "random.h"
 
 enum { TRANSFERS = 400 };
 
@@ -13,8 +14,7 @@ struct transfer {
 
 static uint64_t next(uint64_t *random)
 {
-    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *random >> 33;
+    return next_bits(random) >> 1;
 }
 
 /* Of `bytes` those that have moved before a time; numbers are small enough for the plain product. */

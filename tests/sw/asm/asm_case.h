@@ -6,13 +6,14 @@
 #include "test.h"
 
 #include "cnnvp_asm.h"
+#include "random.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static inline uint64_t asm_random(uint64_t *state)
 {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*state >> 33) ^ (*state << 31);
+    const uint64_t bits = next_state(state);
+    return bits >> 33 ^ bits << 31;
 }
 
 void asm_gives(const char *text, const uint64_t *expected, size_t expected_count);

@@ -10,6 +10,7 @@
 #include "binary.h"
 #include "fake_element.h"
 #include "fake_platform.h"
+#include "random.h"
 #include "guest.h"
 #include "network.h"
 #include "pipeline.h"
@@ -199,11 +200,11 @@ static void random_chains_have_the_recursions_order(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 150; ++seed) {
         uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15);
-        const uint32_t block = 1u << chain_below(&random, 5);
+        const uint32_t block = 1u << below(&random, 5);
         struct chain chain = chain_random(random, block);
         chain.head = 0;
         chain.outputs = 0;
-        run_case(&chain, block, chain_below(&random, 2) ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON);
+        run_case(&chain, block, below(&random, 2) ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON);
     }
 }
 

@@ -7,15 +7,10 @@
 #include "test.h"
 
 #include "binary_internal.h"
+#include "random.h"
 
 #define TENSORS 5u
 #define PLACES 64u
-
-static uint32_t below(uint64_t *state, uint32_t limit)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 33) % limit;
-}
 
 /* Results of a window over `in` lines with this padding before and after. */
 static uint32_t results(uint32_t in, uint32_t kernel, uint32_t stride, uint32_t dilation, uint32_t before,

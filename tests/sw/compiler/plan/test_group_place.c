@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "group.h"
+#include "random.h"
 
 #define SLOTS 6u
 #define MEMBERS (SLOTS + 1u)
@@ -17,12 +18,6 @@ struct placed {
     struct cnnvp_plan_slot slots[SLOTS];
     uint64_t top[2];
 };
-
-static uint32_t below(uint64_t *state, uint32_t limit)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 33) % limit;
-}
 
 static uint64_t bytes_of(const struct cnnvp_plan_slot *slot)
 {

@@ -8,6 +8,7 @@
 #include "test.h"
 
 #include "group.h"
+#include "random.h"
 
 #define MEMBERS 4u
 #define LINES 64u
@@ -18,12 +19,6 @@ struct chain {
     struct cnnvp_plan_member members[MEMBERS];
     struct cnnvp_plan_slot slots[MEMBERS];
 };
-
-static uint32_t below(uint64_t *state, uint32_t limit)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 33) % limit;
-}
 
 static void draw_layer(uint64_t *random, struct cnnvp_binary_layer *layer, uint32_t size)
 {
