@@ -133,6 +133,8 @@ extern const struct argp cli_network_argp;
 extern const struct argp cli_shape_argp;
 /* -p and -s alone. */
 extern const struct argp cli_config_argp;
+/* --color alone, for commands with tables that have no platform. */
+extern const struct argp cli_style_argp;
 
 void cli_platform_options_clear(struct cli_platform_options *options);
 /* The configuration that the options name, resolved. */
@@ -224,5 +226,7 @@ void cli_print_parts(FILE *stream);
 
 /* Lines of more than 100 columns go on below where their last column begins; columns have a gap of two spaces. */
 void cli_print_folded(const char *text, FILE *stream);
+/* The same in sections: what begins in the first column is a title. */
+void cli_print_sections(const char *text, FILE *stream);
 
 #endif

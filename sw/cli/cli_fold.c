@@ -47,11 +47,24 @@ static void print_line(const char *line, size_t length, FILE *stream)
     (void)fprintf(stream, "%.*s\n", (int)length, line);
 }
 
-void cli_print_folded(const char *text, FILE *stream)
+static void print_lines(const char *text, int with_titles, FILE *stream)
 {
     while (*text != '\0') {
         const size_t length = strcspn(text, "\n");
+        const int is_title = with_titles && length > 0 && *text != ' ';
+        (void)fputs(is_title ? cli_style(CLI_BOLD) : "", stream);
         print_line(text, length, stream);
+        (void)fputs(is_title ? cli_style(CLI_PLAIN) : "", stream);
         text += length + (text[length] == '\n');
     }
+}
+
+void cli_print_folded(const char *text, FILE *stream)
+{
+    print_lines(text, 0, stream);
+}
+
+void cli_print_sections(const char *text, FILE *stream)
+{
+    print_lines(text, 1, stream);
 }

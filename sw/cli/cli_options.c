@@ -83,11 +83,22 @@ static void add_set(struct argp_state *state, struct cli_platform_options *optio
 enum color { AUTO, ALWAYS, NEVER };
 static enum color color;
 
-static void set_color(struct argp_state *state, const char *text)
+static error_t parse_style(int key, char *arg, struct argp_state *state)
 {
     static const char *const words[] = {"auto", "always", "never", NULL};
-    color = (enum color)cli_choice(state, "--color", text, words);
+    if (key != KEY_COLOR)
+        return ARGP_ERR_UNKNOWN;
+    color = (enum color)cli_choice(state, "--color", arg, words);
+    return 0;
 }
+
+static const struct argp_option style_options[] = {
+    {"color", KEY_COLOR, "auto|always|never", 0,
+     "Colours in tables (default: auto, which means on a terminal, unless NO_COLOR is set)", 4},
+    {0},
+};
+
+const struct argp cli_style_argp = {.options = style_options, .parser = parse_style};
 
 const char *cli_style(enum cli_style style)
 {
@@ -138,9 +149,6 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_GDB:
         options->gdb = arg;
-        return 0;
-    case KEY_COLOR:
-        set_color(state, arg);
         return 0;
     case 'q':
         options->quiet = 1;
@@ -270,8 +278,6 @@ static const struct argp_option platform_options[] = {
      "its layer; stop with exit status 1 at the first difference",
      3},
     {"strict", KEY_STRICT, NULL, 0, "Stop with exit status 1 at the first call of a unit that the platform refuses", 3},
-    {"color", KEY_COLOR, "auto|always|never", 0,
-     "Colours in tables (default: auto, which means on a terminal, unless NO_COLOR is set)", 4},
     {"quiet", 'q', NULL, 0, "Print only errors and the results asked for", 4},
     {"verbose", 'v', NULL, 0, "Print what units report; twice for more", 4},
     {0},
@@ -317,7 +323,9 @@ static const struct argp_option shape_options[] = {
 
 const struct argp cli_shape_argp = {.options = shape_options, .parser = parse_shape};
 const struct argp cli_config_argp = {.options = config_options, .parser = parse_platform};
-const struct argp cli_platform_argp = {.options = platform_options, .parser = parse_platform};
+static const struct argp_child platform_children[] = {{&cli_style_argp, 0, NULL, 0}, {0}};
+const struct argp cli_platform_argp = {
+    .options = platform_options, .parser = parse_platform, .children = platform_children};
 const struct argp cli_network_argp = {.options = network_options, .parser = parse_network};
 
 void cli_platform_options_clear(struct cli_platform_options *options)

@@ -47,9 +47,11 @@ static int command(int argc, char **argv)
         {"threshold", KEY_THRESHOLD, "PERCENT", 0, "Leave out numbers that differ by less than this", 0},
         {0},
     };
+    const struct argp_child children[] = {{&cli_style_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = options,
         .parser = parse,
+        .children = children,
         .args_doc = "A.json B.json",
         .doc =
             "Shows what changed from one run to another: totals and costs, configuration, each layer, units. The files "
@@ -66,7 +68,7 @@ static int command(int argc, char **argv)
         return (int)result;
     result = cnnvp_stats_diff(chosen.files[0], chosen.files[1], chosen.threshold, chosen.csv, &table, NULL, &error);
     if (table != NULL)
-        cli_print_folded(table, stdout);
+        cli_print_sections(table, stdout);
     free(table);
     return (int)cli_report(result, &error);
 }

@@ -46,6 +46,18 @@ expect 0 diff a.json b.json --threshold 0
 grep -q "differ by less" out && fail "a threshold of 0 leaves something out"
 refused 2 "is not a number from 0" diff a.json b.json --threshold -1
 
+# Titles stand out on a terminal, and where they are asked for; that changes nothing else.
+expect 0 diff a.json b.json
+plain=$(cat out)
+expect 0 diff a.json b.json --color always
+bold=$(printf '\033[1m')
+[ "$(head -1 out)" = "${bold}summary" ] && [ "$(grep -cF "$bold" out)" = "$(echo "$plain" | grep -c '^[^ ]')" ] ||
+    fail "titles: $(cat -v out)"
+[ "$(sed 's/\x1b\[[0-9]*m//g' out)" = "$plain" ] || fail "colours change more than colours"
+script -qec "'$CNNVP' diff a.json b.json" /dev/null </dev/null | grep -qF "$bold" || fail "plain on a terminal"
+NO_COLOR=1 script -qec "'$CNNVP' diff a.json b.json" /dev/null </dev/null | grep -qF "$bold" && fail "NO_COLOR is ignored"
+refused 2 "not one of auto, always, never" diff a.json b.json --color red
+
 # Differences have no more digits than what they are of.
 sed 's/"total_pj": [0-9.]*/"total_pj": 3323684.47/' a.json >x.json
 sed 's/"total_pj": [0-9.]*/"total_pj": 3301700.955/' a.json >y.json
