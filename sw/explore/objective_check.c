@@ -258,18 +258,30 @@ static char *hear_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp
     return NULL;
 }
 
+/* Makes statistics of points that have not run. */
+struct maker {
+    const char *program, *file; /* NULL: a process of ours; else the cnnvp program */
+};
+
 /* *known 0: the point has no statistics. */
-static cnnvp_result check_point(struct cnnvp_sweep *sweep, uint64_t number, int *known, struct cnnvp_error *error)
+static cnnvp_result check_point(struct cnnvp_sweep *sweep, const struct maker *maker, uint64_t number, int *known,
+                                struct cnnvp_error *error)
 {
+    struct cnnvp_error reason = {""};
     struct cnnvp_point point;
+    char *text = NULL;
     cnnvp_result result = cnnvp_point_prepare(sweep, number, &point, error);
     if (result != CNNVP_DONE)
         return result;
-    char *text = point.config != NULL ? hear_statistics(sweep, &point) : NULL;
-    json_t *stats = text != NULL ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+    if (point.config != NULL && maker->program == NULL)
+        text = hear_statistics(sweep, &point);
+    else if (point.config != NULL)
+        result = cnnvp_point_spawn(sweep, &point, 0, maker->program, maker->file, &text, &reason);
+    json_t *stats = text != NULL && result == CNNVP_DONE ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
     *known = stats != NULL;
+    result = CNNVP_DONE;
     if (stats != NULL)
-        result = check(sweep, number, stats, strcmp(sweep->command, "run") == 0, error);
+        result = check(sweep, number, stats, maker->program != NULL || strcmp(sweep->command, "run") == 0, error);
     json_decref(stats);
     free(text);
     cnnvp_point_clear(&point);
@@ -289,26 +301,30 @@ static cnnvp_result next_point(const struct cnnvp_sweep *sweep, struct cnnvp_cha
     return result;
 }
 
-cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_error *error)
+static cnnvp_result check_points(struct cnnvp_sweep *sweep, const struct maker *maker, uint64_t number,
+                                 struct cnnvp_error *error)
 {
     struct cnnvp_chance chance = {0};
     cnnvp_result result = CNNVP_DONE;
-    int known = 0, found = sweep->objective_count > 0;
+    int known = 0, found = 1;
     for (int i = 0; i < TRIES && found && !known && result == CNNVP_DONE; ++i) {
-        result = check_point(sweep, number, &known, error);
+        result = check_point(sweep, maker, number, &known, error);
         if (result == CNNVP_DONE && !known)
             result = next_point(sweep, &chance, &number, &found, error);
     }
     return result;
 }
 
+cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_error *error)
+{
+    const struct maker ours = {NULL, NULL};
+    return sweep->objective_count ? check_points(sweep, &ours, number, error) : CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *sweep, const char *program, const char *folder,
                                              struct cnnvp_error *error)
 {
-    struct cnnvp_error reason = {""};
-    struct cnnvp_point point;
     uint64_t number = 0;
-    char *text = NULL;
     int needed = 0;
     for (size_t i = 0; i < sweep->objective_count && strcmp(sweep->command, "train") == 0; ++i)
         needed |= depends_on_network(sweep->objectives[i].path);
@@ -316,17 +332,9 @@ cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *sweep, const ch
         return CNNVP_DONE;
     char *file = cnnvp_text_join(folder, "/first.json", "");
     cnnvp_result result = file != NULL ? cnnvp_space_first(sweep, &number, error) : cnnvp_config_no_memory(error);
+    const struct maker trained = {program, file};
     if (result == CNNVP_DONE)
-        result = cnnvp_point_configure(sweep, number, &point, error);
-    if (result == CNNVP_DONE) {
-        if (point.config != NULL && cnnvp_point_spawn(sweep, &point, 0, program, file, &text, &reason) == CNNVP_DONE) {
-            json_t *stats = json_loads(text, JSON_ALLOW_NUL, NULL);
-            result = stats != NULL ? check(sweep, number, stats, 1, error) : CNNVP_DONE;
-            json_decref(stats);
-        }
-        cnnvp_point_clear(&point);
-    }
-    free(text);
+        result = check_points(sweep, &trained, number, error);
     free(file);
     return result;
 }

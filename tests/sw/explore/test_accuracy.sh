@@ -107,6 +107,9 @@ wrong train.yaml total.time_pq 'did you mean "total.time_ps"'
 wrong train.yaml layers.conv1.cycels 'did you mean "layers.conv1.cycles"'
 wrong train.yaml links.dma-darm.read_bytes 'did you mean "links.dma-dram.read_bytes"'
 wrong train.yaml network.mac 'did you mean "network.macs"'
+# Also where the first point cannot be planned.
+sed 's/^objectives/parameters: {intermediate_buffer.size: [8KiB, 1MiB]}\n&/' train.yaml >small.yaml
+wrong small.yaml layers.conv1.cycels 'did you mean "layers.conv1.cycles"'
 wrong train.yaml tensors.conv1.read_bytes 'the statistics have no number "tensors.conv1.read_bytes"'
 sed -i 's/, labels: labels.npy//' run.yaml
 wrong run.yaml -values.accuracy.top1 "needs the option labels"
