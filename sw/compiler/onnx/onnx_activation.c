@@ -163,7 +163,9 @@ static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribut
     if (!cnnvp_import_has(import, input))
         return CNNVP_DONE;
     const Onnx__TensorProto *constant;
-    const cnnvp_result result = cnnvp_import_constant(import, input, &constant);
+    cnnvp_result result = cnnvp_import_constant(import, input, &constant);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_check_floats(import, constant);
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_error why;

@@ -186,6 +186,8 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_binary_ar
     float limit;
     struct cnnvp_error why;
     cnnvp_result result = cnnvp_import_any_rank(import, tensor_input, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_check_floats(import, constant);
     if (result != CNNVP_DONE)
         return result;
     if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_floats(&import->onnx, constant, &limit, 1, &why) != CNNVP_DONE)

@@ -122,8 +122,9 @@ cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__Tensor
     if (cnnvp_onnx_elements(tensor) != count)
         return cnnvp_import_error(import, "tensor \"%s\" has %zu elements; %zu are needed",
                                   tensor->name != NULL ? tensor->name : "", cnnvp_onnx_elements(tensor), count);
-    if (import->graph->weightless)
-        return CNNVP_DONE;
+    const cnnvp_result result = cnnvp_import_check_floats(import, tensor);
+    if (result != CNNVP_DONE || import->graph->weightless)
+        return result;
     if (import->training && !cnnvp_onnx_has_values(tensor))
         return cnnvp_import_blank(import, tensor, count, out);
     /* The data are known to be there before memory is asked for: a file cannot claim more than it holds. */

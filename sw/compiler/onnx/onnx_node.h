@@ -66,7 +66,7 @@ int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name);
 int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
 
 /* The constant's elements in the graph's memory; NULL in *out if the graph is weightless. The constant must have
- * `count` elements. */
+ * `count` elements, of a type that cnnvp_import_check_floats takes. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
                                                 size_t count, float **out);
 
@@ -277,6 +277,10 @@ extern const struct cnnvp_import_operators cnnvp_import_vendor;
 
 /* QuantizeLinear and DequantizeLinear: what operator set 21 lets their attributes say is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import);
+
+/* Refuses a constant of integers, unless the node computes with quantised numbers. Floats of all sizes are numbers here
+ * and count as they are. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor);
 
 /* Before a node: which inputs are quantised tensors, and whether its operator takes them. *whole: those of an operator
  * that passes them on. Afterwards: its outputs are quantised too. */

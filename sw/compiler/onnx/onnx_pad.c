@@ -33,7 +33,9 @@ static cnnvp_result read_pad_value(struct cnnvp_import *import, struct padding *
     if (import->onnx.opset >= 11 && cnnvp_import_has(import, 2)) {
         const Onnx__TensorProto *constant;
         struct cnnvp_error why;
-        const cnnvp_result result = cnnvp_import_constant(import, 2, &constant);
+        cnnvp_result result = cnnvp_import_constant(import, 2, &constant);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_check_floats(import, constant);
         if (result != CNNVP_DONE)
             return result;
         if (cnnvp_onnx_elements(constant) != 1 ||

@@ -453,11 +453,30 @@ static int passes_whole(const char *op_type)
     return 0;
 }
 
+/* The node's operator computes with quantised numbers. */
+static int takes_whole(const struct cnnvp_import *import)
+{
+    return cnnvp_import_find(&cnnvp_import_quantised, import->node->op_type) != NULL ||
+           cnnvp_import_find(&cnnvp_import_vendor, import->node->op_type) != NULL;
+}
+
+cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor)
+{
+    if (tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT ||
+        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 ||
+        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE || takes_whole(import))
+        return CNNVP_DONE;
+    return cnnvp_import_error(
+        import,
+        "tensor \"%s\" has data type %d where floats are needed; a Cast, or a DequantizeLinear of "
+        "quantised numbers, makes floats of it",
+        tensor->name != NULL ? tensor->name : "", (int)tensor->data_type);
+}
+
 cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, int32_t *zero)
 {
     const Onnx__NodeProto *node = import->node;
-    const int takes = cnnvp_import_find(&cnnvp_import_quantised, node->op_type) != NULL ||
-                      cnnvp_import_find(&cnnvp_import_vendor, node->op_type) != NULL;
+    const int takes = takes_whole(import);
     *whole = 0;
     *zero = 0;
     for (size_t i = 0; i < node->n_input && !takes; ++i) {

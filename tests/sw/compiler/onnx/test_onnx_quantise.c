@@ -80,11 +80,88 @@ static void quantised_tensors_stay_among_themselves(void **state)
     onnx_case_refused(&b, "output_dtype is 4; 8-bit integers of the zero point's type are supported");
 }
 
+/* Constants of integers, and the nodes that would take them for floats. */
+static void integers_are_no_floats(void **state)
+{
+    (void)state;
+    static const char refusal[] =
+        "tensor \"c\" has data type 7 where floats are needed; a Cast, or a DequantizeLinear of "
+        "quantised numbers, makes floats of it";
+    static const char *const operators[] = {"Add", "Mul", "Div", "Max", "Clip"};
+    static const int weights[OUTPUTS * CHANNELS] = {1, -2, 3};
+    const int64_t dims[4] = {OUTPUTS, CHANNELS, 1, 1}, image[4] = {1, 2, 2, 2}, channel[4] = {1, 1, 2, 2};
+    const int64_t pads[8] = {0, 0, 1, 1, 0, 0, 1, 1};
+    const int64_t three = 3;
+    struct builder b;
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; ++i) {
+        struct cnnvp_graph graph;
+        onnx_case_begin(&b, "x", 4, maps);
+        (void)builder_int64s(&b, "c", 1, &three);
+        (void)builder_node(&b, operators[i], "y", "x", "c", NULL, NULL);
+        onnx_case_refused(&b, refusal);
+
+        onnx_case_begin(&b, "x", 4, maps);
+        (void)builder_int64s(&b, "c", 1, &three);
+        builder_int(&b, builder_node(&b, "Cast", "f", "c", NULL, NULL, NULL), "to", 1);
+        (void)builder_node(&b, operators[i], "y", "x", "f", NULL, NULL);
+        onnx_case_must_import(&b, &graph);
+        cnnvp_graph_clear(&graph);
+        builder_free(&b);
+    }
+
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "p", 8, pads);
+    (void)builder_int64s(&b, "c", 1, &three);
+    (void)builder_node(&b, "Pad", "y", "x", "p", "c", NULL);
+    onnx_case_refused(&b, refusal);
+
+    onnx_case_begin(&b, "x", 4, maps);
+    integers(&b, "c", 4, dims, 1, weights);
+    (void)builder_node(&b, "Conv", "y", "x", "c", NULL, NULL);
+    onnx_case_refused(&b, "node \"y\" (Conv): tensor \"c\" has data type 3 where floats are needed");
+
+    /* Also beside quantised maps: the constant has no zero point. */
+    for (int quantised = 0; quantised < 2; ++quantised) {
+        onnx_case_begin(&b, "x", 4, image);
+        (void)builder_floats(&b, "s", 0, NULL, &tenth);
+        (void)builder_node(&b, "QuantizeLinear", "q", "x", "s", NULL, NULL);
+        integers(&b, "c", 4, channel, 0, weights);
+        builder_int(&b, builder_node(&b, "Concat", "y", quantised ? "q" : "x", "c", NULL, NULL), "axis", 1);
+        onnx_case_refused(&b, "node \"y\" (Concat): tensor \"c\" has data type 2 where floats are needed");
+    }
+}
+
+/* Weights and biases of other widths count as they are. */
+static void floats_of_all_widths_are_numbers(void **state)
+{
+    (void)state;
+    static const uint16_t half = 0xc100; /* -2.5 */
+    static const double wide = 0.375;
+    struct builder b;
+    float x[WORDS], y[WORDS];
+    begin(&b, x, 1);
+    Onnx__TensorProto *constant = builder_int64s(&b, "h", 1, &(int64_t){0});
+    constant->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16;
+    constant->raw_data.data = memcpy(builder_alloc(&b, sizeof half), &half, sizeof half);
+    constant->raw_data.len = sizeof half;
+    constant = builder_int64s(&b, "w", 1, &(int64_t){0});
+    constant->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE;
+    constant->raw_data.data = memcpy(builder_alloc(&b, sizeof wide), &wide, sizeof wide);
+    constant->raw_data.len = sizeof wide;
+    (void)builder_node(&b, "Mul", "p", "x", "h", NULL, NULL);
+    (void)builder_node(&b, "Add", "y", "p", "w", NULL, NULL);
+    run(&b, x, y, WORDS);
+    for (size_t i = 0; i < WORDS; ++i)
+        assert_true(fabs((double)y[i] - (-2.5 * (double)x[i] + 0.375)) < 1e-5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_rounded_and_saturate),
         cmocka_unit_test(quantised_tensors_stay_among_themselves),
+        cmocka_unit_test(integers_are_no_floats),
+        cmocka_unit_test(floats_of_all_widths_are_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
