@@ -107,7 +107,8 @@ struct cnnvp_tile {
     uint32_t height, width; /* of a plane, before the pool */
     uint64_t plane;         /* height * width, 1 or more */
 
-    /* the module: sets of blocks, one for each image at a time, and values that a block takes in a cycle */
+    /* the module: sets of blocks, one for each image at a time, and values that a block takes in a cycle; for values
+     * that belong to no image one set, with the lanes of all */
     uint32_t sets, lanes;
     uint32_t stepped; /* 1: single values move through the blocks, clock by clock (detail: cycle) */
 
@@ -178,13 +179,6 @@ static inline uint64_t cnnvp_tile_pooled(const struct cnnvp_tile *tile)
 static inline uint64_t cnnvp_tile_beats(const struct cnnvp_tile *tile, uint64_t values)
 {
     return (uint64_t)((tile->images + tile->sets - 1u) / tile->sets) * ((values + tile->lanes - 1u) / tile->lanes);
-}
-
-/* The same for values that belong to no image: all sets share them. */
-static inline uint64_t cnnvp_tile_shared_beats(const struct cnnvp_tile *tile, uint64_t values)
-{
-    const uint64_t width = (uint64_t)tile->sets * tile->lanes;
-    return (values + width - 1u) / width;
 }
 
 #ifdef __cplusplus

@@ -185,7 +185,7 @@ static int coefficients(const struct batch_norm *norm, const struct cnnvp_access
     const struct cnnvp_stage *stage = &norm->stage;
     const bool back = tile->kind == CNNVP_TILE_COEFFICIENTS_BACK;
     struct entries entries = {0};
-    const struct cnnvp_stage_flow flow = {tile->channels, norm->channel_cycles, true, cnnvp_reach_value};
+    const struct cnnvp_stage_flow flow = {tile->channels, norm->channel_cycles, cnnvp_reach_value};
     int status = borrow_entries(stage, access, tile, true, !back, !back, &flow, &entries);
     if (status != CNNVP_OK)
         return status;
@@ -193,7 +193,7 @@ static int coefficients(const struct batch_norm *norm, const struct cnnvp_access
         coefficients_of(tile, &entries, c);
     struct stepped_channels stepped = {tile, entries};
     uint64_t cycles;
-    status = cnnvp_stage_take_shared(
+    status = cnnvp_stage_take(
         stage, access, tile, tile->channels, norm->channel_cycles, &stages_of_coefficients, &stepped, &cycles);
     if (status != CNNVP_OK)
         return status;
@@ -370,7 +370,7 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
     const bool reduce = back && (tile->flags & CNNVP_TILE_REDUCE) != 0;
     struct entries entries = {0};
     const uint64_t values = tile->channels * tile->plane;
-    const struct cnnvp_stage_flow flow = {values, 1u, false, cnnvp_reach_channel};
+    const struct cnnvp_stage_flow flow = {values, 1u, cnnvp_reach_channel};
     int status = borrow_entries(stage, access, tile, reduce, back, false, &flow, &entries);
     if (status != CNNVP_OK)
         return status;

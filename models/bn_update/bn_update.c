@@ -87,7 +87,7 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
         return status;
     if (tile->kind != CNNVP_TILE_NORM_UPDATE)
         return CNNVP_E_INVAL;
-    const struct cnnvp_stage_flow flow = {2u * (uint64_t)tile->channels, 1u, true, reach_norm};
+    const struct cnnvp_stage_flow flow = {2u * (uint64_t)tile->channels, 1u, reach_norm};
     status = cnnvp_stage_entries(
         stage, access, PORT_buffer, true, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm), &flow, &entries);
     if (status != CNNVP_OK)
@@ -98,8 +98,7 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
             cnnvp_bn_update_entry(tile->rate, tile->momentum, momentum, (struct cnnvp_norm *)entries + c);
     struct stepped stepped = {tile, entries};
     uint64_t cycles;
-    status =
-        cnnvp_stage_take_shared(stage, access, tile, 2u * (uint64_t)tile->channels, 1u, &stages, &stepped, &cycles);
+    status = cnnvp_stage_take(stage, access, tile, 2u * (uint64_t)tile->channels, 1u, &stages, &stepped, &cycles);
     if (status != CNNVP_OK)
         return status;
     const struct cnnvp_stage_work work = {

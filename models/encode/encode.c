@@ -52,7 +52,7 @@ static int move_matrix(const struct cnnvp_stage *stage, const struct cnnvp_acces
         tile->images * matrix->image_bytes,
         2u,
         1u,
-        {tile->channels * tile->plane, 1u, false, matrix->reach},
+        {tile->channels * tile->plane, 1u, matrix->reach},
         cnnvp_stage_streams(tile)};
     void *data;
     int status = cnnvp_stage_borrow(stage, access, &piece, &data);

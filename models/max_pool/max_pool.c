@@ -132,7 +132,7 @@ static int work_on(struct cnnvp_pool_ids *pool, const struct cnnvp_access *acces
         planes * bytes,
         2u,
         1u,
-        {tile->channels * tile->plane, 1u, false, cnnvp_reach_position},
+        {tile->channels * tile->plane, 1u, cnnvp_reach_position},
         cnnvp_stage_streams(tile)};
     const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
     void *positions = NULL;

@@ -117,7 +117,7 @@ static int work_on(struct cnnvp_pool_ids *pool, const struct cnnvp_access *acces
         planes * bytes,
         2u,
         1u,
-        {tile->channels * tile->plane, 1u, false, cnnvp_reach_position},
+        {tile->channels * tile->plane, 1u, cnnvp_reach_position},
         cnnvp_stage_streams(tile)};
     void *positions;
     int status = stage->timing_only ? CNNVP_OK : cnnvp_pool_ids_reserve(pool, cnnvp_tile_pooled(tile));

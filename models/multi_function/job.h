@@ -44,7 +44,8 @@ struct cnnvp_job_operand {
     uint64_t rows;
     uint64_t row_values;
     uint64_t stride;
-    void *data; /* borrowed; NULL in timing-only */
+    uint64_t words; /* values that cross the port */
+    void *data;     /* borrowed; NULL in timing-only */
 };
 
 struct cnnvp_job {
@@ -53,6 +54,7 @@ struct cnnvp_job {
     bool fp32;    /* sums are binary32 */
     bool convert; /* they are left as binary32 */
     bool back;
+    bool shared; /* its values belong to no image: all sets take them */
     struct cnnvp_tile tile;
     struct cnnvp_job_operand operands[CNNVP_JOB_PLACES];
     uint32_t scale_image_stride, scale_channel_stride;
@@ -60,6 +62,8 @@ struct cnnvp_job {
     uint32_t buffer;
     uint32_t offset;
     uint32_t size;
+    uint64_t held_words; /* of that which cross */
+    uint64_t beats;      /* cycles over which operands cross, and that piece */
 };
 
 /* CNNVP_OK, or CNNVP_E_INVAL and what would be right. (job_decode.c) */
@@ -80,6 +84,10 @@ static inline uint64_t cnnvp_job_span(const struct cnnvp_job_operand *operand)
 {
     return ((operand->rows - 1u) * operand->stride + operand->row_values) * operand->bytes;
 }
+
+/* Words that cross, and cycles over which they do: by closed forms; of a stepped tile, as its values meet the operands
+ * clock by clock. CNNVP_OK or CNNVP_E_NOMEM. (job_cross.c) */
+CNNVP_MUST_USE int cnnvp_job_cross(struct cnnvp_job *job);
 
 /* ---- data (job_data.c) ---- */
 

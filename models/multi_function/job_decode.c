@@ -257,6 +257,7 @@ static int read_tcoef(const struct cnnvp_command *command, struct cnnvp_job *job
     const uint32_t *d = command->descriptor;
     struct cnnvp_tile *tile = &job->tile;
     const struct shape shape = {1u, d[TCOEF_channels], 1u, 1u};
+    job->shared = true;
     tile->kind = bit(command, LSB_tcoef_back) ? CNNVP_TILE_COEFFICIENTS_BACK : CNNVP_TILE_COEFFICIENTS;
     tile->form = command->status >> LSB_tcoef_form & 3u;
     tile->norm_entry = d[TCOEF_entry];
@@ -273,6 +274,7 @@ static int read_texp(const struct cnnvp_command *command, struct cnnvp_job *job,
     const bool map = bit(command, LSB_texp_map);
     const bool back = bit(command, LSB_texp_back);
     const bool each = bit(command, LSB_texp_each);
+    job->shared = true;
     tile->kind = CNNVP_TILE_EXPONENTS;
     tile->flags = flag_if(map, CNNVP_TILE_MAP) | flag_if(bit(command, LSB_texp_relu), CNNVP_TILE_RELU) |
                   flag_if(back, CNNVP_TILE_MAP_BACK) | flag_if(each, CNNVP_TILE_EACH);
@@ -436,6 +438,7 @@ static int read_tupdate(const struct cnnvp_command *command, struct cnnvp_job *j
     const uint32_t *d = command->descriptor;
     struct cnnvp_tile *tile = &job->tile;
     const struct shape shape = {1u, d[TUPDATE_channels], d[TUPDATE_values], 1u};
+    job->shared = true;
     const bool momentum = bit(command, LSB_tupdate_momentum);
     const uint32_t idle = bit(command, LSB_tupdate_idle) ? 1u : 0u;
     tile->kind = CNNVP_TILE_UPDATE;
@@ -471,6 +474,7 @@ static int read_tbnupdate(const struct cnnvp_command *command, struct cnnvp_job 
     const uint32_t *d = command->descriptor;
     struct cnnvp_tile *tile = &job->tile;
     const struct shape shape = {1u, d[TBNUPDATE_channels], 1u, 1u};
+    job->shared = true;
     tile->kind = CNNVP_TILE_NORM_UPDATE;
     tile->flags = flag_if(bit(command, LSB_tbnupdate_momentum), CNNVP_TILE_MOMENTUM);
     tile->norm_entry = d[TBNUPDATE_entry];
@@ -484,6 +488,7 @@ static int read_tdecode(const struct cnnvp_command *command, struct cnnvp_job *j
     const uint32_t *d = command->descriptor;
     struct cnnvp_tile *tile = &job->tile;
     const struct shape shape = {1u, d[TDECODE_channels], d[TDECODE_values], 1u};
+    job->shared = true;
     int status = read_shape(&shape, tile, reason);
     if (status == CNNVP_OK)
         status = read_format(d[TDECODE_format], tile, reason);
@@ -504,6 +509,9 @@ static int read_held(const struct cnnvp_command *command, struct cnnvp_job *job,
     job->buffer = command->status >> LSB_tload_buffer & 7u; /* at the same place in all three */
     job->offset = d[THELD_offset];
     job->size = d[THELD_bytes];
+    job->shared = true;
+    job->tile.images = job->tile.channels = 1u;
+    job->tile.plane = job->size / 4u;
     if (job->buffer >= HELD_BUFFERS)
         return refuse(reason, "buffer: 0 max-min, 1 sum, 2 batch norm, 3 ReLU, 4 ID, 5 output data");
     if (job->size == 0 || job->size % 4u != 0 || job->offset % 4u != 0 || job->size >= ADDRESS_LIMIT ||

@@ -4,8 +4,10 @@
  *
  * Modelled: one set of blocks behind each storage block (Part B 1-28), all working on a tile side by side; what a tile
  * needs is checked in all blocks before anything changes. With `detail` cycle single values move through each block's
- * pipeline clock by clock (stage/step.h). Not modelled: single values between blocks, which move as one pipeline, so a
- * tile takes what its slowest block does, and all pipelines; and the conversion of sums, done a tile at a time.
+ * pipeline clock by clock (stage/step.h), and meet the module's own operands (job_cross.c). Not modelled: single values
+ * between blocks, which move as one pipeline, so a tile takes what its slowest block does, and all pipelines; operands
+ * that cross more slowly where a block takes values more slowly than one a clock; and the conversion of sums, done a
+ * tile at a time.
  */
 #include "multi_function.h"
 #include "unit/command.h"
@@ -35,7 +37,6 @@ struct multi_function {
 struct work {
     const struct cnnvp_command *command;
     struct cnnvp_job job;
-    uint64_t beats; /* over which operands cross the port */
     uint64_t port_stalls;
     uint64_t saturated;
 };
@@ -72,12 +73,12 @@ static int borrow(const struct multi_function *module, struct work *work, struct
         .flow = work->command->sequence,
         .address = begin | (uint64_t)operand->half << 31,
         .size = end - begin,
-        .words = operand->rows * operand->row_values,
+        .words = operand->words,
         .streams = operand->held ? 1u : module->sets,
-        .cycles = work->beats,
+        .cycles = work->job.beats,
         .word_bytes = operand->bytes,
         .mode = op == CNNVP_BORROW_WRITE && leaves_features(&work->job, operand)
-                    ? cnnvp_buffer_write_mode(operand->rows * operand->row_values)
+                    ? cnnvp_buffer_write_mode(operand->words)
                     : 0,
     };
     const uint32_t port = operand->held ? PORT_max_min_buffer : PORT_output;
@@ -192,9 +193,9 @@ static int borrow_held(const struct multi_function *module, struct work *work, u
         .flow = work->command->sequence,
         .address = job->offset,
         .size = job->size,
-        .words = job->size / 4u,
+        .words = job->held_words,
         .word_bytes = 4u,
-        .cycles = work->beats,
+        .cycles = job->beats,
     };
     const int status = module->ops->access(module->host, PORT_max_min_buffer + job->buffer, &access);
     note_stalls(module, work, access.delay);
@@ -275,23 +276,6 @@ static int run_tile(struct multi_function *module, struct work *work)
 
 /* ---- commands ---- */
 
-/* Cycles over which operands cross the port: what the blocks take at least. */
-static uint64_t beats_of(const struct multi_function *module, struct cnnvp_job *job)
-{
-    struct cnnvp_tile *tile = &job->tile;
-    tile->sets = module->sets;
-    tile->lanes = module->lanes;
-    tile->stepped = module->stepped;
-    if (is_held(job))
-        return cnnvp_tile_shared_beats(tile, job->size / 4u);
-    if (tile->kind == CNNVP_TILE_UPDATE || job->opcode == CNNVP_JOB_tdecode) {
-        /* weights lie in all zones: the sets share them */
-        tile->lanes *= tile->sets;
-        tile->sets = 1u;
-    }
-    return cnnvp_tile_beats(tile, tile->channels * tile->plane);
-}
-
 static int refuse(const struct multi_function *module, const struct cnnvp_command *command, int status,
                   const char *reason)
 {
@@ -323,8 +307,8 @@ static void count_command(const struct multi_function *module, const struct work
         {STAT_busy_cycles, busy},
         {STAT_port_cycles, work->port_stalls},
         {STAT_fill_cycles, job->tile.fill},
-        {STAT_values, in->used ? in->rows * in->row_values : 0},
-        {STAT_converted, converts ? in->rows * in->row_values : 0},
+        {STAT_values, in->words},
+        {STAT_converted, converts ? in->words : 0},
         {STAT_saturations, work->saturated},
     };
     cnnvp_command_count(module->host, module->ops, work->command->tag, counts, sizeof counts / sizeof counts[0]);
@@ -338,7 +322,12 @@ static int execute(struct multi_function *module, struct cnnvp_access *access, c
     int status = cnnvp_job_decode(command, &work.job, &reason);
     if (status != CNNVP_OK)
         return refuse(module, command, status, reason);
-    work.beats = beats_of(module, &work.job);
+    tile->sets = work.job.shared ? 1u : module->sets;
+    tile->lanes = work.job.shared ? module->sets * module->lanes : module->lanes;
+    tile->stepped = module->stepped;
+    status = cnnvp_job_cross(&work.job);
+    if (status != CNNVP_OK)
+        return refuse(module, command, status, failure(status));
     tile->fill = work.job.operands[CNNVP_JOB_IN].used ? module->pipeline : 0;
     if (is_held(&work.job))
         status = move_held(module, &work);
@@ -349,7 +338,7 @@ static int execute(struct multi_function *module, struct cnnvp_access *access, c
     if (status != CNNVP_OK)
         return refuse(module, command, status, failure(status));
     if (is_held(&work.job) || work.job.opcode == CNNVP_JOB_tdecode)
-        tile->cycles = work.beats;
+        tile->cycles = work.job.beats;
 
     if (tile->waiting_cycles > tile->cycles)
         work.port_stalls += tile->waiting_cycles - tile->cycles;

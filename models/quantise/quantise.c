@@ -104,7 +104,7 @@ static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_ac
     void *extremes;
     void *norms = NULL;
     uint64_t cycles;
-    const struct cnnvp_stage_flow flow = {tile->channels, 1u, true, cnnvp_reach_value};
+    const struct cnnvp_stage_flow flow = {tile->channels, 1u, cnnvp_reach_value};
     int status = cnnvp_stage_entries(stage, access, PORT_max_min, false, tile->entry, tile->channels,
                                      sizeof(struct cnnvp_extremes), &flow, &extremes);
     if (status == CNNVP_OK && (tile->flags & (CNNVP_TILE_MAP | CNNVP_TILE_MAP_BACK)) != 0)
@@ -113,7 +113,7 @@ static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_ac
     if (status != CNNVP_OK)
         return status;
     struct search search = {.tile = tile, .extremes = extremes, .norms = norms};
-    status = cnnvp_stage_take_shared(stage, access, tile, tile->channels, 1u, &stages_of_exponents, &search, &cycles);
+    status = cnnvp_stage_take(stage, access, tile, tile->channels, 1u, &stages_of_exponents, &search, &cycles);
     if (status != CNNVP_OK)
         return status;
     for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c) {

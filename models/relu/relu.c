@@ -80,7 +80,7 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
         planes * cnnvp_tile_packed(tile->plane, 1u),
         2u,
         1u,
-        {tile->channels * tile->plane, 1u, false, cnnvp_reach_bit},
+        {tile->channels * tile->plane, 1u, cnnvp_reach_bit},
         cnnvp_stage_streams(tile)};
     const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
     void *matrix = NULL;

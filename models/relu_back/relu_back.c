@@ -50,7 +50,7 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
         planes * bytes,
         2u,
         1u,
-        {tile->channels * tile->plane, 1u, false, cnnvp_reach_bit},
+        {tile->channels * tile->plane, 1u, cnnvp_reach_bit},
         cnnvp_stage_streams(tile)};
     void *matrix;
     uint64_t cycles;

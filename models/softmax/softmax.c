@@ -161,7 +161,7 @@ static int softmax_access(void *self, uint32_t port, struct cnnvp_access *access
         tile->images * bytes,
         4u,
         1u,
-        {tile->channels, interval, false, reach_probability},
+        {tile->channels, interval, reach_probability},
         cnnvp_stage_streams(tile)};
     if (gradient && tile->labels != NULL && !labels_are_classes(tile))
         return CNNVP_E_INVAL;

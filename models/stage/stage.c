@@ -110,14 +110,25 @@ uint64_t cnnvp_reach_bit(const struct cnnvp_tile *tile, uint32_t image, uint64_t
     return plane * cnnvp_tile_packed(tile->plane, 1u) + index % tile->plane / 8u + 1u;
 }
 
+/* Windows of a plane that have begun. */
+static uint64_t begun(const struct cnnvp_tile *tile, uint64_t index)
+{
+    const uint64_t y = cnnvp_minimum(index % tile->plane / tile->width / tile->sy, tile->pooled_height - 1u);
+    const uint64_t x = cnnvp_minimum(index % tile->plane % tile->width / tile->sx, tile->pooled_width - 1u);
+    return y * tile->pooled_width + x + 1u;
+}
+
+uint64_t cnnvp_reach_window(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+{
+    const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
+    return plane * cnnvp_tile_pooled(tile) + begun(tile, index);
+}
+
 uint64_t cnnvp_reach_position(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
 {
     const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
     const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
-    const uint64_t y = cnnvp_minimum(index % tile->plane / tile->width / tile->sy, tile->pooled_height - 1u);
-    const uint64_t x = cnnvp_minimum(index % tile->plane % tile->width / tile->sx, tile->pooled_width - 1u);
-    const uint64_t position_bits = (y * tile->pooled_width + x + 1u) * bits;
-    return plane * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits) + cnnvp_divide_up(position_bits, 8u);
+    return plane * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits) + cnnvp_divide_up(begun(tile, index) * bits, 8u);
 }
 
 uint64_t cnnvp_reach_entry(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)

@@ -23,9 +23,8 @@ typedef uint64_t (*cnnvp_reach_fn)(const struct cnnvp_tile *tile, uint32_t image
 
 /* Values that pass a block while a piece of a buffer crosses its port. */
 struct cnnvp_stage_flow {
-    uint64_t values;   /* of an image; of all where they are shared */
+    uint64_t values;   /* of an image */
     uint64_t interval; /* clocks that taking them needs */
-    bool shared;       /* they belong to no image, all sets take them */
     cnnvp_reach_fn reach;
 };
 
@@ -71,9 +70,10 @@ CNNVP_MUST_USE int cnnvp_stage_entries(const struct cnnvp_stage *stage, const st
                                        uint32_t port, bool change, uint64_t first, uint64_t count, uint64_t entry_bytes,
                                        const struct cnnvp_stage_flow *flow, void **data);
 
-/* What values reach: their bits in the packed planes of a tile; the positions of windows that have begun; the tile's
+/* What values reach: their bits in the packed planes of a tile; windows that have begun; their positions; the tile's
  * entries; an entry of each channel; one of each value. */
 uint64_t cnnvp_reach_bit(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
+uint64_t cnnvp_reach_window(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
 uint64_t cnnvp_reach_position(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
 uint64_t cnnvp_reach_entry(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);
 uint64_t cnnvp_reach_channel(const struct cnnvp_tile *tile, uint32_t image, uint64_t index);

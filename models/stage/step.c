@@ -113,33 +113,16 @@ static bool is_stepped(const struct cnnvp_access *access, const struct cnnvp_til
 static struct cnnvp_step step_of(const struct cnnvp_tile *tile, const struct cnnvp_stage_flow *flow)
 {
     return (struct cnnvp_step){
-        .images = flow->shared ? 1u : tile->images,
+        .images = tile->images,
         .values = flow->values,
-        .sets = flow->shared ? 1u : tile->sets,
-        .lanes = flow->shared ? tile->sets * tile->lanes : tile->lanes,
+        .sets = tile->sets,
+        .lanes = tile->lanes,
         .interval = flow->interval};
 }
 
 static uint64_t cycles_of(const struct cnnvp_tile *tile, const struct cnnvp_stage_flow *flow)
 {
-    return flow->interval *
-           (flow->shared ? cnnvp_tile_shared_beats(tile, flow->values) : cnnvp_tile_beats(tile, flow->values));
-}
-
-static int take(const struct cnnvp_stage *stage, const struct cnnvp_access *access, const struct cnnvp_tile *tile,
-                const struct cnnvp_stage_flow *flow, const struct cnnvp_stages *stages, void *context, uint64_t *cycles)
-{
-    *cycles = cycles_of(tile, flow);
-    if (!is_stepped(access, tile))
-        return CNNVP_OK;
-    struct cnnvp_step step = step_of(tile, flow);
-    step.pipeline = stage->pipeline;
-    step.stages = stages->work;
-    step.stage_count = cnnvp_stage_computes(stage, access) ? stages->count : 0;
-    step.context = context;
-    const int status = cnnvp_step(&step, cycles);
-    *cycles -= status == CNNVP_OK ? stage->pipeline : 0;
-    return status;
+    return flow->interval * cnnvp_tile_beats(tile, flow->values);
 }
 
 int cnnvp_stage_take(const struct cnnvp_stage *stage, const struct cnnvp_access *access, const struct cnnvp_tile *tile,
@@ -147,15 +130,17 @@ int cnnvp_stage_take(const struct cnnvp_stage *stage, const struct cnnvp_access 
                      uint64_t *cycles)
 {
     const struct cnnvp_stage_flow flow = {.values = values, .interval = interval};
-    return take(stage, access, tile, &flow, stages, context, cycles);
-}
-
-int cnnvp_stage_take_shared(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                            const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
-                            const struct cnnvp_stages *stages, void *context, uint64_t *cycles)
-{
-    const struct cnnvp_stage_flow flow = {.values = values, .interval = interval, .shared = true};
-    return take(stage, access, tile, &flow, stages, context, cycles);
+    *cycles = cycles_of(tile, &flow);
+    if (!is_stepped(access, tile))
+        return CNNVP_OK;
+    struct cnnvp_step step = step_of(tile, &flow);
+    step.pipeline = stage->pipeline;
+    step.stages = stages->work;
+    step.stage_count = cnnvp_stage_computes(stage, access) ? stages->count : 0;
+    step.context = context;
+    const int status = cnnvp_step(&step, cycles);
+    *cycles -= status == CNNVP_OK ? stage->pipeline : 0;
+    return status;
 }
 
 /* A piece on its way: the block goes through it word by word, as far as its values reach, and keeps what it has. */

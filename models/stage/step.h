@@ -48,14 +48,11 @@ CNNVP_MUST_USE int cnnvp_step(const struct cnnvp_step *step, uint64_t *clocks);
 
 /*
  * Cycles in which a block takes the tile's values, its pipeline apart: stepped where the tile is, else by the closed
- * form. Stages work where there is arithmetic to do. Shared: values that belong to no image, all sets take them.
+ * form. Stages work where there is arithmetic to do.
  */
 CNNVP_MUST_USE int cnnvp_stage_take(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                                     const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
                                     const struct cnnvp_stages *stages, void *context, uint64_t *cycles);
-CNNVP_MUST_USE int cnnvp_stage_take_shared(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                                           const struct cnnvp_tile *tile, uint64_t values, uint64_t interval,
-                                           const struct cnnvp_stages *stages, void *context, uint64_t *cycles);
 
 /* Words of a piece that cross, and cycles over which the block spreads them. CNNVP_E_NOMEM: nothing has happened. */
 CNNVP_MUST_USE int cnnvp_stage_cross(const struct cnnvp_access *access, const struct cnnvp_stage_piece *piece,

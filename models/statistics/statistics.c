@@ -122,8 +122,8 @@ static int take_extremes(const struct cnnvp_stage *stage, struct cnnvp_access *a
     void *entries;
     void *apart = NULL;
     const uint64_t values = tile->channels * tile->plane;
-    const struct cnnvp_stage_flow of_channels = {values, 1u, false, cnnvp_reach_channel};
-    const struct cnnvp_stage_flow flow = {values, 1u, false, cnnvp_reach_entry};
+    const struct cnnvp_stage_flow of_channels = {values, 1u, cnnvp_reach_channel};
+    const struct cnnvp_stage_flow flow = {values, 1u, cnnvp_reach_entry};
     int status = CNNVP_OK;
     if ((tile->flags & CNNVP_TILE_APART) != 0)
         status = cnnvp_stage_entries(stage, access, PORT_buffer, false, tile->norm_entry, tile->channels,

@@ -155,7 +155,7 @@ static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (tile->kind != CNNVP_TILE_STATISTICS && tile->kind != CNNVP_TILE_SQUARES)
         return CNNVP_E_INVAL;
     const uint64_t values = tile->channels * tile->plane;
-    const struct cnnvp_stage_flow flow = {values, 1u, false, cnnvp_reach_entry};
+    const struct cnnvp_stage_flow flow = {values, 1u, cnnvp_reach_entry};
     status = cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
                                  sizeof(struct cnnvp_sums), &flow, &entries);
     if (status != CNNVP_OK)

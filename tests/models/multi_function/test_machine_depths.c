@@ -8,7 +8,7 @@
 #include "test.h"
 #include "random.h"
 
-enum { TILES = 700, COMPARED = 0x40000, HELD = 1 << 16 };
+enum { TILES = 800, COMPARED = 0x40000, HELD = 1 << 16 };
 
 /* A finite binary32, often one of few values, so that there are ties. */
 static uint32_t word(uint64_t *state)
@@ -56,6 +56,12 @@ static uint32_t random_pool(uint64_t *state)
                                       (1u + below(state, 3)) << 24;
 }
 
+/* Of scales and exponents: from image to image, from channel to channel. */
+static uint32_t random_strides(uint64_t *state)
+{
+    return below(state, 3) | below(state, 3) << 16;
+}
+
 static uint32_t random_format(uint64_t *state)
 {
     static const uint32_t widths[] = {0, 8, 8, 5, 12, 24};
@@ -83,12 +89,13 @@ static uint32_t post(struct machine *const machines[2], uint64_t *state)
         .channels = s.channels,
         .size = s.w | s.h << 16,
         .scale_addr = CNNVP_TILE_HELD | 0x9000,
+        .scale_strides = random_strides(state),
         .norm_entry = below(state, 4),
         .park_addr = 0x1000,
         .out_addr = 0x10000,
         .out_image_stride = s.all,
         .block = below(state, 2) != 0 ? 0x8000 : below(state, 20),
-        .block_strides = below(state, 2) | below(state, 2) << 16,
+        .block_strides = random_strides(state),
         .mask_addr = 0x20000,
         .mask_image_stride = 1000,
         .id_addr = 0x30000,
@@ -109,7 +116,8 @@ static uint32_t post_back(struct machine *const machines[2], uint64_t *state)
         .images = s.images,
         .channels = s.channels,
         .size = s.w | s.h << 16,
-        .scale_addr = CNNVP_TILE_HELD | 0x9000,
+        .scale_addr = below(state, 2) != 0 ? CNNVP_TILE_HELD | 0x9000 : 0x38000,
+        .scale_strides = random_strides(state),
         .x_addr = 0x8000,
         .x_image_stride = s.all,
         .norm_entry = below(state, 4),
@@ -139,11 +147,12 @@ static uint32_t statistics(struct machine *const machines[2], uint64_t *state)
         .channels = s.channels,
         .size = s.w | s.h << 16,
         .scale_addr = CNNVP_TILE_HELD | 0x9000,
+        .scale_strides = random_strides(state),
         .format = random_format(state) & 0xff00u,
         .out_addr = 0x10000,
         .out_image_stride = s.all,
         .entry = below(state, 20),
-        .entry_strides = below(state, 3) | below(state, 3) << 16,
+        .entry_strides = random_strides(state),
         .first = below(state, 300),
         .map = below(state, 2) != 0 ? s.plane : 0};
     return BOTH(machines, OP_tstat, next_bits(state) & 7u, d);
@@ -197,6 +206,7 @@ static uint32_t update(struct machine *const machines[2], uint64_t *state)
         .channels = 1u + below(state, 20),
         .values = values,
         .scale_addr = CNNVP_TILE_HELD | 0x9000,
+        .scale_stride = below(state, 3),
         .format = random_format(state),
         .rate = 0x3d4ccccd,
         .momentum = 0x3f666666,
@@ -206,6 +216,27 @@ static uint32_t update(struct machine *const machines[2], uint64_t *state)
         .entry = below(state, 9),
         .entry_stride = below(state, 3)};
     return BOTH(machines, OP_tupdate, next_bits(state) & 7u, u);
+}
+
+/* Pieces of a buffer of the module, and mantissas into binary32. */
+static uint32_t move(struct machine *const machines[2], uint64_t *state)
+{
+    static const uint32_t opcodes[] = {OP_tload, OP_tsave, OP_tclear};
+    const struct machine_theld h = {
+        .address = 0x8000, .offset = 16u * below(state, 40), .bytes = 16u * (1u + below(state, 40))};
+    const uint32_t values = 1u + below(state, 30);
+    const struct machine_tdecode d = {
+        .in_addr = 0x10000,
+        .in_stride = values,
+        .channels = 1u + below(state, 20),
+        .values = values,
+        .exp_addr = 0x8000,
+        .exp_stride = below(state, 3),
+        .format = random_format(state) & 0xff00u,
+        .out_addr = 0x20000,
+        .out_stride = values};
+    return below(state, 3) == 0 ? BOTH(machines, OP_tdecode, 0, d)
+                                : BOTH(machines, opcodes[below(state, 3)], below(state, 6), h);
 }
 
 static void compare(struct machine *const machines[2])
@@ -225,11 +256,11 @@ static void compare(struct machine *const machines[2])
                          (unsigned long long)machines[1]->units[i]->counts[s]);
 }
 
-/* held_words: of the blocks' buffers, 0: more than anyone takes. */
-static void check(uint32_t sets, uint32_t lanes, uint32_t held_words, bool timing_only, uint64_t seed)
+/* words: of the buffers' ports, 0: more than anyone takes. */
+static void check(uint32_t sets, uint32_t lanes, uint32_t words, bool timing_only, uint64_t seed)
 {
     static uint32_t (*const kinds[])(struct machine *const machines[2], uint64_t *state) = {
-        post, post, post_back, post_back, statistics, of_channels, classify, update};
+        post, post, post_back, post_back, statistics, of_channels, classify, update, move};
     enum { KINDS = sizeof kinds / sizeof kinds[0] };
     static struct machine fast;
     static struct machine stepped;
@@ -239,8 +270,9 @@ static void check(uint32_t sets, uint32_t lanes, uint32_t held_words, bool timin
         .sets = sets,
         .lanes = lanes,
         .timing_only = timing_only,
-        .held_words = held_words,
-        .held_banks = held_words};
+        .width_words = words,
+        .held_words = words,
+        .held_banks = words};
     uint32_t accepted[KINDS] = {0};
     machine_begin(&fast, &options);
     options.cycle = true;
