@@ -119,7 +119,7 @@ static void point_tile(struct cnnvp_job *job)
 }
 
 static int send(const struct multi_function *module, const struct work *work, uint32_t port, uint32_t flags,
-                struct cnnvp_tile *tile, uint64_t words)
+                struct cnnvp_tile *tile, uint64_t words, uint32_t word_bytes)
 {
     struct cnnvp_access access = {
         .op = CNNVP_COMMAND,
@@ -129,7 +129,7 @@ static int send(const struct multi_function *module, const struct work *work, ui
         .data = tile,
         .size = sizeof *tile,
         .words = words,
-        .word_bytes = 4u,
+        .word_bytes = word_bytes,
     };
     return module->ops->access(module->host, port, &access);
 }
@@ -138,13 +138,15 @@ static int send(const struct multi_function *module, const struct work *work, ui
 static int send_backward(const struct multi_function *module, const struct work *work, uint32_t flags,
                          struct cnnvp_tile *tile)
 {
+    const struct cnnvp_job_operand *operands = work->job.operands;
     int status = CNNVP_OK;
     if ((tile->flags & (CNNVP_TILE_RELU | CNNVP_TILE_POOL)) != 0) {
         tile->kind = CNNVP_TILE_UNPACK;
-        status = send(module, work, PORT_encode, flags, tile, cnnvp_job_values(tile) / 16u + 1u);
+        status = send(module, work, PORT_encode, flags, tile,
+                      operands[CNNVP_JOB_MASK].words + operands[CNNVP_JOB_POSITIONS].words, 1u);
         tile->kind = CNNVP_TILE_BACKWARD;
     }
-    return status == CNNVP_OK ? send(module, work, PORT_max_pool_back, flags, tile, cnnvp_job_pooled_values(tile))
+    return status == CNNVP_OK ? send(module, work, PORT_max_pool_back, flags, tile, operands[CNNVP_JOB_IN].words, 4u)
                               : status;
 }
 
@@ -152,27 +154,28 @@ static int send_backward(const struct multi_function *module, const struct work 
 static int stream(const struct multi_function *module, struct work *work, uint32_t flags)
 {
     struct cnnvp_tile *tile = &work->job.tile;
-    const uint64_t values = cnnvp_job_values(tile);
+    const struct cnnvp_job_operand *operands = work->job.operands;
+    const uint64_t values = operands[CNNVP_JOB_IN].words;
     switch (tile->kind) {
     case CNNVP_TILE_STATISTICS:
     case CNNVP_TILE_SQUARES:
-        return send(module, work, PORT_statistics, flags, tile, values);
+        return send(module, work, PORT_statistics, flags, tile, values, 4u);
     case CNNVP_TILE_COEFFICIENTS:
     case CNNVP_TILE_COEFFICIENTS_BACK:
-        return send(module, work, PORT_batch_norm, flags, tile, 1u);
+        return send(module, work, PORT_batch_norm, flags, tile, 1u, 4u);
     case CNNVP_TILE_EXPONENTS:
-        return send(module, work, PORT_quantise, flags, tile, 1u);
+        return send(module, work, PORT_quantise, flags, tile, 1u, 4u);
     case CNNVP_TILE_FORWARD:
-        return send(module, work, PORT_batch_norm, flags, tile, values);
+        return send(module, work, PORT_batch_norm, flags, tile, values, 4u);
     case CNNVP_TILE_BACKWARD:
         return send_backward(module, work, flags, tile);
     case CNNVP_TILE_SOFTMAX:
-        return send(module, work, PORT_softmax, flags, tile, values);
+        return send(module, work, PORT_softmax, flags, tile, values, 4u);
     case CNNVP_TILE_UPDATE:
         return send(module, work, PORT_update, flags, tile,
-                    values * ((tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 3u : 2u));
+                    values + operands[CNNVP_JOB_WEIGHTS].words + operands[CNNVP_JOB_VELOCITIES].words, 4u);
     default:
-        return send(module, work, PORT_bn_update, flags, tile, 1u);
+        return send(module, work, PORT_bn_update, flags, tile, 1u, 4u);
     }
 }
 

@@ -84,6 +84,8 @@ static int host_access(struct cnnvp_host *host, uint32_t port, struct cnnvp_acce
         return host->handler[port](host->handler_context[port], access);
     if (host->target[port] == NULL)
         return CNNVP_E_STATE;
+    if ((access->flags & (CNNVP_DEBUG | CNNVP_UNTIMED)) == 0)
+        host->carried[port] += access->words * access->word_bytes;
     return host->target[port]->unit->access(host->target[port]->self, host->target_port[port], access);
 }
 
@@ -501,6 +503,11 @@ void fake_handle(struct cnnvp_host *from, const char *port, fake_access_fn handl
     const uint32_t p = find_port(from, port);
     from->handler[p] = handler;
     from->handler_context[p] = context;
+}
+
+uint64_t fake_carried(const struct cnnvp_host *host, const char *port)
+{
+    return host->carried[find_port(host, port)];
 }
 
 int fake_access(struct cnnvp_host *host, const char *port, struct cnnvp_access *access)

@@ -42,6 +42,7 @@ struct cnnvp_host {
     const char *texts[FAKE_PARAMS];
     struct cnnvp_host *target[FAKE_PORTS]; /* connected instance */
     uint32_t target_port[FAKE_PORTS];
+    uint64_t carried[FAKE_PORTS];       /* bytes to and from the connected instance */
     fake_access_fn handler[FAKE_PORTS]; /* or a function of the test */
     void *handler_context[FAKE_PORTS];
     cnnvp_time event_at[FAKE_EVENTS]; /* CNNVP_TIME_NEVER: not pending */
@@ -120,6 +121,9 @@ void fake_handle(struct cnnvp_host *from, const char *port, fake_access_fn handl
 /* A register by its name, by the rules of its table. */
 int fake_write(struct cnnvp_host *host, const char *name, uint32_t value);
 uint32_t fake_read(struct cnnvp_host *host, const char *name);
+
+/* Bytes that a unit has sent to and borrowed from the instance at a port. */
+uint64_t fake_carried(const struct cnnvp_host *host, const char *port);
 
 /* An access at a target port, as an initiator would make it. */
 int fake_access(struct cnnvp_host *host, const char *port, struct cnnvp_access *access);

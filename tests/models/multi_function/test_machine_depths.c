@@ -247,13 +247,16 @@ static void compare(struct machine *const machines[2])
     for (unsigned b = M_MAX_MIN; b <= M_OUTPUT; ++b)
         assert_memory_equal(machine_at(machines[0], (enum machine_instance)b, 0, 0),
                             machine_at(machines[1], (enum machine_instance)b, 0, 0), HELD);
-    for (unsigned i = 0; i < M_INSTANCES; ++i)
+    for (unsigned i = 0; i < M_INSTANCES; ++i) {
+        assert_memory_equal(machines[0]->units[i]->carried, machines[1]->units[i]->carried,
+                            sizeof machines[0]->units[i]->carried);
         for (unsigned s = 0; s < FAKE_STATS; ++s)
             if (machines[0]->units[i]->counts[s] != machines[1]->units[i]->counts[s])
                 fail_msg("%s, %s: %llu, stepped %llu", machines[0]->units[i]->unit->kind,
                          machines[0]->units[i]->unit->stats[s].name,
                          (unsigned long long)machines[0]->units[i]->counts[s],
                          (unsigned long long)machines[1]->units[i]->counts[s]);
+    }
 }
 
 /* words: of the buffers' ports, 0: more than anyone takes. */

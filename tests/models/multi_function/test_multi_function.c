@@ -47,6 +47,11 @@ static void check_time(uint32_t sets, uint32_t lanes, bool timing_only)
     const uint32_t all = ST_tpostback_fp32 | ST_tpostback_norm | ST_tpostback_relu | ST_tpostback_pool;
     MACHINE_DO(&m, OP_tpostback, all, b);
     assert_int_equal(cycles(&m), tile + 12u);
+    /* the matrices, a bit for each value and two for each window, come to encode, the errors to max pool back */
+    const uint64_t planes = IMAGES * CHANNELS;
+    assert_int_equal(fake_carried(m.units[M_MODULE], "encode"),
+                     planes * (cnnvp_tile_packed(PLANE, 1u) + cnnvp_tile_packed(POOLED, 2u)));
+    assert_int_equal(fake_carried(m.units[M_MODULE], "max_pool_back"), planes * POOLED * 4u);
     /* statistics 2 in place of quantise and encode */
     b.block = 100;
     MACHINE_DO(&m, OP_tpostback, all | ST_tpostback_reduce, b);
