@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * soak [--more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP]: random pairs of a
- * network and a platform as `cnnvp run` would run them, checked for the invariants. What a pair is follows from the
- * seed and its number, and --more: trainings, quantised networks, a third-party memory. --state: continues after the
- * last pair that FILE names, and keeps FILE up to date. A pair that fails is named with the commands that show it, its
- * network stays; exit status 1. Ctrl-C ends it after the pair. --program: each run is a process of the program itself;
- * otherwise workers, children of the soak that make a row of pairs each, call the library, and a pair that ends its
- * worker has failed.
+ * soak [--more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE]: random pairs of a network and a
+ * platform that `cnnvp run` runs, checked for the invariants. What a pair is follows from the seed and its number, and
+ * --more: trainings, quantised networks, a third-party memory. --state: continues after the last pair that FILE names,
+ * and keeps FILE up to date. A pair that fails is named with the commands that show it, its network stays; exit
+ * status 1. Ctrl-C ends it after the pair.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "soak.h"
-
-#define WORKER_PAIRS 64u  /* then a new one: the simulation kernel's pools only grow */
-#define PAIR_SECONDS 120u /* of real time; a pair takes some hundredths of one */
 
 struct options {
     uint64_t count;
@@ -43,7 +34,7 @@ static void on_signal(int number)
 static void keep_state(const struct soak *soak, const char *state)
 {
     char temporary[1024];
-    const struct soak_counts *counts = soak->counts;
+    const struct soak_counts *counts = &soak->counts;
     if (state == NULL)
         return;
     (void)snprintf(temporary, sizeof temporary, "%s.tmp", state);
@@ -58,7 +49,7 @@ static void keep_state(const struct soak *soak, const char *state)
 
 static void take_state(struct soak *soak, const char *state)
 {
-    struct soak_counts kept = *soak->counts;
+    struct soak_counts kept = soak->counts;
     uint64_t seed = 0;
     FILE *stream = state != NULL ? fopen(state, "r") : NULL;
     if (stream == NULL)
@@ -67,64 +58,26 @@ static void take_state(struct soak *soak, const char *state)
     if (fscanf(stream, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &seed, &kept.pair, &kept.checked,
                &kept.refused, &kept.failed) == 5 &&
         seed == soak->seed)
-        *soak->counts = kept;
+        soak->counts = kept;
     (void)fclose(stream);
 }
 
 static int is_over(const struct soak *soak, const struct options *options, uint64_t end, time_t begin)
 {
-    return stopped || soak->counts->pair >= end || (options->seconds != 0 && time(NULL) - begin >= options->seconds);
-}
-
-static void work(struct soak *soak, const struct options *options, uint64_t end, time_t begin)
-{
-    for (unsigned i = 0; i < WORKER_PAIRS && !is_over(soak, options, end, begin); ++i) {
-        if (soak->program == NULL)
-            (void)alarm(PAIR_SECONDS);
-        soak_check_pair(soak);
-        ++soak->counts->pair;
-    }
-}
-
-/* A worker that a signal ended, or whose sanitizer did, has left the pair that it was at. */
-static void work_apart(struct soak *soak, const struct options *options, uint64_t end, time_t begin)
-{
-    (void)fflush(stdout);
-    const pid_t worker = fork();
-    if (worker < 0) {
-        perror("soak: fork");
-        exit(2);
-    }
-    if (worker == 0) {
-        work(soak, options, end, begin);
-        (void)fflush(stdout);
-        _exit(0);
-    }
-    int status = 0;
-    while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return;
-    printf("pair %" PRIu64 " of seed %" PRIu64 ": it ended by %s %d; its network is in %s\n", soak->counts->pair,
-           soak->seed, WIFSIGNALED(status) ? "signal" : "status",
-           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), soak->folder);
-    soak_keep_pair(soak);
-    ++soak->counts->pair;
+    return stopped || soak->counts.pair >= end || (options->seconds != 0 && time(NULL) - begin >= options->seconds);
 }
 
 static void soak_all(struct soak *soak, const struct options *options)
 {
     const time_t begin = time(NULL);
-    const uint64_t from = soak->counts->pair;
+    const uint64_t from = soak->counts.pair;
     const uint64_t end = options->count > UINT64_MAX - from ? UINT64_MAX : from + options->count;
     while (!is_over(soak, options, end, begin)) {
-        if (soak->program != NULL)
-            work(soak, options, end, begin);
-        else
-            work_apart(soak, options, end, begin);
+        soak_check_pair(soak);
+        ++soak->counts.pair;
         keep_state(soak, options->state);
     }
-    const struct soak_counts *counts = soak->counts;
+    const struct soak_counts *counts = &soak->counts;
     printf("seed %" PRIu64 ": %" PRIu64 " pairs checked, %" PRIu64 " refused, %" PRIu64 " failed, in %lld s\n",
            soak->seed, counts->checked, counts->refused, counts->failed, (long long)(time(NULL) - begin));
 }
@@ -132,39 +85,37 @@ static void soak_all(struct soak *soak, const struct options *options)
 static int parse(int argc, char **argv, struct soak *soak, struct options *options)
 {
     static const struct option names[] = {
-        {"seed", 1, NULL, 's'},  {"from", 1, NULL, 'f'},    {"count", 1, NULL, 'n'}, {"seconds", 1, NULL, 't'},
-        {"state", 1, NULL, 'r'}, {"program", 1, NULL, 'p'}, {"more", 0, NULL, 'm'},  {NULL, 0, NULL, 0}};
+        {"seed", 1, NULL, 's'},  {"from", 1, NULL, 'f'}, {"count", 1, NULL, 'n'}, {"seconds", 1, NULL, 't'},
+        {"state", 1, NULL, 'r'}, {"more", 0, NULL, 'm'}, {NULL, 0, NULL, 0}};
     for (int option = 0; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 's')
             soak->seed = strtoull(optarg, NULL, 0);
         else if (option == 'f')
-            soak->counts->pair = strtoull(optarg, NULL, 0);
+            soak->counts.pair = strtoull(optarg, NULL, 0);
         else if (option == 'n')
             options->count = strtoull(optarg, NULL, 0);
         else if (option == 't')
             options->seconds = (time_t)strtoll(optarg, NULL, 0);
         else if (option == 'r')
             options->state = optarg;
-        else if (option == 'p')
-            soak->program = optarg;
         else if (option == 'm')
             soak->more = 1;
         else
             return -1;
     }
-    if ((options->state == NULL || options->state[0] == '/') && (soak->program == NULL || soak->program[0] == '/'))
+    if (options->state == NULL || options->state[0] == '/')
         return 0;
-    (void)fprintf(stderr, "soak: --state and --program need the absolute name of a file\n");
+    (void)fprintf(stderr, "soak: --state needs the absolute name of a file\n");
     return -1;
 }
 
 static void remove_folder(const struct soak *soak)
 {
-    static const char *const files[] = {"net.onnx",      "stats.json", "out.npy", "err",   "trace.vcd", "trace.fst",
-                                        "trace.pftrace", "images",     "labels",  "state", "half",      "out.onnx"};
+    static const char *const files[] = {"net.onnx",      "stats.json", "err",    "trace.vcd", "trace.fst",
+                                        "trace.pftrace", "images",     "labels", "state",     "half"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i)
         (void)unlink(files[i]);
-    if (soak->counts->failed == 0 && chdir("/") == 0)
+    if (soak->counts.failed == 0 && chdir("/") == 0)
         (void)rmdir(soak->folder);
 }
 
@@ -172,12 +123,9 @@ int main(int argc, char **argv)
 {
     struct soak soak = {.folder = "/tmp/cnnvp_soak_XXXXXX", .seed = 1};
     struct options options = {.count = UINT64_MAX};
-    soak.counts = mmap(NULL, sizeof *soak.counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (soak.counts == MAP_FAILED || parse(argc, argv, &soak, &options) != 0)
+    if (parse(argc, argv, &soak, &options) != 0)
         return 2;
     take_state(&soak, options.state);
-    /* Large zeroed memory comes from the kernel, not by clearing what was freed. */
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 17);
     (void)signal(SIGINT, on_signal);
     (void)signal(SIGTERM, on_signal);
     if (mkdtemp(soak.folder) == NULL || chdir(soak.folder) != 0)
@@ -185,5 +133,5 @@ int main(int argc, char **argv)
     soak_all(&soak, &options);
     remove_folder(&soak);
     /* Most pairs must have run: refusing them is no check. */
-    return soak.counts->failed != 0 || soak.counts->checked < 2 * soak.counts->refused ? 1 : 0;
+    return soak.counts.failed != 0 || soak.counts.checked < 2 * soak.counts.refused ? 1 : 0;
 }

@@ -22,6 +22,7 @@ enum soak_kind {
 /* Buffer sizes lie apart: what is larger than another has to be known. */
 struct soak_platform {
     char options[2048];  /* of the command, without the sizes */
+    size_t outputs;      /* of the network */
     uint32_t buffers[3]; /* input, weight, output: bytes */
     const char *output;  /* name of the output buffer */
     enum soak_kind kind;
@@ -29,21 +30,20 @@ struct soak_platform {
     int trains;       /* `cnnvp train` */
     uint32_t images;  /* of its data set */
     uint32_t halfway; /* the step after which it can be interrupted; 0: it has one */
-    char memory[32];  /* a third-party one, as soak_memory.h has it; "": the platform's own */
+    char memory[32];  /* a third-party one, as soak_memory.cpp has it; "": the platform's own */
     char fault[48];   /* the same with errors from some transaction on */
     char memory_options[256];
 };
 
-/* Write a random network that the importer takes. 0: done. */
-int soak_write_network(uint64_t seed, enum soak_kind kind, const char *file);
+/* Write a random network that the importer takes, for a platform, which gets the number of its outputs. 0: done. */
+int soak_write_network(uint64_t seed, struct soak_platform *platform, const char *file);
 
 /* A training's data set, too: the files `images` and `labels`. */
-int soak_write_more(uint64_t seed, const struct soak_platform *platform, const char *file);
+int soak_write_more(uint64_t seed, struct soak_platform *platform, const char *file);
 
 void soak_platform(uint64_t seed, struct soak_platform *platform);
 void soak_more_platform(uint64_t seed, struct soak_platform *platform);
 
-/* Shared by the soak and its workers. */
 struct soak_counts {
     uint64_t pair; /* the one at work, or the next one */
     uint64_t checked, refused, failed;
@@ -51,17 +51,13 @@ struct soak_counts {
 
 struct soak {
     char folder[64];
-    const char *program; /* NULL: in this process */
     uint64_t seed;
     int more; /* --more: another numbering */
-    struct soak_counts *counts;
+    struct soak_counts counts;
     struct soak_platform platform;
 };
 
 /* All of a pair's checks, in the soak's folder. What fails is printed with the command that shows it, and kept. */
 void soak_check_pair(struct soak *soak);
-
-/* Keeps the network of the pair at work, which has failed, and counts it. */
-void soak_keep_pair(struct soak *soak);
 
 #endif

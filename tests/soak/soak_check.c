@@ -20,51 +20,48 @@ struct variant {
 
 static const struct variant first = {"", "", 1, SAME_STATS, ITS_MEMORY};
 
-/* The command for people to repeat, too, but for --memory. */
+/* "": the platform's own. */
+static const char *memory_of(const struct soak *soak, const struct variant *variant)
+{
+    const struct soak_platform *platform = &soak->platform;
+    return variant->memory == OWN_MEMORY ? "" : variant->memory == BAD_MEMORY ? platform->fault : platform->memory;
+}
+
+/* The command, for people to repeat, too. */
 static void command_text(const struct soak *soak, const struct variant *variant, char *text, size_t room)
 {
     const struct soak_platform *platform = &soak->platform;
-    char memory[320] = "";
+    char outputs[512] = "-o out.onnx";
+    const int others = platform->memory[0] != '\0' && variant->memory != OWN_MEMORY;
     const int learns = platform->trains && strstr(variant->options, "--timing-only") == NULL &&
                        strstr(variant->options, "--checkpoint") == NULL;
-    if (platform->memory[0] != '\0' && variant->memory != OWN_MEMORY)
-        (void)snprintf(memory, sizeof memory, " --memory %s%s",
-                       variant->memory == BAD_MEMORY ? platform->fault : platform->memory, platform->memory_options);
+    size_t at = 0;
+    for (size_t i = 0; !platform->trains && i < platform->outputs; ++i)
+        at += (size_t)snprintf(outputs + at, sizeof outputs - at, " -o out%zu.npy", i);
     (void)snprintf(text, room,
-                   "%s net.onnx --seed %" PRIu64 " -q --stats stats.json -o %s%s %s%s -s input_buffer.size=%u "
+                   "%s net.onnx --seed %" PRIu64 " -q --stats stats.json %s%s %s%s -s input_buffer.size=%u "
                    "-s weight_buffer.size=%u -s %s.size=%u %s",
-                   platform->trains ? "train" : "run", soak->counts->pair, platform->trains ? "out.onnx" : "out.npy",
-                   learns ? " --checkpoint state" : "", platform->options, memory,
-                   platform->buffers[0] * variant->larger, platform->buffers[1] * variant->larger, platform->output,
-                   platform->buffers[2] * variant->larger, variant->options);
+                   platform->trains ? "train" : "run", soak->counts.pair, outputs, learns ? " --checkpoint state" : "",
+                   platform->options, others ? platform->memory_options : "", platform->buffers[0] * variant->larger,
+                   platform->buffers[1] * variant->larger, platform->output, platform->buffers[2] * variant->larger,
+                   variant->options);
 }
 
 static void start(const struct soak *soak, const struct variant *variant, struct soak_run *run)
 {
-    enum { MOST = 256 };
     char text[4096];
-    char *words[MOST] = {(char[]){"cnnvp"}};
-    size_t count = 1;
     command_text(soak, variant, text, sizeof text);
-    char *rest = text;
-    for (char *word = strtok_r(text, " ", &rest); word != NULL && count < MOST - 1; word = strtok_r(NULL, " ", &rest))
-        words[count++] = word;
-    if (soak->program != NULL)
-        soak_run_program(soak->program, words, run);
-    else if (soak->platform.trains)
-        soak_train_library(words, run);
-    else
-        soak_run_library(words, run);
+    soak_run(text, memory_of(soak, variant), run);
 }
 
 static void complain(const struct soak *soak, const struct variant *variant, const char *what, const char *detail)
 {
     char text[4096];
     command_text(soak, variant, text, sizeof text);
-    printf("pair %" PRIu64 " of seed %" PRIu64 ": %s%s%s\n", soak->counts->pair, soak->seed, what, *detail ? ": " : "",
+    printf("pair %" PRIu64 " of seed %" PRIu64 ": %s%s%s\n", soak->counts.pair, soak->seed, what, *detail ? ": " : "",
            detail);
-    printf("  in %s, where net.onnx stays as failed-%" PRIu64 ".onnx: cnnvp %s\n", soak->folder, soak->counts->pair,
-           text);
+    printf("  in %s, where net.onnx stays as failed-%" PRIu64 ".onnx: " SOAK_MEMORY "=%s %s %s\n", soak->folder,
+           soak->counts.pair, memory_of(soak, variant), SOAK_PROGRAM, text);
     (void)fflush(stdout);
 }
 
@@ -287,7 +284,7 @@ static int check_all(struct soak *soak, const struct soak_run *base)
         complain(soak, &first, "accounting", wrong);
     for (size_t i = loads_in_time(platform) ? 1 : 0; i < sizeof always / sizeof always[0]; ++i)
         fine &= check_variant(soak, i == 1 && platform->trains ? &stepped_training : &always[i], base);
-    fine &= check_variant(soak, &turns[soak->counts->pair % (sizeof turns / sizeof turns[0])], base);
+    fine &= check_variant(soak, &turns[soak->counts.pair % (sizeof turns / sizeof turns[0])], base);
     if (platform->halfway != 0)
         fine &= check_resumed(soak, base);
     if (platform->memory[0] != '\0')
@@ -301,11 +298,9 @@ static int make_pair(struct soak *soak, uint64_t seed)
     struct soak_platform *platform = &soak->platform;
     if (!soak->more) {
         soak_platform(seed, platform);
-        return soak_write_network(seed, platform->kind, "net.onnx");
+        return soak_write_network(seed, platform, "net.onnx");
     }
     soak_more_platform(seed, platform);
-    if (soak->program != NULL)
-        platform->memory[0] = '\0'; /* the command has no other memory than the platform's */
     return soak_write_more(seed, platform, "net.onnx");
 }
 
@@ -316,10 +311,22 @@ static int is_refused(const struct soak_run *run)
     return (run->status == 2 || astray) && strncmp(run->message, "cnnvp: ", 7) == 0 && run->output == NULL;
 }
 
+/* The network of the pair at work, which has failed, stays. */
+static void keep_pair(struct soak *soak)
+{
+    static const char *const files[][2] = {{"net.onnx", ".onnx"}, {"images", ".images"}, {"labels", ".labels"}};
+    for (size_t i = 0; i < (soak->platform.trains ? 3 : 1); ++i) {
+        char kept[64];
+        (void)snprintf(kept, sizeof kept, "failed-%" PRIu64 "%s", soak->counts.pair, files[i][1]);
+        (void)rename(files[i][0], kept);
+    }
+    ++soak->counts.failed;
+}
+
 void soak_check_pair(struct soak *soak)
 {
     struct soak_run base;
-    struct soak_counts *counts = soak->counts;
+    struct soak_counts *counts = &soak->counts;
     int fine = make_pair(soak, soak->seed * UINT64_C(1000000007) + counts->pair) == 0;
     start(soak, &first, &base);
     if (fine && is_refused(&base)) {
@@ -333,16 +340,5 @@ void soak_check_pair(struct soak *soak)
     }
     soak_run_clear(&base);
     if (!fine)
-        soak_keep_pair(soak);
-}
-
-void soak_keep_pair(struct soak *soak)
-{
-    static const char *const files[][2] = {{"net.onnx", ".onnx"}, {"images", ".images"}, {"labels", ".labels"}};
-    for (size_t i = 0; i < (soak->platform.trains ? 3 : 1); ++i) {
-        char kept[64];
-        (void)snprintf(kept, sizeof kept, "failed-%" PRIu64 "%s", soak->counts->pair, files[i][1]);
-        (void)rename(files[i][0], kept);
-    }
-    ++soak->counts->failed;
+        keep_pair(soak);
 }

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "soak_memory.h"
-
+/*
+ * The command's cnnvp_platform_new, with a third-party memory (tests/support/memories.h) where the environment names
+ * one: "lt:DELAY:FLAGS", in ns, and of its flags w (waits half of the delay), g (has debug transport), d (has direct
+ * memory); or "at:STYLES", digits of memories::style that take turns. After it "!COUNT:KIND" or nothing: all but the
+ * first COUNT transactions are answered with an error. A rule of the protocol that does not hold ends the command with
+ * status 3.
+ */
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -9,6 +16,7 @@
 
 #include "cnnvp_systemc.h"
 #include "memories.h"
+#include "soak_run.h"
 
 namespace {
 
@@ -16,8 +24,6 @@ using memories::approximate;
 using memories::loose;
 using memories::store;
 using memories::style;
-
-std::shared_ptr<store> latest;
 
 std::shared_ptr<store> make_loose(const char *text, cnnvp::memory_socket &socket)
 {
@@ -51,36 +57,41 @@ void make_bad(const char *text, store &memory)
     memory.bad = kinds[std::strtoul(rest + 1, nullptr, 10) % 5];
 }
 
-std::shared_ptr<void> make(const char *text, cnnvp::memory_socket &socket)
+std::shared_ptr<store> make(const char *text, cnnvp::memory_socket &socket)
 {
     const char *fault = std::strchr(text, '!');
-    latest = std::strncmp(text, "at:", 3) == 0 ? make_approximate(text + 3, socket) : make_loose(text + 3, socket);
+    auto made = std::strncmp(text, "at:", 3) == 0 ? make_approximate(text + 3, socket) : make_loose(text + 3, socket);
     if (fault)
-        make_bad(fault + 1, *latest);
-    return latest;
+        make_bad(fault + 1, *made);
+    return made;
+}
+
+/* The platform is gone, and has all results. */
+void check(const store &memory)
+{
+    if (memory.broken == 0)
+        return;
+    (void)std::fprintf(stderr, "cnnvp: %" PRIu64 " rules of the protocol broken\n", memory.broken);
+    std::_Exit(3);
 }
 
 } // namespace
 
-cnnvp_result soak_memory_platform(const cnnvp_config *config, const cnnvp_platform_options *options, const char *memory,
-                                  cnnvp_platform **platform, cnnvp_error *error)
+extern "C" cnnvp_result soak_platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
+                                          cnnvp_platform **platform, cnnvp_error *error)
 {
+    const char *memory = std::getenv(SOAK_MEMORY);
     uint64_t burst = 0;
     const char *text = nullptr;
+    if (memory == nullptr || *memory == '\0')
+        return cnnvp_platform_new(config, options, platform, error);
     const cnnvp_result result = cnnvp_config_get(config, "dram.burst_bytes", &burst, &text);
     if (result != CNNVP_DONE)
         return result;
     const cnnvp::bind_memory bind = [=](const char *, cnnvp::memory_socket &socket) {
-        auto made = make(memory, socket);
-        latest->burst = burst;
-        return made;
+        const auto made = make(memory, socket);
+        made->burst = burst;
+        return std::shared_ptr<void>(made.get(), [made](void *) { check(*made); });
     };
     return cnnvp::platform_new(config, options, bind, platform, error);
-}
-
-uint64_t soak_memory_broken()
-{
-    const uint64_t broken = latest ? latest->broken : 0;
-    latest.reset();
-    return broken;
 }

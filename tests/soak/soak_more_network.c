@@ -485,7 +485,7 @@ static int write_training(struct network *network, uint64_t seed, uint32_t image
     return soak_network_end(network, file) == 0 && written ? 0 : -1;
 }
 
-int soak_write_more(uint64_t seed, const struct soak_platform *platform, const char *file)
+int soak_write_more(uint64_t seed, struct soak_platform *platform, const char *file)
 {
     struct network network = {.random = seed ^ UINT64_C(0x3c6ef372fe94f82b)};
     switch (platform->kind) {
@@ -494,6 +494,6 @@ int soak_write_more(uint64_t seed, const struct soak_platform *platform, const c
     case SOAK_TRAINING:
         return write_training(&network, seed, platform->images, file);
     default:
-        return soak_write_network(seed, platform->kind, file);
+        return soak_write_network(seed, platform, file);
     }
 }

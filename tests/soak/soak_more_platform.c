@@ -134,7 +134,7 @@ static void draw_external(struct soak_platform *platform, uint64_t *random)
 void soak_more_platform(uint64_t seed, struct soak_platform *platform)
 {
     uint64_t random = seed ^ UINT64_C(0x6a09e667f3bcc909);
-    *platform = (struct soak_platform){.options = "", .output = "output_buffer"};
+    *platform = (struct soak_platform){.options = "", .outputs = 1, .output = "output_buffer"};
     switch (soak_random(&random, 4)) {
     case 0:
     case 1:

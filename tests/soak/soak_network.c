@@ -408,8 +408,9 @@ static void grow_learner(struct network *network)
     network->count += add_classes(network, &from) ? 1u : 0;
 }
 
-int soak_write_network(uint64_t seed, enum soak_kind kind, const char *file)
+int soak_write_network(uint64_t seed, struct soak_platform *platform, const char *file)
 {
+    const enum soak_kind kind = platform->kind;
     struct network network = {.random = seed};
     const int any = kind == SOAK_ANY || kind == SOAK_HEADS;
     const int64_t channels = soak_between(&network, 1, any && soak_random(&network.random, 4) == 0 ? 40 : 8);
@@ -428,7 +429,9 @@ int soak_write_network(uint64_t seed, enum soak_kind kind, const char *file)
             soak_network_grow(&network, (size_t)soak_between(&network, 2, 12), add_link);
     }
     for (size_t i = 0; kind == SOAK_HEADS && i + 1 < network.count; ++i)
-        if (soak_random(&network.random, 3) == 0)
+        if (soak_random(&network.random, 3) == 0) {
             builder_output(&network.builder, network.values[i].name);
+            ++platform->outputs;
+        }
     return soak_network_end(&network, file);
 }

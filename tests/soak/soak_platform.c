@@ -145,7 +145,7 @@ void soak_platform(uint64_t seed, struct soak_platform *platform)
     static const char *const roundings[] = {"nearest", "nearest", "stochastic", "truncate"};
     static const char *const tables[] = {"horowitz", "eyeriss"};
     uint64_t random = seed ^ UINT64_C(0x2545f4914f6cdd1d);
-    *platform = (struct soak_platform){.options = "", .output = "output_buffer"};
+    *platform = (struct soak_platform){.options = "", .outputs = 1, .output = "output_buffer"};
     if (one_in(&random, 6))
         draw_trainer(platform, &random);
     else
