@@ -10,11 +10,6 @@
 #include "units_rig.h"
 #include "random.h"
 
-static uint32_t between(uint64_t *random, uint32_t low, uint32_t high)
-{
-    return low + below(random, high - low + 1u);
-}
-
 static uint32_t one_in(uint64_t *random, uint32_t count)
 {
     return between(random, 1, count) == 1;

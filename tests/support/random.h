@@ -21,6 +21,12 @@ static inline uint32_t below(uint64_t *state, uint32_t limit)
     return (uint32_t)(next_state(state) >> 33) % limit;
 }
 
+/* From low to high. */
+static inline uint32_t between(uint64_t *state, uint32_t low, uint32_t high)
+{
+    return low + below(state, high - low + 1u);
+}
+
 /* Uniform in -1 .. 1, never twice the same in practice. */
 static inline float next_float(uint64_t *state)
 {

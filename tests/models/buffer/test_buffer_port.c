@@ -33,36 +33,31 @@ struct work {
     uint64_t dma_rate; /* words that memory gives in a cycle */
 };
 
-static uint64_t draw(uint64_t *seed, uint64_t low, uint64_t high)
-{
-    return low + below(seed, (uint32_t)(high - low + 1u));
-}
-
 static struct work random_work(uint64_t *seed)
 {
     struct work work = {
-        .shape = {.rows = (uint32_t)draw(seed, 1, 9),
-                  .cols = (uint32_t)draw(seed, 1, 9),
+        .shape = {.rows = (uint32_t)between(seed, 1, 9),
+                  .cols = (uint32_t)between(seed, 1, 9),
                   .acc_bits = 48,
                   .pipeline = 1,
                   .propagation = true},
         .tile = {.kind = CNNVP_FX16_WINDOW,
-                 .in_channels = (uint32_t)draw(seed, 1, 4),
-                 .out_channels = (uint32_t)draw(seed, 1, 4),
-                 .out_h = (uint32_t)draw(seed, 1, 20),
-                 .out_w = (uint32_t)draw(seed, 1, 20),
-                 .kx = (uint32_t)draw(seed, 1, 5),
-                 .ky = (uint32_t)draw(seed, 1, 5),
-                 .sx = (uint32_t)draw(seed, 1, 2),
-                 .sy = (uint32_t)draw(seed, 1, 2),
+                 .in_channels = (uint32_t)between(seed, 1, 4),
+                 .out_channels = (uint32_t)between(seed, 1, 4),
+                 .out_h = (uint32_t)between(seed, 1, 20),
+                 .out_w = (uint32_t)between(seed, 1, 20),
+                 .kx = (uint32_t)between(seed, 1, 5),
+                 .ky = (uint32_t)between(seed, 1, 5),
+                 .sx = (uint32_t)between(seed, 1, 2),
+                 .sy = (uint32_t)between(seed, 1, 2),
                  .dx = 1,
                  .dy = 1,
                  .uses_k = true},
-        .dma_words = draw(seed, 1, 3000),
-        .dma_rate = draw(seed, 1, 40),
+        .dma_words = between(seed, 1, 3000),
+        .dma_rate = between(seed, 1, 40),
     };
     work.tile.operation.product = CNNVP_FX16_PRODUCT_KA;
-    work.width = draw(seed, cnnvp_maximum32(work.shape.rows, work.shape.cols), 90);
+    work.width = between(seed, cnnvp_maximum32(work.shape.rows, work.shape.cols), 90);
     return work;
 }
 

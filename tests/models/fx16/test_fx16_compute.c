@@ -11,7 +11,7 @@ static void test_same_map(void **state)
     static const struct {
         uint32_t in, h, k, s;
     } sizes[] = {{9, 4, 3, 1}, {6, 3, 3, 2}, {5, 9, 3, 1}, {300, 20, 1, 1}, {4, 7, 3, 2}, {9, 4, 3, 1}};
-    struct nfu_random random = {41u};
+    uint64_t random = 41;
     struct cnnvp_fx16_scratch scratch = {0};
     (void)state;
     for (uint32_t n = 0; n < sizeof sizes / sizeof sizes[0]; ++n) {

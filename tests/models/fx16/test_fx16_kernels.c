@@ -24,7 +24,7 @@ static void test_large(void **state)
         uint32_t in, out, h, w, k, s;
     } sizes[] = {{1000, 5, 2, 2, 3, 1}, {600, 6, 5, 7, 3, 1}, {64, 9, 28, 28, 3, 1},  {3, 8, 30, 33, 11, 4},
                  {520, 3, 1, 1, 5, 1},  {2, 4, 3, 100, 7, 2}, {300, 4, 20, 20, 1, 1}, {31, 7, 4, 4, 3, 2}};
-    struct nfu_random random = {77u};
+    uint64_t random = 77;
     struct cnnvp_fx16_scratch scratch = {0};
     (void)state;
     for (uint32_t i = 0; i < 2u * sizeof sizes / sizeof sizes[0]; ++i) {

@@ -5,37 +5,38 @@
  */
 #include "lanes/lanes_internal.h"
 #include "nfu_case.h"
+#include "random.h"
 #include "vector_bench.h"
 
 #include <string.h>
 
-static struct lanes_shape random_shape(struct nfu_random *random)
+static struct lanes_shape random_shape(uint64_t *random)
 {
     static const uint64_t lanes[] = {1, 2, 3, 7, 16, 100, 256};
-    return (struct lanes_shape){.lanes = lanes[nfu_range(random, 0, 6)],
-                                .units = nfu_range(random, 1, 9),
-                                .pipeline = nfu_range(random, 0, 5),
-                                .div_cycles = nfu_range(random, 0, 12)};
+    return (struct lanes_shape){.lanes = lanes[between(random, 0, 6)],
+                                .units = between(random, 1, 9),
+                                .pipeline = between(random, 0, 5),
+                                .div_cycles = between(random, 0, 12)};
 }
 
 /* Any instruction that works element by element or goes over repetitions, with gaps between these and without. */
-static struct lanes_job random_job(struct nfu_random *random, uint64_t lanes)
+static struct lanes_job random_job(uint64_t *random, uint64_t lanes)
 {
     struct lanes_job job;
     struct vector_tile tile = {
-        .count = nfu_range(random, 1, nfu_range(random, 0, 3) == 0 ? 1000 : 40),
-        .repeat = nfu_range(random, 1, 20),
-        .a_stride = (int32_t)nfu_range(random, 0, 2),
-        .b_stride = (int32_t)nfu_range(random, 0, 1),
-        .b_repeat = (int32_t)nfu_range(random, 0, 1)};
-    struct cnnvp_command command = {.opcode = nfu_range(random, OP_vmac, OP_vsoftmax), .count = 15};
+        .count = between(random, 1, between(random, 0, 3) == 0 ? 1000 : 40),
+        .repeat = between(random, 1, 20),
+        .a_stride = (int32_t)between(random, 0, 2),
+        .b_stride = (int32_t)between(random, 0, 1),
+        .b_repeat = (int32_t)between(random, 0, 1)};
+    struct cnnvp_command command = {.opcode = between(random, OP_vmac, OP_vsoftmax), .count = 15};
     if (command.opcode == OP_vout && tile.count > lanes)
         tile.count = (uint32_t)lanes;
-    tile.a_repeat = nfu_range(random, 0, 3) == 0 ? 0 : (int32_t)(2u * tile.count + nfu_range(random, 0, 1));
+    tile.a_repeat = between(random, 0, 3) == 0 ? 0 : (int32_t)(2u * tile.count + between(random, 0, 1));
     tile.out_repeat = (int32_t)tile.count;
-    command.status = nfu_range(random, 0, 1) * STORE;
+    command.status = between(random, 0, 1) * STORE;
     if (command.opcode <= OP_vcmp)
-        command.status |= nfu_range(random, 0, 1) * ACCUMULATE;
+        command.status |= between(random, 0, 1) * ACCUMULATE;
     memcpy(command.descriptor, &tile, sizeof tile);
     const char *error = lanes_decode(&command, lanes, &job);
     if (error != NULL)
@@ -45,7 +46,7 @@ static struct lanes_job random_job(struct nfu_random *random, uint64_t lanes)
 
 static void test_elements(void **state)
 {
-    struct nfu_random random = {21u};
+    uint64_t random = 21;
     uint64_t seen = 0; /* a bit for each opcode */
     (void)state;
     for (int n = 0; n < 4000; ++n) {
@@ -65,7 +66,7 @@ static void test_elements(void **state)
 
 static void test_windows(void **state)
 {
-    struct nfu_random random = {22u};
+    uint64_t random = 22;
     uint64_t windows = 0;
     (void)state;
     while (windows < 300) {

@@ -2,6 +2,7 @@
 /* * vpool and vconv: bit for bit what the NFU makes of pool and conv with the same descriptor, and sums against plain
  * loops (nfu_case.h); time and words at the ports against a walk over the lanes; what is refused. */
 #include "window_case.h"
+#include "random.h"
 
 struct cost {
     uint64_t beats, cycles, elements;
@@ -94,7 +95,7 @@ static void check_cost(const struct pair *pair, const struct nfu_case *c, const 
 }
 
 /* Operands, and the same sums of earlier commands in both halves of the output buffer. */
-static void place(struct pair *pair, const struct nfu_case *c, struct nfu_random *random)
+static void place(struct pair *pair, const struct nfu_case *c, uint64_t *random)
 {
     struct bench *bench = &pair->bench;
     memcpy(bench_data(bench, IN, 0), c->input, c->input_words * 2u);
@@ -102,17 +103,17 @@ static void place(struct pair *pair, const struct nfu_case *c, struct nfu_random
     memcpy((uint8_t *)bench_data(bench, WT, 0) + WEIGHT_AT, c->weights, c->weight_words * 2u);
     int64_t *const sums = bench_data(bench, OUT, 0);
     for (uint64_t i = 0; i < c->results; ++i)
-        sums[i] = (int64_t)nfu_random(random) >> nfu_range(random, 0, 60);
+        sums[i] = (int64_t)next_state(random) >> between(random, 0, 60);
     memset((uint8_t *)sums + OUT_AT, 0x5a, BENCH_HALF - OUT_AT);
     memcpy(bench_data(bench, OUT, 1), sums, BENCH_HALF);
 }
 
-static void check_case(struct pair *pair, struct nfu_case *c, struct nfu_random *random)
+static void check_case(struct pair *pair, struct nfu_case *c, uint64_t *random)
 {
     struct bench *bench = &pair->bench;
     struct cnnvp_command array = command_of(c);
-    array.descriptor[FORMAT] |= nfu_range(random, 0, 2) << 16;
-    array.descriptor[SEED] = nfu_range(random, 0, 1000);
+    array.descriptor[FORMAT] |= between(random, 0, 2) << 16;
+    array.descriptor[SEED] = between(random, 0, 1000);
     struct cnnvp_command vector = array;
     vector.opcode = c->opcode == OP_CONV ? OP_vconv : OP_vpool;
     vector.halves = CNNVP_HALF_OUTPUT;
@@ -138,7 +139,7 @@ static void test_random_windows(void **state)
 {
     static const struct shape shapes[] = {
         {16, 1, 4096, 0}, {1, 1, 4096, 0}, {3, 2, 4096, 0}, {256, 8, 64, 0}, {16, 64, 32, 0}, {7, 3, 5, 0}};
-    struct nfu_random random = {77u};
+    uint64_t random = 77;
     uint64_t clipped = 0;
     (void)state;
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; ++s) {

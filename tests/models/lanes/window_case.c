@@ -38,7 +38,7 @@ struct cnnvp_command command_of(const struct nfu_case *c)
     return command;
 }
 
-struct nfu_case random_window(struct nfu_random *random)
+struct nfu_case random_window(uint64_t *random)
 {
     struct nfu_case c;
     for (;;) {

@@ -31,6 +31,6 @@ int64_t run(struct pair *pair, struct cnnvp_host *unit, struct cnnvp_command *co
 struct cnnvp_command command_of(const struct nfu_case *c);
 
 /* One that fits the halves. */
-struct nfu_case random_window(struct nfu_random *random);
+struct nfu_case random_window(uint64_t *random);
 
 #endif

@@ -56,24 +56,15 @@ static double measure(const struct fx16_kernels *kernels, uint32_t acc_bits, con
 static void measure_layer(const struct layer *layer)
 {
     const struct cnnvp_nfu_shape shape = {.rows = 8, .cols = 8, .acc_bits = 48, .pipeline = 3, .propagation = true};
-    struct nfu_random random = {5u};
-    struct nfu_case c = {
-        .opcode = layer->opcode,
-        .status = layer->opcode == OP_STEP ? 1u : 0,
-        .in_channels = layer->in,
-        .out_channels = layer->out,
-        .out_h = layer->h,
-        .out_w = layer->w,
-        .kx = layer->k,
-        .ky = layer->k,
-        .sx = layer->s,
-        .sy = layer->s,
-        .dx = 1,
-        .dy = 1};
+    uint64_t random = 5;
+    struct nfu_case c = nfu_case_window(
+        layer->opcode, layer->in, layer->out, layer->w, layer->h, layer->k, layer->k, layer->s, layer->s);
     struct cnnvp_fx16_tile tile;
     struct cnnvp_nfu_cost cost;
     const struct fx16_kernels *kernels;
     const char *reason = NULL;
+    c.status = layer->opcode == OP_STEP ? 1u : 0;
+    c.in_channel_stride = 0; /* dense */
     nfu_case_data(&c, &random);
     const struct cnnvp_command command = nfu_case_command(&c);
     if (cnnvp_fx16_decode(&command, &tile, &reason) != CNNVP_OK)

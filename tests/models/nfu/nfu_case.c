@@ -2,20 +2,8 @@
 /* Cases of the NFU's tests: see nfu_case.h. */
 #include "nfu_case.h"
 
+#include "random.h"
 #include "test.h"
-
-uint64_t nfu_random(struct nfu_random *random)
-{
-    random->state ^= random->state >> 12;
-    random->state ^= random->state << 25;
-    random->state ^= random->state >> 27;
-    return random->state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-uint32_t nfu_range(struct nfu_random *random, uint32_t low, uint32_t high)
-{
-    return low + (uint32_t)((nfu_random(random) >> 33) % (high - low + 1u));
-}
 
 static int per_channel(const struct nfu_case *c)
 {
@@ -36,15 +24,15 @@ static int16_t *words(uint64_t count)
 }
 
 /* kind 0: small values, 1: the whole range, 2: only extremes */
-static void fill(int16_t *data, uint64_t count, struct nfu_random *random, uint32_t kind)
+static void fill(int16_t *data, uint64_t count, uint64_t *random, uint32_t kind)
 {
     for (uint64_t i = 0; i < count; ++i) {
-        const int32_t value = (int32_t)(nfu_random(random) >> 48) - 32768;
+        const int32_t value = (int32_t)(next_bits(random) >> 16) - 32768;
         data[i] = (int16_t)(kind == 0 ? value / 256 : kind == 1 ? value : value < 20000 ? INT16_MIN : INT16_MAX);
     }
 }
 
-void nfu_case_data(struct nfu_case *c, struct nfu_random *random)
+void nfu_case_data(struct nfu_case *c, uint64_t *random)
 {
     const uint32_t channels = nfu_case_channels(c);
     if (c->opcode == OP_MATMUL) {
@@ -71,7 +59,7 @@ void nfu_case_data(struct nfu_case *c, struct nfu_random *random)
     c->sums = calloc(c->results, sizeof *c->sums);
     if (c->sums == NULL)
         abort();
-    const uint32_t kind = nfu_range(random, 0, 5);
+    const uint32_t kind = between(random, 0, 5);
     fill(c->input, c->input_words, random, kind < 2 ? kind : 1);
     fill(c->weights, c->weight_words, random, kind == 5 ? 2 : kind == 0 ? 0 : 1);
     fill(c->bias, c->bias_words, random, 1);
@@ -215,6 +203,34 @@ void nfu_case_expect(struct nfu_case *c, uint32_t acc_bits)
                                       acc_bits);
 }
 
+static void describe(const struct nfu_case *c, const char *array, const char *what)
+{
+    print_error("%s: opcode %02x status %02x channels %u->%u out %ux%u kernel %ux%u stride %ux%u dilation %ux%u; %s\n",
+                what, c->opcode, c->status, c->in_channels, c->out_channels, c->out_w, c->out_h, c->kx, c->ky, c->sx,
+                c->sy, c->dx, c->dy, array);
+}
+
+void nfu_case_check_sums(const struct nfu_case *c, const char *array, const char *what, const int64_t *sums)
+{
+    if (memcmp(sums, c->sums, c->results * sizeof *sums) == 0)
+        return;
+    describe(c, array, what);
+    assert_memory_equal(sums, c->sums, c->results * sizeof *sums);
+}
+
+void nfu_case_check_cost(const struct nfu_case *c, const char *array, const void *closed, const void *stepped,
+                         size_t size)
+{
+    if (memcmp(closed, stepped, size) == 0)
+        return;
+    describe(c, array, "cost");
+    for (size_t i = 0; i < size / sizeof(uint64_t); ++i)
+        if (((const uint64_t *)closed)[i] != ((const uint64_t *)stepped)[i])
+            fail_msg("word %zu of the cost: closed form %llu, stepped %llu", i,
+                     (unsigned long long)((const uint64_t *)closed)[i],
+                     (unsigned long long)((const uint64_t *)stepped)[i]);
+}
+
 /* ---- commands and random cases ---- */
 
 struct cnnvp_command nfu_case_command(const struct nfu_case *c)
@@ -253,68 +269,68 @@ struct cnnvp_command nfu_case_command(const struct nfu_case *c)
     return command;
 }
 
-struct cnnvp_command nfu_case_garbage(struct nfu_random *random)
+struct cnnvp_command nfu_case_garbage(uint64_t *random)
 {
     struct nfu_case c;
     nfu_case_random(&c, random);
     struct cnnvp_command command = nfu_case_command(&c);
     nfu_case_free(&c);
-    for (uint32_t change = nfu_range(random, 0, 3); change > 0; --change) {
-        const uint32_t at = nfu_range(random, 0, CNNVP_DESCRIPTOR_MAX - 1u);
-        const uint32_t bits = (uint32_t)(nfu_random(random) >> 32);
-        command.descriptor[at] = bits >> nfu_range(random, 0, 31);
+    for (uint32_t change = between(random, 0, 3); change > 0; --change) {
+        const uint32_t at = between(random, 0, CNNVP_DESCRIPTOR_MAX - 1u);
+        const uint32_t bits = next_bits(random);
+        command.descriptor[at] = bits >> between(random, 0, 31);
     }
     return command;
 }
 
-static uint32_t random_status(uint32_t opcode, struct nfu_random *random)
+static uint32_t random_status(uint32_t opcode, uint64_t *random)
 {
-    const uint32_t update = nfu_range(random, 0, 2);
+    const uint32_t update = between(random, 0, 2);
     switch (opcode) {
     case OP_CONV: {
-        uint32_t status = update | nfu_range(random, 0, 15) << 2;
-        if (nfu_range(random, 0, 3) != 0)
+        uint32_t status = update | between(random, 0, 15) << 2;
+        if (between(random, 0, 3) != 0)
             status &= ~0x10u; /* ones: now and then */
-        if (nfu_range(random, 0, 1) != 0)
+        if (between(random, 0, 1) != 0)
             status &= ~0x20u;
         return status;
     }
     case OP_POOL:
-        return update | nfu_range(random, 0, 1) << 2;
+        return update | between(random, 0, 1) << 2;
     case OP_MATMUL:
-        return update | nfu_range(random, 0, 3) << 2;
+        return update | between(random, 0, 3) << 2;
     default:
-        return nfu_range(random, 0, 2) | nfu_range(random, 0, 7) << 2 | update << 5;
+        return between(random, 0, 2) | between(random, 0, 7) << 2 | update << 5;
     }
 }
 
-void nfu_case_random(struct nfu_case *c, struct nfu_random *random)
+void nfu_case_random(struct nfu_case *c, uint64_t *random)
 {
     *c = (struct nfu_case){0};
-    c->opcode = OP_CONV + nfu_range(random, 0, 3);
+    c->opcode = OP_CONV + between(random, 0, 3);
     c->status = random_status(c->opcode, random);
-    c->format = nfu_range(random, 0, 40) | (uint32_t)(uint8_t)(int8_t)((int32_t)nfu_range(random, 0, 60) - 20) << 8;
+    c->format = between(random, 0, 40) | (uint32_t)(uint8_t)(int8_t)((int32_t)between(random, 0, 60) - 20) << 8;
     if (c->opcode == OP_MATMUL) {
-        c->in_channels = nfu_range(random, 1, 70);
-        c->out_channels = nfu_range(random, 1, 70);
+        c->in_channels = between(random, 1, 70);
+        c->out_channels = between(random, 1, 70);
     } else {
-        const uint32_t largest = nfu_range(random, 0, 7) == 0 ? 11u : 4u;
-        c->in_channels = nfu_range(random, 1, 4);
-        c->out_channels = nfu_range(random, 1, 6);
-        c->out_h = nfu_range(random, 1, 9);
-        c->out_w = nfu_range(random, 1, nfu_range(random, 0, 15) == 0 ? 40 : 9);
-        c->kx = nfu_range(random, 1, largest);
-        c->ky = nfu_range(random, 1, largest);
-        c->sx = nfu_range(random, 1, 4);
-        c->sy = nfu_range(random, 1, 4);
-        c->dx = nfu_range(random, 0, 3) == 0 ? nfu_range(random, 1, 3) : 1;
-        c->dy = nfu_range(random, 0, 3) == 0 ? nfu_range(random, 1, 3) : 1;
+        const uint32_t largest = between(random, 0, 7) == 0 ? 11u : 4u;
+        c->in_channels = between(random, 1, 4);
+        c->out_channels = between(random, 1, 6);
+        c->out_h = between(random, 1, 9);
+        c->out_w = between(random, 1, between(random, 0, 15) == 0 ? 40 : 9);
+        c->kx = between(random, 1, largest);
+        c->ky = between(random, 1, largest);
+        c->sx = between(random, 1, 4);
+        c->sy = between(random, 1, 4);
+        c->dx = between(random, 0, 3) == 0 ? between(random, 1, 3) : 1;
+        c->dy = between(random, 0, 3) == 0 ? between(random, 1, 3) : 1;
         const uint32_t cols = (c->out_w - 1u) * c->sx + (c->kx - 1u) * c->dx + 1u;
         const uint32_t rows = (c->out_h - 1u) * c->sy + (c->ky - 1u) * c->dy + 1u;
-        c->in_row_stride = cols + nfu_range(random, 0, 3);
-        c->in_channel_stride = rows * c->in_row_stride + nfu_range(random, 0, 5);
-        c->valid_rows = nfu_range(random, 0, 3) | (3u + nfu_range(random, 0, rows)) << 16;
-        c->valid_cols = nfu_range(random, 0, 3) | (3u + nfu_range(random, 0, cols)) << 16;
+        c->in_row_stride = cols + between(random, 0, 3);
+        c->in_channel_stride = rows * c->in_row_stride + between(random, 0, 5);
+        c->valid_rows = between(random, 0, 3) | (3u + between(random, 0, rows)) << 16;
+        c->valid_cols = between(random, 0, 3) | (3u + between(random, 0, cols)) << 16;
     }
     nfu_case_data(c, random);
 }

@@ -52,20 +52,17 @@ struct nfu_case {
     int64_t *sums; /* expected, before the update of the output buffer, modulo 2^acc_bits */
 };
 
-/* A small deterministic generator (xorshift64*). */
-struct nfu_random {
-    uint64_t state;
-};
-uint64_t nfu_random(struct nfu_random *random);
-/* Uniform in low .. high. */
-uint32_t nfu_range(struct nfu_random *random, uint32_t low, uint32_t high);
-
 /* Fills in strides that fit, allocates and fills data (extreme values now and then). Sizes are the caller's. */
-void nfu_case_data(struct nfu_case *c, struct nfu_random *random);
+void nfu_case_data(struct nfu_case *c, uint64_t *random);
 void nfu_case_expect(struct nfu_case *c, uint32_t acc_bits);
+/* End the running test, with a description of the case and of its `array`, unless the sums are those expected, and the
+ * words of two costs the same. */
+void nfu_case_check_sums(const struct nfu_case *c, const char *array, const char *what, const int64_t *sums);
+void nfu_case_check_cost(const struct nfu_case *c, const char *array, const void *closed, const void *stepped,
+                         size_t size);
 void nfu_case_free(struct nfu_case *c);
 /* A random small case. */
-void nfu_case_random(struct nfu_case *c, struct nfu_random *random);
+void nfu_case_random(struct nfu_case *c, uint64_t *random);
 
 /* LeNet-5's second convolution, dense: 6 -> 16 maps of 10x10, 5x5, with bias. */
 struct nfu_case nfu_case_lenet_c3(void);
@@ -76,7 +73,7 @@ struct nfu_case nfu_case_window(uint32_t opcode, uint32_t in, uint32_t out, uint
 /* The command with all addresses 0. */
 struct cnnvp_command nfu_case_command(const struct nfu_case *c);
 /* A random case's command with up to three words of its descriptor replaced by any bits. */
-struct cnnvp_command nfu_case_garbage(struct nfu_random *random);
+struct cnnvp_command nfu_case_garbage(uint64_t *random);
 
 /* Output channels, whatever the opcode calls them. */
 uint32_t nfu_case_channels(const struct nfu_case *c);

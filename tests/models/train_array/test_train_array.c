@@ -15,8 +15,8 @@ static void check_port_stall(const struct narrow_port *narrow, uint64_t edge, ui
 {
     static const char *const stats[] = {"input_port_cycles", "weight_port_cycles", "output_port_cycles"};
     static const char *const words[] = {"input_words", "weight_words", "output_words"};
-    struct bench b;
-    struct train_random random = {13u};
+    struct array_rig b;
+    uint64_t random = 13;
     struct train_case c = layer(narrow->opcode);
     cnnvp_time delay = 0;
     c.second_exp_out = 0;
@@ -31,11 +31,11 @@ static void check_port_stall(const struct narrow_port *narrow, uint64_t edge, ui
     fake_set(buffers[narrow->port], "detail", detail);
     fake_set(buffers[narrow->port], "banks", narrow->banks);
     fake_set(buffers[narrow->port], "width_words", 1);
-    start(&b);
+    array_rig_start(&b);
     train_case_fill(&c, &random, false, false);
     load(&b, &c, 0);
     fake_run(&b.sim, cnnvp_edge_time(700, edge));
-    assert_int_equal(send(&b, &c.command, &delay), CNNVP_OK);
+    assert_int_equal(array_rig_send(&b, &c.command, &delay), CNNVP_OK);
     const uint64_t compute = fake_count(b.array, "compute_cycles");
     const uint64_t others = fake_count(b.array, "fill_cycles") + fake_count(b.array, "writeout_cycles");
     const uint64_t spread = compute + (narrow->port == 2u ? fake_count(b.array, "writeout_cycles") : 0);
@@ -47,7 +47,7 @@ static void check_port_stall(const struct narrow_port *narrow, uint64_t edge, ui
     assert_int_equal(fake_count(b.array, "busy_cycles"), compute + others + stall);
     assert_int_equal(delay, cnnvp_edge_time(700, edge + compute + others + stall) - cnnvp_edge_time(700, edge));
     train_case_free(&c);
-    end(&b);
+    array_rig_end(&b);
 }
 
 /* Maps that are read side by side, three rows of each: one for each of four arrays; of errors one for each of 32

@@ -2,30 +2,22 @@
 /* Results of all directions against plain loops. */
 #include "train_rig.h"
 
-/* The same of a buffer without halves of a tile's size. */
-static char *half_held(struct cnnvp_host *buffer)
-{
-    struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = 1024};
-    assert_int_equal(fake_access(buffer, "port", &access), CNNVP_OK);
-    return access.data;
-}
-
 /* The whole path of one command, in both depths and at a clock whose edges are not whole picoseconds apart. */
 static void check_forward(uint64_t detail, uint64_t mhz, int timing_only)
 {
-    struct bench b;
-    struct train_random random = {11u};
+    struct array_rig b;
+    uint64_t random = 11;
     struct train_case c = layer(T_FORWARD);
     cnnvp_time delay = 0;
     begin(&b, mhz, timing_only);
     fake_set(b.array, "detail", detail);
-    start(&b);
+    array_rig_start(&b);
     train_case_fill(&c, &random, false, true);
     c.command.halves = timing_only ? 0 : 5;
     if (!timing_only)
         load(&b, &c, 5);
     fake_run(&b.sim, cnnvp_edge_time(mhz, 1001));
-    assert_int_equal(send(&b, &c.command, &delay), CNNVP_OK);
+    assert_int_equal(array_rig_send(&b, &c.command, &delay), CNNVP_OK);
     if (!timing_only) {
         const int16_t *scales = (const int16_t *)(const void *)(half_of(b.output, 1) + train_case_out_exp_addr(&c));
         assert_memory_equal(half_of(b.output, 1), c.after, c.result_bytes);
@@ -59,7 +51,7 @@ static void check_forward(uint64_t detail, uint64_t mhz, int timing_only)
     assert_int_equal(b.array->spans[0].end, cnnvp_edge_time(mhz, 1001 + compute + 6u));
     assert_int_equal(b.array->warnings, 0);
     train_case_free(&c);
-    end(&b);
+    array_rig_end(&b);
 }
 
 static void test_command(void **state)
@@ -75,11 +67,11 @@ static void test_command(void **state)
 /* Every opcode, 8 and 16 bits, integers and binary32, through the unit in both depths. */
 static void test_all(void **state)
 {
-    struct train_random random = {12u};
+    uint64_t random = 12;
     (void)state;
     for (uint32_t i = 0; i < 96u; ++i) {
         struct train_case c;
-        struct bench b;
+        struct array_rig b;
         const uint32_t bits = i % 3u == 0 ? 16u : 8u;
         train_case_random(&c, &random, bits);
         begin(&b, 200, 0);
@@ -87,14 +79,14 @@ static void test_all(void **state)
         fake_set(b.array, "mantissa_bits", bits);
         fake_set(b.array, "fc_rows", i >> 1 & 1u);
         fake_set(b.array, "gradient", i >> 2 & 1u);
-        start(&b);
+        array_rig_start(&b);
         c.command.halves = i & 7u;
         load(&b, &c, i & 7u);
-        assert_int_equal(send(&b, &c.command, NULL), CNNVP_OK);
+        assert_int_equal(array_rig_send(&b, &c.command, NULL), CNNVP_OK);
         assert_memory_equal(half_of(b.output, i >> 2 & 1u), c.after, c.result_bytes);
         assert_int_equal(fake_count(b.array, "saturations"), c.saturated);
         train_case_free(&c);
-        end(&b);
+        array_rig_end(&b);
     }
 }
 
@@ -103,12 +95,12 @@ static void test_all(void **state)
 static void check_bias(uint64_t detail, uint32_t bits)
 {
     enum { IMAGES = 2, OUT = 5, H = 3, W = 4, AREA = H * W };
-    struct bench b;
+    struct array_rig b;
     begin(&b, 200, 0);
     fake_set(b.array, "detail", detail);
     fake_set(b.array, "mantissa_bits", bits);
     fake_set(b.output, "width_words", 4096);
-    start(&b);
+    array_rig_start(&b);
     const bool wide = bits > 8;
     float *results = (float *)(void *)half_of(b.output, 0);
     char *second = half_of(b.weight, 0);
@@ -130,7 +122,7 @@ static void check_bias(uint64_t detail, uint32_t bits)
         .descriptor = {99,   99,          99,          99,          W | H << 16, IMAGES, 1,
                        OUT,  W | H << 16, 1 | 1 << 16, 1 | 1 << 16, 0,           0,      0,
                        AREA, OUT * AREA,  77,          77,          0x1000,      0,      0}};
-    assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
+    assert_int_equal(array_rig_send(&b, &command, NULL), CNNVP_OK);
     for (int i = 0; i < IMAGES * OUT * AREA; ++i) {
         const double bias = ldexp((i / AREA % OUT) * 7 % 200 - 100, -2 - ((int)bits - 2));
         const volatile float sum = (float)i / 8.0f + (float)bias;
@@ -150,7 +142,7 @@ static void check_bias(uint64_t detail, uint32_t bits)
         .descriptor = {0, 0, 0,    0,          W | H << 16, IMAGES,      1,           OUT,
                        0, W, AREA, OUT * AREA, W | H << 16, 1 | 1 << 16, 1 | 1 << 16, 0,
                        0, 1, 0,    0,          0x1000,      0,           0x800}};
-    assert_int_equal(send(&b, &gradient, NULL), CNNVP_OK);
+    assert_int_equal(array_rig_send(&b, &gradient, NULL), CNNVP_OK);
     for (int o = 0; o < OUT; ++o) {
         int64_t want = 0;
         for (int n = 0; n < IMAGES; ++n)
@@ -165,8 +157,8 @@ static void check_bias(uint64_t detail, uint32_t bits)
     assert_true(fake_count(b.array, "bias_cycles") > forward);
     assert_int_equal(fake_count(b.array, "compute_cycles"), 0);
     command.descriptor[6] = 2; /* two channels of ones are no bias */
-    assert_int_equal(send(&b, &command, NULL), CNNVP_E_INVAL);
-    end(&b);
+    assert_int_equal(array_rig_send(&b, &command, NULL), CNNVP_E_INVAL);
+    array_rig_end(&b);
 }
 
 /* Scales in the max-min buffer in place of the output half, where one is connected. */
@@ -178,8 +170,8 @@ static void test_bias_and_held_scales(void **state)
         check_bias(detail, 16);
     }
     for (int connected = 0; connected < 2; ++connected) {
-        struct bench b;
-        struct train_random random = {21u};
+        struct array_rig b;
+        uint64_t random = 21;
         struct train_case c = layer(T_FORWARD);
         begin(&b, 200, 0);
         struct cnnvp_host *held = fake_add(&b.sim, &cnnvp_unit_buffer);
@@ -187,19 +179,19 @@ static void test_bias_and_held_scales(void **state)
         if (connected)
             fake_connect(b.array, "scales", held, "port");
         assert_int_equal(fake_start(held), CNNVP_OK);
-        start(&b);
+        array_rig_start(&b);
         train_case_fill(&c, &random, false, true);
         load(&b, &c, 0);
         c.command.descriptor[20] = CNNVP_TILE_HELD | 0x40;
-        assert_int_equal(send(&b, &c.command, NULL), connected ? CNNVP_OK : CNNVP_E_STATE);
+        assert_int_equal(array_rig_send(&b, &c.command, NULL), connected ? CNNVP_OK : CNNVP_E_STATE);
         if (connected) {
-            const int16_t *scales = (const int16_t *)(const void *)half_held(held);
+            const int16_t *scales = (const int16_t *)(const void *)array_rig_peek(held, 0, 0, 1024);
             assert_memory_equal(half_of(b.output, 0), c.after, c.result_bytes);
             for (int o = 0; o < 40; ++o)
                 assert_int_equal(scales[0x20 + o], c.in_exps[0] + c.second_exps[o] - 12);
         }
         train_case_free(&c);
-        end(&b);
+        array_rig_end(&b);
     }
 }
 

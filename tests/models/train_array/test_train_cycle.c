@@ -4,20 +4,21 @@
  * formulas give the same results, and stepping counts what the closed forms say.
  */
 #include "train_array/train_job.h"
+#include "random.h"
 #include "train_case.h"
 
 #include "test.h"
 
-static struct cnnvp_train_shape random_shape(struct train_random *random, uint32_t bits)
+static struct cnnvp_train_shape random_shape(uint64_t *random, uint32_t bits)
 {
     return (struct cnnvp_train_shape){
-        .arrays = train_range(random, 1, 5),
-        .cols = train_range(random, 1, 9),
-        .rows = train_range(random, 0, 2) != 0 ? 3u : train_range(random, 1, 5),
-        .pipeline = train_range(random, 1, 4),
+        .arrays = between(random, 1, 5),
+        .cols = between(random, 1, 9),
+        .rows = between(random, 0, 2) != 0 ? 3u : between(random, 1, 5),
+        .pipeline = between(random, 1, 4),
         .mantissa_bits = bits,
-        .fc_all_rows = train_range(random, 0, 1) != 0,
-        .gradient_adder = train_range(random, 0, 1) != 0,
+        .fc_all_rows = between(random, 0, 1) != 0,
+        .gradient_adder = between(random, 0, 1) != 0,
     };
 }
 
@@ -98,13 +99,13 @@ static void run_case(const struct train_case *c, const struct cnnvp_train_shape 
 
 static void test_random(void **state)
 {
-    struct train_random random = {20261120u};
+    uint64_t random = 20261120;
     struct cnnvp_train_scratch scratch = {0};
     uint64_t saturated = 0;
     (void)state;
     for (uint32_t i = 0; i < 6000u; ++i) {
         struct train_case c;
-        const uint32_t bits = i % 4u != 0 ? 8u : train_range(&random, 0, 1) != 0 ? train_range(&random, 9, 24) : 2u;
+        const uint32_t bits = i % 4u != 0 ? 8u : between(&random, 0, 1) != 0 ? between(&random, 9, 24) : 2u;
         const struct cnnvp_train_shape shape = random_shape(&random, bits);
         train_case_random(&c, &random, bits);
         run_case(&c, &shape, &scratch);
@@ -133,7 +134,7 @@ static uint64_t spread(void **raw, uint32_t maps, uint32_t h, uint32_t w, uint32
 
 static void test_zones(void **state)
 {
-    struct train_random random = {20261125u};
+    uint64_t random = 20261125;
     struct cnnvp_train_scratch scratch = {0};
     uint32_t cases = 0;
     (void)state;
@@ -169,216 +170,45 @@ static void test_zones(void **state)
     cnnvp_train_scratch_free(&scratch);
 }
 
-static const struct train_case large_layers[] = {
-    {.opcode = T_FORWARD,
-     .images = 2,
-     .cin = 16,
-     .cout = 20,
-     .h = 16,
-     .w = 16,
-     .oh = 16,
-     .ow = 16,
-     .kx = 3,
-     .ky = 3,
-     .sx = 1,
-     .sy = 1,
-     .px = 1,
-     .py = 1},
-    {.opcode = T_ERROR,
-     .images = 2,
-     .cin = 16,
-     .cout = 20,
-     .h = 16,
-     .w = 16,
-     .oh = 16,
-     .ow = 16,
-     .kx = 3,
-     .ky = 3,
-     .sx = 1,
-     .sy = 1,
-     .px = 1,
-     .py = 1},
-    {.opcode = T_GRADIENT,
-     .images = 3,
-     .cin = 9,
-     .cout = 14,
-     .h = 16,
-     .w = 16,
-     .oh = 16,
-     .ow = 16,
-     .kx = 3,
-     .ky = 3,
-     .sx = 1,
-     .sy = 1,
-     .px = 1,
-     .py = 1,
-     .accumulate = true},
-    {.opcode = T_FORWARD,
-     .images = 4,
-     .cin = 40,
-     .cout = 33,
-     .h = 2,
-     .w = 2,
-     .oh = 2,
-     .ow = 2,
-     .kx = 3,
-     .ky = 3,
-     .sx = 1,
-     .sy = 1,
-     .px = 1,
-     .py = 1,
-     .accumulate = true},
-    {.opcode = T_FORWARD,
-     .images = 3,
-     .cin = 1,
-     .cout = 6,
-     .h = 28,
-     .w = 28,
-     .oh = 28,
-     .ow = 28,
-     .kx = 5,
-     .ky = 5,
-     .sx = 1,
-     .sy = 1,
-     .px = 2,
-     .py = 2},
-    /* many positions for few kernels: kernel rows of one quad and of two, turned, strides, uneven borders */
-    {.opcode = T_FORWARD,
-     .images = 4,
-     .cin = 3,
-     .cout = 5,
-     .h = 17,
-     .w = 19,
-     .oh = 17,
-     .ow = 19,
-     .kx = 3,
-     .ky = 3,
-     .sx = 1,
-     .sy = 1,
-     .px = 1,
-     .py = 1,
-     .accumulate = true},
-    {.opcode = T_FORWARD,
-     .images = 3,
-     .cin = 2,
-     .cout = 3,
-     .h = 14,
-     .w = 9,
-     .oh = 7,
-     .ow = 6,
-     .kx = 5,
-     .ky = 3,
-     .sx = 1,
-     .sy = 2,
-     .px = 1,
-     .py = 1},
-    {.opcode = T_ERROR,
-     .images = 4,
-     .cin = 4,
-     .cout = 3,
-     .h = 15,
-     .w = 15,
-     .oh = 15,
-     .ow = 15,
-     .kx = 5,
-     .ky = 5,
-     .sx = 1,
-     .sy = 1,
-     .px = 2,
-     .py = 2,
-     .accumulate = true},
-    {.opcode = T_ERROR,
-     .images = 2,
-     .cin = 3,
-     .cout = 2,
-     .h = 14,
-     .w = 14,
-     .oh = 7,
-     .ow = 7,
-     .kx = 2,
-     .ky = 2,
-     .sx = 2,
-     .sy = 2,
-     .px = 0,
-     .py = 0},
-    {.opcode = T_MATMUL,
-     .images = 70,
-     .cin = 300,
-     .cout = 50,
-     .h = 1,
-     .w = 1,
-     .oh = 1,
-     .ow = 1,
-     .kx = 1,
-     .ky = 1,
-     .sx = 1,
-     .sy = 1},
-    /* 40 000 terms: three chunks; the sums of extreme values stay within 32 bits */
-    {.opcode = T_MATMUL,
-     .images = 2,
-     .cin = 40000,
-     .cout = 3,
-     .h = 1,
-     .w = 1,
-     .oh = 1,
-     .ow = 1,
-     .kx = 1,
-     .ky = 1,
-     .sx = 1,
-     .sy = 1},
-    {.opcode = T_BACK,
-     .images = 4,
-     .cin = 70,
-     .cout = 300,
-     .h = 1,
-     .w = 1,
-     .oh = 1,
-     .ow = 1,
-     .kx = 1,
-     .ky = 1,
-     .sx = 1,
-     .sy = 1},
-    {.opcode = T_OUTER,
-     .images = 4,
-     .cin = 70,
-     .cout = 30,
-     .h = 1,
-     .w = 1,
-     .oh = 1,
-     .ow = 1,
-     .kx = 1,
-     .ky = 1,
-     .sx = 1,
-     .sy = 1},
-    /* 160 images of 32 x 32 pixels: beyond 32 bits where values are extreme (Part B 1-11) */
-    {.opcode = T_GRADIENT,
-     .images = 160,
-     .cin = 1,
-     .cout = 2,
-     .h = 32,
-     .w = 32,
-     .oh = 32,
-     .ow = 32,
-     .kx = 1,
-     .ky = 1,
-     .sx = 1,
-     .sy = 1},
-};
-
 /* The fast kernels alone on layers of their real sizes, several panels and chunks, extreme values. */
 static void test_large(void **state)
 {
-    struct train_random random = {5u};
+    uint64_t random = 5;
     struct cnnvp_train_scratch scratch = {0};
     const struct cnnvp_train_shape shape = {.arrays = 4, .cols = 32, .rows = 3, .pipeline = 3, .mantissa_bits = 8};
+    struct train_case layers[] = {
+        train_case_same(T_FORWARD, 2, 16, 20, 16, 16, 3),
+        train_case_same(T_ERROR, 2, 16, 20, 16, 16, 3),
+        train_case_same(T_GRADIENT, 3, 9, 14, 16, 16, 3),
+        train_case_same(T_FORWARD, 4, 40, 33, 2, 2, 3),
+        train_case_same(T_FORWARD, 3, 1, 6, 28, 28, 5),
+        /* many positions for few kernels: kernel rows of one quad and of two, turned, strides, uneven borders */
+        train_case_same(T_FORWARD, 4, 3, 5, 17, 19, 3),
+        train_case_same(T_FORWARD, 3, 2, 3, 14, 9, 3),
+        train_case_same(T_ERROR, 4, 4, 3, 15, 15, 5),
+        train_case_same(T_ERROR, 2, 3, 2, 14, 14, 1),
+        train_case_same(T_MATMUL, 70, 300, 50, 1, 1, 1),
+        /* 40 000 terms: three chunks; the sums of extreme values stay within 32 bits */
+        train_case_same(T_MATMUL, 2, 40000, 3, 1, 1, 1),
+        train_case_same(T_BACK, 4, 70, 300, 1, 1, 1),
+        train_case_same(T_OUTER, 4, 70, 30, 1, 1, 1),
+        /* 160 images of 32 x 32 pixels: beyond 32 bits where values are extreme (Part B 1-11) */
+        train_case_same(T_GRADIENT, 160, 1, 2, 32, 32, 1),
+    };
+    layers[2].accumulate = layers[3].accumulate = layers[5].accumulate = layers[7].accumulate = true;
+    layers[6].kx = 5;
+    layers[6].sy = 2;
+    layers[6].oh = 7;
+    layers[6].ow = 6;
+    layers[8].kx = layers[8].ky = layers[8].sx = layers[8].sy = 2;
+    layers[8].oh = layers[8].ow = 7;
     uint64_t clipped = 0;
     (void)state;
-    for (size_t i = 0; i < 2u * sizeof large_layers / sizeof large_layers[0]; ++i) {
+    for (size_t i = 0; i < 2u * sizeof layers / sizeof layers[0]; ++i) {
         const struct train_kernels *kernels;
-        struct train_case c = large_layers[i / 2u];
+        struct train_case c = layers[i / 2u];
         struct cnnvp_train_tile tile;
         const char *reason = NULL;
-        c.bits = 8;
         train_case_fill(&c, &random, i % 2u != 0, true);
         assert_int_equal(cnnvp_train_decode(&shape, &c.command, &tile, &reason), CNNVP_OK);
         int32_t *results = malloc(c.result_bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that are refused. */
+#include "random.h"
 #include "train_rig.h"
 
 /* One register, or the command itself, changed so that it must be refused with nothing done. */
@@ -54,11 +55,11 @@ static void test_malformed(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
-        struct bench b;
-        struct train_random random = {14u};
+        struct array_rig b;
+        uint64_t random = 14;
         struct train_case c = layer(faults[i].opcode);
         begin(&b, 200, 0);
-        start(&b);
+        array_rig_start(&b);
         train_case_fill(&c, &random, false, false);
         load(&b, &c, 0);
         if (faults[i].reg == OPCODE)
@@ -69,7 +70,7 @@ static void test_malformed(void **state)
             c.command.count = faults[i].value;
         else
             c.command.descriptor[faults[i].reg] = faults[i].value;
-        const int status = send(&b, &c.command, NULL);
+        const int status = array_rig_send(&b, &c.command, NULL);
         if (status != faults[i].expected)
             print_error("fault %zu: %d, %s\n", i, status, b.array->message);
         assert_int_equal(status, faults[i].expected);
@@ -78,40 +79,40 @@ static void test_malformed(void **state)
         assert_true(b.array->warnings == 1);
         assert_memory_equal(half_of(b.output, 0), c.before, c.result_bytes);
         train_case_free(&c);
-        end(&b);
+        array_rig_end(&b);
     }
 }
 
 /* Whatever lies in the registers: a status, no crash, no access outside. Small buffers keep accepted commands short. */
 static void test_garbage(void **state)
 {
-    struct train_random random = {15u};
+    uint64_t random = 15;
     uint32_t accepted = 0;
     (void)state;
     for (uint32_t run = 0; run < 4u; ++run) {
-        struct bench b;
+        struct array_rig b;
         begin(&b, 200, 0);
         fake_set(b.array, "detail", run % 2u);
         fake_set(b.array, "layout", run / 2u);
         fake_set(b.input, "size", 4096);
         fake_set(b.weight, "size", 4096);
         fake_set(b.output, "size", 8192);
-        start(&b);
+        array_rig_start(&b);
         for (uint32_t i = 0; i < 8000u; ++i) {
             struct train_case c;
             train_case_random(&c, &random, 8);
-            for (uint32_t change = train_range(&random, 0, 3); change > 0; --change) {
-                const uint32_t at = train_range(&random, 0, CNNVP_DESCRIPTOR_MAX - 1u);
-                const uint32_t drop = train_range(&random, 0, 31);
-                c.command.descriptor[at] = train_range(&random, 0, UINT32_MAX) >> drop;
+            for (uint32_t change = between(&random, 0, 3); change > 0; --change) {
+                const uint32_t at = between(&random, 0, CNNVP_DESCRIPTOR_MAX - 1u);
+                const uint32_t drop = between(&random, 0, 31);
+                c.command.descriptor[at] = next_bits(&random) >> drop;
             }
             /* strides of 0 let little memory stand for much work: keep the sum of it bearable */
             if (c.command.descriptor[5] < 64u && c.command.descriptor[2] < 64u)
-                accepted += send(&b, &c.command, NULL) == CNNVP_OK;
+                accepted += array_rig_send(&b, &c.command, NULL) == CNNVP_OK;
             b.array->span_count = 0;
             train_case_free(&c);
         }
-        end(&b);
+        array_rig_end(&b);
     }
     assert_in_range(accepted, 1000, 30400);
 }
@@ -131,7 +132,7 @@ static void test_zones(void **state)
     for (size_t i = 0; i < sizeof zones / sizeof zones[0]; ++i) {
         const struct cnnvp_train_shape shape = {
             .arrays = 4, .cols = 32, .rows = 3, .pipeline = 3, .mantissa_bits = 8, .zones = true};
-        struct train_random random = {16u};
+        uint64_t random = 16;
         struct train_case c = layer(zones[i].opcode);
         struct cnnvp_train_tile tile;
         const char *reason = "";
@@ -151,11 +152,11 @@ static void test_zones(void **state)
 
 static void test_misuse(void **state)
 {
-    struct bench b;
+    struct array_rig b;
     struct cnnvp_command command = {0};
     (void)state;
     begin(&b, 200, 0);
-    start(&b);
+    array_rig_start(&b);
     struct cnnvp_access access = {.op = CNNVP_READ, .data = &command, .size = sizeof command};
     assert_int_equal(fake_access(b.array, "command", &access), CNNVP_E_ACCESS);
     access.op = CNNVP_COMMAND;
@@ -164,13 +165,13 @@ static void test_misuse(void **state)
     access.size = sizeof command;
     access.data = NULL;
     assert_int_equal(fake_access(b.array, "command", &access), CNNVP_E_INVAL);
-    end(&b);
+    array_rig_end(&b);
     begin(&b, 200, 0);
     fake_set(b.array, "rows", 2);
     fake_set(b.array, "fc_rows", 1);
     assert_int_equal(fake_start(b.array), CNNVP_E_INVAL);
     assert_int_equal(b.array->config_errors, 1);
-    end(&b);
+    array_rig_end(&b);
 }
 
 int main(void)

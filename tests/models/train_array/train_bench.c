@@ -49,29 +49,15 @@ int main(void)
 {
     static const char *const names[] = {"forward", "error", "gradient", "matmul", "back", "outer"};
     const struct cnnvp_train_shape shape = {.arrays = 4, .cols = 32, .rows = 3, .pipeline = 3, .mantissa_bits = 8};
-    struct train_random random = {1u};
+    uint64_t random = 1;
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; ++i) {
         const struct train_kernels *kernels;
         const uint32_t k = layers[i].opcode >= T_MATMUL ? 1u : 3u;
         struct cnnvp_train_tile tile;
         struct cnnvp_train_cost cost;
         const char *reason = "";
-        struct train_case c = {
-            .opcode = layers[i].opcode,
-            .bits = 8,
-            .images = 4,
-            .cin = layers[i].in,
-            .cout = layers[i].out,
-            .h = layers[i].side,
-            .w = layers[i].side,
-            .oh = layers[i].side,
-            .ow = layers[i].side,
-            .kx = k,
-            .ky = k,
-            .sx = 1,
-            .sy = 1,
-            .px = k / 2u,
-            .py = k / 2u};
+        struct train_case c =
+            train_case_same(layers[i].opcode, 4, layers[i].in, layers[i].out, layers[i].side, layers[i].side, k);
         train_case_fill(&c, &random, false, false);
         if (cnnvp_train_decode(&shape, &c.command, &tile, &reason) != CNNVP_OK) {
             fprintf(stderr, "%s\n", reason);

@@ -6,18 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t next(struct train_random *random)
-{
-    uint64_t x = random->state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
-uint32_t train_range(struct train_random *random, uint32_t low, uint32_t high)
-{
-    return low + (uint32_t)(next(random) % ((uint64_t)high - low + 1u));
-}
+#include "random.h"
 
 static bool connected(const struct train_case *c)
 {
@@ -318,48 +307,69 @@ static void make_command(struct train_case *c)
     c->command = command;
 }
 
-/* ---- random layers ---- */
+/* ---- layers ---- */
 
-void train_case_random(struct train_case *c, struct train_random *random, uint32_t bits)
+struct train_case train_case_same(uint32_t opcode, uint32_t images, uint32_t cin, uint32_t cout, uint32_t h, uint32_t w,
+                                  uint32_t side)
 {
-    *c = (struct train_case){.opcode = T_FORWARD + train_range(random, 0, 5), .bits = bits};
-    c->accumulate = train_range(random, 0, 1) != 0;
-    c->to_float = train_range(random, 0, 2) == 0;
-    c->images = train_range(random, 1, 5);
-    c->cin = train_range(random, 1, 7);
-    c->cout = train_range(random, 1, 15);
-    c->gap = train_range(random, 0, 1) * train_range(random, 0, 3);
-    c->h = c->w = c->oh = c->ow = c->kx = c->ky = c->sx = c->sy = 1;
-    if (!connected(c)) {
-        c->kx = train_range(random, 1, 5);
-        c->ky = train_range(random, 1, 5);
-        c->sx = train_range(random, 1, 2);
-        c->sy = train_range(random, 1, 2);
-        c->px = train_range(random, 0, c->kx - 1u);
-        c->py = train_range(random, 0, c->ky - 1u);
-        c->w = train_range(random, c->kx > c->px ? c->kx - c->px : 1u, 9);
-        c->h = train_range(random, c->ky > c->py ? c->ky - c->py : 1u, 9);
-        /* padding on the right and below as the layer's output asks */
-        c->ow = (c->w + c->px - c->kx + train_range(random, 0, 1) * c->px) / c->sx + 1u;
-        c->oh = (c->h + c->py - c->ky + train_range(random, 0, 1) * c->py) / c->sy + 1u;
-    } else {
-        c->cin = train_range(random, 1, 40);
-        c->cout = train_range(random, 1, 40);
-    }
-    const bool gradient = is_gradient(c);
-    c->in_exp_image = gradient && !c->to_float ? 0 : train_range(random, 0, 1);
-    c->in_exp_channel = connected(c) || (!gradient && !c->to_float) ? 0 : train_range(random, 0, 1);
-    c->second_exp_out = c->opcode == T_OUTER ? 0 : train_range(random, 0, 1);
-    c->second_exp_part = c->to_float ? train_range(random, 0, 1) : 0;
-    train_case_fill(c, random, train_range(random, 0, 9) == 0, true);
+    return (struct train_case){
+        .opcode = opcode,
+        .bits = 8,
+        .images = images,
+        .cin = cin,
+        .cout = cout,
+        .h = h,
+        .w = w,
+        .oh = h,
+        .ow = w,
+        .kx = side,
+        .ky = side,
+        .sx = 1,
+        .sy = 1,
+        .px = side / 2,
+        .py = side / 2};
 }
 
-static void random_values(const struct train_case *c, struct train_random *random, uint64_t n, bool extreme,
-                          int32_t *values, void *raw)
+void train_case_random(struct train_case *c, uint64_t *random, uint32_t bits)
+{
+    *c = (struct train_case){.opcode = T_FORWARD + between(random, 0, 5), .bits = bits};
+    c->accumulate = between(random, 0, 1) != 0;
+    c->to_float = between(random, 0, 2) == 0;
+    c->images = between(random, 1, 5);
+    c->cin = between(random, 1, 7);
+    c->cout = between(random, 1, 15);
+    c->gap = between(random, 0, 1) * between(random, 0, 3);
+    c->h = c->w = c->oh = c->ow = c->kx = c->ky = c->sx = c->sy = 1;
+    if (!connected(c)) {
+        c->kx = between(random, 1, 5);
+        c->ky = between(random, 1, 5);
+        c->sx = between(random, 1, 2);
+        c->sy = between(random, 1, 2);
+        c->px = between(random, 0, c->kx - 1u);
+        c->py = between(random, 0, c->ky - 1u);
+        c->w = between(random, c->kx > c->px ? c->kx - c->px : 1u, 9);
+        c->h = between(random, c->ky > c->py ? c->ky - c->py : 1u, 9);
+        /* padding on the right and below as the layer's output asks */
+        c->ow = (c->w + c->px - c->kx + between(random, 0, 1) * c->px) / c->sx + 1u;
+        c->oh = (c->h + c->py - c->ky + between(random, 0, 1) * c->py) / c->sy + 1u;
+    } else {
+        c->cin = between(random, 1, 40);
+        c->cout = between(random, 1, 40);
+    }
+    const bool gradient = is_gradient(c);
+    c->in_exp_image = gradient && !c->to_float ? 0 : between(random, 0, 1);
+    c->in_exp_channel = connected(c) || (!gradient && !c->to_float) ? 0 : between(random, 0, 1);
+    c->second_exp_out = c->opcode == T_OUTER ? 0 : between(random, 0, 1);
+    c->second_exp_part = c->to_float ? between(random, 0, 1) : 0;
+    train_case_fill(c, random, between(random, 0, 9) == 0, true);
+}
+
+static void random_values(const struct train_case *c, uint64_t *random, uint64_t n, bool extreme, int32_t *values,
+                          void *raw)
 {
     const int32_t half = (int32_t)(1u << (c->bits - 1u));
     for (uint64_t i = 0; i < n; ++i) {
-        values[i] = extreme ? -half : (int32_t)(next(random) % (2u * (uint64_t)half)) - half;
+        values[i] = extreme ? -half : (int32_t)below(random, 2u * (uint32_t)half) - half;
         if (c->bits > 8u)
             ((int32_t *)raw)[i] = values[i];
         else
@@ -367,10 +377,10 @@ static void random_values(const struct train_case *c, struct train_random *rando
     }
 }
 
-static void random_results(struct train_case *c, struct train_random *random)
+static void random_results(struct train_case *c, uint64_t *random)
 {
     for (uint64_t i = 0; i < c->results; ++i) {
-        const int64_t value = (int64_t)next(random);
+        const int64_t value = (int64_t)((uint64_t)next_bits(random) << 32 | next_bits(random));
         if (c->to_float)
             ((float *)c->before)[i] = (float)(value % 1000000) / 1024.0f;
         else if (c->bits > 8u)
@@ -383,7 +393,7 @@ static void random_results(struct train_case *c, struct train_random *random)
     }
 }
 
-void train_case_fill(struct train_case *c, struct train_random *random, bool extreme, bool expected)
+void train_case_fill(struct train_case *c, uint64_t *random, bool extreme, bool expected)
 {
     const struct map im = in_map(c);
     const struct map em = error_map(c);
@@ -411,9 +421,9 @@ void train_case_fill(struct train_case *c, struct train_random *random, bool ext
     random_values(c, random, c->in_values, extreme, c->in, c->in_raw);
     random_values(c, random, c->second_values, extreme, c->second, c->second_raw);
     for (uint64_t i = 0; i < c->in_exp_count; ++i)
-        c->in_exps[i] = (int8_t)((int)train_range(random, 0, 20) - 10);
+        c->in_exps[i] = (int8_t)((int)between(random, 0, 20) - 10);
     for (uint64_t i = 0; i < c->second_exp_count; ++i)
-        c->second_exps[i] = (int8_t)((int)train_range(random, 0, 20) - 10);
+        c->second_exps[i] = (int8_t)((int)between(random, 0, 20) - 10);
     random_results(c, random);
     memcpy(c->after, c->before, c->result_bytes);
     make_command(c);

@@ -10,13 +10,6 @@
 
 enum train_opcode { T_FORWARD = 0xa0, T_ERROR, T_GRADIENT, T_MATMUL, T_BACK, T_OUTER };
 
-struct train_random {
-    uint64_t state;
-};
-
-/* Uniform in low .. high. */
-uint32_t train_range(struct train_random *random, uint32_t low, uint32_t high);
-
 /* A layer, and which of its three computations is asked for. */
 struct train_case {
     uint32_t opcode;
@@ -41,9 +34,13 @@ struct train_case {
 };
 
 /* A small random layer and command. bits: 8, or more for wide mantissas. */
-void train_case_random(struct train_case *c, struct train_random *random, uint32_t bits);
+void train_case_random(struct train_case *c, uint64_t *random, uint32_t bits);
+/* One of `bits` 8 with output maps as large as its input maps and kernels of side x side, in the middle of the padding;
+ * no data. Matrices: all of these 1. */
+struct train_case train_case_same(uint32_t opcode, uint32_t images, uint32_t cin, uint32_t cout, uint32_t h, uint32_t w,
+                                  uint32_t side);
 /* From the layer's sizes: command, random data, expected results. `extreme`: all mantissas -2^(bits-1). */
-void train_case_fill(struct train_case *c, struct train_random *random, bool extreme, bool expect);
+void train_case_fill(struct train_case *c, uint64_t *random, bool extreme, bool expect);
 void train_case_free(struct train_case *c);
 
 /* Addresses of the operands in their buffer halves. */

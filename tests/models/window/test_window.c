@@ -68,7 +68,7 @@ static void check_results(struct array_rig *rig, const struct nfu_case *c)
 static void check_c3(uint64_t detail, uint64_t mhz, int timing_only)
 {
     struct array_rig rig;
-    struct nfu_random random = {11u};
+    uint64_t random = 11;
     struct nfu_case c = nfu_case_lenet_c3();
     cnnvp_time delay = 0;
     begin(&rig, mhz, timing_only);
@@ -131,7 +131,7 @@ static void test_command(void **state)
 static void check_port_stalls(bool few)
 {
     struct array_rig rig;
-    struct nfu_random random = {12u};
+    uint64_t random = 12;
     struct nfu_case c = nfu_case_lenet_c3();
     begin(&rig, 700, 0);
     fake_set(rig.input, "width_words", 4);
@@ -165,7 +165,7 @@ static void test_port_stalls(void **state)
 static void test_refused(void **state)
 {
     struct array_rig rig;
-    struct nfu_random random = {14u};
+    uint64_t random = 14;
     struct nfu_case c = nfu_case_lenet_c3();
     struct nfu_case step = nfu_case_lenet_c3();
     (void)state;

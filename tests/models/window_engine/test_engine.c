@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What S000's units that sweep windows make of whatever a guest can write into a command. */
+/* What arrays for FX16 make of whatever a guest can write into a command. */
 #include "array_rig.h"
 #include "nfu_case.h"
 
 #include "test.h"
 
+extern const struct cnnvp_unit cnnvp_unit_nfu;
 extern const struct cnnvp_unit cnnvp_unit_window;
 extern const struct cnnvp_unit cnnvp_unit_pooling;
 extern const struct cnnvp_unit cnnvp_unit_fully_connected;
@@ -15,7 +16,7 @@ static void check_garbage(const struct cnnvp_unit *unit)
 {
     uint64_t totals[2][4];
     for (uint64_t detail = 0; detail < 2u; ++detail) {
-        struct nfu_random random = {15u};
+        uint64_t random = 15;
         struct array_rig rig;
         array_rig_begin(&rig, unit, 1000, 0);
         fake_set(rig.array, "detail", detail);
@@ -42,6 +43,7 @@ static void check_garbage(const struct cnnvp_unit *unit)
 static void test_garbage(void **state)
 {
     (void)state;
+    check_garbage(&cnnvp_unit_nfu);
     check_garbage(&cnnvp_unit_window);
     check_garbage(&cnnvp_unit_pooling);
     check_garbage(&cnnvp_unit_fully_connected);
