@@ -285,6 +285,23 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
     return result == CNNVP_DONE && fused->members == NULL ? cnnvp_compiler_no_memory(error) : result;
 }
 
+static int members_alike(const struct cnnvp_plan_member *a, const struct cnnvp_plan_member *b)
+{
+    return a->in == b->in && a->in2 == b->in2 && a->out == b->out && a->done == b->done &&
+           a->tile_bytes == b->tile_bytes && a->tile_half == b->tile_half && a->out_channel == b->out_channel &&
+           cnnvp_plan_are_alike(&a->layer, &b->layer);
+}
+
+int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other)
+{
+    const struct cnnvp_plan_group *a = &build->fused->groups[one];
+    const struct cnnvp_plan_group *b = &build->fused->groups[other];
+    int alike = a->count == b->count && a->tile_h == b->tile_h && a->tile_w == b->tile_w && a->halo == b->halo;
+    for (size_t i = 0; alike && i < a->count; ++i)
+        alike = members_alike(&a->members[i], &b->members[i]);
+    return alike;
+}
+
 uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group)
 {
     const struct cnnvp_plan_group *of = &build->fused->groups[group];

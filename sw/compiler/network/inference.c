@@ -224,7 +224,8 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
 /* ---- load ---- */
 
 /* Where the platform's memory gives no direct access, through a buffer. */
-static cnnvp_result put_binary(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                      struct cnnvp_error *error)
 {
     const struct cnnvp_build *build = &network->build;
     const size_t bytes = cnnvp_binary_bytes(&network->graph, build);
@@ -400,13 +401,17 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
     return result;
 }
 
+cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                     uint64_t table_bytes, struct cnnvp_error *error)
+{
+    return network->cpu_host ? CNNVP_DONE : cnnvp_guest_load(network->guest, platform, table_bytes, error);
+}
+
 static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    if (!network->cpu_host)
-        result = cnnvp_guest_load(network->guest, platform, network->build.table_bytes, error);
+    cnnvp_result result = cnnvp_network_put_guest(network, platform, network->build.table_bytes, error);
     if (result == CNNVP_DONE)
-        result = put_binary(network, platform, error);
+        result = cnnvp_network_put_binary(network, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)
         result = clear_frames(network, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)

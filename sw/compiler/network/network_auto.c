@@ -1,91 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What --schedule auto runs at last. The planner fuses by bounds; the platform says what groups really take: the
- * network runs with all of them and layer by layer, then with those that were better than their layers by the
- * objective. The best of the three is taken.
+ * What --schedule auto runs at last. The planner fuses by bounds; the platform says what groups really take: it runs
+ * their layers one by one, then the groups. Of groups that are alike one is tried. Those that are better than their
+ * layers by the objective stay. A short network runs whole, and once more with the groups that stay: a refresh of the
+ * memory that falls into another layer is much of its time.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "network.h"
 
+/* By the bounds of its layers. */
+#define SHORT_PS 1e9
+
 struct trials {
+    struct cnnvp_network *network;
+    const cnnvp_config *config;
+    struct cnnvp_plan_taken bounds;         /* of the whole network, layer by layer */
     struct cnnvp_binary_options options;    /* of builds in which nothing is planned again */
     struct cnnvp_binary_layer *planned;     /* cut as layers by themselves */
+    unsigned char *tried;                   /* 1: a layer of the trials */
+    unsigned char *kept;                    /* 1: a group that stays */
     struct cnnvp_plan_taken *alone, *fused; /* of each layer */
-    double score[3];                        /* layer by layer, all groups, those that are left */
 };
 
-static double score_of(const struct cnnvp_network *network, const struct cnnvp_plan_taken *layers,
-                       const struct cnnvp_plan_run *run)
+static size_t first_alike(const struct cnnvp_network *network, size_t group)
 {
-    struct cnnvp_plan_taken all = {0};
-    for (size_t i = run->first; i < run->first + run->count; ++i)
-        cnnvp_plan_add(&all, &layers[i]);
-    return cnnvp_plan_score(network->target.limits.objective, &all);
+    size_t as = 0;
+    while (as < group && !cnnvp_binary_groups_alike(&network->build, as, group))
+        ++as;
+    return as;
 }
 
-/* Keeps the runs that were better. */
-static void keep_better(struct cnnvp_network *network, const struct trials *trials)
+static void choose_layers(const struct trials *trials)
 {
-    struct cnnvp_plan *plan = &network->plan;
+    const struct cnnvp_network *network = trials->network;
+    memset(trials->tried, trials->bounds.ps < SHORT_PS, network->graph.layer_count);
+    for (size_t g = 0; g < network->plan.run_count; ++g)
+        if (first_alike(network, g) == g)
+            memset(trials->tried + network->plan.runs[g].first, 1, network->plan.runs[g].count);
+}
+
+/* By what the objective makes of the whole network. */
+static int is_better(const struct trials *trials, size_t first, size_t count)
+{
+    const enum cnnvp_plan_objective objective = trials->network->target.limits.objective;
+    struct cnnvp_plan_taken alone = trials->bounds;
+    struct cnnvp_plan_taken fused = trials->bounds;
+    for (size_t i = first; i < first + count; ++i) {
+        cnnvp_plan_add(&alone, &trials->alone[i]);
+        cnnvp_plan_add(&fused, &trials->fused[i]);
+    }
+    return cnnvp_plan_score(objective, &fused) < cnnvp_plan_score(objective, &alone);
+}
+
+/* Groups that are alike share the fate of the first one. */
+static void keep_better(const struct trials *trials)
+{
+    struct cnnvp_plan *plan = &trials->network->plan;
     size_t kept = 0;
     for (size_t g = 0; g < plan->run_count; ++g) {
-        const struct cnnvp_plan_run run = plan->runs[g];
-        if (score_of(network, trials->fused, &run) < score_of(network, trials->alone, &run))
-            plan->runs[kept++] = run;
+        const size_t as = first_alike(trials->network, g);
+        trials->kept[g] =
+            as < g ? trials->kept[as] : (unsigned char)is_better(trials, plan->runs[g].first, plan->runs[g].count);
     }
+    for (size_t g = 0; g < plan->run_count; ++g)
+        if (trials->kept[g])
+            plan->runs[kept++] = plan->runs[g];
     plan->run_count = kept;
 }
 
-static cnnvp_result try_plan(struct cnnvp_network *network, const struct cnnvp_binary_options *options,
-                             const cnnvp_config *config, struct cnnvp_plan_taken *layers, double *score,
-                             struct cnnvp_error *error)
+static cnnvp_result try_layers(const struct trials *trials, const struct cnnvp_plan *plan,
+                               struct cnnvp_plan_taken *taken, struct cnnvp_error *error)
 {
-    struct cnnvp_plan_taken all = {0};
-    const cnnvp_result result = cnnvp_network_try(network, options, config, layers, &all, error);
-    network->tried += CNNVP_NETWORK_TRY;
-    *score = cnnvp_plan_score(network->target.limits.objective, &all);
+    struct cnnvp_binary_options options = trials->options;
+    options.plan = plan;
+    const cnnvp_result result =
+        cnnvp_network_try(trials->network, &options, trials->config, trials->tried, taken, error);
+    trials->network->tried += CNNVP_NETWORK_TRY;
     return result;
 }
 
-static cnnvp_result try_all(struct cnnvp_network *network, const cnnvp_config *config, struct trials *trials,
-                            struct cnnvp_error *error)
+static cnnvp_result try_all(const struct trials *trials, struct cnnvp_error *error)
 {
-    struct cnnvp_plan *plan = &network->plan;
-    struct cnnvp_binary_options layer = trials->options;
-    const size_t count = plan->run_count;
-    struct cnnvp_plan_run *all = malloc(count * sizeof *all);
-    layer.plan = NULL;
-    cnnvp_result result = all != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+    struct cnnvp_plan *plan = &trials->network->plan;
+    choose_layers(trials);
+    cnnvp_result result = try_layers(trials, NULL, trials->alone, error);
     if (result == CNNVP_DONE)
-        result = try_plan(network, &layer, config, trials->alone, &trials->score[0], error);
-    if (result == CNNVP_DONE)
-        result = try_plan(network, &trials->options, config, trials->fused, &trials->score[1], error);
-    if (result != CNNVP_DONE) {
-        free(all);
+        result = try_layers(trials, plan, trials->fused, error);
+    if (result != CNNVP_DONE)
         return result;
-    }
-    memcpy(all, plan->runs, count * sizeof *all);
-    trials->score[2] = trials->score[1];
-    keep_better(network, trials);
-    if (plan->run_count != 0 && plan->run_count != count)
-        result = try_plan(network, &trials->options, config, NULL, &trials->score[2], error);
-    const int none = plan->run_count == 0;
-    if (!none && trials->score[1] < trials->score[2]) {
-        memcpy(plan->runs, all, count * sizeof *all);
-        plan->run_count = count;
-        trials->score[2] = trials->score[1];
-    }
-    if (none || trials->score[0] <= trials->score[2])
+    keep_better(trials);
+    if (plan->run_count == 0 || trials->bounds.ps >= SHORT_PS)
+        return CNNVP_DONE;
+    result = try_layers(trials, plan, trials->fused, error);
+    if (result == CNNVP_DONE && !is_better(trials, 0, trials->network->graph.layer_count))
         plan->run_count = 0;
-    free(all);
     return result;
 }
 
 /* The network as it is to run. */
-static cnnvp_result build_again(struct cnnvp_network *network, const struct trials *trials, struct cnnvp_error *error)
+static cnnvp_result build_again(const struct trials *trials, struct cnnvp_error *error)
 {
+    struct cnnvp_network *network = trials->network;
     struct cnnvp_build before = network->build;
     const cnnvp_result result =
         cnnvp_binary_build(&network->graph, &network->target, &trials->options, &network->build, error);
@@ -99,24 +116,35 @@ static cnnvp_result build_again(struct cnnvp_network *network, const struct tria
 
 cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
 {
-    const struct cnnvp_build *build = &network->build;
-    struct trials trials = {.options = network->binary_options};
     const size_t layers = network->graph.layer_count;
     const size_t before = network->plan.run_count;
     if (before == 0)
         return CNNVP_DONE;
-    trials.planned = calloc(layers, sizeof *trials.planned);
-    trials.alone = calloc(layers, sizeof *trials.alone);
-    trials.fused = calloc(layers, sizeof *trials.fused);
+    struct trials trials = {
+        .network = network,
+        .config = config,
+        .options = network->binary_options,
+        .planned = calloc(layers, sizeof *trials.planned),
+        .tried = calloc(layers, 1),
+        .kept = calloc(before, 1),
+        .alone = calloc(layers, sizeof *trials.alone),
+        .fused = calloc(layers, sizeof *trials.fused),
+    };
     trials.options.planned = trials.planned;
-    for (size_t i = 0; trials.planned != NULL && i < layers; ++i)
-        cnnvp_plan_cut_layer(&trials.planned[i], &build->finalists[i].all[0].cut);
-    cnnvp_result result = trials.planned != NULL && trials.alone != NULL && trials.fused != NULL
-                              ? try_all(network, config, &trials, error)
-                              : cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; trials.planned != NULL && i < layers; ++i) {
+        cnnvp_plan_cut_layer(&trials.planned[i], &network->build.finalists[i].all[0].cut);
+        cnnvp_plan_add(&trials.bounds, &network->build.finalists[i].all[0].taken);
+    }
+    cnnvp_result result =
+        trials.planned != NULL && trials.tried != NULL && trials.kept != NULL && trials.alone != NULL &&
+                trials.fused != NULL
+            ? try_all(&trials, error)
+            : cnnvp_compiler_no_memory(error);
     if (result == CNNVP_DONE && network->plan.run_count != before)
-        result = build_again(network, &trials, error);
+        result = build_again(&trials, error);
     free(trials.planned);
+    free(trials.tried);
+    free(trials.kept);
     free(trials.alone);
     free(trials.fused);
     return result;

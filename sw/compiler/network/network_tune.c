@@ -40,8 +40,7 @@ struct trial {
 
 struct trials {
     const struct cnnvp_build *build;
-    const char *guest; /* as in struct cnnvp_network */
-    const struct cnnvp_target *target;
+    const struct cnnvp_network *network;
     struct trial *all;
     size_t count;
     struct cnnvp_binary header;
@@ -198,13 +197,13 @@ struct part {
     const struct cnnvp_network_options *options;
     double first;
     double size;
-    size_t layers; /* of its work; 0: the platform knows the share */
+    size_t layers; /* of its work */
 };
 
 static void watch_part(void *context, const struct cnnvp_progress *now)
 {
     const struct part *part = context;
-    const double share = part->layers ? (double)now->layers / (double)part->layers : now->share;
+    const double share = (double)now->layers / (double)part->layers;
     part->options->tuning(part->options->tuning_context, part->first + part->size * share);
 }
 
@@ -242,16 +241,16 @@ static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
     cnnvp_platform *platform = NULL;
     cnnvp_result result = open_platform(bench->config, &platform, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_guest_load(trials->guest, platform, trials->table_bytes, error);
+        result = cnnvp_guest_load(trials->network->guest, platform, trials->table_bytes, error);
     if (result == CNNVP_DONE && write_tables(trials, platform) != CNNVP_DONE)
         result = cnnvp_compiler_error(error, "the platform has no memory for the trials of tiles");
     if (result == CNNVP_DONE)
         result = run_platform(platform, (struct part){options, 0, TRIALS_SHARE, trials->count}, &ps, error);
     for (size_t i = 0; result == CNNVP_DONE && i < trials->count; ++i) {
         struct cnnvp_plan_taken taken;
-        result = layer_taken(trials->target, bench, platform, i, &taken, &trials->all[i].cycles);
+        result = layer_taken(&trials->network->target, bench, platform, i, &taken, &trials->all[i].cycles);
         trials->all[i].bytes = taken.bytes;
-        trials->all[i].score = cnnvp_plan_score(trials->target->limits.objective, &taken);
+        trials->all[i].score = cnnvp_plan_score(trials->network->target.limits.objective, &taken);
     }
     cnnvp_platform_free(platform);
     return result;
@@ -274,7 +273,7 @@ static int is_faster(const struct trial *trial, const struct trial *than, int wi
 
 static int is_better(const struct trials *trials, const struct trial *trial, const struct trial *than, int with_core)
 {
-    if (trials->target->limits.objective == CNNVP_OBJECTIVE_TIME)
+    if (trials->network->target.limits.objective == CNNVP_OBJECTIVE_TIME)
         return is_faster(trial, than, with_core);
     return trial->score < than->score;
 }
@@ -296,72 +295,72 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
     }
 }
 
+/* The table of layers, and thereby the run, has the marked ones alone. */
+static void leave_out(struct cnnvp_build *build, const unsigned char *tried)
+{
+    const uint32_t count = build->header.layer_count;
+    build->header.layer_count = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        if (tried[i])
+            build->layers[build->header.layer_count++] = build->layers[i];
+}
+
 /* A platform with the network, built with these options, timing only. */
 static cnnvp_result open_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
-                               const struct bench *bench, cnnvp_platform **platform, struct cnnvp_error *error)
+                               const struct bench *bench, const unsigned char *tried, cnnvp_platform **platform,
+                               struct cnnvp_error *error)
 {
     struct cnnvp_network trial = *network;
     trial.binary_options = *options;
-    trial.images = cnnvp_minimum32(
+    trial.binary_options.images = cnnvp_minimum32(
         network->images, TRIAL_BATCHES * network->target.limits.batch * network->target.accelerator_count);
-    trial.binary_options.images = trial.images;
-    trial.timing_only = 1;
     trial.cpu_host = 0;
     trial.graph.weightless = 1;
-    trial.schedule = NULL;
     *platform = NULL;
     cnnvp_result result = cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error);
     if (result != CNNVP_DONE)
         return result;
+    if (tried != NULL)
+        leave_out(&trial.build, tried);
     result = open_platform(bench->config, platform, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_load(&trial, *platform, error);
+        result = cnnvp_network_put_guest(&trial, *platform, trial.build.table_bytes, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_put_binary(&trial, *platform, error);
     cnnvp_binary_clear(&trial.build, trial.graph.layer_count);
     return result;
 }
 
-/* Of all layers together: bytes and energy are theirs, the time is the run's. *layers: of each, may be NULL. */
-static void network_taken(const struct cnnvp_network *network, const struct bench *bench, cnnvp_platform *platform,
-                          uint64_t ps, struct cnnvp_plan_taken *layers, struct cnnvp_plan_taken *all)
-{
-    *all = (struct cnnvp_plan_taken){0};
-    for (size_t i = 0; i < network->graph.layer_count; ++i) {
-        struct cnnvp_plan_taken taken;
-        if (layer_taken(&network->target, bench, platform, i, &taken, NULL) != CNNVP_DONE)
-            continue; /* nothing */
-        cnnvp_plan_add(all, &taken);
-        if (layers != NULL)
-            layers[i] = taken;
-    }
-    all->ps = (double)ps;
-}
-
+/* Runs the network, or the layers of it that are marked in `tried`. *layers: what each takes; *ps: the run. */
 static cnnvp_result run_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
-                              const struct bench *bench, struct part part, struct cnnvp_plan_taken *layers,
-                              struct cnnvp_plan_taken *all, struct cnnvp_error *error)
+                              const struct bench *bench, struct part part, const unsigned char *tried,
+                              struct cnnvp_plan_taken *layers, uint64_t *ps, struct cnnvp_error *error)
 {
-    uint64_t ps = 0;
     cnnvp_platform *platform = NULL;
-    cnnvp_result result = open_trial(network, options, bench, &platform, error);
+    for (size_t i = 0; i < network->graph.layer_count; ++i)
+        part.layers += tried == NULL || tried[i];
+    cnnvp_result result = open_trial(network, options, bench, tried, &platform, error);
     if (result == CNNVP_DONE)
-        result = run_platform(platform, part, &ps, error);
-    if (result == CNNVP_DONE)
-        network_taken(network, bench, platform, ps, layers, all);
+        result = run_platform(platform, part, ps, error);
+    for (size_t i = 0; i < network->graph.layer_count && result == CNNVP_DONE; ++i)
+        if (layer_taken(&network->target, bench, platform, i, &layers[i], NULL) != CNNVP_DONE)
+            layers[i] = (struct cnnvp_plan_taken){0}; /* nothing */
     cnnvp_platform_free(platform);
     return result;
 }
 
 cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
-                               const cnnvp_config *config, struct cnnvp_plan_taken *layers,
-                               struct cnnvp_plan_taken *all, struct cnnvp_error *error)
+                               const cnnvp_config *config, const unsigned char *tried, struct cnnvp_plan_taken *layers,
+                               struct cnnvp_error *error)
 {
     const struct cnnvp_network_options unwatched = {.tuning = NULL};
     const struct part part = {
         network->watched != NULL ? network->watched : &unwatched, network->tried, CNNVP_NETWORK_TRY, 0};
     struct bench bench;
+    uint64_t ps;
     cnnvp_result result = make_bench(&network->target, config, &bench, error);
     if (result == CNNVP_DONE)
-        result = run_trial(network, options, &bench, part, layers, all, error);
+        result = run_trial(network, options, &bench, part, tried, layers, &ps, error);
     cnnvp_config_free(bench.config);
     return result;
 }
@@ -374,6 +373,16 @@ static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_laye
     }
 }
 
+/* Of all layers together: bytes and energy are theirs, the time is the run's. */
+static double network_score(const struct cnnvp_network *network, const struct cnnvp_plan_taken *layers, uint64_t ps)
+{
+    struct cnnvp_plan_taken all = {0};
+    for (size_t i = 0; i < network->graph.layer_count; ++i)
+        cnnvp_plan_add(&all, &layers[i]);
+    all.ps = (double)ps;
+    return cnnvp_plan_score(network->target.limits.objective, &all);
+}
+
 /* Gives the build the tiles with which the whole network is the best. */
 static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials, const struct bench *bench,
                            const struct cnnvp_network_options *options, struct cnnvp_build *build,
@@ -382,20 +391,21 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
     const size_t layers = network->graph.layer_count;
     double best_score = INFINITY;
     struct cnnvp_binary_layer *best = malloc(layers * sizeof *best);
-    cnnvp_result result = CNNVP_DONE;
-    if (best == NULL)
-        return cnnvp_compiler_no_memory(error);
+    struct cnnvp_plan_taken *taken = malloc(layers * sizeof *taken);
+    cnnvp_result result = best != NULL && taken != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
     for (int plan = 0; plan < PLANS && result == CNNVP_DONE; ++plan) {
         const double size = (1 - TRIALS_SHARE) / PLANS;
         const struct part part = {options, TRIALS_SHARE + size * plan, size, 0};
         struct cnnvp_binary_options planned = network->binary_options;
-        struct cnnvp_plan_taken taken = {0};
+        uint64_t ps = 0;
         if (plan != BY_BOUND)
             take_best(trials, plan == BY_CYCLES_AND_CORE, build, layers);
         planned.planned = build->layers;
-        result = run_trial(network, &planned, bench, part, NULL, &taken, error);
-        const double score = cnnvp_plan_score(network->target.limits.objective, &taken);
-        if (result != CNNVP_DONE || score >= best_score)
+        result = run_trial(network, &planned, bench, part, NULL, taken, &ps, error);
+        if (result != CNNVP_DONE)
+            continue;
+        const double score = network_score(network, taken, ps);
+        if (score >= best_score)
             continue;
         best_score = score;
         memcpy(best, build->layers, layers * sizeof *best);
@@ -403,6 +413,7 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
     if (result == CNNVP_DONE)
         take_tiles(build, best, layers);
     free(best);
+    free(taken);
     return result;
 }
 
@@ -424,7 +435,7 @@ cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_confi
                                 const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     struct cnnvp_build *build = &network->build;
-    struct trials trials = {.build = build, .guest = network->guest, .target = &network->target};
+    struct trials trials = {.build = build, .network = network};
     if (build->finalists == NULL)
         return CNNVP_DONE;
     cnnvp_result result = choose_trials(network, &trials, error);

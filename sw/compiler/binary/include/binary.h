@@ -96,6 +96,8 @@ uint64_t cnnvp_binary_image_address(const struct cnnvp_build *build, const struc
                                     uint32_t image);
 uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct cnnvp_binary_tensor *tensor);
 
+/* 1: two fused groups do the same, with other weights. */
+int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other);
 /* Bytes of the input buffer that the slots of a fused group take. */
 uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group);
 

@@ -34,7 +34,7 @@ extern const struct cnnvp_back_end cnnvp_inference;
  * one shorter), softmax and its output data buffer at the end. Number formats follow from the data. */
 extern const struct cnnvp_back_end cnnvp_training_engine;
 
-/* One of the trials of AUTO: both schedules, and what is better of both. */
+/* One of the trials of AUTO: layers by themselves, all groups, and those that stay. */
 #define CNNVP_NETWORK_TRY (1.0 / 3.0)
 
 struct cnnvp_network {
@@ -85,13 +85,21 @@ int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor);
 /* 1: the tensor never lies in memory, since it stays on chip. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
+/* inference.c: the guest program, unless it runs natively, which reads this much of the binary in every step; and the
+ * binary. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                                    uint64_t table_bytes, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                                     struct cnnvp_error *error);
+
 /* network_auto.c: leaves out the plan's groups that are worse, by the objective and by trial, than their layers. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_config *config,
                                                  struct cnnvp_error *error);
-/* network_tune.c: what the network takes with these options, timing only, and each layer (may be NULL). */
+/* network_tune.c: what each layer takes with these options, timing only, in a run of those that are marked in `tried`;
+ * NULL: of all. Groups are tried whole or not at all. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_try(
     const struct cnnvp_network *network, const struct cnnvp_binary_options *options, const cnnvp_config *config,
-    struct cnnvp_plan_taken *layers, struct cnnvp_plan_taken *all, struct cnnvp_error *error);
+    const unsigned char *tried, struct cnnvp_plan_taken *layers, struct cnnvp_error *error);
 
 /* network_input.c: images from an array or seeded, as float. *data is given back with free(). Of an array that messages
  * call `what` the first `limit`, which it must have; 0: all. */
