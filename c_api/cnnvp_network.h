@@ -118,9 +118,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_check(const cnnvp_config *config, stru
  * Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for
  * the configured accelerator. The error names the node.
  *
- * Planning asks the platform's units what commands and transfers take (cnnvp_units). With `tune` it also runs each
- * layer's best tilings by these answers on a platform of its own, timing only, and takes the fastest: `config` is then
- * one whose core runs the guest program, and whose memory is not one that a C++ program binds.
+ * Planning asks the platform's units what commands and transfers take (cnnvp_units). With `tune` and AUTO it also runs
+ * what is best by these answers on a platform of its own, timing only, and takes the fastest: the memory of `config` is
+ * then not one that a C++ program binds.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
                                               const struct cnnvp_network_options *options, cnnvp_network **network,

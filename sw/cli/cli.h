@@ -140,9 +140,6 @@ void cli_platform_options_clear(struct cli_platform_options *options);
 /* The configuration that the options name, resolved. */
 CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host,
                                           cnnvp_config **config);
-/* The same platform, which has been read, with its own core. */
-CNNVP_MUST_USE cnnvp_result cli_configure_core(const struct cli_platform_options *options, const cnnvp_config *read,
-                                               cnnvp_config **config);
 
 /* ---- running (cli_session.c) ---- */
 

@@ -407,12 +407,11 @@ cnnvp_result cli_check_command_files(const struct cli_named_file *own, size_t co
     return result;
 }
 
-/* Sets what the options say; frees the configuration if that cannot be. */
-static cnnvp_result configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
+cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
 {
     struct cnnvp_error error = {""};
-    cnnvp_result result = CNNVP_DONE;
-    if (cpu_host)
+    cnnvp_result result = cnnvp_config_new(options->platform != NULL ? options->platform : "nfu", config, &error);
+    if (result == CNNVP_DONE && cpu_host)
         result = cnnvp_config_set(*config, "cpu.model=host_cpu", &error);
     for (size_t i = 0; i < options->set_count && result == CNNVP_DONE; ++i)
         result = cnnvp_config_set(*config, options->sets[i], &error);
@@ -423,19 +422,4 @@ static cnnvp_result configure(const struct cli_platform_options *options, int cp
     cnnvp_config_free(*config);
     *config = NULL;
     return cli_report(result, &error);
-}
-
-cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
-{
-    struct cnnvp_error error = {""};
-    const cnnvp_result result = cnnvp_config_new(options->platform != NULL ? options->platform : "nfu", config, &error);
-    return result == CNNVP_DONE ? configure(options, cpu_host, config) : cli_report(result, &error);
-}
-
-cnnvp_result cli_configure_core(const struct cli_platform_options *options, const cnnvp_config *read,
-                                cnnvp_config **config)
-{
-    struct cnnvp_error error = {""};
-    const cnnvp_result result = cnnvp_config_as_read(read, config, &error);
-    return result == CNNVP_DONE ? configure(options, 0, config) : cli_report(result, &error);
 }

@@ -287,21 +287,12 @@ static cnnvp_result plan(struct run *run)
     struct cnnvp_network_options network_options = network_options_of(run);
     struct cli_progress progress;
     struct cnnvp_error error = {""};
-    /* Plans are made for a platform whose core runs the guest program. */
-    cnnvp_config *core = NULL;
-    cnnvp_result result = CNNVP_DONE;
-    if (options->network.cpu_host)
-        result = cli_configure_core(&options->platform, run->config, &core);
-    if (result != CNNVP_DONE)
-        return result;
     cli_progress_begin(&progress, options->platform.quiet);
     network_options.tuning = progress.on ? show_tuning : NULL;
     network_options.computing = progress.on ? show_computing : NULL;
     network_options.tuning_context = &progress;
-    result =
-        cnnvp_network_new(options->file, core != NULL ? core : run->config, &network_options, &run->network, &error);
+    cnnvp_result result = cnnvp_network_new(options->file, run->config, &network_options, &run->network, &error);
     cli_progress_end(&progress);
-    cnnvp_config_free(core);
     if (result == CNNVP_DONE && options->plan_out != NULL)
         result = cnnvp_network_plan(run->network, options->plan_out, &error);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);

@@ -238,22 +238,6 @@ static cnnvp_result read_arrays(const struct cnnvp_sweep *sweep, uint64_t number
     return result;
 }
 
-/* Plans are made for a platform whose core runs the guest program. */
-static cnnvp_result plan(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
-                         const struct cnnvp_network_options *options, struct run *run, struct cnnvp_error *error)
-{
-    const char *file = cnnvp_point_option(sweep, point->number, sweep->work)->file;
-    if (!options->cpu_host)
-        return cnnvp_network_new(file, point->config, options, &run->network, error);
-    cnnvp_config *core = cnnvp_config_copy(sweep->base);
-    cnnvp_result result =
-        core != NULL ? configure(sweep, point->number, 0, core, error) : cnnvp_config_no_memory(error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_new(file, core, options, &run->network, error);
-    cnnvp_config_free(core);
-    return result;
-}
-
 static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct run *run,
                          struct cnnvp_error *error)
 {
@@ -316,7 +300,8 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .max_time_ps = max_time != NULL ? cnnvp_parse_time(max_time->text) : 0,
         .console = no_console,
     };
-    result = plan(sweep, point, &options, run, error);
+    result = cnnvp_network_new(
+        cnnvp_point_option(sweep, number, sweep->work)->file, point->config, &options, &run->network, error);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_new(point->config, &platform_options, &run->platform, error);
     if (result == CNNVP_DONE)

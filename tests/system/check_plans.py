@@ -21,8 +21,8 @@ from onnx import TensorProto, helper, numpy_helper
 CNNVP, COUNT = sys.argv[1], int(sys.argv[2])
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 # What failed once: weights that stay were loaded over a table that was still to be used; they were not loaded where the
-# layer had nothing to do in the first tile.
-FOUND = (337, 3153)
+# layer had nothing to do in the first tile; auto was slower than layer with --cpu host, by trials on the core.
+FOUND = (337, 3153, 3340, 4083)
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LENET = os.path.join(TREE, "scripts/networks/lenet5.onnx")
 REFUSED = re.compile(r"^cnnvp: \S+:\d+:\d+: .*(tears|does not fit|cannot go tile by tile|reads whole|lacks|needs|other "
@@ -216,12 +216,13 @@ def check_network(rng, folder):
         stats.pop("values", None)
         assert timed is not None and timed.get("layers") == stats["layers"], (schedule, error)
         fused += len(stats["schedule"]["groups"])
-    took = []
-    for schedule in ("layer", "auto"):  # whose trials have the core's time in them
-        stats, _, error = run(folder, *settings, "--schedule", schedule, "--timing-only", cpu="iss")
-        assert stats is not None, error
-        took.append(stats["total"]["accel_cycles"])
-    assert took[1] * 100 <= took[0] * 101, (took, settings)
+    for cpu in ("iss", "host"):  # whose time the trials have in them
+        took = []
+        for schedule in ("layer", "auto"):
+            stats, _, error = run(folder, *settings, "--schedule", schedule, "--timing-only", cpu=cpu)
+            assert stats is not None, error
+            took.append(stats["total"]["accel_cycles"])
+        assert took[1] * 100 <= took[0] * 101, (cpu, took, settings)
     return ran, fused
 
 

@@ -241,7 +241,7 @@ static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
     cnnvp_platform *platform = NULL;
     cnnvp_result result = open_platform(bench->config, &platform, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_guest_load(trials->network->guest, platform, trials->table_bytes, error);
+        result = cnnvp_network_put_guest(trials->network, platform, trials->table_bytes, error);
     if (result == CNNVP_DONE && write_tables(trials, platform) != CNNVP_DONE)
         result = cnnvp_compiler_error(error, "the platform has no memory for the trials of tiles");
     if (result == CNNVP_DONE)
@@ -314,7 +314,6 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
     trial.binary_options = *options;
     trial.binary_options.images = cnnvp_minimum32(
         network->images, TRIAL_BATCHES * network->target.limits.batch * network->target.accelerator_count);
-    trial.cpu_host = 0;
     trial.graph.weightless = 1;
     *platform = NULL;
     cnnvp_result result = cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error);

@@ -115,6 +115,11 @@ refused 2 "the network has 7 outputs; the training engine gives one" run $heads.
 expect 0 run "$network" -i "$input" --timing-only -o timing.npy --stats timing.json
 absent timing.npy
 expect 0 run "$network" --timing-only --cpu host -n 2
+# What a core has that runs natively.
+expect 0 run "$network" --timing-only --cpu host -q --stats four.json
+expect 0 run "$network" --timing-only --cpu host -q --stats nine.json -s cpu.access_cycles=9
+four=$(sed -n 's/.*"accel_cycles": //p' four.json) nine=$(sed -n 's/.*"accel_cycles": //p' nine.json)
+[ "${four%,}" -lt "${nine%,}" ] || fail "cycles with slower accesses: $nine, not more than $four"
 refused 2 "--dump needs the values" run "$network" --timing-only --dump dump2
 absent dump2
 
