@@ -283,17 +283,20 @@ static void host_finish(struct cnnvp_host *host, int code, const char *reason)
 
 static void host_console_write(struct cnnvp_host *host, const void *data, size_t size)
 {
-    (void)host;
-    (void)data;
-    (void)size;
+    if (size >= sizeof host->output - host->output_size)
+        fail("too much on the console of", host->unit->kind);
+    memcpy(host->output + host->output_size, data, size);
+    host->output_size += size;
 }
 
 static size_t host_console_read(struct cnnvp_host *host, void *data, size_t size)
 {
-    (void)host;
-    (void)data;
-    (void)size;
-    return 0;
+    if (host->input == NULL)
+        return 0;
+    const size_t got = strnlen(host->input, size);
+    memcpy(data, host->input, got);
+    host->input += got;
+    return got;
 }
 
 static int host_report(struct cnnvp_host *host, const char *name, int64_t value)
@@ -607,31 +610,28 @@ void fake_run(struct fake_sim *sim, cnnvp_time until)
     sim->now = until;
 }
 
-uint64_t fake_count(const struct cnnvp_host *host, const char *stat)
+static uint32_t find_stat(const struct cnnvp_host *host, const char *name)
 {
     for (uint32_t s = 0; s < host->unit->stat_count; ++s)
-        if (strcmp(host->unit->stats[s].name, stat) == 0)
-            return host->counts[s];
-    fail("no statistic", stat);
+        if (strcmp(host->unit->stats[s].name, name) == 0)
+            return s;
+    fail("no statistic", name);
     return 0;
+}
+
+uint64_t fake_count(const struct cnnvp_host *host, const char *stat)
+{
+    return host->counts[find_stat(host, stat)];
 }
 
 uint64_t fake_requester_count(const struct cnnvp_host *host, const char *stat, uint32_t requester)
 {
-    for (uint32_t s = 0; s < host->unit->stat_count; ++s)
-        if (strcmp(host->unit->stats[s].name, stat) == 0 && requester < FAKE_TAGS)
-            return host->requester_counts[s][requester];
-    fail("no statistic", stat);
-    return 0;
+    return host->requester_counts[find_stat(host, stat)][requester];
 }
 
 uint64_t fake_tag_count(const struct cnnvp_host *host, const char *stat, uint32_t tag)
 {
-    for (uint32_t s = 0; s < host->unit->stat_count; ++s)
-        if (strcmp(host->unit->stats[s].name, stat) == 0 && tag < FAKE_TAGS)
-            return host->tag_counts[s][tag];
-    fail("no statistic", stat);
-    return 0;
+    return host->tag_counts[find_stat(host, stat)][tag];
 }
 
 uint64_t fake_counter(const struct cnnvp_host *host, const char *counter)

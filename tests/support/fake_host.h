@@ -62,6 +62,9 @@ struct cnnvp_host {
     uint32_t span_count;
     uint64_t counter_value[FAKE_COUNTERS];
     uint64_t counter_peak[FAKE_COUNTERS];
+    char output[64]; /* on the console, and what comes from there: NULL for nothing */
+    size_t output_size;
+    const char *input;
     uint32_t warnings;
     uint32_t config_errors;
     char message[256]; /* last log line or configuration error */
