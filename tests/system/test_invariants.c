@@ -284,49 +284,6 @@ static void cycle_detail_changes_nothing(void **state)
     changes_nothing("-s pe_array.detail=cycle", "platform");
 }
 
-static void cycle_detail_agrees_elsewhere(void **state)
-{
-    (void)state;
-    static const struct {
-        int first_network; /* of the two on one engine */
-        const char *more;
-    } settings[] = {
-        {0, "-s pe_array.rows=3 -s pe_array.cols=5"},
-        {0, "-s pe_array.propagation=off"},
-        {0, "-s pe_array.kernel_piece=3"},
-        {0, "-s pe_array.fc_mapping=single-neuron"},
-        {0, "-s pe_array.fifo_v=extended"},
-        {0, "-s pe_array.acc_bits=24"},
-        {FIRST_WINDOW, "-s pe_array.input_para=3 -s pe_array.output_para=5 -s fully_connected.fc_para=9"},
-        {FIRST_WINDOW, "-s pe_array.acc_bits=24 -s pe_array.pipeline=1"}};
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
-        for (int n = settings[i].first_network + first_network(i); n < settings[i].first_network + 2; n += step) {
-            char cycle[256];
-            snprintf(cycle, sizeof(cycle), "%s -s pe_array.detail=cycle", settings[i].more);
-            struct cli_run fast = cli_run_ok(networks[n], settings[i].more);
-            struct cli_run stepped = cli_run_ok(networks[n], cycle);
-            cli_assert_same_stats(fast.stats, stepped.stats, "platform");
-            cli_assert_same_file(&fast.output, &stepped.output, "output");
-            cli_free(&fast);
-            cli_free(&stepped);
-        }
-    }
-}
-
-static void timing_only_gives_the_same_statistics(void **state)
-{
-    (void)state;
-    for (int n = 0; n < NETWORKS; ++n) {
-        const struct cli_run *full = plain_run(n);
-        struct cli_run timing = cli_run_ok(networks[n], "--timing-only");
-        assert_non_null(json_object_get(full->stats, "values"));
-        assert_null(json_object_get(timing.stats, "values"));
-        assert_null(timing.output.data);
-        cli_assert_same_stats(full->stats, timing.stats, "values");
-        cli_free(&timing);
-    }
-}
-
 /* The same plan: each layer calculates and moves the same. */
 static void assert_same_work(const json_t *iss, const json_t *host)
 {
@@ -640,8 +597,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(same_command_same_bytes),
         cmocka_unit_test(quantum_changes_nothing),
         cmocka_unit_test(cycle_detail_changes_nothing),
-        cmocka_unit_test(cycle_detail_agrees_elsewhere),
-        cmocka_unit_test(timing_only_gives_the_same_statistics),
         cmocka_unit_test(host_core_gives_the_same_results),
         cmocka_unit_test(core_memories_give_the_same_results),
         cmocka_unit_test(costs_are_those_asked_for),
