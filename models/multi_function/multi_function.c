@@ -15,6 +15,7 @@
 
 #include "cnnvp_buffer.h"
 #include "job.h"
+#include "stage/stage.h"
 
 #include <string.h>
 
@@ -74,7 +75,7 @@ static int borrow(const struct multi_function *module, struct work *work, struct
         .address = begin | (uint64_t)operand->half << 31,
         .size = end - begin,
         .words = operand->words,
-        .streams = operand->held ? 1u : module->sets,
+        .streams = operand->held ? 1u : cnnvp_stage_streams(&work->job.tile),
         .cycles = work->job.beats,
         .word_bytes = operand->bytes,
         .mode = op == CNNVP_BORROW_WRITE && leaves_features(&work->job, operand)

@@ -116,7 +116,7 @@ void machine_begin(struct machine *machine, const struct machine_options *option
     for (unsigned i = M_INPUT; i <= M_INTERMEDIATE; ++i) {
         fake_set(machine->units[i], "size", 2u * MACHINE_HALF);
         fake_set(machine->units[i], "width_words", options->width_words != 0 ? options->width_words : 8192u);
-        fake_set(machine->units[i], "banks", 1024);
+        fake_set(machine->units[i], "banks", options->banks != 0 ? options->banks : 1024u);
     }
     for (unsigned i = M_MAX_MIN; i <= M_OUTPUT; ++i) {
         fake_set(machine->units[i], "pingpong", 0);

@@ -60,7 +60,7 @@ struct machine_options {
     bool cycle;
     bool timing_only;
     uint32_t sets, lanes;
-    uint32_t width_words;                          /* of the large buffers; 0: more than anyone takes */
+    uint32_t width_words, banks;                   /* of the large buffers; 0: more than anyone takes */
     uint32_t held_words, held_banks, held_latency; /* of the blocks' buffers; 0: more than anyone takes; none */
 };
 

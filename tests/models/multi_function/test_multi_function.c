@@ -108,6 +108,21 @@ static void test_time(void **state)
             check_time(shapes[i][0], shapes[i][1], timing_only != 0);
 }
 
+/* Each image has an address of its own: with a single bank as many turns as images that the sets take side by side. */
+static void test_bank(void **state)
+{
+    const struct machine_options options = {.bits = 8, .sets = 4, .width_words = 1, .banks = 1};
+    struct machine m;
+    struct machine_tpost d = post();
+    (void)state;
+    machine_begin(&m, &options);
+    for (d.images = 1; d.images <= IMAGES; ++d.images) {
+        MACHINE_DO(&m, OP_tpost, ST_tpost_fp32, d);
+        assert_int_equal(cycles(&m), 2u * d.images * d.images * CHANNELS * PLANE + 5u);
+    }
+    machine_end(&m);
+}
+
 /* A narrow port of the intermediate buffer lengthens a tile, the same at each edge, which are not whole ps apart. */
 static void test_port(void **state)
 {
@@ -167,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time),
+        cmocka_unit_test(test_bank),
         cmocka_unit_test(test_port),
         cmocka_unit_test(test_held),
     };
