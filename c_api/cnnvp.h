@@ -87,9 +87,6 @@ typedef struct cnnvp_config cnnvp_config;
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config,
                                              struct cnnvp_error *error);
-/* The same platform without what has been set since it was read. Nothing is read again: a pipe has no second time. */
-CNNVP_MUST_USE cnnvp_result cnnvp_config_as_read(const cnnvp_config *config, cnnvp_config **fresh,
-                                                 struct cnnvp_error *error);
 /* An independent copy, resolved if this one is (shares the libraries that were loaded). NULL: out of memory. */
 cnnvp_config *cnnvp_config_copy(const cnnvp_config *config);
 void cnnvp_config_free(cnnvp_config *config);

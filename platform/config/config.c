@@ -47,16 +47,6 @@ cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config,
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_config_as_read(const cnnvp_config *config, cnnvp_config **fresh, struct cnnvp_error *error)
-{
-    *fresh = calloc(1, sizeof **fresh);
-    if (*fresh == NULL)
-        return cnnvp_config_no_memory(error);
-    (*fresh)->draft = config->draft;
-    ++config->draft->references;
-    return CNNVP_DONE;
-}
-
 void cnnvp_config_free(cnnvp_config *config)
 {
     if (config == NULL)

@@ -82,10 +82,8 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
 static cnnvp_result run_with(const struct advice *advice, const char *setting, struct costs *costs)
 {
     struct cnnvp_error unused;
-    cnnvp_config *changed = NULL;
-    cnnvp_result result = cnnvp_config_as_read(advice->config, &changed, &unused);
-    if (result == CNNVP_DONE)
-        result = cnnvp_config_set(changed, setting, &unused);
+    cnnvp_config *changed = cnnvp_config_copy(advice->config);
+    cnnvp_result result = changed != NULL ? cnnvp_config_set(changed, setting, &unused) : CNNVP_FAILED;
     if (result == CNNVP_DONE)
         result = cnnvp_config_resolve(changed, &unused);
     if (result == CNNVP_DONE)
