@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 build = os.path.realpath(sys.argv[1])
 if not os.path.exists(os.path.join(build, "build.ninja")):
@@ -54,7 +55,11 @@ def compiled_in(executable):
 
 tests = {}  # name: products that it names, its executable first
 folders = collections.defaultdict(collections.Counter)  # of CTest: the executables of their tests
-for test in json.loads(subprocess.check_output(["ctest", "--test-dir", build, "--show-only=json-v1"]))["tests"]:
+with tempfile.TemporaryDirectory() as beside: # in the build it would put an empty log in the place of the run's
+    with open(os.path.join(beside, "CTestTestfile.cmake"), "w") as stream:
+        stream.write(f'subdirs("{build}")\n')
+    listed = subprocess.check_output(["ctest", "--test-dir", beside, "--show-only=json-v1"])
+for test in json.loads(listed)["tests"]:
     properties = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
     if "install" in properties.get("LABELS", []):
         continue
