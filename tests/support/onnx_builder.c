@@ -120,6 +120,15 @@ void builder_operand(struct builder *builder, Onnx__NodeProto *node, const char 
     node->input = append(builder, node->input, node->n_input++, builder_text(builder, name));
 }
 
+void builder_more_outputs(struct builder *builder, Onnx__NodeProto *node, size_t count)
+{
+    char name[64];
+    for (size_t i = 0; i < count; ++i) {
+        (void)snprintf(name, sizeof name, "%.30s.more%zu", node->output[0], i);
+        node->output = append(builder, node->output, node->n_output++, builder_text(builder, name));
+    }
+}
+
 static Onnx__AttributeProto *attribute(struct builder *builder, Onnx__NodeProto *node, const char *name)
 {
     Onnx__AttributeProto *made = builder_alloc(builder, sizeof *made);

@@ -34,6 +34,8 @@ Onnx__NodeProto *builder_node(struct builder *builder, const char *op_type, cons
                               const char *b, const char *c, const char *d);
 /* One more input. */
 void builder_operand(struct builder *builder, Onnx__NodeProto *node, const char *name);
+/* Further outputs, which nothing reads. */
+void builder_more_outputs(struct builder *builder, Onnx__NodeProto *node, size_t count);
 void builder_int(struct builder *builder, Onnx__NodeProto *node, const char *name, int64_t value);
 void builder_float(struct builder *builder, Onnx__NodeProto *node, const char *name, float value);
 void builder_string(struct builder *builder, Onnx__NodeProto *node, const char *name, const char *value);

@@ -229,8 +229,8 @@ static void platform_equals_the_reference(void **state)
     }
 }
 
-/* Batch norm with statistics of the data, alone or between convolutions. */
-static void write_norms(int alone, char *file)
+/* Batch norm with statistics of the data, alone or between convolutions, as that operator set says it. */
+static void write_norms(int64_t opset, int alone, char *file)
 {
     struct builder b;
     const int64_t shape[4] = {-1, 3, 6, 7};
@@ -239,7 +239,7 @@ static void write_norms(int alone, char *file)
     const char *const names[] = {"scale", "offset", "mean", "variance"};
     const int64_t channels = alone ? 3 : 5;
     size_t size;
-    builder_init(&b, 15);
+    builder_init(&b, opset);
     builder_input(&b, "x", 4, shape);
     for (size_t i = 0; i < 4; ++i)
         (void)builder_random(&b, names[i], 1, &channels, 1.5f);
@@ -251,7 +251,12 @@ static void write_norms(int alone, char *file)
     Onnx__NodeProto *norm =
         builder_node(&b, "BatchNormalization", alone ? "y" : "n", alone ? "x" : "c", "scale", "offset", "mean");
     builder_operand(&b, norm, "variance");
-    builder_int(&b, norm, "training_mode", 1);
+    if (opset >= 14)
+        builder_int(&b, norm, "training_mode", 1);
+    else if (opset < 7)
+        builder_int(&b, norm, "is_test", 0);
+    else
+        builder_more_outputs(&b, norm, 4);
     if (!alone) {
         (void)builder_node(&b, "Relu", "r", "n", NULL, NULL, NULL);
         (void)builder_node(&b, "Conv", "y", "r", "v", NULL, NULL);
@@ -268,7 +273,7 @@ static void batch_norm_is_over_the_batch(void **state)
 {
     char file[64];
     (void)state;
-    write_norms(0, file);
+    write_norms(15, 0, file);
     const struct exact_case norms[] = {
         {file, NULL, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
         {file, NULL, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 2, 0},
@@ -289,18 +294,17 @@ static void batch_norm_is_over_the_batch(void **state)
 }
 
 /* What the network computes in float, against the definition. */
-static void statistics_are_the_definition(void **state)
+static void check_statistics(int64_t opset)
 {
     enum { CHANNELS = 3, PLANE = 6 * 7 };
     char file[64];
     struct cnnvp_array y;
     float x[IMAGES][CHANNELS][PLANE];
     uint64_t random = 17;
-    (void)state;
     for (size_t i = 0; i < IMAGES * CHANNELS * PLANE; ++i) {
         (&x[0][0][0])[i] = (float)(next_bits(&random) >> 8) / (float)(1 << 23) - 1.0f;
     }
-    write_norms(1, file);
+    write_norms(opset, 1, file);
     struct cnnvp_array input = {.type = CNNVP_ARRAY_F32, .rank = 4, .shape = {IMAGES, CHANNELS, 6, 7}, .data = x};
     const struct cnnvp_network_options options = {.struct_size = sizeof options, .input = &input, .batch = 3};
     const struct exact_case plain = {file, NULL, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0};
@@ -339,6 +343,13 @@ static void statistics_are_the_definition(void **state)
     cnnvp_network_free(network);
     cnnvp_config_free(config);
     (void)unlink(file);
+}
+
+static void statistics_are_the_definition(void **state)
+{
+    (void)state;
+    for (int64_t opset = 6; opset <= 15; ++opset)
+        check_statistics(opset);
 }
 
 /* The reference is no mirror: a wrong word in memory is seen. */

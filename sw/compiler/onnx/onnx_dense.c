@@ -407,11 +407,26 @@ static cnnvp_result add_statistics(struct cnnvp_import *import, int32_t in, floa
     return CNNVP_DONE;
 }
 
+/* Whether the statistics are the data's own: before operator set 14 the outputs beside the first say so, before 7 an
+ * attribute. */
+static int takes_statistics(const struct cnnvp_import *import)
+{
+    const Onnx__NodeProto *node = import->node;
+    if (import->onnx.opset >= 14)
+        return cnnvp_onnx_int(node, "training_mode", 0) != 0;
+    if (import->onnx.opset < 7)
+        return cnnvp_onnx_int(node, "is_test", 0) == 0;
+    for (size_t i = 1; i < node->n_output; ++i)
+        if (node->output[i][0] != '\0')
+            return 1;
+    return 0;
+}
+
 static cnnvp_result import_batch_norm(struct cnnvp_import *import)
 {
     int32_t in;
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    const int of_data = cnnvp_onnx_int(import->node, "training_mode", 0) != 0 && !import->training;
+    const int of_data = takes_statistics(import) && !import->training;
     float *values[4] = {NULL, NULL, NULL, NULL}; /* scale, offset, mean, variance */
     for (size_t i = 0; i < 4 && result == CNNVP_DONE; ++i) {
         const Onnx__TensorProto *constant;
@@ -424,6 +439,12 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
     const double epsilon = (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (import->training)
         return add_batch_norm(import, in, values, (float)epsilon);
+    if (of_data && import->images > 1)
+        return cnnvp_import_error(
+            import,
+            "its statistics are of all %lld images, and the whole input of this network is one (a "
+            "node counts its first dimension like the others), of which it takes them one by one",
+            (long long)import->images);
     if (of_data)
         return add_statistics(import, in, values, (float)epsilon, CNNVP_NORM_BATCH);
     for (size_t c = 0; c < import->graph->tensors[in].channels && !import->graph->weightless; ++c) {

@@ -31,9 +31,10 @@ struct cnnvp_import {
     size_t value_capacity;
     int64_t batch; /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
-    int single; /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
-    int mixed;  /* it would have to be: a node would mix the images of the batch */
-    int kind;   /* struct cnnvp_import_operator */
+    int single;     /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
+    int mixed;      /* it would have to be: a node would mix the images of the batch */
+    int64_t images; /* `single`: how many an operator is given one by one */
+    int kind;       /* struct cnnvp_import_operator */
     uint32_t node_number;
     int training; /* parameters stay apart, and may be without values (train_import.h) */
     struct cnnvp_error *error;

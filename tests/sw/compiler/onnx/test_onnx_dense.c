@@ -61,11 +61,72 @@ static void shapes_that_do_not_fit_are_named(void **state)
         &b, "node \"y\" (MatMul): matrices that are not the same for all images would mix the images of the batch");
 }
 
+/* x - BatchNormalization - y, with further outputs or that attribute. */
+static Onnx__NodeProto *begin_norm(struct builder *b, int64_t opset, size_t rank, const int64_t *dims)
+{
+    static const int64_t four[1] = {4};
+    static const float values[4] = {0.5f, 1.0f, 2.0f, 3.0f};
+    const char *const names[] = {"scale", "offset", "mean", "variance"};
+    builder_init(b, opset);
+    builder_input(b, "x", rank, dims);
+    for (size_t i = 0; i < 4; ++i)
+        (void)builder_floats(b, names[i], 1, four, values);
+    Onnx__NodeProto *node = builder_node(b, "BatchNormalization", "y", "x", names[0], names[1], names[2]);
+    builder_operand(b, node, names[3]);
+    return node;
+}
+
+/* Each operator set has its own way to say whose statistics are meant. */
+static void whose_statistics_are_taken(void **state)
+{
+    static const struct {
+        int64_t opset;
+        size_t outputs;
+        const char *attribute;
+        int64_t value;
+        enum cnnvp_binary_norm_kind norm;
+    } cases[] = {
+        {6, 0, "is_test", 1, CNNVP_NORM_STORED},        {6, 0, "is_test", 0, CNNVP_NORM_BATCH},
+        {6, 4, "consumed_inputs", 0, CNNVP_NORM_BATCH}, {7, 0, "is_test", 0, CNNVP_NORM_STORED},
+        {9, 0, "training_mode", 1, CNNVP_NORM_STORED},  {7, 4, "spatial", 1, CNNVP_NORM_BATCH},
+        {9, 4, "training_mode", 0, CNNVP_NORM_BATCH},   {13, 4, "training_mode", 0, CNNVP_NORM_BATCH},
+        {14, 2, "training_mode", 0, CNNVP_NORM_STORED}, {14, 2, "training_mode", 1, CNNVP_NORM_BATCH},
+        {15, 0, "training_mode", 1, CNNVP_NORM_BATCH},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct builder b;
+        struct cnnvp_graph graph;
+        Onnx__NodeProto *node = begin_norm(&b, cases[i].opset, 4, maps);
+        builder_more_outputs(&b, node, cases[i].outputs);
+        builder_int(&b, node, cases[i].attribute, cases[i].value);
+        builder_output(&b, "y");
+        onnx_case_must_import(&b, &graph);
+        assert_int_equal(graph.layers[0].norm, cases[i].norm);
+        cnnvp_graph_clear(&graph);
+        builder_free(&b);
+    }
+}
+
+/* A whole input that is one image has no batch to take statistics of. */
+static void statistics_of_one_by_one_are_refused(void **state)
+{
+    struct builder b;
+    static const int64_t three[4] = {3, 4, 6, 6};
+    (void)state;
+    builder_int(&b, begin_norm(&b, 15, 4, three), "training_mode", 1);
+    builder_int(&b, builder_node(&b, "Softmax", "z", "y", NULL, NULL, NULL), "axis", 0);
+    builder_output(&b, "z");
+    onnx_case_refused(&b, "node \"y\" (BatchNormalization): its statistics are of all 3 images, and the whole input");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemm_scales_and_transposes),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
+        cmocka_unit_test(whose_statistics_are_taken),
+        cmocka_unit_test(statistics_of_one_by_one_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
