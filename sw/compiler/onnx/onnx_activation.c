@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of one number, and softmax. What has no table or comparison of its own is put together from others. */
+#include <math.h>
 #include <string.h>
 
 #include "onnx_node.h"
@@ -158,6 +159,8 @@ static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribut
         *there = found != NULL && found->has_f;
         if (*there)
             *limit = found->f;
+        if (*there && isnan(found->f))
+            return cnnvp_import_error(import, "limit %s is no number", attribute);
         return CNNVP_DONE;
     }
     if (!cnnvp_import_has(import, input))
@@ -189,12 +192,11 @@ static cnnvp_result import_clip(struct cnnvp_import *import)
     /* Exporters write the largest float where there is no limit. */
     has_low = has_low && low > -3.4e38f;
     has_high = has_high && high < 3.4e38f;
-    if (has_low && has_high && !(low <= high))
-        return cnnvp_import_error(import, "the lower limit %g is above the upper limit %g", (double)low, (double)high);
     if (!has_low && !has_high)
         return add_activation(import, 0, NULL);
     struct cnnvp_graph_post posts[2];
     uint32_t count = 0;
+    /* A lower limit above the upper one does not count: the upper one comes last. */
     if (has_low)
         posts[count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, low};
     if (has_high)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of one number and softmax: which forms are known. */
+#include <math.h>
 
 #include "test.h"
 
@@ -21,10 +22,61 @@ static void forms_have_limits(void **state)
     onnx_case_refused(&gelu, "approximate is none of none, tanh");
 }
 
+/* x = 0.25, 0.5, ... 1.5: Clip is Min(max, Max(x, min)), of attributes and inputs, before and after what it folds with.
+ */
+static void limits_of_clip(void **state)
+{
+    static const struct {
+        int64_t opset;
+        float low, high;
+        int then_relu;
+        float first, last;
+    } cases[] = {
+        {6, 0.5f, 1.0f, 0, 0.5f, 1.0f},   {6, 0.5f, -0.5f, 0, -0.5f, -0.5f},
+        {13, 0.5f, 1.0f, 0, 0.5f, 1.0f},  {13, 0.5f, -0.5f, 0, -0.5f, -0.5f},
+        {13, 3.0f, 2.0f, 0, 2.0f, 2.0f},  {13, 0.75f, 0.75f, 0, 0.75f, 0.75f},
+        {13, 0.5f, -0.5f, 1, 0.0f, 0.0f}, {13, 100.0f, 0.375f, 1, 0.375f, 0.375f},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        static const int64_t six[2] = {-1, 6};
+        struct builder b;
+        struct cnnvp_graph graph;
+        float y[6];
+        builder_init(&b, cases[i].opset);
+        builder_input(&b, "x", 2, six);
+        const int by_input = cases[i].opset >= 11;
+        Onnx__NodeProto *node =
+            builder_node(&b, "Clip", "c", "x", by_input ? "low" : NULL, by_input ? "high" : NULL, NULL);
+        if (by_input) {
+            (void)builder_floats(&b, "low", 0, NULL, &cases[i].low);
+            (void)builder_floats(&b, "high", 0, NULL, &cases[i].high);
+        } else {
+            builder_float(&b, node, "min", cases[i].low);
+            builder_float(&b, node, "max", cases[i].high);
+        }
+        (void)builder_node(&b, cases[i].then_relu ? "Relu" : "Identity", "y", "c", NULL, NULL, NULL);
+        builder_output(&b, "y");
+        onnx_case_must_import(&b, &graph);
+        onnx_case_run(&graph, y);
+        assert_true(fabsf(y[0] - cases[i].first) < 1e-6f && fabsf(y[5] - cases[i].last) < 1e-6f);
+        cnnvp_graph_clear(&graph);
+        builder_free(&b);
+    }
+    struct builder b;
+    static const int64_t one[2] = {-1, 6};
+    builder_init(&b, 6);
+    builder_input(&b, "x", 2, one);
+    builder_output(&b, "y");
+    builder_float(&b, builder_node(&b, "Clip", "y", "x", NULL, NULL, NULL), "max", NAN);
+    onnx_case_refused(&b, "node \"y\" (Clip): limit max is no number");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_have_limits),
+        cmocka_unit_test(limits_of_clip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
