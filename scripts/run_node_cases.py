@@ -29,6 +29,9 @@ Softplus Softsign Max Min Sum Neg Expand Split Slice Gather DepthToSpace SpaceTo
 ConstantOfShape ConvTranspose Resize Upsample Abs Erf""".split())
 EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat"}
 LIMIT = 0.01
+# PyTorch and onnxruntime put the last element on the last one, whatever the scale was before the size was made whole, and
+# so does cnnvp; the reference that made these cases does not (onnx/onnx issue 2462).
+OTHERWISE = {"test_resize_downsample_scales_linear_align_corners", "test_resize_downsample_scales_cubic_align_corners"}
 PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "bin", "cnnvp")
 
 
@@ -74,7 +77,7 @@ def cases(pattern):
     for case in node.collect_testcases(None):
         graph = case.model.graph
         operators = {n.op_type for n in graph.node}
-        if case.name in seen or not operators <= OPERATORS or not re.search(pattern, case.name):
+        if case.name in seen | OTHERWISE or not operators <= OPERATORS or not re.search(pattern, case.name):
             continue
         seen.add(case.name)
         inputs, outputs = case.data_sets[0]

@@ -31,7 +31,8 @@ struct line {
     double scale; /* as the node says it: out may be rounded */
 };
 
-/* The place of an output position in the input (ONNX, Resize: coordinate_transformation_mode). */
+/* The place of an output position in the input (ONNX, Resize: coordinate_transformation_mode). align_corners is as
+ * PyTorch and onnxruntime have it; the reference code beside ONNX's text divides by scale * in - 1, no whole number. */
 static double place_of(const struct resize *resize, const struct line *line, int64_t out)
 {
     const double x = (double)out;
@@ -42,8 +43,8 @@ static double place_of(const struct resize *resize, const struct line *line, int
         return line->out > 1 ? (x + 0.5) / line->scale - 0.5 : 0.0;
     case HALF_PIXEL_SYMMETRIC:
         return centre * (1.0 - (double)line->out / full) + (x + 0.5) / line->scale - 0.5;
-    case ALIGN_CORNERS:
-        return full > 1.0 ? x * (double)(line->in - 1) / (full - 1.0) : 0.0;
+    case ALIGN_CORNERS: /* the last one on the last one, whatever the scale was before out was made whole */
+        return line->out > 1 ? x * (double)(line->in - 1) / (double)(line->out - 1) : 0.0;
     case ASYMMETRIC:
         return x / line->scale;
     case TF_HALF_PIXEL:

@@ -15,8 +15,10 @@
 struct resized {
     const char *mode, *transform, *nearest;
     int64_t in[2], out[2]; /* rows, columns */
+    float scale[2];        /* 0: out says it */
 };
 
+/* By sizes, or by scales of which the sizes are the whole parts. */
 static cnnvp_result import_resize(const struct resized *resized, struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     struct builder b;
@@ -27,12 +29,18 @@ static cnnvp_result import_resize(const struct resized *resized, struct cnnvp_gr
     builder_init(&b, 13);
     builder_input(&b, "x", 4, input);
     builder_output(&b, "y");
-    Onnx__NodeProto *node = builder_node(&b, "Resize", "y", "x", "", "", "s");
+    const float scales[4] = {1.0f, 1.0f, resized->scale[0], resized->scale[1]};
+    const int by_scales = resized->scale[0] > 0.0f;
+    Onnx__NodeProto *node = builder_node(&b, "Resize", "y", "x", "", by_scales ? "s" : "", by_scales ? NULL : "s");
     builder_string(&b, node, "mode", resized->mode);
     builder_string(&b, node, "coordinate_transformation_mode", resized->transform);
     if (resized->nearest != NULL)
         builder_string(&b, node, "nearest_mode", resized->nearest);
-    (void)builder_int64s(&b, "s", 4, sizes);
+    const int64_t four[1] = {4};
+    if (by_scales)
+        (void)builder_floats(&b, "s", 1, four, scales);
+    else
+        (void)builder_int64s(&b, "s", 4, sizes);
     uint8_t *bytes = builder_pack(&b, &size);
     builder_write(bytes, size, name);
     cnnvp_result result = cnnvp_onnx_import(name, 0, graph, error);
@@ -146,6 +154,24 @@ static void linear_maps(void **state)
     builder_free(&random);
 }
 
+/* align_corners by scales that give no whole size: the last element lies on the last one, as in PyTorch. */
+static void corners_by_scales(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 13);
+    for (int i = 0; i < 100; ++i) {
+        struct resized resized = {
+            .mode = "linear", .transform = "align_corners", .in = {draw(&random, 2, 9), draw(&random, 2, 9)}};
+        for (int axis = 0; axis < 2; ++axis) {
+            resized.scale[axis] = (float)draw(&random, 6, 37) / 10.0f;
+            resized.out[axis] = (int64_t)floor((double)resized.in[axis] * (double)resized.scale[axis]);
+        }
+        check(&resized, &random);
+    }
+    builder_free(&random);
+}
+
 /* By whole factors no place is a tie. */
 static void nearest_elements(void **state)
 {
@@ -211,7 +237,7 @@ static void resized_maps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(linear_maps), cmocka_unit_test(nearest_elements), cmocka_unit_test(resized_maps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(linear_maps), cmocka_unit_test(corners_by_scales),
+                                       cmocka_unit_test(nearest_elements), cmocka_unit_test(resized_maps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
