@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "dataset.h"
+#include "input_file.h"
 
 /* First size of a buffer that grows, and what one call of zlib reads at most. */
 #define FIRST_BYTES ((size_t)1 << 16)
@@ -25,6 +26,10 @@ cnnvp_result cnnvp_data_open(const char *name, struct cnnvp_data_file *file, str
     if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
         (void)close(descriptor);
         return cnnvp_data_error(error, "%s: a folder; a file is needed", name);
+    }
+    if (cnnvp_input_is_lfs(descriptor)) {
+        (void)close(descriptor);
+        return cnnvp_data_error(error, "%s: " CNNVP_LFS_POINTER, name);
     }
     file->stream = gzdopen(descriptor, "rb");
     if (file->stream != NULL)

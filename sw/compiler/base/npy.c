@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* numpy's .npy files, versions 1.0 and 2.0: '<f4', '|u1', '<i8', '<i2' in C order. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
+#include "input_file.h"
 #include "whole_file.h"
 
 /* No header that numpy writes for these types is longer. */
@@ -185,13 +185,10 @@ static const char *read_header(FILE *stream, struct cnnvp_array *array, size_t *
     return wrong;
 }
 
-static const char *read_data(FILE *stream, struct cnnvp_array *array, size_t size)
+static const char *read_data(FILE *stream, size_t bytes, struct cnnvp_array *array, size_t size)
 {
-    struct stat status;
     const long at = ftell(stream);
-    if (at < 0 || fstat(fileno(stream), &status) != 0 || !S_ISREG(status.st_mode))
-        return "it is not a regular file";
-    const size_t have = status.st_size > at ? (size_t)(status.st_size - at) : 0;
+    const size_t have = at >= 0 && bytes > (size_t)at ? bytes - (size_t)at : 0;
     int valid;
     const size_t count = count_elements(array, have / size, &valid);
     if (!valid)
@@ -209,13 +206,19 @@ static const char *read_data(FILE *stream, struct cnnvp_array *array, size_t siz
 cnnvp_result cnnvp_npy_read(const char *file, struct cnnvp_array *array, struct cnnvp_error *error)
 {
     memset(array, 0, sizeof *array);
-    FILE *stream = fopen(file, "rb");
-    if (stream == NULL)
-        return cnnvp_compiler_error(error, "%s: %s", file, strerror(errno));
+    size_t bytes = 0;
     size_t size = 0;
+    const int descriptor = cnnvp_input_open(file, "an array (.npy)", &bytes, error);
+    if (descriptor < 0)
+        return CNNVP_BAD_INPUT;
+    FILE *stream = fdopen(descriptor, "rb");
+    if (stream == NULL) {
+        (void)close(descriptor);
+        return cnnvp_compiler_no_memory(error);
+    }
     const char *wrong = read_header(stream, array, &size);
     if (wrong == NULL)
-        wrong = read_data(stream, array, size);
+        wrong = read_data(stream, bytes, array, size);
     (void)fclose(stream);
     if (wrong == NULL)
         return CNNVP_DONE;

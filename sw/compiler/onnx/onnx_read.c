@@ -3,47 +3,43 @@
  * Reads onnx.proto's ModelProto as libonnx-dev installs it: IR version 3 and later, default-domain operator sets 6
  * to 21. Not read: sparse tensors, nested graphs, functions.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "onnx_read.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "input_file.h"
 #include "onnx_scan.h"
 
 #define OPSET_FIRST 6
 #define OPSET_LAST 21
 #define IR_FIRST 3
 
-static cnnvp_result map_file(const char *name, uint8_t **data, size_t *size, struct cnnvp_error *error)
+/* `what` is needed, for messages. */
+static cnnvp_result map_file(const char *name, const char *what, uint8_t **data, size_t *size,
+                             struct cnnvp_error *error)
 {
-    const int descriptor = open(name, O_RDONLY | O_CLOEXEC);
-    struct stat status;
+    const int descriptor = cnnvp_input_open(name, what, size, error);
     if (descriptor < 0)
-        return cnnvp_compiler_error(error, "%s: %s", name, strerror(errno));
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        return CNNVP_BAD_INPUT;
+    if (*size == 0) {
         (void)close(descriptor);
-        return cnnvp_compiler_error(error, "%s: not a regular file; an ONNX file is needed", name);
+        return cnnvp_compiler_error(error, "%s: the file is empty; %s is needed", name, what);
     }
-    if (status.st_size == 0) {
-        (void)close(descriptor);
-        return cnnvp_compiler_error(error, "%s: the file is empty; an ONNX file is needed", name);
-    }
-    void *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    void *file = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     const int why = errno;
     (void)close(descriptor);
     if (file == MAP_FAILED)
         return cnnvp_compiler_error(error, "%s: %s", name, strerror(why));
     /* Weights that are not needed are not read ahead either. A system that does not take the advice reads more. */
-    (void)posix_madvise(file, (size_t)status.st_size, POSIX_MADV_RANDOM);
+    (void)posix_madvise(file, *size, POSIX_MADV_RANDOM);
     *data = file;
-    *size = (size_t)status.st_size;
     return CNNVP_DONE;
 }
 
@@ -81,7 +77,7 @@ cnnvp_result cnnvp_onnx_open(const char *file, struct cnnvp_onnx *onnx, struct c
     uint8_t *skeleton = NULL;
     size_t size = 0;
     uint8_t *mapped = NULL;
-    cnnvp_result result = map_file(file, &mapped, &onnx->size, error);
+    cnnvp_result result = map_file(file, "an ONNX file", &mapped, &onnx->size, error);
     onnx->file = mapped;
     onnx->files = calloc(CNNVP_ONNX_FILES, sizeof *onnx->files);
     if (result == CNNVP_DONE && onnx->files == NULL)
@@ -288,6 +284,44 @@ static int stays_inside(const char *location)
     return 1;
 }
 
+/* Nor is a link, be it the file or a folder on the way. */
+static cnnvp_result check_links(const char *folder, const char *name, struct cnnvp_error *error)
+{
+    char *inside = realpath(folder, NULL);
+    char *path = realpath(name, NULL);
+    cnnvp_result result = CNNVP_DONE;
+    const size_t length = inside != NULL ? strlen(inside) : 0;
+    if (inside == NULL || path == NULL)
+        result = cnnvp_compiler_error(error, "%s: %s", name, strerror(errno));
+    else if (length > 1 && (strncmp(path, inside, length) != 0 || path[length] != '/'))
+        result = cnnvp_compiler_error(
+            error, "%s: a link to \"%.300s\"; a file in the network's folder is needed", name, path);
+    free(inside);
+    free(path);
+    return result;
+}
+
+static cnnvp_result map_external(const char *network, const char *location, struct cnnvp_onnx_file *file,
+                                 struct cnnvp_error *error)
+{
+    const char *slash = strrchr(network, '/');
+    const size_t folder = slash != NULL ? (size_t)(slash - network) + 1 : 0;
+    const size_t size = folder + strlen(location) + 3;
+    char *name = malloc(size);
+    char *inside = malloc(folder + 3);
+    cnnvp_result result = name != NULL && inside != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+    if (result == CNNVP_DONE) {
+        (void)snprintf(inside, folder + 3, "%.*s", folder != 0 ? (int)folder : 2, folder != 0 ? network : "./");
+        (void)snprintf(name, size, "%.*s%s", (int)folder, network, location);
+        result = check_links(inside, name, error);
+    }
+    if (result == CNNVP_DONE)
+        result = map_file(name, "a file with the data of tensors", &file->data, &file->size, error);
+    free(name);
+    free(inside);
+    return result;
+}
+
 static cnnvp_result open_external(const struct cnnvp_onnx *onnx, const char *location,
                                   const struct cnnvp_onnx_file **file, struct cnnvp_error *error)
 {
@@ -300,19 +334,11 @@ static cnnvp_result open_external(const struct cnnvp_onnx *onnx, const char *loc
     *file = found;
     if (found->location != NULL)
         return CNNVP_DONE;
-    const char *slash = strrchr(onnx->name, '/');
-    const size_t folder = slash != NULL ? (size_t)(slash - onnx->name) + 1 : 0;
-    const size_t length = strlen(location) + 1;
-    char *path = malloc(folder + length);
-    char *copy = malloc(length);
-    cnnvp_result result = path != NULL && copy != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
-    if (result == CNNVP_DONE) {
-        memcpy(path, onnx->name, folder);
-        memcpy(path + folder, location, length);
-        memcpy(copy, location, length);
-        result = map_file(path, &found->data, &found->size, error);
-    }
-    free(path);
+    char *copy = malloc(strlen(location) + 1);
+    if (copy == NULL)
+        return cnnvp_compiler_no_memory(error);
+    memcpy(copy, location, strlen(location) + 1);
+    const cnnvp_result result = map_external(onnx->name, location, found, error);
     if (result == CNNVP_DONE)
         found->location = copy;
     else

@@ -22,10 +22,20 @@ static void damaged_gzip_is_refused(void **state)
     data_must_fail(DATA_IDX, "dataset_images: ");
 }
 
+static void pointers_of_git_lfs_are_named(void **state)
+{
+    (void)state;
+    static const char pointer[] = "version https://git-lfs.github.com/spec/v1\n";
+    data_put_idx(9, 5, 4);
+    data_put(DATA_IMAGES, pointer, strlen(pointer));
+    data_must_fail(DATA_IDX, "dataset_images: a Git LFS pointer: git lfs pull");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_gzip_is_refused),
+        cmocka_unit_test(pointers_of_git_lfs_are_named),
     };
     return cmocka_run_group_tests(tests, data_enter, data_leave);
 }

@@ -108,6 +108,19 @@ static void hostile_headers_are_refused(void **state)
     must_fail("No such file");
 }
 
+static void what_is_no_file_is_refused(void **state)
+{
+    (void)state;
+    (void)alarm(20); /* what waits for a writer would wait for ever */
+    assert_int_equal(mkfifo(path, 0600), 0);
+    must_fail("compiler_test.npy: not a regular file; an array (.npy) is needed");
+    (void)alarm(0);
+    (void)unlink(path);
+    put("version https://git-lfs.github.com/spec/v1\n", 43);
+    must_fail("compiler_test.npy: a Git LFS pointer: git lfs pull");
+    (void)unlink(path);
+}
+
 static void every_prefix_is_refused(void **state)
 {
     (void)state;
@@ -180,9 +193,10 @@ static void empty_arrays_are_arrays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_come_back),          cmocka_unit_test(hostile_headers_are_refused),
-        cmocka_unit_test(every_prefix_is_refused),   cmocka_unit_test(nothing_half_written_stays),
-        cmocka_unit_test(links_are_written_through), cmocka_unit_test(empty_arrays_are_arrays),
+        cmocka_unit_test(arrays_come_back),           cmocka_unit_test(hostile_headers_are_refused),
+        cmocka_unit_test(what_is_no_file_is_refused), cmocka_unit_test(every_prefix_is_refused),
+        cmocka_unit_test(nothing_half_written_stays), cmocka_unit_test(links_are_written_through),
+        cmocka_unit_test(empty_arrays_are_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

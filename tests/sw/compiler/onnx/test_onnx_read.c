@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of an ONNX file the hash in the statistics is of. */
+/* What of an ONNX file the hash in the statistics is of, and which files with external data are read. */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
 
+#include "onnx.h"
 #include "onnx_builder.h"
 #include "onnx_read.h"
 
@@ -69,8 +72,110 @@ static void file_hash_leaves_out_large_data(void **state)
     free(bytes[1]);
 }
 
+static void put(const char *file, const void *bytes, size_t size)
+{
+    FILE *stream = fopen(file, "wb");
+    assert_non_null(stream);
+    assert_int_equal(fwrite(bytes, 1, size, stream), size);
+    assert_int_equal(fclose(stream), 0);
+}
+
+/* x + w - y in the file, with the weight in that file beside it. */
+static void put_network(const char *file, const char *data)
+{
+    static const int64_t six[2] = {-1, 6}, one[1] = {1};
+    static const float weight = 4.0f;
+    struct builder b;
+    size_t size;
+    builder_init(&b, 13);
+    builder_input(&b, "x", 2, six);
+    builder_outside(&b, builder_floats(&b, "w", 1, one, &weight), data);
+    (void)builder_node(&b, "Add", "y", "x", "w", NULL, NULL);
+    builder_output(&b, "y");
+    uint8_t *bytes = builder_pack(&b, &size);
+    put(file, bytes, size);
+    free(bytes);
+    builder_free(&b);
+}
+
+/* Data of tensors come from a regular file in the network's folder, wherever a link leads: `text` is NULL where they
+ * do. Tried from that folder and by a path. */
+static void network_reads(const char *folder, const char *data, const char *text)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "../%.80s/net.onnx", strrchr(folder, '/') + 1);
+    put_network("net.onnx", data);
+    for (int i = 0; i < 2; ++i) {
+        struct cnnvp_graph graph;
+        struct cnnvp_error error = {""};
+        (void)alarm(20); /* what waits for a pipe's writer would wait for ever */
+        const cnnvp_result result = cnnvp_onnx_import(i == 0 ? "net.onnx" : path, 0, &graph, &error);
+        (void)alarm(0);
+        if (result == CNNVP_DONE)
+            cnnvp_graph_clear(&graph);
+        assert_int_equal(result, text == NULL ? CNNVP_DONE : CNNVP_BAD_INPUT);
+        if (text != NULL && strstr(error.text, text) == NULL)
+            fail_msg("\"%s\" is not in: %s", text, error.text);
+    }
+}
+
+static void data_are_in_the_folder(void **state)
+{
+    static const float weight = 4.0f;
+    static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4\n";
+    char folder[] = "/tmp/cnnvp_onnx_XXXXXX";
+    char outside[] = "/tmp/cnnvp_onnx_outside_XXXXXX";
+    (void)state;
+    char before[256];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_non_null(mkdtemp(outside));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(outside), 0);
+    put("data", &weight, sizeof weight);
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(mkdir("below", 0700), 0);
+    put("below/data", &weight, sizeof weight);
+    put("pointer", pointer, strlen(pointer));
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_int_equal(symlink("below/data", "inner"), 0);
+    assert_int_equal(symlink("pipe", "inner_pipe"), 0);
+    assert_int_equal(symlink("/dev/zero", "device"), 0);
+    assert_int_equal(symlink(outside, "out"), 0);
+    network_reads(folder, "below/data", NULL);
+    network_reads(folder, "./below/data", NULL);
+    network_reads(folder, "inner", NULL);
+    network_reads(folder, "pipe", "pipe: not a regular file; a file with the data of tensors is needed");
+    network_reads(folder, "inner_pipe", "pipe: not a regular file; a file with the data of tensors is needed");
+    network_reads(folder, "below", "below: not a regular file; a file with the data of tensors is needed");
+    network_reads(folder, "device", "device: a link to \"/dev/zero\"; a file in the network's folder is needed");
+    network_reads(folder, "out/data", "out/data: a link to \"/tmp/cnnvp_onnx_outside_");
+    network_reads(folder, "none", "none: No such file or directory");
+    network_reads(folder, "pointer", "pointer: a Git LFS pointer: git lfs pull");
+
+    struct cnnvp_graph graph;
+    struct cnnvp_error error = {""};
+    assert_int_equal(cnnvp_onnx_import("pointer", 0, &graph, &error), CNNVP_BAD_INPUT);
+    assert_string_equal(error.text, "pointer: a Git LFS pointer: git lfs pull");
+    assert_int_equal(chdir(before), 0);
+    static const char *const names[] = {
+        "below/data", "pointer", "pipe", "inner", "inner_pipe", "device", "out", "net.onnx"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        char path[128];
+        (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/below", folder);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    (void)snprintf(path, sizeof path, "%s/data", outside);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(outside), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(file_hash_leaves_out_large_data)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(file_hash_leaves_out_large_data), cmocka_unit_test(data_are_in_the_folder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
