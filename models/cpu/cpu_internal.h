@@ -56,6 +56,7 @@ struct cpu {
     uint64_t tcm_size;
     struct cnnvp_rv32_range held[CNNVP_RV32_MAX_RANGES]; /* by the TCM */
     uint32_t held_count;
+    int stack_said; /* that it is off chip */
     struct cpu_cache icache, dcache;
     struct cpu_transfer read, write;
     uint32_t line_shift;

@@ -22,6 +22,7 @@
 
 #define KIB 1024u
 #define WORD_BYTES 4u
+#define STACK_POINTER 2u
 
 static uint32_t line_bytes(const struct cpu *cpu)
 {
@@ -169,8 +170,22 @@ static int fetch_line(struct cpu *cpu, uint32_t line)
     return read_memory(cpu, address, line_bytes(cpu));
 }
 
+/* Once: what is near the stack pointer, past the TCM, is a stack that the core was not told of. */
+static void look_for_stack(struct cpu *cpu, uint32_t address)
+{
+    const uint32_t stack = cnnvp_rv32_reg(cpu->core, STACK_POINTER);
+    if (cpu->program.stack != 0 || cpu->stack_said || address - stack >= CNNVP_RV32_GRANULE)
+        return;
+    cpu->stack_said = 1;
+    cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
+                  "the stack, at 0x%08x, is in off-chip memory, because the program does not say where it ends: define "
+                  "the symbol __stack there",
+                  (unsigned)stack);
+}
+
 static int use_memory(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
 {
+    look_for_stack(cpu, address);
     ++cpu->data_past;
     ++cpu->counts[access == CNNVP_RV32_WRITE ? STAT_memory_writes : STAT_memory_reads];
     return access == CNNVP_RV32_WRITE ? write_memory(cpu, address, size) : read_memory(cpu, address, size);
@@ -271,13 +286,14 @@ static int is_held(const struct cpu *cpu, uint32_t address)
     return 0;
 }
 
-/* What is left of the TCM lies below the end of the stack, as far as nothing else is there. */
-static void hold_stack(struct cpu *cpu, uint32_t end)
+/* What is left of the TCM lies below the end of the stack, as far as nothing else is there. The frames that are used
+ * most are at that end, in a granule of which all is held. */
+static void hold_stack(struct cpu *cpu, uint32_t stack)
 {
     const uint64_t granule = CNNVP_RV32_GRANULE;
     uint64_t room = (cpu->tcm_size - held_bytes(cpu)) / granule * granule;
-    uint64_t begin = end / granule * granule;
-    end = (uint32_t)begin;
+    const uint64_t end = (stack + granule - 1u) / granule * granule;
+    uint64_t begin = end;
     while (room != 0 && begin != 0 && !is_held(cpu, (uint32_t)(begin - granule))) {
         begin -= granule;
         room -= granule;
@@ -350,6 +366,7 @@ void cpu_memory_fini(struct cpu *cpu)
 void cpu_memory_start(struct cpu *cpu)
 {
     cpu->read.under_way = cpu->write.under_way = 0;
+    cpu->stack_said = 0;
     cpu->free_memory = cpu->kind != CPU_IDEAL && !cpu->ops->connected(cpu->host, PORT_mem);
     if (cpu->free_memory)
         cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
