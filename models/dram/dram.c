@@ -21,6 +21,7 @@
 
 #include "unit/bandwidth.h"
 #include "unit/storage.h"
+#include "dram_counts.h"
 #include "dram_queue.h"
 #include "dram_shares.h"
 
@@ -32,19 +33,20 @@ enum { EVENT_WORK, EVENT_COUNT };
 /* Bursts of one tag by what their first command found, not yet reported. */
 struct row_classes {
     uint32_t tag;
-    uint64_t hits, misses, conflicts;
+    struct dram_classes classes;
 };
 
 /* What is complete of one tag, not yet reported. */
 struct traffic {
     uint32_t tag;
-    uint64_t requests, bytes[2], bursts[2], latency[2]; /* [write] */
+    struct dram_traffic all;
 };
 
 /* Shares of one requester's reads, or of its writes, not yet reported. */
 struct requester {
-    uint64_t bursts, bytes, latency; /* of what is complete */
-    uint64_t hits, misses, conflicts, turnarounds, queue_clocks;
+    struct dram_traffic traffic;
+    struct dram_classes classes;
+    uint64_t turnarounds, queue_clocks;
     uint64_t waited; /* ps; those of its stream that have been reported */
 };
 
@@ -63,7 +65,7 @@ struct dram {
     int burst_trace;                           /* bursts are listened to */
     struct row_classes rows;
     struct traffic traffic;
-    uint64_t bus_bytes_per_s;   /* 0: the statistics do not have it yet */
+    int peak_counted;
     struct dram_counts counted; /* what the statistics have of the channels' counts */
 };
 
@@ -75,25 +77,30 @@ static void show_window(void *context, uint32_t counter, cnnvp_time at, uint64_t
     self->ops->counter(self->host, counter, at, value);
 }
 
-static void count_some(struct dram *self, uint32_t stat, uint32_t tag, uint64_t n)
+/* Whose the counts are. */
+struct owner {
+    struct dram *self;
+    uint32_t number; /* a tag, or an instance */
+};
+
+static void count_of_tag(void *context, uint32_t stat, uint64_t n)
 {
-    if (n)
-        self->ops->count(self->host, stat, tag, n);
+    const struct owner *owner = context;
+    owner->self->ops->count(owner->self->host, stat, owner->number, n);
+}
+
+static void count_of_requester(void *context, uint32_t stat, uint64_t n)
+{
+    const struct owner *owner = context;
+    owner->self->ops->count_for(owner->self->host, stat, owner->number, n);
 }
 
 static void count_traffic(struct dram *self)
 {
-    const struct traffic *traffic = &self->traffic;
-    count_some(self, STAT_requests, traffic->tag, traffic->requests);
-    count_some(self, STAT_read_bytes, traffic->tag, traffic->bytes[0]);
-    count_some(self, STAT_write_bytes, traffic->tag, traffic->bytes[1]);
-    const uint64_t bursts = traffic->bursts[0] + traffic->bursts[1];
-    count_some(self, STAT_bursts, traffic->tag, bursts);
-    count_some(self, STAT_burst_bytes, traffic->tag, bursts * DRAM_BURST_BYTES);
-    count_some(self, STAT_reads, traffic->tag, traffic->bursts[0]);
-    count_some(self, STAT_writes, traffic->tag, traffic->bursts[1]);
-    count_some(self, STAT_read_latency_ps, traffic->tag, traffic->latency[0]);
-    count_some(self, STAT_write_latency_ps, traffic->tag, traffic->latency[1]);
+    struct owner owner = {self, self->traffic.tag};
+    const struct dram_counter counter = {count_of_tag, &owner};
+    cnnvp_dram_count_traffic(&counter, &self->traffic.all);
+    self->traffic.all = (struct dram_traffic){0};
 }
 
 static uint32_t share_of(void *context, uint32_t initiator)
@@ -103,26 +110,22 @@ static uint32_t share_of(void *context, uint32_t initiator)
 }
 
 /* Bytes and bursts of something that is complete. */
-static void note_traffic(struct dram *self, uint32_t tag, uint32_t op, uint64_t bytes, uint64_t bursts,
-                         uint64_t latency)
+static void note_traffic(struct dram *self, uint32_t tag, const struct dram_traffic *done)
 {
-    struct traffic *traffic = &self->traffic;
-    const uint32_t write = op == CNNVP_WRITE;
-    if (tag != traffic->tag) {
+    struct dram_traffic *all = &self->traffic.all;
+    if (tag != self->traffic.tag) {
         count_traffic(self);
-        *traffic = (struct traffic){.tag = tag};
+        self->traffic.tag = tag;
     }
-    traffic->bytes[write] += bytes;
-    traffic->bursts[write] += bursts;
-    traffic->latency[write] += latency;
+    cnnvp_dram_traffic_add(all, done);
 }
 
 static void count_rows(struct dram *self)
 {
-    const struct row_classes *rows = &self->rows;
-    count_some(self, STAT_row_hits, rows->tag, rows->hits);
-    count_some(self, STAT_row_misses, rows->tag, rows->misses);
-    count_some(self, STAT_row_conflicts, rows->tag, rows->conflicts);
+    struct owner owner = {self, self->rows.tag};
+    const struct dram_counter counter = {count_of_tag, &owner};
+    cnnvp_dram_count_classes(&counter, &self->rows.classes);
+    self->rows.classes = (struct dram_classes){0};
 }
 
 static void begin_rows(struct dram *self, uint32_t tag)
@@ -130,7 +133,7 @@ static void begin_rows(struct dram *self, uint32_t tag)
     if (tag == self->rows.tag)
         return;
     count_rows(self);
-    self->rows = (struct row_classes){.tag = tag};
+    self->rows.tag = tag;
 }
 
 static void note_class(void *context, const struct dram_issued *issued)
@@ -138,12 +141,8 @@ static void note_class(void *context, const struct dram_issued *issued)
     struct dram *self = context;
     struct requester *requester = &self->requesters[issued->class_source];
     begin_rows(self, issued->class_tag);
-    self->rows.hits += issued->row_class == DRAM_HIT;
-    self->rows.misses += issued->row_class == DRAM_MISS;
-    self->rows.conflicts += issued->row_class == DRAM_CONFLICT;
-    requester->hits += issued->row_class == DRAM_HIT;
-    requester->misses += issued->row_class == DRAM_MISS;
-    requester->conflicts += issued->row_class == DRAM_CONFLICT;
+    dram_classes_add(&self->rows.classes, issued);
+    dram_classes_add(&requester->classes, issued);
 }
 
 /* Data of this many bursts are carried, those of the first up to clock `done`, the others in the same window. */
@@ -182,8 +181,8 @@ static void note_columns(void *context, const struct dram_columns *columns)
     struct dram *self = context;
     struct requester *requester = &self->requesters[columns->source];
     begin_rows(self, columns->tag);
-    self->rows.hits += columns->hits;
-    requester->hits += columns->hits;
+    self->rows.classes.hits += columns->hits;
+    requester->classes.hits += columns->hits;
     requester->queue_clocks += columns->queue_clocks;
     requester->turnarounds += (uint64_t)columns->turned;
     if (columns->turned)
@@ -210,52 +209,29 @@ static void count_requesters(struct dram *self)
 {
     for (uint32_t i = 0; i < self->queue.stream_count; ++i) {
         const struct dram_stream *stream = &self->queue.streams[i];
-        const struct requester *shares = &self->requesters[i];
-        const int read = stream->op == CNNVP_READ;
-        const struct {
-            uint32_t stat;
-            uint64_t n;
-        } values[] = {
-            {read ? STAT_read_bytes : STAT_write_bytes, shares->bytes},
-            {STAT_bursts, shares->bursts},
-            {STAT_burst_bytes, shares->bursts * DRAM_BURST_BYTES},
-            {read ? STAT_reads : STAT_writes, shares->bursts},
-            {read ? STAT_read_latency_ps : STAT_write_latency_ps, shares->latency},
-            {STAT_wait_ps, stream->waited - shares->waited},
-            {STAT_row_hits, shares->hits},
-            {STAT_row_misses, shares->misses},
-            {STAT_row_conflicts, shares->conflicts},
-            {STAT_turnarounds, shares->turnarounds},
-            {read ? STAT_read_queue_clocks : STAT_write_queue_clocks, shares->queue_clocks},
-        };
-        for (size_t v = 0; v < sizeof values / sizeof values[0]; ++v)
-            if (values[v].n)
-                self->ops->count_for(self->host, values[v].stat, stream->initiator, values[v].n);
-        count_some(self, STAT_wait_ps, 0, stream->waited - shares->waited);
-        self->requesters[i] = (struct requester){.waited = stream->waited};
+        struct requester *shares = &self->requesters[i];
+        struct owner owner = {self, stream->initiator}, nobody = {self, 0};
+        const struct dram_counter counter = {count_of_requester, &owner}, all = {count_of_tag, &nobody};
+        shares->traffic.waited = stream->waited - shares->waited;
+        cnnvp_dram_count_traffic(&counter, &shares->traffic);
+        cnnvp_dram_count_classes(&counter, &shares->classes);
+        cnnvp_dram_count(&counter, STAT_turnarounds, shares->turnarounds);
+        cnnvp_dram_count(&counter, stream->op == CNNVP_READ ? STAT_read_queue_clocks : STAT_write_queue_clocks,
+                         shares->queue_clocks);
+        cnnvp_dram_count(&all, STAT_wait_ps, shares->traffic.waited);
+        *shares = (struct requester){.waited = stream->waited};
     }
 }
 
 /* Brings the statistics up to the channels' counts. */
 static void count_channels(struct dram *self)
 {
-    const struct dram_counts old = self->counted;
+    struct owner nobody = {self, 0};
+    const struct dram_counter counter = {count_of_tag, &nobody};
     struct dram_counts now;
     cnnvp_dram_queue_counts(&self->queue, &now);
+    cnnvp_dram_count_channels(&counter, &self->counted, &now);
     self->counted = now;
-    count_some(self, STAT_forwarded, 0, now.forwarded - old.forwarded);
-    count_some(self, STAT_merged, 0, now.merged - old.merged);
-    count_some(self, STAT_activates, 0, now.commands[DRAM_ACT] - old.commands[DRAM_ACT]);
-    count_some(self, STAT_precharges, 0, now.precharges - old.precharges);
-    count_some(self, STAT_refreshes, 0, now.commands[DRAM_REF] - old.commands[DRAM_REF]);
-    count_some(self, STAT_turnarounds, 0, now.turnarounds - old.turnarounds);
-    count_some(self, STAT_data_clocks, 0, now.data_clocks - old.data_clocks);
-    count_some(self, STAT_idle_clocks, 0, now.idle_clocks - old.idle_clocks);
-    count_some(self, STAT_refresh_clocks, 0, now.refresh_clocks - old.refresh_clocks);
-    count_some(self, STAT_turnaround_clocks, 0, now.turnaround_clocks - old.turnaround_clocks);
-    count_some(self, STAT_row_clocks, 0, now.row_clocks - old.row_clocks);
-    count_some(self, STAT_read_queue_clocks, 0, now.queue_clocks[0] - old.queue_clocks[0]);
-    count_some(self, STAT_write_queue_clocks, 0, now.queue_clocks[1] - old.queue_clocks[1]);
 }
 
 /* The schedule is computed when a completion may be due, not when a command is: commands are not seen, and each event
@@ -283,14 +259,14 @@ static void complete_one(struct dram *self)
 {
     struct cnnvp_request *request = cnnvp_dram_queue_take(&self->queue);
     if (request->status == CNNVP_OK) {
-        struct requester *requester = &self->requesters[cnnvp_dram_queue_stream(request)];
-        requester->bursts += cnnvp_dram_queue_bursts(request);
-        requester->bytes += request->size * request->count;
-        requester->latency += request->scratch[DRAM_LATENCY];
+        struct dram_traffic done = {.requests = 1};
+        const uint32_t write = request->op == CNNVP_WRITE;
+        done.bytes[write] = request->size * request->count;
+        done.bursts[write] = cnnvp_dram_queue_bursts(request);
+        done.latency[write] = request->scratch[DRAM_LATENCY];
+        cnnvp_dram_traffic_add(&self->requesters[cnnvp_dram_queue_stream(request)].traffic, &done);
         cnnvp_storage_move(self->data, request);
-        note_traffic(self, request->tag, request->op, request->size * request->count, cnnvp_dram_queue_bursts(request),
-                     request->scratch[DRAM_LATENCY]);
-        ++self->traffic.requests;
+        note_traffic(self, request->tag, &done);
     } else {
         self->ops->count(self->host, STAT_failed, request->tag, 1);
     }
@@ -370,22 +346,18 @@ static void dram_reset(void *instance)
     (void)self->ops->cancel(self->host, EVENT_WORK);
 }
 
-/* The share of a timed access, which is in no queue. */
+/* A timed access, which is in no queue. */
 static void count_access(struct dram *self, const struct cnnvp_access *access, uint64_t bursts, cnnvp_time latency)
 {
-    const int read = access->op == CNNVP_READ;
-    const struct {
-        uint32_t stat;
-        uint64_t n;
-    } values[] = {
-        {read ? STAT_read_bytes : STAT_write_bytes, access->size},
-        {STAT_bursts, bursts},
-        {STAT_burst_bytes, bursts * DRAM_BURST_BYTES},
-        {read ? STAT_reads : STAT_writes, bursts},
-        {read ? STAT_read_latency_ps : STAT_write_latency_ps, latency},
-    };
-    for (size_t v = 0; v < sizeof values / sizeof values[0]; ++v)
-        self->ops->count_for(self->host, values[v].stat, access->initiator, values[v].n);
+    struct owner owner = {self, access->initiator};
+    const struct dram_counter counter = {count_of_requester, &owner};
+    const uint32_t write = access->op == CNNVP_WRITE;
+    struct dram_traffic done = {0};
+    done.bytes[write] = access->size;
+    done.bursts[write] = bursts;
+    done.latency[write] = latency;
+    note_traffic(self, access->tag, &done);
+    cnnvp_dram_count_traffic(&counter, &done);
 }
 
 static int dram_access(void *instance, uint32_t port, struct cnnvp_access *access)
@@ -407,7 +379,6 @@ static int dram_access(void *instance, uint32_t port, struct cnnvp_access *acces
     const uint32_t *t = timing->t;
     const cnnvp_time time = (t[DRAM_T_rcd] + t[DRAM_T_cl] + bursts * t[DRAM_T_bl]) * timing->tck_ps;
     access->delay += time;
-    note_traffic(self, access->tag, access->op, access->size, bursts, bursts * time);
     count_access(self, access, bursts, bursts * time);
     return CNNVP_OK;
 }
@@ -489,10 +460,11 @@ static void dram_event(void *instance, uint32_t event)
 
 static void count_peak(struct dram *self)
 {
-    if (self->bus_bytes_per_s)
-        return;
-    self->bus_bytes_per_s = cnnvp_dram_bytes_per_s(&self->queue.options, &self->queue.timing);
-    self->ops->count(self->host, STAT_bus_bytes_per_s, 0, self->bus_bytes_per_s);
+    struct owner nobody = {self, 0};
+    const struct dram_counter counter = {count_of_tag, &nobody};
+    if (!self->peak_counted)
+        cnnvp_dram_count_peak(&counter, &self->queue.options, &self->queue.timing);
+    self->peak_counted = 1;
 }
 
 static void dram_flush(void *instance)
@@ -503,9 +475,7 @@ static void dram_flush(void *instance)
     count_channels(self);
     cnnvp_dram_queue_classify(&self->queue, note_class);
     count_rows(self);
-    self->rows = (struct row_classes){.tag = self->rows.tag};
     count_traffic(self);
-    self->traffic = (struct traffic){.tag = self->traffic.tag};
     count_requesters(self);
     for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
         cnnvp_bandwidth_show(&self->windows[i]);

@@ -163,11 +163,11 @@ static void enter(struct dram_replay *replay, const struct dram_place *place, ui
     }
     if (write) {
         ++replay->result.writes;
-        replay->result.write_clocks += replay->clock - next;
     } else {
         ++replay->result.reads;
         replay->on_their_way += (uint32_t)bounded;
     }
+    replay->result.wait_clocks[write] += replay->clock - next;
     if (replay->clock > replay->result.clocks)
         replay->result.clocks = replay->clock;
 }

@@ -15,15 +15,12 @@
 #include "cnnvp_memory.h"
 #include "config.h"
 #include "dram/dram.h"
+#include "dram/dram_counts.h"
 #include "unit/bandwidth.h"
 #include "dram/dram_replay.h"
 #include "memory_internal.h"
 #include "recorder.h"
 
-enum {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "dram/dram.def"
-};
 enum { COUNTER_BANDWIDTH };
 
 /* ---- the trace ---- */
@@ -249,40 +246,29 @@ const struct cnnvp_instance *cnnvp_memory_find(const struct cnnvp_resolved *plat
     return NULL;
 }
 
-static void record(const struct run *run, const struct dram_replay_result *from)
+static void count(void *context, uint32_t stat, uint64_t n)
 {
-    const struct dram_counts *counts = &from->counts;
-    const struct {
-        uint32_t stat;
-        uint64_t n;
-    } values[] = {
-        {STAT_read_bytes, from->reads * DRAM_BURST_BYTES},
-        {STAT_write_bytes, from->writes * DRAM_BURST_BYTES},
-        {STAT_bursts, from->reads + from->writes},
-        {STAT_burst_bytes, (from->reads + from->writes) * DRAM_BURST_BYTES},
-        {STAT_reads, from->reads},
-        {STAT_read_latency_ps, from->read_clocks * run->tck_ps},
-        {STAT_write_latency_ps, from->write_clocks * run->tck_ps},
-        {STAT_row_hits, counts->hits},
-        {STAT_row_misses, counts->misses},
-        {STAT_row_conflicts, counts->conflicts},
-        {STAT_forwarded, counts->forwarded},
-        {STAT_merged, counts->merged},
-        {STAT_activates, counts->commands[DRAM_ACT]},
-        {STAT_precharges, counts->precharges},
-        {STAT_refreshes, counts->commands[DRAM_REF]},
-        {STAT_turnarounds, counts->turnarounds},
-        {STAT_data_clocks, counts->data_clocks},
-        {STAT_idle_clocks, counts->idle_clocks},
-        {STAT_refresh_clocks, counts->refresh_clocks},
-        {STAT_turnaround_clocks, counts->turnaround_clocks},
-        {STAT_row_clocks, counts->row_clocks},
-        {STAT_read_queue_clocks, counts->queue_clocks[0]},
-        {STAT_write_queue_clocks, counts->queue_clocks[1]},
-    };
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i)
-        if (values[i].n)
-            cnnvp_recorder_count(run->recorder, run->instance, values[i].stat, 0, values[i].n);
+    const struct run *run = context;
+    cnnvp_recorder_count(run->recorder, run->instance, stat, 0, n);
+}
+
+/* A burst is a request of its own. */
+static void record(struct run *run, const struct dram_options *dram, const struct dram_timing *timing,
+                   const struct dram_replay_result *from)
+{
+    const struct dram_counter counter = {count, run};
+    const struct dram_counts *counts = &from->counts, none = {0};
+    const struct dram_traffic traffic = {
+        .requests = from->reads + from->writes,
+        .waited = (from->wait_clocks[0] + from->wait_clocks[1]) * run->tck_ps,
+        .bytes = {from->reads * DRAM_BURST_BYTES, from->writes * DRAM_BURST_BYTES},
+        .bursts = {from->reads, from->writes},
+        .latency = {(from->wait_clocks[0] + from->read_clocks) * run->tck_ps, from->wait_clocks[1] * run->tck_ps}};
+    const struct dram_classes classes = {counts->hits, counts->misses, counts->conflicts};
+    cnnvp_dram_count_traffic(&counter, &traffic);
+    cnnvp_dram_count_classes(&counter, &classes);
+    cnnvp_dram_count_channels(&counter, &none, counts);
+    cnnvp_dram_count_peak(&counter, dram, timing);
 }
 
 static void fill_result(const struct run *run, const struct dram_replay_result *from,
@@ -406,7 +392,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
         struct dram_replay_result from;
         cnnvp_dram_replay_end(replay, until, &from);
         cnnvp_bandwidth_show(&run->bandwidth);
-        record(run, &from);
+        record(run, &dram, &timing, &from);
         fill_result(run, &from, result);
     }
     cnnvp_dram_replay_free(replay);

@@ -6,7 +6,9 @@
 # Each burst of a run, replayed: the same to the last command. The same bursts for two public simulators.
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -q --stats run.json --memory-trace run.txt
 python3 "$SOURCE/scripts/compare_memory.py" run.json run.txt --cnnvp "$CNNVP" >compared || fail "$(cat compared)"
-grep -q '^row_hits ' compared || fail "nothing was compared"
+for name in row_hits writes bus_bytes_per_s 'latency, taken, ps' 'energy, pJ'; do
+    grep -q "^$name *[1-9][0-9.]* *[1-9]" compared || fail "$name was not compared: $(cat compared)"
+done
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -q --stats again.json -s dram.preset=ddr3-1600 -s dram.channels=2 \
     -s dram.ranks=2 -s dram.page=closed --memory-trace again.txt
 python3 "$SOURCE/scripts/compare_memory.py" again.json again.txt --cnnvp "$CNNVP" >compared || fail "$(cat compared)"
@@ -28,7 +30,9 @@ python3 - <<'PY' || fail "no simulator output made"
 import json
 def numbers(name):
     stats = json.load(open(name)); dram = stats["units"]["dram"]
-    return stats["total"]["time_ps"] / 833, dram["reads"], dram["bursts"] - dram["reads"], dram["read_latency_ps"] / 833
+    latency = dram["read_latency_ps"] + dram["write_latency_ps"] - dram["wait_ps"]
+    assert dram["requests"] == dram["bursts"] == dram["reads"] + dram["writes"]
+    return stats["total"]["time_ps"] / 833, dram["reads"], dram["writes"], latency / 833
 clocks, reads, writes, latency = numbers("untimed.json")
 for name, share in (("same", 1.0), ("more", 0.9)):
     with open(name + ".txt", "w") as out:

@@ -26,6 +26,23 @@ for way in "read_bytes", "write_bytes":
 ' || fail "bytes over time are not all bytes"
 grep -q '"row_hits": *1016' hex.json || fail "no row hits in the statistics"
 
+# A write alone is counted, crosses the bus and costs energy.
+echo 'W 0' >write.txt
+expect 0 memory write.txt --stats write.json
+/usr/bin/python3 -c '
+import json
+stats = json.load(open("write.json"))
+dram = stats["units"]["dram"]
+assert (dram["reads"], dram["writes"], dram["bursts"], dram["requests"], dram["data_clocks"]) == (0, 1, 1, 1, 4), dram
+assert dram["bus_bytes_per_s"] == int(64e12 / (4 * 833)), dram
+reads = json.load(open("hex.json"))
+pj = [run["energy"]["by_unit"]["dram"]["dynamic_pj"] for run in (stats, reads)]
+# V * mA * ns, of 8 devices: an ACT of 55 clocks (39 open), a WR of 4, the pins (dram.def)
+ns = 0.833
+act = 9.6 * (48 * 55 - 43 * 39 - 34 * 16) * ns
+assert abs(pj[0] - act - (9.6 * (123 - 43) * 4 * ns + 870)) < 0.01, pj
+' || fail "a write is not counted"
+
 # One read on its way pays the whole latency; another part has another clock.
 expect 0 memory hex.txt --outstanding 1
 says 'mean read latency  17.'
