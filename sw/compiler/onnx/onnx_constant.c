@@ -48,7 +48,7 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
         if (read->dims[i] == 0)
             return cnnvp_constant_allocate(import, read); /* an empty list */
     struct cnnvp_error why;
-    if (!read->whole && import->graph->weightless && count > SMALL_COUNT) {
+    if (!read->whole && import->graph->weightless && (count > SMALL_COUNT || !cnnvp_onnx_has_values(tensor))) {
         read->count = count;
         return CNNVP_DONE;
     }

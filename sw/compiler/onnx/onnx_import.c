@@ -288,6 +288,53 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
     return cnnvp_import_define(import, info->name, (struct cnnvp_onnx_value){.tensor = import->graph->input});
 }
 
+/* 1: every node that reads the value takes it as weights, or as one number for each channel. */
+static int is_weight(const struct cnnvp_import *import, const Onnx__ValueInfoProto *info)
+{
+    static const char *const takers[] = {
+        "Conv",  "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "InstanceNormalization",
+        "PRelu", "Add",           "Mul"};
+    enum { TAKERS = sizeof takers / sizeof takers[0], ADD = TAKERS - 2 };
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    const int is_tensor = info->type != NULL && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+    const Onnx__TensorShapeProto *shape = is_tensor ? info->type->tensor_type->shape : NULL;
+    size_t axes = 0;
+    size_t readers = 0;
+    for (size_t i = 0; shape != NULL && i < shape->n_dim; ++i)
+        axes += shape->dim[i]->dim_value != 1;
+    for (size_t i = 0; i < graph->n_node; ++i)
+        for (size_t input = 0; input < graph->node[i]->n_input; ++input) {
+            size_t taker = 0;
+            if (strcmp(graph->node[i]->input[input], info->name) != 0)
+                continue;
+            while (taker < TAKERS && strcmp(graph->node[i]->op_type, takers[taker]) != 0)
+                ++taker;
+            if (taker == TAKERS || input == 0 || (taker >= ADD && axes > 1))
+                return 0;
+            ++readers;
+        }
+    return shape != NULL && readers != 0;
+}
+
+/* A further input, after `first`: a parameter. */
+static cnnvp_result define_further(struct cnnvp_import *import, const char *first, const Onnx__ValueInfoProto *info)
+{
+    const int weight = import->training || is_weight(import, info);
+    if (weight && (import->training || import->graph->weightless))
+        return cnnvp_import_parameter(import, info);
+    if (weight)
+        return cnnvp_compiler_error(
+            import->error,
+            "%s: weight \"%s\" has no values: `cnnvp train` gives them to the network's weights, "
+            "and --timing-only needs none",
+            import->onnx.name, info->name);
+    return cnnvp_compiler_error(
+        import->error,
+        "%s: the network has several inputs (\"%s\", \"%s\"); one is needed, and values for the "
+        "others",
+        import->onnx.name, first, info->name);
+}
+
 /* Inputs of the graph that have an initializer are weights (IR version 3). */
 static cnnvp_result define_inputs(struct cnnvp_import *import)
 {
@@ -298,12 +345,7 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
         const Onnx__ValueInfoProto *info = graph->input[i];
         if (info->name == NULL || cnnvp_names_get(&import->names, info->name, &number))
             continue;
-        if (first != NULL && !import->training)
-            return cnnvp_compiler_error(import->error,
-                                        "%s: the network has several inputs (\"%s\", \"%s\"); one is "
-                                        "needed, and values for the others: to weights `cnnvp train` gives them",
-                                        import->onnx.name, first, info->name);
-        const cnnvp_result result = first != NULL ? cnnvp_import_parameter(import, info) : define_input(import, info);
+        const cnnvp_result result = first != NULL ? define_further(import, first, info) : define_input(import, info);
         first = first != NULL ? first : info->name;
         if (result != CNNVP_DONE)
             return result;

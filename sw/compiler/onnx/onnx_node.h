@@ -78,7 +78,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, u
 
 /* Training: input `input` of the node is that parameter of the graph's last layer. Nothing else otherwise. */
 void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role, size_t input);
-/* Training: a further input of the graph is a parameter without values. */
+/* Training, and weightless: a further input of the graph is a parameter without values. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, const Onnx__ValueInfoProto *info);
 /* Training: zeros for a parameter without values; they are drawn when its layer is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorProto *tensor,

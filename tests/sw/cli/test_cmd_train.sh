@@ -42,6 +42,25 @@ for key in ("read_bytes", "write_bytes"):
     assert stats["memory"][key] == sum(layer["dram_" + key] for layer in layers), key
 PYTHON
 
+# Timing needs no weights: a network without values takes what it takes with them.
+for platform in nfu trainer; do
+    expect 0 run a.onnx -p $platform --timing-only -q --stats with.json
+    expect 0 run "$network" -p $platform --timing-only -q --stats without.json
+    /usr/bin/python3 - <<'PYTHON' || fail "$platform: another time without values"
+import json
+with_values, without = (json.load(open(f"{name}.json")) for name in ("with", "without"))
+assert with_values["total"]["accel_cycles"] > 0
+for part in ("total", "layers", "tensors", "memory"):
+    assert with_values[part] == without[part], part
+PYTHON
+done
+refused 2 "digits.onnx: weight \"conv1.weight\" has no values: \`cnnvp train\` gives them to the network's weights, and --timing-only" \
+    run "$network"
+refused 2 "digits.onnx: weight \"conv1.weight\" has no values" run "$network" -p trainer
+for other in mnist vgg16_cifar; do
+    expect 0 run "$SOURCE/scripts/networks/$other.onnx" --timing-only -q
+done
+
 # The first epoch's convolutions cost what the closed forms say: 18 passes of four images (16, 16, 16, 16, 6: one is
 # short).
 expect 0 train "$network" $set --batch 16 --timing-only --stats forms.json -q

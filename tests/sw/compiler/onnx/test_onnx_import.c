@@ -101,6 +101,49 @@ static void initializers_may_be_inputs(void **state)
     builder_free(&builder);
 }
 
+/* Of a further input without values: what is read as weights alone, which timing needs no values of. */
+static void weights_may_lack_values(void **state)
+{
+    static const int64_t vector[2] = {-1, 6}, matrix[2] = {6, 6}, row[2] = {1, 6}, one[2] = {1, 1}, open[2] = {-1, 6};
+    static const struct {
+        const char *op_type;
+        const int64_t *dims;
+        int second; /* the input's place among the node's */
+        const char *refusal;
+    } cases[] = {
+        {"MatMul", matrix, 1, NULL},
+        {"Gemm", matrix, 1, NULL},
+        {"Add", row, 1, NULL},
+        {"Mul", one, 1, NULL},
+        {"Add", matrix, 1, "several inputs (\"x\", \"w\")"},
+        {"Add", row, 0, "several inputs (\"x\", \"w\")"},
+        {"Sub", row, 1, "several inputs (\"x\", \"w\")"},
+        {"Concat", row, 1, "several inputs (\"x\", \"w\")"},
+        {"MatMul", open, 1, "input \"w\" is a parameter without values (the first input is the image); dimension 0"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct builder b;
+        struct cnnvp_graph graph;
+        struct cnnvp_error error = {""};
+        builder_init(&b, 13);
+        builder_input(&b, "x", 2, vector);
+        builder_input(&b, "w", 2, cases[i].dims);
+        builder_output(&b, "y");
+        (void)builder_node(&b, cases[i].op_type, "y", cases[i].second ? "x" : "w", cases[i].second ? "w" : "x", NULL,
+                           NULL);
+        const cnnvp_result result = onnx_case_import(&b, 1, &graph, &error);
+        assert_int_equal(result, cases[i].refusal == NULL ? CNNVP_DONE : CNNVP_BAD_INPUT);
+        if (cases[i].refusal == NULL)
+            cnnvp_graph_clear(&graph);
+        else if (strstr(error.text, cases[i].refusal) == NULL)
+            fail_msg("\"%s\" is not in: %s", cases[i].refusal, error.text);
+        if (cases[i].refusal == NULL)
+            onnx_case_must_fail(&b, "weight \"w\" has no values: `cnnvp train` gives them");
+        builder_free(&b);
+    }
+}
+
 static const float tenth = 0.1f;
 static const float zero = 0.0f;
 
@@ -167,6 +210,7 @@ int main(void)
         cmocka_unit_test(missing_files_are_named),
         cmocka_unit_test(data_types_are_converted),
         cmocka_unit_test(initializers_may_be_inputs),
+        cmocka_unit_test(weights_may_lack_values),
         cmocka_unit_test(each_weight_may_have_its_file),
         cmocka_unit_test(names_are_given_once),
         cmocka_unit_test(one_weight_that_is_not_finite_is_found_among_many),
