@@ -107,6 +107,23 @@ struct cnnvp_network_options {
     void (*computing)(void *context, double share);
 };
 
+/* The options as `cnnvp run` has them where none is given. */
+void cnnvp_network_options_default(struct cnnvp_network_options *options);
+/* Sets one by the long name that it has with `cnnvp run` ("objective", "timing-only" or "timing_only") to what a text
+ * says ("energy"; of a switch "true" or "false"): schedule, halo, plan, block, block-order, issue, objective, on-chip,
+ * tune, cpu, guest, timing-only, rounding, seed, images, batch. The text of plan and guest is kept, not copied.
+ * BAD_INPUT: there is no such option, or the text is no value of it; nothing is set. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_options_set(struct cnnvp_network_options *options, const char *name,
+                                                      const char *value, struct cnnvp_error *error);
+/* BAD_INPUT: the option of this name changes nothing with the schedule that is set. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_options_need(const struct cnnvp_network_options *options, const char *name,
+                                                       struct cnnvp_error *error);
+
+/* The preset that a command ("run", "train", "exec") takes without -p. */
+const char *cnnvp_command_platform(const char *command);
+/* A length of simulated time, such as 2s, 1.5ms, 300us, 20ns or 5ps, in picoseconds; 0: it is none. */
+uint64_t cnnvp_time_parse(const char *text);
+
 /* Whether a text is a shape as above. BAD_INPUT with a message that says what one is. */
 CNNVP_MUST_USE cnnvp_result cnnvp_shape_check(const char *text, struct cnnvp_error *error);
 

@@ -84,6 +84,13 @@ struct cnnvp_trainer_options {
     enum cnnvp_train_spill spill;
 };
 
+/* The options as `cnnvp train` has them where none is given. */
+void cnnvp_trainer_options_default(struct cnnvp_trainer_options *options);
+/* Sets one by the long name that it has with `cnnvp train`, as cnnvp_network_options_set does: cpu, guest, timing-only,
+ * rounding, seed, epochs, steps, batch, lr, momentum, bn, init, exponents, weight-bits, errors, order, spill. */
+CNNVP_MUST_USE cnnvp_result cnnvp_trainer_options_set(struct cnnvp_trainer_options *options, const char *name,
+                                                      const char *value, struct cnnvp_error *error);
+
 /*
  * Reads the network and plans its training on the configured engine. The engine trains chains of Conv,
  * BatchNormalization, Relu, MaxPool (2x2, stride 2), Flatten or Reshape, Gemm or MatMul, a Softmax at the end or none;

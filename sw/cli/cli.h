@@ -98,20 +98,9 @@ struct cli_platform_options {
 
 /* Options of the commands that run a network. */
 struct cli_network_options {
-    enum cnnvp_schedule schedule;
-    uint32_t block;
-    enum cnnvp_block_order block_order;
-    enum cnnvp_issue issue;
-    const char *depth_first_only; /* an option that was given and that other schedules would ignore, or NULL */
-    int cpu_host;
-    const char *guest; /* NULL: the installed one */
-    int timing_only;
-    int on_chip;
-    uint32_t batch;
-    enum cnnvp_plan_objective objective;
-    enum cnnvp_rounding rounding;
-    enum cnnvp_halo halo;
-    const char *plan; /* NULL: none */
+    struct cnnvp_network_options set;
+    const char *given[32]; /* names, as far as they have room: each again is the same question */
+    size_t given_count;
 };
 
 /* The files that they name, for cli_check_files: after the command's own. Makes the folder of --report. */
@@ -126,6 +115,9 @@ struct cli_shapes {
     const char *texts[CLI_SHAPES];
     size_t count;
 };
+
+/* The long name of a key, NULL: these options have no such. */
+const char *cli_long_name(const struct argp_option *options, int key);
 
 /* Children for a command's argp; their inputs are the structs above. */
 extern const struct argp cli_platform_argp;

@@ -29,6 +29,7 @@ enum {
     KEY_HALO,
     KEY_PLAN,
     KEY_ROUNDING,
+    KEY_TUNE,
     KEY_SHAPE,
     KEY_COLOR,
     KEY_PROFILE,
@@ -37,34 +38,10 @@ enum {
     KEY_GUEST
 };
 
-/* A length of time, such as 2s or 1.5ms, in picoseconds: a decimal number and ps, ns, us, ms or s. */
 static uint64_t parse_time(struct argp_state *state, const char *option, const char *text)
 {
-    static const struct {
-        const char *name;
-        uint64_t ps;
-    } units[] = {{"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", UINT64_C(1000000000000)}};
-    size_t whole = strspn(text, "0123456789");
-    size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
-    const char *unit = text + whole + (fraction ? fraction + 1 : 0);
-    uint64_t scale = 0;
-    for (size_t i = 0; i < sizeof units / sizeof *units; ++i)
-        if (strcmp(unit, units[i].name) == 0)
-            scale = units[i].ps;
-    uint64_t value = 0;
-    int bad = whole == 0 || scale == 0;
-    for (size_t i = 0; i < whole && !bad; ++i) {
-        uint64_t digit = (uint64_t)(text[i] - '0') * scale;
-        bad = value > (UINT64_MAX - digit) / 10;
-        value = value * 10 + digit;
-    }
-    for (size_t i = 0; i < fraction && !bad; ++i) {
-        scale /= 10; /* what is finer than a picosecond is left out */
-        uint64_t digit = (uint64_t)(text[whole + 1 + i] - '0') * scale;
-        bad = value > UINT64_MAX - digit;
-        value += digit;
-    }
-    if (bad || value == 0)
+    const uint64_t value = cnnvp_time_parse(text);
+    if (value == 0)
         cli_usage(state, "%s: \"%s\" is not a time above 0, such as 2s, 1.5ms, 300us, 20ns or 5ps", option, text);
     return value;
 }
@@ -161,71 +138,6 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
     }
 }
 
-static error_t parse_network(int key, char *arg, struct argp_state *state)
-{
-    static const char *const schedules[] = {"layer", "depth-first", "fused", "auto", NULL};
-    static const char *const orders[] = {"morton", "table", NULL};
-    static const char *const issuers[] = {"guest", "scheduler", NULL};
-    static const char *const objectives[] = {"time", "energy", "edp", "traffic", NULL};
-    static const char *const halos[] = {"recompute", "row", "full", NULL};
-    static const char *const cpus[] = {"iss", "host", NULL};
-    static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
-    struct cli_network_options *options = state->input;
-    switch (key) {
-    case KEY_SCHEDULE:
-        options->schedule = (enum cnnvp_schedule)cli_choice(state, "--schedule", arg, schedules);
-        return 0;
-    case KEY_HALO:
-        options->halo = (enum cnnvp_halo)(CNNVP_HALO_OF_RECOMPUTE + cli_choice(state, "--halo", arg, halos));
-        return 0;
-    case KEY_PLAN:
-        options->plan = arg;
-        return 0;
-    case KEY_BLOCK:
-        options->block = (uint32_t)cli_number(state, "--block", arg, 1, 65536);
-        options->depth_first_only = "--block";
-        return 0;
-    case KEY_BLOCK_ORDER:
-        options->block_order = (enum cnnvp_block_order)cli_choice(state, "--block-order", arg, orders);
-        options->depth_first_only = "--block-order";
-        return 0;
-    case KEY_ISSUE:
-        options->issue = (enum cnnvp_issue)(CNNVP_ISSUE_GUEST + cli_choice(state, "--issue", arg, issuers));
-        options->depth_first_only = "--issue";
-        return 0;
-    case KEY_CPU:
-        options->cpu_host = cli_choice(state, "--cpu", arg, cpus);
-        return 0;
-    case KEY_GUEST:
-        options->guest = arg;
-        return 0;
-    case KEY_TIMING_ONLY:
-        options->timing_only = 1;
-        return 0;
-    case KEY_ON_CHIP:
-        options->on_chip = 1;
-        return 0;
-    case KEY_OBJECTIVE:
-        options->objective = (enum cnnvp_plan_objective)cli_choice(state, "--objective", arg, objectives);
-        return 0;
-    case KEY_BATCH:
-        options->batch = (uint32_t)cli_number(state, "--batch", arg, 1, 65536);
-        return 0;
-    case KEY_ROUNDING:
-        options->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
-        return 0;
-    case ARGP_KEY_END:
-        if (options->depth_first_only != NULL && options->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
-            cli_usage(state, "%s changes nothing without --schedule depth-first", options->depth_first_only);
-        if (options->halo != CNNVP_HALO_OF_ANY && options->schedule != CNNVP_SCHEDULE_FUSED &&
-            options->schedule != CNNVP_SCHEDULE_AUTO)
-            cli_usage(state, "--halo changes nothing without --schedule fused or auto; a plan says it itself");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static error_t parse_shape(int key, char *arg, struct argp_state *state)
 {
     struct cli_shapes *shapes = state->input;
@@ -310,10 +222,39 @@ static const struct argp_option network_options[] = {
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},
     {"guest", KEY_GUEST, "FILE.elf", 0, "Your own guest program; it gets the same network binary", 5},
+    {"tune", KEY_TUNE, NULL, 0, "Before the run, try more tilings of each layer on the platform and take the fastest",
+     5},
     {"timing-only", KEY_TIMING_ONLY, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 5},
     {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic", 0, "Rounding of results (default: nearest)", 5},
     {0},
 };
+
+const char *cli_long_name(const struct argp_option *options, int key)
+{
+    while (options->name != NULL && options->key != key)
+        ++options;
+    return options->name;
+}
+
+/* What was given is noted: whether it changes anything shows when all are known. */
+static error_t parse_network(int key, char *arg, struct argp_state *state)
+{
+    struct cli_network_options *options = state->input;
+    const char *name = cli_long_name(network_options, key);
+    struct cnnvp_error error = {""};
+    if (key == ARGP_KEY_INIT)
+        cnnvp_network_options_default(&options->set);
+    for (size_t i = 0; key == ARGP_KEY_END && i < options->given_count; ++i)
+        if (cnnvp_network_options_need(&options->set, options->given[i], &error) != CNNVP_DONE)
+            cli_usage(state, "%s", error.text);
+    if (name == NULL)
+        return ARGP_ERR_UNKNOWN;
+    if (cnnvp_network_options_set(&options->set, name, arg != NULL ? arg : "true", &error) != CNNVP_DONE)
+        cli_usage(state, "%s", error.text);
+    if (options->given_count < sizeof options->given / sizeof *options->given)
+        options->given[options->given_count++] = name;
+    return 0;
+}
 
 static const struct argp_option shape_options[] = {
     {"shape", KEY_SHAPE, "[NAME=]1x3x320x320", 0,
@@ -410,7 +351,8 @@ cnnvp_result cli_check_command_files(const struct cli_named_file *own, size_t co
 cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
 {
     struct cnnvp_error error = {""};
-    cnnvp_result result = cnnvp_config_new(options->platform != NULL ? options->platform : "nfu", config, &error);
+    cnnvp_result result =
+        cnnvp_config_new(options->platform != NULL ? options->platform : cnnvp_command_platform("run"), config, &error);
     if (result == CNNVP_DONE && cpu_host)
         result = cnnvp_config_set(*config, "cpu.model=host_cpu", &error);
     for (size_t i = 0; i < options->set_count && result == CNNVP_DONE; ++i)

@@ -30,12 +30,10 @@ struct run_options {
     const char *dump;
     const char *csv;
     const char *plan_out;
-    uint64_t images;
-    int tune;
     int advise;
 };
 
-enum { KEY_CSV = 0x200, KEY_TUNE, KEY_ADVISE, KEY_PLAN_OUT };
+enum { KEY_CSV = 0x200, KEY_ADVISE, KEY_PLAN_OUT };
 
 /* One of the network's outputs, as far as it is wanted. */
 struct result {
@@ -73,6 +71,7 @@ static void take_input(struct argp_state *state, struct run_options *options, co
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct run_options *options = state->hook;
+    struct cnnvp_error error = {""};
     switch (key) {
     case ARGP_KEY_INIT:
         options = cli_parse_init(state);
@@ -101,13 +100,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->csv = arg;
         return 0;
     case 'n':
-        options->images = cli_number(state, "--images", arg, 1, 1u << 24);
+        if (cnnvp_network_options_set(&options->network.set, "images", arg, &error) != CNNVP_DONE)
+            cli_usage(state, "%s", error.text);
         return 0;
     case KEY_PLAN_OUT:
         options->plan_out = arg;
-        return 0;
-    case KEY_TUNE:
-        options->tune = 1;
         return 0;
     case KEY_ADVISE:
         options->advise = 1;
@@ -143,22 +140,22 @@ static cnnvp_result check_dump_folder(const char *folder)
 
 static cnnvp_result check_options(struct run_options *options)
 {
-    if (options->advise && options->network.cpu_host)
+    if (options->advise && options->network.set.cpu_host)
         return cli_bad("--advise tries changes with the platform's core; use it without --cpu host");
-    if (options->platform.gdb != NULL && options->network.cpu_host)
+    if (options->platform.gdb != NULL && options->network.set.cpu_host)
         return cli_bad("--gdb debugs the guest on the platform's core; use it without --cpu host");
-    if (options->platform.profile != NULL && options->network.cpu_host)
+    if (options->platform.profile != NULL && options->network.set.cpu_host)
         return cli_bad("--profile is that of the guest on the platform's core; use it without --cpu host");
-    if (options->network.timing_only && options->dump != NULL)
+    if (options->network.set.timing_only && options->dump != NULL)
         return cli_bad("--dump needs the values that --timing-only leaves out");
     const struct cli_named_file fixed[] = {
         {"", options->file, 0},
         {"--input", options->input, 0},
         {"--labels", options->labels, 0},
         {"--calibration", options->calibration, 0},
-        {"--guest", options->network.guest, 0},
+        {"--guest", options->network.set.guest, 0},
         {"--csv", options->csv, 1},
-        {"--plan", options->network.plan, 0},
+        {"--plan", options->network.set.plan, 0},
         {"--plan-out", options->plan_out, 1},
     };
     struct cli_named_file files[sizeof fixed / sizeof *fixed + OUTPUTS];
@@ -190,12 +187,14 @@ static cnnvp_result read_arrays(struct run *run)
         result = cnnvp_npy_read(options->labels, &run->labels, &error);
     if (result != CNNVP_DONE)
         return cli_report(result, &error);
-    limit_labels(&run->labels, options->images);
+    limit_labels(&run->labels, options->network.set.input_images);
     if (options->labels == NULL)
         return CNNVP_DONE;
     result = cli_report(cnnvp_labels_check(options->labels, &run->labels, &error), &error);
     /* An input of another rank may be one image; how many it is then shows when the run is over. */
-    uint64_t images = options->images ? options->images : run->input.rank == 4 ? run->input.shape[0] : 0;
+    uint64_t images = options->network.set.input_images ? options->network.set.input_images
+                      : run->input.rank == 4            ? run->input.shape[0]
+                                                        : 0;
     if (result == CNNVP_DONE && images && images != run->labels.shape[0])
         result = cli_bad("%s: %zu labels for %" PRIu64 " images", options->labels, run->labels.shape[0], images);
     return result;
@@ -223,8 +222,8 @@ static cnnvp_result give_up(struct run *run)
     cli_message("interrupted before the simulation began");
     cnnvp_result result = CNNVP_DONE;
     if (run->platform == NULL) {
-        result =
-            cli_platform_open(&run->options->platform, run->config, run->options->network.timing_only, &run->platform);
+        result = cli_platform_open(
+            &run->options->platform, run->config, run->options->network.set.timing_only, &run->platform);
         if (result == CNNVP_DONE)
             result = cnnvp_platform_describe_work(run->platform, &work);
     }
@@ -236,33 +235,16 @@ static cnnvp_result give_up(struct run *run)
 static struct cnnvp_network_options network_options_of(const struct run *run)
 {
     const struct run_options *options = run->options;
-    return (struct cnnvp_network_options){
-        .struct_size = sizeof(struct cnnvp_network_options),
-        .rounding = options->network.rounding,
-        .schedule = options->network.schedule,
-        .block = options->network.block,
-        .block_order = options->network.block_order,
-        .issue = options->network.issue,
-        .on_chip = options->network.on_chip,
-        .timing_only = options->network.timing_only,
-        .cpu_host = options->network.cpu_host,
-        .guest = options->network.guest,
-        .batch = options->network.batch,
-        .objective = options->network.objective,
-        .halo = options->network.halo,
-        .plan = options->network.plan,
-        .tune = options->tune,
-        .seed = options->platform.seed,
-        .input = options->input != NULL ? &run->input : NULL,
-        .images = options->images ? options->images : 1,
-        .calibration = options->calibration != NULL ? &run->calibration : NULL,
-        .input_images = options->images,
-        .input_name = options->input,
-        .calibration_name = options->calibration,
-        .stopped = cli_was_interrupted,
-        .shapes = options->shapes.texts,
-        .shape_count = options->shapes.count,
-    };
+    struct cnnvp_network_options all = options->network.set;
+    all.seed = options->platform.seed;
+    all.input = options->input != NULL ? &run->input : NULL;
+    all.calibration = options->calibration != NULL ? &run->calibration : NULL;
+    all.input_name = options->input;
+    all.calibration_name = options->calibration;
+    all.stopped = cli_was_interrupted;
+    all.shapes = options->shapes.texts;
+    all.shape_count = options->shapes.count;
+    return all;
 }
 
 static void show_tuning(void *context, double share)
@@ -321,7 +303,7 @@ static cnnvp_result simulate(struct run *run)
     struct cnnvp_error error = {""};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     cnnvp_result result =
-        cli_platform_open(&run->options->platform, run->config, run->options->network.timing_only, &run->platform);
+        cli_platform_open(&run->options->platform, run->config, run->options->network.set.timing_only, &run->platform);
     if (result != CNNVP_DONE)
         return result;
     result = cnnvp_network_load(run->network, run->platform, &error);
@@ -346,7 +328,7 @@ static cnnvp_result collect_output(struct run *run, size_t number)
     cnnvp_result result = cnnvp_network_output(run->network, run->platform, number, &to->output, &error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_reference(run->network, number, &to->reference, &error);
-    if (result == CNNVP_DONE && options->network.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+    if (result == CNNVP_DONE && options->network.set.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
         result = cnnvp_network_block_reference(run->network, number, &to->block_reference, &error);
     if (result == CNNVP_DONE)
         result = cnnvp_compare(&to->output, to->block_reference.data != NULL ? &to->block_reference : &to->reference,
@@ -362,7 +344,7 @@ static cnnvp_result collect(struct run *run)
     const struct run_options *options = run->options;
     struct cnnvp_error error = {""};
     cnnvp_result result = CNNVP_DONE;
-    if (options->network.timing_only)
+    if (options->network.set.timing_only)
         return CNNVP_DONE;
     run->results = calloc(cnnvp_network_outputs(run->network), sizeof *run->results);
     if (run->results == NULL) {
@@ -431,13 +413,13 @@ static cnnvp_result print(struct run *run)
         print_centred(run);
         print_differences(run);
     }
-    if (result == CNNVP_DONE && options->labels != NULL && options->network.timing_only)
+    if (result == CNNVP_DONE && options->labels != NULL && options->network.set.timing_only)
         cli_message("--labels: no accuracy with --timing-only");
     else if (result == CNNVP_DONE && options->labels != NULL)
         accuracy_print(&run->accuracy, stdout);
     if (result == CNNVP_DONE && !options->platform.quiet) {
         result = cli_print_totals(run->json, options->platform.verbose, stdout);
-        if (options->tune)
+        if (options->network.set.tune)
             (void)printf("%-20s  %zu tried\n", "tilings", cnnvp_network_trials(run->network));
         cli_print_profile(run->platform, stdout);
         if (options->platform.stats != NULL)
@@ -455,7 +437,7 @@ static cnnvp_result run_network(struct run *run)
 {
     cnnvp_result result = check_options(run->options);
     if (result == CNNVP_DONE)
-        result = cli_configure(&run->options->platform, run->options->network.cpu_host, &run->config);
+        result = cli_configure(&run->options->platform, run->options->network.set.cpu_host, &run->config);
     if (result == CNNVP_DONE)
         result = read_arrays(run);
     if (result == CNNVP_DONE)
@@ -498,8 +480,6 @@ static int command(int argc, char **argv)
         {"plan-out", KEY_PLAN_OUT, "FILE.yaml", 0, "Write the plan of this run, for --plan", 0},
         {"csv", KEY_CSV, "FILE.csv", 0, "Write the table of layers", 0},
         {"images", 'n', "N", 0, "Use the first N images of the input; without -i, generate N (default: 1)", 0},
-        {"tune", KEY_TUNE, NULL, 0,
-         "Before the run, try more tilings of each layer on the platform and take the fastest", 0},
         {"advise", KEY_ADVISE, NULL, 0,
          "After the run, try each parameter doubled and halved, and each other choice, timing only; print the single "
          "changes that help most",
@@ -518,7 +498,7 @@ static int command(int argc, char **argv)
             "input.",
         .children = children,
     };
-    struct run_options chosen = {.network = {.block = 8, .rounding = CNNVP_ROUND_NEAREST}};
+    struct run_options chosen = {.file = NULL};
     struct run run = {.options = &chosen};
     cli_catch_signals();
     cli_parse(&argp, "cnnvp run", 0, argc, argv, &chosen);

@@ -34,75 +34,52 @@ enum {
     KEY_TIMING
 };
 
-static error_t parse_learning(int key, char *arg, struct argp_state *state, struct cnnvp_trainer_options *trainer)
-{
-    static const char *const norms[] = {"range", "standard", NULL};
-    static const char *const inits[] = {"file", "random", NULL};
-    static const char *const orders[] = {"kernel", "channel", NULL};
-    static const char *const spills[] = {"early", "late", NULL};
-    static const char *const blocks[] = {"tensor", "image", "channel", NULL};
-    static const char *const masters[] = {"32", "8", NULL};
-    static const char *const roundings[] = {"truncate", "nearest", "stochastic", "floor", NULL};
-    static const char *const ways[] = {"plain", "carried", NULL};
-    static const char *const cpus[] = {"iss", "host", NULL};
-    switch (key) {
-    case KEY_EPOCHS:
-        trainer->epochs = cli_number(state, "--epochs", arg, 1, UINT32_MAX);
-        return 0;
-    case KEY_STEPS:
-        trainer->steps = cli_number(state, "--steps", arg, 1, UINT64_MAX);
-        return 0;
-    case KEY_BATCH:
-        trainer->batch = (uint32_t)cli_number(state, "--batch", arg, 1, 65535);
-        return 0;
-    case KEY_LR:
-        trainer->rate = (float)cli_real(state, "--lr", arg, 0, 0, 1e6);
-        return 0;
-    case KEY_MOMENTUM:
-        trainer->momentum = (float)cli_real(state, "--momentum", arg, 0, 1, 1);
-        return 0;
-    case KEY_BN:
-        trainer->bn = (enum cnnvp_train_bn)cli_choice(state, "--bn", arg, norms);
-        return 0;
-    case KEY_INIT:
-        trainer->random_weights = cli_choice(state, "--init", arg, inits);
-        return 0;
-    case KEY_ORDER:
-        trainer->order = (enum cnnvp_train_order)cli_choice(state, "--order", arg, orders);
-        return 0;
-    case KEY_BLOCK:
-        trainer->block = (enum cnnvp_train_block)cli_choice(state, "--exponents", arg, blocks);
-        return 0;
-    case KEY_SPILL:
-        trainer->spill = (enum cnnvp_train_spill)cli_choice(state, "--spill", arg, spills);
-        return 0;
-    case KEY_MASTER:
-        trainer->narrow = cli_choice(state, "--weight-bits", arg, masters);
-        return 0;
-    case KEY_ROUNDING:
-        trainer->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
-        return 0;
-    case KEY_ERRORS:
-        trainer->errors =
-            (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN + cli_choice(state, "--errors", arg, ways));
-        return 0;
-    case KEY_CPU:
-        trainer->cpu_host = cli_choice(state, "--cpu", arg, cpus);
-        return 0;
-    case KEY_GUEST:
-        trainer->guest = arg;
-        return 0;
-    case KEY_TIMING:
-        trainer->timing_only = 1;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct argp_option options_of_train[] = {
+    {"dataset", KEY_DATASET, "DATASET", 0,
+     "Training images: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip; images smaller than the network's "
+     "input are centred in zeros",
+     0},
+    {"eval", KEY_EVAL, "DATASET", 0, "Images to classify after each epoch; they are not learned from", 0},
+    {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
+    {"output", 'o', "TRAINED.onnx", 0, "Write the trained network", 0},
+    {"log", KEY_LOG, "FILE.csv", 0, "Write number, loss and accuracy of each step", 0},
+    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Write the state of the training after each epoch and when interrupted",
+     0},
+    {"checkpoint-every", KEY_EVERY, "N", 0, "Write the checkpoint after every N steps instead", 0},
+    {"resume", KEY_RESUME, "FILE", 0, "Continue from a checkpoint; weights come out as without the interruption", 0},
+    {"epochs", KEY_EPOCHS, "N", 0, "Passes over all images (default: 1)", 5},
+    {"steps", KEY_STEPS, "N", 0, "Stop after N steps in all, if the epochs have as many", 5},
+    {"batch", KEY_BATCH, "N", 0, "Images per step (default: 32); the last step of an epoch takes the rest", 5},
+    {"lr", KEY_LR, "F", 0, "Learning rate (default: 0.02)", 5},
+    {"momentum", KEY_MOMENTUM, "F", 0, "Momentum (default: 0.9)", 5},
+    {"bn", KEY_BN, "range|standard", 0, "Batch norm's sigma from the range or from the variance (default: range)", 5},
+    {"init", KEY_INIT, "file|random", 0,
+     "Start from the file's weights and draw the missing ones at random (default), or draw all of them", 5},
+    {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic|floor", 0,
+     "Rounding of mantissas (default: stochastic, with images to nearest); floor: toward minus infinity", 6},
+    {"errors", KEY_ERRORS, "plain|carried", 0,
+     "Round errors like everything else, or to nearest with the remainder carried to the next value of the map "
+     "(default: carried with --rounding nearest, otherwise plain)",
+     6},
+    {"exponents", KEY_BLOCK, "tensor|image|channel", 0, "Values that share an exponent (default: a tensor's)", 6},
+    {"weight-bits", KEY_MASTER, "32|8", 0, "Update a 32-bit copy of the weights (default), or the 8-bit mantissas", 6},
+    {"order", KEY_ORDER, "kernel|channel", 0,
+     "Convolutions keep partial sums on chip (default), or spill them after each channel as in S001", 6},
+    {"spill", KEY_SPILL, "early|late", 0,
+     "Batch norm's inputs go to memory as their sums are taken (default), or wait in the idle half of the intermediate "
+     "buffer and follow the results, as in S001",
+     6},
+    {"cpu", KEY_CPU, "iss|host", 0,
+     "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 6},
+    {"guest", KEY_GUEST, "FILE.elf", 0, "Your own guest program; it gets the same training binary", 6},
+    {"timing-only", KEY_TIMING, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 6},
+    {0},
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct train_options *options = state->hook;
+    struct cnnvp_error error = {""};
     switch (key) {
     case ARGP_KEY_INIT:
         options = cli_parse_init(state);
@@ -147,7 +124,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             cli_usage(state, "--checkpoint-every needs --checkpoint");
         return 0;
     default:
-        return parse_learning(key, arg, state, &options->trainer);
+        if (cli_long_name(options_of_train, key) == NULL)
+            return ARGP_ERR_UNKNOWN;
+        if (cnnvp_trainer_options_set(&options->trainer, cli_long_name(options_of_train, key),
+                                      arg != NULL ? arg : "true", &error) != CNNVP_DONE)
+            cli_usage(state, "%s", error.text);
+        return 0;
     }
 }
 
@@ -196,7 +178,6 @@ static cnnvp_result plan(struct train *train)
 {
     struct train_options *options = train->options;
     struct cnnvp_error error = {""};
-    options->trainer.struct_size = sizeof options->trainer;
     options->trainer.seed = options->platform.seed;
     options->trainer.dataset = train->dataset;
     options->trainer.evaluation = train->evaluation;
@@ -305,48 +286,6 @@ static cnnvp_result run(struct train *train)
     return result;
 }
 
-static const struct argp_option options_of_train[] = {
-    {"dataset", KEY_DATASET, "DATASET", 0,
-     "Training images: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip; images smaller than the network's "
-     "input are centred in zeros",
-     0},
-    {"eval", KEY_EVAL, "DATASET", 0, "Images to classify after each epoch; they are not learned from", 0},
-    {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
-    {"output", 'o', "TRAINED.onnx", 0, "Write the trained network", 0},
-    {"log", KEY_LOG, "FILE.csv", 0, "Write number, loss and accuracy of each step", 0},
-    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Write the state of the training after each epoch and when interrupted",
-     0},
-    {"checkpoint-every", KEY_EVERY, "N", 0, "Write the checkpoint after every N steps instead", 0},
-    {"resume", KEY_RESUME, "FILE", 0, "Continue from a checkpoint; weights come out as without the interruption", 0},
-    {"epochs", KEY_EPOCHS, "N", 0, "Passes over all images (default: 1)", 5},
-    {"steps", KEY_STEPS, "N", 0, "Stop after N steps in all, if the epochs have as many", 5},
-    {"batch", KEY_BATCH, "N", 0, "Images per step (default: 32); the last step of an epoch takes the rest", 5},
-    {"lr", KEY_LR, "F", 0, "Learning rate (default: 0.02)", 5},
-    {"momentum", KEY_MOMENTUM, "F", 0, "Momentum (default: 0.9)", 5},
-    {"bn", KEY_BN, "range|standard", 0, "Batch norm's sigma from the range or from the variance (default: range)", 5},
-    {"init", KEY_INIT, "file|random", 0,
-     "Start from the file's weights and draw the missing ones at random (default), or draw all of them", 5},
-    {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic|floor", 0,
-     "Rounding of mantissas (default: stochastic, with images to nearest); floor: toward minus infinity", 6},
-    {"errors", KEY_ERRORS, "plain|carried", 0,
-     "Round errors like everything else, or to nearest with the remainder carried to the next value of the map "
-     "(default: carried with --rounding nearest, otherwise plain)",
-     6},
-    {"exponents", KEY_BLOCK, "tensor|image|channel", 0, "Values that share an exponent (default: a tensor's)", 6},
-    {"weight-bits", KEY_MASTER, "32|8", 0, "Update a 32-bit copy of the weights (default), or the 8-bit mantissas", 6},
-    {"order", KEY_ORDER, "kernel|channel", 0,
-     "Convolutions keep partial sums on chip (default), or spill them after each channel as in S001", 6},
-    {"spill", KEY_SPILL, "early|late", 0,
-     "Batch norm's inputs go to memory as their sums are taken (default), or wait in the idle half of the intermediate "
-     "buffer and follow the results, as in S001",
-     6},
-    {"cpu", KEY_CPU, "iss|host", 0,
-     "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 6},
-    {"guest", KEY_GUEST, "FILE.elf", 0, "Your own guest program; it gets the same training binary", 6},
-    {"timing-only", KEY_TIMING, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 6},
-    {0},
-};
-
 static int command(int argc, char **argv)
 {
     const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_shape_argp, 0, NULL, 0}, {0}};
@@ -360,10 +299,8 @@ static int command(int argc, char **argv)
                "interrupted, 2 bad usage or input.",
         .children = children,
     };
-    struct train_options chosen = {
-        .platform = {.platform = "trainer"},
-        .trainer = {.rounding = CNNVP_ROUND_STOCHASTIC, .batch = 32, .rate = 0.02f, .momentum = 0.9f, .epochs = 1},
-    };
+    struct train_options chosen = {.platform = {.platform = cnnvp_command_platform("train")}};
+    cnnvp_trainer_options_default(&chosen.trainer);
     struct train train = {.options = &chosen};
     cli_parse(&argp, "cnnvp train", 0, argc, argv, &chosen);
     cli_catch_signals();

@@ -11,37 +11,6 @@
 
 #include "explore.h"
 
-#define CNNVP_OPTION(name, run, train, exec, type, default_value, min, max, choices) \
-    {#name, run, train, exec, CNNVP_OPTION_##type, default_value, min, max, choices},
-const struct cnnvp_sweep_option cnnvp_sweep_option_table[] = {
-#include "options.def"
-};
-const size_t cnnvp_sweep_option_count = sizeof cnnvp_sweep_option_table / sizeof *cnnvp_sweep_option_table;
-
-const struct cnnvp_sweep_option *cnnvp_sweep_option_find(const char *name)
-{
-    for (size_t i = 0; i < cnnvp_sweep_option_count; ++i)
-        if (strcmp(cnnvp_sweep_option_table[i].name, name) == 0)
-            return &cnnvp_sweep_option_table[i];
-    return NULL;
-}
-
-uint64_t cnnvp_parse_time(const char *text)
-{
-    static const struct {
-        const char *name;
-        double ps;
-    } units[] = {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
-    char *end = NULL;
-    if (strspn(text, "0123456789.") == 0)
-        return 0;
-    double value = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; ++i)
-        if (strcmp(end, units[i].name) == 0 && value > 0 && value * units[i].ps < 1.8e19)
-            return (uint64_t)(value * units[i].ps);
-    return 0;
-}
-
 /* 1 if all of the text is a decimal number that JSON could hold as such. */
 static int is_whole(const char *text)
 {
@@ -143,48 +112,35 @@ static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_
 static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis, int quoted,
                                  struct cnnvp_axis_value *value, struct cnnvp_error *error)
 {
-    const struct cnnvp_sweep_option *option = axis->option;
-    const struct cnnvp_param choice = {.name = option->name, .type = CNNVP_PARAM_ENUM, .choices = option->choices};
     char reason[400] = "";
-    struct cnnvp_error refused = {""};
     uint64_t number = 0;
+    double real = 0;
+    if (cnnvp_command_option_parse(axis->option, value->text, quoted, &number, &real, reason, sizeof reason) != 0)
+        return refuse(error, axis, value->place, reason);
     value->json = CNNVP_JSON_TEXT;
     value->operand.text = value->text;
-    switch (option->type) {
-    case CNNVP_OPTION_CHOICE:
-        if (cnnvp_value_parse(&choice, value->text, quoted, &number, reason, sizeof reason) != 0)
-            return refuse(error, axis, value->place, reason);
-        return CNNVP_DONE;
+    switch (axis->option->type) {
     case CNNVP_OPTION_NUMBER:
-        if (cnnvp_value_number(value->text, quoted, option->min, option->max, 0, &number, reason, sizeof reason) != 0)
-            return refuse(error, axis, value->place, reason);
         value->json = is_whole(value->text) ? CNNVP_JSON_WHOLE : CNNVP_JSON_TEXT;
         value->operand = (struct cnnvp_operand){NULL, (double)number};
         return CNNVP_DONE;
     case CNNVP_OPTION_REAL:
-        if (quoted || !is_real(value->text, &value->operand.number))
-            return refuse(error, axis, value->place, "a number is expected");
+    case CNNVP_OPTION_POSITIVE:
         value->json = CNNVP_JSON_REAL;
-        value->operand.text = NULL;
+        value->operand = (struct cnnvp_operand){NULL, real};
         return CNNVP_DONE;
     case CNNVP_OPTION_FLAG:
-        if (quoted || (strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0))
-            return refuse(error, axis, value->place, "true or false is expected");
         value->json = CNNVP_JSON_BOOL;
-        value->operand = (struct cnnvp_operand){NULL, value->text[0] == 't'};
+        value->operand = (struct cnnvp_operand){NULL, (double)number};
         return CNNVP_DONE;
-    case CNNVP_OPTION_TIME:
-        if (!cnnvp_parse_time(value->text))
-            return refuse(error, axis, value->place, "a time above 0 is expected, such as 2s, 1.5ms or 300us");
-        return CNNVP_DONE;
-    case CNNVP_OPTION_SHAPE:
-        return cnnvp_shape_check(value->text, &refused) == CNNVP_DONE
-                   ? CNNVP_DONE
-                   : refuse(error, axis, value->place, refused.text);
     case CNNVP_OPTION_FILE:
         return file_value(sweep, axis, value, error);
     case CNNVP_OPTION_DATASET:
         return dataset_value(sweep, axis, value, error);
+    case CNNVP_OPTION_CHOICE:
+    case CNNVP_OPTION_TIME:
+    case CNNVP_OPTION_SHAPE:
+        return CNNVP_DONE;
     }
     return CNNVP_DONE;
 }
@@ -233,6 +189,11 @@ static int is_integral(const struct cnnvp_axis *axis)
     if (axis->kind == CNNVP_AXIS_PARAMETER)
         return axis->param != NULL && axis->param->type != CNNVP_PARAM_ENUM && axis->param->type != CNNVP_PARAM_TEXT;
     return axis->kind == CNNVP_AXIS_OPTION && axis->option->type == CNNVP_OPTION_NUMBER;
+}
+
+static int is_real_option(const struct cnnvp_command_option *option)
+{
+    return option->type == CNNVP_OPTION_REAL || option->type == CNNVP_OPTION_POSITIVE;
 }
 
 /* A bound of a range: a number, or a size where the parameter is one. */
@@ -313,7 +274,7 @@ static cnnvp_result add_steps(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
     uint64_t bounds[3] = {0};
     if (nodes[0] == NULL || nodes[1] == NULL || nodes[2] == NULL || node->child_count != 3)
         return refuse(error, axis, node->place, "a range is {from: A, to: B, step: S} or {log2: [A, B]}");
-    if (axis->kind == CNNVP_AXIS_OPTION && axis->option->type == CNNVP_OPTION_REAL)
+    if (axis->kind == CNNVP_AXIS_OPTION && is_real_option(axis->option))
         return add_real_range(sweep, axis, nodes, error);
     for (int i = 0; i < 3; ++i) {
         cnnvp_result result = read_bound(axis, nodes[i], &bounds[i], error);
@@ -350,7 +311,7 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
                                struct cnnvp_error *error)
 {
     if (node->kind == CNNVP_YAML_MAP) {
-        int real = axis->kind == CNNVP_AXIS_OPTION && axis->option->type == CNNVP_OPTION_REAL;
+        int real = axis->kind == CNNVP_AXIS_OPTION && is_real_option(axis->option);
         const struct cnnvp_yaml_node *powers = child_of(node, "log2");
         if (!is_integral(axis) && !real)
             return refuse(error, axis, node->place, "has no order, so it takes a list of values and no range");
@@ -375,13 +336,6 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
 
 /* ---- names ---- */
 
-int cnnvp_sweep_option_is_of(const struct cnnvp_sweep_option *option, const char *command)
-{
-    if (strcmp(command, "exec") == 0)
-        return option->exec;
-    return strcmp(command, "train") == 0 ? option->train : option->run;
-}
-
 static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, struct cnnvp_error *error)
 {
     char *name = cnnvp_arena_text(&sweep->arena, axis->name);
@@ -390,14 +344,14 @@ static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *ax
     for (char *at = name; *at; ++at)
         *at = *at == '-' ? '_' : *at;
     axis->name = name;
-    axis->option = cnnvp_sweep_option_find(name);
-    if (axis->option != NULL && cnnvp_sweep_option_is_of(axis->option, sweep->command))
+    axis->option = cnnvp_command_option_find(sweep->command, name);
+    if (axis->option != NULL)
         return CNNVP_DONE;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
-    for (size_t i = 0; i < cnnvp_sweep_option_count; ++i)
-        if (cnnvp_sweep_option_is_of(&cnnvp_sweep_option_table[i], sweep->command))
-            cnnvp_suggest_offer(&suggest, cnnvp_sweep_option_table[i].name);
+    for (size_t i = 0; i < cnnvp_command_option_count; ++i)
+        if (cnnvp_command_option_is_of(&cnnvp_command_option_table[i], sweep->command))
+            cnnvp_suggest_offer(&suggest, cnnvp_command_option_table[i].name);
     return cnnvp_config_error(error, axis->place, "%s is no option of %s that a sweep can take%s",
                               cnnvp_config_show(name).text, sweep->command, cnnvp_suggest_text(&suggest, "there are"));
 }

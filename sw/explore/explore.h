@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "cnnvp_explore.h"
+#include "command_options.h"
 #include "value.h"
 #include "yaml.h"
 
@@ -52,41 +53,13 @@ struct cnnvp_axis_value {
     char hash[CNNVP_KEY_BYTES]; /* of that file */
 };
 
-enum cnnvp_option_type {
-    CNNVP_OPTION_CHOICE,
-    CNNVP_OPTION_NUMBER,
-    CNNVP_OPTION_REAL,
-    CNNVP_OPTION_FLAG,
-    CNNVP_OPTION_TIME,
-    CNNVP_OPTION_FILE,
-    CNNVP_OPTION_DATASET,
-    CNNVP_OPTION_SHAPE
-};
-
-/* A long option of a command; `-` is written `_`. */
-struct cnnvp_sweep_option {
-    const char *name;
-    int run;   /* 1: cnnvp run has it */
-    int train; /* 1: cnnvp train has it */
-    int exec;  /* 1: cnnvp exec has it */
-    enum cnnvp_option_type type;
-    const char *default_value; /* "": none */
-    uint64_t min;
-    uint64_t max;
-    const char *choices;
-};
-extern const struct cnnvp_sweep_option cnnvp_sweep_option_table[];
-extern const size_t cnnvp_sweep_option_count;
-const struct cnnvp_sweep_option *cnnvp_sweep_option_find(const char *name);
-int cnnvp_sweep_option_is_of(const struct cnnvp_sweep_option *option, const char *command);
-
 struct cnnvp_axis {
     const char *name; /* as in `params` */
     const char *place;
     enum cnnvp_axis_kind kind;
-    int listed;                              /* 1: stands in `params` */
-    const struct cnnvp_sweep_option *option; /* of CNNVP_AXIS_OPTION */
-    const struct cnnvp_param *param;         /* of CNNVP_AXIS_PARAMETER */
+    int listed;                                /* 1: stands in `params` */
+    const struct cnnvp_command_option *option; /* of CNNVP_AXIS_OPTION */
+    const struct cnnvp_param *param;           /* of CNNVP_AXIS_PARAMETER */
     struct cnnvp_axis_value *values;
     uint32_t value_count;
 };
@@ -158,8 +131,6 @@ const struct cnnvp_axis_value *cnnvp_point_option(const struct cnnvp_sweep *swee
 json_t *cnnvp_point_params(const struct cnnvp_sweep *sweep, uint64_t number);
 /* xxh3-128 of a file's content. */
 CNNVP_MUST_USE cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struct cnnvp_error *error);
-/* A length of time such as 1.5ms in picoseconds; 0: it is none. */
-uint64_t cnnvp_parse_time(const char *text);
 
 /* ---- constraints (expression.c) ---- */
 

@@ -55,10 +55,10 @@ static const char *base_name(const char *file)
 
 static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, uint64_t number)
 {
-    for (size_t i = 0; i < cnnvp_sweep_option_count; ++i) {
-        const struct cnnvp_sweep_option *option = &cnnvp_sweep_option_table[i];
+    for (size_t i = 0; i < cnnvp_command_option_count; ++i) {
+        const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
         const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, number, option->name);
-        if (!cnnvp_sweep_option_is_of(option, sweep->command))
+        if (!cnnvp_command_option_is_of(option, sweep->command))
             continue;
         add_text(state, option->name);
         add_text(state, value == NULL ? option->default_value : *value->hash ? value->hash : value->text);
@@ -192,12 +192,6 @@ struct cnnvp_sweep_point cnnvp_point_name(const struct cnnvp_point *point)
 
 /* ---- running in this process ---- */
 
-static uint64_t number_of(const struct cnnvp_sweep *sweep, uint64_t point, const char *option, uint64_t otherwise)
-{
-    const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, point, option);
-    return value != NULL ? strtoull(value->text, NULL, 0) : otherwise;
-}
-
 static void no_console(void *context, const void *data, size_t size)
 {
     (void)context;
@@ -218,90 +212,86 @@ static void limit_labels(struct cnnvp_array *labels, uint64_t images)
         labels->shape[0] = (size_t)images;
 }
 
-static cnnvp_result read_arrays(const struct cnnvp_sweep *sweep, uint64_t number, struct run *run,
+/* Options that are no members of struct cnnvp_network_options. */
+static int is_beside(const struct cnnvp_axis *axis)
+{
+    static const char *const names[] = {"input", "calibration", "labels", "max_time", "shape"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        if (strcmp(axis->name, names[i]) == 0)
+            return 1;
+    return axis->kind != CNNVP_AXIS_OPTION;
+}
+
+static cnnvp_result set_options(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_network_options *options,
                                 struct cnnvp_error *error)
 {
-    const struct cnnvp_axis_value *input = cnnvp_point_option(sweep, number, "input");
-    const struct cnnvp_axis_value *calibration = cnnvp_point_option(sweep, number, "calibration");
-    const struct cnnvp_axis_value *labels = cnnvp_point_option(sweep, number, "labels");
-    const uint64_t images = number_of(sweep, number, "images", 0);
     cnnvp_result result = CNNVP_DONE;
-    if (input != NULL)
-        result = cnnvp_npy_read(input->file, &run->input, error);
-    if (result == CNNVP_DONE && calibration != NULL)
-        result = cnnvp_npy_read(calibration->file, &run->calibration, error);
-    if (result == CNNVP_DONE && labels != NULL && !is_set(sweep, number, "timing_only", "true"))
-        result = cnnvp_npy_read(labels->file, &run->labels, error);
-    if (result == CNNVP_DONE && run->labels.data != NULL)
-        result = cnnvp_labels_check(labels->file, &run->labels, error);
-    limit_labels(&run->labels, images);
+    cnnvp_network_options_default(options);
+    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i) {
+        const struct cnnvp_axis *axis = &sweep->axes[i];
+        const struct cnnvp_axis_value *value = &axis->values[cnnvp_point_index(sweep, number, i)];
+        if (!is_beside(axis))
+            result =
+                cnnvp_network_options_set(options, axis->name, value->file != NULL ? value->file : value->text, error);
+    }
+    return result;
+}
+
+/* The array that an option names; none: *read stays NULL. */
+static cnnvp_result read_array(const struct cnnvp_sweep *sweep, uint64_t number, const char *option,
+                               struct cnnvp_array *array, const struct cnnvp_array **read, const char **file,
+                               struct cnnvp_error *error)
+{
+    const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, number, option);
+    if (value == NULL)
+        return CNNVP_DONE;
+    *read = array;
+    *file = value->file;
+    return cnnvp_npy_read(value->file, array, error);
+}
+
+static cnnvp_result read_labels(const struct cnnvp_sweep *sweep, uint64_t number,
+                                const struct cnnvp_network_options *options, struct cnnvp_array *labels,
+                                struct cnnvp_error *error)
+{
+    const struct cnnvp_array *read = NULL;
+    const char *file = NULL;
+    if (options->timing_only)
+        return CNNVP_DONE;
+    cnnvp_result result = read_array(sweep, number, "labels", labels, &read, &file, error);
+    if (result == CNNVP_DONE && read != NULL)
+        result = cnnvp_labels_check(file, labels, error);
+    limit_labels(labels, options->input_images);
     return result;
 }
 
 static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct run *run,
                          struct cnnvp_error *error)
 {
-    uint64_t number = point->number;
+    const uint64_t number = point->number;
     const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
     const struct cnnvp_axis_value *shape = cnnvp_point_option(sweep, number, "shape");
-    const struct cnnvp_axis_value *guest = cnnvp_point_option(sweep, number, "guest");
-    const struct cnnvp_axis_value *plan_file = cnnvp_point_option(sweep, number, "plan");
-    int timing_only = is_set(sweep, number, "timing_only", "true");
-    uint64_t images = number_of(sweep, number, "images", 0);
-    cnnvp_result result = read_arrays(sweep, number, run, error);
-    if (result != CNNVP_DONE)
-        return result;
-    const struct cnnvp_network_options options = {
-        .struct_size = sizeof options,
-        .rounding = is_set(sweep, number, "rounding", "truncate")     ? CNNVP_ROUND_TRUNCATE
-                    : is_set(sweep, number, "rounding", "stochastic") ? CNNVP_ROUND_STOCHASTIC
-                    : is_set(sweep, number, "rounding", "floor")      ? CNNVP_ROUND_FLOOR
-                                                                      : CNNVP_ROUND_NEAREST,
-        .schedule = is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST
-                    : is_set(sweep, number, "schedule", "fused")     ? CNNVP_SCHEDULE_FUSED
-                    : is_set(sweep, number, "schedule", "auto")      ? CNNVP_SCHEDULE_AUTO
-                                                                     : CNNVP_SCHEDULE_LAYER,
-        .halo = is_set(sweep, number, "halo", "recompute") ? CNNVP_HALO_OF_RECOMPUTE
-                : is_set(sweep, number, "halo", "row")     ? CNNVP_HALO_OF_ROW
-                : is_set(sweep, number, "halo", "full")    ? CNNVP_HALO_OF_FULL
-                                                           : CNNVP_HALO_OF_ANY,
-        .plan = plan_file != NULL ? plan_file->file : NULL,
-        .block = (uint32_t)number_of(sweep, number, "block", 8),
-        .block_order =
-            is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
-        .issue = is_set(sweep, number, "issue", "guest")       ? CNNVP_ISSUE_GUEST
-                 : is_set(sweep, number, "issue", "scheduler") ? CNNVP_ISSUE_SCHEDULER
-                                                               : CNNVP_ISSUE_FASTER,
-        .on_chip = is_set(sweep, number, "on_chip", "true"),
-        .timing_only = timing_only,
-        .tune = is_set(sweep, number, "tune", "true"),
-        .cpu_host = is_set(sweep, number, "cpu", "host"),
-        .guest = guest != NULL ? guest->file : NULL,
-        .objective = is_set(sweep, number, "objective", "energy")    ? CNNVP_OBJECTIVE_ENERGY
-                     : is_set(sweep, number, "objective", "edp")     ? CNNVP_OBJECTIVE_EDP
-                     : is_set(sweep, number, "objective", "traffic") ? CNNVP_OBJECTIVE_TRAFFIC
-                                                                     : CNNVP_OBJECTIVE_TIME,
-        .batch = (uint32_t)number_of(sweep, number, "batch", 1),
-        .seed = number_of(sweep, number, "seed", 0),
-        .input = run->input.data != NULL ? &run->input : NULL,
-        .images = images ? images : 1,
-        .calibration = run->calibration.data != NULL ? &run->calibration : NULL,
-        .input_images = images,
-        .shapes = shape != NULL ? &shape->text : NULL,
-        .shape_count = shape != NULL,
-        .input_name = run->input.data != NULL ? cnnvp_point_option(sweep, number, "input")->file : NULL,
-        .calibration_name =
-            run->calibration.data != NULL ? cnnvp_point_option(sweep, number, "calibration")->file : NULL,
-    };
+    struct cnnvp_network_options options;
+    cnnvp_result result = set_options(sweep, number, &options, error);
+    options.shapes = shape != NULL ? &shape->text : NULL;
+    options.shape_count = shape != NULL;
+    if (result == CNNVP_DONE)
+        result = read_array(sweep, number, "input", &run->input, &options.input, &options.input_name, error);
+    if (result == CNNVP_DONE)
+        result = read_array(sweep, number, "calibration", &run->calibration, &options.calibration,
+                            &options.calibration_name, error);
+    if (result == CNNVP_DONE)
+        result = read_labels(sweep, number, &options, &run->labels, error);
     const struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options,
-        .timing_only = timing_only,
+        .timing_only = options.timing_only,
         .verbosity = -1,
-        .max_time_ps = max_time != NULL ? cnnvp_parse_time(max_time->text) : 0,
+        .max_time_ps = max_time != NULL ? cnnvp_time_parse(max_time->text) : 0,
         .console = no_console,
     };
-    result = cnnvp_network_new(
-        cnnvp_point_option(sweep, number, sweep->work)->file, point->config, &options, &run->network, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_new(
+            cnnvp_point_option(sweep, number, sweep->work)->file, point->config, &options, &run->network, error);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_new(point->config, &platform_options, &run->platform, error);
     if (result == CNNVP_DONE)

@@ -72,7 +72,7 @@ static cnnvp_result read_command(struct cnnvp_sweep *sweep, const struct cnnvp_y
 static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
                                   struct cnnvp_error *error)
 {
-    sweep->platform = "nfu";
+    sweep->platform = cnnvp_command_platform(sweep->command);
     if (node != NULL) {
         cnnvp_result result = need_scalar(node, error);
         if (result != CNNVP_DONE)
@@ -420,6 +420,37 @@ static cnnvp_result count_combinations(struct cnnvp_sweep *sweep, struct cnnvp_e
     return CNNVP_DONE;
 }
 
+/* Refuses an option that no schedule of the sweep takes note of, as the command refuses it. */
+static cnnvp_result check_schedules(const struct cnnvp_axis *axis, const struct cnnvp_axis *schedules,
+                                    struct cnnvp_error *error)
+{
+    struct cnnvp_error reason = {""};
+    const uint32_t count = schedules != NULL ? schedules->value_count : 1;
+    for (uint32_t i = 0; i < count; ++i) {
+        struct cnnvp_network_options options;
+        cnnvp_network_options_default(&options);
+        cnnvp_result result = CNNVP_DONE;
+        if (schedules != NULL)
+            result = cnnvp_network_options_set(&options, schedules->name, schedules->values[i].text, error);
+        if (result != CNNVP_DONE || cnnvp_network_options_need(&options, axis->name, &reason) == CNNVP_DONE)
+            return result;
+    }
+    return cnnvp_config_error(error, axis->place, "%s", reason.text);
+}
+
+static cnnvp_result check_options(const struct cnnvp_sweep *sweep, struct cnnvp_error *error)
+{
+    const struct cnnvp_axis *schedules = NULL;
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < sweep->axis_count; ++i)
+        if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && strcmp(sweep->axes[i].name, "schedule") == 0)
+            schedules = &sweep->axes[i];
+    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i)
+        if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && sweep->axes[i].option->schedules != NULL)
+            result = check_schedules(&sweep->axes[i], schedules, error);
+    return result;
+}
+
 static cnnvp_result read_axes(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *const found[KEYS],
                               struct cnnvp_error *error)
 {
@@ -434,6 +465,8 @@ static cnnvp_result read_axes(struct cnnvp_sweep *sweep, const struct cnnvp_yaml
     cnnvp_result result = cnnvp_axis_add(sweep, CNNVP_AXIS_NETWORK, work, error);
     if (result == CNNVP_DONE)
         result = read_map(sweep, CNNVP_AXIS_OPTION, found[KEY_OPTIONS], error);
+    if (result == CNNVP_DONE)
+        result = check_options(sweep, error);
     if (result == CNNVP_DONE)
         result = read_map(sweep, CNNVP_AXIS_PARAMETER, found[KEY_PARAMETERS], error);
     if (result == CNNVP_DONE)

@@ -484,7 +484,7 @@ static void wrong_use_is_refused(void **state)
             "bytes of input_buffer, one half of which holds 1024; use a smaller --block or -s input_buffer.size=");
     refused(wide_file, "--schedule depth-first --block 8 -s output_buffer.size=1KiB", "of output_buffer");
     refused("$net/lenet5.onnx", "--schedule depth-first", "use --schedule layer");
-    refused(file, "--schedule depth-first --block-order z", "is not one of morton, table");
+    refused(file, "--schedule depth-first --block-order z", "is not one of morton|table");
     refused(file, "--schedule depth-first --block 4 --issue scheduler",
             "the platform has no scheduler with an interrupt line");
     refused(file,

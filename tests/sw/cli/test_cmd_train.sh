@@ -154,9 +154,9 @@ refused 2 "absent.onnx" train absent.onnx $set
 refused 2 "trainer" train "$network" $set -p nfu
 refused 2 "\"1.5\" is not a number from 0 and below 1" train "$network" $set --momentum 1.5
 refused 2 "\"nan\" is not a number above 0" train "$network" $set --lr nan
-refused 2 "is not one of range, standard" train "$network" $set --bn layer
-refused 2 "is not a whole number" train "$network" $set --batch 0
-refused 2 "is not a whole number" train "$network" $set --epochs 0
+refused 2 "is not one of range|standard" train "$network" $set --bn layer
+refused 2 "is out of range: 1 to 65535" train "$network" $set --batch 0
+refused 2 "is out of range: 1 to" train "$network" $set --epochs 0
 refused 2 "--checkpoint-every needs --checkpoint" train "$network" $set --checkpoint-every 2
 refused 2 "--log needs the values" train "$network" $set --timing-only --log x.csv
 refused 2 "cannot be written" train "$network" $set -o absent/x.onnx

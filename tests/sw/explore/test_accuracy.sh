@@ -127,7 +127,7 @@ for command in run train exec; do
     while read -r option; do
         case " output dump report csv stats trace memory_trace profile gdb color quiet verbose help version platform set log checkpoint \
 checkpoint_every resume plan_out check_costs strict advise " in *" $option "*) continue ;; esac
-        grep "^CNNVP_OPTION($option," "$SOURCE/sw/explore/options.def" | cut -d, -f$column | grep -q 1 ||
+        grep "^CNNVP_OPTION($option," "$SOURCE/sw/compiler/network/include/options.def" | cut -d, -f$column | grep -q 1 ||
             echo "$command --$option"
     done <options
 done >unknown

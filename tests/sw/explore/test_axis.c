@@ -31,9 +31,9 @@ static void test_errors(void **state)
 static void test_times(void **state)
 {
     (void)state;
-    assert_true(cnnvp_parse_time("1.5ms") == UINT64_C(1500000000));
-    assert_true(cnnvp_parse_time("2s") == UINT64_C(2000000000000));
-    assert_true(cnnvp_parse_time("2") == 0 && cnnvp_parse_time("0s") == 0 && cnnvp_parse_time("-1s") == 0);
+    assert_true(cnnvp_time_parse("1.5ms") == UINT64_C(1500000000));
+    assert_true(cnnvp_time_parse("2s") == UINT64_C(2000000000000));
+    assert_true(cnnvp_time_parse("2") == 0 && cnnvp_time_parse("0s") == 0 && cnnvp_time_parse("-1s") == 0);
 }
 
 int main(void)

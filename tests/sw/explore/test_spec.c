@@ -39,7 +39,7 @@ static void test_option_errors(void **state)
          "\"shedule\" is no option of run that a sweep can take; did you mean \"schedule\"?"},
         {"options: {schedule: [layer, wide]}", ":2:29: schedule: \"wide\" is not one of layer|depth-first"},
         {"options: {timing_only: 3}", "timing_only: true or false is expected"},
-        {"options: {max_time: 3}", "max_time: a time above 0"},
+        {"options: {max_time: 3}", "\"3\" is not a time above 0"},
         {"options: {epochs: 3}", "\"epochs\" is no option of run"},
         {"options: {input: /nonexistent.npy}", "input: /nonexistent.npy: cannot be read"},
     };

@@ -7,7 +7,7 @@ cp "$SOURCE/scripts/networks/lenet5.onnx" lenet5.onnx
 cp lenet5.onnx vgg16.onnx
 sed -e "s#^network: .*#network: [lenet5.onnx, vgg16.onnx]#" -e "s/log2: \[2, 32\]/log2: [4, 8]/" \
     "$studies/array_shape.yaml" >array_shape.yaml
-sed -e "s/schedule: .*, block/schedule: [layer], block/" -e "s/size: .*/size: [32KiB, 64KiB]/" \
+sed -e "s/schedule: .*, block: 8/schedule: [layer]/" -e "s/size: .*/size: [32KiB, 64KiB]/" \
     -e "s/preset: .*/preset: [ddr3-1600, ddr4-2400]/" "$studies/buffers.yaml" >buffers.yaml
 /usr/bin/python3 "$SOURCE/scripts/make_digits.py" digits || fail "no digits"
 sed -e "s#^network: .*#network: $SOURCE/scripts/networks/digits.onnx#" -e "s/limit: .*/limit: 64/" \
