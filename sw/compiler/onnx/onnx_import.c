@@ -59,8 +59,8 @@ cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index, struc
         return cnnvp_import_error(import, "input %zu is missing", index);
     if (!cnnvp_names_get(&import->names, import->node->input[index], &number))
         return cnnvp_import_error(import,
-                                  "input \"%s\" is neither an input or weight of the graph nor the result of an "
-                                  "earlier node",
+                                  "input \"%s\" is neither an input or weight of the graph nor the result of a "
+                                  "node",
                                   import->node->input[index]);
     *value = import->values[number];
     return CNNVP_DONE;
@@ -435,10 +435,15 @@ cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
     cnnvp_result result = define_initializers(import);
     if (result == CNNVP_DONE)
         result = define_inputs(import);
-    for (size_t i = 0; i < graph->n_node && result == CNNVP_DONE; ++i) {
-        import->node_number = (uint32_t)i;
-        result = cnnvp_import_node(import, graph->node[i]);
+    struct cnnvp_import_sequence sequence = {0};
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_sequence(import, graph, &sequence);
+    for (uint32_t i = 0; i < sequence.count && result == CNNVP_DONE; ++i) {
+        import->node_number = sequence.nodes[i];
+        ++import->node_count;
+        result = cnnvp_import_node(import, graph->node[sequence.nodes[i]]);
     }
+    cnnvp_import_sequence_clear(&sequence);
     return result == CNNVP_DONE ? define_outputs(import) : result;
 }
 
@@ -452,7 +457,7 @@ void cnnvp_import_clear(struct cnnvp_import *import)
 /* How far an import came. */
 struct reading {
     int64_t batch;
-    uint32_t node_number;
+    uint32_t node_count;
     int mixed;
 };
 
@@ -467,7 +472,7 @@ static cnnvp_result read_as(const char *file, const struct cnnvp_onnx_sizes *siz
         return result;
     graph->file_hash = import.onnx.hash;
     result = cnnvp_import_graph(&import);
-    *reading = (struct reading){import.batch, import.node_number, import.mixed};
+    *reading = (struct reading){import.batch, import.node_count, import.mixed};
     cnnvp_import_clear(&import);
     if (result != CNNVP_DONE)
         cnnvp_graph_clear(graph);
@@ -487,7 +492,7 @@ cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_s
     if (again)
         result = read_as(file, sizes, weightless, 1, graph, &whole, &errors[1]);
     if (result != CNNVP_DONE && error != NULL)
-        *error = errors[again && (images.mixed || whole.node_number > images.node_number)];
+        *error = errors[again && (images.mixed || whole.node_count > images.node_count)];
     return cnnvp_compiler_in_file(result, file, error);
 }
 

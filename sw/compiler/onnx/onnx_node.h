@@ -31,12 +31,13 @@ struct cnnvp_import {
     size_t value_capacity;
     int64_t batch; /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
-    int single;     /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
-    int mixed;      /* it would have to be: a node would mix the images of the batch */
-    int64_t images; /* `single`: how many an operator is given one by one */
-    int kind;       /* struct cnnvp_import_operator */
-    uint32_t node_number;
-    int training; /* parameters stay apart, and may be without values (train_import.h) */
+    int single;           /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
+    int mixed;            /* it would have to be: a node would mix the images of the batch */
+    int64_t images;       /* `single`: how many an operator is given one by one */
+    int kind;             /* struct cnnvp_import_operator */
+    uint32_t node_number; /* in the file */
+    uint32_t node_count;  /* that were begun */
+    int training;         /* parameters stay apart, and may be without values (train_import.h) */
     struct cnnvp_error *error;
 };
 
@@ -214,6 +215,16 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, con
 /* A product with such weights as the node's output. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, uint32_t outputs,
                                                      float *weights, int has_bias, float *bias);
+
+/* onnx_sequence.c: the nodes that a graph's outputs need, by their numbers in the file, each after what it reads.
+ * Cleared by the caller, also after an error. */
+struct cnnvp_import_sequence {
+    uint32_t *nodes;
+    uint32_t count;
+};
+CNNVP_MUST_USE cnnvp_result cnnvp_import_sequence(struct cnnvp_import *import, const Onnx__GraphProto *graph,
+                                                  struct cnnvp_import_sequence *sequence);
+void cnnvp_import_sequence_clear(struct cnnvp_import_sequence *sequence);
 
 /* One node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node);

@@ -244,20 +244,6 @@ static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_i
     return run_images(import, found, &inputs, images);
 }
 
-/* Each name is given once, or what reads it could mean another tensor than its writer did. */
-static cnnvp_result check_outputs(struct cnnvp_import *import)
-{
-    const Onnx__NodeProto *node = import->node;
-    uint32_t number;
-    for (size_t i = 0; i < node->n_output; ++i)
-        if (node->output[i][0] != '\0' && cnnvp_names_get(&import->names, node->output[i], &number))
-            return cnnvp_import_error(import,
-                                      "output \"%s\" is already an input or weight of the graph or the result "
-                                      "of an earlier node",
-                                      node->output[i]);
-    return CNNVP_DONE;
-}
-
 cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node)
 {
     import->node = node;
@@ -271,9 +257,7 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     int whole;
     int32_t zero;
     const struct cnnvp_import_operator *found;
-    cnnvp_result result = check_outputs(import);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_fold(import, &done);
+    cnnvp_result result = cnnvp_import_fold(import, &done);
     if (result != CNNVP_DONE || done)
         return result;
     result = find_operator(import, vendor, &found);

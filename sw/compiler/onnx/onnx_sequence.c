@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which nodes of a graph are imported, and in which order: those that its outputs need, as the file has them, but each
+ * after what it reads. ONNX asks files for such an order; converters that append nodes do not keep it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx_node.h"
+
+enum mark { UNSEEN, WANTED, BEGUN, PLACED };
+
+struct ordering {
+    struct cnnvp_import *import;
+    const Onnx__GraphProto *graph;
+    struct cnnvp_names makers; /* by output, the node's number */
+    uint32_t *first;           /* by node, where its part of `needed` begins; one more for the end */
+    uint32_t *needed;          /* nodes that make what it reads */
+    uint32_t needed_count, needed_room;
+    uint8_t *marks;
+    uint32_t *stack, *next; /* nodes that are begun, and which of their needs comes next */
+};
+
+/* Each name is given once, or what reads it could mean another tensor than its writer did. */
+static cnnvp_result find_makers(struct ordering *ordering)
+{
+    struct cnnvp_import *import = ordering->import;
+    for (uint32_t i = 0; i < ordering->graph->n_node; ++i) {
+        const Onnx__NodeProto *node = import->node = ordering->graph->node[i];
+        for (size_t output = 0; output < node->n_output; ++output) {
+            uint32_t number;
+            const char *name = node->output[output];
+            if (name[0] == '\0')
+                continue;
+            if (cnnvp_names_get(&import->names, name, &number) || cnnvp_names_get(&ordering->makers, name, &number))
+                return cnnvp_import_error(import,
+                                          "output \"%s\" is already an input or weight of the graph or the result "
+                                          "of another node",
+                                          name);
+            if (!cnnvp_names_set(&ordering->makers, name, i))
+                return cnnvp_import_no_memory(import);
+        }
+    }
+    return CNNVP_DONE;
+}
+
+/* 0: no memory. */
+static int add_need(struct ordering *ordering, const char *name)
+{
+    uint32_t maker;
+    if (!cnnvp_names_get(&ordering->makers, name, &maker))
+        return 1;
+    if (ordering->needed_count == ordering->needed_room) {
+        const uint32_t room = ordering->needed_room == 0 ? 256 : ordering->needed_room * 2;
+        uint32_t *larger = realloc(ordering->needed, room * sizeof *larger);
+        if (larger == NULL)
+            return 0;
+        ordering->needed = larger;
+        ordering->needed_room = room;
+    }
+    ordering->needed[ordering->needed_count++] = maker;
+    return 1;
+}
+
+/* What a node reads, and what the graphs read that are its attributes: as deep as onnx_scan.c leaves them. */
+static int add_needs(struct ordering *ordering, const Onnx__NodeProto *node)
+{
+    for (size_t i = 0; i < node->n_input; ++i)
+        if (!add_need(ordering, node->input[i]))
+            return 0;
+    for (size_t i = 0; i < node->n_attribute; ++i) {
+        const Onnx__GraphProto *inner = node->attribute[i]->g;
+        for (size_t j = 0; inner != NULL && j < inner->n_node; ++j)
+            if (!add_needs(ordering, inner->node[j]))
+                return 0;
+        for (size_t j = 0; inner != NULL && j < inner->n_output; ++j)
+            if (inner->output[j]->name != NULL && !add_need(ordering, inner->output[j]->name))
+                return 0;
+    }
+    return 1;
+}
+
+/* Marks the nodes that the graph's outputs need. */
+static void mark_wanted(struct ordering *ordering)
+{
+    uint32_t depth = 0;
+    for (size_t i = 0; i < ordering->graph->n_output; ++i) {
+        uint32_t maker;
+        const char *name = ordering->graph->output[i]->name;
+        if (name == NULL || !cnnvp_names_get(&ordering->makers, name, &maker) || ordering->marks[maker] != UNSEEN)
+            continue;
+        ordering->marks[maker] = WANTED;
+        ordering->stack[depth++] = maker;
+        while (depth != 0) {
+            const uint32_t node = ordering->stack[--depth];
+            for (uint32_t at = ordering->first[node]; at < ordering->first[node + 1]; ++at) {
+                const uint32_t need = ordering->needed[at];
+                if (ordering->marks[need] != UNSEEN)
+                    continue;
+                ordering->marks[need] = WANTED;
+                ordering->stack[depth++] = need;
+            }
+        }
+    }
+}
+
+/* The node after all that it needs and that is not placed. */
+static cnnvp_result place(struct ordering *ordering, uint32_t node, struct cnnvp_import_sequence *sequence)
+{
+    uint32_t depth = 0;
+    ordering->stack[0] = node;
+    ordering->next[0] = ordering->first[node];
+    ordering->marks[node] = BEGUN;
+    for (;;) {
+        const uint32_t top = ordering->stack[depth];
+        if (ordering->next[depth] == ordering->first[top + 1]) {
+            ordering->marks[top] = PLACED;
+            sequence->nodes[sequence->count++] = top;
+            if (depth-- == 0)
+                return CNNVP_DONE;
+            continue;
+        }
+        const uint32_t need = ordering->needed[ordering->next[depth]++];
+        if (ordering->marks[need] == BEGUN) {
+            ordering->import->node = ordering->graph->node[need];
+            return cnnvp_import_error(ordering->import, "it reads what is computed from its own output");
+        }
+        if (ordering->marks[need] == PLACED)
+            continue;
+        ordering->marks[need] = BEGUN;
+        ordering->stack[++depth] = need;
+        ordering->next[depth] = ordering->first[need];
+    }
+}
+
+cnnvp_result cnnvp_import_sequence(struct cnnvp_import *import, const Onnx__GraphProto *graph,
+                                   struct cnnvp_import_sequence *sequence)
+{
+    const size_t count = graph->n_node;
+    struct ordering ordering = {.import = import, .graph = graph};
+    *sequence = (struct cnnvp_import_sequence){.nodes = calloc(count + 1, sizeof *sequence->nodes)};
+    ordering.first = calloc(count + 1, sizeof *ordering.first);
+    ordering.marks = calloc(count + 1, sizeof *ordering.marks);
+    ordering.stack = calloc(count + 1, sizeof *ordering.stack);
+    ordering.next = calloc(count + 1, sizeof *ordering.next);
+    const int room = sequence->nodes != NULL && ordering.first != NULL && ordering.marks != NULL &&
+                     ordering.stack != NULL && ordering.next != NULL;
+    cnnvp_result result = room ? find_makers(&ordering) : cnnvp_import_no_memory(import);
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+        if (!add_needs(&ordering, graph->node[i]))
+            result = cnnvp_import_no_memory(import);
+        ordering.first[i + 1] = ordering.needed_count;
+    }
+    if (result == CNNVP_DONE)
+        mark_wanted(&ordering);
+    for (uint32_t i = 0; i < count && result == CNNVP_DONE; ++i)
+        if (ordering.marks[i] == WANTED)
+            result = place(&ordering, i, sequence);
+    cnnvp_names_clear(&ordering.makers);
+    free(ordering.first);
+    free(ordering.needed);
+    free(ordering.marks);
+    free(ordering.stack);
+    free(ordering.next);
+    return result;
+}
+
+void cnnvp_import_sequence_clear(struct cnnvp_import_sequence *sequence)
+{
+    free(sequence->nodes);
+    *sequence = (struct cnnvp_import_sequence){0};
+}
