@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constants as they are computed while a file is read. Between onnx_constant.c and onnx_constant_quantise.c. */
+/* Constants as they are computed while a file is read. Between the files onnx_constant*.c. */
 #ifndef CNNVP_COMPILER_ONNX_CONSTANT_H
 #define CNNVP_COMPILER_ONNX_CONSTANT_H
 
@@ -13,24 +13,74 @@ struct cnnvp_constant {
     size_t count;
     int whole; /* integers */
     int64_t *ints;
-    float *floats; /* NULL: not read */
+    float *floats;
 };
 
-/* Input `input` of the node. */
+/* 1: the numbers are there. A network that computes nothing leaves large ones out, and what follows from them. */
+int cnnvp_constant_known(const struct cnnvp_constant *constant);
+/* Input `input` of the node. Its numbers are not to be changed. */
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, struct cnnvp_constant *read);
-/* Memory for rank, dims and whole as they are set; sets count. */
-CNNVP_MUST_USE cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_constant *made);
-/* The node's output is that constant. */
+/* The same with numbers that a shape follows from. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_need(struct cnnvp_import *import, size_t input, struct cnnvp_constant *read);
+/* Sets count of what has rank, dims and whole, and gives it memory if what it is made of is known: it is known then, or
+ * left out too. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_constant *made,
+                                                    int known);
+/* The node's output, the first one or that one, is that constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made);
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import, size_t output,
+                                                     const struct cnnvp_constant *made);
 
-/* The node's output has elements of `from` at other places: element i is from[place(i)]; rank and dims of `to` are set.
- * What was not read stays so. */
-CNNVP_MUST_USE cnnvp_result cnnvp_constant_move(struct cnnvp_import *import, const struct cnnvp_constant *from,
-                                                struct cnnvp_constant *to,
-                                                size_t (*place)(const void *context, size_t i), const void *context);
+/* Elements of a constant at other places: the first one, and how far each step along a dimension leads. */
+struct cnnvp_constant_view {
+    size_t rank;
+    int64_t dims[CNNVP_CONSTANT_RANK];
+    int64_t steps[CNNVP_CONSTANT_RANK];
+    int64_t first;
+};
+/* All elements as they are. */
+struct cnnvp_constant_view cnnvp_constant_whole_view(const struct cnnvp_constant *constant);
+/* As often as a larger shape of the same or more dimensions has them: a dimension of 1 counts for all. */
+struct cnnvp_constant_view cnnvp_constant_spread(const struct cnnvp_constant *constant, size_t rank,
+                                                 const int64_t *dims);
 
-/* onnx_constant_arithmetic.c: element by element, and Range. */
+/* A view's elements in order. */
+struct cnnvp_constant_walk {
+    struct cnnvp_constant_view view;
+    int64_t index[CNNVP_CONSTANT_RANK];
+    int64_t place;
+};
+static inline struct cnnvp_constant_walk cnnvp_constant_begin(const struct cnnvp_constant_view *view)
+{
+    return (struct cnnvp_constant_walk){.view = *view, .place = view->first};
+}
+/* Where the next one is. */
+static inline size_t cnnvp_constant_next(struct cnnvp_constant_walk *walk)
+{
+    const size_t place = (size_t)walk->place;
+    for (size_t d = walk->view.rank; d-- > 0;) {
+        walk->place += walk->view.steps[d];
+        if (++walk->index[d] < walk->view.dims[d])
+            break;
+        walk->place -= walk->view.steps[d] * walk->view.dims[d];
+        walk->index[d] = 0;
+    }
+    return place;
+}
+
+/* That output of the node is what a view shows of a constant. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_show(struct cnnvp_import *import, const struct cnnvp_constant *from,
+                                                const struct cnnvp_constant_view *view, size_t output);
+
+/* An axis that an attribute names, of `rank` dimensions. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis);
+
+/* onnx_constant_place.c: other shapes and places; onnx_constant_arithmetic.c: element by element, and Range;
+ * onnx_constant_function.c: functions of one number; onnx_constant_sum.c: over dimensions, and products of matrices. */
+extern const struct cnnvp_import_operators cnnvp_constant_places;
 extern const struct cnnvp_import_operators cnnvp_constant_arithmetic;
+extern const struct cnnvp_import_operators cnnvp_constant_functions;
+extern const struct cnnvp_import_operators cnnvp_constant_sums;
 
 cnnvp_result cnnvp_constant_quantize(struct cnnvp_import *import);
 cnnvp_result cnnvp_constant_dequantize(struct cnnvp_import *import);

@@ -14,6 +14,7 @@ enum {
     MUL,
     DIV,
     MOD,
+    POWER,
     LESSER,
     GREATER, /* numbers */
     IS_EQUAL,
@@ -22,34 +23,27 @@ enum {
     IS_LESS_OR_EQUAL,
     IS_MORE_OR_EQUAL,
     AND,
-    OR, /* 0 or 1 */
-    NEGATE,
-    ABSOLUTE,
-    FLOOR,
-    CEIL,
-    NOT
+    OR,
+    XOR, /* 0 or 1 */
+    MEAN
 };
 
-/* Where element i of `made` is in an operand. */
-static size_t place_in(const struct cnnvp_constant *made, const struct cnnvp_constant *from, size_t i)
+/* 0: the result is no integer of 64 bits. */
+static int power(int64_t base, int64_t exponent, int64_t *out)
 {
-    size_t place = 0;
-    size_t stride = 1;
-    if (from->count == 1)
+    *out = 1;
+    if (exponent < 0)
         return 0;
-    if (from->count == made->count)
-        return i;
-    for (size_t d = 1; d <= from->rank; ++d) {
-        const size_t size = (size_t)from->dims[from->rank - d];
-        const size_t along = (size_t)made->dims[made->rank - d];
-        place += size != 1 ? i % along * stride : 0;
-        stride *= size;
-        i /= along;
+    for (; exponent != 0; exponent >>= 1) {
+        if ((exponent & 1) != 0 && __builtin_mul_overflow(*out, base, out))
+            return 0;
+        if (exponent > 1 && __builtin_mul_overflow(base, base, &base))
+            return 0;
     }
-    return place;
+    return 1;
 }
 
-/* 0: the result is no integer of 64 bits. */
+/* The same. */
 static int combine_ints(int operation, int64_t a, int64_t b, int64_t *out)
 {
     switch (operation) {
@@ -65,6 +59,8 @@ static int combine_ints(int operation, int64_t a, int64_t b, int64_t *out)
             return 0;
         *out = operation == DIV ? a / b : a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);
         return 1;
+    case POWER:
+        return power(a, b, out);
     default:
         *out = (operation == LESSER) == (a < b) ? a : b;
         return 1;
@@ -84,6 +80,8 @@ static float combine_floats(int operation, float a, float b)
         return a / b;
     case MOD:
         return fmodf(a, b);
+    case POWER:
+        return (float)pow((double)a, (double)b);
     default:
         return (operation == LESSER) == (a < b) ? a : b;
     }
@@ -105,6 +103,8 @@ static float combine_floats(int operation, float a, float b)
             return a >= b;                                   \
         case AND:                                            \
             return (a < 0 || a > 0) && (b < 0 || b > 0);     \
+        case XOR:                                            \
+            return (a < 0 || a > 0) != (b < 0 || b > 0);     \
         default:                                             \
             return a < 0 || a > 0 || b < 0 || b > 0;         \
         }                                                    \
@@ -112,74 +112,94 @@ static float combine_floats(int operation, float a, float b)
 COMPARE(int64_t)
 COMPARE(float)
 
-/* Operands first .. of one kind; *made gets the shape that they make together, and memory unless one was not read. */
+/* Operands first .. of one kind; *made gets the shape that they make together, and memory if all are known. */
 static cnnvp_result prepare(struct cnnvp_import *import, const struct cnnvp_constant *operands, size_t count,
-                            size_t first, int whole, struct cnnvp_constant *made, int *read)
+                            size_t first, int whole, struct cnnvp_constant *made)
 {
+    int known = 1;
     *made = (struct cnnvp_constant){.whole = whole};
-    *read = 1;
     for (size_t i = 0; i < count; ++i) {
         if (!cnnvp_import_join_dims(&made->rank, made->dims, operands[i].rank, operands[i].dims) ||
             (i >= first && operands[i].whole != operands[first].whole))
             return cnnvp_import_error(import, "its inputs are constants of shapes that do not match, or "
                                               "integers and others");
-        *read = *read && (operands[i].whole || operands[i].floats != NULL);
+        known = known && cnnvp_constant_known(&operands[i]);
     }
-    return *read ? cnnvp_constant_allocate(import, made) : CNNVP_DONE;
+    return cnnvp_constant_allocate(import, made, known);
 }
 
-static cnnvp_result fold_two(struct cnnvp_import *import)
+static struct cnnvp_constant_walk walk_through(const struct cnnvp_constant *operand, const struct cnnvp_constant *made)
 {
-    struct cnnvp_constant operands[2];
-    struct cnnvp_constant made = {.rank = 0};
-    int read;
-    const int operation = import->kind;
-    const int compares = operation >= IS_EQUAL && operation <= OR;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &operands[0]);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_read(import, 1, &operands[1]);
-    if (result == CNNVP_DONE)
-        result = prepare(import, operands, 2, 0, compares || operands[0].whole, &made, &read);
-    if (result == CNNVP_DONE && import->node->n_input > 2)
-        return cnnvp_import_error(import, "more than two constants");
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
-        const size_t x = place_in(&made, &operands[0], i);
-        const size_t y = place_in(&made, &operands[1], i);
+    const struct cnnvp_constant_view view = cnnvp_constant_spread(operand, made->rank, made->dims);
+    return cnnvp_constant_begin(&view);
+}
+
+static cnnvp_result combine(struct cnnvp_import *import, int operation, const struct cnnvp_constant operands[2],
+                            struct cnnvp_constant *made)
+{
+    const int compares = operation >= IS_EQUAL && operation <= XOR;
+    cnnvp_result result = prepare(import, operands, 2, 0, compares || operands[0].whole, made);
+    if (result != CNNVP_DONE || made->count == 0 || !cnnvp_constant_known(made))
+        return result;
+    struct cnnvp_constant_walk walks[2] = {walk_through(&operands[0], made), walk_through(&operands[1], made)};
+    for (size_t i = 0; i < made->count && result == CNNVP_DONE; ++i) {
+        const size_t x = cnnvp_constant_next(&walks[0]);
+        const size_t y = cnnvp_constant_next(&walks[1]);
         if (!operands[0].whole && !compares)
-            made.floats[i] = combine_floats(operation, operands[0].floats[x], operands[1].floats[y]);
+            made->floats[i] = combine_floats(operation, operands[0].floats[x], operands[1].floats[y]);
         else if (!operands[0].whole)
-            made.ints[i] = compare_float(operation, operands[0].floats[x], operands[1].floats[y]);
+            made->ints[i] = compare_float(operation, operands[0].floats[x], operands[1].floats[y]);
         else if (compares)
-            made.ints[i] = compare_int64_t(operation, operands[0].ints[x], operands[1].ints[y]);
-        else if (!combine_ints(operation, operands[0].ints[x], operands[1].ints[y], &made.ints[i]))
+            made->ints[i] = compare_int64_t(operation, operands[0].ints[x], operands[1].ints[y]);
+        else if (!combine_ints(operation, operands[0].ints[x], operands[1].ints[y], &made->ints[i]))
             result = cnnvp_import_error(import, "the integers divide by 0 or overflow");
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return result;
 }
 
-static cnnvp_result fold_one(struct cnnvp_import *import)
+/* A power's exponent is of the base's kind here, whatever the file has. */
+static cnnvp_result match_exponent(struct cnnvp_import *import, int whole, struct cnnvp_constant *exponent)
 {
-    struct cnnvp_constant operand;
-    struct cnnvp_constant made = {.rank = 0};
-    int read;
-    const int operation = import->kind;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &operand);
-    if (result == CNNVP_DONE)
-        result = prepare(import, &operand, 1, 0, operand.whole || operation == NOT, &made, &read);
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
-        const float number = operand.whole ? 0.0f : operand.floats[i];
-        const int64_t whole = operand.whole ? operand.ints[i] : 0;
-        if (operation == NOT)
-            made.ints[i] = whole == 0 && !(number < 0.0f || number > 0.0f);
-        else if (!operand.whole)
-            made.floats[i] = operation == NEGATE     ? -number
-                             : operation == ABSOLUTE ? fabsf(number)
-                             : operation == FLOOR    ? floorf(number)
-                                                     : ceilf(number);
-        else if (operation == NEGATE || (operation == ABSOLUTE && whole < 0))
-            made.ints[i] = whole == INT64_MIN ? whole : -whole;
-        else
-            made.ints[i] = whole;
+    const struct cnnvp_constant from = *exponent;
+    if (from.whole == whole)
+        return CNNVP_DONE;
+    exponent->whole = whole;
+    const cnnvp_result result = cnnvp_constant_allocate(import, exponent, cnnvp_constant_known(&from));
+    for (size_t i = 0; i < from.count && exponent->floats != NULL; ++i)
+        exponent->floats[i] = (float)from.ints[i];
+    for (size_t i = 0; i < from.count && exponent->ints != NULL; ++i) {
+        if (!(fabsf(from.floats[i]) < 64.0f) || truncf(from.floats[i]) < from.floats[i])
+            return cnnvp_import_error(import, "integers to the power of %g", (double)from.floats[i]);
+        exponent->ints[i] = (int64_t)from.floats[i];
+    }
+    return result;
+}
+
+/* Two operands, or one after the other of any number. */
+static cnnvp_result fold_several(struct cnnvp_import *import)
+{
+    const size_t count = import->node->n_input;
+    const int operation = import->kind == MEAN ? ADD : import->kind;
+    const int many = import->kind == MEAN || operation == ADD || operation == LESSER || operation == GREATER;
+    struct cnnvp_constant made;
+    cnnvp_result result = cnnvp_constant_read(import, 0, &made);
+    if (result == CNNVP_DONE && (many ? count < 1 : count != 2))
+        return cnnvp_import_error(import, "it has %zu operands", count);
+    for (size_t i = 1; i < count && result == CNNVP_DONE; ++i) {
+        struct cnnvp_constant operands[2] = {made};
+        result = cnnvp_constant_read(import, i, &operands[1]);
+        if (result == CNNVP_DONE && operation == POWER)
+            result = match_exponent(import, operands[0].whole, &operands[1]);
+        if (result == CNNVP_DONE)
+            result = combine(import, operation, operands, &made);
+    }
+    if (result == CNNVP_DONE && import->kind == MEAN && made.whole)
+        return cnnvp_import_error(import, "a mean of integers");
+    if (result == CNNVP_DONE && import->kind == MEAN) {
+        const struct cnnvp_constant sum = made;
+        result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&sum));
+        for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
+            made.floats[i] = sum.floats[i] / (float)count;
     }
     return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
 }
@@ -188,24 +208,29 @@ static cnnvp_result fold_where(struct cnnvp_import *import)
 {
     struct cnnvp_constant operands[3];
     struct cnnvp_constant made = {.rank = 0};
-    int read;
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i)
         result = cnnvp_constant_read(import, i, &operands[i]);
     if (result == CNNVP_DONE)
-        result = prepare(import, operands, 3, 1, operands[1].whole, &made, &read);
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
-        const size_t at = place_in(&made, &operands[0], i);
-        const int first = operands[0].whole ? operands[0].ints[at] != 0
-                                            : operands[0].floats[at] < 0.0f || operands[0].floats[at] > 0.0f;
-        const struct cnnvp_constant *from = &operands[first ? 1 : 2];
-        const size_t place = place_in(&made, from, i);
+        result = prepare(import, operands, 3, 1, operands[1].whole, &made);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_constant_walk walks[3];
+    for (size_t i = 0; i < 3; ++i)
+        walks[i] = walk_through(&operands[i], &made);
+    for (size_t i = 0; i < made.count && cnnvp_constant_known(&made); ++i) {
+        const size_t places[3] = {
+            cnnvp_constant_next(&walks[0]), cnnvp_constant_next(&walks[1]), cnnvp_constant_next(&walks[2])};
+        const int first =
+            operands[0].whole ? operands[0].ints[places[0]] != 0
+                              : operands[0].floats[places[0]] < 0.0f || operands[0].floats[places[0]] > 0.0f;
+        const size_t from = first ? 1 : 2;
         if (made.whole)
-            made.ints[i] = from->ints[place];
+            made.ints[i] = operands[from].ints[places[from]];
         else
-            made.floats[i] = from->floats[place];
+            made.floats[i] = operands[from].floats[places[from]];
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 /* First, first + step, ... up to before the limit. */
@@ -213,44 +238,32 @@ static cnnvp_result fold_range(struct cnnvp_import *import)
 {
     struct cnnvp_constant operands[3];
     struct cnnvp_constant made = {.rank = 0};
-    int read;
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i)
-        result = cnnvp_constant_read(import, i, &operands[i]);
+        result = cnnvp_constant_need(import, i, &operands[i]);
     if (result == CNNVP_DONE)
-        result = prepare(import, operands, 3, 0, operands[0].whole, &made, &read);
+        result = prepare(import, operands, 3, 0, operands[0].whole, &made);
     if (result != CNNVP_DONE)
         return result;
     double numbers[3];
-    for (size_t i = 0; i < 3 && read; ++i) {
+    for (size_t i = 0; i < 3; ++i) {
         if (operands[i].count != 1)
             return cnnvp_import_error(import, "input \"%s\" is not one number", import->node->input[i]);
         numbers[i] = operands[i].whole ? (double)operands[i].ints[0] : (double)operands[i].floats[0];
     }
-    const double count = read ? ceil((numbers[1] - numbers[0]) / numbers[2]) : 0.0;
-    if (!read || !(count <= CNNVP_ONNX_DIMENSION_MAX))
+    const double count = ceil((numbers[1] - numbers[0]) / numbers[2]);
+    if (!(count <= CNNVP_ONNX_DIMENSION_MAX))
         return cnnvp_import_error(import, "it has more than %d numbers, or a step of 0", CNNVP_ONNX_DIMENSION_MAX);
     made.rank = 1;
     made.dims[0] = count > 0.0 ? (int64_t)count : 0;
-    result = cnnvp_constant_allocate(import, &made);
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
+    result = cnnvp_constant_allocate(import, &made, 1);
+    for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
         if (made.whole)
             made.ints[i] = (int64_t)((uint64_t)operands[0].ints[0] + i * (uint64_t)operands[2].ints[0]);
         else
             made.floats[i] = operands[0].floats[0] + (float)i * operands[2].floats[0];
     }
     return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
-}
-
-struct expansion {
-    const struct cnnvp_constant *made;
-    const struct cnnvp_constant *from;
-};
-
-static size_t expand_place(const void *context, size_t i)
-{
-    const struct expansion *expansion = context;
-    return place_in(expansion->made, expansion->from, i);
 }
 
 static cnnvp_result fold_expand(struct cnnvp_import *import)
@@ -267,30 +280,29 @@ static cnnvp_result fold_expand(struct cnnvp_import *import)
     memcpy(made.dims, data.dims, sizeof made.dims);
     if (!cnnvp_import_join_dims(&made.rank, made.dims, count, shape))
         return cnnvp_import_error(import, "the shape does not match the constant's");
-    const struct expansion expansion = {&made, &data};
-    return cnnvp_constant_move(import, &data, &made, expand_place, &expansion);
+    const struct cnnvp_constant_view view = cnnvp_constant_spread(&data, made.rank, made.dims);
+    return cnnvp_constant_show(import, &data, &view, 0);
 }
 
 static const struct cnnvp_import_operator operators[] = {
-    {"Add", fold_two, CNNVP_FORM_ALL, ADD},
-    {"Sub", fold_two, CNNVP_FORM_ALL, SUB},
-    {"Mul", fold_two, CNNVP_FORM_ALL, MUL},
-    {"Div", fold_two, CNNVP_FORM_ALL, DIV},
-    {"Mod", fold_two, CNNVP_FORM_ALL, MOD},
-    {"Min", fold_two, CNNVP_FORM_ALL, LESSER},
-    {"Max", fold_two, CNNVP_FORM_ALL, GREATER},
-    {"Equal", fold_two, CNNVP_FORM_ALL, IS_EQUAL},
-    {"Less", fold_two, CNNVP_FORM_ALL, IS_LESS},
-    {"Greater", fold_two, CNNVP_FORM_ALL, IS_MORE},
-    {"LessOrEqual", fold_two, CNNVP_FORM_ALL, IS_LESS_OR_EQUAL},
-    {"GreaterOrEqual", fold_two, CNNVP_FORM_ALL, IS_MORE_OR_EQUAL},
-    {"And", fold_two, CNNVP_FORM_ALL, AND},
-    {"Or", fold_two, CNNVP_FORM_ALL, OR},
-    {"Neg", fold_one, CNNVP_FORM_ALL, NEGATE},
-    {"Abs", fold_one, CNNVP_FORM_ALL, ABSOLUTE},
-    {"Floor", fold_one, CNNVP_FORM_ALL, FLOOR},
-    {"Ceil", fold_one, CNNVP_FORM_ALL, CEIL},
-    {"Not", fold_one, CNNVP_FORM_ALL, NOT},
+    {"Add", fold_several, CNNVP_FORM_ALL, ADD},
+    {"Sub", fold_several, CNNVP_FORM_ALL, SUB},
+    {"Mul", fold_several, CNNVP_FORM_ALL, MUL},
+    {"Div", fold_several, CNNVP_FORM_ALL, DIV},
+    {"Mod", fold_several, CNNVP_FORM_ALL, MOD},
+    {"Pow", fold_several, CNNVP_FORM_ALL, POWER},
+    {"Sum", fold_several, CNNVP_FORM_ALL, ADD},
+    {"Mean", fold_several, CNNVP_FORM_ALL, MEAN},
+    {"Min", fold_several, CNNVP_FORM_ALL, LESSER},
+    {"Max", fold_several, CNNVP_FORM_ALL, GREATER},
+    {"Equal", fold_several, CNNVP_FORM_ALL, IS_EQUAL},
+    {"Less", fold_several, CNNVP_FORM_ALL, IS_LESS},
+    {"Greater", fold_several, CNNVP_FORM_ALL, IS_MORE},
+    {"LessOrEqual", fold_several, CNNVP_FORM_ALL, IS_LESS_OR_EQUAL},
+    {"GreaterOrEqual", fold_several, CNNVP_FORM_ALL, IS_MORE_OR_EQUAL},
+    {"And", fold_several, CNNVP_FORM_ALL, AND},
+    {"Or", fold_several, CNNVP_FORM_ALL, OR},
+    {"Xor", fold_several, CNNVP_FORM_ALL, XOR},
     {"Where", fold_where, CNNVP_FORM_ALL, 0},
     {"Range", fold_range, CNNVP_FORM_ALL, 0},
     {"Expand", fold_expand, CNNVP_FORM_ALL, 0},

@@ -70,14 +70,10 @@ static cnnvp_result convert(struct cnnvp_import *import, int back)
         return result;
     struct cnnvp_constant made = data;
     made.whole = 0;
-    const int known = (data.whole || data.floats != NULL) && grid.scale.floats != NULL &&
-                      (grid.zero.count == 0 || grid.zero.whole || grid.zero.floats != NULL);
-    if (!known) {
-        made.floats = NULL;
-        return cnnvp_constant_define(import, &made);
-    }
-    result = cnnvp_constant_allocate(import, &made);
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
+    const int known =
+        cnnvp_constant_known(&data) && cnnvp_constant_known(&grid.scale) && cnnvp_constant_known(&grid.zero);
+    result = cnnvp_constant_allocate(import, &made, known);
+    for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
         const size_t at = i / grid.inner % grid.scale.count;
         const float x = data.whole ? (float)data.ints[i] : data.floats[i];
         made.floats[i] = back ? (x - zero_at(&grid, at)) * grid.scale.floats[at] : quantised(&grid, at, x);

@@ -31,13 +31,14 @@ struct cnnvp_import {
     size_t value_capacity;
     int64_t batch; /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
-    int single;           /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
-    int mixed;            /* it would have to be: a node would mix the images of the batch */
-    int64_t images;       /* `single`: how many an operator is given one by one */
-    int kind;             /* struct cnnvp_import_operator */
-    uint32_t node_number; /* in the file */
-    uint32_t node_count;  /* that were begun */
-    int training;         /* parameters stay apart, and may be without values (train_import.h) */
+    int single;            /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
+    int mixed;             /* it would have to be: a node would mix the images of the batch */
+    int64_t images;        /* `single`: how many an operator is given one by one */
+    int kind;              /* struct cnnvp_import_operator */
+    uint32_t node_number;  /* in the file */
+    uint32_t node_count;   /* that were begun */
+    size_t constant_bytes; /* of constants that were computed */
+    int training;          /* parameters stay apart, and may be without values (train_import.h) */
     struct cnnvp_error *error;
 };
 
@@ -272,7 +273,8 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
  * onnx_transpose.c: dimensions in another order; onnx_quantise.c: whole numbers and the way there and back, `vendor`:
  * onnxruntime's own operators. */
 /* What cnnvp_import_fold computes. */
-extern const struct cnnvp_import_operators *const cnnvp_import_folding[2];
+#define CNNVP_IMPORT_FOLDING 4
+extern const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING];
 extern const struct cnnvp_import_operators cnnvp_import_window;
 extern const struct cnnvp_import_operators cnnvp_import_transposed;
 extern const struct cnnvp_import_operators cnnvp_import_resizing;

@@ -64,7 +64,8 @@ cnnvp_result cnnvp_operators_text(char **text)
         return CNNVP_FAILED;
     list_names(stream, "ONNX operators of networks", tables, sizeof tables / sizeof tables[0]);
     list_names(stream, "\nof onnxruntime (domain com.microsoft)", vendor, 1);
-    list_names(stream, "\nof constants and sizes, computed while the file is read", cnnvp_import_folding, 2);
+    list_names(stream, "\nof constants and sizes, computed while the file is read", cnnvp_import_folding,
+               CNNVP_IMPORT_FOLDING);
     if (fclose(stream) == 0)
         return CNNVP_DONE;
     free(*text);

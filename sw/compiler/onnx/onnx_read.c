@@ -474,6 +474,18 @@ cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__Tensor
     return result;
 }
 
+cnnvp_result cnnvp_onnx_numbers(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *out,
+                                size_t count, struct cnnvp_error *error)
+{
+    const uint8_t *raw;
+    const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
+    if (result != CNNVP_DONE)
+        return result;
+    announce(raw, count * element_size(tensor->data_type));
+    convert(tensor, raw, 0, count, out);
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_onnx_number(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *number,
                                struct cnnvp_error *error)
 {

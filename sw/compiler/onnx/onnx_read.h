@@ -46,9 +46,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, cons
                                              size_t count, struct cnnvp_error *error);
 
 /* All elements as float (from float, float16, double, int8, uint8, int32, int64) or as int64 (from int32, int64); count
- * is cnnvp_onnx_elements. The error says what the tensor holds instead, without naming file or node. */
+ * is cnnvp_onnx_elements. Floats that are not finite are an error. The error says what the tensor holds instead,
+ * without naming file or node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor,
                                               float *out, size_t count, struct cnnvp_error *error);
+/* The same as float, infinity and what is no number too. */
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_numbers(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor,
+                                               float *out, size_t count, struct cnnvp_error *error);
 /* The one element of a tensor; infinity is the largest number. */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_number(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor,
                                               float *number, struct cnnvp_error *error);
