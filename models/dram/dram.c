@@ -30,10 +30,10 @@
 
 enum { EVENT_WORK, EVENT_COUNT };
 
-/* Bursts of one tag by what their first command found, not yet reported. */
-struct row_classes {
+/* Bursts of one tag, not yet reported. */
+struct served {
     uint32_t tag;
-    struct dram_classes classes;
+    struct dram_served all;
 };
 
 /* What is complete of one tag, not yet reported. */
@@ -45,7 +45,7 @@ struct traffic {
 /* Shares of one requester's reads, or of its writes, not yet reported. */
 struct requester {
     struct dram_traffic traffic;
-    struct dram_classes classes;
+    struct dram_served served;
     uint64_t turnarounds, queue_clocks;
     uint64_t waited; /* ps; those of its stream that have been reported */
 };
@@ -63,7 +63,7 @@ struct dram {
     struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
     struct dram_shares shares;                 /* as the parameter says */
     int burst_trace;                           /* bursts are listened to */
-    struct row_classes rows;
+    struct served served;
     struct traffic traffic;
     int peak_counted;
     struct dram_counts counted; /* what the statistics have of the channels' counts */
@@ -120,29 +120,28 @@ static void note_traffic(struct dram *self, uint32_t tag, const struct dram_traf
     cnnvp_dram_traffic_add(all, done);
 }
 
-static void count_rows(struct dram *self)
+static void count_served(struct dram *self)
 {
-    struct owner owner = {self, self->rows.tag};
+    struct owner owner = {self, self->served.tag};
     const struct dram_counter counter = {count_of_tag, &owner};
-    cnnvp_dram_count_classes(&counter, &self->rows.classes);
-    self->rows.classes = (struct dram_classes){0};
+    cnnvp_dram_count_served(&counter, &self->served.all);
+    self->served.all = (struct dram_served){0};
 }
 
-static void begin_rows(struct dram *self, uint32_t tag)
+static struct dram_served *served_of(struct dram *self, uint32_t tag)
 {
-    if (tag == self->rows.tag)
-        return;
-    count_rows(self);
-    self->rows.tag = tag;
+    if (tag != self->served.tag) {
+        count_served(self);
+        self->served.tag = tag;
+    }
+    return &self->served.all;
 }
 
 static void note_class(void *context, const struct dram_issued *issued)
 {
     struct dram *self = context;
-    struct requester *requester = &self->requesters[issued->class_source];
-    begin_rows(self, issued->class_tag);
-    dram_classes_add(&self->rows.classes, issued);
-    dram_classes_add(&requester->classes, issued);
+    dram_served_classify(served_of(self, issued->class_tag), issued);
+    dram_served_classify(&self->requesters[issued->class_source].served, issued);
 }
 
 /* Data of this many bursts are carried, those of the first up to clock `done`, the others in the same window. */
@@ -166,6 +165,8 @@ static void note_command(void *context, const struct dram_issued *issued)
     }
     if (cnnvp_dram_is_column(issued->command)) {
         struct requester *requester = &self->requesters[issued->entry.source];
+        ++served_of(self, issued->entry.tag)->carried[issued->entry.write];
+        ++requester->served.carried[issued->entry.write];
         requester->turnarounds += (uint64_t)issued->turned;
         requester->queue_clocks += issued->clock - issued->entry.entered;
         carry(self, issued->done, 1);
@@ -180,9 +181,11 @@ static void note_columns(void *context, const struct dram_columns *columns)
 {
     struct dram *self = context;
     struct requester *requester = &self->requesters[columns->source];
-    begin_rows(self, columns->tag);
-    self->rows.classes.hits += columns->hits;
-    requester->classes.hits += columns->hits;
+    struct dram_served *served = served_of(self, columns->tag);
+    served->hits += columns->hits;
+    served->carried[0] += columns->bursts;
+    requester->served.hits += columns->hits;
+    requester->served.carried[0] += columns->bursts;
     requester->queue_clocks += columns->queue_clocks;
     requester->turnarounds += (uint64_t)columns->turned;
     if (columns->turned)
@@ -214,7 +217,7 @@ static void count_requesters(struct dram *self)
         const struct dram_counter counter = {count_of_requester, &owner}, all = {count_of_tag, &nobody};
         shares->traffic.waited = stream->waited - shares->waited;
         cnnvp_dram_count_traffic(&counter, &shares->traffic);
-        cnnvp_dram_count_classes(&counter, &shares->classes);
+        cnnvp_dram_count_served(&counter, &shares->served);
         cnnvp_dram_count(&counter, STAT_turnarounds, shares->turnarounds);
         cnnvp_dram_count(&counter, stream->op == CNNVP_READ ? STAT_read_queue_clocks : STAT_write_queue_clocks,
                          shares->queue_clocks);
@@ -353,11 +356,15 @@ static void count_access(struct dram *self, const struct cnnvp_access *access, u
     const struct dram_counter counter = {count_of_requester, &owner};
     const uint32_t write = access->op == CNNVP_WRITE;
     struct dram_traffic done = {0};
+    struct dram_served served = {0};
     done.bytes[write] = access->size;
     done.bursts[write] = bursts;
     done.latency[write] = latency;
+    served.carried[write] = bursts;
     note_traffic(self, access->tag, &done);
+    served_of(self, access->tag)->carried[write] += bursts;
     cnnvp_dram_count_traffic(&counter, &done);
+    cnnvp_dram_count_served(&counter, &served);
 }
 
 static int dram_access(void *instance, uint32_t port, struct cnnvp_access *access)
@@ -474,7 +481,7 @@ static void dram_flush(void *instance)
     cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
     count_channels(self);
     cnnvp_dram_queue_classify(&self->queue, note_class);
-    count_rows(self);
+    count_served(self);
     count_traffic(self);
     count_requesters(self);
     for (uint32_t i = 0; i < COUNTER_COUNT; ++i)

@@ -11,8 +11,10 @@ struct dram_traffic {
     uint64_t bytes[2], bursts[2], latency[2]; /* [write]; latency: ps */
 };
 
-struct dram_classes {
-    uint64_t hits, misses, conflicts; /* bursts */
+/* What commands have done for bursts. */
+struct dram_served {
+    uint64_t hits, misses, conflicts; /* by what the first command found */
+    uint64_t carried[2];              /* by the data bus, [write] */
 };
 
 static inline void cnnvp_dram_traffic_add(struct dram_traffic *sum, const struct dram_traffic *more)
@@ -26,7 +28,7 @@ static inline void cnnvp_dram_traffic_add(struct dram_traffic *sum, const struct
     }
 }
 
-static inline void dram_classes_add(struct dram_classes *sum, const struct dram_issued *issued)
+static inline void dram_served_classify(struct dram_served *sum, const struct dram_issued *issued)
 {
     sum->hits += issued->row_class == DRAM_HIT;
     sum->misses += issued->row_class == DRAM_MISS;
@@ -41,7 +43,7 @@ struct dram_counter {
 
 void cnnvp_dram_count(const struct dram_counter *counter, uint32_t stat, uint64_t n);
 void cnnvp_dram_count_traffic(const struct dram_counter *counter, const struct dram_traffic *traffic);
-void cnnvp_dram_count_classes(const struct dram_counter *counter, const struct dram_classes *classes);
+void cnnvp_dram_count_served(const struct dram_counter *counter, const struct dram_served *served);
 /* All of the channels' counts but those above, since they were `old`. */
 void cnnvp_dram_count_channels(const struct dram_counter *counter, const struct dram_counts *old,
                                const struct dram_counts *now);

@@ -43,8 +43,8 @@ static void say_published(const struct dram_options *options, const struct cnnvp
         uint32_t stat;
         double pj;
     } said[] = {{STAT_activates, part->activate * share},
-                {STAT_reads, part->read},
-                {STAT_writes, part->write},
+                {STAT_bus_read_bytes, part->read / DRAM_BURST_BYTES},
+                {STAT_bus_write_bytes, part->write / DRAM_BURST_BYTES},
                 {STAT_refreshes, part->refresh * share}};
     for (size_t i = 0; i < sizeof said / sizeof said[0]; ++i) {
         const struct cnnvp_range range = {said[i].pj * part->low, said[i].pj, said[i].pj * part->high};
@@ -91,8 +91,8 @@ void cnnvp_dram_power(const struct dram_options *options, const struct cnnvp_cos
         write_io += rail->write_io;
     }
     say(costs, STAT_activates, activate, 0);
-    say(costs, STAT_reads, read, read_io);
-    say(costs, STAT_writes, write, write_io);
+    say(costs, STAT_bus_read_bytes, read / DRAM_BURST_BYTES, read_io / DRAM_BURST_BYTES);
+    say(costs, STAT_bus_write_bytes, write / DRAM_BURST_BYTES, write_io / DRAM_BURST_BYTES);
     say(costs, STAT_refreshes, refresh, 0);
     const double all = (double)options->channels * (double)options->ranks;
     const struct cnnvp_range standby = {closed * all, open * all, open * all * UNCERTAIN};

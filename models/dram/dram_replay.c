@@ -212,6 +212,7 @@ void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dr
     if (until != DRAM_NEVER)
         run_before(replay, until + 1u);
     sum_counts(replay, &result->counts);
+    const uint64_t last_data = replay->result.last_data;
     while (anything_waits(replay)) {
         uint64_t next;
         issue(replay, first_channel(replay, &next));
@@ -221,6 +222,7 @@ void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dr
         const struct dram_counts counted = result->counts;
         *result = replay->result;
         result->counts = counted;
+        result->last_data = last_data;
         result->counts.hits = last.hits;
         result->counts.misses = last.misses;
         result->counts.conflicts = last.conflicts;

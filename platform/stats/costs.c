@@ -7,9 +7,10 @@
  * banks together; energies that units say themselves. Not modelled: activity of idle operators beyond the clock,
  * voltage and frequency scaling, power gating, I/O cells of the chip, routing beyond the share that cells leave free.
  *
- * Links, a byte at a time: to off-chip memory, the chip's side of the pins; from a unit that has a port to off-chip
- * memory, or to the bus, across the chip, its whole side without the core; else between neighbours, half the side of
- * each, but the way inside of an SRAM, which its accesses have. Sources of all constants: technology.def, energy.def.
+ * Links, a byte at a time: from a unit that has a port to off-chip memory, or to the bus, across the chip, its whole
+ * side without the core; else between neighbours, half the side of each, but the way inside of an SRAM, which its
+ * accesses have. To off-chip memory nothing: which bytes cross the pins the memory knows, which has both their sides.
+ * Sources of all constants: technology.def, energy.def.
  */
 #include "costs.h"
 
@@ -46,6 +47,7 @@ struct bill {
     char wrong[160]; /* the first thing that is impossible */
 };
 
+#define WORD_BYTES 2.0
 #define MAX_PARTS (UINT64_C(1) << 40)
 #define MAX_BITS 65536u
 #define MAX_BYTES (UINT64_C(1) << 40)
@@ -251,13 +253,17 @@ struct cnnvp_range cnnvp_costs_energy(const struct cnnvp_energy_table *table, co
                                       const struct cnnvp_instance_costs *costs, uint32_t stat)
 {
     const char *name = instance->unit->stats[stat].energy;
-    const int own = says_own(costs, stat);
-    if (own && table->own_energies)
-        return costs->own[stat];
-    const int replaced = table->own_energies && costs->says_energy;
-    if (name == NULL || (replaced && cnnvp_energy_find(name) == CNNVP_ENERGY_dram_byte))
-        return (struct cnnvp_range){0, 0, 0};
-    return cnnvp_energy_of(table, cnnvp_energy_find(name), instance, costs);
+    const int own = table->own_energies && says_own(costs, stat);
+    struct cnnvp_range each = own ? costs->own[stat] : (struct cnnvp_range){0, 0, 0};
+    if (name == NULL)
+        return each;
+    if (table->own_energies && costs->says_energy && cnnvp_energy_find(name) == CNNVP_ENERGY_dram_byte) {
+        /* the memory's commands are in place of it, and have their side of the pins; the chip's is beside them */
+        const struct cnnvp_range word = cnnvp_energy_of(table, CNNVP_ENERGY_port_word, instance, costs);
+        add(&each, word.low / WORD_BYTES, word.typical / WORD_BYTES, word.high / WORD_BYTES);
+        return each;
+    }
+    return own ? each : cnnvp_energy_of(table, cnnvp_energy_find(name), instance, costs);
 }
 
 int cnnvp_costs_unknown(const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs)
@@ -291,7 +297,6 @@ double cnnvp_costs_floor(const struct cnnvp_instance *instance, const struct cnn
     return cnnvp_unit_is_core(instance->unit) ? 0 : costs->area_um2.typical;
 }
 
-#define WORD_BYTES 2.0
 #define UM_A_MM 1000.0
 
 struct cnnvp_range cnnvp_costs_link(const struct cnnvp_energy_table *table, const struct cnnvp_link_end *from,
@@ -301,10 +306,9 @@ struct cnnvp_range cnnvp_costs_link(const struct cnnvp_energy_table *table, cons
     double share = 1.0 / WORD_BYTES; /* of the entry */
     if (from->instance->unit == NULL || cnnvp_costs_unknown(from->instance, from->costs))
         return (struct cnnvp_range){0, 0, 0};
-    if (cnnvp_unit_has_port(to->instance->unit, CNNVP_PORT_MEM_TARGET)) {
-        entry = CNNVP_ENERGY_port_word;
-        share = table->own_energies ? share : 0;
-    } else if (to->instance->unit == NULL || cnnvp_unit_has_port(from->instance->unit, CNNVP_PORT_MEM_INITIATOR)) {
+    if (cnnvp_unit_has_port(to->instance->unit, CNNVP_PORT_MEM_TARGET))
+        return (struct cnnvp_range){0, 0, 0};
+    if (to->instance->unit == NULL || cnnvp_unit_has_port(from->instance->unit, CNNVP_PORT_MEM_INITIATOR)) {
         entry = CNNVP_ENERGY_global_word;
         share *= sqrt(chip_um2) / UM_A_MM;
     } else {

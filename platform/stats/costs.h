@@ -45,7 +45,8 @@ struct cnnvp_link_end {
 };
 
 /* Picojoules of a byte that crosses a link on a chip of this area, by its distance. 0 for what begins at the bus, whose
- * way is in the link that leads there, or at a unit of unknown costs. */
+ * way is in the link that leads there, or at a unit of unknown costs, and for what leads off chip, which is in the
+ * memory's. */
 struct cnnvp_range cnnvp_costs_link(const struct cnnvp_energy_table *table, const struct cnnvp_link_end *from,
                                     const struct cnnvp_link_end *to, double chip_um2);
 

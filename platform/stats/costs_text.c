@@ -107,10 +107,11 @@ static void print_energy(FILE *stream)
         "lowest, highest: what the source that `says` names gives, against the first table (energy.low_pj, "
         "energy.high_pj). Where sram_scaling is on, entries sram_* are for a bank of 8 KiB, go by the square "
         "root of its size, and get what the bits take on their way (`wire` of `cnnvp models area`). A memory "
-        "says what its part's commands take, in place of dram_byte, unless a table or --set gives dram_byte. A link's "
-        "words take port_word to off-chip memory; global_word times the side of the chip without its core from a unit "
-        "that has a port to memory, and to the bus; local_word times half the sides of both units between others, "
-        "without the way in an SRAM.\n",
+        "says what its part's commands take, in place of dram_byte, unless a table or --set gives dram_byte; port_word "
+        "is beside them. All of these are of what crosses the pins: whole bursts, without those that its controller "
+        "answers. A link's words take global_word times the side of the chip without its core from a unit that has a "
+        "port to memory, and to the bus; local_word times half the sides of both units between others, without the way "
+        "in an SRAM; to off-chip memory nothing more.\n",
         stream);
     print_technologies(stream);
     print_rails(stream);

@@ -180,8 +180,8 @@ void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root)
     add_overfetch(b, object);
 }
 
-/* From the first layer's begin to the last one's end. */
-static uint64_t accelerator_ps(const struct cnnvp_stats *stats)
+/* From the first layer's begin to the last one's end; work without layers is all accelerator's. */
+static uint64_t accelerator_ps(const struct cnnvp_stats *stats, uint64_t end_ps)
 {
     uint64_t begin = CNNVP_TIME_NEVER;
     uint64_t end = 0;
@@ -192,20 +192,23 @@ static uint64_t accelerator_ps(const struct cnnvp_stats *stats)
         begin = stats->times[tag].begin < begin ? stats->times[tag].begin : begin;
         end = stats->times[tag].end > end ? stats->times[tag].end : end;
     }
-    return end > begin ? end - begin : 0;
+    return end > begin ? end - begin : end_ps;
 }
 
 void cnnvp_stats_add_off_chip(struct stats_builder *b, json_t *summary)
 {
     const struct cnnvp_stats *stats = b->stats;
     const double moved = (double)cnnvp_stats_memory_total(stats, "burst_bytes");
-    const double peak = (double)cnnvp_stats_memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats);
+    const double carried = (double)(cnnvp_stats_memory_total(stats, "bus_read_bytes") +
+                                    cnnvp_stats_memory_total(stats, "bus_write_bytes"));
+    const double peak =
+        (double)cnnvp_stats_memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats, b->end_ps);
     const uint64_t least = stats->work.least_dram_bytes;
     uint64_t layers = 0;
 
     for (size_t i = 0; i < stats->work.layer_count; ++i)
         layers += stats->work.layers[i].least_dram_bytes;
-    set_real(b, summary, "bandwidth_share", ratio(moved * PICOSECONDS_PER_SECOND, peak));
+    set_real(b, summary, "bandwidth_share", ratio(carried * PICOSECONDS_PER_SECOND, peak));
     set_count(b, summary, "least_dram_bytes", least);
     set_count(b, summary, "layers_least_dram_bytes", layers > least ? layers : least);
     set_real(b, summary, "dram_excess", ratio(moved, (double)least));

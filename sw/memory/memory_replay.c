@@ -208,6 +208,7 @@ struct run {
     int untimed;
     uint32_t instance;
     uint64_t tck_ps, burst_ps;
+    uint64_t data_ps; /* the data buses have carried all by then */
     struct cnnvp_bandwidth bandwidth;
 };
 
@@ -264,9 +265,14 @@ static void record(struct run *run, const struct dram_options *dram, const struc
         .bytes = {from->reads * DRAM_BURST_BYTES, from->writes * DRAM_BURST_BYTES},
         .bursts = {from->reads, from->writes},
         .latency = {(from->wait_clocks[0] + from->read_clocks) * run->tck_ps, from->wait_clocks[1] * run->tck_ps}};
-    const struct dram_classes classes = {counts->hits, counts->misses, counts->conflicts};
+    const struct dram_served served = {
+        .hits = counts->hits,
+        .misses = counts->misses,
+        .conflicts = counts->conflicts,
+        .carried = {counts->commands[DRAM_RD] + counts->commands[DRAM_RDA],
+                    counts->commands[DRAM_WR] + counts->commands[DRAM_WRA]}};
     cnnvp_dram_count_traffic(&counter, &traffic);
-    cnnvp_dram_count_classes(&counter, &classes);
+    cnnvp_dram_count_served(&counter, &served);
     cnnvp_dram_count_channels(&counter, &none, counts);
     cnnvp_dram_count_peak(&counter, dram, timing);
 }
@@ -394,6 +400,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
         cnnvp_bandwidth_show(&run->bandwidth);
         record(run, &dram, &timing, &from);
         fill_result(run, &from, result);
+        run->data_ps = from.last_data * run->tck_ps;
     }
     cnnvp_dram_replay_free(replay);
     return status;
@@ -409,12 +416,13 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
     cnnvp_result status = replay_file(reader, run, &platform->instances[run->instance], options, result, error);
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
     const double seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+    const uint64_t end_ps = cnnvp_maximum(result->time_ps, run->data_ps);
     if (status == CNNVP_DONE)
-        status = cnnvp_recorder_finish(run->recorder, result->time_ps, error);
+        status = cnnvp_recorder_finish(run->recorder, end_ps, error);
     if (status != CNNVP_DONE)
         return status;
     if (json != NULL && (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE ||
-                         cnnvp_recorder_json(run->recorder, result->time_ps, seconds, json) != CNNVP_DONE)) {
+                         cnnvp_recorder_json(run->recorder, end_ps, seconds, json) != CNNVP_DONE)) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
     }

@@ -10,7 +10,6 @@
 #define DEFAULT_MHZ 1000u
 #define DEFAULT_ACC_BITS 48u
 #define DEFAULT_BURST_BYTES 64u
-#define DRAM_BURST_BYTES 64.0  /* of `reads` and `writes` */
 #define WORD_BYTES 2.0         /* of a link to a buffer */
 #define MILLIWATTS_A_PJ 1000.0 /* in a picosecond */
 
@@ -171,13 +170,12 @@ cnnvp_result cnnvp_target_power(const cnnvp_config *config, double *pj_a_ps, str
 
 static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_energy *to, struct cnnvp_error *error)
 {
-    const double way = way_of(config, "input_buffer"), pins = way_of(config, "dram");
+    const double way = way_of(config, "input_buffer");
     double power;
     const cnnvp_result result = cnnvp_target_power(config, &power, error);
     *to = (struct cnnvp_plan_energy){
-        .read_byte = energy(config, "dram", "read_bytes") + energy(config, "dram", "reads") / DRAM_BURST_BYTES + pins,
-        .write_byte =
-            energy(config, "dram", "write_bytes") + energy(config, "dram", "writes") / DRAM_BURST_BYTES + pins,
+        .read_byte = energy(config, "dram", "read_bytes") + energy(config, "dram", "bus_read_bytes"),
+        .write_byte = energy(config, "dram", "write_bytes") + energy(config, "dram", "bus_write_bytes"),
         .input_word = energy(config, "input_buffer", "dma_write_words") + WORD_BYTES * way,
         .weight_word = energy(config, "weight_buffer", "dma_write_words") + WORD_BYTES * way,
         .output_word = energy(config, "output_buffer", "dma_read_words") + WORD_BYTES * way,

@@ -91,12 +91,18 @@ static void test_rows_add_up(void **state)
             fake_count(bench->dram, "row_conflicts") + fake_count(bench->dram, "forwarded") +
             fake_count(bench->dram, "merged");
         assert_int_equal(classes, fake_count(bench->dram, "bursts"));
+        const uint64_t carried = fake_count(bench->dram, "bus_read_bytes") + fake_count(bench->dram, "bus_write_bytes");
+        assert_int_equal(carried, fake_count(bench->dram, "data_clocks") / 4 * 64);
         assert_true(fake_count(bench->dram, "row_hits") > 0);
         assert_true(fake_count(bench->dram, "row_misses") > 0);
         uint64_t by_tag = 0;
-        for (uint32_t tag = 0; tag < 4; ++tag)
+        uint64_t carried_by_tag = 0;
+        for (uint32_t tag = 0; tag < 4; ++tag) {
             by_tag += fake_tag_count(bench->dram, "row_hits", tag);
+            carried_by_tag += fake_tag_count(bench->dram, "bus_read_bytes", tag);
+        }
         assert_int_equal(by_tag, fake_count(bench->dram, "row_hits"));
+        assert_int_equal(carried_by_tag, fake_count(bench->dram, "bus_read_bytes"));
         bench_free(bench);
     }
     /* right after a write has been taken */

@@ -95,6 +95,8 @@ static void test_forward(void **state)
         run_to_end(bench);
         assert_memory_equal(source + 64 * queued, back, sizeof back);
         assert_int_equal(fake_count(bench->dram, "forwarded"), queued);
+        assert_int_equal(fake_count(bench->dram, "bus_read_bytes"), queued ? 0 : 64);
+        assert_int_equal(fake_count(bench->dram, "bus_write_bytes"), 128);
         if (queued)
             assert_int_equal(bench->done[1], 3 * TCK);
         else
@@ -126,6 +128,8 @@ static void test_merge(void **state)
     assert_int_equal(fake_count(bench->dram, "merged"), 2); /* 1000 .. 1031 lies in two bursts */
     assert_int_equal(fake_count(bench->dram, "bursts"), 33 + 2 + 1 + 1);
     assert_int_equal(fake_count(bench->dram, "data_clocks"), (33 + 1 + 1) * BL);
+    assert_int_equal(fake_count(bench->dram, "bus_write_bytes"), (33 + 1) * 64);
+    assert_int_equal(fake_count(bench->dram, "bus_read_bytes"), 64);
     bench_free(bench);
 }
 

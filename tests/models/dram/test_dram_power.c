@@ -12,10 +12,13 @@ struct said {
     struct cnnvp_range power;
 };
 
+/* Of a burst, where a byte is said. */
 static void on_energy(void *context, uint32_t stat, const struct cnnvp_range *picojoules)
 {
     struct said *said = context;
-    said->energies[stat] = *picojoules;
+    const double bytes = stat == STAT_bus_read_bytes || stat == STAT_bus_write_bytes ? DRAM_BURST_BYTES : 1;
+    said->energies[stat] =
+        (struct cnnvp_range){picojoules->low * bytes, picojoules->typical * bytes, picojoules->high * bytes};
 }
 
 static void on_power(void *context, const struct cnnvp_range *milliwatts)
@@ -61,12 +64,12 @@ static void test_parts(void **state)
         options.preset = parts[i].preset;
         ask(&options, &said);
         assert_near(said.energies[STAT_activates].typical, parts[i].activate);
-        assert_near(said.energies[STAT_reads].low, parts[i].read);
-        assert_near(said.energies[STAT_writes].low, parts[i].write);
+        assert_near(said.energies[STAT_bus_read_bytes].low, parts[i].read);
+        assert_near(said.energies[STAT_bus_write_bytes].low, parts[i].write);
         assert_near(said.energies[STAT_refreshes].typical, parts[i].refresh);
         assert_near(said.power.typical, parts[i].open);
         assert_near(said.power.low, parts[i].closed);
-        assert_true(said.energies[STAT_reads].typical > said.energies[STAT_reads].low);
+        assert_true(said.energies[STAT_bus_read_bytes].typical > said.energies[STAT_bus_read_bytes].low);
     }
 }
 
@@ -86,10 +89,10 @@ static void test_width(void **state)
         ask(&options, &half);
         assert_near(half.energies[STAT_activates].typical, whole.energies[STAT_activates].typical / 2);
         assert_near(half.energies[STAT_refreshes].typical, whole.energies[STAT_refreshes].typical / 2);
-        assert_near(half.energies[STAT_reads].typical, whole.energies[STAT_reads].typical);
+        assert_near(half.energies[STAT_bus_read_bytes].typical, whole.energies[STAT_bus_read_bytes].typical);
         assert_near(half.power.typical, whole.power.typical / 2);
-        assert_true(whole.energies[STAT_reads].low < whole.energies[STAT_reads].typical);
-        assert_true(whole.energies[STAT_writes].high > whole.energies[STAT_writes].typical);
+        assert_true(whole.energies[STAT_bus_read_bytes].low < whole.energies[STAT_bus_read_bytes].typical);
+        assert_true(whole.energies[STAT_bus_write_bytes].high > whole.energies[STAT_bus_write_bytes].typical);
         assert_true(whole.power.low < whole.power.typical && whole.power.high > whole.power.typical);
     }
 }
@@ -132,8 +135,8 @@ static void test_references(void **state)
         }
         ask(&options, &said);
         const double activate = reference->activates * said.energies[STAT_activates].typical / 1e3;
-        const double read = reference->reads * said.energies[STAT_reads].low / 1e3;
-        const double write = reference->writes * said.energies[STAT_writes].low / 1e3;
+        const double read = reference->reads * said.energies[STAT_bus_read_bytes].low / 1e3;
+        const double write = reference->writes * said.energies[STAT_bus_write_bytes].low / 1e3;
         const double refresh = reference->refreshes * said.energies[STAT_refreshes].typical / 1e3;
         const double standby = said.power.typical * reference->ns / 1e3;
         check_share(reference, "ACT", activate, reference->activate_nj, 4);

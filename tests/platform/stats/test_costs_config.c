@@ -51,9 +51,12 @@ static double power_of(const char *assignment)
 static void costs_follow_the_configuration(void **state)
 {
     (void)state;
-    assert_true(energy_of("energy.dram_byte=100", "dram", "read_bytes") == 100);
+    assert_true(energy_of("energy.dram_byte=100", "dram", "bus_read_bytes") == 100);
     assert_true(energy_of("energy.dram_byte=100", "dma", "read_bytes") == 0);
-    assert_true(link_of("energy.port_word=30", "dma", "dram") == 15);
+    assert_true(link_of("energy.port_word=30", "dma", "dram") == 0);
+    const double more = energy_of("energy.port_word=30", "dram", "bus_read_bytes") -
+                        energy_of("energy.port_word=0", "dram", "bus_read_bytes");
+    assert_true(more > 14.999 && more < 15.001);
     assert_true(link_of("input_buffer.size=256KiB", "dma", "input_buffer") >
                 link_of("input_buffer.size=64KiB", "dma", "input_buffer"));
     assert_true(power_of("input_buffer.size=256KiB") > power_of("input_buffer.size=64KiB"));

@@ -40,8 +40,28 @@ pj = [run["energy"]["by_unit"]["dram"]["dynamic_pj"] for run in (stats, reads)]
 # V * mA * ns, of 8 devices: an ACT of 55 clocks (39 open), a WR of 4, the pins (dram.def)
 ns = 0.833
 act = 9.6 * (48 * 55 - 43 * 39 - 34 * 16) * ns
-assert abs(pj[0] - act - (9.6 * (123 - 43) * 4 * ns + 870)) < 0.01, pj
+assert abs(pj[0] - act - (9.6 * (123 - 43) * 4 * ns + 870) - 64 / 2 * 15.6) < 0.01, pj # and the chip'"'"'s pins
 ' || fail "a write is not counted"
+
+# What the write queue answers does not cross the bus: half of the reads at least, here.
+i=0
+while [ $i -lt 400 ]; do
+    printf 'W %d\nR %d\nW %d\n' $((i * 64)) $((i * 64)) $((i * 64)) >>same.txt
+    i=$((i + 1))
+done
+expect 0 memory same.txt --stats same.json
+/usr/bin/python3 -c '
+import json
+for name, answered in ("same", 400), ("write", 0), ("hex", 0):
+    stats = json.load(open(name + ".json"))
+    dram = stats["units"]["dram"]
+    carried = dram["bus_read_bytes"] + dram["bus_write_bytes"]
+    assert carried == dram["data_clocks"] / 4 * 64, dram
+    assert carried + 64 * (dram["forwarded"] + dram["merged"]) == dram["burst_bytes"], dram
+    assert dram["forwarded"] + dram["merged"] >= answered, dram
+    share = stats["summary"]["bandwidth_share"]
+    assert abs(share - carried * 1e12 / dram["bus_bytes_per_s"] / stats["total"]["time_ps"]) < 1e-9 and 0 < share <= 1, share
+' || fail "shares of the bus"
 
 # One read on its way pays the whole latency; another part has another clock.
 expect 0 memory hex.txt --outstanding 1
