@@ -19,11 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit/bandwidth.h"
 #include "unit/storage.h"
 #include "dram_counts.h"
 #include "dram_queue.h"
 #include "dram_shares.h"
+#include "dram_windows.h"
 
 #define UNIT_DEF "dram/dram.def"
 #include "unit/unit_enums.inc"
@@ -59,7 +59,7 @@ struct dram {
     struct dram_queue trial; /* of estimates */
     int trial_made;
     cnnvp_time notified;
-    struct cnnvp_bandwidth windows[COUNTER_COUNT];
+    struct dram_windows windows;
     struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
     struct dram_shares shares;                 /* as the parameter says */
     int burst_trace;                           /* bursts are listened to */
@@ -144,36 +144,26 @@ static void note_class(void *context, const struct dram_issued *issued)
     dram_served_classify(&self->requesters[issued->class_source].served, issued);
 }
 
-/* Data of this many bursts are carried, those of the first up to clock `done`, the others in the same window. */
-static void carry(struct dram *self, uint64_t done, uint64_t bursts)
+/* Of a burst that waits, as it will be. */
+static void note_waiting(void *context, const struct dram_issued *issued)
 {
-    struct cnnvp_bandwidth *bandwidth = &self->windows[COUNTER_bandwidth];
-    const uint64_t tck = self->queue.timing.tck_ps, begin = done - (uint64_t)self->queue.timing.t[DRAM_T_bl];
-    cnnvp_bandwidth_add_from(bandwidth, begin * tck, done * tck, DRAM_BURST_BYTES);
-    cnnvp_bandwidth_add(bandwidth, done * tck, (bursts - 1u) * DRAM_BURST_BYTES);
+    struct dram *self = context;
+    note_class(self, issued);
+    cnnvp_dram_windows_class(&self->windows, issued, self->ops->now(self->host));
 }
 
 static void note_command(void *context, const struct dram_issued *issued)
 {
-    static const uint32_t counters[] = {
-        [DRAM_HIT] = COUNTER_row_hits, [DRAM_MISS] = COUNTER_row_misses, [DRAM_CONFLICT] = COUNTER_row_conflicts};
     struct dram *self = context;
-    const cnnvp_time at = issued->clock * self->queue.timing.tck_ps;
-    if (issued->row_class != DRAM_UNCLASSIFIED) {
+    cnnvp_dram_windows_command(&self->windows, issued);
+    if (issued->row_class != DRAM_UNCLASSIFIED)
         note_class(self, issued);
-        cnnvp_bandwidth_add(&self->windows[counters[issued->row_class]], at, 1);
-    }
     if (cnnvp_dram_is_column(issued->command)) {
         struct requester *requester = &self->requesters[issued->entry.source];
         ++served_of(self, issued->entry.tag)->carried[issued->entry.write];
         ++requester->served.carried[issued->entry.write];
         requester->turnarounds += (uint64_t)issued->turned;
         requester->queue_clocks += issued->clock - issued->entry.entered;
-        carry(self, issued->done, 1);
-        if (issued->turned)
-            cnnvp_bandwidth_add(&self->windows[COUNTER_turnarounds], at, 1);
-    } else if (issued->command == DRAM_REF) {
-        cnnvp_bandwidth_add(&self->windows[COUNTER_refreshes], at, 1);
     }
 }
 
@@ -188,12 +178,7 @@ static void note_columns(void *context, const struct dram_columns *columns)
     requester->served.carried[0] += columns->bursts;
     requester->queue_clocks += columns->queue_clocks;
     requester->turnarounds += (uint64_t)columns->turned;
-    if (columns->turned)
-        cnnvp_bandwidth_add(&self->windows[COUNTER_turnarounds], columns->clock * self->queue.timing.tck_ps, 1);
-    if (columns->hits)
-        cnnvp_bandwidth_add(&self->windows[COUNTER_row_hits], columns->clock * self->queue.timing.tck_ps,
-                            columns->hits);
-    carry(self, columns->done, columns->bursts);
+    cnnvp_dram_windows_columns(&self->windows, columns);
 }
 
 static void note_burst(void *context, const struct dram_stream *stream, const struct cnnvp_request *request,
@@ -312,12 +297,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
         self->data = NULL;
         return status;
     }
-    for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
-        self->windows[i] = (struct cnnvp_bandwidth){
-            .scale = i == COUNTER_bandwidth ? CNNVP_BANDWIDTH_SCALE : 1,
-            .counter = i,
-            .show = show_window,
-            .context = self};
+    cnnvp_dram_windows_init(&self->windows, &timing, show_window, self);
     self->burst_trace = 1;
     self->queue.issued = note_command;
     self->queue.columns_issued = note_columns;
@@ -387,6 +367,7 @@ static int dram_access(void *instance, uint32_t port, struct cnnvp_access *acces
     const cnnvp_time time = (t[DRAM_T_rcd] + t[DRAM_T_cl] + bursts * t[DRAM_T_bl]) * timing->tck_ps;
     access->delay += time;
     count_access(self, access, bursts, bursts * time);
+    cnnvp_dram_windows_data(&self->windows, self->ops->now(self->host) + access->delay, bursts);
     return CNNVP_OK;
 }
 
@@ -480,12 +461,11 @@ static void dram_flush(void *instance)
     count_peak(self);
     cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
     count_channels(self);
-    cnnvp_dram_queue_classify(&self->queue, note_class);
+    cnnvp_dram_queue_classify(&self->queue, note_waiting);
     count_served(self);
     count_traffic(self);
     count_requesters(self);
-    for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
-        cnnvp_bandwidth_show(&self->windows[i]);
+    cnnvp_dram_windows_end(&self->windows);
 }
 
 static void dram_costs(const uint64_t *params, const struct cnnvp_costs *costs)

@@ -351,7 +351,7 @@ static void external_event(void *instance, uint32_t event)
 static void external_flush(void *instance)
 {
     struct external *self = instance;
-    cnnvp_bandwidth_show(&self->bandwidth);
+    cnnvp_bandwidth_end(&self->bandwidth);
 }
 
 /* ---- tables ---- */

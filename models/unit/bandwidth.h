@@ -32,6 +32,17 @@ static inline void cnnvp_bandwidth_show(struct cnnvp_bandwidth *bandwidth)
     bandwidth->shown = value;
 }
 
+/* Nothing more happens in the window that is being filled, or nothing is known of more: it is shown, then 0 from its
+ * end on, so that the counter's integral is what has happened. More may be added even so. */
+static inline void cnnvp_bandwidth_end(struct cnnvp_bandwidth *bandwidth)
+{
+    cnnvp_bandwidth_show(bandwidth);
+    if (bandwidth->shown != 0)
+        bandwidth->show(bandwidth->context, bandwidth->counter, (bandwidth->window + 1u) * CNNVP_BANDWIDTH_WINDOW_PS,
+                        0);
+    bandwidth->shown = 0;
+}
+
 /* Time of the end of the window in which `end` lies. */
 static inline cnnvp_time cnnvp_bandwidth_window_end(cnnvp_time end)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace as a compact JSON file of time series for the report page (schema cnnvp-series/1), thinned so that a page of
- * any run stays small: counters and links as minimum, maximum and last value of up to BINS windows; spans one by one,
- * or where there are more than SPANS of them, neighbours of a track joined as long as nothing wider than a window is
- * lost.
+ * any run stays small: counters and links as minimum, maximum, last value and mean of those of BINS windows in which
+ * they change; spans one by one, or where there are more than SPANS of them, neighbours of a track joined as long as
+ * nothing wider than a window is lost. Windows reach to the last event: a counter over windows of its own ends after
+ * the run.
  */
 #include "trace.h"
 
@@ -20,6 +21,7 @@ struct bin {
     uint64_t min;
     uint64_t max;
     uint64_t last;
+    double mean; /* over the window's time */
     int used;
 };
 
@@ -34,6 +36,7 @@ struct span {
 
 struct series {
     struct bin *bins;
+    uint64_t time, value; /* of the last change, and up to where it is in the means */
     struct span *spans;
     size_t span_count;
     size_t span_room;
@@ -115,6 +118,21 @@ static void add_span(struct writer *writer, const struct cnnvp_event *event)
         thin(writer);
 }
 
+/* The value that a counter has is kept up to `until`. */
+static void keep_value(const struct writer *writer, struct series *series, uint64_t until)
+{
+    const double width = (double)writer->width, value = (double)series->value;
+
+    while (series->value != 0 && series->time < until) {
+        const uint64_t index = series->time / writer->width, edge = (index + 1) * writer->width;
+        const uint64_t end = edge < until && index < BINS - 1 ? edge : until;
+
+        series->bins[index < BINS ? index : BINS - 1].mean += value * ((double)(end - series->time) / width);
+        series->time = end;
+    }
+    series->time = until;
+}
+
 static void add_value(struct writer *writer, const struct cnnvp_event *event)
 {
     struct series *series = &writer->series[event->stream];
@@ -127,6 +145,8 @@ static void add_value(struct writer *writer, const struct cnnvp_event *event)
         writer->trace->error = ENOMEM;
         return;
     }
+    keep_value(writer, series, event->time);
+    series->value = event->value;
     bin = &series->bins[index < BINS ? index : BINS - 1];
     if (!bin->used || event->value < bin->min)
         bin->min = event->value;
@@ -227,6 +247,22 @@ static void write_bins(struct writer *writer, const struct series *series, const
     write_text(writer, "]");
 }
 
+static void write_means(struct writer *writer, const struct series *series)
+{
+    const char *separator = ",\"mean\":[";
+
+    for (uint32_t i = 0; i < BINS; ++i) {
+        char text[40];
+
+        if (!series->bins[i].used)
+            continue;
+        (void)snprintf(text, sizeof text, "%s%.10g", separator, series->bins[i].mean);
+        write_text(writer, text);
+        separator = ",";
+    }
+    write_text(writer, "]");
+}
+
 static void write_stream(struct writer *writer, uint32_t number)
 {
     const struct cnnvp_stream *stream = &writer->trace->streams[number];
@@ -261,6 +297,7 @@ static void write_stream(struct writer *writer, uint32_t number)
         write_bins(writer, series, "min", 1);
         write_bins(writer, series, "max", 2);
         write_bins(writer, series, "last", 3);
+        write_means(writer, series);
     }
     write_text(writer, "}");
 }
@@ -289,9 +326,24 @@ static void write_all(struct writer *writer)
     write_text(writer, "]}\n");
 }
 
+/* Time of the last event, or the run's end. */
+static uint64_t last_time(const struct cnnvp_trace *trace)
+{
+    uint64_t last = trace->end_ps;
+
+    for (uint32_t i = 0; i < trace->stream_count; ++i) {
+        const struct cnnvp_stream *stream = &trace->streams[i];
+        const uint64_t time =
+            stream->kind == CNNVP_STREAM_LINK ? stream->window_count * trace->window_ps : stream->time;
+
+        last = time > last ? time : last;
+    }
+    return last;
+}
+
 static void write_series(struct cnnvp_trace *trace, cnnvp_output *output)
 {
-    struct writer writer = {.trace = trace, .output = output, .width = trace->end_ps / BINS + 1};
+    struct writer writer = {.trace = trace, .output = output, .width = last_time(trace) / BINS + 1};
     struct cnnvp_merge *merge = cnnvp_merge_new(trace);
     const struct cnnvp_event *event;
 
@@ -308,6 +360,9 @@ static void write_series(struct cnnvp_trace *trace, cnnvp_output *output)
         else if (event->type == CNNVP_EVENT_VALUE && kind != CNNVP_STREAM_LEVEL)
             add_value(&writer, event);
     }
+    for (uint32_t i = 0; !trace->error && i < trace->stream_count; ++i)
+        if (writer.series[i].bins != NULL)
+            keep_value(&writer, &writer.series[i], BINS * writer.width);
     if (!trace->error)
         write_all(&writer);
     for (uint32_t i = 0; writer.series != NULL && i < trace->stream_count; ++i) {

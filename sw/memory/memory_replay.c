@@ -16,12 +16,10 @@
 #include "config.h"
 #include "dram/dram.h"
 #include "dram/dram_counts.h"
-#include "unit/bandwidth.h"
 #include "dram/dram_replay.h"
+#include "dram/dram_windows.h"
 #include "memory_internal.h"
 #include "recorder.h"
-
-enum { COUNTER_BANDWIDTH };
 
 /* ---- the trace ---- */
 
@@ -208,11 +206,12 @@ struct run {
     int untimed;
     uint32_t instance;
     uint64_t tck_ps, burst_ps;
+    uint64_t until;   /* clock; DRAM_NEVER: no E yet */
     uint64_t data_ps; /* the data buses have carried all by then */
-    struct cnnvp_bandwidth bandwidth;
+    struct dram_windows windows;
 };
 
-static void show_bandwidth(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
+static void show_window(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
 {
     struct run *run = context;
     cnnvp_recorder_counter(run->recorder, run->instance, counter, at, value);
@@ -222,13 +221,16 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
 {
     struct run *run = context;
     (void)channel;
+    if (issued->clock > run->until) /* of a burst that waits then, its class alone counts */
+        cnnvp_dram_windows_class(&run->windows, issued, run->until * run->tck_ps);
+    else
+        cnnvp_dram_windows_command(&run->windows, issued);
     if (!cnnvp_dram_is_column(issued->command))
         return;
     const cnnvp_time done = issued->done * run->tck_ps;
     const uint64_t write = issued->entry.write ? DRAM_BURST_BYTES : 0;
     const struct cnnvp_recorder_bytes bytes = {
         .begin = done - run->burst_ps, .end = done, .read = DRAM_BURST_BYTES - write, .write = write};
-    cnnvp_bandwidth_add_from(&run->bandwidth, bytes.begin, done, DRAM_BURST_BYTES);
     cnnvp_recorder_moved_alone(run->recorder, &bytes);
 }
 
@@ -350,8 +352,8 @@ static int replay_line(struct reader *reader, struct dram_replay *replay, const 
     return 0;
 }
 
-static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *replay, const struct run *run,
-                                 uint64_t *until, struct cnnvp_error *error)
+static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *replay, struct run *run,
+                                 struct cnnvp_error *error)
 {
     struct line line = {.kind = LINE_READ};
     struct progress progress = {.until = DRAM_NEVER};
@@ -359,7 +361,7 @@ static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *repl
     while ((status = read_line(reader, &line, error)) > 0)
         if (replay_line(reader, replay, run, line, &progress, error) < 0)
             return CNNVP_BAD_INPUT;
-    *until = progress.until;
+    run->until = progress.until;
     if (ferror(reader->stream)) {
         (void)snprintf(error->text, sizeof error->text, "%s: cannot be read: %s", reader->file, strerror(errno));
         return CNNVP_BAD_INPUT;
@@ -392,12 +394,12 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
     }
-    uint64_t until = DRAM_NEVER;
-    cnnvp_result status = replay_trace(reader, replay, run, &until, error);
+    cnnvp_dram_windows_init(&run->windows, &timing, show_window, run);
+    cnnvp_result status = replay_trace(reader, replay, run, error);
     if (status == CNNVP_DONE) {
         struct dram_replay_result from;
-        cnnvp_dram_replay_end(replay, until, &from);
-        cnnvp_bandwidth_show(&run->bandwidth);
+        cnnvp_dram_replay_end(replay, run->until, &from);
+        cnnvp_dram_windows_end(&run->windows);
         record(run, &dram, &timing, &from);
         fill_result(run, &from, result);
         run->data_ps = from.last_data * run->tck_ps;
@@ -463,10 +465,7 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
         return CNNVP_BAD_INPUT;
     }
     struct run run = {
-        .instance = (uint32_t)(memory - platform->instances),
-        .untimed = options->untimed,
-        .bandwidth = {.scale = CNNVP_BANDWIDTH_SCALE, .counter = COUNTER_BANDWIDTH, .show = show_bandwidth}};
-    run.bandwidth.context = &run;
+        .instance = (uint32_t)(memory - platform->instances), .untimed = options->untimed, .until = DRAM_NEVER};
     cnnvp_result status = cnnvp_recorder_new(platform, options->trace, 1, &run.recorder, error);
     if (status == CNNVP_DONE)
         status = replay_recorded(reader, platform, &run, options, result, json, error);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The timeline of a run: layers, tracks of units and counters over one time axis. series is the run's .series trace in ps. Rows can
    be pinned above the others and searched; one range of time is zoomed and moved for all. */
-/* [time, low, high] of a counter: within a window with changes all that it has been, else the value that it keeps. From
-   nothing at the start to the last value at the end. */
+/* [time, low, high, mean] of a counter: within a window with changes all that it has been, else the value that it keeps.
+   From nothing at the start to the last value at the end. */
 function steps(s, width, end) {
-    const x = [0], low = [0], high = [0];
-    const put = (at, least, most) => { if (at > x[x.length - 1]) { x.push(at); low.push(least); high.push(most); } else { low[low.length - 1] = least; high[high.length - 1] = most; } };
+    const x = [0], low = [0], high = [0], means = [0];
+    const put = (at, least, most, mean) => {
+        if (at > x[x.length - 1]) { x.push(at); low.push(least); high.push(most); means.push(mean); } else { const last = x.length - 1; low[last] = least; high[last] = most; means[last] = mean; }
+    };
     let kept = 0;
     s.window.forEach((w, i) => {
-        put(w * width, Math.min(kept, s.min[i]), Math.max(kept, s.max[i]));
+        put(w * width, Math.min(kept, s.min[i]), Math.max(kept, s.max[i]), s.mean[i]);
         kept = s.last[i];
-        if (s.window[i + 1] !== w + 1 && (w + 1) * width < end) put((w + 1) * width, kept, kept);
+        if (s.window[i + 1] !== w + 1 && (w + 1) * width < end) put((w + 1) * width, kept, kept, kept);
     });
-    put(end, kept, kept);
-    return [x, low, high];
+    if (end > x[x.length - 1]) put(end, kept, kept, kept);
+    return [x, low, high, means];
 }
 /* The first span that ends at or after a time. */
 function firstAfter(s, t) {
@@ -98,14 +100,16 @@ function drawTimeline(parent, series, layers, end) {
         const y = v => bottom - v / row.high * (bottom - top);
         g.lineWidth = 1.2;
         for (const m of shown) {
-            const [xs, low, high] = m.steps;
+            const [xs, low, high, mean] = m.steps;
             g.strokeStyle = g.fillStyle = m.colour; g.beginPath();
-            let column = -1, least = 0, most = 0;
+            let column = -1, least = 0, most = 0, sum = 0, time = 0; /* of a pixel */
             for (let k = stepAt(xs, view.from); k < xs.length && xs[k] <= view.to; k++) {
                 const left = x(f, Math.max(xs[k], view.from)), right = x(f, Math.min(xs[k + 1] ?? view.to, view.to));
-                if (Math.floor(left) === column) { least = Math.min(least, low[k]); most = Math.max(most, high[k]); } else { column = Math.floor(left); least = low[k]; most = high[k]; }
+                if (Math.floor(left) === column) { least = Math.min(least, low[k]); most = Math.max(most, high[k]); } else { column = Math.floor(left); least = low[k]; most = high[k]; sum = time = 0; }
+                sum += mean[k] * (right - left); time += right - left;
                 if (most > least) { g.globalAlpha = .35; g.fillRect(left, y(most), Math.max(1, right - left), y(least) - y(most)); g.globalAlpha = 1; }
-                g.lineTo(left, y(most)); g.lineTo(right, y(most));
+                const level = y(time > 0 ? sum / time : mean[k]);
+                g.lineTo(left, level); g.lineTo(right, level);
             }
             g.stroke();
         }
@@ -175,7 +179,7 @@ function drawTimeline(parent, series, layers, end) {
     const onPlot = event => event.target.tagName === "CANVAS";
     function showTip(event) {
         const row = event.target.row, t = timeAt(event), slack = span() / plotted().width;
-        for (const r of rows) if (r.members && !r.lane.hidden) for (const m of r.members) m.value.textContent = withUnit(m.steps[2][stepAt(m.steps[0], t)], r.unit);
+        for (const r of rows) if (r.members && !r.lane.hidden) for (const m of r.members) m.value.textContent = withUnit(m.steps[3][stepAt(m.steps[0], t)], r.unit);
         if (!row || !row.track) { tip(event, row && row.members ? time(Math.round(t)) + row.members.filter(m => !m.off).map(m => "\n" + m.label + ": " + m.value.textContent).join("") : ""); return; }
         const s = row.track, k = firstAfter(s, t - slack), hit = k < s.begin.length && s.begin[k] <= t + slack, l = layers[s.tag[k] - 1];
         tip(event, !hit ? "" : (s.text ? row.label + ": " + series.names[s.text[k]] + (l ? ", layer " + layerName(s.tag[k]) : "") : layerName(s.tag[k]) + (l ? " (" + l.op + ")\n" + grouped(l.cycles) + " cycles, " + percent(l.utilization) + " of the PEs at work, bound by " + l.bound_by : "")) +

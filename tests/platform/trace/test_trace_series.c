@@ -28,10 +28,11 @@ static void small_series_in_full(void **state)
         "{\"kind\":\"track\",\"unit\":\"pe_array\",\"name\":\"conv\",\"begin\":[1500,4700],\"length\":[3200,200],"
         "\"busy\":[3200,200],\"text\":[1,2],\"tag\":[1,2],\"count\":[1,1]},\n"
         "{\"kind\":\"counter\",\"unit\":\"input_buffer\",\"name\":\"features\",\"of\":\"feature_words\","
-        "\"window\":[0,1],\"min\":[5,0],\"max\":[5,0],\"last\":[5,0]},\n"
+        "\"window\":[0,1],\"min\":[5,0],\"max\":[5,0],\"last\":[5,0],\"mean\":[5,4.881422925]},\n"
         "{\"kind\":\"link\",\"unit\":\"pe_array\",\"name\":\"dram\",\"window\":[131,263,395,527,658],"
         "\"min\":[10000000000,10000000,0,20000000,0],\"max\":[10000000000,10000000,0,20000000,0],"
-        "\"last\":[10000000000,10000000,0,20000000,0]}]}\n";
+        "\"last\":[10000000000,10000000,0,20000000,0],\"mean\":[2476943347,5051067194,2569169.96,19815546.77,15230566."
+        "53]}]}\n";
     cnnvp_recorder *recorder = make(path("small.series"));
     size_t size;
 
@@ -44,7 +45,7 @@ static void small_series_in_full(void **state)
     free(text);
 }
 
-/* Of a window the least, the most and the last value. */
+/* Of a window the least, the most, the last value and the mean over its 1000 ps. */
 static void values_share_a_window(void **state)
 {
     cnnvp_recorder *recorder = make(path("window.series"));
@@ -59,7 +60,7 @@ static void values_share_a_window(void **state)
     char *text = json_dumps(stream, JSON_COMPACT);
     assert_string_equal(text, "{\"kind\":\"counter\",\"unit\":\"input_buffer\",\"name\":\"features\","
                               "\"of\":\"feature_words\",\"window\":[0,1023],\"min\":[2,1],\"max\":[9,1],"
-                              "\"last\":[7,1]}");
+                              "\"last\":[7,1],\"mean\":[6.9500000000000002,6.9939999999999998]}");
     free(text);
     json_decref(root);
 }

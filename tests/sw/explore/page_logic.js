@@ -64,7 +64,7 @@ assert.deepStrictEqual(importance(uneven.map(p => ({ params: [...p.params, 0], s
 const together = importance([[0, 0, 1], [0, 1, 9], [1, 0, 9], [1, 1, 1]].map(([x, y, v]) => ({ params: [x, y], stats: [v] })), 0, [0, 1]);
 assert(together.explained < .01, "parameters that act together only");
 /* Steps of a counter; which layer is at work. */
-assert.deepStrictEqual(steps({ window: [1, 4], min: [2, 0], max: [5, 3], last: [3, 0] }, 10, 60), [[0, 10, 20, 40, 50, 60], [0, 0, 3, 0, 0, 0], [0, 5, 3, 3, 0, 0]]);
+assert.deepStrictEqual(steps({ window: [1, 4], min: [2, 0], max: [5, 3], last: [3, 0], mean: [2.5, 1] }, 10, 60), [[0, 10, 20, 40, 50, 60], [0, 0, 3, 0, 0, 0], [0, 5, 3, 3, 0, 0], [0, 2.5, 3, 1, 0, 0]]);
 const spans = layerSpans([{ unit: "pe_array", begin: [0, 10, 30], length: [5, 5, 5], tag: [1, 1, 2] }, { unit: "dma", begin: [2], length: [9], tag: [2] }], []);
 assert.deepStrictEqual([spans.begin, spans.length, spans.tag], [[0, 30], [15, 5], [1, 2]]);
 /* CSV that a spreadsheet reads. */

@@ -3,19 +3,22 @@
    they say; bars have every cycle. Says data-used. */
 (() => {
     const wrong = [], { view, rows } = timeline, holder = document.getElementById("timeline"), check = (right, what) => { if (!right) wrong.push(what); };
-    /* Of links: what is drawn encloses the bytes that crossed them, and is exact wherever nothing changes. */
+    /* What is drawn of links has their bytes, and of memory's counters their statistics, but for what a window of theirs has
+       after the end; it is exact wherever nothing changes. */
     let links = 0, kept = 0;
     for (const s of series.streams.filter(s => s.window)) {
-        const width = series.window_ps, [x, low, high] = steps(s, width, end), link = stats.links.find(l => s.kind === "link" && l.from === s.unit && l.to === s.name);
-        let least = 0, most = 0;
+        const width = series.window_ps, [x, low, high, mean] = steps(s, width, end), link = stats.links.find(l => s.kind === "link" && l.from === s.unit && l.to === s.name);
+        let least = 0, most = 0, drawn = 0;
         for (let i = 0; i + 1 < x.length; i++) {
             check(x[i] < x[i + 1] && low[i] <= high[i], s.unit + " " + s.name + ": point " + i);
             if (x[i + 1] - x[i] > 1.001 * width) { check(low[i] === high[i], s.unit + " " + s.name + " at " + x[i]); kept++; }
-            least += low[i] * (x[i + 1] - x[i]) / 1e12; most += high[i] * (x[i + 1] - x[i]) / 1e12;
+            check(low[i] <= mean[i] * 1.000001 && mean[i] <= high[i] * 1.000001, s.unit + " " + s.name + ": mean at " + x[i]);
+            drawn += mean[i] * (x[i + 1] - x[i]) / 1e12; least += low[i] * (x[i + 1] - x[i]) / 1e12; most += high[i] * (x[i + 1] - x[i]) / 1e12;
         }
         if (!link) continue;
         const bytes = link.read_bytes + link.write_bytes;
         check(least <= bytes * 1.000001 && most >= bytes * .999999, s.unit + " to " + s.name + ": " + [least, bytes, most]);
+        check(Math.abs(drawn / bytes - 1) < .02, s.unit + " to " + s.name + ": " + [drawn, bytes]);
         links++;
     }
     check(links && kept, "no links, or none that rests");

@@ -1,0 +1,153 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_traces.py CNNVP NETWORKS TAIL.elf: in every format of a trace, and in the page's series, the integral of each counter
+over windows of time is its statistic, to the last byte and burst."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+CNNVP, NETWORKS, TAIL = (os.path.abspath(path) for path in sys.argv[1:])
+PS = 10**12
+WINDOW = 10**6  # ps, of what is counted in events a microsecond
+
+
+def integral(changes, end):
+    """Of [(time, value)] in order of time."""
+    total = 0
+    for (time, value), after in zip(changes, changes[1:] + [(end, 0)]):
+        total += value * (after[0] - time)
+    return total
+
+
+def vcd(name):
+    """{(unit, counter): integral}; links are of the unit `links`."""
+    scope, names, changes, now = [], {}, {}, 0
+    with open(name, encoding="utf-8") as stream:
+        for line in stream:
+            words = line.split()
+            if words[0] == "$scope":
+                scope.append(words[2])
+            elif words[0] == "$upscope":
+                scope.pop()
+            elif words[0] == "$var":
+                names[words[3]] = scope[-1], words[4]
+            elif line[0] == "#":
+                now = int(line[1:])
+            elif line[0] == "b":
+                changes.setdefault(names[words[1]], []).append((now, int(words[0][1:], 2)))
+    return {key: integral(value, now) for key, value in changes.items()}
+
+
+def fields(data):
+    """(number, value) of a protobuf message: integers, or bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(data):
+        key = varint()
+        kind = key & 7
+        if kind == 0:
+            yield key >> 3, varint()
+        elif kind == 1:
+            at += 8
+        else:
+            size = varint()
+            assert kind == 2, kind
+            yield key >> 3, data[at:at + size]
+            at += size
+
+
+def perfetto(name):
+    tracks, changes = {}, {}
+    with open(name, "rb") as stream:
+        trace = stream.read()
+    for number, packet in fields(trace):
+        assert number == 1
+        packet = dict(fields(packet))
+        if 60 in packet:
+            track = dict(fields(packet[60]))
+            tracks[track[1]] = track.get(2, b"").decode(), track.get(5), 8 in track
+        event = dict(fields(packet[11])) if 11 in packet else {}
+        if event.get(9) == 4:
+            changes.setdefault(event[11], []).append((packet[8] * 1000, event[30]))
+    found = {}
+    for uuid, list_of in changes.items():
+        name, parent, counter = tracks[uuid]
+        assert counter and list_of == sorted(list_of, key=lambda change: change[0])
+        found[tracks[parent][0], name] = integral(list_of, list_of[-1][0])
+    return found
+
+
+def series(name):
+    with open(name, encoding="utf-8") as stream:
+        data = json.load(stream)
+    width, found = data["window_ps"], {}
+    for one in data["streams"]:
+        if one["kind"] == "track":
+            continue
+        total, kept, before = 0, 0, 0
+        for window, mean, last in zip(one["window"], one["mean"], one["last"]):
+            total += kept * (window - before) + mean
+            before, kept = window + 1, last
+        total += kept * (1024 - before)
+        unit, counter = one["unit"], one["name"]
+        if one["kind"] == "link":
+            unit, counter = "links", unit + "_to_" + counter
+        found[unit, counter] = total * width
+    return found
+
+
+def expected(stats):
+    dram = stats["units"]["dram"]
+    yield ("dram", "bandwidth"), (dram["bus_read_bytes"] + dram["bus_write_bytes"]) * PS
+    for name in "row_hits", "row_misses", "row_conflicts", "turnarounds", "refreshes":
+        yield ("dram", name), dram[name] * WINDOW
+    for link in stats["links"]:
+        if link["from"] != "cpu" and link["from"] != "bus":  # whose traffic is in no statistic of a link
+            yield ("links", link["from"] + "_to_" + link["to"]), (link["read_bytes"] + link["write_bytes"]) * PS
+
+
+def check(*command, outputs=("vcd", "pftrace", "series")):
+    with tempfile.TemporaryDirectory() as folder:
+        for form in outputs:
+            stats, trace = os.path.join(folder, "of.json"), os.path.join(folder, "run." + form)
+            where = ["--report", folder] if form == "series" else ["--trace", trace]
+            subprocess.run([CNNVP, *command, "--stats", stats, *where], check=True, stdout=subprocess.DEVNULL)
+            with open(stats, encoding="utf-8") as stream:
+                wanted = dict(expected(json.load(stream)))
+            assert wanted["dram", "bandwidth"] > 0 and wanted["dram", "row_misses"] > 0, wanted
+            found = {"vcd": vcd, "pftrace": perfetto, "series": series}[form](trace)
+            for key, value in wanted.items():
+                if form == "pftrace" and key[0] == "links":
+                    continue  # names of their own
+                got = found.get(key, 0)
+                unit = WINDOW if key[0] == "dram" and key[1] != "bandwidth" else PS
+                near = got == value if form != "series" else abs(got - value) < unit / 2
+                assert near, (command, form, key, got / unit, value / unit)
+
+
+def main():
+    lenet5 = os.path.join(NETWORKS, "lenet5.onnx")
+    check("run", lenet5, "--timing-only", "-q")
+    check("run", lenet5, "--timing-only", "-q", "-s", "cpu.memory=cache", "-p", "window")
+    check("run", lenet5, "--timing-only", "-q", "-n", "40", "-s", "dram.channels=2", "-s", "dram.page=closed")
+    check("exec", TAIL)  # nothing moves in the last 99 % of its time
+    check("exec", TAIL, "-s", "cpu.memory=cache")
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "bursts.txt")
+        subprocess.run([CNNVP, "run", lenet5, "--timing-only", "-q", "--memory-trace", trace], check=True)
+        check("memory", trace, outputs=("vcd", "pftrace"))
+
+
+main()
