@@ -160,6 +160,14 @@ void builder_string(struct builder *builder, Onnx__NodeProto *node, const char *
     made->s.data = (uint8_t *)builder_text(builder, value);
 }
 
+void builder_branch(struct builder *builder, Onnx__NodeProto *node, const char *name, struct builder *branch)
+{
+    Onnx__AttributeProto *made = attribute(builder, node, name);
+    made->has_type = 1;
+    made->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH;
+    made->g = &branch->graph;
+}
+
 void builder_ints(struct builder *builder, Onnx__NodeProto *node, const char *name, size_t count, const int64_t *values)
 {
     Onnx__AttributeProto *made = attribute(builder, node, name);

@@ -42,6 +42,9 @@ void builder_string(struct builder *builder, Onnx__NodeProto *node, const char *
 void builder_ints(struct builder *builder, Onnx__NodeProto *node, const char *name, size_t count,
                   const int64_t *values);
 
+/* The graph of another builder, which lives as long. */
+void builder_branch(struct builder *builder, Onnx__NodeProto *node, const char *name, struct builder *branch);
+
 /* Weights: raw float data. builder_random: uniform between -scale and scale. */
 Onnx__TensorProto *builder_floats(struct builder *builder, const char *name, size_t rank, const int64_t *dims,
                                   const float *values);

@@ -270,8 +270,8 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
  * onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation;
  * onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number, softmax;
  * onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
- * onnx_transpose.c: dimensions in another order; onnx_quantise.c: whole numbers and the way there and back, `vendor`:
- * onnxruntime's own operators. */
+ * onnx_transpose.c: dimensions in another order; onnx_branch.c: If; onnx_quantise.c: whole numbers and the way there
+ * and back, `vendor`: onnxruntime's own operators. */
 /* What cnnvp_import_fold computes. */
 #define CNNVP_IMPORT_FOLDING 4
 extern const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING];
@@ -287,9 +287,10 @@ extern const struct cnnvp_import_operators cnnvp_import_place;
 extern const struct cnnvp_import_operators cnnvp_import_padding;
 extern const struct cnnvp_import_operators cnnvp_import_order;
 extern const struct cnnvp_import_operators cnnvp_import_quantised;
+extern const struct cnnvp_import_operators cnnvp_import_branching;
 extern const struct cnnvp_import_operators cnnvp_import_vendor;
 
-/* QuantizeLinear and DequantizeLinear: what operator set 21 lets their attributes say is known. */
+/* QuantizeLinear and DequantizeLinear: what operator sets from 21 on let their attributes say is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import);
 
 /* Refuses a constant of integers, unless the node computes with quantised numbers. Floats of all sizes are numbers here

@@ -20,7 +20,7 @@ struct rule {
     enum message message; /* DESCEND */
 };
 
-#define RULES 10
+#define RULES 11
 
 static const struct rule rules[MESSAGES][RULES] = {
     [MODEL] = {{1, COPY, 0}, {8, COPY, 0}, {7, DESCEND, GRAPH}},
@@ -33,6 +33,7 @@ static const struct rule rules[MESSAGES][RULES] = {
                    {3, COPY, 0},
                    {4, COPY, 0},
                    {5, DESCEND, TENSOR},
+                   {6, DESCEND, GRAPH},
                    {7, COPY, 0},
                    {8, COPY, 0}},
     [TENSOR] = {{1, COPY, 0},
@@ -43,6 +44,7 @@ static const struct rule rules[MESSAGES][RULES] = {
                 {8, COPY, 0},
                 {9, RAW, 0},
                 {10, COPY, 0},
+                {11, COPY, 0},
                 {13, COPY, 0},
                 {14, COPY, 0}},
     [VALUE_INFO] = {{1, COPY, 0}, {2, DESCEND, TYPE}},
@@ -53,6 +55,7 @@ struct scan {
     const uint8_t *file;
     struct cnnvp_wire_buffer out;
     size_t bad;         /* offset of damage; SIZE_MAX: none */
+    unsigned graphs;    /* around the place that is read */
     XXH3_state_t *hash; /* of the bytes before `hashed` */
     size_t hashed;
 };
@@ -66,6 +69,9 @@ static const struct rule *rule_of(enum message message, uint64_t field)
 }
 
 static int scan_message(struct scan *scan, enum message message, size_t begin, size_t end);
+
+/* Graphs in one another that are read: the network's, and those of branches. */
+#define GRAPHS_MAX 8u
 
 /* Of large data the hash has only what says how many there are. */
 #define HASHED_DATA 4096u
@@ -102,7 +108,7 @@ static int descend(struct scan *scan, const struct rule *rule, size_t begin, siz
     return 1;
 }
 
-/* The message rules nest five deep at most. */
+/* The message rules nest five deep at most, and three more for each graph in another one. */
 static int scan_message(struct scan *scan, enum message message, size_t begin, size_t end)
 {
     size_t at = begin;
@@ -114,8 +120,9 @@ static int scan_message(struct scan *scan, enum message message, size_t begin, s
         }
         const struct rule *rule = rule_of(message, field.number);
         const uint64_t key = field.number << 3 | field.wire;
+        const int is_graph = rule != NULL && rule->action == DESCEND && rule->message == GRAPH;
         int done = 1;
-        if (rule == NULL) {
+        if (rule == NULL || (is_graph && scan->graphs == GRAPHS_MAX)) {
             continue;
         } else if (rule->action == COPY || field.wire != CNNVP_WIRE_BYTES) {
             done = cnnvp_wire_put(&scan->out, scan->file + field.begin, field.end - field.begin);
@@ -125,7 +132,9 @@ static int scan_message(struct scan *scan, enum message message, size_t begin, s
             done = cnnvp_wire_put_varint(&scan->out, key) && cnnvp_wire_put_varint(&scan->out, sizeof place) &&
                    cnnvp_wire_put(&scan->out, place, sizeof place);
         } else {
+            scan->graphs += is_graph != 0;
             done = cnnvp_wire_put_varint(&scan->out, key) && descend(scan, rule, field.value_begin, field.end);
+            scan->graphs -= is_graph != 0;
         }
         if (!done)
             return 0;
