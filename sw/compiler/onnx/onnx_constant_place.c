@@ -382,6 +382,7 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
     return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
 }
 
+/* Floats of all sizes are one here, integers of 32 and 64 bits another; 0 and 1 are booleans. */
 static cnnvp_result fold_cast(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
@@ -389,17 +390,20 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
     if (result != CNNVP_DONE)
         return result;
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
+    const int boolean = to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
     struct cnnvp_constant made = data;
-    made.whole = to == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
+    made.whole = boolean || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
     if (!made.whole && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE &&
-        to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16)
+        to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 && to != ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16)
         return cnnvp_import_error(import, "a cast to data type %lld is not supported", (long long)to);
-    if (made.whole == data.whole)
+    if (made.whole == data.whole && !boolean)
         return cnnvp_constant_define(import, &made);
     result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
-        if (!made.whole)
-            made.floats[i] = (float)data.ints[i];
+    for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
+        made.floats[i] = (float)data.ints[i];
+    for (size_t i = 0; i < made.count && made.ints != NULL && result == CNNVP_DONE; ++i) {
+        if (boolean)
+            made.ints[i] = data.whole ? data.ints[i] != 0 : data.floats[i] < 0.0f || data.floats[i] > 0.0f;
         else if (data.floats[i] > -9.0e18f && data.floats[i] < 9.0e18f)
             made.ints[i] = (int64_t)data.floats[i];
         else

@@ -12,6 +12,16 @@ struct grid {
     float high;
 };
 
+/* Of the type that the zero point has. */
+static void find_limits(int32_t type, struct grid *grid)
+{
+    const int is_signed = type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16;
+    const int is_wide = type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16;
+    const float count = is_wide ? 65536.0f : 256.0f;
+    grid->low = is_signed ? -count / 2.0f : 0.0f;
+    grid->high = grid->low + count - 1.0f;
+}
+
 /* Scale and zero point: one number, or one for each element of the axis. */
 static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_constant *data, struct grid *grid)
 {
@@ -24,10 +34,8 @@ static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_co
         result = cnnvp_constant_read(import, 2, &grid->zero);
         if (result == CNNVP_DONE)
             result = cnnvp_import_constant(import, 2, &tensor);
-        if (result == CNNVP_DONE && tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8) {
-            grid->low = -128.0f;
-            grid->high = 127.0f;
-        }
+        if (result == CNNVP_DONE)
+            find_limits(tensor->data_type, grid);
     }
     if (result != CNNVP_DONE)
         return result;

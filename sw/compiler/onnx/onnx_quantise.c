@@ -41,16 +41,22 @@ cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import)
 {
     const int64_t block = cnnvp_onnx_int(import->node, "block_size", 0);
     const int64_t type = cnnvp_onnx_int(import->node, "output_dtype", 0);
-    const int known = type == 0 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ||
-                      (type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8 && cnnvp_import_has(import, 2));
+    const int64_t precision = cnnvp_onnx_int(import->node, "precision", 0);
+    const int back = strcmp(import->node->op_type, "DequantizeLinear") == 0;
+    const int known =
+        type == 0 || (back ? type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
+                           : type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ||
+                                 (type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8 && cnnvp_import_has(import, 2)));
+    if (precision != 0 && precision != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT)
+        return cnnvp_import_error(import, "precision is %lld; 1 (float) is supported", (long long)precision);
     if (block != 0)
         return cnnvp_import_error(import,
                                   "block_size is %lld; one scale for the tensor or for each element of an axis is "
                                   "supported",
                                   (long long)block);
     if (!known)
-        return cnnvp_import_error(
-            import, "output_dtype is %lld; 8-bit integers of the zero point's type are supported", (long long)type);
+        return cnnvp_import_error(import, "output_dtype is %lld; %s supported", (long long)type,
+                                  back ? "1 (float) is" : "8-bit integers of the zero point's type are");
     return CNNVP_DONE;
 }
 
@@ -62,10 +68,13 @@ static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct
     if (result == CNNVP_DONE)
         result = read_numbers(import, index, &steps->count, &steps->scales);
     if (result == CNNVP_DONE && cnnvp_import_has(import, index + 1)) {
-        const Onnx__TensorProto *constant;
+        const Onnx__TensorProto *constant = NULL;
         result = read_numbers(import, index + 1, &zeros, &steps->zeros);
         if (result == CNNVP_DONE)
             result = cnnvp_import_constant(import, index + 1, &constant);
+        if (result == CNNVP_DONE && (constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ||
+                                     constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16))
+            result = cnnvp_import_error(import, "a zero point has 16 bits; it must be of 8 bits");
         if (result == CNNVP_DONE && constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8) {
             steps->low = -128.0f;
             steps->high = 127.0f;
@@ -464,6 +473,7 @@ cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__
 {
     if (tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT ||
         tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 ||
+        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 ||
         tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE || takes_whole(import))
         return CNNVP_DONE;
     return cnnvp_import_error(

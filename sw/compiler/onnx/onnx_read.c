@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads onnx.proto's ModelProto as libonnx-dev installs it: IR version 3 and later, default-domain operator sets 6
- * to 21. Not read: sparse tensors, nested graphs, functions.
+ * to 26. Not read: sparse tensors, functions.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "onnx_read.h"
@@ -18,7 +18,7 @@
 #include "onnx_scan.h"
 
 #define OPSET_FIRST 6
-#define OPSET_LAST 21
+#define OPSET_LAST 26
 #define IR_FIRST 3
 
 /* `what` is needed, for messages. */
@@ -151,11 +151,16 @@ static size_t element_size(int32_t type)
     switch (type) {
     case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
         return 4;
     case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
         return 8;
     case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
         return 2;
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
     case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
@@ -183,6 +188,15 @@ static float half_to_float(uint16_t half)
     return value;
 }
 
+/* The upper half of a float. */
+static float bfloat_to_float(uint16_t half)
+{
+    const uint32_t bits = (uint32_t)half << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 /* Where an element of raw data begins. The file is little-endian, as are all hosts that this builds on. */
 static float raw_float(int32_t type, const uint8_t *raw, size_t index)
 {
@@ -191,6 +205,9 @@ static float raw_float(int32_t type, const uint8_t *raw, size_t index)
         double d;
         int32_t i32;
         int64_t i64;
+        uint64_t u64;
+        uint32_t u32;
+        int16_t i16;
         uint16_t u16;
         int8_t i8;
         uint8_t u8;
@@ -206,6 +223,16 @@ static float raw_float(int32_t type, const uint8_t *raw, size_t index)
         return (float)value.i32;
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
         return (float)value.i64;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
+        return (float)value.u32;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
+        return (float)value.u64;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
+        return (float)value.i16;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
+        return (float)value.u16;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16:
+        return bfloat_to_float(value.u16);
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
         return (float)value.i8;
     case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
@@ -226,8 +253,15 @@ static float typed_float(const Onnx__TensorProto *tensor, size_t index)
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
     case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
     case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
         return (float)tensor->int32_data[index];
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
+        return (float)tensor->uint64_data[index];
+    case ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16:
+        return bfloat_to_float((uint16_t)tensor->int32_data[index]);
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
         return (float)tensor->int64_data[index];
     default:
@@ -244,6 +278,9 @@ static size_t typed_count(const Onnx__TensorProto *tensor)
         return tensor->n_double_data;
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
         return tensor->n_int64_data;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
+        return tensor->n_uint64_data;
     default:
         return tensor->n_int32_data;
     }
@@ -380,10 +417,11 @@ static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProt
     const char *name = tensor->name != NULL ? tensor->name : "";
     *raw = NULL;
     if (element_size(tensor->data_type) == 0)
-        return cnnvp_compiler_error(error,
-                                    "tensor \"%s\" has data type %d; float, float16, double, int8, uint8, int32 and "
-                                    "int64 are supported",
-                                    name, (int)tensor->data_type);
+        return cnnvp_compiler_error(
+            error,
+            "tensor \"%s\" has data type %d; float, float16, bfloat16, double, bool and integers of "
+            "8 to 64 bits are supported",
+            name, (int)tensor->data_type);
     if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL && count != 0)
         return locate_external(onnx, tensor, count * element_size(tensor->data_type), raw, error);
     size_t have = typed_count(tensor);
@@ -406,7 +444,9 @@ static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProt
 int cnnvp_onnx_has_values(const Onnx__TensorProto *tensor)
 {
     return tensor->has_raw_data || tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL ||
-           tensor->n_float_data + tensor->n_double_data + tensor->n_int64_data + tensor->n_int32_data != 0;
+           tensor->n_float_data + tensor->n_double_data + tensor->n_int64_data + tensor->n_int32_data +
+                   tensor->n_uint64_data !=
+               0;
 }
 
 cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, size_t count,

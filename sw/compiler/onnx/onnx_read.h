@@ -25,7 +25,7 @@ struct cnnvp_onnx {
     struct cnnvp_onnx_file *files; /* with external data, as they are needed */
 };
 
-/* Maps and checks a file: complete, IR 3 or later, opset 6 to 21, one graph with nodes. */
+/* Maps and checks a file: complete, IR 3 or later, opset 6 to 26, one graph with nodes. */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_open(const char *file, struct cnnvp_onnx *onnx, struct cnnvp_error *error);
 void cnnvp_onnx_close(struct cnnvp_onnx *onnx);
 
@@ -45,8 +45,8 @@ int cnnvp_onnx_has_values(const Onnx__TensorProto *tensor);
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor,
                                              size_t count, struct cnnvp_error *error);
 
-/* All elements as float (from float, float16, double, int8, uint8, int32, int64) or as int64 (from int32, int64); count
- * is cnnvp_onnx_elements. Floats that are not finite are an error. The error says what the tensor holds instead,
+/* All elements as float (from float, float16, bfloat16, double, bool and integers) or as int64 (from int32, int64);
+ * count is cnnvp_onnx_elements. Floats that are not finite are an error. The error says what the tensor holds instead,
  * without naming file or node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor,
                                               float *out, size_t count, struct cnnvp_error *error);

@@ -192,7 +192,7 @@ static cnnvp_result import_cast(struct cnnvp_import *import)
 {
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
     if (to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 &&
-        to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
+        to != ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
         return cnnvp_import_error(
             import, "a cast to data type %lld would round; only casts to float types are supported", (long long)to);
     return import_identity(import);

@@ -84,6 +84,56 @@ static void data_types_are_converted(void **state)
     assert_true(fabsf(y[0] + 98256.9f) < 1.0f);
 }
 
+/* The same numbers in every type, raw and in the field that ONNX has for it. */
+static void all_types_hold_numbers(void **state)
+{
+    static const struct {
+        int32_t type;
+        size_t size;
+        uint16_t three; /* a 3 of a short float, or 0 */
+        int field;      /* 0: int32_data, 1: uint64_data */
+    } cases[] = {
+        {ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 1, 0, 0},        {ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 1, 0, 0},
+        {ONNX__TENSOR_PROTO__DATA_TYPE__UINT16, 2, 0, 0},       {ONNX__TENSOR_PROTO__DATA_TYPE__INT16, 2, 0, 0},
+        {ONNX__TENSOR_PROTO__DATA_TYPE__UINT32, 4, 0, 1},       {ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 4, 0, 0},
+        {ONNX__TENSOR_PROTO__DATA_TYPE__UINT64, 8, 0, 1},       {ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 1, 0, 0},
+        {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2, 0x4200, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16, 2, 0x4040, 0},
+    };
+    static const int64_t one[1] = {1};
+    static const float none = 0.0f;
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; ++i) {
+        const size_t c = i / 2;
+        struct builder b;
+        struct cnnvp_graph graph;
+        float y[6];
+        uint64_t raw = cases[c].three != 0 ? cases[c].three : 3;
+        int32_t narrow = (int32_t)raw;
+        builder_init(&b, 13);
+        builder_input(&b, "x", 2, flat2);
+        builder_output(&b, "y");
+        Onnx__TensorProto *w = builder_floats(&b, "w", 1, one, &none);
+        w->data_type = cases[c].type;
+        w->has_raw_data = i % 2;
+        if (i % 2 != 0) {
+            w->raw_data = (ProtobufCBinaryData){cases[c].size, (uint8_t *)&raw};
+        } else if (cases[c].field == 1) {
+            w->uint64_data = &raw;
+            w->n_uint64_data = 1;
+        } else {
+            w->int32_data = &narrow;
+            w->n_int32_data = 1;
+        }
+        builder_int(&b, builder_node(&b, "Cast", "f", "w", NULL, NULL, NULL), "to", 1);
+        (void)builder_node(&b, "Add", "y", "x", "f", NULL, NULL);
+        onnx_case_must_import(&b, &graph);
+        onnx_case_run(&graph, y);
+        assert_float_equal(y[0], 3.25f, 0);
+        cnnvp_graph_clear(&graph);
+        builder_free(&b);
+    }
+}
+
 static void initializers_may_be_inputs(void **state)
 {
     (void)state;
@@ -210,6 +260,7 @@ int main(void)
         cmocka_unit_test(missing_files_are_named),
         cmocka_unit_test(data_types_are_converted),
         cmocka_unit_test(initializers_may_be_inputs),
+        cmocka_unit_test(all_types_hold_numbers),
         cmocka_unit_test(weights_may_lack_values),
         cmocka_unit_test(each_weight_may_have_its_file),
         cmocka_unit_test(names_are_given_once),

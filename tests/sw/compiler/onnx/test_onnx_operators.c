@@ -10,9 +10,9 @@ static void wrong_versions_are_named(void **state)
     builder_input(&builder, "x", 4, map4);
     (void)builder_node(&builder, "Relu", "y", "x", NULL, NULL, NULL);
     builder_output(&builder, "y");
-    onnx_case_must_fail(&builder, "operator set 5; sets 6 to 21");
-    builder.opset.version = 22;
-    onnx_case_must_fail(&builder, "operator set 22");
+    onnx_case_must_fail(&builder, "operator set 5; sets 6 to 26");
+    builder.opset.version = 27;
+    onnx_case_must_fail(&builder, "operator set 27; sets 6 to 26");
     builder.opset.version = 13;
     builder.model.ir_version = 2;
     onnx_case_must_fail(&builder, "IR version 2");

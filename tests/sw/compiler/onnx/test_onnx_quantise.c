@@ -78,6 +78,23 @@ static void quantised_tensors_stay_among_themselves(void **state)
     (void)builder_floats(&b, "s", 0, NULL, &tenth);
     builder_int(&b, builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL), "output_dtype", 4);
     onnx_case_refused(&b, "output_dtype is 4; 8-bit integers of the zero point's type are supported");
+
+    builder_init(&b, 23);
+    builder_input(&b, "x", 4, maps);
+    builder_output(&b, "y");
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    builder_int(&b, builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL), "precision", 10);
+    onnx_case_refused(&b, "precision is 10; 1 (float) is supported");
+
+    builder_init(&b, 21);
+    builder_input(&b, "x", 4, maps);
+    builder_output(&b, "y");
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    Onnx__TensorProto *zero = builder_floats(&b, "z", 0, NULL, &tenth);
+    zero->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__UINT16;
+    zero->raw_data.len = 2;
+    (void)builder_node(&b, "QuantizeLinear", "y", "x", "s", "z", NULL);
+    onnx_case_refused(&b, "a zero point has 16 bits; it must be of 8 bits");
 }
 
 /* Constants of integers, and the nodes that would take them for floats. */
