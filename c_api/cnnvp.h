@@ -351,7 +351,7 @@ struct cnnvp_resident_info {
 
 /*
  * A tensor's place in off-chip memory: what the accelerator moves from and to there counts for it. Border and all
- * images included. The least that has to cross: each word once, weights once, maps once an image.
+ * images included. The least that has to cross: weights once, words of maps that outputs depend on once an image.
  */
 struct cnnvp_tensor_info {
     const char *name;

@@ -378,9 +378,12 @@ static const struct {
     const char *name, *tensor, *member;
     json_int_t bytes;
 } least[] = {
-    {"slice_rows", "r.0", "least_read_bytes", 512},      /* 4 channels of 4 rows of 8 of 9 columns */
-    {"slice_rows", "input", "least_read_bytes", 576},    /* 4 channels of 4 of 7 rows */
-    {"slice_steps", "input", "least_read_bytes", 900},   /* 3 channels of 7 whole rows and 5 of 10 columns of one */
+    {"slice_rows", "r.0", "least_read_bytes", 512},     /* 4 channels of 4 rows of 8 of 9 columns */
+    {"slice_rows", "input", "least_read_bytes", 512},   /* the same words of 7 rows */
+    {"slice_steps", "input", "least_read_bytes", 480},  /* twice 3 channels of 4 of 8 rows of 5 of 10 columns */
+    {"single_slice", "input", "least_read_bytes", 108}, /* one image: 3 of 8 channels of 6 rows of 3 of 4 columns */
+    {"net_alexnet", "/features/features.1/Relu_output_0", "least_write_bytes", 17328}, /* 12 times 19 of 20 each way */
+    {"net_alexnet", "input", "least_read_bytes", 18252}, /* 3 channels of 39 of 40 rows and columns */
     {"split_rows", "input", "least_read_bytes", 1008},   /* both parts: all */
     {"conv_stride2", "input", "least_read_bytes", 2704}, /* all: windows overlap */
     {"averagepool_ceil", "input", "least_read_bytes", 2016},
@@ -395,14 +398,28 @@ static json_int_t number(const json_t *object, const char *member)
     return json_integer_value(value);
 }
 
-/* 0 and a message where a tensor moves less than it must, or anything else is written than its layers make. */
-static int check_tensor(const char *name, const json_t *tensor)
+/* Networks with words that no output depends on, which layer by layer are made none the less. */
+static const char *const idle_words[] = {
+    "concat_dense", "net_alexnet", "net_planes",     "pad_negative",       "single_slice",
+    "slice_rows",   "slice_steps", "transposed_cut", "transposed_dilated", "transposed_gaps"};
+
+static int has_idle_words(const char *name)
+{
+    for (size_t i = 0; i < sizeof idle_words / sizeof idle_words[0]; ++i)
+        if (strcmp(idle_words[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+/* 0 and a message where a tensor moves less than it must, or anything is written that nobody needs. */
+static int check_tensor(const char *name, int fused, const json_t *tensor)
 {
     const char *which = json_string_value(json_object_get(tensor, "name"));
     const int weights = strcmp(json_string_value(json_object_get(tensor, "kind")), "weights") == 0;
+    const json_int_t written = number(tensor, "write_bytes"), must = number(tensor, "least_write_bytes");
     int right = number(tensor, "read_bytes") >= number(tensor, "least_read_bytes") &&
-                number(tensor, "write_bytes") == number(tensor, "least_write_bytes");
-    for (size_t i = 0; i < sizeof least / sizeof least[0] && !weights; ++i)
+                (fused || has_idle_words(name) ? written >= must : written == must);
+    for (size_t i = 0; i < sizeof least / sizeof least[0] && !weights && !fused; ++i)
         if (strcmp(least[i].name, name) == 0 && strcmp(least[i].tensor, which) == 0)
             right &= number(tensor, least[i].member) == least[i].bytes;
     if (!right)
@@ -432,7 +449,7 @@ static int check_sums(const char *name, const json_t *stats)
 }
 
 /* 0 and a message where a layer or the network moves less than its bound. */
-static int check_bounds(const char *name, const json_t *stats)
+static int check_bounds(const char *name, int fused, const json_t *stats)
 {
     const json_t *memory = json_object_get(stats, "memory");
     const json_t *layers = json_object_get(stats, "layers");
@@ -441,34 +458,42 @@ static int check_bounds(const char *name, const json_t *stats)
     for (size_t i = 0; i < json_array_size(layers); ++i) {
         const json_t *layer = json_array_get(layers, i);
         const json_int_t bound = number(layer, "least_dram_bytes");
-        right &= bound > 0 && number(layer, "dram_read_bytes") + number(layer, "dram_write_bytes") >= bound;
+        right &= (fused || bound > 0) && number(layer, "dram_read_bytes") + number(layer, "dram_write_bytes") >= bound;
     }
     if (!right)
         print_error("%s: less off chip than the bounds\n", name);
     return right;
 }
 
+static size_t check_traffic(const char *name, int fused, const char *file)
+{
+    char options[128];
+    size_t failed = 0;
+    (void)snprintf(options, sizeof options, "--cpu host --timing-only --schedule %s --stats %s",
+                   fused ? "fused" : "layer", file);
+    assert_true(run_platform(name, options, 0, NULL));
+    json_t *stats = json_load_file(file, 0, NULL);
+    const json_t *tensors = json_object_get(stats, "tensors");
+    assert_true(json_array_size(tensors) > 0);
+    for (size_t t = 0; t < json_array_size(tensors); ++t)
+        failed += check_tensor(name, fused, json_array_get(tensors, t)) ? 0 : 1;
+    failed += check_bounds(name, fused, stats) ? 0 : 1;
+    failed += check_sums(name, stats) ? 0 : 1;
+    json_decref(stats);
+    return failed;
+}
+
+/* Layer by layer, and fused, where what a pool drops of odd maps is neither read nor made. */
 static void no_tensor_moves_less(void **state)
 {
     (void)state;
     char file[] = "/tmp/cnnvp_zoo_stats_XXXXXX";
-    char options[128];
     size_t failed = 0;
     const int descriptor = mkstemp(file);
     assert_true(descriptor >= 0);
     (void)close(descriptor);
-    (void)snprintf(options, sizeof options, "--cpu host --timing-only --stats %s", file);
-    for (size_t i = 0; i < case_count; ++i) {
-        assert_true(run_platform(cases[i], options, 0, NULL));
-        json_t *stats = json_load_file(file, 0, NULL);
-        const json_t *tensors = json_object_get(stats, "tensors");
-        assert_true(json_array_size(tensors) > 0);
-        for (size_t t = 0; t < json_array_size(tensors); ++t)
-            failed += check_tensor(cases[i], json_array_get(tensors, t)) ? 0 : 1;
-        failed += check_bounds(cases[i], stats) ? 0 : 1;
-        failed += check_sums(cases[i], stats) ? 0 : 1;
-        json_decref(stats);
-    }
+    for (size_t i = 0; i < 2 * case_count; ++i)
+        failed += check_traffic(cases[i / 2], i % 2 != 0, file);
     (void)unlink(file);
     assert_int_equal(failed, 0);
 }

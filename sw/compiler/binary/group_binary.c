@@ -311,6 +311,15 @@ uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group)
     return bytes;
 }
 
+int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer)
+{
+    const uint32_t group = build->layers[layer].group;
+    if (group == 0 || build->fused == NULL)
+        return 0;
+    const struct cnnvp_plan_group *of = &build->fused->groups[group - 1u];
+    return of->members[layer - of->first].done;
+}
+
 void cnnvp_fused_clear(struct cnnvp_build *build)
 {
     if (build->fused == NULL)

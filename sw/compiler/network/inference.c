@@ -338,38 +338,42 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
     return CNNVP_DONE;
 }
 
-static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+/* One for each layer; to be given back with free(). */
+static cnnvp_result describe_layers(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
+                                    struct cnnvp_layer_info **layers, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    struct cnnvp_layer_info *layers = calloc(graph->layer_count, sizeof *layers);
-    struct cnnvp_chain_info *chains = NULL;
-    if (layers == NULL)
+    cnnvp_result result = CNNVP_DONE;
+    *layers = calloc(graph->layer_count, sizeof **layers);
+    if (*layers == NULL)
         return cnnvp_compiler_no_memory(error);
-    cnnvp_result result = cnnvp_network_chains(network, &chains, error);
-    if (result != CNNVP_DONE) {
-        free(layers);
-        return result;
-    }
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
-        layers[i] = (struct cnnvp_layer_info){
+        struct cnnvp_layer_info *layer = &(*layers)[i];
+        *layer = (struct cnnvp_layer_info){
             .name = graph->layers[i].name,
             .op = cnnvp_graph_op_name(&graph->layers[i]),
             .phase = "forward",
             .macs = cnnvp_graph_macs(graph, &graph->layers[i]),
-            .least_dram_bytes = cnnvp_network_layer_bound(network, i)};
-        result = layer_pes(network, i, &layers[i].pes, error);
-        if (layers[i].pes == 1)
-            layers[i].pes = 0;
+            .least_dram_bytes = cnnvp_network_layer_bound(network, needs, i)};
+        result = layer_pes(network, i, &layer->pes, error);
+        if (layer->pes == 1)
+            layer->pes = 0;
     }
+    return result;
+}
+
+static cnnvp_result describe_work(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
+                                  cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    struct cnnvp_layer_info *layers = NULL;
+    struct cnnvp_chain_info *chains = NULL;
     struct cnnvp_tensor_info *tensors = NULL;
     size_t tensor_count = 0;
+    cnnvp_result result = describe_layers(network, needs, &layers, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_tensors(network, &tensors, &tensor_count, error);
-    if (result != CNNVP_DONE) {
-        free(layers);
-        free(chains);
-        return result;
-    }
+        result = cnnvp_network_chains(network, &chains, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_tensors(network, needs, &tensors, &tensor_count, error);
     const char *slash = strrchr(network->file, '/');
     struct cnnvp_work_info work = {
         .struct_size = sizeof work,
@@ -380,7 +384,7 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .images = network->images,
         .pes = network->target.pes,
         .layers = layers,
-        .layer_count = graph->layer_count,
+        .layer_count = network->graph.layer_count,
         .block = network->block,
         .order = network->order_table ? "table" : "morton",
         .chains = chains,
@@ -391,13 +395,25 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .tensor_count = tensor_count,
         .least_dram_bytes = cnnvp_network_bound(network, tensors, tensor_count),
     };
-    result = cnnvp_network_groups(network, &work, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_groups(network, &work, error);
     if (result == CNNVP_DONE && cnnvp_platform_describe_work(platform, &work) != CNNVP_DONE)
         result = cnnvp_compiler_error(error, "the platform refused the description of the work");
     cnnvp_network_forget_groups(&work);
     free(layers);
     free(chains);
     free(tensors);
+    return result;
+}
+
+static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    struct cnnvp_network_needs needs;
+    cnnvp_result result = cnnvp_network_needs_find(&network->graph, &needs, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = describe_work(network, &needs, platform, error);
+    cnnvp_network_needs_clear(&needs);
     return result;
 }
 

@@ -2,11 +2,11 @@
 /*
  * The least that crosses the off-chip port with the chip's buffers, all of them together, whatever the schedule.
  *
- * Of a layer by itself: of its maps, as far as they go through memory, each word that it needs or makes once an image;
- * its weights once, and for each batch but the first as much of them as the buffers cannot keep. Where that is more, by
- * the bound of Hong and Kung: m multiplications with a buffer of s words move 2 m / sqrt(s) - 2 s words at least (Smith
- * et al. 2019, matrix products); a word of the input that r taps use is as good as r words (Chen et al. 2020,
- * convolutions).
+ * Of a layer by itself: of its maps, as far as they go through memory, each word that the outputs depend on once an
+ * image; its weights once, and for each batch but the first as much of them as the buffers cannot keep. Where that is
+ * more, by the bound of Hong and Kung: m multiplications with a buffer of s words move 2 m / sqrt(s) - 2 s words at
+ * least (Smith et al. 2019, matrix products); a word of the input that r taps use is as good as r words (Chen et al.
+ * 2020, convolutions).
  *
  * Of the network: its inputs, outputs and weights alone, since maps between layers might stay.
  */
@@ -46,83 +46,80 @@ static int stays(const struct cnnvp_network *network, int32_t tensor)
 
 /* ---- products ---- */
 
-struct axis {
-    uint32_t outs, taps, stride, dilation, pad, size;
-};
-
-/* Taps of all results on one axis that lie in the map. */
-static double taps_inside(const struct axis *axis)
-{
-    double sum = 0;
-    for (int64_t out = 0; out < axis->outs; ++out) {
-        const int64_t first = out * axis->stride - axis->pad; /* line of tap 0 */
-        const int64_t begin = first < 0 ? (-first + axis->dilation - 1) / axis->dilation : 0;
-        const int64_t end = axis->size > first ? (axis->size - first + axis->dilation - 1) / axis->dilation : 0;
-        const int64_t count = (end < axis->taps ? end : axis->taps) - begin;
-        sum += count > 0 ? (double)count : 0;
-    }
-    return sum;
-}
-
 /* Taps that can use the same line. */
-static double uses_of(const struct axis *axis)
+static double uses_of(uint32_t taps, uint32_t stride, uint32_t dilation)
 {
-    return (double)cnnvp_divide_up(axis->taps, axis->stride / cnnvp_common_divisor(axis->stride, axis->dilation));
-}
-
-/* Products of an image in which two operands of the layer meet, taps on padding left out, and the most that a word of
- * the input takes part in for each output channel. */
-static double products_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, double *uses)
-{
-    const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
-    const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
-    *uses = 1;
-    if (layer->op == CNNVP_OP_FC)
-        return (double)cnnvp_graph_macs(graph, layer);
-    if (layer->op != CNNVP_OP_CONV || layer->groups != 1)
-        return 0;
-    const struct axis rows = {out->height, layer->ky, layer->sy, layer->dy, layer->pad_top, in->height};
-    const struct axis columns = {out->width, layer->kx, layer->sx, layer->dx, layer->pad_left, in->width};
-    *uses = uses_of(&rows) * uses_of(&columns);
-    return (double)in->channels * out->channels * taps_inside(&rows) * taps_inside(&columns);
+    return (double)cnnvp_divide_up(taps, stride / cnnvp_common_divisor(stride, dilation));
 }
 
 /* Words of one batch by the bound of Hong and Kung. */
-static double reuse_bound(const struct cnnvp_network *network, size_t index)
+static double reuse_bound(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, size_t index)
 {
+    const struct cnnvp_graph_layer *layer = &network->graph.layers[index];
     const double words = (double)capacity_of(&network->target) / CNNVP_WORD_BYTES;
-    double uses;
-    const double products = products_of(&network->graph, &network->graph.layers[index], &uses);
+    const int is_conv = layer->op == CNNVP_OP_CONV;
+    /* The most products of an output channel that a word of the input takes part in. */
+    const double uses =
+        is_conv ? uses_of(layer->ky, layer->sy, layer->dy) * uses_of(layer->kx, layer->sx, layer->dx) : 1;
+    const double products = is_conv && layer->groups != 1 ? 0 : needs->layers[index].products;
     return 2.0 * products * network->target.limits.batch / sqrt(uses * words) - 2.0 * words;
 }
 
 /* ---- bounds ---- */
 
-/* Words that go through memory for an image. */
-static uint64_t words_moved(const struct cnnvp_network *network, const struct cnnvp_graph_layer *layer)
+/* What a layer reads from memory for an image, map by map: what two of its operands have in common is read once. */
+struct reading {
+    int32_t bases[4];
+    uint64_t words[4];
+    size_t count;
+};
+
+static void read_operand(const struct cnnvp_network *network, int32_t operand, uint64_t words, struct reading *reading)
 {
-    const struct cnnvp_graph *graph = &network->graph;
-    uint64_t in = 0, in2 = 0;
-    if (!stays(network, layer->in))
-        in = cnnvp_network_words_needed(graph, layer, layer->in);
-    if (layer->in2 != CNNVP_GRAPH_NONE && !stays(network, layer->in2))
-        in2 = cnnvp_network_words_needed(graph, layer, layer->in2);
-    const int same =
-        layer->in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(graph, layer->in) == cnnvp_graph_base(graph, layer->in2);
-    const uint64_t read = same ? cnnvp_maximum(in, in2) : in + in2;
-    return read + (stays(network, layer->out) ? 0 : cnnvp_network_words_made(graph, layer));
+    size_t i = 0;
+    if (operand == CNNVP_GRAPH_NONE || stays(network, operand))
+        return;
+    const int32_t base = cnnvp_graph_base(&network->graph, operand);
+    while (i < reading->count && reading->bases[i] != base)
+        ++i;
+    reading->bases[i] = base;
+    reading->words[i] = cnnvp_maximum(reading->words[i], words);
+    reading->count += i == reading->count;
 }
 
-uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, size_t index)
+static void read_operands(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, size_t index,
+                          struct reading *reading)
 {
     const struct cnnvp_graph_layer *layer = &network->graph.layers[index];
-    const uint64_t once = words_moved(network, layer) * CNNVP_WORD_BYTES * network->images +
+    read_operand(network, layer->in, needs->layers[index].in, reading);
+    read_operand(network, layer->in2, needs->layers[index].in2, reading);
+}
+
+/* Words that go through memory for an image. */
+static uint64_t words_moved(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, size_t index)
+{
+    struct reading reading = {.count = 0};
+    uint64_t words = stays(network, network->graph.layers[index].out) ? 0 : needs->layers[index].made;
+    if (!cnnvp_binary_is_added(&network->build, index))
+        read_operands(network, needs, index, &reading);
+    if (index + 1 < network->graph.layer_count && cnnvp_binary_is_added(&network->build, index + 1))
+        read_operands(network, needs, index + 1, &reading);
+    for (size_t i = 0; i < reading.count; ++i)
+        words += reading.words[i];
+    return words;
+}
+
+uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
+                                   size_t index)
+{
+    const struct cnnvp_graph_layer *layer = &network->graph.layers[index];
+    const uint64_t once = words_moved(network, needs, index) * CNNVP_WORD_BYTES * network->images +
                           loads_of(network, weight_bytes(network, index));
     if (stays(network, layer->in) || stays(network, layer->out))
         return once;
     /* Batches of fewer images have fewer products: those of full ones. */
     const uint64_t full = network->images / network->target.limits.batch;
-    const double reuse = (double)full * reuse_bound(network, index) * CNNVP_WORD_BYTES;
+    const double reuse = (double)full * reuse_bound(network, needs, index) * CNNVP_WORD_BYTES;
     return reuse > (double)once ? (uint64_t)reuse : once;
 }
 

@@ -100,6 +100,8 @@ uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct
 int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other);
 /* Bytes of the input buffer that the slots of a fused group take. */
 uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group);
+/* 1: in a fused group the layer before it does this addition, and brings its other operand. */
+int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer);
 
 /* Bytes of a tensor with its frame, and the byte from the frame's start to the first interior word. */
 uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_binary_tensor *tensor);

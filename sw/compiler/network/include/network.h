@@ -128,18 +128,32 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *n
 CNNVP_MUST_USE cnnvp_result cnnvp_network_check_output(const cnnvp_network *network, const char *what, size_t output,
                                                        struct cnnvp_error *error);
 
+/* network_needs.c: what the network's outputs depend on. Words of one image. */
+struct cnnvp_layer_needs {
+    uint64_t in, in2; /* of the operands */
+    uint64_t made;    /* of the results; what lies beside a part that is placed is not the layer's */
+    double products;  /* of weights and inputs in these results, taps on padding left out */
+};
+
+struct cnnvp_network_needs {
+    struct cnnvp_layer_needs *layers;
+    uint64_t *read; /* words that layers read of each tensor with memory of its own */
+};
+
+/* DONE: to be given back with cnnvp_network_needs_clear. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_needs_find(const struct cnnvp_graph *graph, struct cnnvp_network_needs *needs,
+                                                     struct cnnvp_error *error);
+void cnnvp_network_needs_clear(struct cnnvp_network_needs *needs);
+
 /* network_traffic.c: the places of weights and maps in memory, by address; to be given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(
-    const struct cnnvp_network *network, struct cnnvp_tensor_info **tensors, size_t *count, struct cnnvp_error *error);
-
-/* Words of an operand that a layer needs for an image, and of its results that it makes. */
-uint64_t cnnvp_network_words_needed(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,
-                                    int32_t operand);
-uint64_t cnnvp_network_words_made(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
+    const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, struct cnnvp_tensor_info **tensors,
+    size_t *count, struct cnnvp_error *error);
 
 /* network_bound.c: bytes of all images that cross the off-chip port at least, of a layer by itself and of the network,
  * whose tensors are given. */
-uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, size_t layer);
+uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
+                                   size_t layer);
 uint64_t cnnvp_network_bound(const struct cnnvp_network *network, const struct cnnvp_tensor_info *tensors,
                              size_t count);
 
