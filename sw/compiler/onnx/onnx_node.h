@@ -37,6 +37,8 @@ struct cnnvp_import {
     int kind;              /* struct cnnvp_import_operator */
     uint32_t node_number;  /* in the file */
     uint32_t node_count;   /* that were begun */
+    unsigned calls;        /* of functions, in one another */
+    size_t inlined;        /* nodes that came in place of others */
     size_t constant_bytes; /* of constants that were computed */
     int training;          /* parameters stay apart, and may be without values (train_import.h) */
     struct cnnvp_error *error;
@@ -229,6 +231,8 @@ void cnnvp_import_sequence_clear(struct cnnvp_import_sequence *sequence);
 
 /* One node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node);
+/* Puts a function's nodes in place of the node, if it calls one: *done. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_call(struct cnnvp_import *import, int *done);
 /* Computes the node now, if its output does not depend on the network's input: *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
 
@@ -270,8 +274,8 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
  * onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation;
  * onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number, softmax;
  * onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
- * onnx_transpose.c: dimensions in another order; onnx_branch.c: If; onnx_quantise.c: whole numbers and the way there
- * and back, `vendor`: onnxruntime's own operators. */
+ * onnx_transpose.c: dimensions in another order; onnx_inline.c: If, and the functions of a file; onnx_quantise.c: whole
+ * numbers and the way there and back, `vendor`: onnxruntime's own operators. */
 /* What cnnvp_import_fold computes. */
 #define CNNVP_IMPORT_FOLDING 4
 extern const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING];

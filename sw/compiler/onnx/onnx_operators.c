@@ -251,15 +251,19 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     import->node = node;
     if (node->op_type == NULL || node->n_output == 0 || node->output[0][0] == '\0')
         return cnnvp_import_error(import, "a node needs an operator and an output");
+    int done = 0;
+    cnnvp_result result = cnnvp_import_call(import, &done);
+    if (result != CNNVP_DONE || done)
+        return result;
     const int vendor = node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
     if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0 && !vendor)
         return cnnvp_import_error(
-            import, "operators of domain \"%s\" are not supported; those of ONNX itself are", node->domain);
-    int done = 0;
+            import, "operators of domain \"%s\" are not supported; those of ONNX itself are, and functions of the file",
+            node->domain);
     int whole;
     int32_t zero;
     const struct cnnvp_import_operator *found;
-    cnnvp_result result = cnnvp_import_fold(import, &done);
+    result = cnnvp_import_fold(import, &done);
     if (result != CNNVP_DONE || done)
         return result;
     result = find_operator(import, vendor, &found);

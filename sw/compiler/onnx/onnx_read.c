@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads onnx.proto's ModelProto as libonnx-dev installs it: IR version 3 and later, default-domain operator sets 6
- * to 26. Not read: sparse tensors, functions.
+ * to 26. Not read: sparse tensors.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "onnx_read.h"
@@ -43,6 +43,11 @@ static cnnvp_result map_file(const char *name, const char *what, uint8_t **data,
     return CNNVP_DONE;
 }
 
+int cnnvp_onnx_knows(int64_t opset)
+{
+    return opset >= OPSET_FIRST && opset <= OPSET_LAST;
+}
+
 static cnnvp_result check_model(struct cnnvp_onnx *onnx, struct cnnvp_error *error)
 {
     const Onnx__ModelProto *model = onnx->model;
@@ -57,7 +62,7 @@ static cnnvp_result check_model(struct cnnvp_onnx *onnx, struct cnnvp_error *err
         if (set->domain != NULL && set->domain[0] != '\0' && strcmp(set->domain, "ai.onnx") != 0)
             continue;
         found = 1;
-        if (set->version < OPSET_FIRST || set->version > OPSET_LAST)
+        if (!cnnvp_onnx_knows(set->version))
             return cnnvp_compiler_error(error, "%s: operator set %lld; sets %d to %d are supported", onnx->name,
                                         (long long)set->version, OPSET_FIRST, OPSET_LAST);
         onnx->opset = (uint64_t)set->version;

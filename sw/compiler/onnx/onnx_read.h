@@ -29,6 +29,9 @@ struct cnnvp_onnx {
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_open(const char *file, struct cnnvp_onnx *onnx, struct cnnvp_error *error);
 void cnnvp_onnx_close(struct cnnvp_onnx *onnx);
 
+/* 1: an operator set of the default domain whose meaning is known. */
+int cnnvp_onnx_knows(int64_t opset);
+
 /* Elements of a tensor; 0 if a dimension is 0 or negative or there are more than 2^31 - 1. */
 size_t cnnvp_onnx_elements(const Onnx__TensorProto *tensor);
 /* 1: a dimension is 0 and none is negative. */

@@ -2,7 +2,7 @@
 /*
  * A first pass over an ONNX file: a copy of it that holds only what the compiler looks at, for protobuf-c to unpack.
  * The bytes of tensors stay in the file: raw_data in the copy is 16 bytes, offset and length in the file (64-bit, the
- * host's byte order). Graphs in graphs more than 8 deep, functions and types other than tensors are left out, so that
+ * host's byte order). Graphs in graphs more than 8 deep and types other than tensors are left out, so that
  * no file makes the unpacking recurse deeply.
  */
 #ifndef CNNVP_COMPILER_ONNX_SCAN_H

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * If with a condition that is known: the nodes of the branch that is taken come in its place. Names that the branch
- * gives are its own, and begin with the node's output here.
+ * Nodes that stand for others, which come in their place: If with a condition that is known for the branch that it
+ * takes, a call for the nodes of a function of the file. Names that those give are their own, and begin with the node's
+ * output here.
  */
 #include <string.h>
 
 #include "onnx_constant.h"
 
+/* Calls in one another, and nodes that they and branches become all together. */
+#define CALLS_MAX 16u
+#define NODES_MAX ((size_t)1 << 16)
+
 struct renaming {
     struct cnnvp_import *import;
+    const Onnx__NodeProto *call; /* of a function, or NULL */
     const char *prefix;
-    struct cnnvp_names own; /* that the branch gives, their place in `names` */
+    struct cnnvp_names own; /* that are given inside, their place in `names` */
     char **names;           /* what becomes of them */
     uint32_t count;
 };
@@ -21,7 +27,7 @@ static cnnvp_result add_own(struct renaming *renaming, const char *name)
     if (name == NULL || name[0] == '\0')
         return CNNVP_DONE;
     if (cnnvp_names_get(&renaming->own, name, &number))
-        return cnnvp_import_error(renaming->import, "its branch gives the name \"%s\" twice", name);
+        return cnnvp_import_error(renaming->import, "what it stands for gives the name \"%s\" twice", name);
     renaming->names[renaming->count] =
         cnnvp_arena_printf(&renaming->import->graph->arena, "%s/%s", renaming->prefix, name);
     return renaming->names[renaming->count] != NULL && cnnvp_names_set(&renaming->own, name, renaming->count++)
@@ -29,15 +35,35 @@ static cnnvp_result add_own(struct renaming *renaming, const char *name)
                : cnnvp_import_no_memory(renaming->import);
 }
 
-static cnnvp_result find_own(struct renaming *renaming, const Onnx__GraphProto *branch)
+/* A function's inputs are what it is called with. */
+static cnnvp_result add_inputs(struct renaming *renaming, const Onnx__FunctionProto *function)
 {
-    size_t count = branch->n_initializer;
+    static char none[] = "";
+    for (size_t i = 0; i < function->n_input; ++i) {
+        uint32_t number;
+        if (cnnvp_names_get(&renaming->own, function->input[i], &number))
+            return cnnvp_import_error(
+                renaming->import, "what it stands for gives the name \"%s\" twice", function->input[i]);
+        renaming->names[renaming->count] = i < renaming->call->n_input ? renaming->call->input[i] : none;
+        if (!cnnvp_names_set(&renaming->own, function->input[i], renaming->count++))
+            return cnnvp_import_no_memory(renaming->import);
+    }
+    return CNNVP_DONE;
+}
+
+/* `function` is NULL of a branch. */
+static cnnvp_result find_own(struct renaming *renaming, const Onnx__GraphProto *branch,
+                             const Onnx__FunctionProto *function)
+{
+    size_t count = branch->n_initializer + (function != NULL ? function->n_input : 0);
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < branch->n_node; ++i)
         count += branch->node[i]->n_output;
     renaming->names = cnnvp_arena_array(&renaming->import->graph->arena, count, sizeof *renaming->names);
     if (renaming->names == NULL)
         return cnnvp_import_no_memory(renaming->import);
+    if (function != NULL)
+        result = add_inputs(renaming, function);
     for (size_t i = 0; i < branch->n_initializer && result == CNNVP_DONE; ++i)
         result = add_own(renaming, branch->initializer[i]->name);
     for (size_t i = 0; i < branch->n_node && result == CNNVP_DONE; ++i)
@@ -69,6 +95,23 @@ static char **rename_list(const struct renaming *renaming, char **from, size_t c
 /* Copies, in which those names are others, as deep as onnx_scan.c leaves graphs. NULL: no memory. */
 static Onnx__GraphProto *rename_graph(const struct renaming *renaming, const Onnx__GraphProto *from);
 
+/* One that is the call's is a copy of that; without a name where the call has none. */
+static Onnx__AttributeProto *rename_attribute(const struct renaming *renaming, Onnx__AttributeProto *from)
+{
+    const char *reference = from->ref_attr_name;
+    const int is_calls = renaming->call != NULL && reference != NULL && reference[0] != '\0';
+    const Onnx__AttributeProto *given = is_calls ? cnnvp_onnx_attribute(renaming->call, reference) : from;
+    if (given == from && from->g == NULL)
+        return from;
+    Onnx__AttributeProto *attribute = copy_of(renaming, given != NULL ? given : from, sizeof *attribute);
+    if (attribute == NULL)
+        return NULL;
+    attribute->name = given != NULL ? from->name : NULL;
+    if (given == from)
+        attribute->g = rename_graph(renaming, from->g);
+    return given == from && attribute->g == NULL ? NULL : attribute;
+}
+
 static Onnx__NodeProto *rename_node(const struct renaming *renaming, const Onnx__NodeProto *from)
 {
     Onnx__NodeProto *node = copy_of(renaming, from, sizeof *node);
@@ -80,16 +123,13 @@ static Onnx__NodeProto *rename_node(const struct renaming *renaming, const Onnx_
         cnnvp_arena_array(&renaming->import->graph->arena, from->n_attribute, sizeof(Onnx__AttributeProto *));
     if (node->input == NULL || node->output == NULL || node->attribute == NULL)
         return NULL;
+    node->n_attribute = 0;
     for (size_t i = 0; i < from->n_attribute; ++i) {
-        node->attribute[i] = from->attribute[i];
-        if (from->attribute[i]->g == NULL)
-            continue;
-        node->attribute[i] = copy_of(renaming, from->attribute[i], sizeof(Onnx__AttributeProto));
-        if (node->attribute[i] == NULL)
+        Onnx__AttributeProto *attribute = rename_attribute(renaming, from->attribute[i]);
+        if (attribute == NULL)
             return NULL;
-        node->attribute[i]->g = rename_graph(renaming, from->attribute[i]->g);
-        if (node->attribute[i]->g == NULL)
-            return NULL;
+        if (attribute->name != NULL)
+            node->attribute[node->n_attribute++] = attribute;
     }
     return node;
 }
@@ -127,6 +167,9 @@ static cnnvp_result import_nodes(struct cnnvp_import *import, const Onnx__GraphP
     struct cnnvp_import_sequence sequence = {0};
     const Onnx__NodeProto *node = import->node;
     cnnvp_result result = CNNVP_DONE;
+    if (branch->n_node > NODES_MAX - import->inlined)
+        return cnnvp_import_error(import, "calls and branches of the file become more than %zu nodes", NODES_MAX);
+    import->inlined += branch->n_node;
     for (size_t i = 0; i < branch->n_initializer && result == CNNVP_DONE; ++i)
         if (branch->initializer[i]->name != NULL)
             result = cnnvp_import_define(
@@ -146,17 +189,35 @@ static cnnvp_result give_outputs(struct cnnvp_import *import, const Onnx__GraphP
     const Onnx__NodeProto *node = import->node;
     cnnvp_result result = CNNVP_DONE;
     if (branch->n_output < node->n_output)
-        return cnnvp_import_error(import, "its branch has %zu outputs, the node %zu", branch->n_output, node->n_output);
+        return cnnvp_import_error(
+            import, "what it stands for has %zu outputs, the node %zu", branch->n_output, node->n_output);
     for (size_t i = 0; i < node->n_output && result == CNNVP_DONE; ++i) {
         uint32_t number;
         const char *name = branch->output[i]->name;
         if (node->output[i][0] == '\0')
             continue;
         if (name == NULL || !cnnvp_names_get(&import->names, name, &number))
-            return cnnvp_import_error(import, "no node of its branch computes \"%s\"", name != NULL ? name : "");
+            return cnnvp_import_error(
+                import, "no node of what it stands for computes \"%s\"", name != NULL ? name : "");
         result = cnnvp_import_define(import, node->output[i], import->values[number]);
     }
     return result;
+}
+
+/* The branch, or a function's body, in place of the node. */
+static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphProto *from,
+                                 const Onnx__FunctionProto *function)
+{
+    struct renaming renaming = {
+        .import = import, .call = function != NULL ? import->node : NULL, .prefix = import->node->output[0]};
+    cnnvp_result result = find_own(&renaming, from, function);
+    const Onnx__GraphProto *graph = result == CNNVP_DONE ? rename_graph(&renaming, from) : NULL;
+    if (result == CNNVP_DONE && graph == NULL)
+        result = cnnvp_import_no_memory(import);
+    cnnvp_names_clear(&renaming.own);
+    if (result == CNNVP_DONE)
+        result = import_nodes(import, graph);
+    return result == CNNVP_DONE ? give_outputs(import, graph) : result;
 }
 
 static cnnvp_result import_if(struct cnnvp_import *import)
@@ -183,15 +244,89 @@ static cnnvp_result import_if(struct cnnvp_import *import)
     if (found == NULL || found->g == NULL)
         return cnnvp_import_error(
             import, "it has no %s, or one that is nested too deep", taken ? "then_branch" : "else_branch");
-    struct renaming renaming = {.import = import, .prefix = import->node->output[0]};
-    result = find_own(&renaming, found->g);
-    const Onnx__GraphProto *branch = result == CNNVP_DONE ? rename_graph(&renaming, found->g) : NULL;
-    if (result == CNNVP_DONE && branch == NULL)
-        result = cnnvp_import_no_memory(import);
-    cnnvp_names_clear(&renaming.own);
+    return put_in_place(import, found->g, NULL);
+}
+
+/* ---- functions ---- */
+
+static const char *domain_of(const char *domain)
+{
+    return domain == NULL || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
+}
+
+/* NULL: the node calls none of the file's. */
+static const Onnx__FunctionProto *find_function(const struct cnnvp_import *import)
+{
+    const Onnx__ModelProto *model = import->onnx.model;
+    for (size_t i = 0; i < model->n_functions; ++i) {
+        const Onnx__FunctionProto *function = model->functions[i];
+        if (function->name != NULL && strcmp(function->name, import->node->op_type) == 0 &&
+            strcmp(domain_of(function->domain), domain_of(import->node->domain)) == 0)
+            return function;
+    }
+    return NULL;
+}
+
+/* The operator set of a body may be another one than the file's. */
+static cnnvp_result find_opset(struct cnnvp_import *import, const Onnx__FunctionProto *function, uint64_t *opset)
+{
+    *opset = import->onnx.opset;
+    for (size_t i = 0; i < function->n_opset_import; ++i) {
+        const Onnx__OperatorSetIdProto *set = function->opset_import[i];
+        if (domain_of(set->domain)[0] != '\0')
+            continue;
+        if (!cnnvp_onnx_knows(set->version))
+            return cnnvp_import_error(import, "function \"%s\" has operator set %lld, which is not supported",
+                                      function->name, (long long)set->version);
+        *opset = (uint64_t)set->version;
+    }
+    return CNNVP_DONE;
+}
+
+/* The body as a graph. */
+static cnnvp_result body_of(struct cnnvp_import *import, const Onnx__FunctionProto *function, Onnx__GraphProto *body)
+{
+    struct cnnvp_arena *arena = &import->graph->arena;
+    onnx__graph_proto__init(body);
+    body->n_node = function->n_node;
+    body->node = function->node;
+    body->n_output = function->n_output;
+    body->output = cnnvp_arena_array(arena, function->n_output, sizeof(Onnx__ValueInfoProto *));
+    Onnx__ValueInfoProto *outputs = cnnvp_arena_array(arena, function->n_output, sizeof *outputs);
+    if (body->output == NULL || outputs == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t i = 0; i < function->n_output; ++i) {
+        onnx__value_info_proto__init(&outputs[i]);
+        outputs[i].name = function->output[i];
+        body->output[i] = &outputs[i];
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_call(struct cnnvp_import *import, int *done)
+{
+    const Onnx__FunctionProto *function = find_function(import);
+    const uint64_t before = import->onnx.opset;
+    uint64_t opset = before;
+    Onnx__GraphProto body;
+    *done = function != NULL;
+    if (function == NULL)
+        return CNNVP_DONE;
+    if (import->training)
+        return cnnvp_import_error(import, "a network that learns has no functions");
+    if (import->calls == CALLS_MAX)
+        return cnnvp_import_error(import, "functions call one another more than %u deep", CALLS_MAX);
+    cnnvp_result result = find_opset(import, function, &opset);
     if (result == CNNVP_DONE)
-        result = import_nodes(import, branch);
-    return result == CNNVP_DONE ? give_outputs(import, branch) : result;
+        result = body_of(import, function, &body);
+    if (result != CNNVP_DONE)
+        return result;
+    import->onnx.opset = opset;
+    ++import->calls;
+    result = put_in_place(import, &body, function);
+    --import->calls;
+    import->onnx.opset = before;
+    return result;
 }
 
 static const struct cnnvp_import_operator operators[] = {{"If", import_if, CNNVP_FORM_ALL, 0}};
