@@ -201,6 +201,10 @@ struct cnnvp_platform_options {
     /* 1: of every command that a unit answers at once, what it took is compared with what cnnvp_units_command says and
      * with the cycles that it counted for a layer; a difference ends the run (CNNVP_END_FATAL) and is said in full. */
     int check_costs;
+    /* 1: what is in a calculation unit's buffers after each command is compared with what reference arithmetic makes of
+     * what was in them before: plain loops, many times slower than the units. The first wrong command is said in full
+     * (an error among the messages); cnnvp_platform_results counts. Changes no result. Not with timing_only. */
+    int check_results;
     /* 1: a call of a unit's that the host refuses ends the run (CNNVP_END_FATAL); 0: it is a warning, once for each
      * unit, callback and fault. */
     int strict;
@@ -260,6 +264,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_
 /* Runs until the guest ends it or something of enum cnnvp_end happens. DONE only for CNNVP_END_EXIT with code 0. After
  * CNNVP_END_MAX_TIME and CNNVP_END_INTERRUPTED another call goes on, with the same results as a run in one piece. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, struct cnnvp_run_result *result);
+
+/* What check_results has found. */
+struct cnnvp_results_check {
+    uint64_t compared; /* commands */
+    uint64_t wrong;    /* of them */
+    uint64_t without;  /* commands that are not compared: there is no reference for them */
+    char first[512];   /* the first wrong one: who, which, where, what was expected; "" if none is */
+    char kinds[256];   /* those without, by instruction: "12 tforward, 4 tpost" */
+};
+/* BAD_INPUT: nothing is compared. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_results(const cnnvp_platform *platform, struct cnnvp_results_check *results);
 
 /* How far a run is, estimated from what it has done; 0: nothing says what there is to do. */
 struct cnnvp_progress {

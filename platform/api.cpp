@@ -22,6 +22,7 @@ struct cnnvp_platform {
     cnnvp_config *config = nullptr;
     cnnvp_recorder *recorder = nullptr;
     cnnvp_units *asked = nullptr;
+    std::unique_ptr<cnnvp::results_total> results;
     cnnvp_gdb *gdb = nullptr;
     cnnvp_profile *profile = nullptr;
     std::unique_ptr<cnnvp::platform> platform;
@@ -128,6 +129,14 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         if (asked != CNNVP_DONE)
             return asked;
         control.asked = made.asked;
+    }
+    if (options.check_results && options.timing_only) {
+        (void)fail(error, "results cannot be compared in a run that calculates none (check_results, timing_only)");
+        return CNNVP_BAD_INPUT;
+    }
+    if (options.check_results) {
+        made.results = std::make_unique<cnnvp::results_total>();
+        control.results = made.results.get();
     }
     if (options.gdb) {
         cnnvp_result opened = open_gdb(options.gdb, made, error);
@@ -333,6 +342,15 @@ size_t cnnvp_platform_profile(cnnvp_platform *platform, cnnvp_profile_function *
 {
     *all = cnnvp_profile_function{};
     return platform->profile ? cnnvp_profile_functions(platform->profile, functions, room, all) : 0;
+}
+
+cnnvp_result cnnvp_platform_results(const cnnvp_platform *platform, struct cnnvp_results_check *results)
+{
+    *results = {};
+    if (!platform->results)
+        return CNNVP_BAD_INPUT;
+    platform->results->fill(results);
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)

@@ -19,6 +19,7 @@
 #include "payload.h"
 #include "profile.h"
 #include "recorder.h"
+#include "results.h"
 
 namespace cnnvp {
 
@@ -50,6 +51,7 @@ public:
         cnnvp_profile *profile = nullptr; /* of the core; may stay null */
         cnnvp_gdb *gdb = nullptr;         /* whoever debugs the core; may stay null */
         cnnvp_units *asked = nullptr;     /* answers are compared with what commands take; may stay null */
+        results_total *results = nullptr; /* what commands write is compared with the reference; may stay null */
         bool strict = false;              /* a host call that is refused ends the run */
         bool beside = false;              /* there may be another platform, which stands still meanwhile */
     };

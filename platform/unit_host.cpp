@@ -114,6 +114,8 @@ void unit_host::reset()
         process_.reset();
     if (registers_)
         registers_->reset();
+    if (results_)
+        results_->reset();
     if (unit_.reset)
         enter(call::reset, "reset", nullptr, [this] {
             unit_.reset(self());

@@ -38,6 +38,7 @@
 #include "config.h"
 #include "payload.h"
 #include "registers.h"
+#include "results.h"
 #include "run_control.h"
 #include "running.h"
 
@@ -146,6 +147,7 @@ private:
     std::vector<std::unique_ptr<target_socket>> targets_;
     std::vector<std::unique_ptr<event_state>> events_;
     std::unique_ptr<register_file> registers_;
+    std::unique_ptr<unit_results> results_; /* of a unit that has had a command to calculate, if results are compared */
     bool is_core_ = false;
     frame *current_ = nullptr;
     /* What has been refused, so that each is said once. */
@@ -220,6 +222,10 @@ private:
                                        sc_core::sc_time &delay);
     int serve(uint32_t port, cnnvp_access &access);
     void compare_cost(const cnnvp_access &access, cnnvp_time delay);
+    bool begin_results(uint32_t port, const cnnvp_access &access);
+    void end_results(int status);
+    void complete_results(uint32_t port, const cnnvp_access &access);
+    uint8_t *borrow(uint32_t port, uint64_t address, uint64_t size);
     int serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, uint32_t flags);
     tlm::tlm_sync_enum begin_request(uint32_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase);
     request_record *adopt(tlm::tlm_generic_payload &payload);

@@ -150,6 +150,8 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
     if (current_->serving != &access)
         access.initiator = instance_.number;
 
+    if (results_)
+        complete_results(number, access);
     const restore_address restore_at_end{access, access.address};
     access.address -= port->base;
     if (port->way && access.flags == CNNVP_UNTIMED && is_plain(access.op))
@@ -288,9 +290,68 @@ void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
     control_.finish(instance_.name, CNNVP_E_FATAL, text);
 }
 
+/* The unit's buffer at a port, without a trace of being asked. */
+uint8_t *unit_host::borrow(uint32_t port, uint64_t address, uint64_t size)
+{
+    port_state &state = ports_[port];
+    cnnvp_access access = outside_access(CNNVP_BORROW_READ, CNNVP_DEBUG, address - state.base, nullptr, size);
+
+    if (!state.connected)
+        return nullptr;
+    loan borrowed(control_.pool());
+    describe(borrowed.payload(), access);
+    borrowed.extension().access = &access;
+    return send_debug(state, access, borrowed.payload(), borrowed.extension()) == CNNVP_OK
+               ? static_cast<uint8_t *>(access.data)
+               : nullptr;
+}
+
+/* 1: the access is a command whose results are to be compared. */
+bool unit_host::begin_results(uint32_t port, const cnnvp_access &access)
+{
+    const auto *command = static_cast<const cnnvp_command *>(access.data);
+    const uint32_t crosses = unit_.ports[port].flags & CNNVP_PORT_CROSSES;
+
+    if (access.op != CNNVP_COMMAND || !command || access.size != sizeof *command ||
+        (crosses != CNNVP_PORT_COMMANDS && crosses != 0) || !unit_results::judges(*command))
+        return false;
+    if (!results_)
+        results_ =
+            std::make_unique<unit_results>(instance_, *control_.settings().resolved, *control_.settings().results);
+    results_->begin(*command,
+                    [this](uint32_t to, uint64_t address, uint64_t size) { return borrow(to, address, size); });
+    return true;
+}
+
+void unit_host::end_results(int status)
+{
+    char layer[128];
+
+    if (status == CNNVP_PENDING) {
+        results_->postpone();
+        return;
+    }
+    const std::string wrong = results_->end(
+        status == CNNVP_OK, cnnvp_recorder_layer_name(control_.recorder(), results_->tag(), layer, sizeof layer));
+    if (!wrong.empty())
+        control_.log(CNNVP_LOG_ERROR, instance_.name, wrong.c_str());
+}
+
+/* A command that was accepted before has been carried out when the unit says so. */
+void unit_host::complete_results(uint32_t port, const cnnvp_access &access)
+{
+    const auto *completion = static_cast<const cnnvp_completion *>(access.data);
+    const uint32_t crosses = unit_.ports[port].flags & CNNVP_PORT_CROSSES;
+
+    if (access.op == CNNVP_COMMAND && completion && access.size == sizeof *completion &&
+        (crosses == CNNVP_PORT_COMPLETIONS || crosses == 0) && results_->waits_for(completion->sequence))
+        end_results(completion->status);
+}
+
 int unit_host::serve(uint32_t port, cnnvp_access &access)
 {
     const cnnvp_time delay = access.delay;
+    const bool judged = control_.settings().results && begin_results(port, access);
     int status;
     counted_cycles_ = 0;
 
@@ -304,6 +365,8 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
     else
         status = is_plain(access.op) ? CNNVP_E_ADDR : CNNVP_E_NOSUP;
     note_status("access", status);
+    if (judged)
+        end_results(status);
     if (control_.settings().asked && status == CNNVP_OK && access.op == CNNVP_COMMAND &&
         (unit_.ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
         compare_cost(access, access.delay - delay);

@@ -91,6 +91,7 @@ struct cli_platform_options {
     uint64_t max_time_ps;
     uint64_t seed;
     int check_costs;
+    int check_results;
     int strict;
     int quiet;
     int verbose;
@@ -162,6 +163,11 @@ void cli_report_end(const struct cnnvp_run_result *result);
 
 /* Closes the trace; the result is that of the run unless that was DONE. NULL is fine. */
 CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
+
+/* Says what --check-results has found; the result is that of the run, or FAILED if that was DONE and a command was
+ * wrong. NULL is fine. */
+CNNVP_MUST_USE int cli_report_results(const struct cli_platform_options *options, const cnnvp_platform *platform,
+                                      int result);
 
 /* ---- progress (cli_progress.c) ---- */
 

@@ -16,6 +16,7 @@ enum {
     KEY_MAX_TIME,
     KEY_SEED,
     KEY_CHECK_COSTS,
+    KEY_CHECK_RESULTS,
     KEY_STRICT,
     KEY_SCHEDULE,
     KEY_BLOCK,
@@ -115,6 +116,9 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
     case KEY_CHECK_COSTS:
         options->check_costs = 1;
         return 0;
+    case KEY_CHECK_RESULTS:
+        options->check_results = 1;
+        return 0;
     case KEY_STRICT:
         options->strict = 1;
         return 0;
@@ -188,6 +192,12 @@ static const struct argp_option platform_options[] = {
     {"check-costs", KEY_CHECK_COSTS, NULL, 0,
      "Compare the cycles of each command with those that its unit told the planner, and with those that it counts for "
      "its layer; stop with exit status 1 at the first difference",
+     3},
+    {"check-results", KEY_CHECK_RESULTS, NULL, 0,
+     "Compare what each command of a PE array or vector unit leaves in its buffers, bit by bit, with reference "
+     "arithmetic; name the first wrong command, go on, count the others, and exit with status 1. Finds what a unit "
+     "writes outside of its results, too. Commands of the training engine have no reference: the end says how many "
+     "were compared and how many were not. Many times slower",
      3},
     {"strict", KEY_STRICT, NULL, 0, "Stop with exit status 1 at the first call of a unit that the platform refuses", 3},
     {"quiet", 'q', NULL, 0, "Print only errors and the results asked for", 4},

@@ -62,6 +62,7 @@ cnnvp_result cli_platform_open_console(const struct cli_platform_options *option
         .struct_size = sizeof platform_options,
         .timing_only = timing_only,
         .check_costs = options->check_costs,
+        .check_results = options->check_results,
         .strict = options->strict,
         .verbosity = options->quiet         ? -1
                      : options->verbose > 2 ? 2
@@ -131,6 +132,24 @@ int cli_close_trace(cnnvp_platform *platform, int result)
     if (platform == NULL || cli_report(cnnvp_platform_close_trace(platform, &error), &error) == CNNVP_DONE)
         return result;
     return result ? result : CNNVP_FAILED;
+}
+
+int cli_report_results(const struct cli_platform_options *options, const cnnvp_platform *platform, int result)
+{
+    struct cnnvp_results_check results;
+    if (platform == NULL || !options->check_results || cnnvp_platform_results(platform, &results) != CNNVP_DONE)
+        return result;
+    if (results.wrong != 0)
+        cli_message("--check-results: %" PRIu64 " of %" PRIu64 " commands are wrong", results.wrong, results.compared);
+    else if (results.compared == 0)
+        cli_message("--check-results: no command was compared%s%s",
+                    results.without != 0 ? "; without a reference: " : "", results.kinds);
+    if (!options->quiet && results.compared != 0) {
+        (void)printf("%-20s  %" PRIu64 " commands compared, %" PRIu64 " wrong", "results", results.compared,
+                     results.wrong);
+        (void)printf("%s%s\n", results.without != 0 ? "; not compared, without a reference: " : "", results.kinds);
+    }
+    return results.wrong != 0 && result == CNNVP_DONE ? CNNVP_FAILED : result;
 }
 
 void cli_report_end(const struct cnnvp_run_result *result)

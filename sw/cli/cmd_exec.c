@@ -153,6 +153,7 @@ static int command(int argc, char **argv)
     if (status == CNNVP_DONE)
         status = execute(&options, config, platform);
     status = cli_close_trace(platform, status);
+    status = cli_report_results(&options.platform, platform, status);
     cnnvp_platform_free(platform);
     cnnvp_config_free(config);
     cli_platform_options_clear(&options.platform);

@@ -148,6 +148,8 @@ static cnnvp_result check_options(struct run_options *options)
         return cli_bad("--profile is that of the guest on the platform's core; use it without --cpu host");
     if (options->network.set.timing_only && options->dump != NULL)
         return cli_bad("--dump needs the values that --timing-only leaves out");
+    if (options->network.set.timing_only && options->platform.check_results)
+        return cli_bad("--check-results compares the results that --timing-only leaves out");
     const struct cli_named_file fixed[] = {
         {"", options->file, 0},
         {"--input", options->input, 0},
@@ -455,6 +457,7 @@ static cnnvp_result run_network(struct run *run)
     result = (cnnvp_result)cli_close_trace(run->platform, (int)result);
     if (result == CNNVP_DONE)
         result = print(run);
+    result = (cnnvp_result)cli_report_results(&run->options->platform, run->platform, (int)result);
     cnnvp_platform_free(run->platform);
     run->platform = NULL;
     if (result == CNNVP_DONE && run->options->advise) {

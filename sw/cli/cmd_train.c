@@ -141,6 +141,8 @@ static cnnvp_result check_options(struct train_options *options)
                        options->checkpoint != NULL ? "--checkpoint"
                        : options->resume != NULL   ? "--resume"
                                                    : "--log");
+    if (options->trainer.timing_only && options->platform.check_results)
+        return cli_bad("--check-results compares the results that --timing-only leaves out");
     /* A checkpoint may take the place of the one that was resumed from: that has been read by then. */
     const char *resume =
         options->resume != NULL && options->checkpoint != NULL && strcmp(options->resume, options->checkpoint) == 0
@@ -281,6 +283,7 @@ static cnnvp_result run(struct train *train)
     result = (cnnvp_result)cli_close_trace(train->platform, (int)result);
     if (result == CNNVP_DONE)
         result = print(train);
+    result = (cnnvp_result)cli_report_results(&options->platform, train->platform, (int)result);
     cnnvp_platform_free(train->platform);
     train->platform = NULL;
     return result;

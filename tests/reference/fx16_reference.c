@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reference/reference.h"
+
 #include "binary/network_binary.h"
 
 struct run {
@@ -142,7 +144,7 @@ static int16_t finish(struct run *run, int16_t value)
         else if (post->kind == CNNVP_POST_MIN)
             value = value > post->value ? (int16_t)post->value : value;
         else if (post->kind == CNNVP_POST_TABLE)
-            value = test_fx16_table(run->table, value, post->format);
+            value = cnnvp_reference_table(run->table, value, post->format);
     }
     return value;
 }
@@ -191,8 +193,8 @@ static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
 static int16_t write_out(struct run *run, int64_t sum, uint32_t o)
 {
     if (run->layer->bias)
-        sum = (int64_t)((uint64_t)sum + (uint64_t)test_fx16_shift(run->biases[o], run->bias_shift));
-    return test_fx16_round(test_fx16_wrap(sum, run->acc_bits), run->shift, run->rounding);
+        sum = (int64_t)((uint64_t)sum + (uint64_t)cnnvp_reference_shift(run->biases[o], run->bias_shift));
+    return cnnvp_reference_round(cnnvp_reference_wrap(sum, run->acc_bits), run->shift, run->rounding, 0);
 }
 
 static void run_conv(struct run *run)
@@ -248,7 +250,7 @@ static int16_t pool_window(struct run *run, uint32_t c, uint32_t y, uint32_t x)
     if (layer->pool == CNNVP_POOL_MAX)
         return largest;
     const int64_t area = layer->by_position ? window_area(layer, y, x) : layer->pool_area;
-    return test_fx16_divide(test_fx16_wrap(sum, run->acc_bits), area, run->shift, run->rounding);
+    return cnnvp_reference_divide(cnnvp_reference_wrap(sum, run->acc_bits), area, run->shift, run->rounding, 0);
 }
 
 /* A word of an operand whose dimensions of 1 count for all positions. */
@@ -259,20 +261,20 @@ static int64_t operand(struct run *run, const struct cnnvp_binary_tensor *tensor
 
 static int16_t combine(struct run *run, int64_t a, int64_t b)
 {
-    const int64_t shifted = test_fx16_shift(b, run->bias_shift);
+    const int64_t shifted = cnnvp_reference_shift(b, run->bias_shift);
     switch (run->layer->arithmetic) {
     case CNNVP_ARITHMETIC_ADD:
-        return test_fx16_round(a + shifted, run->shift, run->rounding);
+        return cnnvp_reference_round(a + shifted, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_SUB:
-        return test_fx16_round(a - shifted, run->shift, run->rounding);
+        return cnnvp_reference_round(a - shifted, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_MUL:
-        return test_fx16_round(a * b, run->shift, run->rounding);
+        return cnnvp_reference_round(a * b, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_DIV:
-        return test_fx16_divide(a, b, run->shift, run->rounding);
+        return cnnvp_reference_divide(a, b, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_MAX:
-        return test_fx16_round(a > shifted ? a : shifted, run->shift, run->rounding);
+        return cnnvp_reference_round(a > shifted ? a : shifted, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_MIN:
-        return test_fx16_round(a < shifted ? a : shifted, run->shift, run->rounding);
+        return cnnvp_reference_round(a < shifted ? a : shifted, run->shift, run->rounding, 0);
     default:
         run->wrong = "an operation on two tensors is not known";
         return 0;
@@ -295,8 +297,9 @@ static int16_t elementwise(struct run *run, const int16_t *parameters, uint32_t 
     case CNNVP_OP_ADD:
         return combine(run, a, operand(run, &layer->in2, c, y, x));
     case CNNVP_OP_NORM:
-        b = test_fx16_shift(parameters[layer->in.channels + c], run->bias_shift);
-        return test_fx16_round((int64_t)((uint64_t)(a * parameters[c]) + (uint64_t)b), run->shift, run->rounding);
+        b = cnnvp_reference_shift(parameters[layer->in.channels + c], run->bias_shift);
+        return cnnvp_reference_round(
+            (int64_t)((uint64_t)(a * parameters[c]) + (uint64_t)b), run->shift, run->rounding, 0);
     case CNNVP_OP_POOL:
         return pool_window(run, c, y, x);
     default:
@@ -336,7 +339,8 @@ static void run_softmax(struct run *run)
     const int rows = layer->axis == CNNVP_AXIS_ROWS;
     const int columns = !channels && !rows;
     const uint32_t count = channels ? in->channels : rows ? in->height : in->width;
-    int16_t *x = calloc(2 * (size_t)count, sizeof *x);
+    struct cnnvp_reference_softmax of;
+    int64_t *x = calloc(count, sizeof *x);
     if (x == NULL) {
         run->wrong = "out of memory";
         return;
@@ -346,9 +350,10 @@ static void run_softmax(struct run *run)
             for (uint32_t column = 0; column < part_of(in->width, columns); ++column) {
                 for (uint32_t i = 0; i < count; ++i)
                     x[i] = *word(run, in, channels ? i : c, rows ? i : row, columns ? i : column);
-                test_fx16_softmax(x, x + count, count, 1, run->bias_shift);
+                cnnvp_reference_softmax_begin(&of, x, count, run->bias_shift);
                 for (uint32_t i = 0; i < count; ++i)
-                    put(run, channels ? i : c, rows ? i : row, columns ? i : column, x[count + i]);
+                    put(run, channels ? i : c, rows ? i : row, columns ? i : column,
+                        cnnvp_reference_softmax_word(&of, x[i]));
             }
     free(x);
 }
@@ -356,7 +361,7 @@ static void run_softmax(struct run *run)
 /* Number formats packed as in descriptors. */
 static int16_t rounded(struct run *run, int64_t value, uint32_t format)
 {
-    return test_fx16_round(value, (int8_t)(format & 0xffu), run->rounding);
+    return cnnvp_reference_round(value, (int8_t)(format & 0xffu), run->rounding, 0);
 }
 
 /* Of one channel, of the image in work or of all images of its batch: the sum of the words, or of the squares of their
@@ -384,17 +389,19 @@ static void normalise_channel(struct run *run, uint32_t c, int64_t gamma, int64_
     const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
     const int64_t images = layer->norm == CNNVP_NORM_BATCH ? run->end - run->first : 1;
     const int64_t count = (int64_t)layer->in.height * layer->in.width * images;
-    const int64_t mean = test_fx16_divide(add_up(run, c, NULL), count, (int8_t)(formats->mean & 0xffu), run->rounding);
+    const int64_t mean =
+        cnnvp_reference_divide(add_up(run, c, NULL), count, (int8_t)(formats->mean & 0xffu), run->rounding, 0);
     const uint64_t squares = (uint64_t)add_up(run, c, &mean);
-    const int64_t inverse = test_fx16_inverse_root(
+    const int64_t inverse = cnnvp_reference_inverse_root(
         squares, (uint64_t)count, formats->epsilon, -(int8_t)(formats->inverse & 0xffu), run->rounding);
     const int64_t scale = rounded(run, gamma * inverse, formats->scale);
     const int64_t product = rounded(run, mean * scale, formats->product);
     const int64_t offset = rounded(run, beta - product, formats->offset);
     for (uint32_t y = 0; y < layer->in.height; ++y)
         for (uint32_t x = 0; x < layer->in.width; ++x) {
-            const int64_t value = *word(run, &layer->in, c, y, x) * scale + test_fx16_shift(offset, run->bias_shift);
-            put(run, c, y, x, test_fx16_round(value, run->shift, run->rounding));
+            const int64_t value =
+                *word(run, &layer->in, c, y, x) * scale + cnnvp_reference_shift(offset, run->bias_shift);
+            put(run, c, y, x, cnnvp_reference_round(value, run->shift, run->rounding, 0));
         }
 }
 

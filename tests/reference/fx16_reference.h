@@ -28,21 +28,4 @@ struct test_fx16_memory {
  */
 int test_fx16_run(const struct test_fx16_memory *memory, uint32_t acc_bits, const char **wrong);
 
-/* ---- the pieces, for tests of their own ---- */
-
-/* word = saturate16(round(sum * 2^-shift)); rounding: 0 toward zero, 1 nearest with ties to even. */
-int16_t test_fx16_round(int64_t sum, int shift, uint32_t rounding);
-/* The low `bits` bits, sign-extended. */
-int64_t test_fx16_wrap(int64_t sum, uint32_t bits);
-/* value * 2^shift, floor for negative shifts. */
-int64_t test_fx16_shift(int64_t value, int shift);
-/* saturate16(round(sum * 2^-shift / divisor)), rounded once. */
-int16_t test_fx16_divide(int64_t sum, int64_t divisor, int shift, uint32_t rounding);
-/* 2^exponent / sqrt(sum / count + epsilon), rounded (0: down, 1: to nearest), at most 32767. */
-int16_t test_fx16_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int exponent, uint32_t rounding);
-/* The piecewise-linear function of vact. */
-int16_t test_fx16_table(const int16_t *table, int16_t x, uint32_t format);
-/* vsoftmax over count words, `step` words apart. */
-void test_fx16_softmax(const int16_t *x, int16_t *y, size_t count, size_t step, int fraction);
-
 #endif

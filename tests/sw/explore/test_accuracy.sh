@@ -126,7 +126,7 @@ for command in run train exec; do
     "$CNNVP" $command --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | cut -c3- | tr - _ >options
     while read -r option; do
         case " output dump report csv stats trace memory_trace profile gdb color quiet verbose help version platform set log checkpoint \
-checkpoint_every resume plan_out check_costs strict advise " in *" $option "*) continue ;; esac
+checkpoint_every resume plan_out check_costs check_results strict advise " in *" $option "*) continue ;; esac
         grep "^CNNVP_OPTION($option," "$SOURCE/sw/compiler/network/include/options.def" | cut -d, -f$column | grep -q 1 ||
             echo "$command --$option"
     done <options

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which commands have a reference, where their results lie, and how they are called. */
+#include "reference_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct status {
+    uint32_t opcode;
+    const char *name;
+    uint32_t lsb, width;
+} statuses[] = {
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help) {OP_##mnemonic, #name, lsb, width},
+#include "instruction/opcodes.def"
+};
+
+#define STATUSES (sizeof statuses / sizeof statuses[0])
+
+static uint32_t status_value(const struct cnnvp_command *command, const struct status *status)
+{
+    return command->status >> status->lsb & ((1u << status->width) - 1u);
+}
+
+uint32_t reference_status(const struct cnnvp_command *command, const char *name, uint32_t missing)
+{
+    for (size_t i = 0; i < STATUSES; ++i)
+        if (statuses[i].opcode == command->opcode && strcmp(statuses[i].name, name) == 0)
+            return status_value(command, &statuses[i]);
+    return missing;
+}
+
+uint32_t reference_update(const struct cnnvp_command *command)
+{
+    const int pool = command->opcode == OP_pool || command->opcode == OP_vpool;
+    return pool && reference_status(command, "sum", 0) == 0
+               ? (uint32_t)CNNVP_UPDATE_INITIALISE
+               : reference_status(command, "update", CNNVP_UPDATE_INITIALISE);
+}
+
+uint8_t *reference_at(struct cnnvp_reference *reference, const struct cnnvp_command *command, uint32_t buffer,
+                      reference_wide offset, reference_wide bytes)
+{
+    const struct cnnvp_reference_buffer *of = &reference->buffers[buffer];
+    uint8_t *half = of->halves[command->halves >> buffer & 1u];
+    return half != NULL && offset >= 0 && offset + bytes <= (reference_wide)of->half_bytes ? half + offset : NULL;
+}
+
+static int is_window(uint32_t opcode)
+{
+    return opcode == OP_conv || opcode == OP_pool || opcode == OP_step || opcode == OP_vconv || opcode == OP_vpool;
+}
+
+static int is_of_lanes(uint32_t opcode)
+{
+    return opcode >= OP_vmac && opcode <= OP_vsoftmax;
+}
+
+int cnnvp_reference_covers(const struct cnnvp_reference *reference, const struct cnnvp_command *command)
+{
+    if (is_of_lanes(command->opcode))
+        return command->count == VECTOR_REGISTERS &&
+               (reference->lanes != 0 ||
+                (command->opcode != OP_vout && reference_status(command, "accumulate", 0) == 0));
+    return (is_window(command->opcode) && command->count == WINDOW_REGISTERS) ||
+           (command->opcode == OP_matmul && command->count == MATMUL_REGISTERS);
+}
+
+const char *cnnvp_reference_run(struct cnnvp_reference *reference, const struct cnnvp_command *command)
+{
+    return is_of_lanes(command->opcode) ? reference_lanes(reference, command) : reference_array(reference, command);
+}
+
+/* ---- where results lie ---- */
+
+static void window_results(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
+{
+    const uint32_t *d = command->descriptor;
+    const int pool = command->opcode == OP_pool || command->opcode == OP_vpool;
+    const int each = pool || command->opcode == OP_step || reference_status(command, "depthwise", 0) != 0;
+    const int partial = reference_status(command, pool ? "sum" : "partial", 0) != 0;
+    results->windows = 1;
+    results->columns = d[WINDOW_out_w];
+    results->outer = d[each ? WINDOW_in_channels : WINDOW_out_channels];
+    results->inner = (uint64_t)d[WINDOW_out_h] * d[WINDOW_out_w];
+    results->bytes = partial ? 8 : 2;
+    results->base = d[partial ? WINDOW_acc_addr : WINDOW_out_addr];
+    results->stride = partial ? (int64_t)results->inner : d[WINDOW_out_channel_stride];
+    results->working = d[WINDOW_acc_addr];
+}
+
+static void matmul_results(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
+{
+    const uint32_t *d = command->descriptor;
+    const int partial = reference_status(command, "partial", 0) != 0;
+    results->outer = 1;
+    results->inner = d[MATMUL_outputs];
+    results->bytes = partial ? 8 : 2;
+    results->base = d[partial ? MATMUL_acc_addr : MATMUL_out_addr];
+    results->working = d[MATMUL_acc_addr];
+}
+
+static void vector_results(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
+{
+    const uint32_t *d = command->descriptor;
+    const int one = command->opcode == OP_vmean || command->opcode == OP_vvar;
+    results->vector = 1;
+    if (reference_status(command, "store", 1) == 0)
+        return;
+    results->outer = command->opcode == OP_vout ? 1 : d[VECTOR_repeat];
+    results->inner = one ? 1 : d[VECTOR_count];
+    results->bytes = 2;
+    results->base = d[VECTOR_out_addr];
+    results->stride = (int32_t)d[VECTOR_out_repeat];
+}
+
+void cnnvp_reference_locate(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
+{
+    *results = (struct cnnvp_reference_results){0};
+    if (is_window(command->opcode))
+        window_results(command, results);
+    else if (command->opcode == OP_matmul)
+        matmul_results(command, results);
+    else
+        vector_results(command, results);
+    if (reference_update(command) != CNNVP_UPDATE_INITIALISE)
+        results->working_end = results->working + 8 * results->outer * results->inner;
+}
+
+/* ---- text ---- */
+
+void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_t o, uint64_t i, char *text,
+                          size_t size)
+{
+    if (results->windows)
+        (void)snprintf(text, size, "channel %" PRIu64 ", row %" PRIu64 ", column %" PRIu64, o, i / results->columns,
+                       i % results->columns);
+    else if (results->vector)
+        (void)snprintf(text, size, "repetition %" PRIu64 ", element %" PRIu64, o, i);
+    else
+        (void)snprintf(text, size, "output %" PRIu64, i);
+}
+
+static const char *mnemonic(uint32_t opcode)
+{
+    switch (opcode) {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
+    case code:                                                                            \
+        return #mnemonic;
+#include "instruction/opcodes.def"
+    default:
+        return "?";
+    }
+}
+
+void cnnvp_reference_instruction(const struct cnnvp_command *command, char *text, size_t size)
+{
+    int length = snprintf(text, size, "%s", mnemonic(command->opcode));
+    for (size_t i = 0; i < STATUSES; ++i) {
+        const uint32_t value = status_value(command, &statuses[i]);
+        if (statuses[i].opcode != command->opcode || value == 0 || length < 0 || (size_t)length >= size)
+            continue;
+        length += statuses[i].width > 1
+                      ? snprintf(text + length, size - (size_t)length, ".%s=%u", statuses[i].name, (unsigned)value)
+                      : snprintf(text + length, size - (size_t)length, ".%s", statuses[i].name);
+    }
+    if (length > 0 && (size_t)length < size)
+        (void)snprintf(text + length, size - (size_t)length, " i%u w%u o%u", (unsigned)command->halves & 1u,
+                       (unsigned)command->halves >> 1 & 1u, (unsigned)command->halves >> 2 & 1u);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What instructions do, by plain loops: the judge of units (--check-results) and of tests. Written from the documents
+ * of the instruction set (opcodes.def, descriptors.def, cnnvp_command.h, lanes/lanes.h, S002), without any of the code
+ * of units: what they share would not be judged. Formats come from the .def tables. Speed does not matter here.
+ *
+ * There is a reference for the instructions of a PE array on FX16 (conv, pool, matmul, step) and of the vector unit
+ * (vmac to vconv). There is none for those of the training engine.
+ */
+#ifndef CNNVP_REFERENCE_REFERENCE_H
+#define CNNVP_REFERENCE_REFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cnnvp_command.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- commands (reference.c) ---- */
+
+/* Buffers by their number in the instruction set. */
+enum { CNNVP_REFERENCE_INPUT, CNNVP_REFERENCE_WEIGHT, CNNVP_REFERENCE_OUTPUT, CNNVP_REFERENCE_BUFFERS };
+enum { CNNVP_REFERENCE_OPERATORS = 5, CNNVP_REFERENCE_LANES = 256 };
+
+struct cnnvp_reference_buffer {
+    uint8_t *halves[2]; /* NULL: there is none */
+    uint64_t half_bytes;
+};
+
+/* A unit as far as its results depend on it, and the buffers that its commands work on. */
+struct cnnvp_reference {
+    uint32_t acc_bits; /* width of a PE array's sums, 16 to 64 */
+    uint32_t lanes;    /* of a vector unit, up to 256; 0: not known */
+    struct cnnvp_reference_buffer buffers[CNNVP_REFERENCE_BUFFERS];
+    int64_t registers[CNNVP_REFERENCE_OPERATORS][CNNVP_REFERENCE_LANES]; /* of lanes, by vout's operators */
+};
+
+/* 1 if there is a reference for it. Without the number of lanes there is none for what depends on it. */
+int cnnvp_reference_covers(const struct cnnvp_reference *reference, const struct cnnvp_command *command);
+
+/* Carries a command out that is covered. NULL, or what it asks for that cannot be; the buffers are worth nothing then.
+ */
+CNNVP_MUST_USE const char *cnnvp_reference_run(struct cnnvp_reference *reference, const struct cnnvp_command *command);
+
+/* Where a covered command's results lie in its half of the output buffer: result (o, i) at base + bytes * (o * stride +
+ * i). */
+struct cnnvp_reference_results {
+    uint64_t outer, inner; /* either 0: it writes nothing */
+    int64_t base, stride;
+    uint32_t bytes; /* 2, or 8: partial sums */
+    uint32_t columns;
+    uint64_t working, working_end; /* bytes of the partial sums that it finds, and may leave as it likes */
+    int windows, vector;
+};
+void cnnvp_reference_locate(const struct cnnvp_command *command, struct cnnvp_reference_results *results);
+
+/* Which result that is, such as "channel 3, row 0, column 7". */
+void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_t o, uint64_t i, char *text,
+                          size_t size);
+
+/* The instruction as the disassembler writes it, without the base register: "conv.update=1.bias i0 w1 o0". */
+void cnnvp_reference_instruction(const struct cnnvp_command *command, char *text, size_t size);
+
+/* ---- single words (reference_words.c) ---- */
+
+/* word = saturate16(round(sum * 2^-shift)); rounding: 0 toward zero, 1 nearest with ties to even, 2 by `random`. */
+int16_t cnnvp_reference_round(int64_t sum, int shift, uint32_t rounding, uint64_t random);
+/* The random number of word `index` (cnnvp_round_random). */
+uint64_t cnnvp_reference_random(uint64_t seed, uint64_t index);
+/* The low `bits` bits, sign-extended. */
+int64_t cnnvp_reference_wrap(int64_t sum, uint32_t bits);
+/* value * 2^shift, floor for negative shifts; modulo 2^64. */
+int64_t cnnvp_reference_shift(int64_t value, int shift);
+/* round(sum * 2^-shift / divisor), rounded once, within +-(2^63 - 1); by 0 the largest word of the sum's sign. */
+int64_t cnnvp_reference_quotient(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random);
+/* saturate16 of it. */
+int16_t cnnvp_reference_divide(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random);
+/* 2^exponent / sqrt(sum / count + epsilon), rounded (0: down, others: to nearest), at most 32767. */
+int16_t cnnvp_reference_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int exponent, uint32_t rounding);
+/* The piecewise-linear function of vact before its write-out, and the word. */
+int64_t cnnvp_reference_line(const int16_t *table, int64_t x);
+int16_t cnnvp_reference_table(const int16_t *table, int16_t x, uint32_t format);
+
+/* vsoftmax: what its first two sweeps find, and the third one's word. */
+struct cnnvp_reference_softmax {
+    int64_t largest;
+    uint64_t sum;
+    int fraction;
+    uint64_t log2_e;
+    uint64_t points[65];
+};
+void cnnvp_reference_softmax_begin(struct cnnvp_reference_softmax *softmax, const int64_t *x, size_t count,
+                                   int fraction);
+int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

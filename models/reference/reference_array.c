@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The instructions of a PE array on FX16: windows (conv, pool, step; vconv and vpool are conv and pool) and matmul, one
+ * result after the other by the rule of descriptors.def, then what the output buffer does with sums (cnnvp_command.h).
+ */
+#include "reference_internal.h"
+
+#include <stdlib.h>
+
+/* P of a comparison before the first value. */
+#define SMALLEST (-32768)
+
+struct window {
+    uint32_t in_row_stride, in_channel_stride, in_channels, out_channels, out_h, out_w;
+    uint32_t kx, ky, sx, sy, dx, dy;
+    uint32_t row_first, row_end, column_first, column_end; /* positions that take part */
+    int each;                                              /* output channel c sees input channel c only */
+    int ones;
+    int compare, from_k;
+    uint32_t product; /* 0 A, 1 K * A, 2 A * A */
+    int weights;
+};
+
+/* What comes out of a command, and what the output buffer does with it. */
+struct sums {
+    int64_t *values;
+    uint64_t planes, plane;
+    const uint8_t *biases; /* one for each plane, for matmul for each value; NULL: none */
+    int bias_each;
+    uint32_t acc_bits;
+};
+
+static void decode(const struct cnnvp_command *command, struct window *w)
+{
+    const uint32_t *d = command->descriptor;
+    const int pool = command->opcode == OP_pool || command->opcode == OP_vpool;
+    const int step = command->opcode == OP_step;
+    *w = (struct window){
+        .in_row_stride = d[WINDOW_in_row_stride],
+        .in_channel_stride = d[WINDOW_in_channel_stride],
+        .in_channels = d[WINDOW_in_channels],
+        .out_h = d[WINDOW_out_h],
+        .out_w = d[WINDOW_out_w],
+        .kx = d[WINDOW_kernel] & 0xffffu,
+        .ky = d[WINDOW_kernel] >> 16,
+        .sx = d[WINDOW_stride] & 0xffffu,
+        .sy = d[WINDOW_stride] >> 16,
+        .dx = d[WINDOW_dilation] & 0xffffu,
+        .dy = d[WINDOW_dilation] >> 16,
+        .row_end = UINT32_MAX,
+        .column_end = UINT32_MAX,
+        .each = pool || step || reference_status(command, "depthwise", 0) != 0,
+        .ones = reference_status(command, "ones", 0) != 0,
+        .compare = pool ? reference_status(command, "sum", 0) == 0 : reference_status(command, "compare", 0) != 0,
+        .from_k = reference_status(command, "from_k", 0) != 0,
+        .product = pool ? 0 : reference_status(command, "multiply", 1),
+    };
+    w->out_channels = w->each ? w->in_channels : d[WINDOW_out_channels];
+    w->weights = !w->compare && (w->product == 1 || w->from_k);
+    if (pool) {
+        w->row_first = d[WINDOW_valid_rows] & 0xffffu;
+        w->row_end = d[WINDOW_valid_rows] >> 16;
+        w->column_first = d[WINDOW_valid_cols] & 0xffffu;
+        w->column_end = d[WINDOW_valid_cols] >> 16;
+    }
+}
+
+/* S002's PE: P = compare ? max{P, A} : (from_k ? K : P) + product. */
+static int64_t pe(const struct window *w, int64_t p, int64_t k, int64_t a)
+{
+    if (w->compare)
+        return p > a ? p : a;
+    const int64_t product = w->product == 0 ? a : w->product == 1 ? k * a : a * a;
+    return (int64_t)((uint64_t)(w->from_k ? k : p) + (uint64_t)product);
+}
+
+/* One tap of a convolution: nearly all of the work, so by itself. */
+static void multiply(const struct window *w, const uint8_t *plane, uint32_t ky, uint32_t kx, int64_t k, int64_t *sums)
+{
+    for (uint32_t y = 0; y < w->out_h; ++y)
+        for (uint32_t x = 0; x < w->out_w; ++x) {
+            const uint64_t row = (uint64_t)y * w->sy + (uint64_t)ky * w->dy;
+            const uint64_t column = (uint64_t)x * w->sx + (uint64_t)kx * w->dx;
+            sums[(uint64_t)y * w->out_w + x] += k * reference_read(plane + 2 * (row * w->in_row_stride + column), 2);
+        }
+}
+
+/* One tap of all positions of a map. */
+static void tap(const struct window *w, const uint8_t *plane, uint32_t ky, uint32_t kx, int64_t k, int64_t *sums)
+{
+    for (uint32_t y = 0; y < w->out_h; ++y) {
+        const uint64_t row = (uint64_t)y * w->sy + (uint64_t)ky * w->dy;
+        if (row < w->row_first || row >= w->row_end)
+            continue;
+        for (uint32_t x = 0; x < w->out_w; ++x) {
+            const uint64_t column = (uint64_t)x * w->sx + (uint64_t)kx * w->dx;
+            if (column < w->column_first || column >= w->column_end)
+                continue;
+            const int64_t a = w->ones ? 1 : reference_read(plane + 2 * (row * w->in_row_stride + column), 2);
+            int64_t *p = &sums[(uint64_t)y * w->out_w + x];
+            *p = pe(w, *p, k, a);
+        }
+    }
+}
+
+static void windows(const struct window *w, const uint8_t *input, const uint8_t *weights, int64_t *sums)
+{
+    const uint64_t plane = (uint64_t)w->out_h * w->out_w;
+    const int is_conv = w->product == 1 && !w->compare && !w->from_k && !w->ones && w->row_end == UINT32_MAX;
+    for (uint32_t o = 0; o < w->out_channels; ++o)
+        for (uint32_t c = w->each ? o : 0; c < (w->each ? o + 1 : w->in_channels); ++c)
+            for (uint32_t ky = 0; ky < w->ky; ++ky)
+                for (uint32_t kx = 0; kx < w->kx; ++kx) {
+                    const int64_t k = w->weights ? reference_read(weights, 2) : 0;
+                    weights += w->weights ? 2 : 0;
+                    if (is_conv)
+                        multiply(w, input + 2 * (uint64_t)c * w->in_channel_stride, ky, kx, k, sums + o * plane);
+                    else
+                        tap(w, w->ones ? input : input + 2 * (uint64_t)c * w->in_channel_stride, ky, kx, k,
+                            sums + o * plane);
+                }
+}
+
+/* Bias, wrap, update, and the partial sum or the word. */
+static const char *update(struct cnnvp_reference *reference, const struct cnnvp_command *command,
+                          const struct sums *sums, const struct reference_format *format, uint32_t acc_addr)
+{
+    const uint32_t mode = reference_update(command);
+    const int of_words = mode == 0 && reference_status(command, "update", 0) == CNNVP_UPDATE_MAXIMISE;
+    const uint64_t count = sums->planes * sums->plane;
+    struct cnnvp_reference_results results;
+    cnnvp_reference_locate(command, &results);
+    const reference_wide span = (reference_wide)(results.outer - 1) * results.stride + (reference_wide)results.inner;
+    uint8_t *out = reference_at(reference, command, CNNVP_REFERENCE_OUTPUT, results.base, results.bytes * span);
+    uint8_t *kept = reference_at(reference, command, CNNVP_REFERENCE_OUTPUT, acc_addr, 8 * (reference_wide)count);
+    if (out == NULL || (mode != CNNVP_UPDATE_INITIALISE && kept == NULL))
+        return "results leave the output buffer's half";
+    for (uint64_t i = 0; i < count; ++i) {
+        const uint64_t plane = i / sums->plane;
+        uint64_t sum = (uint64_t)sums->values[i];
+        if (sums->biases != NULL)
+            sum += (uint64_t)cnnvp_reference_shift(
+                reference_read(sums->biases + 2 * (sums->bias_each ? i : plane), 2), format->addend_shift);
+        int64_t value = cnnvp_reference_wrap((int64_t)sum, sums->acc_bits);
+        const int64_t before = mode != CNNVP_UPDATE_INITIALISE ? reference_read(kept + 8 * i, 8) : 0;
+        if (mode == CNNVP_UPDATE_ACCUMULATE)
+            value = (int64_t)((uint64_t)before + (uint64_t)value);
+        else if (mode == CNNVP_UPDATE_MAXIMISE)
+            value = before > value ? before : value;
+        value = cnnvp_reference_wrap(value, sums->acc_bits);
+        if (results.bytes == 2)
+            value =
+                cnnvp_reference_round(value, format->shift, format->rounding, cnnvp_reference_random(format->seed, i));
+        uint8_t *at = out + results.bytes * (plane * (uint64_t)results.stride + i % sums->plane);
+        if (of_words && reference_read(at, 2) > value)
+            value = reference_read(at, 2);
+        reference_write(at, value, results.bytes);
+    }
+    return NULL;
+}
+
+/* Room for sums that a half of the output buffer can take. */
+static int64_t *make_sums(const struct cnnvp_reference *reference, reference_wide count, int64_t first)
+{
+    const uint64_t most = reference->buffers[CNNVP_REFERENCE_OUTPUT].half_bytes;
+    int64_t *sums = count > 0 && count <= (reference_wide)most ? malloc((size_t)count * sizeof *sums) : NULL;
+    for (reference_wide i = 0; sums != NULL && i < count; ++i)
+        sums[i] = first;
+    return sums;
+}
+
+static const char *run_window(struct cnnvp_reference *reference, const struct cnnvp_command *command)
+{
+    const uint32_t *d = command->descriptor;
+    const struct reference_format format = reference_format_of(d[WINDOW_format], d[WINDOW_seed]);
+    struct window w;
+    decode(command, &w);
+    if (w.kx == 0 || w.ky == 0)
+        return "the window has no taps";
+    const reference_wide taps = (reference_wide)w.kx * w.ky;
+    const reference_wide rows = (reference_wide)(w.out_h - 1u) * w.sy + (reference_wide)(w.ky - 1u) * w.dy;
+    const reference_wide columns = (reference_wide)(w.out_w - 1u) * w.sx + (reference_wide)(w.kx - 1u) * w.dx;
+    const reference_wide words =
+        (reference_wide)(w.in_channels - 1u) * w.in_channel_stride + rows * w.in_row_stride + columns + 1;
+    const reference_wide weight_words = w.weights ? taps * w.out_channels * (w.each ? 1u : w.in_channels) : 0;
+    const int bias = reference_status(command, "bias", 0) != 0;
+    const uint8_t *input =
+        reference_at(reference, command, CNNVP_REFERENCE_INPUT, d[WINDOW_in_addr], w.ones ? 0 : 2 * words);
+    const uint8_t *weights =
+        reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d[WINDOW_weight_addr], 2 * weight_words);
+    const uint8_t *biases = reference_at(
+        reference, command, CNNVP_REFERENCE_WEIGHT, d[WINDOW_bias_addr], 2 * (reference_wide)w.out_channels);
+    if ((input == NULL && !w.ones) || (w.weights && weights == NULL) || (bias && biases == NULL))
+        return "operands leave a buffer's half";
+    struct sums sums = {
+        .planes = w.out_channels,
+        .plane = (uint64_t)w.out_h * w.out_w,
+        .biases = bias ? biases : NULL,
+        .acc_bits = command->opcode == OP_vconv || command->opcode == OP_vpool ? 64u : reference->acc_bits};
+    sums.values = make_sums(reference, (reference_wide)sums.planes * sums.plane, w.compare ? SMALLEST : 0);
+    if (sums.values == NULL)
+        return "results leave the output buffer's half";
+    windows(&w, input, weights, sums.values);
+    const char *wrong = update(reference, command, &sums, &format, d[WINDOW_acc_addr]);
+    free(sums.values);
+    return wrong;
+}
+
+static const char *run_matmul(struct cnnvp_reference *reference, const struct cnnvp_command *command)
+{
+    const uint32_t *d = command->descriptor;
+    const struct reference_format format = reference_format_of(d[MATMUL_format], d[MATMUL_seed]);
+    const uint64_t inputs = d[MATMUL_inputs], outputs = d[MATMUL_outputs];
+    const int bias = reference_status(command, "bias", 0) != 0;
+    const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d[MATMUL_in_addr], 2 * inputs);
+    const uint8_t *weights = reference_at(
+        reference, command, CNNVP_REFERENCE_WEIGHT, d[MATMUL_weight_addr], 2 * (reference_wide)inputs * outputs);
+    const uint8_t *biases = reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d[MATMUL_bias_addr], 2 * outputs);
+    if (input == NULL || weights == NULL || (bias && biases == NULL))
+        return "operands leave a buffer's half";
+    struct sums sums = {
+        .planes = 1, .plane = outputs, .biases = bias ? biases : NULL, .bias_each = 1, .acc_bits = reference->acc_bits};
+    sums.values = make_sums(reference, outputs, 0);
+    if (sums.values == NULL)
+        return "results leave the output buffer's half";
+    for (uint64_t i = 0; i < inputs; ++i)
+        for (uint64_t o = 0; o < outputs; ++o)
+            sums.values[o] += reference_read(input + 2 * i, 2) * reference_read(weights + 2 * (i * outputs + o), 2);
+    const char *wrong = update(reference, command, &sums, &format, d[MATMUL_acc_addr]);
+    free(sums.values);
+    return wrong;
+}
+
+const char *reference_array(struct cnnvp_reference *reference, const struct cnnvp_command *command)
+{
+    return command->opcode == OP_matmul ? run_matmul(reference, command) : run_window(reference, command);
+}

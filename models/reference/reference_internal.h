@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the reference's files share: names of the instruction set, and words in buffers. */
+#ifndef CNNVP_REFERENCE_INTERNAL_H
+#define CNNVP_REFERENCE_INTERNAL_H
+
+#include <string.h>
+
+#include "reference.h"
+#include "instruction/descriptors.def"
+
+enum reference_opcode {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
+#include "instruction/opcodes.def"
+};
+
+#define REGISTER(name, help) WINDOW_##name,
+enum { CNNVP_DESCRIPTOR_WINDOW(REGISTER) WINDOW_REGISTERS };
+#undef REGISTER
+#define REGISTER(name, help) MATMUL_##name,
+enum { CNNVP_DESCRIPTOR_MATMUL(REGISTER) MATMUL_REGISTERS };
+#undef REGISTER
+#define REGISTER(name, help) VECTOR_##name,
+enum { CNNVP_DESCRIPTOR_VECTOR(REGISTER) VECTOR_REGISTERS };
+#undef REGISTER
+
+__extension__ typedef __int128 reference_wide;
+
+/* How results are written out: shift, rounding and left shift of an addend. */
+struct reference_format {
+    int shift, addend_shift;
+    uint32_t rounding;
+    uint64_t seed;
+};
+
+static inline struct reference_format reference_format_of(uint32_t format, uint32_t seed)
+{
+    return (struct reference_format){(int8_t)(format & 0xffu), (int8_t)(format >> 8 & 0xffu), format >> 16 & 3u, seed};
+}
+
+/* A status field by its name; `missing` where the instruction has none of that name. */
+uint32_t reference_status(const struct cnnvp_command *command, const char *name, uint32_t missing);
+
+/* How the command updates partial sums; a maximum of pool or vpool has none, and updates words (pool in opcodes.def).
+ */
+uint32_t reference_update(const struct cnnvp_command *command);
+
+/* `bytes` at an offset of the half that the command names of a buffer; NULL where they are not in it. */
+uint8_t *reference_at(struct cnnvp_reference *reference, const struct cnnvp_command *command, uint32_t buffer,
+                      reference_wide offset, reference_wide bytes);
+/* A word of 2 or 8 bytes. */
+static inline int64_t reference_read(const uint8_t *at, uint32_t bytes)
+{
+    int64_t slot;
+    int16_t word;
+    if (bytes == 8) {
+        memcpy(&slot, at, sizeof slot);
+        return slot;
+    }
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+static inline void reference_write(uint8_t *at, int64_t word, uint32_t bytes)
+{
+    const int16_t narrow = (int16_t)word;
+    if (bytes == 8)
+        memcpy(at, &word, sizeof word);
+    else
+        memcpy(at, &narrow, sizeof narrow);
+}
+
+/* Instructions of a PE array, and of the vector unit. */
+CNNVP_MUST_USE const char *reference_array(struct cnnvp_reference *reference, const struct cnnvp_command *command);
+CNNVP_MUST_USE const char *reference_lanes(struct cnnvp_reference *reference, const struct cnnvp_command *command);
+
+#endif

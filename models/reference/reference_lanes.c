@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The instructions of lanes, element by element in the order and by the formulas of lanes/lanes.h. */
+#include "reference_internal.h"
+
+#include <stdlib.h>
+
+/* Sources: buffers by their number, and */
+enum { WIDE = 3, IMMEDIATE = 3 }; /* of a; of b */
+enum { TABLE_HEADER = 4 };        /* words */
+
+static const reference_wide most_squares = (reference_wide)1 << 62;
+
+/* Element (o, i) lies at base + bytes * (o * repeat + i * stride) in its half; bytes 0: the immediate. */
+struct operand {
+    uint32_t buffer, bytes;
+    int64_t base, stride, repeat;
+};
+
+struct job {
+    struct cnnvp_reference *reference;
+    const struct cnnvp_command *command;
+    struct reference_format format;
+    struct operand a, b, c, out;
+    uint64_t count, repeat, divisor;
+    int64_t immediate;
+    int accumulate, store, minimum, sums;
+    int16_t *table; /* of vact */
+    const char *wrong;
+};
+
+static int64_t number(const struct cnnvp_command *command, uint32_t reg)
+{
+    return (int32_t)command->descriptor[reg];
+}
+
+static uint8_t *place(struct job *job, const struct operand *operand, uint64_t o, uint64_t i)
+{
+    static uint8_t nowhere[8];
+    const reference_wide words =
+        (reference_wide)o * (reference_wide)operand->repeat + (reference_wide)i * (reference_wide)operand->stride;
+    uint8_t *at = reference_at(
+        job->reference, job->command, operand->buffer, operand->base + words * operand->bytes, operand->bytes);
+    if (at == NULL)
+        job->wrong = "an operand leaves its buffer's half";
+    return at != NULL ? at : nowhere;
+}
+
+static int64_t element(struct job *job, const struct operand *operand, uint64_t o, uint64_t i)
+{
+    return operand->bytes == 0 ? job->immediate : reference_read(place(job, operand, o, i), operand->bytes);
+}
+
+static void put(struct job *job, uint64_t o, uint64_t i, int16_t word)
+{
+    uint8_t *at = place(job, &job->out, o, i);
+    if (job->wrong == NULL)
+        reference_write(at, word, 2);
+}
+
+/* ---- element by element ---- */
+
+/* The table of vact, as long as its header says. */
+static int16_t *read_table(struct job *job)
+{
+    struct operand table = job->b;
+    table.stride = 1;
+    const int64_t segments = element(job, &table, 0, 2);
+    const uint64_t words = TABLE_HEADER + 2 * (uint64_t)(segments > 0 ? segments : 0);
+    int16_t *read = segments > 0 ? malloc((size_t)words * sizeof *read) : NULL;
+    if (read == NULL)
+        job->wrong = "the table has no segments";
+    for (uint64_t i = 0; read != NULL && i < words; ++i)
+        read[i] = (int16_t)element(job, &table, 0, i);
+    return read;
+}
+
+/* R before registers. */
+static int64_t result_of(struct job *job, uint64_t o, uint64_t i)
+{
+    const struct cnnvp_command *command = job->command;
+    const uint64_t e = o * job->count + i;
+    const int64_t a = element(job, &job->a, o, i);
+    if (command->opcode == OP_vact)
+        return cnnvp_reference_line(job->table, a);
+    const int64_t b = element(job, &job->b, o, i);
+    const int64_t shifted = cnnvp_reference_shift(b, job->format.addend_shift);
+    switch (command->opcode) {
+    case OP_vmac:
+        return (int64_t)((uint64_t)a * (uint64_t)b);
+    case OP_vadd:
+        return (int64_t)((uint64_t)a + (uint64_t)shifted);
+    case OP_vsub:
+        return (int64_t)((uint64_t)a - (uint64_t)shifted);
+    case OP_vdiv:
+        return cnnvp_reference_quotient(
+            a, b, job->format.shift, job->format.rounding, cnnvp_reference_random(job->format.seed, e));
+    case OP_vcmp:
+        return (a > shifted) == !job->minimum ? a : shifted;
+    default: { /* vnorm */
+        const int64_t c = cnnvp_reference_shift(element(job, &job->c, o, 0), job->format.addend_shift);
+        return (int64_t)((uint64_t)a * (uint64_t)b + (uint64_t)c);
+    }
+    }
+}
+
+/* The registers of an operator, in the order of vout's field. */
+static uint32_t operator_of(uint32_t opcode)
+{
+    return opcode == OP_vadd ? 1 : opcode == OP_vsub ? 2 : opcode == OP_vdiv ? 3 : opcode == OP_vcmp ? 4 : 0;
+}
+
+/* The element's register afterwards. */
+static int64_t combine(const struct job *job, int64_t before, int64_t result)
+{
+    if (!job->accumulate)
+        return result;
+    if (job->command->opcode == OP_vcmp)
+        return (result > before) == !job->minimum ? result : before;
+    return (int64_t)((uint64_t)before + (uint64_t)result);
+}
+
+static void elements(struct job *job)
+{
+    const uint32_t lanes = job->reference->lanes;
+    const int shift = job->command->opcode == OP_vdiv ? 0 : job->format.shift;
+    int64_t *registers = job->reference->registers[operator_of(job->command->opcode)];
+    for (uint64_t o = 0; o < job->repeat; ++o)
+        for (uint64_t i = 0; i < job->count && job->wrong == NULL; ++i) {
+            const uint64_t e = o * job->count + i;
+            const uint64_t lane = lanes == 0 ? 0 : (job->accumulate ? i : e) % lanes;
+            const int64_t value = combine(job, registers[lane], result_of(job, o, i));
+            if (job->command->opcode != OP_vact)
+                registers[lane] = value;
+            if (job->store)
+                put(job, o, i,
+                    cnnvp_reference_round(value, shift, job->format.rounding,
+                                          cnnvp_reference_random(job->format.seed, e)));
+        }
+}
+
+static void write_registers(struct job *job)
+{
+    const uint32_t which = reference_status(job->command, "operator", 0);
+    if (which >= CNNVP_REFERENCE_OPERATORS || job->count > job->reference->lanes) {
+        job->wrong = "there are no such registers";
+        return;
+    }
+    for (uint64_t i = 0; i < job->count && job->wrong == NULL; ++i)
+        put(job, 0, i,
+            cnnvp_reference_round(job->reference->registers[which][i], job->format.shift, job->format.rounding,
+                                  cnnvp_reference_random(job->format.seed, i)));
+}
+
+/* ---- repetitions as a whole ---- */
+
+static int64_t sum_of(struct job *job, const struct operand *operand, uint64_t o)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < job->count; ++i)
+        sum += (uint64_t)element(job, operand, o, i);
+    return (int64_t)sum;
+}
+
+static int16_t mean_of(struct job *job, uint64_t o)
+{
+    return cnnvp_reference_divide(sum_of(job, &job->a, o), (int64_t)job->divisor, job->format.shift,
+                                  job->format.rounding, cnnvp_reference_random(job->format.seed, o));
+}
+
+/* Squares of the distances from the mean, of elements or from the sums of elements and of their squares. */
+static reference_wide squares_of(struct job *job, uint64_t o, reference_wide mean)
+{
+    const reference_wide unit = (reference_wide)1 << job->format.addend_shift;
+    reference_wide squares = 0;
+    if (job->sums) {
+        const reference_wide t = sum_of(job, &job->a, o), q = sum_of(job, &job->c, o);
+        squares = q * unit * unit - 2 * mean * t * unit + (reference_wide)job->divisor * mean * mean;
+        return squares < 0 ? 0 : squares;
+    }
+    for (uint64_t i = 0; i < job->count && squares < most_squares; ++i) {
+        const reference_wide distance = element(job, &job->a, o, i) * unit - mean;
+        squares += distance > UINT32_MAX || -distance > UINT32_MAX ? most_squares : distance * distance;
+    }
+    return squares;
+}
+
+static int16_t inverse_deviation(struct job *job, uint64_t o)
+{
+    const reference_wide squares = squares_of(job, o, element(job, &job->b, o, 0));
+    return cnnvp_reference_inverse_root(
+        (uint64_t)(squares < most_squares ? squares : most_squares), job->divisor, (uint64_t)job->immediate,
+        job->format.addend_shift - job->format.shift, job->format.rounding);
+}
+
+static void softmax(struct job *job, uint64_t o)
+{
+    struct cnnvp_reference_softmax of;
+    int64_t *x = malloc((size_t)job->count * sizeof *x);
+    if (x == NULL) {
+        job->wrong = "there is not enough memory";
+        return;
+    }
+    for (uint64_t i = 0; i < job->count; ++i)
+        x[i] = element(job, &job->a, o, i);
+    cnnvp_reference_softmax_begin(&of, x, (size_t)job->count, job->format.addend_shift);
+    for (uint64_t i = 0; i < job->count && job->wrong == NULL; ++i)
+        put(job, o, i, cnnvp_reference_softmax_word(&of, element(job, &job->a, o, i)));
+    free(x);
+}
+
+static void repetitions(struct job *job)
+{
+    for (uint64_t o = 0; o < job->repeat && job->wrong == NULL; ++o) {
+        if (job->command->opcode == OP_vsoftmax)
+            softmax(job, o);
+        else if (job->command->opcode == OP_vmean)
+            put(job, o, 0, mean_of(job, o));
+        else
+            put(job, o, 0, inverse_deviation(job, o));
+    }
+}
+
+/* ---- commands ---- */
+
+static void decode_operands(struct job *job)
+{
+    const struct cnnvp_command *command = job->command;
+    const uint32_t *d = command->descriptor;
+    const uint32_t a = reference_status(command, "a", 0), b = reference_status(command, "b", IMMEDIATE);
+    const int by_repetition = command->opcode == OP_vnorm || command->opcode == OP_vvar;
+    job->a = (struct operand){a == WIDE ? CNNVP_REFERENCE_OUTPUT : a, a == WIDE ? 8 : 2, d[VECTOR_a_addr],
+                              number(command, VECTOR_a_stride), number(command, VECTOR_a_repeat)};
+    if (b != IMMEDIATE)
+        job->b = (struct operand){b, 2, d[VECTOR_b_addr], by_repetition ? 0 : number(command, VECTOR_b_stride),
+                                  number(command, VECTOR_b_repeat)};
+    job->c = job->b;
+    if (job->sums) {
+        job->c = job->a;
+        job->c.buffer = CNNVP_REFERENCE_OUTPUT;
+    }
+    job->c.base = d[VECTOR_c_addr];
+    job->c.repeat = number(command, VECTOR_c_repeat);
+    job->out = (struct operand){CNNVP_REFERENCE_OUTPUT, 2, d[VECTOR_out_addr], 1, number(command, VECTOR_out_repeat)};
+}
+
+const char *reference_lanes(struct cnnvp_reference *reference, const struct cnnvp_command *command)
+{
+    const uint32_t *d = command->descriptor;
+    struct job job = {
+        .reference = reference,
+        .command = command,
+        .format = reference_format_of(d[VECTOR_format], d[VECTOR_seed]),
+        .count = d[VECTOR_count],
+        .repeat = d[VECTOR_repeat],
+        .divisor = d[VECTOR_count],
+        .immediate = number(command, VECTOR_immediate),
+        .accumulate = reference_status(command, "accumulate", 0) != 0,
+        .store = reference_status(command, "store", 1) != 0,
+        .minimum = reference_status(command, "minimum", 0) != 0,
+        .sums = reference_status(command, "sums", 0) != 0,
+    };
+    if (job.sums)
+        job.divisor = d[command->opcode == OP_vmean ? VECTOR_immediate : VECTOR_b_stride];
+    decode_operands(&job);
+    if (command->opcode == OP_vact)
+        job.table = read_table(&job);
+    if (command->opcode == OP_vout)
+        write_registers(&job);
+    else if (command->opcode == OP_vmean || command->opcode == OP_vvar || command->opcode == OP_vsoftmax)
+        repetitions(&job);
+    else if (job.wrong == NULL)
+        elements(&job);
+    free(job.table);
+    return job.wrong;
+}

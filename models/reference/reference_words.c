@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arithmetic of single words: rounding, division, tables, softmax. */
+#include <math.h>
+
+#include "reference.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+static int16_t saturate(int64_t value)
+{
+    if (value > 32767)
+        return 32767;
+    return value < -32768 ? (int16_t)-32768 : (int16_t)value;
+}
+
+static uint64_t magnitude_of(int64_t value)
+{
+    return value < 0 ? 0u - (uint64_t)value : (uint64_t)value;
+}
+
+uint64_t cnnvp_reference_random(uint64_t seed, uint64_t index)
+{
+    /* splitmix64's finaliser of a counter */
+    uint64_t z = seed + (index + 1) * 11400714819323198485u;
+    z = (z ^ z / 1073741824u) * 13787848793156543929u;
+    z = (z ^ z / 134217728u) * 10723151780598845931u;
+    return z ^ z / 2147483648u;
+}
+
+int64_t cnnvp_reference_wrap(int64_t sum, uint32_t bits)
+{
+    uint64_t value = (uint64_t)sum;
+    if (bits < 64) {
+        value &= (UINT64_C(1) << bits) - 1;
+        if (value >> (bits - 1) != 0)
+            value |= ~((UINT64_C(1) << bits) - 1);
+    }
+    return (int64_t)value;
+}
+
+int64_t cnnvp_reference_shift(int64_t value, int shift)
+{
+    for (; shift > 0; --shift)
+        value = (int64_t)((uint64_t)value * 2u);
+    for (; shift < 0; ++shift)
+        value = value >= 0 ? value / 2 : -((-(value + 1)) / 2) - 1;
+    return value;
+}
+
+int16_t cnnvp_reference_round(int64_t sum, int shift, uint32_t rounding, uint64_t random)
+{
+    for (; shift < 0; ++shift) {
+        if (sum > 32767 || sum < -32768)
+            return saturate(sum);
+        sum *= 2;
+    }
+    if (rounding == 2) {
+        const uint64_t below = (UINT64_C(1) << shift) - 1;
+        return saturate(cnnvp_reference_shift(sum, -shift) + (((uint64_t)sum & below) > (random & below)));
+    }
+    /* Bit by bit: what is shifted out is kept as "half" and "rest below half" of the magnitude. */
+    const int negative = sum < 0;
+    uint64_t magnitude = magnitude_of(sum);
+    int half = 0;
+    int rest = 0;
+    for (; shift > 0; --shift) {
+        rest |= half;
+        half = (int)(magnitude & 1u);
+        magnitude >>= 1;
+    }
+    if (rounding == 1 && half && (rest || (magnitude & 1u) != 0))
+        ++magnitude;
+    if (magnitude > 65536)
+        magnitude = 65536;
+    return saturate(negative ? -(int64_t)magnitude : (int64_t)magnitude);
+}
+
+int64_t cnnvp_reference_quotient(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random)
+{
+    if (divisor == 0)
+        return sum >= 0 ? 32767 : -32768;
+    const int negative = (sum < 0) != (divisor < 0);
+    wide top = magnitude_of(sum);
+    wide bottom = magnitude_of(divisor);
+    for (; shift < 0; ++shift)
+        top *= 2;
+    for (; shift > 0; --shift)
+        bottom *= 2;
+    wide quotient = top / bottom;
+    wide rest = top % bottom;
+    if (rounding == 1 && (2 * rest > bottom || (2 * rest == bottom && quotient % 2 != 0)))
+        ++quotient;
+    if (rounding == 2) {
+        uint64_t fraction = 0;
+        for (int bit = 0; bit < 32; ++bit) {
+            rest *= 2;
+            fraction = 2 * fraction + (rest >= bottom);
+            rest %= bottom;
+        }
+        quotient += fraction > (random & 0xffffffffu);
+    }
+    if (quotient > INT64_MAX)
+        quotient = INT64_MAX;
+    return negative ? -(int64_t)quotient : (int64_t)quotient;
+}
+
+int16_t cnnvp_reference_divide(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random)
+{
+    return saturate(cnnvp_reference_quotient(sum, divisor, shift, rounding, random));
+}
+
+int16_t cnnvp_reference_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int exponent, uint32_t rounding)
+{
+    /* The largest word whose (nearest: less half of a) square, times the variance, is at most 4^exponent: all times 4
+     * count. Beyond 2^100 a side decides alone. */
+    const wide enough = (wide)1 << 100;
+    wide left = (wide)sum + (wide)count * epsilon;
+    wide right = (wide)count * 4u;
+    for (; exponent > 0 && right < enough; --exponent)
+        right *= 4u;
+    for (; exponent < 0 && left < enough; ++exponent)
+        left *= 4u;
+    uint64_t word = 0;
+    while (word < 32767) {
+        const uint64_t twice = 2 * (word + 1) - (rounding == 0 ? 0 : 1);
+        if (left * twice * twice > right)
+            break;
+        ++word;
+    }
+    return (int16_t)word;
+}
+
+int64_t cnnvp_reference_line(const int16_t *table, int64_t x)
+{
+    const int64_t last = table[2] - 1;
+    int64_t segment = cnnvp_reference_shift((int64_t)((uint64_t)x - (uint64_t)(int64_t)table[0]), -table[1]);
+    segment = segment < 0 ? 0 : segment > last ? last : segment;
+    const int64_t slope = table[4 + 2 * segment];
+    const int64_t intercept = cnnvp_reference_shift(table[5 + 2 * segment], table[3]);
+    return (int64_t)((uint64_t)slope * (uint64_t)x + (uint64_t)intercept);
+}
+
+int16_t cnnvp_reference_table(const int16_t *table, int16_t x, uint32_t format)
+{
+    return cnnvp_reference_round(cnnvp_reference_line(table, x), (int8_t)(format & 0xffu), format >> 16 & 3u, 0);
+}
+
+/* e^-d, d with `fraction` fraction bits, as a number with 30: 2^(-d / ln 2) by straight lines between 64 points. */
+static uint64_t falling_exponential(const struct cnnvp_reference_softmax *softmax, uint64_t d)
+{
+    int fraction = softmax->fraction;
+    for (; fraction < 0 && d <= 32; ++fraction)
+        d *= 2;
+    fraction = fraction < 0 ? 0 : fraction;
+    if (d > UINT64_C(32) << fraction)
+        d = UINT64_C(32) << fraction;
+    const uint64_t exponent = d * softmax->log2_e / (UINT64_C(1) << fraction);
+    const uint64_t whole = exponent / (UINT64_C(1) << 30);
+    const uint64_t point = exponent / (UINT64_C(1) << 24) % 64;
+    const uint64_t between = exponent % (UINT64_C(1) << 24);
+    const uint64_t here = softmax->points[point];
+    const uint64_t next = softmax->points[point + 1];
+    return whole >= 31 ? 0 : (here - (here - next) * between / (UINT64_C(1) << 24)) >> whole;
+}
+
+void cnnvp_reference_softmax_begin(struct cnnvp_reference_softmax *softmax, const int64_t *x, size_t count,
+                                   int fraction)
+{
+    *softmax = (struct cnnvp_reference_softmax){.largest = x[0], .fraction = fraction};
+    softmax->log2_e = (uint64_t)llroundl(1073741824.0L / logl(2.0L));
+    for (int point = 0; point < 65; ++point)
+        softmax->points[point] = (uint64_t)llroundl(1073741824.0L * exp2l(-(long double)point / 64.0L));
+    for (size_t i = 0; i < count; ++i)
+        softmax->largest = x[i] > softmax->largest ? x[i] : softmax->largest;
+    for (size_t i = 0; i < count; ++i)
+        softmax->sum += falling_exponential(softmax, (uint64_t)softmax->largest - (uint64_t)x[i]);
+}
+
+int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x)
+{
+    if (x > softmax->largest) /* it was another one before results were written over it */
+        return 32767;
+    const uint64_t e = falling_exponential(softmax, (uint64_t)softmax->largest - (uint64_t)x);
+    const uint64_t word = (2 * e * 32768 + softmax->sum) / (2 * softmax->sum);
+    return (int16_t)(word > 32767 ? 32767 : word);
+}

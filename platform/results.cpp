@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands against the reference, see results.h. */
+#include "results.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "cnnvp_buffer.h"
+extern "C" {
+#include "instruction/isa.h"
+}
+
+namespace cnnvp {
+
+namespace {
+
+constexpr uint32_t exact_sums = 64; /* bits, of a unit that has no width of its sums */
+
+/* What lies in a half of the buffer before and after is told apart for each byte of the output half. */
+enum byte_kind : uint8_t { byte_other, byte_result, byte_working };
+
+std::string format(const char *text, ...) CNNVP_PRINTF(1, 2);
+
+std::string format(const char *text, ...)
+{
+    char line[400];
+    va_list args;
+    va_start(args, text);
+    std::vsnprintf(line, sizeof line, text, args);
+    va_end(args);
+    return line;
+}
+
+int64_t word_at(const uint8_t *at, uint32_t bytes)
+{
+    int64_t slot;
+    int16_t word;
+    if (bytes == sizeof slot) {
+        std::memcpy(&slot, at, sizeof slot);
+        return slot;
+    }
+    std::memcpy(&word, at, sizeof word);
+    return word;
+}
+
+uint64_t value_of(const cnnvp_instance &instance, const char *param, uint64_t missing)
+{
+    const uint64_t *value = cnnvp_instance_value(&instance, param);
+    return value ? *value : missing;
+}
+
+} // namespace
+
+void results_total::fill(struct cnnvp_results_check *results) const
+{
+    size_t length = 0;
+    results->compared = compared;
+    results->wrong = wrong;
+    std::snprintf(results->first, sizeof results->first, "%s", first.c_str());
+    results->without = 0;
+    results->kinds[0] = '\0';
+    for (uint32_t opcode = 0; opcode <= UINT8_MAX; ++opcode) {
+        if (without[opcode] == 0)
+            continue;
+        results->without += without[opcode];
+        if (length < sizeof results->kinds)
+            length += static_cast<size_t>(
+                std::snprintf(results->kinds + length, sizeof results->kinds - length, "%s%" PRIu64 " %s",
+                              length ? ", " : "", without[opcode], cnnvp_isa_opcode(opcode)->mnemonic));
+    }
+}
+
+unit_results::unit_results(const cnnvp_instance &instance, const cnnvp_resolved &resolved, results_total &total)
+    : instance_(instance), resolved_(resolved), total_(total)
+{
+    static const char *const roles[CNNVP_REFERENCE_BUFFERS] = {"input", "weight", "output"};
+
+    for (size_t i = 0; i < instance.binding_count; ++i)
+        add_buffer(instance.bindings[i]);
+    for (size_t role = 0; role < CNNVP_REFERENCE_BUFFERS; ++role) {
+        roles_[role] = buffers_.size();
+        for (size_t i = 0; i < instance.binding_count; ++i)
+            if (std::strcmp(instance.unit->ports[instance.bindings[i].port].name, roles[role]) == 0)
+                roles_[role] = static_cast<size_t>(
+                    std::find_if(buffers_.begin(), buffers_.end(),
+                                 [&](const buffer &b) { return b.instance == instance.bindings[i].target; }) -
+                    buffers_.begin());
+    }
+    reference_.acc_bits = static_cast<uint32_t>(value_of(instance, "acc_bits", exact_sums));
+    reference_.lanes = static_cast<uint32_t>(
+        std::min<uint64_t>(value_of(instance, "lanes", value_of(instance, "fc_para", 0)), CNNVP_REFERENCE_LANES));
+}
+
+void unit_results::add_buffer(const cnnvp_binding &binding)
+{
+    const cnnvp_instance &target = resolved_.instances[binding.target];
+    const cnnvp_port &port = instance_.unit->ports[binding.port];
+    const uint32_t crosses = port.flags & CNNVP_PORT_CROSSES;
+    const uint64_t size = target.unit ? value_of(target, "size", 0) : 0;
+    const uint32_t halves = target.unit && value_of(target, "pingpong", 0) != 0 ? 2 : 1;
+
+    if (size == 0 || port.kind != CNNVP_PORT_INITIATOR || (crosses != CNNVP_PORT_WORDS && crosses != 0) ||
+        std::any_of(buffers_.begin(), buffers_.end(),
+                    [&](const buffer &other) { return other.instance == target.number; }))
+        return;
+    buffers_.push_back({target.number, target.name, binding.port, size / halves, halves, {}, {}});
+}
+
+void unit_results::reset()
+{
+    pending_ = false;
+    std::memset(reference_.registers, 0, sizeof reference_.registers);
+}
+
+bool unit_results::judges(const cnnvp_command &command)
+{
+    const isa_opcode *opcode = cnnvp_isa_opcode(command.opcode);
+
+    return opcode && opcode->class_ == ISA_CLASS_calc;
+}
+
+void unit_results::begin(const cnnvp_command &command, const borrow &borrow)
+{
+    if (std::exchange(pending_, false)) /* it takes the next one before that one's end: nobody can tell them apart */
+        ++total_.without[command_.opcode];
+    command_ = command;
+    checked_ = cnnvp_reference_covers(&reference_, &command) != 0 && roles_[CNNVP_REFERENCE_OUTPUT] < buffers_.size();
+    for (buffer &buffer : buffers_)
+        for (uint32_t half = 0; checked_ && half < buffer.halves; ++half) {
+            buffer.live[half] = borrow(buffer.port, cnnvp_buffer_address(half, 0), buffer.half_bytes);
+            checked_ = buffer.live[half] != nullptr;
+            if (checked_)
+                buffer.copy[half].assign(buffer.live[half], buffer.live[half] + buffer.half_bytes);
+        }
+    if (!checked_)
+        ++total_.without[command.opcode];
+}
+
+std::string unit_results::end(bool done, const char *layer)
+{
+    const bool late = std::exchange(pending_, false);
+    findings found;
+
+    if (!std::exchange(checked_, false) || !done)
+        return "";
+    lend_copies();
+    ++total_.compared;
+    const char *impossible = cnnvp_reference_run(&reference_, &command_);
+    if (impossible)
+        found = {0, 1, 0, std::string("the unit takes it, and ") + impossible, ""};
+    else
+        compare(late, found);
+    if (found.wrong == 0 && found.outside == 0)
+        return "";
+    if (total_.wrong++ != 0)
+        return "";
+    total_.first = std::string(instance_.name) + ": " + text(found, layer);
+    return text(found, layer);
+}
+
+/* The reference works on the copies. */
+void unit_results::lend_copies()
+{
+    for (size_t role = 0; role < CNNVP_REFERENCE_BUFFERS; ++role) {
+        cnnvp_reference_buffer &to = reference_.buffers[role];
+        to = {};
+        if (roles_[role] >= buffers_.size())
+            continue;
+        buffer &from = buffers_[roles_[role]];
+        to = {{from.copy[0].data(), from.halves > 1 ? from.copy[1].data() : nullptr}, from.half_bytes};
+    }
+}
+
+bool unit_results::is_output(const buffer &buffer, uint32_t half) const
+{
+    return &buffer == &buffers_[roles_[CNNVP_REFERENCE_OUTPUT]] &&
+           half == (command_.halves >> CNNVP_REFERENCE_OUTPUT & 1);
+}
+
+/* `late`: others may have written since the command began, but not where it puts its results. */
+void unit_results::compare(bool late, findings &found) const
+{
+    std::vector<uint8_t> mine;
+
+    for (const buffer &buffer : buffers_)
+        for (uint32_t half = 0; half < buffer.halves; ++half) {
+            const bool output = is_output(buffer, half);
+            if ((late && !output) || std::memcmp(buffer.live[half], buffer.copy[half].data(), buffer.half_bytes) == 0)
+                continue;
+            if (output)
+                compare_results(found, mine);
+            compare_rest(buffer, half, output ? &mine : nullptr, found);
+        }
+}
+
+/* Results, one by one; `mine` says which bytes of the half are theirs, or may hold sums meanwhile. */
+void unit_results::compare_results(findings &found, std::vector<uint8_t> &mine) const
+{
+    const buffer &output = buffers_[roles_[CNNVP_REFERENCE_OUTPUT]];
+    const uint32_t half = command_.halves >> CNNVP_REFERENCE_OUTPUT & 1;
+    cnnvp_reference_results results;
+
+    cnnvp_reference_locate(&command_, &results);
+    mine.assign(output.half_bytes, byte_other);
+    for (uint64_t at = results.working; at < std::min(results.working_end, output.half_bytes); ++at)
+        mine[at] = byte_working;
+    for (uint64_t o = 0; o < results.outer; ++o)
+        for (uint64_t i = 0; i < results.inner; ++i) {
+            const auto at = static_cast<uint64_t>(
+                results.base + static_cast<int64_t>(results.bytes) *
+                                   (static_cast<int64_t>(o) * results.stride + static_cast<int64_t>(i)));
+            const int64_t expected = word_at(output.copy[half].data() + at, results.bytes);
+            const int64_t got = word_at(output.live[half] + at, results.bytes);
+            std::fill_n(mine.begin() + static_cast<std::ptrdiff_t>(at), results.bytes, byte_result);
+            ++found.results;
+            if (expected == got)
+                continue;
+            if (found.wrong++ == 0) {
+                char name[96];
+                cnnvp_reference_name(&results, o, i, name, sizeof name);
+                found.result =
+                    format("%s (byte 0x%" PRIx64 " of half %u of %s) is %s%" PRId64 ", expected %" PRId64, name, at,
+                           half, output.name, results.bytes > 2 ? "the partial sum " : "", got, expected);
+            }
+        }
+}
+
+void unit_results::compare_rest(const buffer &buffer, uint32_t half, const std::vector<uint8_t> *mine,
+                                findings &found) const
+{
+    for (uint64_t at = 0; at < buffer.half_bytes; ++at) {
+        const uint8_t expected = buffer.copy[half][at], got = buffer.live[half][at];
+        if (expected == got || (mine && (*mine)[at] != byte_other))
+            continue;
+        if (found.outside++ == 0)
+            found.where = format("the first of them 0x%" PRIx64 " of half %u of %s: 0x%02x, was 0x%02x", at, half,
+                                 buffer.name, got, expected);
+    }
+}
+
+std::string unit_results::text(const findings &found, const char *layer) const
+{
+    char instruction[128];
+    cnnvp_reference_instruction(&command_, instruction, sizeof instruction);
+    std::string line = format("command %" PRIu64 ", %s", command_.sequence, instruction);
+    if (command_.tag != 0)
+        line += format(", of layer \"%.100s\"", layer);
+    if (found.wrong != 0)
+        line += ": " + found.result;
+    if (found.results != 0 && found.wrong != 0)
+        line += format("; wrong are %" PRIu64 " of %" PRIu64 " results", found.wrong, found.results);
+    if (found.outside != 0)
+        line += std::string(found.wrong != 0 ? "; and" : ":") +
+                format(" it wrote %" PRIu64 " bytes outside of its results, ", found.outside) + found.where;
+    return line;
+}
+
+} // namespace cnnvp

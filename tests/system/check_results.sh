@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# --check-results: the built-in units are right, on every preset and in both depths; arrays that are wrong are named
+# with the command and the word, whatever is wrong with them.
+# usage: check_results.sh SOURCE-FOLDER BUILD-FOLDER ZOO-FOLDER
+set -eu
+source=$1 build=$2 zoo=$3
+cnnvp=$build/bin/cnnvp
+networks=$source/scripts/networks
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() { echo "check_results.sh: $*" >&2; exit 1; }
+
+# right ARGUMENTS...: all commands are compared, and right; nothing else of the run changes.
+right() {
+    "$cnnvp" run "$@" -q -o plain.npy --stats plain.json 2>message
+    "$cnnvp" run "$@" -o checked.npy --stats checked.json --check-results >text 2>message ||
+        fail "$*: $(cat message)"
+    grep -q '^results  *[1-9][0-9]* commands compared, 0 wrong$' text || fail "$*: $(grep '^results' text)"
+    cmp -s plain.npy checked.npy || fail "$*: the output changes"
+    grep -v wall_ plain.json >plain && grep -v wall_ checked.json >checked
+    cmp -s plain checked || fail "$*: the statistics change"
+}
+for network in "$networks/lenet5.onnx" "$networks/mixed.onnx" "$zoo/net_mobilenetv2.onnx"; do
+    for preset in nfu window; do
+        right "$network" -p $preset
+    done
+    right "$network" -s pe_array.detail=cycle -s vector.detail=cycle
+done
+right "$networks/mixed.onnx" -s pe_array.acc_bits=20 --rounding stochastic --seed 5
+right "$networks/lenet5.onnx" -p window -s pe_array.detail=cycle -s pooling.detail=cycle --rounding truncate
+right "$networks/lenet5.onnx" -s pe_array.kernel_piece=3 --schedule fused -n 2
+status=0
+"$cnnvp" run "$networks/lenet5.onnx" --check-results --timing-only -q 2>message || status=$?
+[ $status -eq 2 ] && grep -q 'compares the results that --timing-only leaves out' message ||
+    fail "--timing-only: status $status, $(cat message)"
+
+# array SED-SCRIPT: the example's array with a change.
+array() {
+    sed -e "$1" "$source/scripts/examples/own_array/systolic.c" >array.c
+    [ -z "$1" ] || ! cmp -s array.c "$source/scripts/examples/own_array/systolic.c" || fail "nothing is changed by $1"
+    cc -std=c11 -O2 -shared -fPIC -I"$source/c_api" -I"$build/include" array.c "$build/models/fx16/libcnnvp_fx16.a" \
+        -o libsystolic.so
+}
+cp "$source/scripts/examples/own_array/systolic.yaml" .
+deliver='^    if (status == CNNVP_OK)$'
+
+# wrong FAULT MESSAGE [MORE]: with the C statement before results are delivered, what is said of the first wrong
+# command, and in the last line.
+wrong() {
+    array "/^        status = cnnvp_fx16_compute/{n;s/$deliver/    $1\\n&/}"
+    status=0
+    "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q -o own.npy --check-results 2>message || status=$?
+    [ $status -eq 1 ] || fail "$1: status $status, $(cat message)"
+    grep -q "error: [0-9]* ps: pe_array: command [0-9]*, $2" message || fail "$1: $(cat message)"
+    [ "$(grep -c 'pe_array: command' message)" -eq 1 ] || fail "$1: more than the first one: $(cat message)"
+    tail -n 1 message | grep -q "^cnnvp: --check-results: $3 of [0-9]* commands are wrong$" ||
+        fail "$1: $(cat message)"
+    [ -s own.npy ] || fail "$1: the run did not go on"
+}
+array ''
+right "$networks/lenet5.onnx" -p systolic.yaml
+
+# The same one, which works while the DMA goes on: late FAULT.
+late() {
+    cc -std=c11 -O2 -shared -fPIC -I"$source/c_api" -I"$build/include" -I"$source/scripts/examples/own_array" \
+        -DLATE_FAULT="$1" "$source/tests/system/late_array.c" "$build/models/fx16/libcnnvp_fx16.a" -o liblate.so
+}
+cat >late.yaml <<'YAML'
+platform: late
+base: nfu
+units:
+  pe_array:
+    model: ./liblate.so:late
+    connect: {input: input_buffer, weight: weight_buffer, output: output_buffer, done: instruction.done}
+YAML
+late ''
+right "$networks/mixed.onnx" -p late.yaml
+late 'if (late->command.tag == 3) *(int16_t *)lent.data ^= 4'
+status=0
+"$cnnvp" run "$networks/lenet5.onnx" -p late.yaml -q --check-results 2>message || status=$?
+[ $status -eq 1 ] && grep -q 'pe_array: command [0-9]*, conv.* of layer "C3": channel 0, row 0, column 0 .* wrong are 1 of' message ||
+    fail "a late array: status $status, $(cat message)"
+
+# One sum of seven: of C1's 6 x 28 x 28 results 672, some of which are words of before by chance.
+wrong 'for (uint64_t i = 0; !unit->timing_only \&\& i < tile.planes * tile.plane_words; i += 7) data.sums[i] ^= 0x5a5a5;' \
+    'conv.bias i[01] w[01] o[01], of layer "C1": channel 0, row 0, column 0 (byte 0x0 of half [01] of output_buffer) is -*[0-9]*, expected -*[0-9]*; wrong are 6[0-9][0-9] of 4704 results$' \
+    '[1-9][0-9]*'
+# One sum of one layer.
+wrong 'if (!unit->timing_only \&\& command->tag == 3 \&\& command->opcode == 0x80) data.sums[5 * 100 + 73] += (int64_t)1 << tile.shift;' \
+    'conv.bias i[01] w[01] o[01], of layer "C3": channel 5, row 7, column 3 (byte 0x47a of half [01] of output_buffer) is -*[0-9]*, expected -*[0-9]*; wrong are 1 of 1600 results$' \
+    1
+# An operand that the array only reads.
+wrong 'if (!unit->timing_only \&\& command->opcode == 0x82) *(int16_t *)(size_t)data.weights ^= 1;' \
+    'matmul.* of layer "F5": it wrote 1 bytes outside of its results, the first of them 0x[0-9a-f]* of half [01] of weight_buffer: 0x[0-9a-f]*, was 0x[0-9a-f]*$' \
+    '[1-9][0-9]*'
+# Beyond a tile that it has borrowed.
+wrong 'struct cnnvp_access lent = {.op = CNNVP_BORROW_WRITE, .address = (uint64_t)tile.out_half << 31 | 64, .size = 16}; if (!unit->timing_only \&\& command->tag == 1 \&\& unit->ops->access(unit->host, 3, \&lent) == 0) for (int i = 0; i < 200; ++i) ((int16_t *)lent.data)[16000 + i] = 12345;' \
+    'conv.bias .* of layer "C1": it wrote [34][0-9][0-9] bytes outside of its results, the first of them 0x7d40 of half [01] of output_buffer: 0x39, was 0x00$' \
+    1
