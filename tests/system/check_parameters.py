@@ -28,7 +28,7 @@ WITHOUT = {
     "*.cpu.quantum": "only the speed of the simulation",
     "*.dram.size": "a capacity: what does not fit is refused, what fits takes no notice of it",
     "*.dram.t_rc": "the sum of two others, anything else is refused",
-    "trainer.dma.word_bytes": "a mantissa has a byte, anything else is refused",
+    "*.dma.word_bytes": "the words of the array's arithmetic: a mantissa's byte or 16 bits, anything else is refused",
     **{f"trainer.{name}_buffer.pingpong": "the module's own buffers have one half, two are refused"
        for name in ("max_min", "sum", "batch_norm", "relu", "id", "output_data")},
     "*.*.detail": "both depths give the same, which the tests of each unit check, too",

@@ -151,7 +151,7 @@ static cnnvp_result check_wire(const struct check *check, const struct wire *wir
                                 name, name + dot + 1, target, wanted);
 }
 
-static cnnvp_result check_fixed(const cnnvp_config *config, const char *name, const char *wanted,
+static cnnvp_result check_fixed(const cnnvp_config *config, enum who who, const char *name, const char *wanted,
                                 struct cnnvp_error *error)
 {
     uint64_t value;
@@ -161,8 +161,8 @@ static cnnvp_result check_fixed(const cnnvp_config *config, const char *name, co
     if (cnnvp_config_get(config, name, &value, &text) != CNNVP_DONE || strcmp(text, wanted) == 0 ||
         cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(
-        error, "%s: %s: is %s; networks on the training engine need %s", place, name, text, wanted);
+    return cnnvp_compiler_error(error, "%s: %s: is %s; networks%s need %s", place, name, text,
+                                who == TRAINING ? " on the training engine" : "", wanted);
 }
 
 /* ---- units that the software leaves alone ---- */
@@ -297,7 +297,7 @@ static cnnvp_result check_wires(const struct check *check, struct cnnvp_error *e
             result = check_wire(check, &wires[i], error);
     for (size_t i = 0; i < COUNT(fixed) && result == CNNVP_DONE; ++i)
         if (fixed[i].who == ALL || fixed[i].who == check->who)
-            result = check_fixed(check->config, fixed[i].name, fixed[i].value, error);
+            result = check_fixed(check->config, fixed[i].who, fixed[i].name, fixed[i].value, error);
     return result;
 }
 

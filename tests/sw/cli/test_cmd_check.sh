@@ -91,6 +91,7 @@ printf 'base: trainer\nunits:\n  relu: {connect: {next: relu}}\n' >wrong.yaml
 refused 2 'cnnvp: wrong.yaml:3:26: relu.connect.next: tiles would go round in a circle: relu -> relu' check wrong.yaml
 refused 2 'cnnvp: --set dma.word_bytes=2: dma.word_bytes: is 2; networks on the training engine need 1' \
     check trainer -s dma.word_bytes=2
+refused 2 'cnnvp: --set dma.word_bytes=1: dma.word_bytes: is 1; networks need 2' check nfu -s dma.word_bytes=1
 [ -s out ] && fail "output in spite of an error"
 # A platform without what networks need is one for other programs; a third-party memory need not be there.
 printf 'base: nfu\nunits:\n  instruction: null\n  dma: null\n  plic: null\n  uart: {irq: null}\n' >bare.yaml
