@@ -41,7 +41,7 @@ const spoken = {
     "memory.mean_read_latency_ps": "mean read latency", "storage.peak_feature_bytes": "most feature bytes on chip", "storage.peak_feature_words": "most feature words on chip",
     "macs": "MACs", "pes": "PEs", "cycles": "cycles", "compute_cycles": "computing cycles", "utilization": "PEs at work", "compute_utilization": "PEs at work while computing",
     "energy_pj": "energy", "static_pj": "static energy", "start_ps": "begin", "end_ps": "end", "input_words": "input words", "weight_words": "weight words", "output_words": "output words",
-    "dram_read_bytes": "read off chip", "dram_write_bytes": "written off chip", "dram_burst_bytes": "moved in bursts"
+    "dram_read_bytes": "read off chip", "dram_write_bytes": "written off chip", "dram_burst_bytes": "moved in bursts", "dram_bus_bytes": "crossed the memory's bus"
 };
 /* Why the PE array stands still; what they mean exactly says `cnnvp models stats`. */
 const causeNames = {

@@ -5,16 +5,35 @@
 function roofLevels(stats, layers) {
     const units = stats.platform.units, array = units.pe_array || {}, mhz = array.clock_mhz || 1000, pes = Math.max(...layers.map(l => l.pes));
     const part = Object.values(stats.units).find(u => u.bus_bytes_per_s);
-    const list = [{ name: part ? "off chip" : "off chip, as seen", colour: colours[0], bytes_per_s: part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s, bytes: l => l.dram_read_bytes + l.dram_write_bytes }];
+    const list = [{ name: part ? "off chip" : "off chip, as seen", colour: colours[0], bytes_per_s: part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s, shared: true, bytes: l => l.dram_bus_bytes ?? l.dram_read_bytes + l.dram_write_bytes }];
     for (const [side, colour] of [["input", colours[1]], ["weight", colours[3]], ["output", colours[6]]]) {
         const buffer = units[side + "_buffer"];
         if (buffer && buffer.width_words) list.push({ name: side + " buffer", colour, bytes_per_s: 2 * buffer.width_words * mhz * 1e6, bytes: l => 2 * l[side + "_words"], off: side === "output" });
     }
     return { pes, mhz, list: list.filter(level => level.bytes_per_s && layers.some(level.bytes)) };
 }
+/* Layers, in the order of their begins, as {layers, macs, cycles, bytes}: where bytes of a layer move in the time of another, its own
+   bytes say nothing of its own time. It joins the one before, then the one after, until what they move fits into their time. */
+function roofGroups(level, mhz, layers) {
+    const groups = [], over = g => g.bytes * mhz * 1e6 > g.cycles * level.bytes_per_s;
+    const join = (a, b) => ({ layers: a.layers.concat(b.layers), macs: a.macs + b.macs, cycles: a.cycles + b.cycles, bytes: a.bytes + b.bytes });
+    for (const l of level.shared ? layers.slice().sort((a, b) => a.start_ps - b.start_ps) : layers) {
+        let group = { layers: [l], macs: l.macs, cycles: l.cycles, bytes: level.bytes(l) };
+        while (level.shared && over(group) && groups.length) group = join(groups.pop(), group);
+        groups.push(group);
+    }
+    while (level.shared && groups.length > 1 && over(groups[0])) groups.splice(0, 2, join(groups[0], groups[1]));
+    return groups.filter(g => g.macs && g.cycles && g.bytes);
+}
+/* The points: {level, layers, label, cycles, intensity, rate}. */
+function roofDots(levels, layers) {
+    return levels.list.flatMap(level => roofGroups(level, levels.mhz, layers).map(g => ({
+        level, layers: g.layers, cycles: g.cycles, intensity: g.macs / g.bytes, rate: g.macs * levels.mhz * 1e6 / g.cycles,
+        label: layerLabel(g.layers[0]) + (g.layers.length > 1 ? " to " + layerLabel(g.layers[g.layers.length - 1]) : "")
+    })));
+}
 function drawRoofline(f, levels, layers) {
-    const peak = levels.pes * levels.mhz * 1e6, shown = levels.list.filter(l => !l.off), dots = [];
-    for (const level of shown) for (const l of layers) if (level.bytes(l)) dots.push({ level, l, intensity: l.macs / level.bytes(l), rate: l.macs * levels.mhz * 1e6 / l.cycles });
+    const peak = levels.pes * levels.mhz * 1e6, shown = levels.list.filter(l => !l.off), dots = roofDots({ mhz: levels.mhz, list: shown }, layers);
     f.dots = dots;
     f.context.clearRect(0, 0, f.width, f.height);
     if (!dots.length) return;
@@ -29,11 +48,11 @@ function drawRoofline(f, levels, layers) {
     }
     for (const d of dots) {
         d.x = box.x(d.intensity); d.y = box.y(d.rate);
-        d.tip = layerLabel(d.l) + ", " + d.level.name + "\n" + short(d.intensity) + " MACs a byte, " + short(d.rate) + " MACs/s\n" + percent(d.rate / Math.min(peak, d.intensity * d.level.bytes_per_s)) + " of what the roof allows";
+        d.tip = d.label + ", " + d.level.name + "\n" + short(d.intensity) + " MACs a byte, " + short(d.rate) + " MACs/s\n" + percent(d.rate / Math.min(peak, d.intensity * d.level.bytes_per_s)) + " of what the roof allows";
         g.fillStyle = d.level.colour; g.globalAlpha = .85; g.beginPath(); g.arc(d.x, d.y, 4, 0, 7); g.fill(); g.globalAlpha = 1;
     }
-    const named = dots.filter(d => d.level === shown[0]).sort((a, b) => b.l.cycles - a.l.cycles);
-    f.labels = labels(g, box, named.map(d => ({ x: d.x, y: d.y, text: layerLabel(d.l), colour: theme.ink })).concat(dots.filter(d => d.level !== shown[0]).map(d => ({ x: d.x, y: d.y, text: "" })))).slice(0, named.length);
+    const named = dots.filter(d => d.level === shown[0]).sort((a, b) => b.cycles - a.cycles);
+    f.labels = labels(g, box, named.map(d => ({ x: d.x, y: d.y, text: d.label, colour: theme.ink })).concat(dots.filter(d => d.level !== shown[0]).map(d => ({ x: d.x, y: d.y, text: "" })))).slice(0, named.length);
 }
 /* Bars of what crosses the off-chip port for each tensor: the least possible, what is moved again, and what bursts fetch beyond. */
 function tensorRows(tensors) {

@@ -38,9 +38,9 @@ if (layers.length) {
 /* ---- roofline, off chip and at the buffers' ports ---- */
 const measured = layers.filter(l => l.macs && l.cycles && l.pes);
 if (measured.length) {
-    const holder = section("Roofline", "roofline", false), levels = roofLevels(stats, measured), bar = make(holder, "div", null, { className: "bar screen" });
-    make(holder, "p", grouped(levels.pes) + " MACs a cycle at " + levels.mhz + " MHz; " + levels.list.map(l => l.name + " " + writer("bytes_per_s")(l.bytes_per_s)).join(", ") + ".", { className: "note" });
-    const plot = figure(holder, 360, f => drawRoofline(f, levels, measured));
+    const holder = section("Roofline", "roofline", false), levels = roofLevels(stats, layers.filter(l => l.pes)), bar = make(holder, "div", null, { className: "bar screen" });
+    make(holder, "p", grouped(levels.pes) + " MACs a cycle at " + levels.mhz + " MHz; " + levels.list.map(l => l.name + " " + writer("bytes_per_s")(l.bytes_per_s)).join(", ") + "." + (roofDots(levels, layers).some(d => d.layers.length > 1) ? " Where what a layer moves off chip needs more than its time, because some of it moves in a neighbour's (read ahead, or written later), both are one point: their MACs by their bytes and their time." : ""), { className: "note" });
+    const plot = figure(holder, 360, f => drawRoofline(f, levels, layers));
     for (const level of levels.list) {
         const label = make(bar, "label"), box = make(label, "input", null, { type: "checkbox", checked: !level.off, onchange: () => { level.off = !box.checked; plot.draw(); } });
         box.style.accentColor = level.colour; make(label, "span", " " + level.name);
@@ -76,7 +76,7 @@ if (ofUnits.length) {
     }
 }
 /* ---- layers as numbers ---- */
-const columns = ["name", "op", "phase", "bound_by", "macs", "cycles", "compute_cycles", "utilization", "compute_utilization", ...parts.slice(2).map(p => "stall_cycles." + p.name), "energy_pj", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes", "dram_burst_bytes", "least_dram_bytes"];
+const columns = ["name", "op", "phase", "bound_by", "macs", "cycles", "compute_cycles", "utilization", "compute_utilization", ...parts.slice(2).map(p => "stall_cycles." + p.name), "energy_pj", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes", "dram_burst_bytes", "dram_bus_bytes", "least_dram_bytes"];
 const numbers = section("Layers as numbers", "numbers", true, "A click on a column's name sorts by it.");
 sortable(make(numbers, "div", null, { id: "layers" }), columns.map(c => c.startsWith("stall") ? say(c).replace(/^cycles: /, "") : say(c)), layers,
     (l, i) => columns[i].startsWith("stall_cycles.") ? l.stall_cycles[columns[i].slice(13)] : l[columns[i]], { names: columns, text: (v, i) => typeof v === "number" ? (Number.isInteger(v) && !/_(pj|bytes)$|utilization$/.test(columns[i]) ? grouped(v) : writer(columns[i])(v)) : show(v) });

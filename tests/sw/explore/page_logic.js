@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node page_logic.js WEB-FOLDER: what the pages calculate, without a browser. */
 const assert = require("assert"), fs = require("fs"), vm = require("vm"), folder = process.argv[2];
-vm.runInThisContext(["format", "front", "effects", "parallel", "timeline"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
+vm.runInThisContext(["format", "front", "effects", "parallel", "timeline", "roofline"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
 
 /* Units that a person reads. */
 assert.strictEqual(writer("total.time_ps")(25634000), "25.63 us");
@@ -67,6 +67,12 @@ assert(together.explained < .01, "parameters that act together only");
 assert.deepStrictEqual(steps({ window: [1, 4], min: [2, 0], max: [5, 3], last: [3, 0], mean: [2.5, 1] }, 10, 60), [[0, 10, 20, 40, 50, 60], [0, 0, 3, 0, 0, 0], [0, 5, 3, 3, 0, 0], [0, 2.5, 3, 1, 0, 0]]);
 const spans = layerSpans([{ unit: "pe_array", begin: [0, 10, 30], length: [5, 5, 5], tag: [1, 1, 2] }, { unit: "dma", begin: [2], length: [9], tag: [2] }], []);
 assert.deepStrictEqual([spans.begin, spans.length, spans.tag], [[0, 30], [15, 5], [1, 2]]);
+/* The roofline, by a byte a cycle: what moves more than its own time can joins the one before, the first the next; B has no MACs. */
+const roof = { bytes_per_s: 1e9, shared: true, bytes: l => l.bytes }, level = (name, start_ps, macs, cycles, bytes) => ({ name, start_ps, macs, cycles, bytes, phase: "forward" });
+const shown = list => roofGroups(roof, 1000, list).map(g => [g.layers.map(l => l.name).join("+"), g.macs, g.cycles, g.bytes]);
+assert.deepStrictEqual(shown([level("F6", 3, 9, 40, 150), level("C1", 1, 8, 20, 30), level("F5", 2, 7, 200, 80)]), [["C1+F5+F6", 24, 260, 260]]);
+assert.deepStrictEqual(shown([level("A", 1, 8, 100, 30), level("F5", 2, 7, 200, 80), level("F6", 3, 9, 40, 150), level("B", 4, 0, 5, 1)]), [["A", 8, 100, 30], ["F5+F6", 16, 240, 230]]);
+assert.deepStrictEqual(shown([level("A", 1, 8, 10, 30), level("F5", 2, 7, 200, 80)]), [["A+F5", 15, 210, 110]]);
 /* CSV that a spreadsheet reads. */
 assert.strictEqual(csv([["a", "b,c"], [1, 'say "x"'], [undefined, null]]), 'a,"b,c"\n1,"say ""x"""\n,\n');
 console.log("all passed");

@@ -22,6 +22,10 @@
         links++;
     }
     check(links && kept, "no links, or none that rests");
+    /* No point of the roofline lies above its roof, and each has MACs of layers, none twice. */
+    const roofs = roofLevels(stats, layers.filter(l => l.pes)), dots = roofDots(roofs, layers);
+    for (const d of dots) check(d.rate <= 1.000001 * Math.min(roofs.pes * roofs.mhz * 1e6, d.intensity * d.level.bytes_per_s), d.label + " is above the roof of " + d.level.name);
+    for (const level of roofs.list) { const shown = dots.filter(d => d.level === level).flatMap(d => d.layers); check(shown.length && new Set(shown).size === shown.length, "points of " + level.name); }
     /* Every cycle is in one part of a bar. */
     for (const l of layers) check(Object.values(cycleValues(l)).reduce((a, b) => a + b, 0) === l.cycles, "cycles of " + l.name);
     const shownCycles = [...document.querySelectorAll("#cycles_section .stack")].length;
