@@ -311,9 +311,9 @@ enum cnnvp_part_kind {
 
 struct cnnvp_part {
     enum cnnvp_part_kind kind;
-    uint32_t bits;
-    uint64_t count;
-    uint64_t bytes; /* of an SRAM */
+    uint32_t bits;  /* up to 65536, of an SRAM at least 1; more registers are a larger count */
+    uint64_t count; /* up to 2^40 */
+    uint64_t bytes; /* of an SRAM, up to 2^40 */
     const char *what;
 };
 

@@ -498,8 +498,8 @@ static void dma_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, params[PARAM_outstanding] + 4u * params[PARAM_requests],
                    "bursts and requests");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 8u * (uint32_t)params[PARAM_burst_bytes], 2u, "a burst of each channel");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 8u * (uint32_t)params[PARAM_port_bytes], 1u, "words at the port");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 8u, 2u * params[PARAM_burst_bytes], "a burst of each channel");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 8u, params[PARAM_port_bytes], "words at the port");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 8u, "addresses");
 }
 

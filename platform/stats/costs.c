@@ -103,7 +103,8 @@ static void add_part(void *context, const struct cnnvp_part *part)
         part->bytes > MAX_BYTES || (part->kind == CNNVP_PART_SRAM && part->bits == 0)) {
         if (bill->wrong[0] == '\0')
             (void)snprintf(bill->wrong, sizeof bill->wrong,
-                           "part \"%.60s\": kind %u, %u bits and %" PRIu64 " bytes, %" PRIu64 " times, is none",
+                           "part \"%.60s\": kind %u, %u bits and %" PRIu64 " bytes, %" PRIu64
+                           " times, is none; limits are in cnnvp_model.h",
                            part->what != NULL ? part->what : "", (unsigned)part->kind, (unsigned)part->bits,
                            part->bytes, part->count);
         return;
