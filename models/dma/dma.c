@@ -180,6 +180,7 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
         .tag = command->tag,
         .receive_tag = command->tag,
         .sequence = command->sequence,
+        .waits = CNNVP_TIME_NEVER,
         .finish = CNNVP_TIME_NEVER,
         .data = CNNVP_TIME_NEVER,
         .staging = staging,

@@ -33,6 +33,17 @@ static int must_wait(struct dma *dma, uint32_t number, const struct dma_transfer
     return 0;
 }
 
+/* Waiting for what ends at the same time is none: that depends on the order within an instant. */
+static void end_wait(struct dma *dma, struct dma_transfer *transfer)
+{
+    const cnnvp_time since = transfer->waits;
+    transfer->waits = CNNVP_TIME_NEVER;
+    if (transfer->waited || since >= dma->ops->now(dma->host))
+        return;
+    transfer->waited = 1;
+    dma->ops->count(dma->host, STAT_hazard_waits, transfer->tag, 1);
+}
+
 /* ---- asking the memory ---- */
 
 static struct dma_piece *free_piece(struct dma_channel *channel)
@@ -116,11 +127,10 @@ static void send_pieces(struct dma *dma, uint32_t number)
         uint64_t limit;
         while ((limit = allowance(dma, transfer)) != 0) {
             if (must_wait(dma, number, transfer, by_receive ? transfer->receive_order : transfer->order)) {
-                if (!transfer->waited)
-                    dma->ops->count(dma->host, STAT_hazard_waits, transfer->tag, 1);
-                transfer->waited = 1;
+                transfer->waits = cnnvp_minimum(transfer->waits, dma->ops->now(dma->host));
                 return;
             }
+            end_wait(dma, transfer);
             if (!send_piece(dma, number, transfer, limit))
                 return;
         }
@@ -188,6 +198,9 @@ void dma_piece_complete(struct dma *dma, struct cnnvp_request *request)
         --transfer->flying;
         if (request->status != CNNVP_OK && transfer->status == CNNVP_OK)
             transfer->status = request->status;
+        if (request->status == CNNVP_OK)
+            dma->ops->count(dma->host, request->op == CNNVP_READ ? STAT_read_bytes : STAT_write_bytes, request->tag,
+                            request->size * request->count);
     }
     dma_advance(dma);
 }
@@ -212,7 +225,6 @@ static void record(struct dma *dma, uint32_t number, const struct dma_transfer *
 {
     static const char *const names[DMA_CHANNELS] = {"receive", "store"};
     static const uint32_t commands[DMA_CHANNELS] = {STAT_receives, STAT_stores};
-    static const uint32_t bytes[DMA_CHANNELS] = {STAT_read_bytes, STAT_write_bytes};
     static const uint32_t busy[DMA_CHANNELS] = {STAT_read_busy_cycles, STAT_write_busy_cycles};
     struct dma_channel *channel = &dma->channels[number];
     const uint32_t tag = transfer->receive_tag;
@@ -223,7 +235,6 @@ static void record(struct dma *dma, uint32_t number, const struct dma_transfer *
     channel->track_end = end;
     if (transfer->status == CNNVP_OK) {
         dma->ops->count(dma->host, commands[number], tag, 1);
-        dma->ops->count(dma->host, bytes[number], tag, transfer->bytes);
     } else {
         dma->ops->count(dma->host, STAT_failed, tag, 1);
         dma->ops->log(dma->host, CNNVP_LOG_WARNING, "instruction %llu: %s of %llu bytes at 0x%llx failed: %s",

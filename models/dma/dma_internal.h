@@ -36,7 +36,8 @@ struct dma_transfer {
     uint64_t sequence; /* of the instruction that will be completed, 0 none */
     int received;      /* 1 for stores */
     int from_memory;   /* what is written to the buffer are copies of memory's words */
-    int waited;        /* has been counted as waiting for another transfer */
+    cnnvp_time waits;  /* since when, for another transfer; CNNVP_TIME_NEVER: it does not */
+    int waited;        /* has been counted as having waited so */
     int in_buffer;     /* the data have been written to the buffer */
     int status;
     uint64_t posted; /* bytes asked for */

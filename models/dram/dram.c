@@ -50,6 +50,12 @@ struct requester {
     uint64_t waited; /* ps; those of its stream that have been reported */
 };
 
+/* Bursts of a request that was not complete when the statistics were asked for, and that they have. */
+struct early {
+    const struct cnnvp_request *request;
+    uint64_t bursts;
+};
+
 struct dram {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
@@ -65,6 +71,8 @@ struct dram {
     int burst_trace;                           /* bursts are listened to */
     struct served served;
     struct traffic traffic;
+    struct early *early;
+    uint32_t early_count, early_room;
     int peak_counted;
     struct dram_counts counted; /* what the statistics have of the channels' counts */
 };
@@ -118,6 +126,54 @@ static void note_traffic(struct dram *self, uint32_t tag, const struct dram_traf
         self->traffic.tag = tag;
     }
     cnnvp_dram_traffic_add(all, done);
+}
+
+static struct early *find_early(const struct dram *self, const struct cnnvp_request *request)
+{
+    uint32_t i = 0;
+    while (i < self->early_count && self->early[i].request != request)
+        ++i;
+    return i < self->early_count ? &self->early[i] : NULL;
+}
+
+/* The request's bursts that the statistics have; they are the last that are asked for. */
+static uint64_t take_early(struct dram *self, const struct cnnvp_request *request)
+{
+    struct early *early = self->early_count ? find_early(self, request) : NULL;
+    const uint64_t bursts = early != NULL ? early->bursts : 0;
+    if (early != NULL)
+        *early = self->early[--self->early_count];
+    return bursts;
+}
+
+static struct early *add_early(struct dram *self, const struct cnnvp_request *request)
+{
+    if (self->early_count == self->early_room) {
+        const uint32_t room = 2u * self->early_room + 16u;
+        struct early *larger = realloc(self->early, room * sizeof *larger);
+        if (larger == NULL)
+            return NULL; /* they count when it is complete */
+        self->early = larger;
+        self->early_room = room;
+    }
+    self->early[self->early_count] = (struct early){.request = request};
+    return &self->early[self->early_count++];
+}
+
+/* Bursts of a request that have entered are in a row class: they count, what is asked for does not yet. */
+static void note_unfinished(void *context, const struct cnnvp_request *request)
+{
+    struct dram *self = context;
+    struct early *early = find_early(self, request);
+    struct dram_traffic done = {0};
+    if (early == NULL)
+        early = add_early(self, request);
+    if (early == NULL)
+        return;
+    done.bursts[request->op == CNNVP_WRITE] = cnnvp_dram_queue_bursts(request) - early->bursts;
+    early->bursts = cnnvp_dram_queue_bursts(request);
+    cnnvp_dram_traffic_add(&self->requesters[cnnvp_dram_queue_stream(request)].traffic, &done);
+    note_traffic(self, request->tag, &done);
 }
 
 static void count_served(struct dram *self)
@@ -250,7 +306,7 @@ static void complete_one(struct dram *self)
         struct dram_traffic done = {.requests = 1};
         const uint32_t write = request->op == CNNVP_WRITE;
         done.bytes[write] = request->size * request->count;
-        done.bursts[write] = cnnvp_dram_queue_bursts(request);
+        done.bursts[write] = cnnvp_dram_queue_bursts(request) - take_early(self, request);
         done.latency[write] = request->scratch[DRAM_LATENCY];
         cnnvp_dram_traffic_add(&self->requesters[cnnvp_dram_queue_stream(request)].traffic, &done);
         cnnvp_storage_move(self->data, request);
@@ -313,6 +369,7 @@ static void dram_fini(void *instance)
     cnnvp_dram_queue_fini(&self->queue);
     if (self->trial_made)
         cnnvp_dram_queue_fini(&self->trial);
+    free(self->early);
     cnnvp_storage_free(self->data, self->size);
     self->data = NULL;
 }
@@ -325,6 +382,7 @@ static void dram_reset(void *instance)
     count_requesters(self); /* a reset forgets who they are */
     cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
     memset(self->requesters, 0, sizeof self->requesters);
+    self->early_count = 0;
     self->notified = CNNVP_TIME_NEVER;
     (void)self->ops->cancel(self->host, EVENT_WORK);
 }
@@ -462,6 +520,7 @@ static void dram_flush(void *instance)
     cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
     count_channels(self);
     cnnvp_dram_queue_classify(&self->queue, note_waiting);
+    cnnvp_dram_queue_unfinished(&self->queue, note_unfinished);
     count_served(self);
     count_traffic(self);
     count_requesters(self);

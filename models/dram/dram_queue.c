@@ -340,6 +340,19 @@ void cnnvp_dram_queue_classify(struct dram_queue *queue,
     }
 }
 
+void cnnvp_dram_queue_unfinished(const struct dram_queue *queue,
+                                 void (*unfinished)(void *context, const struct cnnvp_request *request))
+{
+    for (uint32_t i = 0; i < queue->stream_count; ++i)
+        if (queue->streams[i].first != NULL && cnnvp_dram_queue_bursts(queue->streams[i].first) != 0)
+            unfinished(queue->context, queue->streams[i].first);
+    for (const struct cnnvp_request *request = queue->entered; request != NULL; request = dram_request_next(request))
+        unfinished(queue->context, request);
+    for (const struct cnnvp_request *request = queue->done; request != NULL; request = dram_request_next(request))
+        if (cnnvp_dram_queue_bursts(request) != 0)
+            unfinished(queue->context, request);
+}
+
 void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at)
 {
     dram_stream_finish(queue, request, at);

@@ -35,6 +35,9 @@ void cnnvp_dram_queue_catch_up(struct dram_queue *queue, cnnvp_time now);
  */
 void cnnvp_dram_queue_classify(struct dram_queue *queue,
                                void (*classified)(void *context, const struct dram_issued *issued));
+/* Tells of each request of which bursts have entered and whose completion has not been taken. */
+void cnnvp_dram_queue_unfinished(const struct dram_queue *queue,
+                                 void (*unfinished)(void *context, const struct cnnvp_request *request));
 /* No request completes before this time, unless it is known (due) or has not arrived yet: it is early enough to
  * schedule up to then. CNNVP_TIME_NEVER if nothing waits. */
 cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue);

@@ -128,6 +128,14 @@ static uint64_t dynamic_energy(const struct cnnvp_stats *stats, size_t instance,
     return sum;
 }
 
+/* Until when anything is counted: commands that are under way at the end are counted in full. */
+static uint64_t counted_until(const struct cnnvp_stats *stats, uint64_t end_ps)
+{
+    for (uint32_t tag = 0; tag < stats->tags; ++tag)
+        end_ps = stats->times[tag].end > end_ps ? stats->times[tag].end : end_ps;
+    return end_ps;
+}
+
 /* Of an instance in so much time; in fJ: a milliwatt takes one in a picosecond. */
 static uint64_t static_energy(const struct cnnvp_stats *stats, size_t instance, double ps)
 {
@@ -396,17 +404,18 @@ static void add_energy(struct stats_builder *b, json_t *root)
     json_t *unknown = json_array();
     struct cnnvp_range range = {0, 0, 0};
     uint64_t dynamic_sum = 0, static_sum = 0, of_layers = 0;
+    const double ps = (double)counted_until(stats, b->end_ps);
 
     for (size_t i = 0; i < stats->platform->instance_count; ++i) {
         const struct cnnvp_instance_costs *costs = &stats->instances[i].costs;
         const char *name = stats->platform->instances[i].name;
-        const uint64_t standing = static_energy(stats, i, (double)b->end_ps);
+        const uint64_t standing = static_energy(stats, i, ps);
         uint64_t moving = 0;
 
         for (uint32_t tag = 0; tag < stats->tags; ++tag)
             moving += dynamic_energy(stats, i, tag, &range);
-        range.low += costs->milliwatts.low * (double)b->end_ps / FEMTOJOULES;
-        range.high += costs->milliwatts.high * (double)b->end_ps / FEMTOJOULES;
+        range.low += costs->milliwatts.low * ps / FEMTOJOULES;
+        range.high += costs->milliwatts.high * ps / FEMTOJOULES;
         dynamic_sum += moving;
         static_sum += standing;
         if (cnnvp_costs_unknown(&stats->platform->instances[i], costs)) {

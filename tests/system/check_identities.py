@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_identities.py CNNVP NETWORKS ZOO: what the statistics of a run say of each other, on runs that put it to the test."""
+"""check_identities.py CNNVP NETWORKS ZOO DUAL.yaml: what the statistics of a run say of each other, on runs that put it to the test."""
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-CNNVP, NETWORKS, ZOO = (os.path.abspath(path) for path in sys.argv[1:])
+CNNVP, NETWORKS, ZOO, DUAL = (os.path.abspath(path) for path in sys.argv[1:])
 
 
 def run(*arguments, status=0):
@@ -38,6 +38,49 @@ def check_bus(stats):
     return carried, energy
 
 
+def check_sums(stats):
+    """What adds up, also where a run was cut short."""
+    dram, dma, memory, energy = stats["units"]["dram"], stats["units"]["dma"], stats["memory"], stats["energy"]
+    classes = sum(dram[name] for name in ("row_hits", "row_misses", "row_conflicts", "forwarded", "merged"))
+    assert classes == dram["bursts"] == dram["reads"] + dram["writes"], dram
+    assert dram["burst_bytes"] == 64 * dram["bursts"] and memory["burst_bytes"] == 64 * memory["bursts"], dram
+    for name in "bursts", "row_hits", "reads", "writes", "burst_bytes":
+        assert sum(r.get(name, 0) for r in dram["requesters"].values()) == dram[name], (name, dram)
+    link = [one for one in stats["links"] if (one["from"], one["to"]) == ("dma", "dram")][0]
+    assert (link["read_bytes"], link["write_bytes"]) == (dma["read_bytes"], dma["write_bytes"]), (link, dma)
+    layers = stats["layers"]
+    for name in "read_bytes", "write_bytes", "burst_bytes":
+        moved = sum(layer["dram_" + name] for layer in layers), sum(t[name] for t in stats["tensors"])
+        assert moved[1] == memory[name] and moved[0] <= memory[name], (name, moved, memory[name])
+    assert energy["no_layer_pj"] >= 0, energy["no_layer_pj"]
+    for name, unit in energy["by_unit"].items():
+        in_layers = sum(layer["energy_by_unit"].get(name, 0) for layer in layers)
+        assert in_layers <= unit["dynamic_pj"] + unit["static_pj"] + .01, (name, in_layers, unit)
+    total = stats["total"]
+    assert total["accel_cycles"] == total["idle_cycles"] + sum(layer["cycles"] for layer in layers)
+
+
+def check_cut():
+    """Runs that are cut short at odd times."""
+    cut = 0
+    for options in [], ["-p", "window"], ["-s", "dram.preset=ddr3-1600", "-s", "dma.outstanding=256", "-n", "3"]:
+        for us in 2.1, 3.3, 5, 7.123, 11.7, 16.07, 20.9:
+            stats = run("run", network("lenet5"), "--timing-only", *options, "--max-time", "%gus" % us, status=1)
+            assert stats["partial"]
+            check_sums(stats)
+            check_bus(stats)
+            cut += any(layer["end_ps"] > stats["total"]["time_ps"] for layer in stats["layers"])
+    assert cut  # amid a command
+
+
+def check_quantum():
+    """What ends at the same time as it is waited for is not waited for: that is the order within an instant."""
+    def waits(quantum):
+        return run("run", os.path.join(ZOO, "forms", "small_first.onnx"), "-p", DUAL, "-n", "5", "-s", "dram.channels=8",
+                   "-s", "cpu.clock_mhz=100000", "-s", "cpu.quantum=%d" % quantum)["units"]
+    assert waits(1) == waits(97) == waits(10000)
+
+
 def check_pins():
     """Bytes of the bus, not those asked for, times the chip's side of the pins."""
     base = run("run", network("lenet5"), "--timing-only")
@@ -55,6 +98,9 @@ def main():
     busy = run("run", os.path.join(ZOO, "places", "concat_columns.onnx"), "--cpu", "host", "-s",
                "dram.preset=ddr3-1600", "-n", "50")
     check_bus(busy)
+    check_sums(busy)
+    check_cut()
+    check_quantum()
     assert busy["summary"]["bandwidth_share"] > 0.5
 
 
