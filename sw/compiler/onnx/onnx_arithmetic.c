@@ -4,6 +4,9 @@
 
 #include "onnx_node.h"
 
+/* Largest exponent of Pow: each product more rounds once more. */
+#define POWER_MAX 4
+
 /* ---- constants ---- */
 
 static int is_per_channel(const Onnx__TensorProto *constant, uint32_t rank, uint32_t channels)
@@ -140,7 +143,7 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_binary
 {
     int32_t in;
     int32_t out;
-    const Onnx__TensorProto *constant;
+    const Onnx__TensorProto *constant = NULL;
     struct cnnvp_import_numbers numbers;
     float *other = NULL;
     cnnvp_result result = cnnvp_import_any_rank(import, tensor_input, &in);
@@ -259,6 +262,33 @@ static cnnvp_result import_many(struct cnnvp_import *import)
     return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = made});
 }
 
+/* By products, of which the last one is the node's. */
+static cnnvp_result import_power(struct cnnvp_import *import)
+{
+    int32_t in;
+    int32_t made;
+    float exponent = 0.0f;
+    const Onnx__TensorProto *constant;
+    struct cnnvp_error why;
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_number(&import->onnx, constant, &exponent, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "exponent \"%s\" is not one number", import->node->input[1]);
+    const int times = exponent >= 1.0f && exponent <= (float)POWER_MAX ? (int)exponent : 0;
+    if (times == 0 || (float)times < exponent)
+        return cnnvp_import_error(
+            import, "the exponent is %g; whole numbers from 1 to %d are possible", (double)exponent, POWER_MAX);
+    made = in;
+    for (int i = 2; i <= times && result == CNNVP_DONE; ++i)
+        result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, made, in, i < times, &made);
+    if (result != CNNVP_DONE || times > 1)
+        return result;
+    return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = in});
+}
+
 static cnnvp_result import_negate(struct cnnvp_import *import)
 {
     int32_t in;
@@ -275,6 +305,7 @@ static const struct cnnvp_import_operator operators[] = {
     {"Max", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MAX},
     {"Min", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MIN},
     {"Sum", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_ADD},
+    {"Pow", import_power, CNNVP_FORM_WORDS, 0},
     {"Neg", import_negate, CNNVP_FORM_WORDS, 0},
     {"Expand", cnnvp_import_expand, CNNVP_FORM_ALL, 0},
 };

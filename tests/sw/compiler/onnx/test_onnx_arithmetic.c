@@ -43,9 +43,47 @@ static void arithmetic_folds(void **state)
     builder_free(&builder);
 }
 
+/* Whole exponents are products. */
+static void powers(void **state)
+{
+    static const int64_t six[2] = {-1, 6};
+    (void)state;
+    for (int exponent = 1; exponent <= 4; ++exponent) {
+        struct builder b;
+        struct cnnvp_graph graph;
+        float y[6];
+        const float number = (float)exponent;
+        onnx_case_begin(&b, "x", 2, six);
+        (void)builder_floats(&b, "e", 0, NULL, &number);
+        (void)builder_node(&b, "Pow", "p", "x", "e", NULL, NULL);
+        (void)builder_node(&b, "Add", "y", "p", "x", NULL, NULL);
+        onnx_case_must_import(&b, &graph);
+        assert_int_equal(graph.layer_count, exponent);
+        onnx_case_run(&graph, y);
+        for (int i = 0; i < 6; ++i) {
+            const float x = 0.25f * (float)(i + 1);
+            float right = 1.0f;
+            for (int k = 0; k < exponent; ++k)
+                right *= x;
+            assert_float_equal(y[i], right + x, 1e-6f);
+        }
+        cnnvp_graph_clear(&graph);
+        builder_free(&b);
+    }
+    static const float others[] = {0.0f, 0.5f, -1.0f, 2.5f, 5.0f, NAN};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
+        struct builder b;
+        onnx_case_begin(&b, "x", 2, six);
+        (void)builder_floats(&b, "e", 0, NULL, &others[i]);
+        (void)builder_node(&b, "Pow", "y", "x", "e", NULL, NULL);
+        onnx_case_refused(&b, i == 5 ? "exponent \"e\" is not one number" : "whole numbers from 1 to 4 are possible");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(powers),
         cmocka_unit_test(arithmetic_folds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
