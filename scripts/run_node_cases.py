@@ -26,7 +26,7 @@ Conv MaxPool AveragePool GlobalAveragePool GlobalMaxPool BatchNormalization Relu
 HardSwish Tanh Elu Softmax Gemm MatMul Add Sub Mul Div Concat Pad Flatten Reshape Squeeze Unsqueeze Transpose Identity
 Dropout Constant ReduceMean QuantizeLinear DequantizeLinear QLinearConv QLinearMatMul InstanceNormalization LogSoftmax Selu
 Softplus Softsign Max Min Sum Neg Expand Split Slice Gather DepthToSpace SpaceToDepth Cast ReduceMax ReduceSum Shape
-ConstantOfShape ConvTranspose Resize Upsample Abs Erf""".split())
+ConstantOfShape ConvTranspose Resize Upsample Abs Erf Pow ReduceMin ReduceL1 ReduceSumSquare""".split())
 EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat"}
 LIMIT = 0.01
 # PyTorch and onnxruntime put the last element on the last one, whatever the scale was before the size was made whole, and

@@ -33,7 +33,7 @@ static cnnvp_result import_function(struct cnnvp_import *import)
 }
 
 /* A layer with one post as a step on the way. */
-static cnnvp_result inner_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind, float value,
+cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind, float value,
                                int32_t *out)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
@@ -57,9 +57,9 @@ static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const str
     int32_t second = in;
     cnnvp_result result = CNNVP_DONE;
     if (kind == CNNVP_ARITHMETIC_ADD) {
-        result = inner_post(import, in, CNNVP_GRAPH_MAX, 0.0f, &first);
+        result = cnnvp_import_post(import, in, CNNVP_GRAPH_MAX, 0.0f, &first);
         if (result == CNNVP_DONE)
-            result = inner_post(import, in, CNNVP_GRAPH_MIN, 0.0f, &second);
+            result = cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, 0.0f, &second);
     }
     if (result == CNNVP_DONE)
         result = cnnvp_import_line(import, second, slopes->each_word, slopes->values, NULL, 1, &second);
@@ -324,13 +324,13 @@ static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32
     static const float low = 1.0f / 32.0f;
     int32_t parts[2] = {in, in};
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = inner_post(import, in, CNNVP_GRAPH_MIN, low, &parts[1]);
+    cnnvp_result result = cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, low, &parts[1]);
     if (result == CNNVP_DONE)
         result = cnnvp_import_scale(import, parts[1], 1.0f / low, 0.0f, 1, &layer);
     if (result == CNNVP_DONE)
-        result = inner_post(import, layer->out, CNNVP_GRAPH_LOG, low, &parts[1]);
+        result = cnnvp_import_post(import, layer->out, CNNVP_GRAPH_LOG, low, &parts[1]);
     if (result == CNNVP_DONE)
-        result = inner_post(import, in, CNNVP_GRAPH_LOG, low, &parts[0]);
+        result = cnnvp_import_post(import, in, CNNVP_GRAPH_LOG, low, &parts[0]);
     return result == CNNVP_DONE ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, parts[0], parts[1], 1, out) : result;
 }
 

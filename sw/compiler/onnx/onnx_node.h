@@ -109,6 +109,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum
                                                struct cnnvp_graph_layer **layer);
 /* An activation that leaves all values as they are. */
 void cnnvp_import_pass(struct cnnvp_graph_layer *layer);
+/* That function of `in` as a step on the way. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind,
+                                              float value, int32_t *out);
 /* A copy of `in`, taken as channels, rows and columns of those sizes, in another order: dimension i of the result is
  * from[i]. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],

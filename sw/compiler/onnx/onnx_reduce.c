@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ReduceMean, ReduceMax, ReduceSum: pooling whose window is what is reduced. Rows, columns or both of maps as they are;
- * other dimensions, those that follow one another at once, as the rows of another view of the words.
+ * ReduceMean, ReduceMax, ReduceSum, and what is one of them of other numbers: pooling whose window is what is reduced.
+ * Rows, columns or both of maps as they are; other dimensions, those that follow one another at once, as the rows of
+ * another view of the words.
  */
 #include <string.h>
 
@@ -11,6 +12,10 @@
 #define WINDOW_MAX 32767
 
 enum reduction { REDUCE_MEAN, REDUCE_MAX, REDUCE_SUM };
+
+/* ReduceMin is the largest of -x, with its sign back; a sum may be of |x| or of squares. */
+enum disguise { AS_IT_IS, NEGATIVE, SIZES, SQUARES };
+#define KIND(reduction, disguise) ((int)(reduction) | (int)(disguise) << 4)
 
 /* What is reduced: one mark for each dimension, and how many words make one. */
 struct reduced {
@@ -110,14 +115,31 @@ cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, in
     return cnnvp_import_shaped(import, import->graph->tensors[*in].name, *in, reduced.rank, reduced.dims, in);
 }
 
+static cnnvp_result put_on(struct cnnvp_import *import, enum disguise disguise, int32_t *in)
+{
+    struct cnnvp_graph_layer *layer;
+    if (disguise == SIZES)
+        return cnnvp_import_post(import, *in, CNNVP_GRAPH_LEAKY_RELU, -1.0f, in);
+    if (disguise == SQUARES)
+        return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, *in, *in, 1, in);
+    if (disguise == AS_IT_IS)
+        return CNNVP_DONE;
+    const cnnvp_result result = cnnvp_import_scale(import, *in, -1.0f, 0.0f, 1, &layer);
+    *in = result == CNNVP_DONE ? layer->out : *in;
+    return result;
+}
+
 static cnnvp_result import_reduce(struct cnnvp_import *import)
 {
-    const enum reduction reduction = (enum reduction)import->kind;
+    const enum reduction reduction = (enum reduction)(import->kind & 15);
+    const enum disguise disguise = (enum disguise)(import->kind >> 4);
     int32_t in;
     struct reduced reduced;
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
         result = read_axes(import, in, &reduced);
+    if (result == CNNVP_DONE)
+        result = put_on(import, disguise, &in);
     if (result != CNNVP_DONE)
         return result;
     const uint32_t rank = reduced.rank;
@@ -133,6 +155,8 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
         result = cnnvp_import_scale(import, in, (float)reduced.words, 0.0f, 1, &layer);
         in = result == CNNVP_DONE ? layer->out : in;
     }
+    if (result == CNNVP_DONE && disguise == NEGATIVE)
+        result = put_on(import, NEGATIVE, &in);
     if (result != CNNVP_DONE)
         return result;
     const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;
@@ -145,9 +169,12 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
 }
 
 static const struct cnnvp_import_operator operators[] = {
-    {"ReduceMean", import_reduce, CNNVP_FORM_ALL, REDUCE_MEAN},
-    {"ReduceMax", import_reduce, CNNVP_FORM_ALL, REDUCE_MAX},
-    {"ReduceSum", import_reduce, CNNVP_FORM_ALL, REDUCE_SUM},
+    {"ReduceMean", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MEAN, AS_IT_IS)},
+    {"ReduceMax", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MAX, AS_IT_IS)},
+    {"ReduceMin", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MAX, NEGATIVE)},
+    {"ReduceSum", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, AS_IT_IS)},
+    {"ReduceL1", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SIZES)},
+    {"ReduceSumSquare", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SQUARES)},
 };
 
 const struct cnnvp_import_operators cnnvp_import_reduction = {operators, sizeof operators / sizeof operators[0]};

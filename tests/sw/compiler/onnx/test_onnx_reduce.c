@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions: over which dimensions, and how large. */
+#include <math.h>
 
 #include "test.h"
 
@@ -27,10 +28,73 @@ static void reductions_have_limits(void **state)
     onnx_case_refused(&b, "40000 x 1 words are too many to reduce at once; up to 32767 x 32767 are possible");
 }
 
+/* Of 2 x 6 x 6 numbers, over the axes that are marked: the definition, number by number. */
+static void check(const char *op_type, const int marked[3], int keep)
+{
+    static const int64_t sizes[3] = {2, 6, 6};
+    struct builder b;
+    struct cnnvp_graph graph;
+    float y[72];
+    double expected[72] = {0};
+    double counts[72] = {0};
+    int64_t axes[3];
+    size_t count = 0;
+    const float minus = -7.0f;
+    for (int64_t d = 0; d < 3; ++d)
+        if (marked[d])
+            axes[count++] = d + 1;
+    Onnx__NodeProto *node = onnx_case_node(&b, 4, "Add", "minus"); /* of both signs */
+    node->output[0] = builder_text(&b, "signed");
+    (void)builder_floats(&b, "minus", 0, NULL, &minus);
+    node = builder_node(&b, op_type, "y", "signed", NULL, NULL, NULL);
+    builder_ints(&b, node, "axes", count, axes);
+    builder_int(&b, node, "keepdims", keep);
+    onnx_case_must_import(&b, &graph);
+    onnx_case_run(&graph, y);
+    size_t results = 1;
+    for (size_t d = 0; d < 3; ++d)
+        results *= marked[d] ? 1 : (size_t)sizes[d];
+    assert_int_equal(cnnvp_graph_words(&graph.tensors[graph.outputs[0].tensor]), results);
+    for (int i = 0; i < 72; ++i) {
+        const int index[3] = {i / 36, i / 6 % 6, i % 6};
+        const double x = 0.25 * (i + 1) - 7.0;
+        size_t at = 0;
+        for (size_t d = 0; d < 3; ++d)
+            at = marked[d] ? at : at * (size_t)sizes[d] + (size_t)index[d];
+        const double old = expected[at];
+        const double part = strcmp(op_type, "ReduceL1") == 0          ? fabs(x)
+                            : strcmp(op_type, "ReduceSumSquare") == 0 ? x * x
+                                                                      : x;
+        expected[at] = counts[at]++ < 0.5                  ? part
+                       : strcmp(op_type, "ReduceMin") == 0 ? fmin(old, part)
+                       : strcmp(op_type, "ReduceMax") == 0 ? fmax(old, part)
+                                                           : old + part;
+    }
+    for (size_t i = 0; i < results; ++i) {
+        const double right = strcmp(op_type, "ReduceMean") == 0 ? expected[i] / counts[i] : expected[i];
+        if (!(fabs((double)y[i] - right) < 1e-5 * (1.0 + fabs(right))))
+            fail_msg("%s over %d%d%d: number %zu is %g, not %g", op_type, marked[0], marked[1], marked[2], i,
+                     (double)y[i], right);
+    }
+    cnnvp_graph_clear(&graph);
+    builder_free(&b);
+}
+
+static void reductions_are_the_definition(void **state)
+{
+    static const char *const types[] = {
+        "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceSumSquare"};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i)
+        for (int axes = 1; axes < 8; ++axes)
+            check(types[i], (const int[3]){axes & 1, axes >> 1 & 1, axes >> 2 & 1}, axes % 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions_have_limits),
+        cmocka_unit_test(reductions_are_the_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
