@@ -307,7 +307,8 @@ static int is_weight(const struct cnnvp_import *import, const Onnx__ValueInfoPro
             size_t taker = 0;
             if (strcmp(graph->node[i]->input[input], info->name) != 0)
                 continue;
-            while (taker < TAKERS && strcmp(graph->node[i]->op_type, takers[taker]) != 0)
+            const char *op_type = graph->node[i]->op_type != NULL ? graph->node[i]->op_type : "";
+            while (taker < TAKERS && strcmp(op_type, takers[taker]) != 0)
                 ++taker;
             if (taker == TAKERS || input == 0 || (taker >= ADD && axes > 1))
                 return 0;

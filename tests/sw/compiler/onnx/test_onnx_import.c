@@ -194,6 +194,19 @@ static void weights_may_lack_values(void **state)
     }
 }
 
+static void nodes_need_an_operator(void **state)
+{
+    struct builder b;
+    (void)state;
+    for (int inputs = 1; inputs <= 2; ++inputs) {
+        onnx_case_begin(&b, "x", 2, flat2);
+        if (inputs == 2)
+            builder_input(&b, "w", 2, flat2);
+        builder_node(&b, "Add", "y", "x", "w", NULL, NULL)->op_type = NULL;
+        onnx_case_refused(&b, inputs == 2 ? "several inputs (\"x\", \"w\")" : "a node needs an operator and an output");
+    }
+}
+
 static const float tenth = 0.1f;
 static const float zero = 0.0f;
 
@@ -262,6 +275,7 @@ int main(void)
         cmocka_unit_test(initializers_may_be_inputs),
         cmocka_unit_test(all_types_hold_numbers),
         cmocka_unit_test(weights_may_lack_values),
+        cmocka_unit_test(nodes_need_an_operator),
         cmocka_unit_test(each_weight_may_have_its_file),
         cmocka_unit_test(names_are_given_once),
         cmocka_unit_test(one_weight_that_is_not_finite_is_found_among_many),
