@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dma_geometry.h"
 
+#include "cnnvp_integer.h"
+
 #include <string.h>
 
 /* Pairs of planes compared one by one; beyond, ranges decide. */
@@ -32,9 +34,14 @@ struct dma_shape dma_shape_make(uint64_t address, uint64_t row_bytes, uint64_t r
     return shape;
 }
 
+static uint64_t plane_span(const struct dma_shape *shape)
+{
+    return (shape->count - 1u) * shape->stride + shape->size;
+}
+
 uint64_t dma_shape_span(const struct dma_shape *shape)
 {
-    return (shape->planes - 1u) * shape->plane_stride + (shape->count - 1u) * shape->stride + shape->size;
+    return (shape->planes - 1u) * shape->plane_stride + plane_span(shape);
 }
 
 uint64_t dma_shape_bytes(const struct dma_shape *shape)
@@ -95,6 +102,22 @@ static int planes_overlap(uint64_t a, uint64_t a_size, uint64_t a_count, uint64_
     return k <= k_max && k * s < below && k * s > above;
 }
 
+/* 1 if the plane of `a` that begins at `address` touches one of `b`. Only those of `b` whose ranges meet its own are
+ * looked at: transfers of hundreds of planes are compared for each of their pieces. */
+static int plane_overlaps(const struct dma_shape *a, uint64_t address, const struct dma_shape *b)
+{
+    const uint64_t stride = a->count == 1u ? b->stride : a->stride, step = b->plane_stride;
+    const uint64_t end = address + plane_span(a), first_end = b->address + plane_span(b);
+    if (b->address >= end || (address >= first_end && step == 0))
+        return 0;
+    const uint64_t first = address < first_end ? 0 : (address - first_end) / step + 1u;
+    const uint64_t last = step != 0 ? cnnvp_minimum((end - 1u - b->address) / step, b->planes - 1u) : 0;
+    for (uint64_t i = first; i <= last; ++i)
+        if (planes_overlap(address, a->size, a->count, b->address + i * step, b->size, b->count, stride))
+            return 1;
+    return 0;
+}
+
 int dma_shape_overlap(const struct dma_shape *a, const struct dma_shape *b)
 {
     const uint64_t a_end = a->address + dma_shape_span(a);
@@ -104,12 +127,9 @@ int dma_shape_overlap(const struct dma_shape *a, const struct dma_shape *b)
     const int one_stride = a->stride == b->stride || a->count == 1u || b->count == 1u;
     if (!one_stride || a->planes > OVERLAP_PAIRS / b->planes)
         return 1;
-    const uint64_t stride = a->count == 1u ? b->stride : a->stride;
     for (uint64_t i = 0; i < a->planes; ++i)
-        for (uint64_t j = 0; j < b->planes; ++j)
-            if (planes_overlap(a->address + i * a->plane_stride, a->size, a->count, b->address + j * b->plane_stride,
-                               b->size, b->count, stride))
-                return 1;
+        if (plane_overlaps(a, a->address + i * a->plane_stride, b))
+            return 1;
     return 0;
 }
 

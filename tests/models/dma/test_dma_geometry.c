@@ -74,10 +74,10 @@ static void test_overlap(void **state)
             r[i] = (seed = seed * 1664525u + 1013904223u) >> 16;
         const int same = r[12] % 4u != 0;
         const struct dma_shape a =
-            dma_shape_make(r[0] % 500u, 1 + r[1] % 12u, 1 + r[2] % 5u, 12 + r[3] % 8u, 1 + r[4] % 3u, 100 + r[5] % 50u);
+            dma_shape_make(r[0] % 500u, 1 + r[1] % 12u, 1 + r[2] % 5u, 12 + r[3] % 8u, 1 + r[4] % 6u, r[5] % 150u);
         const struct dma_shape b =
             dma_shape_make(r[6] % 500u, 1 + r[7] % 12u, 1 + r[8] % 5u, same ? 12 + r[3] % 8u : 12 + r[9] % 8u,
-                           1 + r[10] % 3u, same ? 100 + r[5] % 50u : 100 + r[11] % 50u);
+                           1 + r[10] % 6u, same ? r[5] % 150u : r[11] % 150u);
         const int expected = touch(&a, &b);
         const int answer = dma_shape_overlap(&a, &b);
         assert_true(answer >= expected); /* never missed */
