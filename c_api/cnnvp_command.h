@@ -74,7 +74,8 @@ enum cnnvp_round_mode {
  * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits, count = planes * plane_words of them, plane
  * after plane. Partial sums are kept in 64-bit slots (8 bytes a word) at acc_address; results are 16-bit words at
  * out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
- * either keeps the sum there (partial = 1) or rounds it: word = saturate16(round(sum * 2^-shift)).
+ * either keeps the sum there (partial = 1) or rounds it: word = saturate16(round(sum * 2^-shift)). A maximum of words
+ * is a word, and may be kept as such: of_words.
  */
 struct cnnvp_update {
     const int64_t *sums;   /* NULL in timing-only */
@@ -94,7 +95,9 @@ struct cnnvp_update {
     /* How often each sum was updated within the command (S000: every pass goes to the output buffer); 0 means once. All
      * but the last time it was kept at acc_address and read back: counted here, `sums` are what has come together. */
     uint32_t passes;
-    uint32_t reserved; /* 0 */
+    /* 1, with mode maximise and partial 0: `mode` applies after rounding, against the words at out_address, which are
+     * the maxima so far. No word depends on which values came first. 0: against the sums at acc_address. */
+    uint32_t of_words;
 };
 
 /*

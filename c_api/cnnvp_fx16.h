@@ -51,6 +51,7 @@ struct cnnvp_fx16_tile {
     bool partial;    /* 64-bit sums stay in the output buffer */
     bool clipped;    /* positions outside the valid rectangle do not take part */
     uint32_t update; /* enum cnnvp_update_mode */
+    bool of_words;   /* maximises the words at out_addr (cnnvp_update); otherwise sums at acc_addr are updated */
     uint32_t tag;
 
     /* window: words, or PEs, or taps */
@@ -99,6 +100,12 @@ CNNVP_MUST_USE int cnnvp_fx16_decode(const struct cnnvp_command *command, struct
 
 /* The same without any check, for a command with the sizes of a whole layer: kind, operation, sizes of a window. */
 void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile);
+
+/* Results are combined with the 64-bit sums at acc_addr. */
+static inline bool cnnvp_fx16_finds_sums(const struct cnnvp_fx16_tile *tile)
+{
+    return tile->update != CNNVP_UPDATE_INITIALISE && !tile->of_words;
+}
 
 /* Working memory of the fast kernels, grown where a command needs more. What a command has made of its input stays:
  * often the next one computes other output channels of the same map. All zero at first. */

@@ -261,10 +261,11 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
     count(buffer, by_mode[update->mode], access, sums);
     uint64_t found_words = 0;
     if (update->mode != CNNVP_UPDATE_INITIALISE) {
-        found_words = slot_words;
-        count(buffer, STAT_partial_read_words, access, slot_words);
-        count(buffer, STAT_read_bytes, access, 2u * slot_words);
-        buffer_live_drop(live, update->acc_address, acc_end);
+        found_words = update->of_words ? sums : slot_words;
+        count(buffer, STAT_partial_read_words, access, found_words);
+        count(buffer, STAT_read_bytes, access, 2u * found_words);
+        if (!update->of_words)
+            buffer_live_drop(live, update->acc_address, acc_end);
     }
     if (update->partial) {
         count(buffer, STAT_partial_write_words, access, slot_words);

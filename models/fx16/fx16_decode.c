@@ -82,13 +82,15 @@ static int decode_format(uint32_t format, struct cnnvp_fx16_tile *tile, const ch
         return refuse(reason, "format: the bias shift is -63 to 63");
     if (tile->update > CNNVP_UPDATE_MAXIMISE)
         return refuse(reason, "update is 0, 1 or 2");
+    if (tile->clipped && tile->operation.compare && tile->update == CNNVP_UPDATE_ACCUMULATE)
+        return refuse(reason, "update of a maximum is 0 or 2: sums alone accumulate");
     return CNNVP_OK;
 }
 
 static int check_addresses(const struct cnnvp_fx16_tile *tile, const char **reason)
 {
     const bool results = !tile->partial;
-    const bool sums = tile->partial || tile->update != CNNVP_UPDATE_INITIALISE;
+    const bool sums = tile->partial || cnnvp_fx16_finds_sums(tile);
     if (tile->in_addr % 2u != 0 || tile->in_addr >= ADDRESS_LIMIT)
         return refuse(reason, "in_addr is even and below 2^31");
     if (tile->uses_k && (tile->weight_addr % 2u != 0 || tile->weight_addr >= ADDRESS_LIMIT))
@@ -121,6 +123,7 @@ static void decode_window_status(const struct cnnvp_command *command, struct cnn
         tile->update = STATUS(pool, update);
         tile->partial = STATUS(pool, sum) != 0;
         tile->operation.compare = !tile->partial;
+        tile->of_words = !tile->partial && tile->update == CNNVP_UPDATE_MAXIMISE;
         tile->per_channel = true;
         tile->clipped = true;
     } else {

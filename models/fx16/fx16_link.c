@@ -42,7 +42,7 @@ static int check_range(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
 static int check_output(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                         const struct cnnvp_fx16_tile *tile, uint32_t passes)
 {
-    const bool sums = passes > 1u || tile->partial || tile->update != CNNVP_UPDATE_INITIALISE;
+    const bool sums = passes > 1u || tile->partial || cnnvp_fx16_finds_sums(tile);
     int status = CNNVP_OK;
     if (!tile->partial)
         status = check_range(unit, command, tile, tile->out_addr,
@@ -223,6 +223,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
         .rounding = tile->rounding,
         .seed = tile->seed,
         .passes = traffic->passes,
+        .of_words = tile->of_words,
     };
     struct cnnvp_access access = link_access(CNNVP_COMMAND, command);
     access.data = &update;

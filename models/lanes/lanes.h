@@ -76,7 +76,7 @@
  *                                         taps = kx * ky, times the input channels where vconv is not depthwise
  * and `pipeline` cycles after it, and what the port of the busiest buffer adds (buffer.h). Words of vpool and vconv at
  * the ports: taps for each result; each weight and bias once for each group of lanes that works on its channel; the
- * results, four words each where they are partial sums, and as many again where they update such sums.
+ * results, four words each where they are partial sums, and what they update: sums again four, words one each.
  */
 #ifndef CNNVP_LANES_H
 #define CNNVP_LANES_H

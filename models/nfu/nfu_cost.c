@@ -11,7 +11,8 @@
  * full 3x3 (taps outside the kernel read zeros on both ports).
  *
  * Modelled besides: one cycle for the bias of each (output channel, PE tile); write-out of 16-bit results in one
- * cycle for each PE tile through the 64-word output port, four for 64-bit sums, and four more where old sums are read;
+ * cycle for each PE tile through the 64-word output port, four for 64-bit sums; as many more where old words or sums
+ * are read;
  * the PE's pipeline, filled once a command.
  */
 #include "nfu_tile.h"
@@ -40,7 +41,7 @@ static uint64_t reduction_steps(uint64_t pes)
 uint64_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile)
 {
     const uint64_t write = tile->partial ? 4u : 1u;
-    return tile->update == CNNVP_UPDATE_INITIALISE ? write : write + 4u;
+    return write + (tile->of_words ? 1u : cnnvp_fx16_finds_sums(tile) ? 4u : 0);
 }
 
 /*

@@ -4,6 +4,7 @@
 #ifndef CNNVP_LAYER_COMMAND_H
 #define CNNVP_LAYER_COMMAND_H
 
+#include "cnnvp_command.h"
 #include "cnnvp_isa.h"
 #include "network_binary.h"
 
@@ -39,9 +40,17 @@ static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_b
             on_vector ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv,
             cnnvp_slice_status(layer, first, last) | (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise};
     const uint32_t sum = layer->pool == CNNVP_POOL_AVERAGE;
-    const uint32_t further = sum && !first;
+    const uint32_t update = first ? CNNVP_UPDATE_INITIALISE : sum ? CNNVP_UPDATE_ACCUMULATE : CNNVP_UPDATE_MAXIMISE;
     return (struct cnnvp_operation){on_vector ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool,
-                                    sum << CNNVP_STATUS_pool_sum | further << CNNVP_STATUS_pool_update};
+                                    sum << CNNVP_STATUS_pool_sum | update << CNNVP_STATUS_pool_update};
+}
+
+/* Where a pooling step of this many results keeps sums: after the maxima of the window's parts before, if there are. */
+static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_binary_layer *layer, int first, uint32_t words)
+{
+    if (layer->pool == CNNVP_POOL_AVERAGE || first)
+        return 0;
+    return (words * CNNVP_WORD_BYTES + CNNVP_SUM_BYTES - 1u) / CNNVP_SUM_BYTES * CNNVP_SUM_BYTES;
 }
 
 /* A window of kx columns and ky rows over this many positions; results are dense. */

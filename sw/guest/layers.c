@@ -164,10 +164,10 @@ static struct cnnvp_box part_input(const struct cnnvp_binary_layer *layer, const
     return box;
 }
 
-/* Sweeps a part over the step's positions; results to out_addr, sums to 0. */
+/* Sweeps a part over the step's positions; results to 0. */
 static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_box *output, const struct window_part *part, uint32_t output_half,
-                           uint32_t out_addr, uint32_t seed)
+                           uint32_t seed)
 {
     const struct cnnvp_box box = part_input(layer, output, part);
     const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
@@ -183,26 +183,12 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_binary_
         cnnvp_pack(cnnvp_minimum32(first_row, box.rows), cnnvp_minimum32(box.rows, rows > 0 ? (uint32_t)rows : 0));
     window.valid_cols = cnnvp_pack(
         cnnvp_minimum32(first_column, box.columns), cnnvp_minimum32(box.columns, columns > 0 ? (uint32_t)columns : 0));
-    window.out_addr = out_addr;
+    const int first = part->ky == 0 && part->kx == 0;
+    window.acc_addr = cnnvp_pool_sums_at(layer, first, output->channels * output->rows * output->columns);
     window.seed = seed;
-    const struct cnnvp_operation operation = cnnvp_window_operation(layer, part->ky == 0 && part->kx == 0, 1);
+    const struct cnnvp_operation operation = cnnvp_window_operation(layer, first, 1);
     cnnvp_push_window(guest, operation.opcode, operation.status, cnnvp_slice_halves(tile.half, 0, output_half),
                       &window);
-}
-
-/* max of `words` results at 0 and as many after them, to 0. */
-static void push_maximum(struct cnnvp_guest *guest, uint32_t output_half, uint32_t words)
-{
-    const struct cnnvp_vector vector = {
-        .b_addr = words * CNNVP_WORD_BYTES,
-        .count = words,
-        .repeat = 1,
-        .a_stride = 1,
-        .b_stride = 1,
-    };
-    cnnvp_push_vector(guest, CNNVP_OPCODE_vcmp,
-                      2u << CNNVP_STATUS_vcmp_a | 2u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store,
-                      cnnvp_slice_halves(0, 0, output_half), &vector);
 }
 
 void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
@@ -229,11 +215,7 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
         part.rows = cnnvp_minimum32(tile_ky, layer->ky - part.ky);
         for (part.kx = 0; part.kx < layer->kx; part.kx += tile_kx) {
             part.columns = cnnvp_minimum32(tile_kx, layer->kx - part.kx);
-            const int maximum = !epilogue.divide && (part.ky != 0 || part.kx != 0);
-            push_pool_part(guest, layer, output, &part, output_half, maximum ? words * CNNVP_WORD_BYTES : 0,
-                           epilogue.seed);
-            if (maximum)
-                push_maximum(guest, output_half, words);
+            push_pool_part(guest, layer, output, &part, output_half, epilogue.seed);
         }
     }
     cnnvp_use_table(&epilogue, layer, weight_half, table);

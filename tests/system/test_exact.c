@@ -171,7 +171,8 @@ static void compare(const uint8_t *left, const uint8_t *right, int on_chip)
     }
 }
 
-static void run_case(const struct exact_case *test)
+/* 1 if the output buffer has maximised. */
+static int run_case(const struct exact_case *test)
 {
     struct cnnvp_array input = {0};
     cnnvp_config *config = configure(test);
@@ -210,12 +211,20 @@ static void run_case(const struct exact_case *test)
     if (test_fx16_run(&reference, (uint32_t)acc_bits, &wrong) != 0)
         fail_msg("%s", wrong);
     compare(copy, memory, test->on_chip);
+    char *stats = NULL;
+    assert_int_equal(cnnvp_platform_stats(platform, &stats), CNNVP_DONE);
+    unsigned idle = 0; /* buffers that have not */
+    for (const char *at = stats; (at = strstr(at, "\"updates_maximise\": 0")) != NULL; ++at)
+        ++idle;
+    assert_true(idle == 2 || idle == 3);
+    free(stats);
 
     free(copy);
     cnnvp_platform_free(platform);
     cnnvp_network_free(network);
     cnnvp_array_clear(&input);
     cnnvp_config_free(config);
+    return idle == 2;
 }
 
 static void platform_equals_the_reference(void **state)
@@ -225,8 +234,50 @@ static void platform_equals_the_reference(void **state)
         print_message("%s on %s%s %s\n", strrchr(cases[i].network, '/') + 1, cases[i].platform,
                       cases[i].to_vector != 0 ? "'s vector unit" : "",
                       cases[i].settings[0] != NULL ? cases[i].settings[0] : "");
-        run_case(&cases[i]);
+        assert_false(run_case(&cases[i]));
     }
+}
+
+/* A window that a half of the input buffer does not hold comes in parts, the later ones of which maximise. */
+static void maxima_come_in_parts(void **state)
+{
+    struct builder b;
+    const int64_t shape[4] = {-1, 3, 24, 22};
+    const int64_t kernel[2] = {19, 17};
+    const int64_t strides[2] = {3, 2};
+    const int64_t pads[4] = {4, 1, 2, 5};
+    char file[64];
+    size_t size;
+    (void)state;
+    builder_init(&b, 13);
+    builder_input(&b, "x", 4, shape);
+    Onnx__NodeProto *pool = builder_node(&b, "MaxPool", "y", "x", NULL, NULL, NULL);
+    builder_ints(&b, pool, "kernel_shape", 2, kernel);
+    builder_ints(&b, pool, "strides", 2, strides);
+    builder_ints(&b, pool, "pads", 4, pads);
+    builder_output(&b, "y");
+    uint8_t *bytes = builder_pack(&b, &size);
+    builder_write(bytes, size, file);
+    free(bytes);
+    builder_free(&b);
+    const struct exact_case pools[] = {
+        {file, NULL, "nfu", {"input_buffer.size=512"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+        {file, NULL, "nfu", {"input_buffer.size=512", "pe_array.detail=cycle"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+        {file, NULL, "nfu", {"input_buffer.size=512"}, CNNVP_ROUND_TRUNCATE, 0, 0, TEST_BINARY_POOLS},
+        {file, NULL, "window", {"input_buffer.size=512", "pooling.input_para=2"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+        {file,
+         NULL,
+         "window",
+         {"input_buffer.size=96", "output_buffer.size=64", "pooling.detail=cycle"},
+         CNNVP_ROUND_NEAREST,
+         0,
+         0,
+         0},
+        {file, NULL, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0}, /* whole */
+    };
+    for (size_t i = 0; i < sizeof pools / sizeof pools[0]; ++i)
+        assert_int_equal(run_case(&pools[i]), i + 1 != sizeof pools / sizeof pools[0]);
+    (void)unlink(file);
 }
 
 /* Batch norm with statistics of the data, alone or between convolutions, as that operator set says it. */
@@ -282,7 +333,7 @@ static void batch_norm_is_over_the_batch(void **state)
         {file, NULL, "window", {NULL}, CNNVP_ROUND_TRUNCATE, 1, 1, 0},
     };
     for (size_t i = 0; i < sizeof norms / sizeof norms[0]; ++i)
-        run_case(&norms[i]);
+        (void)run_case(&norms[i]);
     const struct exact_case small = {file, NULL, "nfu", {"input_buffer.size=256"}, CNNVP_ROUND_NEAREST, 0, 0, 0};
     const struct cnnvp_network_options options = {.struct_size = sizeof options, .images = IMAGES};
     cnnvp_config *config = configure(&small);
@@ -373,9 +424,8 @@ static void a_wrong_word_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(platform_equals_the_reference),
-        cmocka_unit_test(batch_norm_is_over_the_batch),
-        cmocka_unit_test(statistics_are_the_definition),
+        cmocka_unit_test(platform_equals_the_reference), cmocka_unit_test(maxima_come_in_parts),
+        cmocka_unit_test(batch_norm_is_over_the_batch),  cmocka_unit_test(statistics_are_the_definition),
         cmocka_unit_test(a_wrong_word_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

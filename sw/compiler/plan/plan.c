@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "binary/layer_command.h"
 #include "plan_ask.h"
 
 #define NORM_VECTORS 5u /* of one word a channel: mean, 1 / sigma, scale, product, offset */
@@ -129,8 +130,8 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
     use.output_bytes = words * (sums && result_bytes < CNNVP_SUM_BYTES ? CNNVP_SUM_BYTES : result_bytes);
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE && layer->by_position != 0)
         use.output_bytes += words * CNNVP_WORD_BYTES;
-    if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX && is_swept_in_parts(layer))
-        use.output_bytes += use.output_bytes;
+    if (layer->op == CNNVP_OP_POOL && is_swept_in_parts(layer) && result_bytes > CNNVP_WORD_BYTES)
+        use.output_bytes += cnnvp_pool_sums_at(layer, 0, (uint32_t)words);
     if (layer->op == CNNVP_OP_SOFTMAX && layer->axis != CNNVP_AXIS_LAST)
         use.output_bytes += words * CNNVP_WORD_BYTES;
     if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)

@@ -139,6 +139,8 @@ static struct cnnvp_command window_command(const struct cnnvp_binary_layer *laye
     window.in_channels = slice->in;
     window.out_channels = slice->out;
     window.bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * CNNVP_WORD_BYTES;
+    if (layer->op == CNNVP_OP_POOL)
+        window.acc_addr = cnnvp_pool_sums_at(layer, slice->first, slice->out * slice->rows * slice->columns);
     window.valid_rows = cnnvp_pack(0, rows);
     window.valid_cols = cnnvp_pack(0, columns);
     put_descriptor(&command, &window, sizeof window);

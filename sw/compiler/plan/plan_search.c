@@ -122,14 +122,16 @@ static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows,
 {
     const struct cnnvp_binary_layer *layer = search->layer;
     const int whole = cnnvp_plan_is_channelwise(layer);
-    const struct cnnvp_plan_slice step = {rows, columns, whole ? channels : cnnvp_layer_inputs(layer), channels, 1, 1};
+    struct cnnvp_plan_slice step = {rows, columns, whole ? channels : cnnvp_layer_inputs(layer), channels, 1, 1};
     if (cnnvp_plan_has_weights(layer) && !whole)
         return sliced_ps(search, step, work);
     if (!cnnvp_plan_has_weights(layer) && layer->op != CNNVP_OP_POOL)
         return 0; /* all is the vector unit's */
     const uint32_t parts = cnnvp_divide_up32(layer->kx, cnnvp_plan_window_columns(layer)) *
                            cnnvp_divide_up32(layer->ky, cnnvp_plan_window_rows(layer));
-    return parts * slice_ps(search, &step, work);
+    const uint64_t ps = slice_ps(search, &step, work);
+    step.first = 0;
+    return parts > 1u ? ps + (parts - 1u) * slice_ps(search, &step, work) : ps;
 }
 
 static void calculate(struct search *search, struct work *work)

@@ -145,6 +145,47 @@ static void test_partial_sums(void **state)
     fake_sim_free(&f.sim);
 }
 
+/* Words are maximised where they are, whatever the sums' width; those of several passes keep their sums elsewhere. */
+static void test_maxima_of_words(void **state)
+{
+    static const int64_t first[] = {40, -400, 7, 1 << 20};
+    static const int64_t second[] = {39, -44, 9, 3};
+    static const int16_t expected[] = {10, -11, 2, 32767}; /* a quarter, to nearest even: 9.75, -11, 2.25; clipped */
+    struct fixture f;
+    (void)state;
+    open_buffer(&f, 0, 1);
+    struct cnnvp_update u = plain_update(first, 2, 2);
+    u.shift = 2;
+    u.plane_stride = 3;
+    u.out_address = 16;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    assert_int_equal(u.saturated, 1);
+    u.sums = second;
+    u.mode = CNNVP_UPDATE_MAXIMISE;
+    u.of_words = 1;
+    u.acc_address = HALF; /* not used */
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    assert_memory_equal(borrow(&f, 0, 16, 4), expected, 4);
+    assert_memory_equal(borrow(&f, 0, 22, 4), expected + 2, 4);
+    assert_int_equal(fake_count(f.host, "updates_maximise"), 4);
+    assert_int_equal(fake_count(f.host, "partial_read_words"), 4);
+    assert_int_equal(fake_count(f.host, "read_bytes"), 8);
+    assert_int_equal(fake_count(f.host, "write_words"), 8);
+    assert_int_equal(fake_count(f.host, "calculation_port_words"), 3 * 4);
+    assert_int_equal(fake_counter(f.host, "feature_words"), 4);
+    u.passes = 2;
+    u.acc_address = 24; /* the words end at 26 */
+    assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
+    u.acc_address = 32;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    u.partial = 1;
+    assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
+    u.partial = 0;
+    u.mode = CNNVP_UPDATE_ACCUMULATE;
+    assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
+    fake_sim_free(&f.sim);
+}
+
 /* Compaction of more sums than one chunk, and with gaps between the planes of the result. */
 static void test_compaction(void **state)
 {
@@ -232,7 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write_out),
-        cmocka_unit_test(test_partial_sums),
+        cmocka_unit_test(test_partial_sums), cmocka_unit_test(test_maxima_of_words),
         cmocka_unit_test(test_compaction),
         cmocka_unit_test(test_bad_updates),
     };

@@ -45,7 +45,8 @@ static struct cost walk(const struct nfu_case *c, const struct shape *shape)
     }
     cost.elements = cost.input_words;
     cost.output_words = c->results * (is_partial(c) ? 4u : 1u);
-    cost.found_words = (c->status & 3u) != 0 ? 4u * c->results : 0;
+    const uint64_t found = c->opcode == OP_POOL && !is_partial(c) ? 1u : 4u;
+    cost.found_words = (c->status & 3u) != 0 ? found * c->results : 0;
     uint64_t busy = cnnvp_maximum(cost.beats, (cost.input_words + shape->width - 1u) / shape->width);
     busy = cnnvp_maximum(busy, (cost.weight_words + shape->width - 1u) / shape->width);
     busy = cnnvp_maximum(busy, (cost.output_words + cost.found_words + shape->width - 1u) / shape->width);

@@ -295,8 +295,10 @@ static uint32_t random_status(uint32_t opcode, uint64_t *random)
             status &= ~0x20u;
         return status;
     }
-    case OP_POOL:
-        return update | between(random, 0, 1) << 2;
+    case OP_POOL: {
+        const uint32_t sum = between(random, 0, 1);
+        return (sum == 0 && update == 1u ? 2u : update) | sum << 2; /* maxima do not accumulate */
+    }
     case OP_MATMUL:
         return update | between(random, 0, 3) << 2;
     default:
