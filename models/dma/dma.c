@@ -391,6 +391,21 @@ static int answer(struct dma *dma, const struct cnnvp_command *command, uint32_t
 
 /* ---- callbacks ---- */
 
+static int has_instruction(uint32_t opcode)
+{
+    switch (opcode) {
+    case OP_request:
+    case OP_receive:
+    case OP_store:
+    case OP_move:
+    case OP_fill:
+    case OP_live:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
     struct dma *dma = self;
@@ -403,7 +418,7 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
     const uint32_t opcode = command->opcode;
     if (opcode == CNNVP_COMMAND_FORGET)
         return do_forget(dma);
-    if (opcode < OP_request || opcode > OP_live)
+    if (!has_instruction(opcode))
         return refuse(dma, command, CNNVP_E_INVAL, "the DMA has no such instruction");
     /* `buffer` is at the same place in all of them */
     const uint32_t index = command->status >> LSB_request_buffer & BUFFER_FIELD;

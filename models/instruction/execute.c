@@ -90,25 +90,9 @@ static void fail(struct element *self, const struct pipeline_entry *entry, uint6
 
 /* ---- instructions without a unit ---- */
 
-static int branch_taken(const struct element *self, const struct isa_fields *fields)
-{
-    const uint32_t a = self->r[fields->a];
-    const uint32_t b = self->r[fields->b];
-    switch (fields->opcode) {
-    case ISA_jump:
-        return 1;
-    case ISA_beq:
-        return a == b;
-    case ISA_bne:
-        return a != b;
-    case ISA_blt:
-        return (int32_t)a < (int32_t)b;
-    default:
-        return (int32_t)a >= (int32_t)b; /* bge */
-    }
-}
+/* What the table has and this component does not is an illegal instruction: these return 0. */
 
-static void execute_data(struct element *self, const struct isa_fields *fields)
+static int execute_data(struct element *self, const struct isa_fields *fields)
 {
     uint32_t *rd = &self->r[fields->a];
     const uint32_t a = self->r[fields->b];
@@ -129,28 +113,34 @@ static void execute_data(struct element *self, const struct isa_fields *fields)
     case ISA_sub:
         *rd = a - b;
         break;
-    default: /* mul */
+    case ISA_mul:
         *rd = (uint32_t)((uint64_t)a * b);
         break;
+    default:
+        return 0;
     }
+    return 1;
 }
 
-static void redirect(struct element *self, const struct pipeline_entry *entry, uint64_t cycle)
+static void check_redirection(struct element *self, const struct pipeline_entry *entry, uint64_t cycle,
+                              enum pipeline_fault fault)
 {
-    const struct isa_fields *fields = &entry->fields;
-    enum pipeline_fault fault;
-    if (fields->opcode == ISA_loop)
-        fault = cnnvp_pipeline_loop(&self->pipeline, self->r[fields->a], fields->immediate, cycle);
-    else
-        fault = cnnvp_pipeline_branch(
-            &self->pipeline, entry->pc, branch_taken(self, fields), (int32_t)fields->immediate, cycle);
     if (fault)
         fail(self, entry, cycle, fault == PIPELINE_BAD_NESTING ? ERROR_nesting : ERROR_target, 0);
 }
 
-static void execute_control(struct element *self, const struct pipeline_entry *entry, uint64_t cycle)
+static void branch(struct element *self, const struct pipeline_entry *entry, uint64_t cycle, int taken)
+{
+    check_redirection(
+        self, entry, cycle,
+        cnnvp_pipeline_branch(&self->pipeline, entry->pc, taken, (int32_t)entry->fields.immediate, cycle));
+}
+
+static int execute_control(struct element *self, const struct pipeline_entry *entry, uint64_t cycle)
 {
     const struct isa_fields *fields = &entry->fields;
+    const uint32_t a = self->r[fields->a];
+    const uint32_t b = self->r[fields->b];
     switch (fields->opcode) {
     case ISA_nop:
     case ISA_sync:
@@ -168,10 +158,28 @@ static void execute_control(struct element *self, const struct pipeline_entry *e
     case ISA_halt:
         cnnvp_pipeline_halt(&self->pipeline, cycle);
         break;
-    default:
-        redirect(self, entry, cycle);
+    case ISA_jump:
+        branch(self, entry, cycle, 1);
         break;
+    case ISA_beq:
+        branch(self, entry, cycle, a == b);
+        break;
+    case ISA_bne:
+        branch(self, entry, cycle, a != b);
+        break;
+    case ISA_blt:
+        branch(self, entry, cycle, (int32_t)a < (int32_t)b);
+        break;
+    case ISA_bge:
+        branch(self, entry, cycle, (int32_t)a >= (int32_t)b);
+        break;
+    case ISA_loop:
+        check_redirection(self, entry, cycle, cnnvp_pipeline_loop(&self->pipeline, a, fields->immediate, cycle));
+        break;
+    default:
+        return 0;
     }
+    return 1;
 }
 
 /* ---- tile instructions ---- */
@@ -304,10 +312,11 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
         show_block(self, op, entry.fields.immediate, cycle);
         self->ops->span(self->host, TRACK_issue, op->mnemonic, self->ledger.layer, self->sequence,
                         cnnvp_edge_time(self->mhz, cycle), cnnvp_edge_time(self->mhz, cycle + 1u));
-    } else if (op->class_ == ISA_CLASS_data) {
-        execute_data(self, &entry.fields);
-    } else {
-        execute_control(self, &entry, cycle);
+    } else if (!execute_data(self, &entry.fields) && !execute_control(self, &entry, cycle)) {
+        --self->sequence;
+        fail(self, &entry, cycle, ERROR_illegal, 0);
+        leave(self, cycle);
+        return 1;
     }
     count_wait(self, from, cycle);
     ++self->issued[op->class_];

@@ -163,8 +163,12 @@ static void dma_usage(const struct isa_fields *fields, uint32_t *resources, uint
             *causes |= 1u << ISA_CAUSE_OUTPUT;
         break;
     }
-    default: /* fill, live */
+    case ISA_fill:
+    case ISA_live:
         *resources = half_of(fields, buffer);
+        break;
+    default: /* the DMA refuses it */
+        *resources = 0;
         break;
     }
 }

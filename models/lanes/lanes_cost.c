@@ -85,9 +85,11 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
         cost->beats = 3u * turns * row;
         cost->cycles = turns * (3u * row + 2u * levels + row * div_cycles);
         break;
-    default: /* vout */
+    case LANES_OP_vout:
         cost->beats = row;
         cost->cycles = row;
+        break;
+    default: /* refused by lanes_decode */
         break;
     }
     cost->cycles += shape->pipeline;

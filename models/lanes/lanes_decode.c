@@ -33,7 +33,7 @@ static int64_t signed_bits(uint32_t bits, uint32_t width)
 
 /* Which operands an instruction has. */
 struct operands {
-    int a, b, c, out, elementwise;
+    int a, b, c, out, elementwise; /* all 0: there is no such instruction */
 };
 
 static struct operands operands_of(uint32_t opcode, int store)
@@ -50,8 +50,14 @@ static struct operands operands_of(uint32_t opcode, int store)
         return (struct operands){.a = 1, .out = 1};
     case LANES_OP_vvar:
         return (struct operands){.a = 1, .b = 1, .out = 1};
-    default:
+    case LANES_OP_vmac:
+    case LANES_OP_vadd:
+    case LANES_OP_vsub:
+    case LANES_OP_vdiv:
+    case LANES_OP_vcmp:
         return (struct operands){.a = 1, .b = 1, .out = store, .elementwise = 1};
+    default:
+        return (struct operands){0};
     }
 }
 
@@ -219,13 +225,13 @@ const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, st
 {
     const uint32_t *r = command->descriptor;
     memset(job, 0, sizeof *job);
-    if (command->opcode < LANES_OP_vmac || command->opcode > LANES_OP_vsoftmax)
-        return "the vector unit has no such instruction";
-    if (command->count < REG_COUNT)
-        return "the descriptor is incomplete";
     const int optional = command->opcode <= LANES_OP_vcmp || command->opcode == LANES_OP_vnorm;
     const int store = !optional || (command->status >> LSB_vmac_store & 1u);
     const struct operands has = operands_of(command->opcode, store);
+    if (!has.a && !has.out)
+        return "the vector unit has no such instruction";
+    if (command->count < REG_COUNT)
+        return "the descriptor is incomplete";
     job->opcode = command->opcode;
     job->accumulate = command->opcode <= LANES_OP_vcmp && (command->status >> LSB_vmac_accumulate & 1u);
     job->minimum = command->opcode == LANES_OP_vcmp && (command->status >> LSB_vcmp_minimum & 1u);

@@ -125,8 +125,10 @@ static void combine(const struct lanes_job *job, struct chunk *c)
     case LANES_OP_vdiv:
         combine_divide(job, c);
         break;
-    default:
+    case LANES_OP_vcmp:
         combine_compare(job, c);
+        break;
+    default: /* has its own function, or is refused by lanes_decode */
         break;
     }
 }
