@@ -167,8 +167,8 @@ const char *cnnvp_units_at(const cnnvp_units *units, const char *instance, const
 CNNVP_MUST_USE cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance,
                                                 const struct cnnvp_command *command, struct cnnvp_cost *cost,
                                                 struct cnnvp_error *error);
-/* How an instance wants the tiles of a layer to be cut, see `tiling` in cnnvp_model.h; *reason as in struct cnnvp_cost.
- * BAD_INPUT with a message: it says nothing of tiles, takes no such command, or its answer is none. */
+/* How an instance wants the tiles of a layer to be cut, see `tiling` in cnnvp_model.h. FAILED, with its reason as the
+ * message: it takes no command of this layer. BAD_INPUT: it says nothing of tiles, or its answer is none. */
 CNNVP_MUST_USE cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance,
                                                const struct cnnvp_command *layer, struct cnnvp_tiling *tiling,
                                                struct cnnvp_error *error);

@@ -660,8 +660,10 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
     cnnvp_running = NULL;
     if (!cnnvp_is_status(status))
         return no_status(instance, "tiling", layer, status, error);
-    if (status != CNNVP_OK)
-        return refuse(error, "%s: %s", instance, units->message[0] ? units->message : cnnvp_status_text(status));
+    if (status != CNNVP_OK) {
+        (void)refuse(error, "%s", units->message[0] ? units->message : cnnvp_status_text(status));
+        return CNNVP_FAILED;
+    }
     const char *wrong = tiling_error(tiling);
     return wrong != NULL ? refuse(error, "%s: model %s, asked for tiles of opcode 0x%02" PRIx32 ": %s", instance,
                                   host->instance->model, layer->opcode, wrong)

@@ -54,6 +54,20 @@ for shape in "16 16 1568" "25 6 784" "5 2 11760"; do
         fail "C1 on $1x$2: $(total stats.json compute_cycles) compute cycles, not $3"
 done
 
+# A layer that it refuses when it is asked for tiles goes to the vector unit as well.
+sed -e '/if (tile.kind == CNNVP_FX16_WINDOW && tile.per_channel)/,/;/d' -e '/cnnvp_fx16_describe(command, &layer);/a\
+    if (layer.per_channel)\
+        return cnnvp_fx16_refuse(&array->unit, command, CNNVP_E_INVAL, "one kernel for all channels");' \
+    systolic.c >by_tiling.c
+# shellcheck disable=SC2046
+cc -shared -fPIC by_tiling.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+"$cnnvp" run "$zoo/net_mobilenetv2.onnx" -q -o nfu.npy
+"$cnnvp" run "$zoo/net_mobilenetv2.onnx" -p systolic.yaml -q --check-costs --strict --stats stats.json -o own.npy ||
+    fail "depthwise convolution, refused by its tiling"
+cmp -s own.npy nfu.npy || fail "depthwise convolution, refused by its tiling: the output differs"
+/usr/bin/python3 -c 'import json, sys
+sys.exit(json.load(open("stats.json"))["units"]["pe_array"]["rejected"])' || fail "refusals of its tiling are counted"
+
 # What neither unit takes is refused with the array's own words; its sizes can be swept.
 sed -e 's/if (tile.kind == CNNVP_FX16_WINDOW \&\& tile.per_channel)/if (tile.kind == CNNVP_FX16_MATMUL || tile.per_channel)/' \
     systolic.c >no_matmul.c

@@ -215,12 +215,29 @@ static int vector_is_faster(const struct cnnvp_binary_layer *layer, const struct
     return 0;
 }
 
+/* How the unit of the layer's commands wants it cut. FAILED: it takes none of them, for the reason in *refusal. */
+static cnnvp_result ask_tiling(const struct cnnvp_binary_layer *layer, const char *name,
+                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
+                               struct cnnvp_error *refusal, struct cnnvp_error *error)
+{
+    const struct cnnvp_plan_slice whole = {
+        layer->out.height, layer->out.width, cnnvp_layer_inputs(layer), layer->out.channels, 1, 1};
+    const struct cnnvp_command command = command_of(layer, &whole);
+    const char *unit = executor(limits, command.opcode);
+    const cnnvp_result result = cnnvp_units_tiling(limits->units, unit, &command, tiling, refusal);
+    if (result == CNNVP_DONE || result == CNNVP_FAILED)
+        return result;
+    return cnnvp_compiler_error(error, "layer \"%s\": %s", name, refusal->text);
+}
+
 cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
     const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
     char said[256];
     struct cnnvp_cost cost;
+    struct cnnvp_tiling tiling;
+    struct cnnvp_error refusal;
     layer->unit = CNNVP_UNIT_ARRAY;
     if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
         return choose_parts(layer, limits, error);
@@ -229,11 +246,15 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char
     struct cnnvp_command command = command_of(layer, &least);
     const char *unit = executor(limits, command.opcode);
     cnnvp_result result = cnnvp_units_command(limits->units, unit, &command, &cost, error);
-    if (result == CNNVP_DONE && cost.status == CNNVP_OK && vector_is_faster(layer, limits))
+    if (result == CNNVP_DONE && (cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR))
+        result = ask_tiling(layer, name, limits, &tiling, &refusal, error);
+    if (result == CNNVP_FAILED)
+        cost = (struct cnnvp_cost){.status = CNNVP_E_INVAL, .reason = refusal.text};
+    else if (result == CNNVP_DONE && cost.status == CNNVP_OK && vector_is_faster(layer, limits))
         layer->unit = CNNVP_UNIT_VECTOR;
-    if (result != CNNVP_DONE || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
+    if ((result != CNNVP_DONE && result != CNNVP_FAILED) || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
         return result;
-    snprintf(said, sizeof said, "%s", cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
+    snprintf(said, sizeof said, "%.250s", cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
     if (layer->op == CNNVP_OP_FC)
         return cnnvp_compiler_error(error, "layer \"%s\": %s: %s", name, unit, said);
     layer->unit = CNNVP_UNIT_VECTOR;
@@ -250,9 +271,7 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
                                const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
                                struct cnnvp_error *error)
 {
-    struct cnnvp_error said;
-    const struct cnnvp_plan_slice whole = {
-        layer->out.height, layer->out.width, cnnvp_layer_inputs(layer), layer->out.channels, 1, 1};
+    struct cnnvp_error refusal;
     *tiling = (struct cnnvp_tiling){
         .rows = 1,
         .cols = 1,
@@ -265,12 +284,14 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
         .pes = 1};
     if (!has_unit(layer) || layer->unit == CNNVP_UNIT_VECTOR)
         return CNNVP_DONE;
-    const struct cnnvp_command command = command_of(layer, &whole);
-    const char *unit = executor(limits, command.opcode);
-    if (cnnvp_units_tiling(limits->units, unit, &command, tiling, &said) != CNNVP_DONE)
-        return cnnvp_compiler_error(error, "layer \"%s\": %s", name, said.text);
-    if (strcmp(tiling->format, CNNVP_WORD_FORMAT) == 0 && tiling->word_bytes == CNNVP_WORD_BYTES)
-        return CNNVP_DONE;
+    const char *unit =
+        executor(limits, layer->op == CNNVP_OP_FC ? CNNVP_OPCODE_matmul : cnnvp_window_operation(layer, 1, 1).opcode);
+    const cnnvp_result result = ask_tiling(layer, name, limits, tiling, &refusal, error);
+    if (result == CNNVP_FAILED)
+        return cnnvp_compiler_error(error, "layer \"%s\": %s: %s", name, unit, refusal.text);
+    if (result != CNNVP_DONE ||
+        (strcmp(tiling->format, CNNVP_WORD_FORMAT) == 0 && tiling->word_bytes == CNNVP_WORD_BYTES))
+        return result;
     return cnnvp_compiler_error(error,
                                 "layer \"%s\": %s calculates with %u-byte words of format \"%s\"; networks run on "
                                 "2-byte words of 16-bit fixed point, \"fx16\"",
