@@ -382,6 +382,21 @@ static void zones_change_nothing(void **state)
           11);
 }
 
+/* S001 as written: the four options of models/documents.md together. */
+static void as_written_changes_nothing(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < PROBLEM_KINDS; ++kind)
+        check(&(const struct training_case){.kind = (enum problem_kind)kind,
+                                            .rounding = CNNVP_ROUND_STOCHASTIC,
+                                            .bits = 8,
+                                            .order = CNNVP_TRAIN_ORDER_CHANNEL,
+                                            .spill = CNNVP_TRAIN_SPILL_LATE,
+                                            .cpu_host = 1,
+                                            .sets = {"pe_array.layout=zones", "encode.positions=staged"}},
+              61);
+}
+
 /* Sums of wide mantissas have more bits than the binary32 that slices of them meet in. */
 static void wide_mantissas_train(void **state)
 {
@@ -406,6 +421,7 @@ int main(void)
         cmocka_unit_test(core_and_orders_change_nothing),
         cmocka_unit_test(parking_and_staging_change_nothing),
         cmocka_unit_test(zones_change_nothing),
+        cmocka_unit_test(as_written_changes_nothing),
         cmocka_unit_test(wide_mantissas_train),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
