@@ -75,10 +75,19 @@ struct cnnvp_profiler {
     void (*leave)(void *context, const struct cnnvp_core_cost *all);
 };
 
-/* Memory that a program is made of, or reads in every step. */
+/* Memory that a program is made of, or that all of its work reads. */
 struct cnnvp_program_range {
     uint32_t address;
     uint32_t size;
+};
+
+/* Memory that a program only reads, and only in one step of its work: a layer's tables. Steps come one after the other,
+ * after the last one the first one again. */
+struct cnnvp_program_table {
+    uint32_t address;
+    uint32_t size;
+    uint32_t step;
+    uint32_t user; /* of several that work side by side, each in its own step */
 };
 
 struct cnnvp_cpu_program {
@@ -89,12 +98,13 @@ struct cnnvp_cpu_program {
     char *const *argv;                     /* valid until the simulation ends */
     const struct cnnvp_debugger *debugger; /* NULL: none; otherwise valid as argv */
     const struct cnnvp_profiler *profiler; /* likewise */
-    /* For cores that run from a memory of their own; valid during the access. */
+    /* For cores that run from a memory of their own; valid during the access. Ranges are in the order in which they are
+     * to be held where they do not all fit; tables are user by user, step by step, the most needed ones first. */
     const struct cnnvp_program_range *held;
+    const struct cnnvp_program_table *tables;
     uint32_t held_count;
-    uint32_t stack;  /* address after the stack, which grows down from there; 0: not known */
-    char *why;       /* where the core says why it refuses a program, or NULL */
-    size_t why_size; /* bytes of it */
+    uint32_t table_count;
+    uint32_t stack; /* address after the stack, which grows down from there; 0: not known */
 };
 
 #ifdef __cplusplus

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cnnvp.h"
+#include "cnnvp_hold.h"
 #include "cnnvp_systemc.h"
 #include "config.h"
 #include "elf_file.h"
@@ -230,7 +231,20 @@ cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uin
     if (address > UINT32_MAX || size > UINT32_MAX - address)
         return CNNVP_BAD_INPUT;
     return shielded(nullptr, [&] {
-        platform->platform->memory().hold(static_cast<uint32_t>(address), static_cast<uint32_t>(size));
+        platform->platform->memory().hold(
+            cnnvp_program_range{static_cast<uint32_t>(address), static_cast<uint32_t>(size)});
+        return CNNVP_DONE;
+    });
+}
+
+cnnvp_result cnnvp_platform_hold_step(cnnvp_platform *platform, uint32_t user, uint32_t step, uint64_t address,
+                                      uint64_t size)
+{
+    if (address > UINT32_MAX || size > UINT32_MAX - address)
+        return CNNVP_BAD_INPUT;
+    return shielded(nullptr, [&] {
+        platform->platform->memory().hold(
+            cnnvp_program_table{static_cast<uint32_t>(address), static_cast<uint32_t>(size), step, user});
         return CNNVP_DONE;
     });
 }

@@ -103,13 +103,18 @@ bool loader::clear(uint64_t address, size_t size)
     return true;
 }
 
-void loader::hold(uint32_t address, uint32_t size)
+void loader::hold(const cnnvp_program_range &range)
 {
-    held_.push_back({address, size});
+    held_.push_back(range);
 }
 
-int loader::start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_program_range> &held, uint32_t stack,
-                  char *why, size_t why_size)
+void loader::hold(const cnnvp_program_table &table)
+{
+    tables_.push_back(table);
+}
+
+int loader::start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_program_range> &held,
+                  const std::vector<cnnvp_program_table> &tables, uint32_t stack)
 {
     payload_extension *extension;
     tlm::tlm_generic_payload *payload = control_.pool().acquire(&extension);
@@ -135,9 +140,9 @@ int loader::start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_progr
         program.profiler = cnnvp_profile_profiler(control_.settings().profile, words_.front().c_str(), symbols_.get());
     program.held = held.data();
     program.held_count = static_cast<uint32_t>(held.size());
+    program.tables = tables.data();
+    program.table_count = static_cast<uint32_t>(tables.size());
     program.stack = stack;
-    program.why = why;
-    program.why_size = why_size;
     if (control_.settings().gdb)
         program.debugger = cnnvp_gdb_debugger(control_.settings().gdb, words_.front().c_str());
     describe(*payload, access);
@@ -182,10 +187,11 @@ void loader::refuse_segment(const char *name, const cnnvp_elf_segment &segment, 
 cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error)
 {
     uint32_t tohost = 0, stack = 0;
-    char why[256] = "";
-    std::vector<cnnvp_program_range> held;
+    std::vector<cnnvp_program_range> held, wanted;
+    std::vector<cnnvp_program_table> tables;
 
-    held.swap(held_);
+    wanted.swap(held_);
+    tables.swap(tables_);
 
     for (size_t i = 0; i < cnnvp_elf_segment_count(&elf); ++i) {
         const cnnvp_elf_segment segment = cnnvp_elf_segment_at(&elf, i);
@@ -216,10 +222,10 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
         std::snprintf(error->text, sizeof error->text, "%s: there is not enough memory for its symbols", name);
         return CNNVP_FAILED;
     }
-    const int status = start(cnnvp_elf_entry(&elf), tohost, held, stack, why, sizeof why);
+    held.insert(held.end(), wanted.begin(), wanted.end());
+    const int status = start(cnnvp_elf_entry(&elf), tohost, held, tables, stack);
     if (status < CNNVP_OK) {
-        std::snprintf(error->text, sizeof error->text, "%s: the core refused it (%s)", name,
-                      why[0] != '\0' ? why : cnnvp_status_text(status));
+        std::snprintf(error->text, sizeof error->text, "%s: the core refused it (%s)", name, cnnvp_status_text(status));
         return CNNVP_BAD_INPUT;
     }
     return CNNVP_DONE;

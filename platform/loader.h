@@ -31,8 +31,9 @@ public:
     bool read(uint64_t address, void *data, size_t size);
     bool write(uint64_t address, const void *data, size_t size);
     bool map(uint64_t address, size_t size, void **data);
-    /* The next program to be loaded reads this memory in every step: the core is told. */
-    void hold(uint32_t address, uint32_t size);
+    /* The next program to be loaded reads this memory in all of its work, or in one step of it: the core is told. */
+    void hold(const cnnvp_program_range &range);
+    void hold(const cnnvp_program_table &table);
     /* The last address of the memory that an address lies in; false where there is none. */
     bool end_of_memory(uint64_t address, uint64_t *end);
     /* Writes the segments and tells the core where to start. */
@@ -44,13 +45,14 @@ private:
     std::vector<char *> argv_;
     std::unique_ptr<cnnvp_symbols, void (*)(cnnvp_symbols *)> symbols_{nullptr, cnnvp_symbols_free};
     std::vector<cnnvp_program_range> held_;
+    std::vector<cnnvp_program_table> tables_;
 
     bool transfer(uint32_t op, uint64_t address, unsigned char *data, size_t size);
     bool debug(uint32_t op, uint64_t address, unsigned char *data, size_t size);
     bool clear(uint64_t address, size_t size);
     bool read_symbols(const cnnvp_elf &elf);
-    int start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_program_range> &held, uint32_t stack, char *why,
-              size_t why_size);
+    int start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_program_range> &held,
+              const std::vector<cnnvp_program_table> &tables, uint32_t stack);
     void refuse_segment(const char *name, const cnnvp_elf_segment &segment, cnnvp_error *error);
 };
 

@@ -226,12 +226,12 @@ static int take_program(void *instance, uint32_t port, struct cnnvp_access *acce
         return CNNVP_E_ACCESS;
     if (access->size != sizeof cpu->program)
         return CNNVP_E_INVAL;
-    const int status = cpu_hold_program(cpu, access->data);
+    const int status = cpu_tcm_take(cpu, access->data);
     if (status != CNNVP_OK)
         return status;
     cpu->program = *(const struct cnnvp_cpu_program *)access->data;
-    cpu->program.held = NULL; /* and `why`: they were for this access */
-    cpu->program.why = NULL;
+    cpu->program.held = NULL; /* both were for this access */
+    cpu->program.tables = NULL;
     cpu->has_program = 1;
     return CNNVP_OK;
 }

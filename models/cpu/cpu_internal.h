@@ -38,6 +38,26 @@ struct cpu_transfer {
     int under_way;
 };
 
+struct cpu_ranges {
+    struct cnnvp_rv32_range all[CNNVP_RV32_MAX_RANGES];
+    uint32_t count;
+};
+
+/* One user's tables, of which the TCM has those of some steps at a time (cpu_tcm.c). Steps are counted on from pass to
+ * pass: the TCM has [begin, there), up to `end` they are on their way. */
+struct cpu_stream {
+    uint32_t *first; /* number of each step's first table, and the number after the last one's last */
+    uint32_t steps;
+    uint32_t low;                     /* lowest address of all, */
+    uint64_t span;                    /* and bytes from there to the highest */
+    uint64_t limit;                   /* bytes of the TCM for what is held for good and these */
+    uint64_t begin, here, there, end; /* here: the step at work */
+    struct cpu_ranges held;           /* what is held for good, these tables, and those on their way */
+    uint32_t next;                    /* table of step `there` that comes next */
+    int pauses;
+    struct cpu_transfer transfer;
+};
+
 struct cpu {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
@@ -54,8 +74,10 @@ struct cpu {
     enum cpu_memory_kind kind;
     int free_memory; /* nothing leads to the off-chip memory */
     uint64_t tcm_size;
-    struct cnnvp_rv32_range held[CNNVP_RV32_MAX_RANGES]; /* by the TCM */
-    uint32_t held_count;
+    struct cpu_ranges held; /* by the TCM, for good */
+    struct cnnvp_program_table *tables;
+    struct cpu_stream *streams; /* none where all tables are held */
+    uint32_t stream_count;
     int stack_said; /* that it is off chip */
     struct cpu_cache icache, dcache;
     struct cpu_transfer read, write;
@@ -110,8 +132,6 @@ void cpu_log_fault(struct cpu *cpu, const char *what, uint32_t address, int stat
 /* CNNVP_OK, or what init returns. fini in any case. */
 int cpu_memory_init(struct cpu *cpu);
 void cpu_memory_fini(struct cpu *cpu);
-/* Chooses what the TCM holds. CNNVP_OK, or it is too small: program->why says how large it must be. */
-int cpu_hold_program(struct cpu *cpu, const struct cnnvp_cpu_program *program);
 /* Before a program begins. */
 void cpu_memory_start(struct cpu *cpu);
 /* Callbacks of struct cnnvp_rv32_bus. */
@@ -120,9 +140,25 @@ int cpu_memory_hit(void *context, enum cnnvp_rv32_access access, uint32_t addres
 void cpu_memory_fence(void *context);
 /* Callback of the unit. */
 void cpu_complete(void *instance, uint32_t port, struct cnnvp_request *request);
+/* Makes a request. CNNVP_OK, or it is not under way. */
+int cpu_request(struct cpu *cpu, struct cpu_transfer *transfer, const struct cnnvp_request *request);
+/* After a wait that ended with `status`: counts the cycles that went by, in *stalls too. */
+int cpu_go_on(struct cpu *cpu, int status, uint64_t *stalls);
 /* Fills in this file's statistics. */
 void cpu_memory_counts(const struct cpu *cpu, const struct cnnvp_rv32_stats *stats, uint64_t *values);
 void cpu_memory_costs(const uint64_t *params, const struct cnnvp_costs *costs);
+
+/* -- cpu_tcm.c -- */
+/* Chooses what the TCM holds. CNNVP_OK or CNNVP_E_NOMEM, of the host. */
+int cpu_tcm_take(struct cpu *cpu, const struct cnnvp_cpu_program *program);
+void cpu_tcm_fini(struct cpu *cpu);
+/* Before a program begins. */
+void cpu_tcm_start(struct cpu *cpu);
+/* A read of RAM that is not held for all that the core knows, at the core's time. *held: 1: it is, from now on at the
+ * latest. Time may have gone by. */
+int cpu_tcm_read(struct cpu *cpu, uint32_t address, int *held);
+/* A request that may be the loader's is complete. */
+void cpu_tcm_complete(struct cpu *cpu, const struct cnnvp_request *request);
 
 /* -- cpu_semihost.c -- */
 int cpu_semihost(void *context, uint32_t operation, uint32_t parameter, uint32_t *result);

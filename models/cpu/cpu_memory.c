@@ -3,7 +3,7 @@
  * What the core runs from (parameter `memory`).
  *
  * tcm: the tightly coupled memory holds ranges of addresses: the program's segments and its stack, and the tables that
- *   it reads in every step, as the loader says them (cnnvp_program.h). They take no further cycle. Any other access of
+ *   it reads, at least those of the step at work (cpu_tcm.c). They take no further cycle. Any other access of
  *   memory is a request to the off-chip memory: the core waits for loads, and for code, which comes in lines; one store
  *   is on its way while the core goes on.
  * cache: an instruction and a data cache, write-back and write-allocate. A miss reads a line, for which the core waits;
@@ -18,9 +18,7 @@
 #include "unit/parts.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
-#define KIB 1024u
 #define WORD_BYTES 4u
 #define STACK_POINTER 2u
 
@@ -29,16 +27,12 @@ static uint32_t line_bytes(const struct cpu *cpu)
     return (uint32_t)1 << cpu->line_shift;
 }
 
-/* At the clock edge that follows its end. */
-static int wait_for(struct cpu *cpu, const struct cpu_transfer *transfer)
+int cpu_go_on(struct cpu *cpu, int status, uint64_t *stalls)
 {
-    int status = CNNVP_OK;
-    if (!transfer->under_way)
-        return CNNVP_OK;
-    while (transfer->under_way && status == CNNVP_OK)
-        status = cpu->ops->wait_wake(cpu->host);
     if (status == CNNVP_OK) {
-        cpu->counts[STAT_memory_stall_cycles] += cpu_stall(cpu, cpu->ops->now(cpu->host));
+        const uint64_t cycles = cpu_stall(cpu, cpu->ops->now(cpu->host));
+        cpu->counts[STAT_memory_stall_cycles] += cycles;
+        *stalls += cycles;
         return cpu_sync(cpu);
     }
     cpu->stopped = 1;
@@ -46,16 +40,34 @@ static int wait_for(struct cpu *cpu, const struct cpu_transfer *transfer)
     return status;
 }
 
-/* Without data: these move when the instruction is executed. */
-static int start(struct cpu *cpu, struct cpu_transfer *transfer, uint32_t op, uint32_t address, uint32_t size)
+/* At the clock edge that follows its end. */
+static int wait_for(struct cpu *cpu, const struct cpu_transfer *transfer)
 {
-    transfer->request = (struct cnnvp_request){
-        .op = op, .address = address, .size = size, .count = 1, .burst_bytes = size, .outstanding = 1};
+    uint64_t stalls = 0;
+    int status = CNNVP_OK;
+    if (!transfer->under_way)
+        return CNNVP_OK;
+    while (transfer->under_way && status == CNNVP_OK)
+        status = cpu->ops->wait_wake(cpu->host);
+    return cpu_go_on(cpu, status, &stalls);
+}
+
+int cpu_request(struct cpu *cpu, struct cpu_transfer *transfer, const struct cnnvp_request *request)
+{
+    transfer->request = *request;
     transfer->under_way = 1;
     const int status = cpu->ops->request(cpu->host, PORT_mem, &transfer->request);
     if (status != CNNVP_OK)
         transfer->under_way = 0;
     return status;
+}
+
+/* Without data: these move when the instruction is executed. */
+static int start(struct cpu *cpu, struct cpu_transfer *transfer, uint32_t op, uint32_t address, uint32_t size)
+{
+    const struct cnnvp_request request = {
+        .op = op, .address = address, .size = size, .count = 1, .burst_bytes = size, .outstanding = 1};
+    return cpu_request(cpu, transfer, &request);
 }
 
 void cpu_complete(void *instance, uint32_t port, struct cnnvp_request *request)
@@ -64,8 +76,10 @@ void cpu_complete(void *instance, uint32_t port, struct cnnvp_request *request)
     (void)port;
     if (request == &cpu->read.request)
         cpu->read.under_way = 0;
-    else
+    else if (request == &cpu->write.request)
         cpu->write.under_way = 0;
+    else
+        cpu_tcm_complete(cpu, request);
     cpu->ops->wake(cpu->host);
 }
 
@@ -185,6 +199,10 @@ static void look_for_stack(struct cpu *cpu, uint32_t address)
 
 static int use_memory(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
 {
+    int held = 0;
+    const int status = access == CNNVP_RV32_READ ? cpu_tcm_read(cpu, address, &held) : CNNVP_OK;
+    if (held || status != CNNVP_OK)
+        return status;
     look_for_stack(cpu, address);
     ++cpu->data_past;
     ++cpu->counts[access == CNNVP_RV32_WRITE ? STAT_memory_writes : STAT_memory_reads];
@@ -242,89 +260,6 @@ void cpu_memory_fence(void *context)
     cpu_tighten(cpu);
 }
 
-/* ---- what the TCM holds ---- */
-
-/* Adds [address, address + size) in whole granules; ranges stay in order and apart. */
-static int hold(struct cpu *cpu, uint64_t address, uint64_t size)
-{
-    const uint64_t granule = CNNVP_RV32_GRANULE;
-    uint64_t begin = address / granule * granule;
-    uint64_t end = (address + size + granule - 1u) / granule * granule;
-    uint32_t left = 0;
-    if (size == 0)
-        return 0;
-    for (uint32_t i = 0; i < cpu->held_count; ++i) {
-        const struct cnnvp_rv32_range *range = &cpu->held[i];
-        const uint64_t behind = (uint64_t)range->base + range->size;
-        if (range->base <= end && begin <= behind) {
-            begin = range->base < begin ? range->base : begin;
-            end = behind > end ? behind : end;
-        } else {
-            cpu->held[left++] = *range;
-        }
-    }
-    cpu->held_count = left;
-    if (left == CNNVP_RV32_MAX_RANGES || end > UINT32_MAX)
-        return -1;
-    cpu->held[cpu->held_count++] = (struct cnnvp_rv32_range){(uint32_t)begin, (uint32_t)(end - begin)};
-    return 0;
-}
-
-static uint64_t held_bytes(const struct cpu *cpu)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < cpu->held_count; ++i)
-        bytes += cpu->held[i].size;
-    return bytes;
-}
-
-static int is_held(const struct cpu *cpu, uint32_t address)
-{
-    for (uint32_t i = 0; i < cpu->held_count; ++i)
-        if (address - cpu->held[i].base < cpu->held[i].size)
-            return 1;
-    return 0;
-}
-
-/* What is left of the TCM lies below the end of the stack, as far as nothing else is there. The frames that are used
- * most are at that end, in a granule of which all is held. */
-static void hold_stack(struct cpu *cpu, uint32_t stack)
-{
-    const uint64_t granule = CNNVP_RV32_GRANULE;
-    uint64_t room = (cpu->tcm_size - held_bytes(cpu)) / granule * granule;
-    const uint64_t end = (stack + granule - 1u) / granule * granule;
-    uint64_t begin = end;
-    while (room != 0 && begin != 0 && !is_held(cpu, (uint32_t)(begin - granule))) {
-        begin -= granule;
-        room -= granule;
-    }
-    (void)hold(cpu, begin, end - begin);
-}
-
-int cpu_hold_program(struct cpu *cpu, const struct cnnvp_cpu_program *program)
-{
-    int fits = 1;
-    cpu->held_count = 0;
-    if (cpu->kind != CPU_TCM)
-        return CNNVP_OK;
-    for (uint32_t i = 0; i < program->held_count; ++i)
-        fits &= hold(cpu, program->held[i].address, program->held[i].size) == 0;
-    const uint64_t need = held_bytes(cpu);
-    if (fits && need <= cpu->tcm_size) {
-        if (program->stack != 0)
-            hold_stack(cpu, program->stack);
-        return CNNVP_OK;
-    }
-    if (program->why != NULL)
-        (void)snprintf(program->why, program->why_size,
-                       fits ? "program and tables need %" PRIu64 " KiB of tightly coupled memory, it has %" PRIu64
-                              " KiB: use -s cpu.tcm_size=%" PRIu64 "KiB, or -s cpu.memory=cache or ideal"
-                            : "program and tables lie in too many places for tightly coupled memory (%" PRIu64
-                              " KiB of %" PRIu64 "): use -s cpu.memory=cache or ideal",
-                       (need + KIB - 1u) / KIB, cpu->tcm_size / KIB, (need + KIB - 1u) / KIB);
-    return CNNVP_E_NOMEM;
-}
-
 /* ---- life ---- */
 
 int cpu_memory_init(struct cpu *cpu)
@@ -361,6 +296,7 @@ void cpu_memory_fini(struct cpu *cpu)
 {
     cpu_cache_fini(&cpu->icache);
     cpu_cache_fini(&cpu->dcache);
+    cpu_tcm_fini(cpu);
 }
 
 void cpu_memory_start(struct cpu *cpu)
@@ -374,8 +310,7 @@ void cpu_memory_start(struct cpu *cpu)
     forget_code(cpu);
     if (cpu->kind == CPU_CACHE)
         cpu_cache_empty(&cpu->dcache);
-    cpu->counts[STAT_tcm_bytes] = held_bytes(cpu);
-    (void)cnnvp_rv32_set_fast(cpu->core, cpu->held, cpu->kind == CPU_TCM ? cpu->held_count : 0);
+    cpu_tcm_start(cpu);
 }
 
 /* Those of the line that its set has used last, which the core sees by itself. */
@@ -402,8 +337,8 @@ void cpu_memory_counts(const struct cpu *cpu, const struct cnnvp_rv32_stats *sta
     if (cpu->kind == CPU_CACHE)
         values[STAT_dcache_hits] += quick_hits(stats);
     values[STAT_fills] = fills;
-    values[STAT_sram_bytes] =
-        served(cpu, stats) * WORD_BYTES + (fills + cpu->counts[STAT_write_backs]) * line_bytes(cpu);
+    values[STAT_sram_bytes] = served(cpu, stats) * WORD_BYTES +
+                              (fills + cpu->counts[STAT_write_backs]) * line_bytes(cpu) + cpu->counts[STAT_table_bytes];
 }
 
 /* A word and its tag of each way at a time. */

@@ -138,6 +138,23 @@ int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, ui
     return 0;
 }
 
+static int is_range(const struct cnnvp_rv32_range *ranges, unsigned count, const struct cnnvp_rv32_range *range)
+{
+    for (unsigned i = 0; i < count; ++i)
+        if (ranges[i].base == range->base && ranges[i].size == range->size)
+            return 1;
+    return 0;
+}
+
+/* What code costs is decided when it is decoded. */
+static void forget_others(struct cnnvp_rv32 *core, const struct cnnvp_rv32_range *ranges, unsigned count,
+                          const struct cnnvp_rv32_range *known, unsigned known_count)
+{
+    for (unsigned i = 0; i < count; ++i)
+        if (!is_range(known, known_count, &ranges[i]))
+            cnnvp_rv32_invalidate(core, ranges[i].base, ranges[i].size);
+}
+
 int cnnvp_rv32_set_fast(struct cnnvp_rv32 *core, const struct cnnvp_rv32_range *ranges, unsigned count)
 {
     if (count > CNNVP_RV32_MAX_RANGES)
@@ -145,10 +162,11 @@ int cnnvp_rv32_set_fast(struct cnnvp_rv32 *core, const struct cnnvp_rv32_range *
     for (unsigned i = 0; i < count; ++i)
         if (ranges[i].size == 0 || ((ranges[i].base | ranges[i].size) & (CNNVP_RV32_GRANULE - 1u)) != 0)
             return -1;
+    forget_others(core, core->fast, core->fast_ranges, ranges, count);
+    forget_others(core, ranges, count, core->fast, core->fast_ranges);
     for (unsigned i = 0; i < count; ++i)
         core->fast[i] = ranges[i];
     core->fast_ranges = count;
-    rv32_flush(core);
     rv32_close_windows(core);
     return 0;
 }

@@ -120,7 +120,7 @@ struct cnnvp_rv32_range {
     uint32_t base;
     uint32_t size;
 };
-#define CNNVP_RV32_MAX_RANGES 16u
+#define CNNVP_RV32_MAX_RANGES 64u
 
 /* Why run() returned. */
 enum cnnvp_rv32_reason {
@@ -212,8 +212,9 @@ int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, ui
 /* Watches the aligned word at `address`, in RAM, as tohost. Replaces an earlier one. 0, or -1 if it is not in RAM. */
 int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address);
 
-/* Parts of RAM that bus.memory is not asked about, in place of those from before; only where it is there. They do not
- * overlap. 0, or -1: too many, or not such ranges. */
+/* [callback] Parts of RAM that bus.memory is not asked about, in place of those from before; only where it is there.
+ * They do not overlap. Code that has been decoded there stays so where its range is one of both. 0, or -1: too many, or
+ * not such ranges. */
 int cnnvp_rv32_set_fast(struct cnnvp_rv32 *core, const struct cnnvp_rv32_range *ranges, unsigned count);
 
 /* [callback] Another initiator has written [address, address + size) of RAM: forgets code decoded from there. */

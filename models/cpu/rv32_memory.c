@@ -18,6 +18,7 @@ const struct cnnvp_rv32_range *rv32_fast_at(const struct cnnvp_rv32 *core, uint3
 void rv32_close_windows(struct cnnvp_rv32 *core)
 {
     core->window[0].limit = core->window[1].limit = core->cached.limit = 0;
+    core->window[0].base = UINT32_MAX; /* no range's: it may be opened again */
 }
 
 /* The part of a fast range that lies in the region. */

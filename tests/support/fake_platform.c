@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cnnvp_costs.h"
+#include "cnnvp_hold.h"
 #include "unit/storage.h"
 
 #define BASE UINT64_C(0x80000000)
@@ -117,6 +118,14 @@ cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uin
     (void)address;
     (void)size;
     return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_platform_hold_step(cnnvp_platform *platform, uint32_t user, uint32_t step, uint64_t address,
+                                      uint64_t size)
+{
+    (void)user;
+    (void)step;
+    return cnnvp_platform_hold(platform, address, size);
 }
 
 cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc, char *const *args,

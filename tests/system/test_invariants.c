@@ -341,6 +341,24 @@ static void core_memories_give_the_same_results(void **state)
             assert_same_work(ideal.stats, run.stats);
             cli_free(&run);
         }
+        char less[64];
+        struct cli_run tcm = cli_run_ok(networks[n], memories[1]);
+        snprintf(less, sizeof less, "-s cpu.tcm_size=%lld", cli_number(tcm.stats, "units.cpu.tcm_bytes") - 512);
+        struct cli_run part = cli_run_ok(networks[n], less);
+        cli_assert_same_file(&ideal.output, &part.output, "output");
+        assert_same_work(ideal.stats, part.stats);
+        check_accounting(part.stats);
+        assert_int_equal(cli_number(tcm.stats, "units.cpu.table_bytes"), 0);
+        assert_true(cli_number(part.stats, "units.cpu.table_bytes") > 0);
+        assert_int_equal(cli_number(part.stats, "units.dram.requesters.cpu.read_bytes"),
+                         cli_number(part.stats, "units.cpu.table_bytes"));
+        snprintf(less, sizeof less, "-s cpu.tcm_size=%lld -s cpu.quantum=7",
+                 cli_number(tcm.stats, "units.cpu.tcm_bytes") - 512);
+        struct cli_run cut = cli_run_ok(networks[n], less);
+        cli_assert_same_stats(part.stats, cut.stats, "platform");
+        cli_free(&cut);
+        cli_free(&part);
+        cli_free(&tcm);
         cli_free(&ideal);
         struct cli_run caches = cli_run_ok(networks[n], memories[2]);
         const long long core = cli_number(caches.stats, "units.dram.requesters.cpu.read_bytes");
@@ -355,9 +373,9 @@ static void core_memories_give_the_same_results(void **state)
         for (size_t q = (size_t)first_network((size_t)n); q < sizeof quanta / sizeof quanta[0]; q += (size_t)step) {
             char more[256];
             snprintf(more, sizeof more, "%s %s", memories[2], quanta[q]);
-            struct cli_run cut = cli_run_ok(networks[n], more);
-            cli_assert_same_stats(caches.stats, cut.stats, "platform");
-            cli_free(&cut);
+            struct cli_run cut_caches = cli_run_ok(networks[n], more);
+            cli_assert_same_stats(caches.stats, cut_caches.stats, "platform");
+            cli_free(&cut_caches);
         }
         cli_free(&caches);
     }

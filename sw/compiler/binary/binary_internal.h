@@ -32,6 +32,11 @@ void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp
  * have of their own: the address after that. */
 uint64_t cnnvp_binary_place_header(struct cnnvp_build *build);
 uint64_t cnnvp_binary_place_shares(struct cnnvp_build *build, uint64_t at);
+/* Addresses of an accelerator's tables; the first one's end is not set. */
+struct cnnvp_binary_own {
+    uint64_t header, layers, chains, chain_layers, groups, members, end;
+};
+struct cnnvp_binary_own cnnvp_binary_own(const struct cnnvp_build *build, uint32_t accelerator);
 /* Writes what each has, over the build's tables; `binary` holds CNNVP_BINARY_ADDRESS. */
 void cnnvp_binary_write_shares(const struct cnnvp_build *build, uint8_t *binary);
 

@@ -9,11 +9,6 @@
 #include "binary_internal.h"
 #include "group_build.h"
 
-/* Addresses. */
-struct own {
-    uint64_t header, layers, chains, chain_layers, groups, members, end;
-};
-
 static size_t chains_of(const struct cnnvp_build *build)
 {
     return build->depth != NULL ? build->depth->chain_count : 0;
@@ -24,9 +19,9 @@ static size_t groups_of(const struct cnnvp_build *build)
     return build->fused != NULL ? build->fused->count : 0;
 }
 
-static struct own own_from(const struct cnnvp_build *build, uint64_t at)
+static struct cnnvp_binary_own own_from(const struct cnnvp_build *build, uint64_t at)
 {
-    struct own own = {.header = at};
+    struct cnnvp_binary_own own = {.header = at};
     own.layers = own.header + cnnvp_binary_align(sizeof build->header);
     own.chains = own.layers + cnnvp_binary_align(build->header.layer_count * sizeof *build->layers);
     own.chain_layers = own.chains + cnnvp_binary_align(chains_of(build) * sizeof(struct cnnvp_binary_chain));
@@ -40,14 +35,15 @@ static struct own own_from(const struct cnnvp_build *build, uint64_t at)
     return own;
 }
 
-static struct own own_of(const struct cnnvp_build *build, uint32_t accelerator)
+struct cnnvp_binary_own cnnvp_binary_own(const struct cnnvp_build *build, uint32_t accelerator)
 {
     if (accelerator != 0)
         return own_from(build, build->shares.tables + (accelerator - 1u) * build->shares.table_bytes);
-    struct own own = {.header = build->shares.header,
-                      .layers = build->header.layers,
-                      .chains = build->header.chains,
-                      .groups = build->header.groups};
+    struct cnnvp_binary_own own = {
+        .header = build->shares.header,
+        .layers = build->header.layers,
+        .chains = build->header.chains,
+        .groups = build->header.groups};
     if (chains_of(build) != 0)
         own.chain_layers = build->depth->chains[0].layers;
     if (groups_of(build) != 0)
@@ -101,7 +97,8 @@ static void write_layers(const struct cnnvp_build *build, uint32_t accelerator, 
     }
 }
 
-static void write_chains(const struct cnnvp_build *build, uint32_t accelerator, const struct own *own, uint8_t *binary)
+static void write_chains(const struct cnnvp_build *build, uint32_t accelerator, const struct cnnvp_binary_own *own,
+                         uint8_t *binary)
 {
     const struct cnnvp_depth *depth = build->depth;
     for (size_t i = 0; i < chains_of(build); ++i) {
@@ -115,7 +112,8 @@ static void write_chains(const struct cnnvp_build *build, uint32_t accelerator, 
         write_layers(build, accelerator, depth->layers, depth->layer_count, own->chain_layers, binary);
 }
 
-static void write_groups(const struct cnnvp_build *build, uint32_t accelerator, const struct own *own, uint8_t *binary)
+static void write_groups(const struct cnnvp_build *build, uint32_t accelerator, const struct cnnvp_binary_own *own,
+                         uint8_t *binary)
 {
     const struct cnnvp_fused *fused = build->fused;
     for (size_t i = 0; i < groups_of(build); ++i) {
@@ -130,7 +128,8 @@ static void write_groups(const struct cnnvp_build *build, uint32_t accelerator, 
     }
 }
 
-static void write_own(const struct cnnvp_build *build, uint32_t accelerator, const struct own *own, uint8_t *binary)
+static void write_own(const struct cnnvp_build *build, uint32_t accelerator, const struct cnnvp_binary_own *own,
+                      uint8_t *binary)
 {
     const struct cnnvp_binary_shares *shares = &build->shares;
     struct cnnvp_binary header = build->header;
@@ -164,7 +163,7 @@ void cnnvp_binary_write_shares(const struct cnnvp_build *build, uint8_t *binary)
     if (list.count == 1)
         return;
     for (uint32_t i = 0; i < list.count; ++i) {
-        const struct own own = own_of(build, i);
+        const struct cnnvp_binary_own own = cnnvp_binary_own(build, i);
         list.binaries[i] = (uint32_t)own.header;
         write_own(build, i, &own, binary);
     }

@@ -44,13 +44,10 @@ cnnvp_result cnnvp_guest_file(const char *chosen, char *path, size_t room, struc
                                        "program; name it in the environment variable CNNVP_GUEST");
 }
 
-cnnvp_result cnnvp_guest_load(const char *chosen, cnnvp_platform *platform, uint64_t table_bytes,
-                              struct cnnvp_error *error)
+cnnvp_result cnnvp_guest_load(const char *chosen, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     char file[4096];
-    cnnvp_result result = cnnvp_guest_file(chosen, file, sizeof file, error);
-    if (result == CNNVP_DONE && cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, table_bytes) != CNNVP_DONE)
-        result = cnnvp_compiler_error(error, "tables of %llu bytes are too large", (unsigned long long)table_bytes);
+    const cnnvp_result result = cnnvp_guest_file(chosen, file, sizeof file, error);
     return result == CNNVP_DONE ? cnnvp_platform_load_elf(platform, file, 0, NULL, error) : result;
 }
 

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "binary_tables.h"
 #include "cnnvp_command.h"
+#include "cnnvp_hold.h"
 #include "cnnvp_integer.h"
 #include "numbers.h"
 #include "onnx.h"
@@ -417,15 +419,38 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
     return result;
 }
 
-cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_platform *platform,
-                                     uint64_t table_bytes, struct cnnvp_error *error)
+static cnnvp_result hold_always(void *context, uint32_t accelerator, uint32_t step, uint64_t address, uint64_t bytes)
 {
-    return network->cpu_host ? CNNVP_DONE : cnnvp_guest_load(network->guest, platform, table_bytes, error);
+    (void)accelerator;
+    (void)step;
+    return cnnvp_platform_hold(context, address, bytes);
+}
+
+static cnnvp_result hold_step(void *context, uint32_t accelerator, uint32_t step, uint64_t address, uint64_t bytes)
+{
+    return cnnvp_platform_hold_step(context, accelerator, step, address, bytes);
+}
+
+cnnvp_result cnnvp_network_hold_tables(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                       struct cnnvp_error *error)
+{
+    cnnvp_result result = cnnvp_binary_list_held(&network->build, hold_always, platform);
+    if (result == CNNVP_DONE)
+        result = cnnvp_binary_list_steps(&network->build, hold_step, platform);
+    return result == CNNVP_DONE ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+}
+
+cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                     struct cnnvp_error *error)
+{
+    return network->cpu_host ? CNNVP_DONE : cnnvp_guest_load(network->guest, platform, error);
 }
 
 static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
-    cnnvp_result result = cnnvp_network_put_guest(network, platform, network->build.table_bytes, error);
+    cnnvp_result result = cnnvp_network_hold_tables(network, platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_put_guest(network, platform, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_put_binary(network, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)

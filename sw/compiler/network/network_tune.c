@@ -241,7 +241,9 @@ static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
     cnnvp_platform *platform = NULL;
     cnnvp_result result = open_platform(bench->config, &platform, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_put_guest(trials->network, platform, trials->table_bytes, error);
+        result = cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, trials->table_bytes);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_put_guest(trials->network, platform, error);
     if (result == CNNVP_DONE && write_tables(trials, platform) != CNNVP_DONE)
         result = cnnvp_compiler_error(error, "the platform has no memory for the trials of tiles");
     if (result == CNNVP_DONE)
@@ -323,7 +325,9 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
         leave_out(&trial.build, tried);
     result = open_platform(bench->config, platform, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_put_guest(&trial, *platform, trial.build.table_bytes, error);
+        result = cnnvp_network_hold_tables(&trial, *platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_put_guest(&trial, *platform, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_put_binary(&trial, *platform, error);
     cnnvp_binary_clear(&trial.build, trial.graph.layer_count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train_build.h"
 
+#include "cnnvp_hold.h"
 #include "train_price.h"
 
 #include <stdlib.h>
@@ -301,4 +302,25 @@ cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_build *build, cnnvp
         return cnnvp_compiler_error(
             error, "the platform has no memory for the network at 0x%x", (unsigned)CNNVP_BINARY_ADDRESS);
     return CNNVP_DONE;
+}
+
+static cnnvp_result hold_layer(const struct cnnvp_train_build *build, cnnvp_platform *platform, size_t step,
+                               size_t layer)
+{
+    const size_t bytes = sizeof *build->layers;
+    return cnnvp_platform_hold_step(platform, 0, (uint32_t)step, build->header.layers + layer * bytes, bytes);
+}
+
+/* Layers forward, and, where something is learned, backward twice: errors, then gradients. */
+cnnvp_result cnnvp_train_build_hold(const struct cnnvp_train_build *build, cnnvp_platform *platform,
+                                    struct cnnvp_error *error)
+{
+    const size_t count = build->layer_count;
+    const size_t sweeps = (build->header.flags & CNNVP_TRAIN_INFERENCE) != 0 ? 1 : 3;
+    cnnvp_result result = cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, sizeof build->header);
+    for (size_t step = 0; step < sweeps * count && result == CNNVP_DONE; ++step) {
+        const size_t number = step % count;
+        result = hold_layer(build, platform, step, step < count ? number : count - 1u - number);
+    }
+    return result == CNNVP_DONE ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }

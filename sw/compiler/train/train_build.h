@@ -35,11 +35,9 @@ void cnnvp_train_build_clear(struct cnnvp_train_build *build);
 CNNVP_MUST_USE cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_build *build, cnnvp_platform *platform,
                                                    struct cnnvp_error *error);
 
-/* Bytes of both, from CNNVP_BINARY_ADDRESS on. */
-static inline uint64_t cnnvp_train_table_bytes(const struct cnnvp_train_build *build)
-{
-    return build->header.layers + build->layer_count * sizeof *build->layers - CNNVP_BINARY_ADDRESS;
-}
+/* Says to the platform which of them the guest software reads when. */
+CNNVP_MUST_USE cnnvp_result cnnvp_train_build_hold(const struct cnnvp_train_build *build, cnnvp_platform *platform,
+                                                   struct cnnvp_error *error);
 
 /* Bytes of a record of the output data buffer. */
 static inline uint32_t cnnvp_train_record_bytes(uint32_t classes)

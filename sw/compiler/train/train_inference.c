@@ -182,7 +182,9 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
     } reads = {.given = network};
     const struct cnnvp_train_reader reader = {reads.context, read_floats, network->images, train->net.channels,
                                               (uint64_t)train->net.height * train->net.width};
-    cnnvp_result result = cnnvp_network_put_guest(network, platform, cnnvp_train_table_bytes(&train->build), error);
+    cnnvp_result result = cnnvp_train_build_hold(&train->build, platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_put_guest(network, platform, error);
     if (result == CNNVP_DONE)
         result = cnnvp_train_build_load(&train->build, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)

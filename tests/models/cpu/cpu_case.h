@@ -16,7 +16,7 @@
 #define UNIT_DEF "cpu/cpu.def"
 #include "unit/unit_enums.inc"
 
-enum { REPORTS = 1024, TCM = 0, CACHE = 1, IDEAL = 2, LATENCY_PS = 41234, REQUESTS = 2 };
+enum { REPORTS = 1024, TCM = 0, CACHE = 1, IDEAL = 2, LATENCY_PS = 41234, REQUESTS = 4 };
 
 struct cnnvp_host {
     void *self;
@@ -43,6 +43,7 @@ struct cnnvp_host {
     uint64_t request_bytes[2]; /* by op */
     int open;                  /* nothing leads to the off-chip memory */
     unsigned warnings;
+    char last_warning[256];
 };
 
 /* a0 = 0x80001000 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tightly coupled memory, what it holds, and what lies past it. */
+/* What lies past the tightly coupled memory, and the stack. */
 #include "cpu_case.h"
 
 /* Past the TCM a load waits for memory; a store waits for the one before it only. */
@@ -23,35 +23,6 @@ static void test_past_tcm(void **state)
     assert_int_equal(counts[STAT_tcm_bytes], 0x400);
     assert_int_equal(counts[STAT_sram_bytes], 0);
     case_finish(program.host);
-}
-
-/* What does not fit is refused, with the size that would do; what is left of the TCM is the stack's. */
-static void test_held(void **state)
-{
-    struct cnnvp_host *h = case_begin(case_make(1000, 100, TCM));
-    const struct cnnvp_program_range ranges[] = {
-        {MACHINE_RAM, 0x101}, {MACHINE_RAM + 0x8010, 0x300}, {MACHINE_RAM + 0x200, 0x600}};
-    char why[256];
-    struct cnnvp_cpu_program program = {
-        .entry = MACHINE_RAM, .held = ranges, .held_count = 3, .why = why, .why_size = sizeof why};
-    (void)state;
-    case_put(h, 0, 0x0000006f); /* j . */
-    assert_int_equal(case_offer(h, &program), CNNVP_OK);
-    cnnvp_unit_cpu.process(h->self);
-    cnnvp_unit_cpu.flush(h->self);
-    assert_int_equal(h->counts[STAT_tcm_bytes], 0x200 + 0x600 + 0x400);
-    program.stack = MACHINE_RAM + 0x10010;
-    assert_int_equal(case_offer(h, &program), CNNVP_OK);
-    h->counts[STAT_tcm_bytes] = 0;
-    cnnvp_unit_cpu.process(h->self);
-    cnnvp_unit_cpu.flush(h->self);
-    assert_int_equal(h->counts[STAT_tcm_bytes], 4096);
-    const struct cnnvp_program_range large = {MACHINE_RAM, 0x2001};
-    program.held = &large;
-    program.held_count = 1;
-    assert_int_equal(case_offer(h, &program), CNNVP_E_NOMEM);
-    assert_non_null(strstr(why, "cpu.tcm_size=9KiB"));
-    case_finish(h);
 }
 
 /* add sp, a0, x0; lw a1, 0(sp) */
@@ -108,7 +79,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_past_tcm),
-        cmocka_unit_test(test_held),
         cmocka_unit_test(test_stack),
         cmocka_unit_test(test_open_memory_port),
     };

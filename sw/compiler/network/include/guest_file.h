@@ -8,8 +8,7 @@
  * program's folder, else where it was to be installed, else where the build left it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_guest_file(const char *chosen, char *path, size_t room, struct cnnvp_error *error);
 
-/* Loads it. Of the network or training binary it reads the first `table_bytes` in every step. */
-CNNVP_MUST_USE cnnvp_result cnnvp_guest_load(const char *chosen, cnnvp_platform *platform, uint64_t table_bytes,
-                                             struct cnnvp_error *error);
+/* Loads it; the platform has been told of the tables that it reads (cnnvp_platform_hold). */
+CNNVP_MUST_USE cnnvp_result cnnvp_guest_load(const char *chosen, cnnvp_platform *platform, struct cnnvp_error *error);
 
 #endif

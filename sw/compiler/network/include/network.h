@@ -85,10 +85,12 @@ int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor);
 /* 1: the tensor never lies in memory, since it stays on chip. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
-/* inference.c: the guest program, unless it runs natively, which reads this much of the binary in every step; and the
- * binary. */
+/* inference.c: the guest program, unless it runs natively, which is told to the platform after its tables; and the
+ * binary, and its tables. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_platform *platform,
-                                                    uint64_t table_bytes, struct cnnvp_error *error);
+                                                    struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_hold_tables(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                                      struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network *network, cnnvp_platform *platform,
                                                      struct cnnvp_error *error);
 

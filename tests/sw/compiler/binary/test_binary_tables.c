@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which tables are read when: all of the binary's are listed, each where it lies, layers in the order of their steps.
+ */
+#include "test.h"
+
+#include "binary_internal.h"
+#include "binary_tables.h"
+#include "group_build.h"
+
+enum { LAYERS = 5, BLOBS = 7, GROUP = 2, MEMBERS = 2, TILES = 3, LISTED = 64 };
+
+struct listed {
+    uint32_t accelerator, step;
+    uint64_t address, bytes;
+};
+
+struct list {
+    struct listed all[LISTED];
+    size_t count;
+    size_t most; /* refuses what comes after so many */
+};
+
+static cnnvp_result take(void *context, uint32_t accelerator, uint32_t step, uint64_t address, uint64_t bytes)
+{
+    struct list *list = context;
+    if (list->count == list->most)
+        return CNNVP_FAILED;
+    list->all[list->count++] = (struct listed){accelerator, step, address, bytes};
+    return CNNVP_DONE;
+}
+
+struct whole {
+    struct cnnvp_build build;
+    struct cnnvp_binary_layer layers[LAYERS];
+    struct cnnvp_fused fused;
+    struct cnnvp_plan_group group;
+    struct cnnvp_binary_group table;
+    struct cnnvp_binary_member members[MEMBERS];
+};
+
+/* Layers 0, 1, a group of 2 and 3, 4; blobs 0; 1, 2; 3; 4, 5; 6. */
+static void make(struct whole *whole, uint32_t accelerators)
+{
+    static const uint32_t first[] = {0, 1, 3, 4, 6, BLOBS};
+    memset(whole, 0, sizeof *whole);
+    struct cnnvp_build *build = &whole->build;
+    build->layers = whole->layers;
+    build->fused = &whole->fused;
+    build->header.layer_count = LAYERS;
+    build->blobs.count = BLOBS;
+    build->shares.count = accelerators;
+    whole->group = (struct cnnvp_plan_group){.first = GROUP, .count = MEMBERS, .tile_rows = TILES, .tile_columns = 1};
+    whole->fused = (struct cnnvp_fused){&whole->group, 1, &whole->table, whole->members, MEMBERS, 0};
+    for (uint32_t i = 0; i < LAYERS; ++i)
+        whole->layers[i] = (struct cnnvp_binary_layer){
+            .group = i / 2 == 1, .first_blob = first[i], .blob_count = first[i + 1] - first[i]};
+    for (uint32_t i = 0; i < MEMBERS; ++i)
+        whole->members[i].layer = whole->layers[GROUP + i];
+    uint64_t at = cnnvp_binary_place_header(build) + cnnvp_binary_align(sizeof build->header);
+    build->header.layers = (uint32_t)at;
+    at += cnnvp_binary_align(sizeof whole->layers);
+    build->header.blobs = (uint32_t)at;
+    at += cnnvp_binary_align(BLOBS * sizeof(struct cnnvp_binary_blob));
+    at = cnnvp_fused_place_tables(build, at);
+    build->table_bytes = (size_t)(cnnvp_binary_place_shares(build, at) - CNNVP_BINARY_ADDRESS);
+}
+
+static int is_listed(const struct list *list, uint32_t accelerator, uint32_t step, uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < list->count; ++i) {
+        const struct listed *one = &list->all[i];
+        if (one->accelerator == accelerator && one->step == step && one->address <= address &&
+            address + bytes <= one->address + one->bytes)
+            return 1;
+    }
+    return 0;
+}
+
+/* All but what aligns tables is in one list or the other. */
+static void all_of_the_binary_is_listed(void **state)
+{
+    static struct whole whole;
+    static unsigned char seen[1 << 18];
+    (void)state;
+    for (uint32_t accelerators = 1; accelerators < 4; accelerators += 2) {
+        struct list list = {.most = LISTED};
+        size_t unseen = 0, gap = 0, longest = 0;
+        make(&whole, accelerators);
+        assert_int_equal(cnnvp_binary_list_held(&whole.build, take, &list), CNNVP_DONE);
+        assert_int_equal(cnnvp_binary_list_steps(&whole.build, take, &list), CNNVP_DONE);
+        memset(seen, 0, sizeof seen);
+        for (size_t i = 0; i < list.count; ++i) {
+            const uint64_t from = list.all[i].address - CNNVP_BINARY_ADDRESS;
+            assert_true(from + list.all[i].bytes <= whole.build.table_bytes);
+            memset(seen + from, 1, list.all[i].bytes);
+        }
+        for (size_t i = 0; i < whole.build.table_bytes; ++i) {
+            unseen += !seen[i];
+            gap = seen[i] ? 0 : gap + 1;
+            longest = gap > longest ? gap : longest;
+        }
+        assert_true(longest < CNNVP_BINARY_ALIGNMENT);
+        assert_true(unseen < 16 * accelerators * CNNVP_BINARY_ALIGNMENT);
+    }
+}
+
+/* Four steps: the group's layers are one. */
+static void steps_have_their_tables(void **state)
+{
+    static const uint32_t step_of[LAYERS] = {0, 1, 2, 2, 3};
+    static struct whole whole;
+    struct list list = {.most = LISTED};
+    (void)state;
+    make(&whole, 2);
+    assert_int_equal(cnnvp_binary_list_steps(&whole.build, take, &list), CNNVP_DONE);
+    for (uint32_t a = 0; a < 2; ++a) {
+        const struct cnnvp_binary_own own = cnnvp_binary_own(&whole.build, a);
+        for (uint32_t i = 0; i < LAYERS; ++i) {
+            const struct cnnvp_binary_layer *layer = &whole.layers[i];
+            assert_true(is_listed(&list, a, step_of[i], own.layers + i * sizeof *layer, sizeof *layer));
+            for (uint32_t b = 0; b < layer->blob_count; ++b)
+                assert_true(
+                    is_listed(&list, a, step_of[i],
+                              whole.build.header.blobs + (layer->first_blob + b) * sizeof(struct cnnvp_binary_blob),
+                              sizeof(struct cnnvp_binary_blob)));
+        }
+        assert_true(is_listed(&list, a, 2, own.groups, sizeof whole.table));
+        assert_true(is_listed(&list, a, 2, own.members, sizeof whole.members));
+        assert_true(is_listed(&list, a, 2, whole.table.rows, TILES * MEMBERS * sizeof(struct cnnvp_binary_reach)));
+        assert_true(is_listed(&list, a, 2, whole.table.columns, MEMBERS * sizeof(struct cnnvp_binary_reach)));
+    }
+    for (size_t i = 1; i < list.count; ++i)
+        assert_true(list.all[i].accelerator > list.all[i - 1].accelerator || list.all[i].step >= list.all[i - 1].step);
+}
+
+static void an_answer_ends_the_list(void **state)
+{
+    static struct whole whole;
+    (void)state;
+    make(&whole, 2);
+    for (size_t most = 0; most < 12; ++most) {
+        struct list list = {.most = most};
+        assert_int_equal(cnnvp_binary_list_steps(&whole.build, take, &list), CNNVP_FAILED);
+        assert_int_equal(list.count, most);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_of_the_binary_is_listed),
+        cmocka_unit_test(steps_have_their_tables),
+        cmocka_unit_test(an_answer_ends_the_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
