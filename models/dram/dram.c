@@ -538,6 +538,24 @@ static void dram_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 
 #include "unit/unit_tables.inc"
 
+/* Devices are as large as they are; what is wrong with them `init` says. */
+static void dram_fit(uint64_t *values, uint64_t clock_mhz, const struct cnnvp_memory_rate *memory)
+{
+    struct dram_options options;
+    struct dram_timing timing;
+    char message[256];
+    uint32_t wrong;
+    (void)clock_mhz;
+    (void)memory;
+    if (values[PARAM_size] != 0)
+        return;
+    values[PARAM_size] = params[PARAM_size].max;
+    cnnvp_dram_options_read(values, &options);
+    if (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) == CNNVP_OK &&
+        cnnvp_dram_capacity(&options, &timing) < values[PARAM_size])
+        values[PARAM_size] = cnnvp_dram_capacity(&options, &timing);
+}
+
 const struct cnnvp_unit cnnvp_unit_dram = {
     UNIT_TABLES,
     .kind = "dram",
@@ -556,4 +574,5 @@ const struct cnnvp_unit cnnvp_unit_dram = {
     .estimate = dram_estimate,
     .costs = dram_costs,
     .rate = cnnvp_dram_rate,
+    .fit = dram_fit,
 };

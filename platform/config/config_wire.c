@@ -55,8 +55,6 @@ static cnnvp_result place_instance(const struct cnnvp_box *box, struct cnnvp_ins
     const struct cnnvp_port *port = &instance->unit->ports[instance->bus_port];
     uint32_t size = cnnvp_unit_param(instance->unit, "size");
     instance->size = port->window ? port->window : size != UINT32_MAX ? instance->values[size] : 0;
-    if (instance->size == 0)
-        return cnnvp_config_error(error, at->place, "%s: its window has no bytes", instance->name);
     if (instance->base % 4)
         return cnnvp_config_error(
             error, at->place, "%s.at: 0x%" PRIx64 " is not a multiple of 4", instance->name, instance->base);
@@ -66,6 +64,30 @@ static cnnvp_result place_instance(const struct cnnvp_box *box, struct cnnvp_ins
             "%s.at: 0x%" PRIx64 " with 0x%" PRIx64 " bytes reaches beyond 0xffffffff, the last address", instance->name,
             instance->base, instance->size);
     instance->on_bus = 1;
+    return CNNVP_DONE;
+}
+
+/* A memory as large as its parts are takes what is left up to the next window. */
+static cnnvp_result size_window(struct cnnvp_box *box, struct cnnvp_instance *instance, struct cnnvp_error *error)
+{
+    if (!instance->on_bus || instance->size != 0)
+        return CNNVP_DONE;
+    const struct cnnvp_memory_rate none = {.struct_size = sizeof none};
+    const uint32_t size = cnnvp_unit_param(instance->unit, "size");
+    uint64_t end = address_space;
+    if (size != UINT32_MAX && CNNVP_UNIT_HAS(instance->unit, fit))
+        instance->unit->fit(instance->values, CNNVP_DEFAULT_MHZ, &none);
+    if (size == UINT32_MAX || instance->values[size] == 0)
+        return cnnvp_config_error(error, cnnvp_draft_setting(box->drafts[instance->number], "at", 0)->place,
+                                  "%s: its window has no bytes", instance->name);
+    for (size_t i = 0; i < box->resolved.instance_count; ++i) {
+        const struct cnnvp_instance *other = &box->resolved.instances[i];
+        if (other->on_bus && other->base > instance->base && other->base < end)
+            end = other->base;
+    }
+    if (instance->values[size] > end - instance->base)
+        instance->values[size] = end - instance->base;
+    instance->size = instance->values[size];
     return CNNVP_DONE;
 }
 
@@ -259,6 +281,8 @@ cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error)
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = place_instance(box, &resolved->instances[i], error);
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
+        result = size_window(box, &resolved->instances[i], error);
     if (result == CNNVP_DONE)
         result = check_bus(box, error);
     if (result == CNNVP_DONE)

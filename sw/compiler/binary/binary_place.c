@@ -154,6 +154,15 @@ cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const s
         build->tensors[i].batch_stride = base->batch_stride;
     }
     const uint64_t need = build->end - target->memory_base;
+    const uint64_t most = (UINT64_C(1) << 32) - target->memory_base;
+    if (need > most)
+        return cnnvp_compiler_error(
+            error,
+            "%s: program, network and %u images need %llu bytes of memory, and 32-bit addresses have room for %llu; "
+            "use "
+            "fewer images%s",
+            graph->file, images, (unsigned long long)need, (unsigned long long)most,
+            build->header.batch > 1 ? " or a smaller --batch" : "");
     if (need > target->memory_size)
         return cnnvp_compiler_error(
             error,

@@ -186,9 +186,9 @@ rv32='-march=rv32imac -mabi=ilp32'
     wrong 'has the hard-float ABI, the core no such registers; compile with ' -march=rv32imafc -mabi=ilp32f -Wl,-Ttext=0x80000000
     wrong 'has the ABI of RV32E; compile with ' -march=rv32e -mabi=ilp32e -Wl,-Ttext=0x80000000
     wrong 'it needs memory at 0x20000000..' $rv32 -Wl,-Ttext=0x20000000
-    grep -q '; link it for 0x80000000..0x9fffffff$' err || fail "linked elsewhere: $(cat err)"
+    grep -q '; link it for 0x80000000..0xffffffff$' err || fail "linked elsewhere: $(cat err)"
     wrong 'it needs memory at 0x10000000..' $rv32 -Wl,-Ttext=0x10000000
     wrong 'it needs memory at 0x80000000..0xe' $rv32 -DLARGE -Wl,-Ttext=0x80000000
-    grep -q '; the memory there ends at 0x9fffffff$' err || fail "too large: $(cat err)"
+    grep -q '; the memory there ends at 0xffffffff$' err || fail "too large: $(cat err)"
 }
 finish

@@ -35,6 +35,20 @@ done
 refused 2 'width_bits is 16; a channel of hbm3 has 64 bits of 32' check nfu -s dram.preset=hbm3 -s dram.width_bits=16
 refused 2 '1073741824 bytes are more than the 536870912 of its channels and ranks' check nfu -s dram.preset=hbm3 \
     -s dram.channels=1 -s dram.size=1GiB
+# Capacity is that of the devices, as far as there are addresses: to 4 GiB, or to the next window.
+while read -r size settings; do
+    # shellcheck disable=SC2086 # a list of words
+    expect 0 check nfu $settings
+    grep -A3 '^  dram:' out | grep -q "size: $size\$" || fail "$settings: $(grep -A3 '^  dram:' out)"
+done <<SIZES
+2GiB
+1GiB -s dram.preset=lpddr4-3200
+512MiB -s dram.preset=hbm3 -s dram.channels=1
+64MiB -s dram.size=64MiB
+SIZES
+printf 'base: nfu\nunits: {uart: {at: 0xa0000000}}\n' >above.yaml
+expect 0 check above.yaml
+says '# 0x80000000  0x9fffffff   536870912  -     dram'
 refused 2 'ranks is 3; it must be 1, 2 or 4' check nfu -s dram.ranks=3
 refused 2 'ranks is 4; a channel has at most 64 banks, and a rank of this part 32' check nfu -s dram.preset=ddr5-4800 \
     -s dram.ranks=4
