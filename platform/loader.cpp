@@ -96,7 +96,18 @@ bool loader::write(uint64_t address, const void *data, size_t size)
 bool loader::clear(uint64_t address, size_t size)
 {
     static const unsigned char zeros[4096] = {};
+    void *direct;
 
+    if (map(address, size, &direct)) {
+        /* Memory that nobody has written stays without pages. */
+        auto *bytes = static_cast<unsigned char *>(direct);
+        for (size_t done = 0; done < size; done += sizeof zeros) {
+            const size_t some = std::min(sizeof zeros, size - done);
+            if (std::memcmp(bytes + done, zeros, some) != 0)
+                std::memset(bytes + done, 0, some);
+        }
+        return true;
+    }
     for (size_t done = 0; done < size; done += sizeof zeros)
         if (!write(address + done, zeros, std::min(sizeof zeros, size - done)))
             return false;

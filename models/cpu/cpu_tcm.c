@@ -13,12 +13,16 @@
 #include "cpu_internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define KIB 1024u
 /* Reads of so many steps back do not begin these anew: a program may still need a word of what it did last. */
 #define STEPS_BACK 4u
+#define STACK_PART 4u
+/* The largest tcm_size. */
+#define MOST_KIB (0x10000000u / KIB)
 /* Bursts of the loader on their way at a time. */
 #define LOADER_BURSTS 4u
 
@@ -115,6 +119,12 @@ static void hold_stack(struct cpu *cpu, uint32_t stack, uint64_t room)
     (void)add(&cpu->held, begin, end - begin);
 }
 
+/* What a program that does not fit leaves to a stack that is none of it. */
+static uint64_t left_to_stack(const struct cpu *cpu, uint32_t stack, const struct cpu_ranges *program)
+{
+    return stack == 0 || has(program, stack - 1u) ? 0 : cpu->tcm_size / STACK_PART;
+}
+
 /* What does not fit is named, with the size that would do. */
 static void hold_ranges(struct cpu *cpu, const struct cnnvp_cpu_program *program)
 {
@@ -122,21 +132,21 @@ static void hold_ranges(struct cpu *cpu, const struct cnnvp_cpu_program *program
     struct piece piece;
     int fits = 1;
     cpu->held.count = 0;
-    for (uint32_t i = 0; i < program->held_count; ++i) {
-        const struct cnnvp_program_range *range = &program->held[i];
-        (void)add(&all, range->address, range->size);
-        fits &= add_within(&cpu->held, range->address, range->size, cpu->tcm_size, &piece);
-    }
+    for (uint32_t i = 0; i < program->held_count; ++i)
+        fits &= add(&all, program->held[i].address, program->held[i].size) == 0;
+    fits &= bytes_of(&all) <= cpu->tcm_size;
+    const uint64_t limit = cpu->tcm_size - (fits ? 0 : left_to_stack(cpu, program->stack, &all));
+    for (uint32_t i = 0; i < program->held_count; ++i)
+        (void)add_within(&cpu->held, program->held[i].address, program->held[i].size, limit, &piece);
     const uint64_t need = (bytes_of(&all) + KIB - 1u) / KIB;
-    if (!fits && need <= cpu->tcm_size / KIB)
-        cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
-                      "the program lies in more places than the tightly coupled memory has: the core reads the rest in "
-                      "off-chip memory; -s cpu.memory=cache would do");
-    else if (!fits)
+    char advice[64] = "-s cpu.memory=cache";
+    if (need > cpu->tcm_size / KIB && need <= MOST_KIB)
+        (void)snprintf(advice, sizeof advice, "-s cpu.tcm_size=%" PRIu64 "KiB", need);
+    if (!fits)
         cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
                       "the program needs %" PRIu64 " KiB of tightly coupled memory, it has %" PRIu64
-                      " KiB: the core reads the rest in off-chip memory; use -s cpu.tcm_size=%" PRIu64 "KiB",
-                      need, cpu->tcm_size / KIB, need);
+                      " KiB: the core reads the rest in off-chip memory; use %s",
+                      need, cpu->tcm_size / KIB, advice);
 }
 
 static uint64_t left(const struct cpu *cpu)

@@ -174,11 +174,12 @@ wrong() {
     shift
     "$RISCV_GCC" -O1 -ffreestanding -nostdlib -nostartfiles -Wl,-n,--no-warn-rwx-segments "$@" end.c -o wrong.elf ||
         fail "the guest's compiler with $*"
-    refused 2 "wrong.elf: $text" exec wrong.elf --stats wrong.json
+    # shellcheck disable=SC2086 # a list of words
+    refused 2 "wrong.elf: $text" exec wrong.elf --stats wrong.json $settings
     [ "$(wc -l <err)" -eq 1 ] || fail "$*: more than a line: $(cat err)"
     absent wrong.json
 }
-rv32='-march=rv32imac -mabi=ilp32'
+rv32='-march=rv32imac -mabi=ilp32' settings=
 # shellcheck disable=SC2086 # lists of words
 {
     wrong 'is for RV64, the core is RV32; compile with -march=rv32imac -mabi=ilp32' \
@@ -188,7 +189,28 @@ rv32='-march=rv32imac -mabi=ilp32'
     wrong 'it needs memory at 0x20000000..' $rv32 -Wl,-Ttext=0x20000000
     grep -q '; link it for 0x80000000..0xffffffff$' err || fail "linked elsewhere: $(cat err)"
     wrong 'it needs memory at 0x10000000..' $rv32 -Wl,-Ttext=0x10000000
+    settings='-s dram.size=512MiB'
     wrong 'it needs memory at 0x80000000..0xe' $rv32 -DLARGE -Wl,-Ttext=0x80000000
-    grep -q '; the memory there ends at 0xffffffff$' err || fail "too large: $(cat err)"
+    grep -q '; the memory there ends at 0x9fffffff$' err || fail "too large: $(cat err)"
 }
+# By default it has room for as much. Such arrays are off chip, as far as the core's own memory is too small; the stack stays
+# where it is fast: its 1000 turns are no reads.
+cat >array.c <<'GUEST'
+volatile unsigned tohost __attribute__((section(".data"), aligned(64)));
+volatile char large[0x60000000];
+void __attribute__((noinline)) work(void)
+{
+    for (volatile int i = 0; i < 1000; i++) ;
+    large[0x5ffffff0] = 1;
+    tohost = large[0x5ffffff0];
+    for (;;) ;
+}
+void __attribute__((naked, section(".text.start"))) _start(void) { __asm__("la sp, __stack\n j work"); }
+GUEST
+# shellcheck disable=SC2086 # a list of words
+"$RISCV_GCC" -O1 -ffreestanding -nostdlib -nostartfiles -Wl,-n,--no-warn-rwx-segments $rv32 -mcmodel=medany \
+    -Wl,-Ttext=0x80000000,--defsym=__stack=0xf0000010,-e,_start array.c -o array.elf || fail "the guest's compiler: array.c"
+expect 0 exec array.elf --stats array.json
+grep -q 'warning: .*the program needs 1572[0-9]* KiB of tightly coupled memory, it has 256 KiB' err || fail "no word of the array: $(cat err)"
+grep -q '"memory_reads": 1,' array.json || fail "reads: $(grep -o '"memory_reads": [0-9]*' array.json)"
 finish
