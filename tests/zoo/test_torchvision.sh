@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What ran must run: torchvision's classifiers on the default platform, timing only. FOLDER has their graphs without weights
+# (scripts/make_torchvision.py), LIST their names; behind a name, the words that it is still refused with. And a chain of
+# 900 layers, whose tables are twice what the core's memory holds, gives what it was given.
+folder=$1 list=$2
+. "$SOURCE/tests/support/lib.sh"
+
+count=0
+while read -r name refusal; do
+    case $name in '' | '#'*) continue ;; esac
+    count=$((count + 1))
+    if [ -n "$refusal" ]; then
+        refused 2 "$refusal" run "$folder/$name.onnx" --timing-only
+    else
+        expect 0 run "$folder/$name.onnx" --timing-only -q
+        [ ! -s err ] || fail "$name: $(head -c 400 err)"
+    fi
+done <"$list"
+[ $count -ge 27 ] || fail "only $count networks"
+
+# Their tables do not fit: they come while layers are at work.
+expect 0 run "$folder/densenet121.onnx" --timing-only -q --stats stats.json
+grep -q '"table_bytes": [1-9]' stats.json || fail "densenet121: no tables have come"
+expect 0 run "$folder/deep_900.onnx" -i "$folder/deep_900.npy" -o y.npy -q --stats stats.json
+cmp -s "$folder/deep_900.npy" y.npy || fail "deep_900 gives something else"
+grep -q '"table_bytes": [1-9]' stats.json || fail "deep_900: no tables have come"
+finish
