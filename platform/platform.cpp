@@ -245,10 +245,11 @@ cnnvp_result platform::init(cnnvp_error *error)
     for (const auto &host : hosts_) {
         std::string message;
         uint32_t param = UINT32_MAX;
-        if (!host || host->init(&message, &param) == CNNVP_OK)
+        const int status = host ? host->init(&message, &param) : CNNVP_OK;
+        if (status == CNNVP_OK)
             continue;
         cnnvp_config_place_error(&host->instance(), param, message.c_str(), error);
-        return CNNVP_BAD_INPUT;
+        return status == CNNVP_E_NOMEM ? CNNVP_FAILED : CNNVP_BAD_INPUT;
     }
     return CNNVP_DONE;
 }

@@ -393,10 +393,11 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
     cnnvp_running = NULL;
     if (status != CNNVP_OK) {
         struct cnnvp_error unwanted;
+        const char *why =
+            status == CNNVP_E_NOMEM ? "there is not enough memory for it" : "the unit refused its parameters";
         cnnvp_config_place_error(
-            host->instance, units->wrong, units->message[0] ? units->message : "the unit refused its parameters",
-            error != NULL ? error : &unwanted);
-        return CNNVP_BAD_INPUT;
+            host->instance, units->wrong, units->message[0] ? units->message : why, error != NULL ? error : &unwanted);
+        return status == CNNVP_E_NOMEM ? CNNVP_FAILED : CNNVP_BAD_INPUT;
     }
     host->initialised = 1;
     return CNNVP_DONE;

@@ -107,6 +107,16 @@ def cached_kb(path):
     return sum(page & 1 for page in pages) * mmap.PAGESIZE >> 10
 
 
+def check_little_memory(path):
+    """An address space that the platform's memory does not fit into is no wrong input."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (1900 << 20, 1900 << 20))
+    done = subprocess.run([sys.argv[1], "run", path, "--timing-only", "-s", "dram.size=2GiB"], preexec_fn=limit,
+                          stderr=subprocess.PIPE, universal_newlines=True)
+    if done.returncode != 1 or "dram: there is not enough memory for it" not in done.stderr:
+        sys.exit(f"with little memory: status {done.returncode}, {done.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "vgg16.onnx")
@@ -122,6 +132,8 @@ def main():
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         subprocess.run([sys.argv[1], "run", path, "--timing-only", "-q"], check=True)
         cached = cached_kb(path)
+        if "resident" in sys.argv[2:]:
+            check_little_memory(path)
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     if "resident" in sys.argv[2:] and most > MAX_KB:
         sys.exit(f"{most} KB resident, more than {MAX_KB}: are weights read?")
