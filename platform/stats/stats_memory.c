@@ -160,6 +160,16 @@ static void add_overfetch(struct stats_builder *b, json_t *memory)
     free(rows);
 }
 
+#define MICROSECOND UINT64_C(1000000) /* ps: a window of the memory's counter */
+
+/* A run that is shorter than a window moves all of it in its own time. */
+static uint64_t peak_bytes_per_s(const struct cnnvp_stats *stats, uint64_t end_ps)
+{
+    const uint64_t peak = stats->peak[CNNVP_LIVE_BANDWIDTH];
+
+    return end_ps != 0 && end_ps < MICROSECOND ? (uint64_t)((double)peak * (double)MICROSECOND / (double)end_ps) : peak;
+}
+
 void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root)
 {
     static const char *const sums[] = {
@@ -174,7 +184,7 @@ void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root)
     set_real(b, object, "mean_read_latency_ps",
              ratio((double)cnnvp_stats_memory_total(stats, "read_latency_ps"),
                    (double)cnnvp_stats_memory_total(stats, "reads")));
-    set_count(b, object, "peak_bytes_per_s", stats->peak[CNNVP_LIVE_BANDWIDTH]);
+    set_count(b, object, "peak_bytes_per_s", peak_bytes_per_s(stats, b->end_ps));
     set_real(b, object, "mean_bytes_per_s", ratio(bytes * PICOSECONDS_PER_SECOND, (double)b->end_ps));
     add_over_time(b, object);
     add_overfetch(b, object);

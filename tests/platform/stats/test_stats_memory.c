@@ -34,6 +34,9 @@ static void memory_and_storage(void **state)
     assert_int_equal(stats_count(root, "memory.peak_bytes_per_s"), 900);
     assert_close(stats_real(root, "memory.mean_read_latency_ps"), 12.5, 0);
     assert_close(stats_real(root, "memory.mean_bytes_per_s"), 4e9, 1e-3);
+    json_t *shorter = stats_json(recorder, 250000);
+    assert_int_equal(stats_count(shorter, "memory.peak_bytes_per_s"), 3600); /* in a quarter of the window */
+    json_decref(shorter);
     assert_int_equal(stats_count(root, "storage.peak_feature_words"), 15);
     assert_int_equal(stats_count(root, "storage.peak_feature_bytes"), 31);
     json_decref(root);
