@@ -35,16 +35,22 @@ std::string format(const char *text, ...)
     return line;
 }
 
-int64_t word_at(const uint8_t *at, uint32_t bytes)
+template <typename Word>
+Word read(const uint8_t *at)
 {
-    int64_t slot;
-    int16_t word;
-    if (bytes == sizeof slot) {
-        std::memcpy(&slot, at, sizeof slot);
-        return slot;
-    }
+    Word word;
     std::memcpy(&word, at, sizeof word);
     return word;
+}
+
+/* A result, for a person. */
+std::string word_text(const uint8_t *at, const cnnvp_reference_results &results)
+{
+    if (results.binary32)
+        return format("%.9g (0x%08" PRIx32 ")", static_cast<double>(read<float>(at)), read<uint32_t>(at));
+    return std::to_string(results.bytes == 2   ? read<int16_t>(at)
+                          : results.bytes == 4 ? read<int32_t>(at)
+                                               : read<int64_t>(at));
 }
 
 uint64_t value_of(const cnnvp_instance &instance, const char *param, uint64_t missing)
@@ -77,7 +83,7 @@ void results_total::fill(struct cnnvp_results_check *results) const
 unit_results::unit_results(const cnnvp_instance &instance, const cnnvp_resolved &resolved, results_total &total)
     : instance_(instance), resolved_(resolved), total_(total)
 {
-    static const char *const roles[CNNVP_REFERENCE_BUFFERS] = {"input", "weight", "output"};
+    static const char *const roles[CNNVP_REFERENCE_BUFFERS] = {"input", "weight", "output", "scales"};
 
     for (size_t i = 0; i < instance.binding_count; ++i)
         add_buffer(instance.bindings[i]);
@@ -91,6 +97,8 @@ unit_results::unit_results(const cnnvp_instance &instance, const cnnvp_resolved 
                     buffers_.begin());
     }
     reference_.acc_bits = static_cast<uint32_t>(value_of(instance, "acc_bits", exact_sums));
+    if (value_of(instance, "layout", 0) == 0) /* rows of a map follow each other, as the descriptors say */
+        reference_.mantissa_bits = static_cast<uint32_t>(value_of(instance, "mantissa_bits", 0));
     reference_.lanes = static_cast<uint32_t>(
         std::min<uint64_t>(value_of(instance, "lanes", value_of(instance, "fc_para", 0)), CNNVP_REFERENCE_LANES));
 }
@@ -201,32 +209,42 @@ void unit_results::compare(bool late, findings &found) const
 void unit_results::compare_results(findings &found, std::vector<uint8_t> &mine) const
 {
     const buffer &output = buffers_[roles_[CNNVP_REFERENCE_OUTPUT]];
-    const uint32_t half = command_.halves >> CNNVP_REFERENCE_OUTPUT & 1;
     cnnvp_reference_results results;
 
-    cnnvp_reference_locate(&command_, &results);
+    cnnvp_reference_locate(&reference_, &command_, &results);
     mine.assign(output.half_bytes, byte_other);
     for (uint64_t at = results.working; at < std::min(results.working_end, output.half_bytes); ++at)
         mine[at] = byte_working;
-    for (uint64_t o = 0; o < results.outer; ++o)
-        for (uint64_t i = 0; i < results.inner; ++i) {
-            const auto at = static_cast<uint64_t>(
-                results.base + static_cast<int64_t>(results.bytes) *
-                                   (static_cast<int64_t>(o) * results.stride + static_cast<int64_t>(i)));
-            const int64_t expected = word_at(output.copy[half].data() + at, results.bytes);
-            const int64_t got = word_at(output.live[half] + at, results.bytes);
-            std::fill_n(mine.begin() + static_cast<std::ptrdiff_t>(at), results.bytes, byte_result);
-            ++found.results;
-            if (expected == got)
-                continue;
-            if (found.wrong++ == 0) {
+    for (uint64_t g = 0; g < results.groups; ++g)
+        for (uint64_t o = 0; o < results.outer; ++o)
+            for (uint64_t i = 0; i < results.inner; ++i) {
+                const int64_t index = static_cast<int64_t>(g) * results.group_stride +
+                                      static_cast<int64_t>(o) * results.stride + static_cast<int64_t>(i);
+                const auto at = static_cast<uint64_t>(results.base + static_cast<int64_t>(results.bytes) * index);
                 char name[96];
-                cnnvp_reference_name(&results, o, i, name, sizeof name);
-                found.result =
-                    format("%s (byte 0x%" PRIx64 " of half %u of %s) is %s%" PRId64 ", expected %" PRId64, name, at,
-                           half, output.name, results.bytes > 2 ? "the partial sum " : "", got, expected);
+                cnnvp_reference_name(&results, g, o, i, name, sizeof name);
+                compare_word(at, name, results, mine, found);
             }
-        }
+    cnnvp_reference_results scales{};
+    scales.bytes = 2;
+    for (uint64_t at = results.scales; at < results.scales_end; at += scales.bytes)
+        compare_word(at, "scale", scales, mine, found);
+}
+
+void unit_results::compare_word(uint64_t at, const char *name, const cnnvp_reference_results &results,
+                                std::vector<uint8_t> &mine, findings &found) const
+{
+    const buffer &output = buffers_[roles_[CNNVP_REFERENCE_OUTPUT]];
+    const uint32_t half = command_.halves >> CNNVP_REFERENCE_OUTPUT & 1;
+    const uint8_t *expected = output.copy[half].data() + at, *got = output.live[half] + at;
+
+    std::fill_n(mine.begin() + static_cast<std::ptrdiff_t>(at), results.bytes, byte_result);
+    ++found.results;
+    if (std::memcmp(expected, got, results.bytes) == 0 || found.wrong++ != 0)
+        return;
+    found.result = format("%s (byte 0x%" PRIx64 " of half %u of %s) is %s%s, expected %s", name, at, half, output.name,
+                          results.bytes > 2 && !results.binary32 ? "the sum " : "", word_text(got, results).c_str(),
+                          word_text(expected, results).c_str());
 }
 
 void unit_results::compare_rest(const buffer &buffer, uint32_t half, const std::vector<uint8_t> *mine,

@@ -79,6 +79,8 @@ private:
     bool is_output(const buffer &buffer, uint32_t half) const;
     void compare(bool late, findings &found) const;
     void compare_results(findings &found, std::vector<uint8_t> &mine) const;
+    void compare_word(uint64_t at, const char *name, const cnnvp_reference_results &results, std::vector<uint8_t> &mine,
+                      findings &found) const;
     void compare_rest(const buffer &buffer, uint32_t half, const std::vector<uint8_t> *mine, findings &found) const;
     std::string text(const findings &found, const char *layer) const;
 };

@@ -42,7 +42,7 @@ uint8_t *reference_at(struct cnnvp_reference *reference, const struct cnnvp_comm
                       reference_wide offset, reference_wide bytes)
 {
     const struct cnnvp_reference_buffer *of = &reference->buffers[buffer];
-    uint8_t *half = of->halves[command->halves >> buffer & 1u];
+    uint8_t *half = of->halves[buffer == CNNVP_REFERENCE_SCALES ? 0 : command->halves >> buffer & 1u];
     return half != NULL && offset >= 0 && offset + bytes <= (reference_wide)of->half_bytes ? half + offset : NULL;
 }
 
@@ -56,18 +56,27 @@ static int is_of_lanes(uint32_t opcode)
     return opcode >= OP_vmac && opcode <= OP_vsoftmax;
 }
 
+static int is_training(uint32_t opcode)
+{
+    return opcode >= OP_tforward && opcode <= OP_touter;
+}
+
 int cnnvp_reference_covers(const struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
     if (is_of_lanes(command->opcode))
         return command->count == VECTOR_REGISTERS &&
                (reference->lanes != 0 ||
                 (command->opcode != OP_vout && reference_status(command, "accumulate", 0) == 0));
+    if (is_training(command->opcode))
+        return reference->mantissa_bits != 0;
     return (is_window(command->opcode) && command->count == WINDOW_REGISTERS) ||
            (command->opcode == OP_matmul && command->count == MATMUL_REGISTERS);
 }
 
 const char *cnnvp_reference_run(struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
+    if (is_training(command->opcode))
+        return reference_training(reference, command);
     return is_of_lanes(command->opcode) ? reference_lanes(reference, command) : reference_array(reference, command);
 }
 
@@ -79,7 +88,7 @@ static void window_results(const struct cnnvp_command *command, struct cnnvp_ref
     const int pool = command->opcode == OP_pool || command->opcode == OP_vpool;
     const int each = pool || command->opcode == OP_step || reference_status(command, "depthwise", 0) != 0;
     const int partial = reference_status(command, pool ? "sum" : "partial", 0) != 0;
-    results->windows = 1;
+    results->kind = CNNVP_REFERENCE_OF_WINDOWS;
     results->columns = d[WINDOW_out_w];
     results->outer = d[each ? WINDOW_in_channels : WINDOW_out_channels];
     results->inner = (uint64_t)d[WINDOW_out_h] * d[WINDOW_out_w];
@@ -93,6 +102,7 @@ static void matmul_results(const struct cnnvp_command *command, struct cnnvp_ref
 {
     const uint32_t *d = command->descriptor;
     const int partial = reference_status(command, "partial", 0) != 0;
+    results->kind = CNNVP_REFERENCE_OF_OUTPUTS;
     results->outer = 1;
     results->inner = d[MATMUL_outputs];
     results->bytes = partial ? 8 : 2;
@@ -104,7 +114,7 @@ static void vector_results(const struct cnnvp_command *command, struct cnnvp_ref
 {
     const uint32_t *d = command->descriptor;
     const int one = command->opcode == OP_vmean || command->opcode == OP_vvar;
-    results->vector = 1;
+    results->kind = CNNVP_REFERENCE_OF_VECTOR;
     if (reference_status(command, "store", 1) == 0)
         return;
     results->outer = command->opcode == OP_vout ? 1 : d[VECTOR_repeat];
@@ -114,10 +124,13 @@ static void vector_results(const struct cnnvp_command *command, struct cnnvp_ref
     results->stride = (int32_t)d[VECTOR_out_repeat];
 }
 
-void cnnvp_reference_locate(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
+void cnnvp_reference_locate(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
+                            struct cnnvp_reference_results *results)
 {
-    *results = (struct cnnvp_reference_results){0};
-    if (is_window(command->opcode))
+    *results = (struct cnnvp_reference_results){.groups = 1};
+    if (is_training(command->opcode))
+        reference_training_results(command, reference->mantissa_bits, results);
+    else if (is_window(command->opcode))
         window_results(command, results);
     else if (command->opcode == OP_matmul)
         matmul_results(command, results);
@@ -129,16 +142,30 @@ void cnnvp_reference_locate(const struct cnnvp_command *command, struct cnnvp_re
 
 /* ---- text ---- */
 
-void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_t o, uint64_t i, char *text,
+void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_t g, uint64_t o, uint64_t i, char *text,
                           size_t size)
 {
-    if (results->windows)
-        (void)snprintf(text, size, "channel %" PRIu64 ", row %" PRIu64 ", column %" PRIu64, o, i / results->columns,
-                       i % results->columns);
-    else if (results->vector)
+    const uint64_t row = results->columns != 0 ? i / results->columns : 0;
+    const uint64_t column = results->columns != 0 ? i % results->columns : 0;
+    switch (results->kind) {
+    case CNNVP_REFERENCE_OF_WINDOWS:
+        (void)snprintf(text, size, "channel %" PRIu64 ", row %" PRIu64 ", column %" PRIu64, o, row, column);
+        break;
+    case CNNVP_REFERENCE_OF_IMAGES:
+        (void)snprintf(text, size, "image %" PRIu64 ", channel %" PRIu64 ", row %" PRIu64 ", column %" PRIu64, g, o,
+                       row, column);
+        break;
+    case CNNVP_REFERENCE_OF_GRADIENT:
+        (void)snprintf(text, size, "output channel %" PRIu64 ", input channel %" PRIu64 ", tap %" PRIu64, o, row,
+                       column);
+        break;
+    case CNNVP_REFERENCE_OF_VECTOR:
         (void)snprintf(text, size, "repetition %" PRIu64 ", element %" PRIu64, o, i);
-    else
+        break;
+    default:
         (void)snprintf(text, size, "output %" PRIu64, i);
+        break;
+    }
 }
 
 static const char *mnemonic(uint32_t opcode)

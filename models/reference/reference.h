@@ -4,8 +4,9 @@
  * of the instruction set (opcodes.def, descriptors.def, cnnvp_command.h, lanes/lanes.h, S002), without any of the code
  * of units: what they share would not be judged. Formats come from the .def tables. Speed does not matter here.
  *
- * There is a reference for the instructions of a PE array on FX16 (conv, pool, matmul, step) and of the vector unit
- * (vmac to vconv). There is none for those of the training engine.
+ * There is a reference for the instructions of a PE array on FX16 (conv, pool, matmul, step), of the vector unit (vmac
+ * to vconv) and of the training engine's PE module (tforward to touter). There is none for those of its multi-function
+ * module (tstat to tclear), which change what its blocks hold.
  */
 #ifndef CNNVP_REFERENCE_REFERENCE_H
 #define CNNVP_REFERENCE_REFERENCE_H
@@ -22,7 +23,13 @@ extern "C" {
 /* ---- commands (reference.c) ---- */
 
 /* Buffers by their number in the instruction set. */
-enum { CNNVP_REFERENCE_INPUT, CNNVP_REFERENCE_WEIGHT, CNNVP_REFERENCE_OUTPUT, CNNVP_REFERENCE_BUFFERS };
+enum {
+    CNNVP_REFERENCE_INPUT,
+    CNNVP_REFERENCE_WEIGHT,
+    CNNVP_REFERENCE_OUTPUT,
+    CNNVP_REFERENCE_SCALES, /* the max-min buffer, where the training engine's PE module may put scales; one half */
+    CNNVP_REFERENCE_BUFFERS
+};
 enum { CNNVP_REFERENCE_OPERATORS = 5, CNNVP_REFERENCE_LANES = 256 };
 
 struct cnnvp_reference_buffer {
@@ -32,33 +39,47 @@ struct cnnvp_reference_buffer {
 
 /* A unit as far as its results depend on it, and the buffers that its commands work on. */
 struct cnnvp_reference {
-    uint32_t acc_bits; /* width of a PE array's sums, 16 to 64 */
-    uint32_t lanes;    /* of a vector unit, up to 256; 0: not known */
+    uint32_t acc_bits;      /* width of a PE array's sums, 16 to 64 */
+    uint32_t lanes;         /* of a vector unit, up to 256; 0: not known */
+    uint32_t mantissa_bits; /* of the training engine, 2 to 24; 0: not known */
     struct cnnvp_reference_buffer buffers[CNNVP_REFERENCE_BUFFERS];
     int64_t registers[CNNVP_REFERENCE_OPERATORS][CNNVP_REFERENCE_LANES]; /* of lanes, by vout's operators */
 };
 
-/* 1 if there is a reference for it. Without the number of lanes there is none for what depends on it. */
+/* 1 if there is a reference for it. Where lanes or mantissa_bits are not known there is none for what depends on
+ * them. */
 int cnnvp_reference_covers(const struct cnnvp_reference *reference, const struct cnnvp_command *command);
 
 /* Carries a command out that is covered. NULL, or what it asks for that cannot be; the buffers are worth nothing then.
  */
 CNNVP_MUST_USE const char *cnnvp_reference_run(struct cnnvp_reference *reference, const struct cnnvp_command *command);
 
-/* Where a covered command's results lie in its half of the output buffer: result (o, i) at base + bytes * (o * stride +
- * i). */
-struct cnnvp_reference_results {
-    uint64_t outer, inner; /* either 0: it writes nothing */
-    int64_t base, stride;
-    uint32_t bytes; /* 2, or 8: partial sums */
-    uint32_t columns;
-    uint64_t working, working_end; /* bytes of the partial sums that it finds, and may leave as it likes */
-    int windows, vector;
+/* What results are, for their names. */
+enum cnnvp_reference_kind {
+    CNNVP_REFERENCE_OF_WINDOWS,
+    CNNVP_REFERENCE_OF_OUTPUTS,
+    CNNVP_REFERENCE_OF_VECTOR,
+    CNNVP_REFERENCE_OF_IMAGES,
+    CNNVP_REFERENCE_OF_GRADIENT
 };
-void cnnvp_reference_locate(const struct cnnvp_command *command, struct cnnvp_reference_results *results);
+
+/* Where a covered command's results lie in its half of the output buffer: result (g, o, i) at base + bytes * (g *
+ * group_stride + o * stride + i). */
+struct cnnvp_reference_results {
+    enum cnnvp_reference_kind kind;
+    uint64_t groups, outer, inner; /* one of them 0: it writes nothing */
+    int64_t base, group_stride, stride;
+    uint32_t bytes; /* 2; 4: sums of the training engine; 8: partial sums, or its sums of wide mantissas */
+    uint32_t columns;
+    int binary32;                  /* of 4 bytes: floating point */
+    uint64_t working, working_end; /* bytes of the partial sums that it finds, and may leave as it likes */
+    uint64_t scales, scales_end;   /* bytes of its scales, 2 each */
+};
+void cnnvp_reference_locate(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
+                            struct cnnvp_reference_results *results);
 
 /* Which result that is, such as "channel 3, row 0, column 7". */
-void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_t o, uint64_t i, char *text,
+void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_t g, uint64_t o, uint64_t i, char *text,
                           size_t size);
 
 /* The instruction as the disassembler writes it, without the base register: "conv.update=1.bias i0 w1 o0". */

@@ -22,6 +22,18 @@ enum { CNNVP_DESCRIPTOR_MATMUL(REGISTER) MATMUL_REGISTERS };
 #define REGISTER(name, help) VECTOR_##name,
 enum { CNNVP_DESCRIPTOR_VECTOR(REGISTER) VECTOR_REGISTERS };
 #undef REGISTER
+#define REGISTER(name, help) TCONV_##name,
+enum { CNNVP_DESCRIPTOR_TCONV(REGISTER) TCONV_REGISTERS };
+#undef REGISTER
+#define REGISTER(name, help) TGRADIENT_##name,
+enum { CNNVP_DESCRIPTOR_TGRADIENT(REGISTER) TGRADIENT_REGISTERS };
+#undef REGISTER
+#define REGISTER(name, help) TMATMUL_##name,
+enum { CNNVP_DESCRIPTOR_TMATMUL(REGISTER) TMATMUL_REGISTERS };
+#undef REGISTER
+#define REGISTER(name, help) TOUTER_##name,
+enum { CNNVP_DESCRIPTOR_TOUTER(REGISTER) TOUTER_REGISTERS };
+#undef REGISTER
 
 __extension__ typedef __int128 reference_wide;
 
@@ -69,8 +81,11 @@ static inline void reference_write(uint8_t *at, int64_t word, uint32_t bytes)
         memcpy(at, &narrow, sizeof narrow);
 }
 
-/* Instructions of a PE array, and of the vector unit. */
+/* Instructions of a PE array, of the vector unit, and of the training engine's PE module. */
 CNNVP_MUST_USE const char *reference_array(struct cnnvp_reference *reference, const struct cnnvp_command *command);
 CNNVP_MUST_USE const char *reference_lanes(struct cnnvp_reference *reference, const struct cnnvp_command *command);
+CNNVP_MUST_USE const char *reference_training(struct cnnvp_reference *reference, const struct cnnvp_command *command);
+void reference_training_results(const struct cnnvp_command *command, uint32_t mantissa_bits,
+                                struct cnnvp_reference_results *results);
 
 #endif

@@ -194,10 +194,10 @@ static const struct argp_option platform_options[] = {
      "its layer; stop with exit status 1 at the first difference",
      3},
     {"check-results", KEY_CHECK_RESULTS, NULL, 0,
-     "Compare what each command of a PE array or vector unit leaves in its buffers, bit by bit, with reference "
-     "arithmetic; name the first wrong command, go on, count the others, and exit with status 1. Finds what a unit "
-     "writes outside of its results, too. Commands of the training engine have no reference: the end says how many "
-     "were compared and how many were not. Many times slower",
+     "Compare what each command of a PE array, in training too, or of a vector unit leaves in its buffers, bit by bit, "
+     "with reference arithmetic; name the first wrong command, go on, count the others, and exit with status 1. Finds "
+     "what a unit writes outside of its results, too. Commands of the training engine's multi-function module have no "
+     "reference: the end says how many were compared and how many were not. Several times slower",
      3},
     {"strict", KEY_STRICT, NULL, 0, "Stop with exit status 1 at the first call of a unit that the platform refuses", 3},
     {"quiet", 'q', NULL, 0, "Print only errors and the results asked for", 4},

@@ -36,6 +36,28 @@ status=0
 [ $status -eq 2 ] && grep -q 'compares the results that --timing-only leaves out' message ||
     fail "--timing-only: status $status, $(cat message)"
 
+# The training engine: products of every kind, and what has no reference is said.
+/usr/bin/python3 - <<'PYTHON'
+import random, struct
+random.seed(1)
+open("images", "wb").write(bytes([0, 0, 8, 3]) + struct.pack(">3I", 16, 8, 8) + random.randbytes(1024))
+open("labels", "wb").write(bytes([0, 0, 8, 1]) + struct.pack(">I", 16) + bytes(i % 10 for i in range(16)))
+PYTHON
+# trains ARGUMENTS...
+trains() {
+    "$cnnvp" train "$networks/digits.onnx" --dataset idx:images,labels --batch 8 "$@" --check-results >text 2>message ||
+        fail "train $*: $(cat message)"
+    grep -q '^results  *[1-9][0-9]* commands compared, 0 wrong; not compared, without a reference: .* tpost' text ||
+        fail "train $*: $(grep '^results' text)"
+}
+trains
+trains -s pe_array.detail=cycle --exponents image
+trains --exponents channel
+trains -s pe_array.mantissa_bits=12 -s input_buffer.size=64KiB -s weight_buffer.size=1MiB
+"$cnnvp" train "$networks/digits.onnx" --dataset idx:images,labels -s pe_array.layout=zones --check-results -q 2>message || true
+grep -q '^cnnvp: --check-results: no command was compared; without a reference: .* tforward' message ||
+    fail "zones: $(cat message)"
+
 # array SED-SCRIPT: the example's array with a change.
 array() {
     sed -e "$1" "$source/scripts/examples/own_array/systolic.c" >array.c
