@@ -276,7 +276,7 @@ struct cnnvp_field {
 /*
  * A statistic: a 64-bit count that only grows, kept by the host, in total and for each tag.
  * layer: NULL, or the member of `layers[]` in stats.json that sums this statistic over all units by tag, such as
- * "compute_cycles", "stall_cycles.bias", "input_words", "dram_read_bytes".
+ * "compute_cycles", "macs", "stall_cycles.bias", "input_words", "dram_read_bytes".
  * energy: NULL, or the entry of the energy table that gives the energy of one count.
  */
 struct cnnvp_stat {

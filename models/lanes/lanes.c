@@ -117,6 +117,8 @@ static void count_command(struct lanes *lanes, const struct cnnvp_command *comma
     ops->count(lanes->host, STAT_elements, command->tag, cost->elements);
     if (busy > cost->cycles)
         ops->count(lanes->host, STAT_port_cycles, command->tag, busy - cost->cycles);
+    if (command->opcode == LANES_OP_vconv && cost->operations[LANES_mac] != 0)
+        ops->count(lanes->host, STAT_macs, command->tag, cost->operations[LANES_mac]);
     for (uint32_t o = 0; o < LANES_OPERATORS; ++o)
         if (cost->operations[o] != 0)
             ops->count(lanes->host, operations[o], command->tag, cost->operations[o]);

@@ -16,6 +16,7 @@ static const struct {
     uint32_t column;
 } layer_members[] = {
     {"compute_cycles", CNNVP_COLUMN_COMPUTE},
+    {"macs", CNNVP_COLUMN_MACS},
 #define CNNVP_STALL(cause, bound, help) {"stall_cycles." #cause, CNNVP_COLUMN_STALL_##cause},
 #include "stats.def"
 #define CNNVP_QUANTITY(name, help) {#name, CNNVP_COLUMN_##name},

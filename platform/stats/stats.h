@@ -18,6 +18,7 @@ enum cnnvp_layer_column {
 #include "stats.def"
     CNNVP_CYCLE_COLUMNS, /* those before are cycles */
     CNNVP_COLUMN_LAST_STALL = CNNVP_CYCLE_COLUMNS - 1,
+    CNNVP_COLUMN_MACS,
 #define CNNVP_QUANTITY(name, help) CNNVP_COLUMN_##name,
 #include "stats.def"
     CNNVP_LAYER_COLUMNS

@@ -51,8 +51,11 @@ static uint64_t complete_images(const struct cnnvp_stats *stats)
     return outputs ? complete : 0;
 }
 
+/* Those that units have counted; where none counts any, those of the work. */
 static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
 {
+    if (row(stats, tag)[CNNVP_COLUMN_MACS] != 0)
+        return row(stats, tag)[CNNVP_COLUMN_MACS];
     if (tag - 1 >= stats->work.layer_count) {
         const struct cnnvp_layer_info *said = cnnvp_said_find(&stats->said, tag);
         return said != NULL ? said->macs : 0;
@@ -211,7 +214,7 @@ static void add_total(struct stats_builder *b, json_t *root)
     /* work that was tagged with no layer is no layer's either */
     uint64_t idle = cnnvp_stats_elements_total(stats, "idle_cycles") + cnnvp_stats_row_cycles(row(stats, 0));
     uint64_t cycles = 0;
-    uint64_t macs = 0;
+    uint64_t macs = row(stats, 0)[CNNVP_COLUMN_MACS];
 
     for (uint32_t tag = 1; tag < stats->tags; ++tag) {
         cycles += cnnvp_stats_row_cycles(row(stats, tag));

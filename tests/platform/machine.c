@@ -26,7 +26,7 @@ static const struct cnnvp_stat array_stats[] = {
     {"input_words", "words", "input_words", NULL, ""},
     {"weight_words", "words", "weight_words", NULL, ""},
     {"output_words", "words", "output_words", NULL, ""},
-    {"macs", "operations", NULL, "int16_mac", ""},
+    {"macs", "operations", "macs", "int16_mac", ""},
     {"saturations", "values", "values.saturations", NULL, ""}};
 static const char *const array_tracks[] = {"conv", "vector unit"};
 static const struct cnnvp_port array_ports[] = {

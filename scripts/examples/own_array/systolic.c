@@ -199,7 +199,7 @@ static const struct cnnvp_stat stats[STAT_COUNT] = {
     [STAT_input_words] = {"input_words", "words", "input_words", NULL, "read from the input buffer"},
     [STAT_weight_words] = {"weight_words", "words", "weight_words", NULL, "read from the weight buffer"},
     [STAT_output_words] = {"output_words", "words", "output_words", NULL, "written to the output buffer"},
-    [STAT_macs] = {"macs", "operations", NULL, "int16_mac", "multiplications, padding included"},
+    [STAT_macs] = {"macs", "operations", "macs", "int16_mac", "multiplications, padding included"},
     [STAT_saturations] = {"saturations", "words", "values.saturations", NULL, "results clipped at write-out"},
 };
 

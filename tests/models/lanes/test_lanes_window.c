@@ -66,6 +66,7 @@ static void read_counts(const struct pair *pair, const struct nfu_case *c, uint6
         : is_partial(c)      ? "add_operations"
                              : "cmp_operations";
     counts[3] = fake_count(vector, operation);
+    assert_int_equal(fake_count(vector, "macs"), fake_count(vector, "mac_operations")); /* no other command has any */
     for (int i = 0; i < 6; ++i)
         if (i != 3)
             counts[i] = fake_count(vector, names[i]);
