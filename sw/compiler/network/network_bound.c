@@ -74,12 +74,26 @@ struct reading {
     size_t count;
 };
 
-static void read_operand(const struct cnnvp_network *network, int32_t operand, uint64_t words, struct reading *reading)
+/* Of what is on chip whole, the first layer that reads the network's input loads it. */
+static int is_loaded(const struct cnnvp_network *network, int32_t base, size_t index)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    if (network->build.tensors[base].on_chip == 0)
+        return !stays(network, base);
+    for (size_t i = 0; i < index; ++i)
+        if (cnnvp_graph_base(graph, graph->layers[i].in) == base ||
+            cnnvp_graph_base(graph, graph->layers[i].in2) == base)
+            return 0;
+    return base == cnnvp_graph_base(graph, graph->input);
+}
+
+static void read_operand(const struct cnnvp_network *network, size_t index, int32_t operand, uint64_t words,
+                         struct reading *reading)
 {
     size_t i = 0;
-    if (operand == CNNVP_GRAPH_NONE || stays(network, operand))
-        return;
     const int32_t base = cnnvp_graph_base(&network->graph, operand);
+    if (base == CNNVP_GRAPH_NONE || !is_loaded(network, base, index))
+        return;
     while (i < reading->count && reading->bases[i] != base)
         ++i;
     reading->bases[i] = base;
@@ -91,8 +105,8 @@ static void read_operands(const struct cnnvp_network *network, const struct cnnv
                           struct reading *reading)
 {
     const struct cnnvp_graph_layer *layer = &network->graph.layers[index];
-    read_operand(network, layer->in, needs->layers[index].in, reading);
-    read_operand(network, layer->in2, needs->layers[index].in2, reading);
+    read_operand(network, index, layer->in, needs->layers[index].in, reading);
+    read_operand(network, index, layer->in2, needs->layers[index].in2, reading);
 }
 
 /* Words that go through memory for an image. */

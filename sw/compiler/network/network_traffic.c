@@ -61,7 +61,7 @@ static struct cnnvp_tensor_info map_of(const struct cnnvp_network *network, cons
                             : "feature",
         .address = place->address - cnnvp_binary_frame_lead(place),
         .size = cnnvp_binary_tensor_bytes(&network->build, place),
-        .least_read_bytes = needs->read[tensor] * word_bytes,
+        .least_read_bytes = is_output && place->on_chip ? 0 : needs->read[tensor] * word_bytes,
         .least_write_bytes = words_written(graph, needs, tensor) * word_bytes,
     };
 }
