@@ -150,7 +150,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_operators_text(char **text);
 size_t cnnvp_network_trials(const cnnvp_network *network);
 
 /* Writes what the network runs as a plan: groups, cuts of layers, what stays on chip. BAD_INPUT: a plan cannot say it,
- * as for the depth-first schedule and the training engine; or the file cannot be written. */
+ * as for the depth-first schedule and the training engine; or the file cannot be written. NULL for the file: whether
+ * there is a plan. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file,
                                                struct cnnvp_error *error);
 

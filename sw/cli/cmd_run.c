@@ -278,8 +278,17 @@ static cnnvp_result plan(struct run *run)
     cnnvp_result result = cnnvp_network_new(options->file, run->config, &network_options, &run->network, &error);
     cli_progress_end(&progress);
     if (result == CNNVP_DONE && options->plan_out != NULL)
-        result = cnnvp_network_plan(run->network, options->plan_out, &error);
+        result = cnnvp_network_plan(run->network, NULL, &error);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
+}
+
+/* Of a run that has come to its end. */
+static cnnvp_result write_plan(const struct run *run)
+{
+    struct cnnvp_error error = {""};
+    return run->options->plan_out != NULL
+               ? cli_report(cnnvp_network_plan(run->network, run->options->plan_out, &error), &error)
+               : CNNVP_DONE;
 }
 
 static cnnvp_result check_input(const struct run *run)
@@ -455,6 +464,8 @@ static cnnvp_result run_network(struct run *run)
         result = collected != CNNVP_DONE ? collected : written;
     }
     result = (cnnvp_result)cli_close_trace(run->platform, (int)result);
+    if (result == CNNVP_DONE)
+        result = write_plan(run);
     if (result == CNNVP_DONE)
         result = print(run);
     result = (cnnvp_result)cli_report_results(&run->options->platform, run->platform, (int)result);

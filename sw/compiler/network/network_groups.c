@@ -135,7 +135,9 @@ cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, 
         return cnnvp_compiler_error(error,
                                     "%s: a plan says what is fused, cut and kept of layers that run on the PE "
                                     "array; neither the depth-first schedule nor the training engine has one",
-                                    file);
+                                    file != NULL ? file : graph->file);
+    if (file == NULL)
+        return CNNVP_DONE;
     cnnvp_result result = cnnvp_plan_new(graph, &plan, error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
         plan.cuts[i] = cnnvp_plan_cut_of(&network->build.layers[i]);

@@ -39,6 +39,16 @@ for word in ("a second", "host time", "stats.json", "run.pftrace", "out.npy", "d
     assert word in table, word
 PYTHON
 
+# A plan is that of a run that has come to its end.
+expect 0 run "$network" --timing-only -q --plan-out plan.yaml
+[ -s plan.yaml ] || fail "no plan.yaml"
+rm plan.yaml
+refused 1 "max-time" run "$network" --timing-only -q --max-time 5us --plan-out plan.yaml
+refused 2 "has no input of that name" run "$network" -q -i "other=$input" --plan-out plan.yaml
+refused 2 "there are 2 files for 1 output" run "$network" -q -o a.npy -o b.npy --plan-out plan.yaml
+refused 2 "lenet5.onnx: a plan says what is fused" run "$network" --timing-only -p trainer --plan-out plan.yaml
+absent plan.yaml a.npy
+
 # Bandwidth over time: every byte of a link is in it, and none comes faster than the memory's part can bring it.
 for options in "" "-s dram.preset=ddr3-1600" "-p window -s dma.outstanding=64"; do
     # shellcheck disable=SC2086 # a list of words
