@@ -207,7 +207,9 @@ static const struct argp_option platform_options[] = {
 
 static const struct argp_option network_options[] = {
     {"schedule", KEY_SCHEDULE, "ORDER", 0,
-     "Order of the work: layer (default), depth-first, fused (groups of layers run tile by tile to save traffic, even "
+     "Order of the work: layer (default), depth-first (block by block, each padded by itself: another function than "
+     "the "
+     "network's), fused (groups of layers run tile by tile to save traffic, even "
      "where that takes longer), auto (fused where trials show that --objective gains; never worse than layer)",
      5},
     {"halo", KEY_HALO, "recompute|row|full", 0,

@@ -414,12 +414,29 @@ static void print_centred(const struct run *run)
         cli_print_centred(run->input.shape[2], run->input.shape[3], shape[1], shape[2], stdout);
 }
 
+/* What the table would have said. A map that is one block is padded as the network says. */
+static void warn_of_blocks(const struct run *run)
+{
+    json_t *statistics = json_loads(run->json, 0, NULL);
+    const json_t *chains = json_object_get(json_object_get(statistics, "schedule"), "chains");
+    int cut = 0;
+    for (size_t i = 0; i < json_array_size(chains); ++i)
+        cut |= json_integer_value(json_object_get(json_array_get(chains, i), "blocks")) > 1;
+    if (cut)
+        cli_message(
+            "--schedule depth-first pads each block by itself: this is block convolution, another function than "
+            "the network's");
+    json_decref(statistics);
+}
+
 static cnnvp_result print(struct run *run)
 {
     const struct run_options *options = run->options;
     cnnvp_result result = CNNVP_DONE;
     if (!options->platform.quiet)
         result = cli_print_layers(run->json, stdout);
+    else if (options->network.set.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+        warn_of_blocks(run);
     if (result == CNNVP_DONE && !options->platform.quiet) {
         print_centred(run);
         print_differences(run);

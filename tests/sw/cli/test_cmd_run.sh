@@ -185,6 +185,16 @@ says "depth first           conv2 to conv2, 1 blocks"
 expect 0 run "$mixed" --timing-only --schedule depth-first --block 16 -s output_buffer.size=256
 says "depth first           no layer: "
 
+# Without the table one line says that blocks are another function; not where a map is one block, nor layer by layer.
+expect 0 run "$mixed" -q --schedule depth-first --block 4
+[ "$(grep -c "pads each block by itself: this is block convolution" err)" -eq 1 ] || fail "$(cat err)"
+expect 0 run "$mixed" -q --timing-only --schedule depth-first --block 16
+[ ! -s err ] || fail "$(cat err)"
+expect 0 run "$mixed" -q --timing-only
+[ ! -s err ] || fail "$(cat err)"
+expect 0 run --help
+tr -s ' \n' ' ' <out | grep -q "padded by itself: another function" || fail "--help does not say what depth-first is"
+
 # Bad input leaves nothing behind.
 refused 2 "nowhere.onnx" run nowhere.onnx -o x.npy --stats x.json --trace x.vcd
 head -c 1000 "$network" >short.onnx
