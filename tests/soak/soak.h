@@ -14,6 +14,7 @@ enum soak_kind {
     SOAK_ANY,
     SOAK_HEADS,     /* any, with several outputs */
     SOAK_CHAIN,     /* much of it can run depth first */
+    SOAK_ODD,       /* windows with strides drop the last rows and columns of odd maps */
     SOAK_LEARNER,   /* the training engine takes it */
     SOAK_QUANTISED, /* whole numbers of 8 bits */
     SOAK_TRAINING   /* it learns from a data set */
@@ -27,6 +28,7 @@ struct soak_platform {
     const char *output;  /* name of the output buffer */
     enum soak_kind kind;
     int on_chip;
+    int groups;       /* fused, or auto */
     int trains;       /* `cnnvp train` */
     uint32_t images;  /* of its data set */
     uint32_t halfway; /* the step after which it can be interrupted; 0: it has one */

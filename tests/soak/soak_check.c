@@ -134,6 +134,67 @@ static int same_chains(const json_t *a, const json_t *b)
     return 1;
 }
 
+static int is_share(const json_t *object, const char *member)
+{
+    const double share = json_number_value(json_object_get(object, member));
+    return share >= 0 && share <= 1;
+}
+
+static const char *shares(const json_t *stats)
+{
+    const json_t *summary = json_object_get(stats, "summary");
+    const json_t *layers = json_object_get(stats, "layers");
+    json_t *bounds = json_object_get(summary, "bound_shares");
+    for (size_t i = 0; i < json_array_size(layers); ++i)
+        if (!is_share(json_array_get(layers, i), "utilization") ||
+            !is_share(json_array_get(layers, i), "compute_utilization"))
+            return "a layer's utilization is no share";
+    for (void *at = json_object_iter(bounds); at != NULL; at = json_object_iter_next(bounds, at))
+        if (!is_share(bounds, json_object_iter_key(at)))
+            return "what bounds is no share";
+    if (!is_share(summary, "peak_share"))
+        return "peak_share is no share";
+    return is_share(summary, "bandwidth_share") ? NULL : "bandwidth_share is no share";
+}
+
+/* No less than the lower bounds. */
+static const char *least_bytes(const json_t *stats)
+{
+    const json_t *summary = json_object_get(stats, "summary");
+    const json_t *memory = json_object_get(stats, "memory");
+    const json_t *layers = json_object_get(stats, "layers");
+    const json_t *tensors = json_object_get(stats, "tensors");
+    const json_int_t moved = number(memory, "read_bytes") + number(memory, "write_bytes");
+    for (size_t i = 0; i < json_array_size(layers); ++i) {
+        const json_t *layer = json_array_get(layers, i);
+        if (number(layer, "least_dram_bytes") > number(layer, "dram_read_bytes") + number(layer, "dram_write_bytes"))
+            return "a layer moves less than it must";
+    }
+    for (size_t i = 0; i < json_array_size(tensors); ++i) {
+        const json_t *tensor = json_array_get(tensors, i);
+        if (number(tensor, "least_read_bytes") > number(tensor, "read_bytes") ||
+            number(tensor, "least_write_bytes") > number(tensor, "write_bytes"))
+            return "a tensor moves less than it must";
+    }
+    return number(summary, "least_dram_bytes") > moved || number(summary, "layers_least_dram_bytes") > moved
+               ? "the network moves less than it must"
+               : NULL;
+}
+
+/* What units say, against what is made of it. */
+static const char *sums_of_units(const json_t *stats)
+{
+    json_t *units = json_object_get(stats, "units");
+    json_int_t macs = 0;
+    for (void *at = json_object_iter(units); at != NULL; at = json_object_iter_next(units, at))
+        macs += number(json_object_iter_value(at), "macs");
+    if (macs != number(json_object_get(stats, "total"), "macs"))
+        return "MACs in all are not those of the units";
+    return json_number_value(json_object_get(json_object_get(stats, "energy"), "no_layer_pj")) >= 0
+               ? NULL
+               : "layers have more energy than there is";
+}
+
 /* Each cycle and byte belongs to exactly one layer. */
 static const char *accounts(const json_t *stats)
 {
@@ -156,7 +217,9 @@ static const char *accounts(const json_t *stats)
         return "bytes of the layers are not those of the memory";
     if (sum(layers, "macs") != number(total, "macs"))
         return "MACs of the layers are not those in all";
-    return NULL;
+    const char *wrong = shares(stats);
+    wrong = wrong != NULL ? wrong : least_bytes(stats);
+    return wrong != NULL ? wrong : sums_of_units(stats);
 }
 
 /* Numbers so large that sums of them saturate, where their order counts. */

@@ -389,6 +389,54 @@ static int add_classes(struct network *network, const struct value *in)
     return 1;
 }
 
+/* ---- odd maps ---- */
+
+/* Without padding: the last rows and columns are left over where strides do not meet them. */
+static int draw_dropping(struct network *network, const struct value *in, struct window *window)
+{
+    *window = (struct window){.dilations = {1, 1}};
+    for (int side = 0; side < 2; ++side) {
+        const int64_t size = side == 0 ? in->height : in->width;
+        window->kernel[side] = soak_between(network, 1, minimum(3, size));
+        window->strides[side] = soak_between(network, 1, 3);
+        measure(window, side, size);
+    }
+    return 1;
+}
+
+static int add_dropping_conv(struct network *network, const struct value *in)
+{
+    struct window window;
+    const int64_t group = one_in(network, 3) ? in->channels : 1;
+    const int64_t channels = group * soak_between(network, 1, group == 1 ? 12 : 1);
+    (void)draw_dropping(network, in, &window);
+    (void)put_conv(network, in, &window, group, channels, one_in(network, 2));
+    return 1;
+}
+
+static int add_dropping_pool(struct network *network, const struct value *in)
+{
+    struct window window;
+    (void)draw_dropping(network, in, &window);
+    const struct value *out = soak_result(network, in->channels, window.out[0], window.out[1]);
+    Onnx__NodeProto *node = builder_node(
+        &network->builder, one_in(network, 2) ? "MaxPool" : "AveragePool", out->name, in->name, NULL, NULL, NULL);
+    put_window(network, node, &window);
+    return 1;
+}
+
+static int add_odd(struct network *network, const struct value *in)
+{
+    const uint32_t kind = soak_random(&network->random, 12);
+    if (in->height == 0 || kind == 11)
+        return add_wide(network, in);
+    if (kind < 4)
+        return add_same_conv(network, in, soak_between(network, 1, 12), 1);
+    if (kind < 6)
+        return add_dropping_conv(network, in);
+    return kind < 10 ? add_dropping_pool(network, in) : soak_add_node(network, in);
+}
+
 /* Each round a convolution, and after it what the training engine takes there; it ends with classes. */
 static void grow_learner(struct network *network)
 {
@@ -413,12 +461,17 @@ int soak_write_network(uint64_t seed, struct soak_platform *platform, const char
     const enum soak_kind kind = platform->kind;
     struct network network = {.random = seed};
     const int any = kind == SOAK_ANY || kind == SOAK_HEADS;
+    const int odd = kind == SOAK_ODD;
     const int64_t channels = soak_between(&network, 1, any && soak_random(&network.random, 4) == 0 ? 40 : 8);
     if (any) {
         const int64_t height = soak_between(&network, 1, 32);
         const int64_t width = soak_between(&network, 1, 32);
         soak_network_begin(&network, seed, channels, height, width);
         soak_network_grow(&network, (size_t)soak_between(&network, 1, 8), add_wide);
+    } else if (odd) {
+        soak_network_begin(&network, seed, channels, 2 * soak_between(&network, 1, 15) + 1,
+                           2 * soak_between(&network, 1, 15) + 1);
+        soak_network_grow(&network, (size_t)soak_between(&network, 2, 8), add_odd);
     } else {
         const int64_t height = INT64_C(1) << soak_between(&network, 2, 5);
         const int64_t width = INT64_C(1) << soak_between(&network, 2, 5);

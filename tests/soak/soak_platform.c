@@ -49,7 +49,19 @@ static void draw_window(struct soak_platform *platform, uint64_t *random)
     soak_set(platform, "vector.units", 1 + soak_random(random, 12));
 }
 
-/* Depth first, by the scheduler unit too, or layer by layer, on chip too. */
+/* In groups: with each halo, by each objective. */
+static void draw_groups(struct soak_platform *platform, uint64_t *random)
+{
+    static const char *const halos[] = {"recompute", "row", "full"};
+    static const char *const objectives[] = {"time", "energy", "edp", "traffic"};
+    platform->groups = 1;
+    if (one_in(random, 3))
+        soak_append(platform, " --schedule auto --objective %s", chosen(random, objectives, 4));
+    else
+        soak_append(platform, " --schedule fused --halo %s", chosen(random, halos, 3));
+}
+
+/* Depth first, by the scheduler unit too, or layer by layer, on chip too, or in groups. */
 static void draw_schedule(struct soak_platform *platform, uint64_t *random, const char *preset)
 {
     static const char *const orders[] = {"morton", "table"};
@@ -64,9 +76,13 @@ static void draw_schedule(struct soak_platform *platform, uint64_t *random, cons
         return;
     }
     soak_append(platform, "-p %s", preset);
+    if (one_in(random, 2))
+        platform->kind = SOAK_ODD;
     platform->on_chip = one_in(random, 5);
     if (platform->on_chip)
         soak_append(platform, " --on-chip");
+    else if (one_in(random, 2))
+        draw_groups(platform, random);
     else if (one_in(random, 3))
         soak_append(platform, " --batch %u", 2u + soak_random(random, 4));
 }
@@ -142,7 +158,7 @@ void soak_draw_control(struct soak_platform *platform, uint64_t *random)
 
 void soak_platform(uint64_t seed, struct soak_platform *platform)
 {
-    static const char *const roundings[] = {"nearest", "nearest", "stochastic", "truncate"};
+    static const char *const roundings[] = {"nearest", "nearest", "truncate", "stochastic"};
     static const char *const tables[] = {"horowitz", "eyeriss"};
     uint64_t random = seed ^ UINT64_C(0x2545f4914f6cdd1d);
     *platform = (struct soak_platform){.options = "", .outputs = 1, .output = "output_buffer"};
@@ -156,5 +172,6 @@ void soak_platform(uint64_t seed, struct soak_platform *platform)
     soak_set(platform, "input_buffer.width_words", 4u << soak_random(&random, 7));
     soak_set(platform, "weight_buffer.width_words", 4u << soak_random(&random, 7));
     soak_choose(platform, &random, "energy.table", tables, 2);
-    soak_append(platform, " --rounding %s --images %u", chosen(&random, roundings, 4), 1 + soak_random(&random, 6));
+    soak_append(platform, " --rounding %s --images %u", chosen(&random, roundings, platform->groups ? 3 : 4),
+                1 + soak_random(&random, 6));
 }
