@@ -42,6 +42,11 @@ struct cnnvp_error {
 /* "2.3.4", of the SystemC library in use. */
 const char *cnnvp_systemc_version(void);
 
+/* What decides results, of this library: 16 hexadecimal digits, a hash of the bytes that are loaded of the file that it
+ * is part of (a program, or libcnnvp.so) and of SystemC's library, and of these files' lengths. Equal bytes have one
+ * name wherever they lie. It is made when it is first asked for, and lives as long as the process. */
+const char *cnnvp_build(void);
+
 /* The index-th built-in unit, NULL after the last. Tables live as long as the process. */
 const struct cnnvp_unit *cnnvp_unit_at(size_t index);
 

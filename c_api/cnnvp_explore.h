@@ -4,7 +4,8 @@
  * `cnnvp sweep`, `cnnvp diff` and `cnnvp report` use nothing else. The rules of cnnvp.h hold here too.
  *
  * A point of a sweep is one run with one value for each parameter. Its key is a hash of everything that decides its
- * result; a key that is in the database is never run again, whatever sweep put it there.
+ * result, the bytes of the simulator (cnnvp_build) and of its guest program among them; a key that is in the database
+ * is never run again, whatever sweep put it there.
  */
 #ifndef CNNVP_EXPLORE_H
 #define CNNVP_EXPLORE_H
@@ -33,6 +34,7 @@ struct cnnvp_sweep_progress {
     uint64_t allowed;      /* of them, by the constraints; 0: they were not counted */
     uint64_t finished;     /* of them, those in the database; failed ones too */
     uint64_t failed;       /* of them, those that failed */
+    uint64_t others;       /* points in the database that another build has made: they are not used */
     uint64_t found;        /* of them, those that were in the database before */
     double seconds;        /* since the start */
     double points_per_s;   /* of what ran now */

@@ -12,6 +12,7 @@
 #include "cnnvp_hold.h"
 #include "cnnvp_systemc.h"
 #include "config.h"
+#include "build.h"
 #include "elf_file.h"
 #include "gdb.h"
 #include "monitor.h"
@@ -261,6 +262,9 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
     if (result != CNNVP_DONE)
         return result;
     const std::unique_ptr<cnnvp_elf, void (*)(cnnvp_elf *)> owner(elf, cnnvp_elf_free);
+    size_t size;
+    const void *data = cnnvp_elf_data(elf, &size);
+    cnnvp_recorder_set_program(platform->recorder, cnnvp_build_hash(data, size));
     return shielded(error, [&] { return platform->platform->memory().load(*elf, file, argc, args, error); });
 }
 

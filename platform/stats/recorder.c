@@ -325,6 +325,11 @@ void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial)
     recorder->stats.partial = partial;
 }
 
+void cnnvp_recorder_set_program(cnnvp_recorder *recorder, uint64_t hash)
+{
+    recorder->stats.program = hash;
+}
+
 cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds, char **json)
 {
     return cnnvp_stats_json(&recorder->stats, end_ps, wall_seconds, json);

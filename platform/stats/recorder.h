@@ -100,6 +100,8 @@ void cnnvp_recorder_progress(const cnnvp_recorder *recorder, struct cnnvp_progre
 void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct cnnvp_layer_result *result);
 /* 1: the run did not come to its end; stats.json then has the member "partial": true. */
 void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial);
+/* The hash of the program that the core runs. */
+void cnnvp_recorder_set_program(cnnvp_recorder *recorder, uint64_t hash);
 /* stats.json; `end_ps` is total.time_ps; free the text with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds,
                                                 char **json);

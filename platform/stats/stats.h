@@ -100,6 +100,7 @@ struct cnnvp_stats {
     double chip_um2;             /* of all instances but the core */
     struct cnnvp_work_info work; /* owns all that it points to */
     struct cnnvp_said said;
+    uint64_t program; /* hash of what the core runs; 0: nothing */
     int described;
     int timing_only;
     int partial;

@@ -6,6 +6,10 @@
  */
 #include "stats_builder.h"
 
+#include <stdlib.h>
+
+#include "build.h"
+
 #define SCHEMA "cnnvp-stats/2"
 #define PICOSECONDS_PER_MICROSECOND 1e6
 
@@ -534,6 +538,14 @@ static void add_values(struct stats_builder *b, json_t *root)
     }
 }
 
+static void add_build(struct stats_builder *b, json_t *root)
+{
+    char *text = cnnvp_build_text(b->stats->platform, b->stats->program);
+    set_text(b, root, "build", text);
+    b->failed |= text == NULL;
+    free(text);
+}
+
 cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds, char **json)
 {
     struct stats_builder b = {stats, end_ps, stats->out_of_memory};
@@ -542,6 +554,7 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
     *json = NULL;
     set_text(&b, root, "schema", SCHEMA);
     set_text(&b, root, "cnnvp", CNNVP_VERSION);
+    add_build(&b, root);
     set_text(&b, root, "command", stats->described ? stats->work.command : "exec");
     set_count(&b, root, "seed", stats->work.seed);
     set_real(&b, root, "wall_seconds", wall_seconds);

@@ -77,6 +77,8 @@ struct display {
     struct cli_progress line; /* on a terminal; elsewhere: */
     uint64_t printed;         /* tenths of the points that have been told of */
     char waiting_for[48];     /* that has been told of */
+    const char *results;
+    int said_others;
 };
 
 static void describe(const struct cnnvp_sweep_progress *progress, char *buffer, size_t size)
@@ -114,6 +116,14 @@ static void show(void *context, const struct cnnvp_sweep_progress *progress)
     const uint64_t found = progress->found, points = progress->points > found ? progress->points - found : 1;
     char text[240];
     describe(progress, text, sizeof text);
+    if (progress->others && !display->said_others) {
+        cli_progress_clear(&display->line);
+        cli_message("%s: %" PRIu64
+                    " points are of another build of cnnvp and are not used; they run anew where this sweep "
+                    "has them",
+                    display->results, progress->others);
+        display->said_others = 1;
+    }
     if (display->line.on)
         cli_progress_show(&display->line, (double)(progress->finished - found) / (double)points, text);
     else
@@ -175,7 +185,7 @@ static cnnvp_result check_files(const struct sweep_options *chosen, const cnnvp_
 
 static cnnvp_result run_sweep(const struct sweep_options *chosen)
 {
-    struct display display = {.printed = 0};
+    struct display display = {.results = chosen->results};
     struct cnnvp_error error = {""};
     struct cnnvp_sweep_progress done = {.points = 0};
     const struct cnnvp_sweep_options options = {

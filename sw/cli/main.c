@@ -16,8 +16,8 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 static void print_version(FILE *stream, struct argp_state *state)
 {
     (void)state;
-    (void)fprintf(stream, "cnnvp %s\nmodel ABI %u.%u\nSystemC %s\n", CNNVP_VERSION, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR,
-                  cnnvp_systemc_version());
+    (void)fprintf(stream, "cnnvp %s\nbuild %s\nmodel ABI %u.%u\nSystemC %s\n", CNNVP_VERSION, cnnvp_build(),
+                  CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR, cnnvp_systemc_version());
 }
 
 /* What `cnnvp` itself is given: a command and its arguments. */

@@ -87,24 +87,25 @@ static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_
     const char *at = strchr(value->text, ':');
     if (at == NULL)
         return refuse(error, axis, value->place, "a data set is KIND:FILE[,FILE...]");
-    char *found = cnnvp_arena_copy(&sweep->arena, value->text, (size_t)(at - value->text));
+    char *found = cnnvp_arena_copy(&sweep->arena, value->text, (size_t)(at - value->text)), *hashes = found;
     const char *separator = ":";
     do {
         size_t length = strcspn(++at, ",");
         char *name = cnnvp_arena_copy(&sweep->arena, at, length);
         const char *file = name != NULL ? find_file(sweep, name) : NULL;
         char hash[CNNVP_KEY_BYTES];
-        if (file == NULL || found == NULL)
+        if (file == NULL || found == NULL || hashes == NULL)
             return cnnvp_config_no_memory(error);
         if (cnnvp_hash_file(file, hash, &reason) != CNNVP_DONE)
             return refuse(error, axis, value->place, reason.text);
-        for (size_t i = 0; i + 1 < CNNVP_KEY_BYTES; ++i) /* order counts: rotated by one digit for each file */
-            value->hash[i] =
-                (char)(value->hash[i] ? "0123456789abcdef"[(value->hash[i] + hash[(i + 1) % 32]) & 15] : hash[i]);
+        hashes = cnnvp_arena_printf(&sweep->arena, "%s %s", hashes, hash);
         found = cnnvp_arena_printf(&sweep->arena, "%s%s%s", found, separator, file);
         separator = ",";
         at += length;
     } while (*at);
+    if (found == NULL || hashes == NULL)
+        return cnnvp_config_no_memory(error);
+    cnnvp_hash_text(hashes, value->hash);
     value->file = found;
     return CNNVP_DONE;
 }

@@ -109,6 +109,7 @@ struct cnnvp_sweep {
     uint32_t generations;
     const char *search_place;
     char guest_hash[CNNVP_KEY_BYTES];
+    char simulator[CNNVP_KEY_BYTES]; /* cnnvp_build() of the program that runs the points */
     uint64_t combinations;
     /* Filled by cnnvp_sweep_run. */
     char *results;
@@ -129,7 +130,8 @@ uint32_t cnnvp_network_count(const struct cnnvp_sweep *sweep);
 const struct cnnvp_axis_value *cnnvp_point_option(const struct cnnvp_sweep *sweep, uint64_t number, const char *name);
 /* `params` of a point. NULL: out of memory. */
 json_t *cnnvp_point_params(const struct cnnvp_sweep *sweep, uint64_t number);
-/* xxh3-128 of a file's content. */
+/* xxh3-128 of a text, and of a file's content. */
+void cnnvp_hash_text(const char *text, char hash[CNNVP_KEY_BYTES]);
 CNNVP_MUST_USE cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struct cnnvp_error *error);
 
 /* ---- constraints (expression.c) ---- */
@@ -259,6 +261,11 @@ void cnnvp_row_clear(struct cnnvp_row *row);
 CNNVP_MUST_USE cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results,
                                                struct cnnvp_error *error);
 void cnnvp_results_close(struct cnnvp_results *results);
+/* Points from now on are of this build, and those of others are not read by cnnvp_results_each; *others: how many. */
+CNNVP_MUST_USE cnnvp_result cnnvp_results_set_build(struct cnnvp_results *results, const char *build, uint64_t *others,
+                                                    struct cnnvp_error *error);
+/* Points of other builds than the last sweep's. */
+uint64_t cnnvp_results_others(struct cnnvp_results *results);
 /* Kept from cnnvp_results_commit on. */
 CNNVP_MUST_USE cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp_row *row,
                                               struct cnnvp_error *error);
@@ -266,9 +273,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_results_commit(struct cnnvp_results *results, 
 /* A row by its key; row->key is "" if there is none. */
 CNNVP_MUST_USE cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, int with_stats,
                                               struct cnnvp_row *row, struct cnnvp_error *error);
-/* Calls `take` for each row in order of keys until it answers non-zero. */
-/* Rows of points; 0 also where they cannot be counted. */
+/* Rows of points of the last sweep's build; 0 also where they cannot be counted. */
 uint64_t cnnvp_results_count(struct cnnvp_results *results);
+/* Calls `take` for each of them in order of keys until it answers non-zero. */
 CNNVP_MUST_USE cnnvp_result cnnvp_results_each(struct cnnvp_results *results,
                                                int (*take)(void *context, const struct cnnvp_row *row), void *context,
                                                struct cnnvp_error *error);

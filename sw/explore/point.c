@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One point: its key and its run.
- * The key is xxh3-128 over everything that decides the result: versions, guest program, network, the platform as it is
- * resolved with every parameter and connection, libraries that it loads, options (defaults written out).
+ * The key is xxh3-128 over everything that decides the result: the bytes of the simulator and of its guest program, the
+ * network, the platform as it is resolved with every parameter and connection, libraries that it loads, options
+ * (defaults written out).
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -90,8 +91,8 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
         (void)XXH3_freeState(state);
         return cnnvp_config_no_memory(error);
     }
-    add_text(state, "cnnvp-point/1 " CNNVP_VERSION);
-    add_text(state, cnnvp_systemc_version());
+    add_text(state, "cnnvp-point/2");
+    add_text(state, sweep->simulator);
     add_text(state, sweep->guest_hash);
     add_text(state, sweep->command);
     add_text(state, base_name(network->file)); /* it stands in the statistics */

@@ -261,10 +261,11 @@ static cnnvp_result write_page(const struct page *page, const char *points, stru
 {
     const char *slash = strrchr(database, '/');
     json_t *root = json_pack(
-        "{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash != NULL ? slash + 1 : database,
+        "{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash != NULL ? slash + 1 : database,
         "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"), "fixed", fact(results, "fixed"),
-        "derived", fact(results, "derived"), "params", names_of(page->params), "paths", names_of(page->paths),
-        "metrics", names_of(page->metrics), "networks", names_of(page->networks), "lists", page->lists);
+        "derived", fact(results, "derived"), "others", json_integer((json_int_t)cnnvp_results_others(results)),
+        "params", names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics),
+        "networks", names_of(page->networks), "lists", page->lists);
     char *head = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     if (head != NULL)
         head[strlen(head) - 1] = '\0'; /* the closing brace */

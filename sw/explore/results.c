@@ -17,8 +17,11 @@ struct cnnvp_results {
     sqlite3_stmt *put;
     sqlite3_stmt *get;
     sqlite3_stmt *params;
+    sqlite3_stmt *put_build; /* NULL: for reading */
     int open_transaction;
-    int write; /* 0: for reading, as a page does */
+    int write;   /* 0: for reading, as a page does */
+    char *build; /* of the points that are put; NULL: not known */
+    int has_builds;
     char *file;
 };
 
@@ -61,12 +64,23 @@ static int prepare(struct cnnvp_results *results, const char *sql, sqlite3_stmt 
     return sqlite3_prepare_v2(results->database, sql, -1, statement, NULL) == SQLITE_OK;
 }
 
+static int has_table(struct cnnvp_results *results, const char *name)
+{
+    sqlite3_stmt *statement = NULL;
+    int found =
+        prepare(results, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", &statement) &&
+        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+    (void)sqlite3_finalize(statement);
+    return found;
+}
+
 cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results, struct cnnvp_error *error)
 {
     static const char table[] =
         "CREATE TABLE IF NOT EXISTS points(key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, "
         "seconds REAL);"
-        "CREATE TABLE IF NOT EXISTS sweep(name TEXT PRIMARY KEY, value TEXT)";
+        "CREATE TABLE IF NOT EXISTS sweep(name TEXT PRIMARY KEY, value TEXT);"
+        "CREATE TABLE IF NOT EXISTS builds(key TEXT PRIMARY KEY, build TEXT)";
     *results = NULL;
     if (!write && access(file, R_OK) != 0)
         return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
@@ -92,7 +106,9 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
         prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
         prepare(made, "SELECT status, params, error, seconds, CASE WHEN ?2 THEN stats END FROM points WHERE key = ?1",
                 &made->get) &&
-        prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params);
+        prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params) &&
+        (!write || prepare(made, "INSERT OR REPLACE INTO builds VALUES(?1, ?2)", &made->put_build));
+    made->has_builds = fine && has_table(made, "builds");
     if (!fine) {
         cnnvp_result result = database_error(made, error);
         cnnvp_results_close(made);
@@ -109,7 +125,9 @@ void cnnvp_results_close(struct cnnvp_results *results)
     (void)sqlite3_finalize(results->put);
     (void)sqlite3_finalize(results->get);
     (void)sqlite3_finalize(results->params);
+    (void)sqlite3_finalize(results->put_build);
     (void)sqlite3_close(results->database); /* what is not committed is rolled back */
+    free(results->build);
     free(results->file);
     free(results);
 }
@@ -136,6 +154,12 @@ static int bind(sqlite3_stmt *statement, int index, const char *text)
                          : sqlite3_bind_null(statement, index)) == SQLITE_OK;
 }
 
+static cnnvp_result put_build(struct cnnvp_results *results, const char *key, struct cnnvp_error *error)
+{
+    return finish(results, results->put_build,
+                  bind(results->put_build, 1, key) && bind(results->put_build, 2, results->build), error);
+}
+
 cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp_row *row, struct cnnvp_error *error)
 {
     if (!begin(results))
@@ -143,7 +167,8 @@ cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp
     int bound = bind(results->put, 1, row->key) && bind(results->put, 2, row->failed ? "failed" : "ok") &&
                 bind(results->put, 3, row->params) && bind(results->put, 4, row->stats) &&
                 bind(results->put, 5, row->error) && sqlite3_bind_double(results->put, 6, row->seconds) == SQLITE_OK;
-    return finish(results, results->put, bound, error);
+    const cnnvp_result result = finish(results, results->put, bound, error);
+    return result == CNNVP_DONE && results->build != NULL ? put_build(results, row->key, error) : result;
 }
 
 cnnvp_result cnnvp_results_set_params(struct cnnvp_results *results, const char *key, const char *params,
@@ -191,14 +216,43 @@ cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, i
     return result;
 }
 
-uint64_t cnnvp_results_count(struct cnnvp_results *results)
+/* Points of the last sweep's build. */
+#define OF_BUILD "(key NOT IN (SELECT key FROM builds WHERE build <> (SELECT value FROM sweep WHERE name = 'build')))"
+
+static uint64_t count(struct cnnvp_results *results, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
-    uint64_t count = 0;
-    if (prepare(results, "SELECT count(*) FROM points", &statement) && sqlite3_step(statement) == SQLITE_ROW)
-        count = (uint64_t)sqlite3_column_int64(statement, 0);
+    uint64_t number = 0;
+    if (prepare(results, sql, &statement) && sqlite3_step(statement) == SQLITE_ROW)
+        number = (uint64_t)sqlite3_column_int64(statement, 0);
     (void)sqlite3_finalize(statement);
-    return count;
+    return number;
+}
+
+uint64_t cnnvp_results_count(struct cnnvp_results *results)
+{
+    return count(results,
+                 results->has_builds ? "SELECT count(*) FROM points WHERE " OF_BUILD : "SELECT count(*) FROM points");
+}
+
+uint64_t cnnvp_results_others(struct cnnvp_results *results)
+{
+    return results->has_builds ? count(results, "SELECT count(*) FROM points WHERE NOT " OF_BUILD) : 0;
+}
+
+cnnvp_result cnnvp_results_set_build(struct cnnvp_results *results, const char *build, uint64_t *others,
+                                     struct cnnvp_error *error)
+{
+    static const char earlier[] = "INSERT OR IGNORE INTO builds SELECT key, 'of an earlier cnnvp' FROM points";
+    cnnvp_result result = cnnvp_results_set_fact(results, "build", build, error);
+    if (result == CNNVP_DONE && !execute(results, earlier))
+        result = database_error(results, error);
+    free(results->build);
+    results->build = cnnvp_text_join(build, "", "");
+    if (result == CNNVP_DONE && results->build == NULL)
+        result = cnnvp_config_no_memory(error);
+    *others = cnnvp_results_others(results);
+    return result;
 }
 
 cnnvp_result cnnvp_results_each(struct cnnvp_results *results, int (*take)(void *, const struct cnnvp_row *),
@@ -206,7 +260,11 @@ cnnvp_result cnnvp_results_each(struct cnnvp_results *results, int (*take)(void 
 {
     sqlite3_stmt *statement = NULL;
     int step = SQLITE_ERROR, stop = 0;
-    if (!prepare(results, "SELECT key, status, params, stats, error, seconds FROM points ORDER BY key", &statement))
+    const char *sql =
+        results->has_builds
+            ? "SELECT key, status, params, stats, error, seconds FROM points WHERE " OF_BUILD " ORDER BY key"
+            : "SELECT key, status, params, stats, error, seconds FROM points ORDER BY key";
+    if (!prepare(results, sql, &statement))
         return database_error(results, error);
     while (!stop && (step = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *status = (const char *)sqlite3_column_text(statement, 1);

@@ -479,6 +479,7 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
     const struct cnnvp_yaml_node *found[KEYS] = {NULL};
     struct cnnvp_yaml_node *root = NULL;
     char guest[4096] = "";
+    (void)snprintf(sweep->simulator, sizeof sweep->simulator, "%s", cnnvp_build());
     sweep->axes = cnnvp_arena_array(&sweep->arena, CNNVP_AXES, sizeof *sweep->axes);
     sweep->constraints = cnnvp_arena_array(&sweep->arena, CNNVP_CONSTRAINTS, sizeof *sweep->constraints);
     sweep->derived = cnnvp_arena_array(&sweep->arena, CNNVP_DERIVED, sizeof *sweep->derived);

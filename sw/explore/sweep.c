@@ -17,6 +17,7 @@
 
 #include "explore.h"
 #include "output_file.h"
+#include "slurm_job.h"
 
 enum { COMMIT_POINTS = 512 };
 #define COMMIT_SECONDS 0.5
@@ -394,6 +395,41 @@ static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error 
     return result;
 }
 
+/* Another program than this one has points of its own: what it says of itself, else its bytes. */
+static cnnvp_result name_simulator(struct cnnvp_driver *driver, struct cnnvp_error *error)
+{
+    struct cnnvp_sweep *sweep = driver->sweep;
+    const int runs_here = driver->options->executor == CNNVP_SWEEP_LOCAL && strcmp(sweep->command, "run") == 0;
+    char line[128];
+    if (driver->options->program == NULL || runs_here)
+        return CNNVP_DONE;
+    cnnvp_result result = cnnvp_hash_file(driver->program, sweep->simulator, error);
+    char *quoted = result == CNNVP_DONE ? cnnvp_slurm_quote(driver->program) : NULL;
+    char *call = quoted != NULL ? cnnvp_text_join(quoted, " --version 2>/dev/null </dev/null", "") : NULL;
+    FILE *stream = call != NULL ? popen(call, "r") : NULL;
+    while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
+        if (sscanf(line, "build %32[0-9a-f]", line) == 1 && strlen(line) == strlen(cnnvp_build()))
+            (void)snprintf(sweep->simulator, sizeof sweep->simulator, "%.32s", line);
+    if (stream != NULL)
+        (void)pclose(stream);
+    if (result == CNNVP_DONE && call == NULL)
+        result = cnnvp_config_no_memory(error);
+    free(call);
+    free(quoted);
+    return result;
+}
+
+/* What all points of the sweep have in common of what decides results. */
+static cnnvp_result set_build(struct cnnvp_driver *driver, struct cnnvp_error *error)
+{
+    char *build = cnnvp_text_join(driver->sweep->simulator, " program ", driver->sweep->guest_hash);
+    cnnvp_result result =
+        build != NULL ? cnnvp_results_set_build(driver->results, build, &driver->progress.others, error)
+                      : cnnvp_config_no_memory(error);
+    free(build);
+    return result;
+}
+
 static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     const struct cnnvp_sweep_options *options = driver->options;
@@ -412,11 +448,15 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
         return cnnvp_config_no_memory(error);
     cnnvp_result result = cnnvp_output_check(options->results, error);
     if (result == CNNVP_DONE)
+        result = name_simulator(driver, error);
+    if (result == CNNVP_DONE)
         result = take_lock(driver, error);
     if (result == CNNVP_DONE)
         result = cnnvp_objectives_check_training(driver->sweep, driver->program, driver->folder, error);
     if (result == CNNVP_DONE)
         result = cnnvp_results_open(options->results, 1, &driver->results, error);
+    if (result == CNNVP_DONE)
+        result = set_build(driver, error);
     if (result == CNNVP_DONE) {
         cnnvp_slurm_cancel_left(driver);
         result = take_leftovers(driver, error);

@@ -93,6 +93,17 @@ void cnnvp_show_statistic(char *buffer, size_t size, const char *path, double va
         (void)snprintf(buffer, size, "%s%.6g", plus, value);
 }
 
+static void write_hash(XXH128_hash_t value, char hash[CNNVP_KEY_BYTES])
+{
+    (void)snprintf(hash, CNNVP_KEY_BYTES, "%016llx%016llx", (unsigned long long)value.high64,
+                   (unsigned long long)value.low64);
+}
+
+void cnnvp_hash_text(const char *text, char hash[CNNVP_KEY_BYTES])
+{
+    write_hash(XXH3_128bits(text, strlen(text)), hash);
+}
+
 cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struct cnnvp_error *error)
 {
     char buffer[65536];
@@ -115,8 +126,7 @@ cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struc
     (void)XXH3_freeState(state);
     if (failed)
         return cnnvp_config_error(error, NULL, "%.1000s: cannot be read: %s", file, strerror(reason));
-    (void)snprintf(hash, CNNVP_KEY_BYTES, "%016llx%016llx", (unsigned long long)value.high64,
-                   (unsigned long long)value.low64);
+    write_hash(value, hash);
     return CNNVP_DONE;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of a sweep: data = {title, objectives, hypervolume, fixed, derived, params, paths, metrics, networks, lists, points}. A point is
+/* The page of a sweep: data = {title, objectives, hypervolume, fixed, derived, others, params, paths, metrics, networks, lists, points}. A point is
    {key, status, error, seconds, network, page, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics.
    Points of different networks do different work: each network has panels of its own. */
 document.title = data.title;
@@ -16,7 +16,7 @@ const good = data.points.filter(p => p.status === "ok"), failed = data.points.le
 const header = make(null, "header");
 document.body.prepend(header);
 make(header, "h1", data.title);
-make(header, "div", data.points.length + " points" + (failed ? ", " + good.length + " of them ok, " + failed + " failed" : ""), { className: "note", id: "count" });
+make(header, "div", data.points.length + " points" + (failed ? ", " + good.length + " of them ok, " + failed + " failed" : "") + (data.others ? "; " + data.others + " of another build of cnnvp are left out" : ""), { className: "note", id: "count" });
 const varying = data.params.map((name, i) => i).filter(i => new Set(data.points.map(p => p.params[i])).size > 1);
 /* "HASH NAME" */
 const names = data.networks.map(text => ends(text.slice(text.indexOf(" ") + 1)));

@@ -11,7 +11,7 @@ static void members_and_their_order(void **state)
     assert_int_equal(cnnvp_recorder_describe(recorder, &stats_work), CNNVP_DONE);
     (void)cnnvp_recorder_link(recorder, ARRAY, DRAM);
     root = stats_json(recorder, 1000);
-    assert_members(root, "schema cnnvp command seed wall_seconds platform network total layers tensors units "
+    assert_members(root, "schema cnnvp build command seed wall_seconds platform network total layers tensors units "
                          "links memory storage energy area summary values");
     assert_string_equal(stats_text(root, "schema"), "cnnvp-stats/2");
     assert_string_equal(stats_text(root, "command"), "run");
