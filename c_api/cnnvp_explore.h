@@ -57,8 +57,9 @@ struct cnnvp_sweep_options {
     void *progress_context;
 };
 
-/* Runs what the database does not have yet. FAILED if it was interrupted, if something stopped it, or if no point
- * succeeded; points that fail are recorded with their error. `result` may be NULL; it is filled also on failure. */
+/* Runs what the database does not have yet. FAILED if it was interrupted, or if something stopped it. A point that
+ * fails stops nothing: it is recorded with its error, and counted in `result`, which may be NULL; it is filled also on
+ * failure. */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_options *options,
                                             struct cnnvp_sweep_progress *result, struct cnnvp_error *error);
 /* Asks a sweep to end soon; a signal handler may call it. What has finished is kept. */
@@ -69,6 +70,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *c
 /* After cnnvp_sweep_run: the points that no other one with the same network betters in all
  * objectives, as a table. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_error *error);
+
+/* After cnnvp_sweep_run: a line for each kind of failure of this sweep's points, with how many there are, the first
+ * one's reason, and what that point is; messages that differ in numbers alone are of one kind. "" where none failed.
+ * Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_sweep_failures(cnnvp_sweep *sweep, char **text, struct cnnvp_error *error);
 
 /* A task of a job array: runs the points of a file that the driver wrote and leaves a result file for each. */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp_error *error);

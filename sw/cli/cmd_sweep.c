@@ -171,6 +171,33 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options
 /* Neither output may be something that the sweep reads: its specification, networks, arrays, platform. */
 static cnnvp_result check_files(const struct sweep_options *chosen, const cnnvp_sweep *sweep)
 {
+/* Each kind's first reason, and in the last line how many. */
+static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct sweep_options *options,
+                                    const struct cnnvp_sweep_progress *done)
+{
+    struct cnnvp_error error = {""};
+    char *text = NULL;
+    if (done->failed == 0)
+        return CNNVP_DONE;
+    const cnnvp_result result = cli_report(cnnvp_sweep_failures(sweep, &text, &error), &error);
+    for (char *line = text; line != NULL && *line;) {
+        char *end = strchr(line, '\n');
+        if (end != NULL)
+            *end = '\0';
+        cli_message("%s", line);
+        line = end != NULL ? end + 1 : NULL;
+    }
+    free(text);
+    if (result != CNNVP_DONE)
+        return result;
+    if (done->failed == done->finished)
+        cli_message("all %" PRIu64 " points failed; their errors are in %s", done->failed, options->results);
+    else
+        cli_message("%" PRIu64 " of %" PRIu64 " points failed; their errors are in %s", done->failed, done->finished,
+                    options->results);
+    return CNNVP_FAILED;
+}
+
     const struct cli_named_file files[] = {
         {"", chosen->spec, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
@@ -216,6 +243,8 @@ static cnnvp_result run_sweep(const struct sweep_options *chosen)
     cnnvp_sweep_free(sweep);
     return result;
 }
+    if (result == CNNVP_DONE)
+        result = report_failures(sweep, chosen, &done);
 
 /* What a task of a job array runs; not for people. */
 static int run_task(const char *file)

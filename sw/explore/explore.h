@@ -130,6 +130,8 @@ uint32_t cnnvp_network_count(const struct cnnvp_sweep *sweep);
 const struct cnnvp_axis_value *cnnvp_point_option(const struct cnnvp_sweep *sweep, uint64_t number, const char *name);
 /* `params` of a point. NULL: out of memory. */
 json_t *cnnvp_point_params(const struct cnnvp_sweep *sweep, uint64_t number);
+/* What of it varies, as "pe_array.rows=8 schedule=layer". */
+void cnnvp_point_describe(const struct cnnvp_sweep *sweep, uint64_t number, FILE *stream);
 /* xxh3-128 of a text, and of a file's content. */
 void cnnvp_hash_text(const char *text, char hash[CNNVP_KEY_BYTES]);
 CNNVP_MUST_USE cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struct cnnvp_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pareto fronts, their hypervolume, and what a sweep prints and exports of its points. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -405,6 +406,115 @@ cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_er
             result = cnnvp_config_no_memory(error);
     }
     free(front);
+    close_rows(&rows);
+    return result;
+}
+
+/* ---- failures ---- */
+
+enum { KINDS = 10 };
+
+struct kind {
+    char *reason;
+    size_t first; /* in rows */
+    uint64_t count;
+};
+
+/* The next sign of a reason, with any number the same, and any plural; 0 at the end. */
+static int next_sign(const char **text)
+{
+    if (**text == 's' && !isalnum((unsigned char)(*text)[1]))
+        ++*text;
+    const size_t digits = isdigit((unsigned char)**text) ? strspn(*text, "0123456789.") : 0;
+    const int sign = digits ? '0' : **text;
+    *text += digits ? digits : **text != '\0';
+    return sign;
+}
+
+/* 1: two reasons differ in numbers alone. */
+static int same_kind(const char *a, const char *b)
+{
+    int sign;
+    do {
+        sign = next_sign(&a);
+        if (sign != next_sign(&b))
+            return 0;
+    } while (sign);
+    return 1;
+}
+
+/* *others counts what there are no places for. */
+static cnnvp_result add_failure(struct kind kinds[KINDS], size_t *used, uint64_t *others, const char *reason,
+                                size_t row, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < *used; ++i)
+        if (same_kind(kinds[i].reason, reason)) {
+            ++kinds[i].count;
+            return CNNVP_DONE;
+        }
+    if (*used == KINDS) {
+        ++*others;
+        return CNNVP_DONE;
+    }
+    kinds[*used] = (struct kind){cnnvp_text_join(reason, "", ""), row, 1};
+    return kinds[(*used)++].reason != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+}
+
+/* "pe_array.rows=8 dram.preset=hbm2" */
+void cnnvp_point_describe(const struct cnnvp_sweep *sweep, uint64_t number, FILE *stream)
+{
+    int several = 0;
+    for (size_t i = 0; i < sweep->axis_count; ++i)
+        if (sweep->axes[i].listed)
+            (void)fprintf(stream, "%s%s=%s", several++ ? " " : "", sweep->axes[i].name,
+                          sweep->axes[i].values[cnnvp_point_index(sweep, number, i)].text);
+}
+
+static void print_kind(FILE *stream, const struct rows *rows, const struct kind *kind)
+{
+    (void)fprintf(stream, "%" PRIu64 " %s failed: %s (%s", kind->count, kind->count == 1 ? "point" : "points",
+                  kind->reason, kind->count == 1 ? "" : "the first: ");
+    cnnvp_point_describe(rows->sweep, rows->points[kind->first]->number, stream);
+    (void)fputs(")\n", stream);
+}
+
+static cnnvp_result find_failures(struct rows *rows, FILE *stream, struct cnnvp_error *error)
+{
+    struct kind kinds[KINDS] = {{NULL, 0, 0}};
+    size_t used = 0;
+    uint64_t others = 0;
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < rows->count && result == CNNVP_DONE; ++i) {
+        struct cnnvp_row row = {.params = NULL};
+        result = cnnvp_results_get(rows->results, rows->points[i]->key, 0, &row, error);
+        if (result == CNNVP_DONE && row.failed)
+            result = add_failure(kinds, &used, &others, row.error != NULL ? row.error : "no reason is known", i, error);
+        cnnvp_row_clear(&row);
+    }
+    for (size_t i = 0; i < used; ++i) {
+        if (kinds[i].reason != NULL)
+            print_kind(stream, rows, &kinds[i]);
+        free(kinds[i].reason);
+    }
+    if (others)
+        (void)fprintf(stream, "%" PRIu64 " more failed for other reasons\n", others);
+    return result;
+}
+
+cnnvp_result cnnvp_sweep_failures(cnnvp_sweep *sweep, char **text, struct cnnvp_error *error)
+{
+    struct rows rows;
+    size_t size = 0;
+    *text = NULL;
+    cnnvp_result result = open_rows(sweep, &rows, error);
+    FILE *stream = result == CNNVP_DONE ? open_memstream(text, &size) : NULL;
+    if (result == CNNVP_DONE && stream == NULL)
+        result = cnnvp_config_no_memory(error);
+    if (stream != NULL) {
+        result = find_failures(&rows, stream, error);
+        if (fclose(stream) != 0 && result == CNNVP_DONE)
+            result = cnnvp_config_no_memory(error);
+    }
     close_rows(&rows);
     return result;
 }

@@ -493,22 +493,6 @@ static cnnvp_result run_search(struct cnnvp_driver *driver, struct cnnvp_error *
     return result;
 }
 
-static cnnvp_result check_failures(struct cnnvp_driver *driver, struct cnnvp_error *error)
-{
-    const struct cnnvp_sweep *sweep = driver->sweep;
-    struct cnnvp_row row;
-    if (interrupted || !driver->progress.finished || driver->progress.failed != driver->progress.finished)
-        return CNNVP_DONE;
-    cnnvp_result result = cnnvp_results_get(driver->results, sweep->points[0].key, 0, &row, error);
-    if (result != CNNVP_DONE)
-        return result;
-    (void)cnnvp_config_error(
-        error, NULL, "all %" PRIu64 " points failed; their errors are in %s; the first point's: %s",
-        driver->progress.failed, sweep->results, row.error != NULL ? row.error : "none");
-    cnnvp_row_clear(&row);
-    return CNNVP_FAILED;
-}
-
 cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_options *options,
                              struct cnnvp_sweep_progress *done, struct cnnvp_error *error)
 {
@@ -526,8 +510,6 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
         result = take_leftovers(&driver, error); /* of tasks that a killed driver had started */
     cnnvp_driver_show(&driver, 1);
     driver.progress.seconds = cnnvp_driver_now() - driver.started;
-    if (result == CNNVP_DONE)
-        result = check_failures(&driver, error);
     close_driver(&driver);
     if (done != NULL)
         *done = driver.progress;

@@ -187,9 +187,11 @@ int cnnvp_worker_was_killed(const struct cnnvp_worker_end *end)
 
 void cnnvp_worker_describe(const struct cnnvp_worker_end *end, char *text, size_t size)
 {
-    (void)snprintf(text, size,
-                   WIFSIGNALED(end->status) ? "the worker was ended by signal %d" : "the worker ended with status %d",
-                   WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
+    if (WIFSIGNALED(end->status))
+        (void)snprintf(text, size, "the worker was ended by signal %d (%s)", WTERMSIG(end->status),
+                       strsignal(WTERMSIG(end->status)));
+    else
+        (void)snprintf(text, size, "the worker ended with status %d", WEXITSTATUS(end->status));
 }
 
 void cnnvp_worker_stop(struct cnnvp_worker *worker)

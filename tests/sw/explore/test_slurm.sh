@@ -112,14 +112,14 @@ parameters:
   dram.preset: [ddr3-1600, ddr4-2400]
 objectives: [total.time_ps]
 END
-expect 0 sweep spec.yaml -o local.sqlite -j 2 -q --export local.csv
-expect 0 sweep spec.yaml -o slurm.sqlite -j 2 --executor slurm --export slurm.csv
+expect 1 sweep spec.yaml -o local.sqlite -j 2 -q --export local.csv
+expect 1 sweep spec.yaml -o slurm.sqlite -j 2 --executor slurm --export slurm.csv
 says "80 points: 40 ok, 40 failed"
 cmp -s local.csv slurm.csv || fail "the cluster gives other results"
 absent slurm.sqlite.work
 
 # Nothing is left to run: no job is submitted.
-expect 0 sweep spec.yaml -o slurm.sqlite -j 2 --executor slurm
+expect 1 sweep spec.yaml -o slurm.sqlite -j 2 --executor slurm
 says "80 were in slurm.sqlite already"
 
 # Kill -9 of the controller before it has saved the jobs, so that it gives out their numbers again; then of the driver:

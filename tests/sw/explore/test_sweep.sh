@@ -139,13 +139,19 @@ network: $network
 options: {timing_only: true, max_time: [10us, 1s]}
 parameters: {pe_array.rows: [4, 8]}
 END
-expect 0 sweep fails.yaml -o fails.sqlite
+refused 1 "2 of 4 points failed" sweep fails.yaml -o fails.sqlite -q
+expect 1 sweep fails.yaml -o fails.sqlite
 says "4 points: 2 ok, 2 failed"
 [ "$(sqlite3 fails.sqlite "select count(*) from points where status = 'failed' and stats is null and error like '%max_time%'")" = 2 ] ||
     fail "failed points"
-expect 0 sweep fails.yaml -o fails.sqlite
+refused 1 "2 of 4 points failed; their errors are in fails.sqlite" sweep fails.yaml -o fails.sqlite --export fails.csv
+[ "$(tail -n 1 err)" = "cnnvp: 2 of 4 points failed; their errors are in fails.sqlite" ] || fail "the last line: $(cat err)"
+# The reason, once for both: they differ in numbers.
+[ "$(grep -c '^cnnvp: 2 points failed: max_time was reached at 10[0-9]* ps of simulated time.* (the first: max_time=10us pe_array.rows=4)$' err)" = 1 ] ||
+    fail "the reason: $(cat err)"
+[ "$(grep -c ',failed,' fails.csv)" = 2 ] || fail "failed points in an export: $(cat fails.csv)"
 says "4 were in fails.sqlite already"
-expect 0 sweep fails.yaml -o fails.sqlite --retry-failed
+expect 1 sweep fails.yaml -o fails.sqlite --retry-failed
 says "2 were in fails.sqlite already"
 sed -i 's/10us, 1s/10us/' fails.yaml
 refused 1 "all 2 points failed" sweep fails.yaml -o fails2.sqlite
@@ -164,16 +170,17 @@ options: {timing_only: true}
 parameters: {breaker.end: [1, 0, 2, 3], pe_array.rows: [4, 8]}
 objectives: [total.time_ps]
 END
-expect 0 sweep crash.yaml -o crash.sqlite -j 1
+refused 1 "2 points failed: the worker ended with status 7, 1 time(s) (the first: breaker.end=" sweep crash.yaml -o crash.sqlite -j 1
+grep -q "^cnnvp: 2 points failed: the worker was ended by signal 6 (Aborted), 1 time(s) (the first: " err || fail "kinds: $(cat err)"
 says "8 points: 4 ok, 4 failed"
 [ "$(sqlite3 crash.sqlite "select error, count(*) from points where status = 'failed' group by error order by error")" = \
     "the worker ended with status 7, 1 time(s)|2
-the worker was ended by signal 6, 1 time(s)|2" ] || fail "points that crash: $(sqlite3 crash.sqlite 'select error from points')"
+the worker was ended by signal 6 (Aborted), 1 time(s)|2" ] || fail "points that crash: $(sqlite3 crash.sqlite 'select error from points')"
 absent crash.sqlite.work
 # What a unit leaves behind does not hold up the sweep.
 sed -e 's/\[1, 0, 2, 3\]/[4, 0]/' -e 's/\[4, 8\]/[8]/' crash.yaml >leaves.yaml
 limit=40
-expect 0 sweep leaves.yaml -o leaves.sqlite -j 1
+expect 1 sweep leaves.yaml -o leaves.sqlite -j 1
 says "2 points: 1 ok, 1 failed"
 limit=300
 

@@ -147,7 +147,7 @@ static void test_ends(void **state)
     if (hear(&worker, &end, &error) == CNNVP_WORKER_ENDED) {
         assert_true(!cnnvp_worker_was_killed(&end) && end.first);
         cnnvp_worker_describe(&end, text, sizeof text);
-        assert_string_equal(text, "the worker was ended by signal 6");
+        assert_string_equal(text, "the worker was ended by signal 6 (Aborted)");
     }
     cnnvp_worker_stop(&worker);
     /* Ended while it had nothing to do: the next point gets a new one. */
