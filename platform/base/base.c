@@ -196,9 +196,35 @@ void cnnvp_suggest_begin(struct cnnvp_suggest *suggest, const char *wanted)
     suggest->best_distance = SIZE_MAX;
 }
 
+/* How often a word of `length` stands in a text, between signs. */
+static size_t count_word(const char *text, const char *word, size_t length)
+{
+    size_t count = 0;
+    for (const char *at = text; *(at += strspn(at, "._-"));) {
+        const size_t other = strcspn(at, "._-");
+        count += other == length && memcmp(at, word, length) == 0;
+        at += other;
+    }
+    return count;
+}
+
+/* 1: the same words in another order, as total.area_um2 and area.total_um2. */
+static int same_words(const char *a, const char *b)
+{
+    if (strlen(a) != strlen(b) || strpbrk(a, "._-") == NULL)
+        return 0;
+    for (const char *at = a; *(at += strspn(at, "._-"));) {
+        const size_t length = strcspn(at, "._-");
+        if (count_word(a, at, length) != count_word(b, at, length))
+            return 0;
+        at += length;
+    }
+    return 1;
+}
+
 void cnnvp_suggest_offer(struct cnnvp_suggest *suggest, const char *name)
 {
-    size_t distance = edit_distance(suggest->wanted, name);
+    size_t distance = same_words(suggest->wanted, name) ? 1 : edit_distance(suggest->wanted, name);
     if (distance < suggest->best_distance) {
         suggest->best_distance = distance;
         suggest->best = name;

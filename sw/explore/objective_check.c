@@ -72,6 +72,9 @@ static cnnvp_result check_value(const struct cnnvp_sweep *sweep, uint64_t number
     const int trains = strcmp(sweep->command, "train") == 0;
     const struct cnnvp_axis_value *timing = cnnvp_point_option(sweep, number, "timing_only");
     *known = 0;
+    if (strcmp(objective->path, "wall_seconds") == 0)
+        return cnnvp_config_error(
+            error, objective->place, "wall_seconds is the host's time, which differs from run to run: no objective");
     if (strncmp(objective->path, "values.", 7) != 0)
         return CNNVP_DONE;
     if (timing != NULL && strcmp(timing->text, "true") == 0)
@@ -130,7 +133,8 @@ static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_
         struct cnnvp_suggest suggest;
         double number;
         int known = 0;
-        if (cnnvp_stats_number(stats, sweep->objectives[i].path, &number) ||
+        if ((cnnvp_stats_number(stats, sweep->objectives[i].path, &number) &&
+             strcmp(sweep->objectives[i].path, "wall_seconds") != 0) ||
             comes_later(stats, sweep->objectives[i].path) ||
             (!has_network && depends_on_network(sweep->objectives[i].path)))
             continue;
@@ -142,9 +146,10 @@ static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_
         cnnvp_suggest_begin(&suggest, sweep->objectives[i].path);
         offer_paths(&sweep->arena, stats, "", &suggest);
         offer_values(&sweep->arena, &suggest);
+        suggest.list_length = 0; /* hundreds */
         return cnnvp_config_error(
-            error, sweep->objectives[i].place, "the statistics have no number %s%s",
-            cnnvp_config_show(sweep->objectives[i].path).text, cnnvp_suggest_text(&suggest, "there are"));
+            error, sweep->objectives[i].place, "the statistics have no number %s%s (`cnnvp models stats` lists them)",
+            cnnvp_config_show(sweep->objectives[i].path).text, cnnvp_suggest_text(&suggest, ""));
     }
     return CNNVP_DONE;
 }

@@ -205,6 +205,18 @@ refused 2 'did you mean "total.time_ps"' sweep bad.yaml -o bad.sqlite
 # Also where the first point cannot be planned.
 sed -e 's/timing_only: true/on_chip: true/' -e '/^  pe/d' -e 's/^  dram.*/  input_buffer.size: [64, 64KiB]/' -e '/^constr/d' \
     -e 's/^objectives.*/objectives: [layers.ZZ.cycles]/' grid.yaml >bad.yaml
+# The same words in another order; the list of all is another command's.
+sed 's/area.total_um2/total.area_um2/' grid.yaml >bad.yaml
+refused 2 'bad.yaml:10:46: the statistics have no number "total.area_um2"; did you mean "area.total_um2"? (`cnnvp models stats` lists them)' \
+    sweep bad.yaml -o bad.sqlite
+sed 's/area.total_um2/no.such/' grid.yaml >bad.yaml
+refused 2 'the statistics have no number "no.such" (`cnnvp models stats` lists them)' sweep bad.yaml -o bad.sqlite
+sed 's/area.total_um2/wall_seconds/' grid.yaml >bad.yaml
+refused 2 "bad.yaml:10:46: wall_seconds is the host's time, which differs from run to run: no objective" sweep bad.yaml -o bad.sqlite
+# What is refused when the points are listed leaves nothing either.
+sed -e 's/pe_array.rows: .*/pe_array.rows: {from: 1, to: 64, step: 1}/' -e 's/pe_array.cols: .*/pe_array.cols: {from: 1, to: 64, step: 1}/' \
+    -e '/^constraints/d' -e 's/^  dram.preset: .*/&\n  instruction.queue_depth: {from: 64, to: 1024, step: 4}/' grid.yaml >bad.yaml
+refused 2 "a grid of more than 1048576 points; use {random: N} or nsga2" sweep bad.yaml -o bad.sqlite
 refused 2 'bad.yaml:7:14: the statistics have no number "layers.ZZ.cycles"' sweep bad.yaml -o bad.sqlite
 sed "s/^constraints.*/constraints: ['1 + 1']/" grid.yaml >bad.yaml
 refused 2 'bad.yaml:9:18: this is a value and no condition' sweep bad.yaml -o bad.sqlite
