@@ -144,6 +144,9 @@ static void catch_signals(void)
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
+    action =
+        (struct sigaction){.sa_handler = SIG_IGN}; /* writing fails in its place, and says so; workers inherit it */
+    (void)sigaction(SIGXFSZ, &action, NULL);
 }
 
 static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options *options,
@@ -168,9 +171,6 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options
     return cli_report(result, &error);
 }
 
-/* Neither output may be something that the sweep reads: its specification, networks, arrays, platform. */
-static cnnvp_result check_files(const struct sweep_options *chosen, const cnnvp_sweep *sweep)
-{
 /* Each kind's first reason, and in the last line how many. */
 static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct sweep_options *options,
                                     const struct cnnvp_sweep_progress *done)
@@ -198,6 +198,9 @@ static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct sweep_optio
     return CNNVP_FAILED;
 }
 
+/* Neither output may be something that the sweep reads: its specification, networks, arrays, platform. */
+static cnnvp_result check_files(const struct sweep_options *chosen, const cnnvp_sweep *sweep)
+{
     const struct cli_named_file files[] = {
         {"", chosen->spec, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
@@ -240,11 +243,11 @@ static cnnvp_result run_sweep(const struct sweep_options *chosen)
     }
     if (result == CNNVP_DONE)
         result = print_results(sweep, chosen, &done);
+    if (result == CNNVP_DONE)
+        result = report_failures(sweep, chosen, &done);
     cnnvp_sweep_free(sweep);
     return result;
 }
-    if (result == CNNVP_DONE)
-        result = report_failures(sweep, chosen, &done);
 
 /* What a task of a job array runs; not for people. */
 static int run_task(const char *file)

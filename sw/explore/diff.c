@@ -320,9 +320,9 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double thr
     char *csv = NULL;
     size_t table_size = 0, csv_size = 0;
     *table = NULL;
-    cnnvp_result result = cnnvp_read_document(file_a, "cnnvp-stats/2", NULL, &a, error);
+    cnnvp_result result = cnnvp_read_document(file_a, CNNVP_STATS_SCHEMA, NULL, &a, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_read_document(file_b, "cnnvp-stats/2", NULL, &b, error);
+        result = cnnvp_read_document(file_b, CNNVP_STATS_SCHEMA, NULL, &b, error);
     if (result == CNNVP_DONE) {
         comparison.table = open_memstream(table, &table_size);
         comparison.csv = csv_file != NULL ? open_memstream(&csv, &csv_size) : NULL;

@@ -249,17 +249,21 @@ int cnnvp_process_ended(pid_t process, int flags, int *status);
 
 struct cnnvp_results;
 
+#define CNNVP_STATS_SCHEMA "cnnvp-stats/2"
+
 struct cnnvp_row {
     char key[CNNVP_KEY_BYTES];
     int failed;
     char *params;
+    int damaged; /* 1: it has failed because its statistics are of no use; it may run again */
     char *stats; /* NULL: failed */
     char *error; /* NULL: ok */
     double seconds;
 };
 void cnnvp_row_clear(struct cnnvp_row *row);
 
-/* Makes the database and its table if missing. `write` 0: opens what is there for reading. */
+/* Makes the database and its table if missing; refuses one with other people's tables. `write` 0: opens what is there
+ * for reading. */
 CNNVP_MUST_USE cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results,
                                                struct cnnvp_error *error);
 void cnnvp_results_close(struct cnnvp_results *results);

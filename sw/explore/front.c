@@ -197,6 +197,8 @@ static void write_head(FILE *stream, const struct cnnvp_sweep *sweep, json_t *co
     for (size_t i = 0; i < sweep->axis_count; ++i)
         if (sweep->axes[i].listed)
             cnnvp_csv_field(stream, sweep->axes[i].name, 0);
+    for (size_t i = 0; i < sweep->derived_count; ++i)
+        cnnvp_csv_field(stream, sweep->derived[i].name, 0);
     json_object_foreach(columns, path, unused) cnnvp_csv_field(stream, path, 0);
     (void)fputs("error\n", stream);
 }
@@ -213,6 +215,14 @@ static void write_row(FILE *stream, const struct rows *rows, size_t index, json_
         if (sweep->axes[i].listed)
             cnnvp_csv_field(stream,
                             sweep->axes[i].values[cnnvp_point_index(sweep, rows->points[index]->number, i)].text, 0);
+    for (size_t i = 0; i < sweep->derived_count; ++i) {
+        struct cnnvp_error refused; /* stands in the point's error */
+        char text[40] = "";
+        uint64_t value;
+        if (cnnvp_point_derived(sweep, rows->points[index]->number, i, &value, &refused) == CNNVP_DONE)
+            (void)snprintf(text, sizeof text, "%" PRIu64, value);
+        cnnvp_csv_field(stream, text, 0);
+    }
     json_object_foreach(columns, path, unused)
     {
         char text[40] = "";

@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "explore.h"
@@ -37,7 +38,11 @@ void cnnvp_row_clear(struct cnnvp_row *row)
 static cnnvp_result database_error(const struct cnnvp_results *results, struct cnnvp_error *error)
 {
     int code = sqlite3_errcode(results->database);
+    struct rlimit limit;
     int reason = sqlite3_system_errno(results->database);
+    /* Where SQLite has undone something since, the reason is forgotten. */
+    if (reason == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        reason = EFBIG;
     const char *text = sqlite3_errmsg(results->database);
     if (code == SQLITE_NOTADB)
         text = results->write ? "is not a database that `cnnvp sweep` has written"
@@ -74,13 +79,76 @@ static int has_table(struct cnnvp_results *results, const char *name)
     return found;
 }
 
+static char *column(sqlite3_stmt *statement, int index)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, index);
+    return text != NULL ? cnnvp_text_join(text, "", "") : NULL;
+}
+
+/* 1: the table is there with these columns, which may not be NULL. */
+static int has_columns(struct cnnvp_results *results, const char *table, const char *columns)
+{
+    sqlite3_stmt *statement = NULL;
+    int same =
+        prepare(results, "SELECT group_concat(name, ' ') FROM pragma_table_info(?1)", &statement) &&
+        sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+    const char *found = same ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    same = found != NULL && strcmp(found, columns) == 0;
+    (void)sqlite3_finalize(statement);
+    return same;
+}
+
+/* Nothing is written into somebody else's database: one that has tables has ours. */
+static cnnvp_result check_owner(struct cnnvp_results *results, struct cnnvp_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    cnnvp_result result = CNNVP_DONE;
+    if (has_columns(results, "points", "key status params stats error seconds"))
+        return CNNVP_DONE;
+    if (!prepare(results, "SELECT type || ' ' || name FROM sqlite_master LIMIT 1", &statement)) {
+        result = database_error(results, error);
+    } else {
+        const int step = sqlite3_step(statement);
+        if (step == SQLITE_ROW)
+            result = cnnvp_config_error(
+                error, results->file, "is not a database that `cnnvp sweep` has written: it has the %s",
+                (const char *)sqlite3_column_text(statement, 0));
+        else if (step != SQLITE_DONE)
+            result = database_error(results, error);
+        else if (!results->write)
+            result = cnnvp_config_error(error, results->file, "is an empty database");
+    }
+    (void)sqlite3_finalize(statement);
+    return result;
+}
+
+/* 1: the statistics of a point that is ok are whole, and of the schema that is read here. */
+#define IS_WHOLE                                              \
+    "CASE WHEN typeof(stats) = 'text' AND json_valid(stats) " \
+    "THEN json_type(stats) = 'object' AND json_extract(stats, '$.schema') IS '" CNNVP_STATS_SCHEMA "' ELSE 0 END"
+
+/* From columns status, error, IS_WHOLE. A point without its statistics is no good one, whatever its status says. */
+static void read_status(sqlite3_stmt *statement, int status, int error, int whole, struct cnnvp_row *row)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, status);
+    row->failed = text == NULL || strcmp(text, "ok") != 0;
+    row->damaged = !row->failed && !sqlite3_column_int(statement, whole);
+    row->failed |= row->damaged;
+    row->error =
+        row->damaged
+            ? cnnvp_text_join("its statistics are damaged, or of another schema than " CNNVP_STATS_SCHEMA, "", "")
+            : column(statement, error);
+}
+
 cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results, struct cnnvp_error *error)
 {
     static const char table[] =
+        "BEGIN IMMEDIATE;" /* all or none, whenever the driver is killed */
         "CREATE TABLE IF NOT EXISTS points(key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, "
         "seconds REAL);"
         "CREATE TABLE IF NOT EXISTS sweep(name TEXT PRIMARY KEY, value TEXT);"
-        "CREATE TABLE IF NOT EXISTS builds(key TEXT PRIMARY KEY, build TEXT)";
+        "CREATE TABLE IF NOT EXISTS builds(key TEXT PRIMARY KEY, build TEXT);"
+        "COMMIT";
     *results = NULL;
     if (!write && access(file, R_OK) != 0)
         return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
@@ -101,13 +169,19 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
     int fine = sqlite3_open_v2(file, &made->database, flags, NULL) == SQLITE_OK;
     (void)sqlite3_extended_result_codes(made->database, 0);
     (void)sqlite3_busy_timeout(made->database, 10000);
-    fine =
-        fine && (!write || execute(made, table)) &&
-        prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
-        prepare(made, "SELECT status, params, error, seconds, CASE WHEN ?2 THEN stats END FROM points WHERE key = ?1",
-                &made->get) &&
-        prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params) &&
-        (!write || prepare(made, "INSERT OR REPLACE INTO builds VALUES(?1, ?2)", &made->put_build));
+    const cnnvp_result ours = fine ? check_owner(made, error) : CNNVP_DONE;
+    if (ours != CNNVP_DONE) {
+        cnnvp_results_close(made);
+        return ours;
+    }
+    fine = fine && (!write || execute(made, table)) &&
+           prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
+           prepare(made,
+                   "SELECT status, params, error, seconds, CASE WHEN ?2 THEN stats END, " IS_WHOLE
+                   " FROM points WHERE key = ?1",
+                   &made->get) &&
+           prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params) &&
+           (!write || prepare(made, "INSERT OR REPLACE INTO builds VALUES(?1, ?2)", &made->put_build));
     made->has_builds = fine && has_table(made, "builds");
     if (!fine) {
         cnnvp_result result = database_error(made, error);
@@ -189,12 +263,6 @@ cnnvp_result cnnvp_results_commit(struct cnnvp_results *results, struct cnnvp_er
     return CNNVP_DONE;
 }
 
-static char *column(sqlite3_stmt *statement, int index)
-{
-    const char *text = (const char *)sqlite3_column_text(statement, index);
-    return text != NULL ? cnnvp_text_join(text, "", "") : NULL;
-}
-
 cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, int with_stats, struct cnnvp_row *row,
                                struct cnnvp_error *error)
 {
@@ -204,13 +272,11 @@ cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, i
     int step = sqlite3_step(results->get);
     cnnvp_result result = step == SQLITE_ROW || step == SQLITE_DONE ? CNNVP_DONE : database_error(results, error);
     if (step == SQLITE_ROW) {
-        const char *status = (const char *)sqlite3_column_text(results->get, 0);
         (void)snprintf(row->key, sizeof row->key, "%s", key);
-        row->failed = status == NULL || strcmp(status, "ok") != 0;
+        read_status(results->get, 0, 2, 5, row);
         row->params = column(results->get, 1);
-        row->error = column(results->get, 2);
         row->seconds = sqlite3_column_double(results->get, 3);
-        row->stats = column(results->get, 4);
+        row->stats = row->damaged ? NULL : column(results->get, 4);
     }
     (void)sqlite3_reset(results->get);
     return result;
@@ -262,17 +328,17 @@ cnnvp_result cnnvp_results_each(struct cnnvp_results *results, int (*take)(void 
     int step = SQLITE_ERROR, stop = 0;
     const char *sql =
         results->has_builds
-            ? "SELECT key, status, params, stats, error, seconds FROM points WHERE " OF_BUILD " ORDER BY key"
-            : "SELECT key, status, params, stats, error, seconds FROM points ORDER BY key";
+            ? "SELECT key, status, params, stats, error, seconds, " IS_WHOLE " FROM points WHERE " OF_BUILD
+              " ORDER BY key"
+            : "SELECT key, status, params, stats, error, seconds, " IS_WHOLE " FROM points ORDER BY key";
     if (!prepare(results, sql, &statement))
         return database_error(results, error);
     while (!stop && (step = sqlite3_step(statement)) == SQLITE_ROW) {
-        const char *status = (const char *)sqlite3_column_text(statement, 1);
-        struct cnnvp_row row = {.failed = status == NULL || strcmp(status, "ok") != 0};
+        struct cnnvp_row row = {.failed = 0};
+        read_status(statement, 1, 4, 6, &row);
         (void)snprintf(row.key, sizeof row.key, "%s", (const char *)sqlite3_column_text(statement, 0));
         row.params = column(statement, 2);
-        row.stats = column(statement, 3);
-        row.error = column(statement, 4);
+        row.stats = row.damaged ? NULL : column(statement, 3);
         row.seconds = sqlite3_column_double(statement, 5);
         stop = take(context, &row);
         cnnvp_row_clear(&row);

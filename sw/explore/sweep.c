@@ -147,7 +147,7 @@ cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_s
         result = cnnvp_results_get(driver->results, point->key, 0, &row, error);
     if (result != CNNVP_DONE)
         return result;
-    *known = *row.key != '\0';
+    *known = *row.key != '\0' && !row.damaged;
     if (*known) {
         ++driver->progress.finished;
         ++driver->progress.found;
@@ -477,33 +477,39 @@ static void close_driver(struct cnnvp_driver *driver)
     free(driver->program);
 }
 
-static cnnvp_result run_search(struct cnnvp_driver *driver, struct cnnvp_error *error)
+/* What is known before anything runs, and may be refused. */
+static cnnvp_result list_points(struct cnnvp_driver *driver, uint64_t **numbers, size_t *count,
+                                struct cnnvp_error *error)
 {
-    uint64_t *numbers = NULL;
-    size_t count = 0;
     if (driver->sweep->search == CNNVP_SEARCH_NSGA2)
-        return cnnvp_nsga2_run(driver, error);
-    cnnvp_result result =
-        cnnvp_space_points(driver->sweep, driver->options->seed, &numbers, &count, &driver->progress.allowed, error);
+        return CNNVP_DONE;
+    const cnnvp_result result =
+        cnnvp_space_points(driver->sweep, driver->options->seed, numbers, count, &driver->progress.allowed, error);
     driver->progress.combinations = driver->sweep->combinations;
-    driver->progress.points = count;
-    if (result == CNNVP_DONE)
-        result = cnnvp_driver_batch(driver, numbers, count, error);
-    free(numbers);
+    driver->progress.points = *count;
     return result;
 }
 
 cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_options *options,
                              struct cnnvp_sweep_progress *done, struct cnnvp_error *error)
 {
+    if (done != NULL)
+        *done = (struct cnnvp_sweep_progress){.points = 0};
     struct cnnvp_driver driver = {.sweep = sweep, .options = options, .lock = -1, .started = cnnvp_driver_now()};
     if (options->struct_size != sizeof *options || options->results == NULL)
         return cnnvp_config_error(error, NULL, "struct cnnvp_sweep_options does not match this library");
     sweep->point_count = 0;
     driver.committed = driver.started;
-    cnnvp_result result = open_driver(&driver, error);
+    uint64_t *numbers = NULL;
+    size_t count = 0;
+    cnnvp_result result = list_points(&driver, &numbers, &count, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = open_driver(&driver, error);
     if (result == CNNVP_DONE)
-        result = run_search(&driver, error);
+        result = sweep->search == CNNVP_SEARCH_NSGA2 ? cnnvp_nsga2_run(&driver, error)
+                                                     : cnnvp_driver_batch(&driver, numbers, count, error);
+    free(numbers);
     if (result == CNNVP_DONE)
         result = cnnvp_driver_commit(&driver, 1, error);
     if (result == CNNVP_DONE && !interrupted)

@@ -97,7 +97,10 @@ parameters: {pe_array.rows: [4, 8, 16]}
 derive: {pe_array.cols: pe_array.rows, input_buffer.width_words: "pe_array.rows * pe_array.cols"}
 constraints: ["input_buffer.width_words < 200"]
 END
-expect 0 sweep derived.yaml -o derived.sqlite -q
+expect 0 sweep derived.yaml -o derived.sqlite -q --export derived.csv
+[ "$(cut -d, -f3-5 derived.csv)" = "pe_array.rows,pe_array.cols,input_buffer.width_words
+4,4,16
+8,8,64" ] || fail "derived parameters in an export: $(cut -d, -f1-5 derived.csv)"
 [ "$(sqlite3 derived.sqlite "select params from points order by params desc limit 1")" = \
     '{"pe_array.rows":8,"pe_array.cols":8,"input_buffer.width_words":64}' ] || fail "derived parameters"
 expect 0 run "$network" --timing-only -q -s pe_array.rows=4 -s pe_array.cols=4 -s input_buffer.width_words=16 --stats four.json
@@ -139,17 +142,17 @@ network: $network
 options: {timing_only: true, max_time: [10us, 1s]}
 parameters: {pe_array.rows: [4, 8]}
 END
-refused 1 "2 of 4 points failed" sweep fails.yaml -o fails.sqlite -q
-expect 1 sweep fails.yaml -o fails.sqlite
-says "4 points: 2 ok, 2 failed"
-[ "$(sqlite3 fails.sqlite "select count(*) from points where status = 'failed' and stats is null and error like '%max_time%'")" = 2 ] ||
-    fail "failed points"
 refused 1 "2 of 4 points failed; their errors are in fails.sqlite" sweep fails.yaml -o fails.sqlite --export fails.csv
+says "4 points: 2 ok, 2 failed"
 [ "$(tail -n 1 err)" = "cnnvp: 2 of 4 points failed; their errors are in fails.sqlite" ] || fail "the last line: $(cat err)"
 # The reason, once for both: they differ in numbers.
 [ "$(grep -c '^cnnvp: 2 points failed: max_time was reached at 10[0-9]* ps of simulated time.* (the first: max_time=10us pe_array.rows=4)$' err)" = 1 ] ||
     fail "the reason: $(cat err)"
 [ "$(grep -c ',failed,' fails.csv)" = 2 ] || fail "failed points in an export: $(cat fails.csv)"
+[ "$(sqlite3 fails.sqlite "select count(*) from points where status = 'failed' and stats is null and error like '%max_time%'")" = 2 ] ||
+    fail "failed points"
+refused 1 "2 of 4 points failed" sweep fails.yaml -o fails.sqlite -q
+expect 1 sweep fails.yaml -o fails.sqlite
 says "4 were in fails.sqlite already"
 expect 1 sweep fails.yaml -o fails.sqlite --retry-failed
 says "2 were in fails.sqlite already"
@@ -202,9 +205,6 @@ refused 2 'bad.yaml:9:16: there is no parameter "pe_array.row"; did you mean "pe
     sweep bad.yaml -o bad.sqlite
 sed 's/time_ps/time_pq/' grid.yaml >bad.yaml
 refused 2 'did you mean "total.time_ps"' sweep bad.yaml -o bad.sqlite
-# Also where the first point cannot be planned.
-sed -e 's/timing_only: true/on_chip: true/' -e '/^  pe/d' -e 's/^  dram.*/  input_buffer.size: [64, 64KiB]/' -e '/^constr/d' \
-    -e 's/^objectives.*/objectives: [layers.ZZ.cycles]/' grid.yaml >bad.yaml
 # The same words in another order; the list of all is another command's.
 sed 's/area.total_um2/total.area_um2/' grid.yaml >bad.yaml
 refused 2 'bad.yaml:10:46: the statistics have no number "total.area_um2"; did you mean "area.total_um2"? (`cnnvp models stats` lists them)' \
@@ -217,6 +217,9 @@ refused 2 "bad.yaml:10:46: wall_seconds is the host's time, which differs from r
 sed -e 's/pe_array.rows: .*/pe_array.rows: {from: 1, to: 64, step: 1}/' -e 's/pe_array.cols: .*/pe_array.cols: {from: 1, to: 64, step: 1}/' \
     -e '/^constraints/d' -e 's/^  dram.preset: .*/&\n  instruction.queue_depth: {from: 64, to: 1024, step: 4}/' grid.yaml >bad.yaml
 refused 2 "a grid of more than 1048576 points; use {random: N} or nsga2" sweep bad.yaml -o bad.sqlite
+# Also where the first point cannot be planned.
+sed -e 's/timing_only: true/on_chip: true/' -e '/^  pe/d' -e 's/^  dram.*/  input_buffer.size: [64, 64KiB]/' -e '/^constr/d' \
+    -e 's/^objectives.*/objectives: [layers.ZZ.cycles]/' grid.yaml >bad.yaml
 refused 2 'bad.yaml:7:14: the statistics have no number "layers.ZZ.cycles"' sweep bad.yaml -o bad.sqlite
 sed "s/^constraints.*/constraints: ['1 + 1']/" grid.yaml >bad.yaml
 refused 2 'bad.yaml:9:18: this is a value and no condition' sweep bad.yaml -o bad.sqlite
@@ -229,6 +232,43 @@ refused 2 "--export" sweep grid.yaml -o bad.sqlite --export nosuch/x.csv
 echo text >text.sqlite
 head -c 8192 /dev/zero | tr '\0' x >>text.sqlite
 refused 2 "text.sqlite: is not a database that" sweep grid.yaml -o text.sqlite
+# Somebody else's databases: nothing is written into them.
+for tables in "create table bookmarks(url)" "create table points(x, y); create table sweep(name, value)" "create view v as select 1"; do
+    rm -f foreign.sqlite
+    sqlite3 foreign.sqlite "$tables"
+    cp foreign.sqlite before.sqlite
+    refused 2 "foreign.sqlite: is not a database that \`cnnvp sweep\` has written: it has the " sweep grid.yaml -o foreign.sqlite
+    refused 2 "foreign.sqlite: is not a database that \`cnnvp sweep\` has written: it has the " report foreign.sqlite -o foreign.html
+    cmp -s foreign.sqlite before.sqlite || fail "a foreign database was written: $tables"
+done
+absent foreign.sqlite.work foreign.html
+# Tables of one's own beside ours are nobody's business.
+cp r.sqlite own.sqlite
+sqlite3 own.sqlite "create table notes(text); create view fast as select * from points"
+expect 0 sweep grid.yaml -o own.sqlite -q
+
+# Statistics that are damaged, or of another version, make no good point: on no front, not in a page; they run again.
+cp r.sqlite damaged.sqlite
+first=$(sqlite3 damaged.sqlite "select key from points where params like '%\"pe_array.rows\":16,\"pe_array.cols\":16,\"dram.preset\":\"ddr4-2400\"%'")
+for stats in "null" "'{'" "12" "'12'" "'[]'" "'{}'" "x'00'" "replace(stats, 'cnnvp-stats/2', 'cnnvp-stats/1')" "substr(stats, 1, length(stats) - 9)"; do
+    sqlite3 damaged.sqlite "update points set stats = $stats where key = '$first'"
+    expect 0 report damaged.sqlite -o damaged.html
+    grep -o "{\"key\":\"$first\",\"status\":\"failed\"[^}]*its statistics are damaged, or of another schema" damaged.html >found
+    [ -s found ] || fail "a page takes statistics $stats"
+    expect 0 sweep grid.yaml -o damaged.sqlite --export damaged.csv
+    says "12 points: 12 ok, 0 failed; 11 were in damaged.sqlite already"
+    cmp -s a.csv damaged.csv || fail "what has run again after statistics $stats differs"
+done
+
+# A file that may not grow: the reason is said.
+for blocks in 4 40 200; do
+    rm -rf limit.sqlite*
+    (ulimit -f $blocks; "$CNNVP" sweep grid.yaml -o limit.sqlite -j 2 -q >out 2>err)
+    status=$?
+    [ $status -eq 1 ] && grep -q "File too large" err || fail "files of $blocks blocks: status $status, $(cat err)"
+done
+rm -rf limit.sqlite*
+
 sed '/^objectives/d' grid.yaml >none.yaml
 refused 2 "needs objectives" sweep none.yaml -o r.sqlite --pareto
 
