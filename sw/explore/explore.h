@@ -267,7 +267,8 @@ void cnnvp_row_clear(struct cnnvp_row *row);
 CNNVP_MUST_USE cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results,
                                                struct cnnvp_error *error);
 void cnnvp_results_close(struct cnnvp_results *results);
-/* Points from now on are of this build, and those of others are not read by cnnvp_results_each; *others: how many. */
+/* Points from now on are of this build, before of the last sweep's, and those of others are not read by
+ * cnnvp_results_each; *others: how many. */
 CNNVP_MUST_USE cnnvp_result cnnvp_results_set_build(struct cnnvp_results *results, const char *build, uint64_t *others,
                                                     struct cnnvp_error *error);
 /* Points of other builds than the last sweep's. */

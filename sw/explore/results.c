@@ -183,6 +183,7 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
            prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params) &&
            (!write || prepare(made, "INSERT OR REPLACE INTO builds VALUES(?1, ?2)", &made->put_build));
     made->has_builds = fine && has_table(made, "builds");
+    made->build = fine && write ? cnnvp_results_fact(made, "build") : NULL;
     if (!fine) {
         cnnvp_result result = database_error(made, error);
         cnnvp_results_close(made);

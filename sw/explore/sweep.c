@@ -455,12 +455,12 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
         result = cnnvp_objectives_check_training(driver->sweep, driver->program, driver->folder, error);
     if (result == CNNVP_DONE)
         result = cnnvp_results_open(options->results, 1, &driver->results, error);
-    if (result == CNNVP_DONE)
-        result = set_build(driver, error);
     if (result == CNNVP_DONE) {
         cnnvp_slurm_cancel_left(driver);
-        result = take_leftovers(driver, error);
+        result = take_leftovers(driver, error); /* of the build before */
     }
+    if (result == CNNVP_DONE)
+        result = set_build(driver, error);
     if (result == CNNVP_DONE && options->retry_failed)
         result = cnnvp_results_forget_failed(driver->results, error);
     if (result == CNNVP_DONE)

@@ -76,10 +76,15 @@ theirs=$(sqlite3 r.sqlite "select distinct json_extract(stats, '\$.build') from 
 expect 0 report r.sqlite -o r.html
 grep -q '"others":2' r.html || fail "the page does not know of the other build's points"
 [ "$(grep -o '"key":"' r.html | wc -l)" = 2 ] || fail "points of both builds are on the page"
+# What workers of a build have left is that build's, whoever takes it over.
+mkdir r.sqlite.work
+printf '{"key":"0123456789abcdef0123456789abcdef","status":"failed","params":"{}","error":"x","seconds":1}\n\n' \
+    >r.sqlite.work/0123456789abcdef0123456789abcdef.result
 # Each build finds its own points again.
 CNNVP=$original
 expect 0 sweep spec.yaml -o r.sqlite
 says "2 were in r.sqlite already"
+grep -q "r.sqlite: 3 points are of another build" err || fail "what was left by another build: $(cat err)"
 
 # Another guest program.
 install guest
@@ -87,14 +92,14 @@ CNNVP=$work/guest/bin/cnnvp
 printf x >>guest/share/cnnvp/cnnvp_guest.elf
 expect 0 sweep spec.yaml -o r.sqlite
 says "0 were in r.sqlite already"
-grep -q "4 points are of another build" err || fail "no word of another guest program: $(cat err)"
+grep -q "5 points are of another build" err || fail "no word of another guest program: $(cat err)"
 
 # A database from before builds were noted.
 CNNVP=$original
 sqlite3 r.sqlite "drop table builds; delete from sweep where name = 'build'; update points set key = 'z' || substr(key, 2)"
 expect 0 sweep spec.yaml -o r.sqlite
 says "0 were in r.sqlite already"
-grep -q "6 points are of another build" err || fail "no word of an earlier cnnvp: $(cat err)"
+grep -q "7 points are of another build" err || fail "no word of an earlier cnnvp: $(cat err)"
 
 # The order of a data set's files counts, and each byte of them.
 cat >order.yaml <<END
