@@ -2,10 +2,13 @@
 /* See advise.h. Everything here is asked of the platform: no parameter is known by name. */
 #include "advise.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -23,12 +26,20 @@ struct change {
     struct costs costs;
 };
 
+/* A change whose trial did not come to its end. */
+struct crash {
+    char setting[256];
+    char reason[256];
+};
+
 struct advice {
     const char *network;
     const cnnvp_config *config;
     struct cnnvp_network_options options;
     struct change *changes;
     size_t count;
+    struct crash crashes[SHOWN]; /* the first ones */
+    size_t crash_count;
 };
 
 static void no_console(void *context, const void *data, size_t size)
@@ -90,6 +101,75 @@ static cnnvp_result run_with(const struct advice *advice, const char *setting, s
         result = run_once(advice, changed, costs, &unused);
     cnnvp_config_free(changed);
     return result;
+}
+
+/* ---- in a process of its own, which a unit that crashes takes along ---- */
+
+struct answer {
+    cnnvp_result result;
+    struct costs costs;
+};
+
+/* In the new process. Leaves its answer in `line`, and messages in `said`. */
+static void run_apart(const struct advice *advice, const char *setting, int line, FILE *said)
+{
+    struct answer answer = {.result = CNNVP_FAILED};
+    if (dup2(fileno(said), STDERR_FILENO) >= 0)
+        answer.result = run_with(advice, setting, &answer.costs);
+    _exit(write(line, &answer, sizeof answer) == (ssize_t)sizeof answer ? CNNVP_DONE : CNNVP_FAILED);
+}
+
+/* What the process said of its crash, and what ended it. */
+static void note_crash(struct advice *advice, const char *setting, int status, FILE *said)
+{
+    char text[128] = "", end[64];
+    if (advice->crash_count++ >= SHOWN)
+        return;
+    struct crash *crash = &advice->crashes[advice->crash_count - 1u];
+    rewind(said);
+    if (fgets(text, sizeof text, said) == NULL)
+        text[0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    const char *reason = strncmp(text, "cnnvp: ", 7) == 0 ? text + 7 : text;
+    if (WIFSIGNALED(status))
+        (void)snprintf(end, sizeof end, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        (void)snprintf(end, sizeof end, "a unit ended the program with status %d", WEXITSTATUS(status));
+    (void)snprintf(crash->setting, sizeof crash->setting, "%s", setting);
+    (void)snprintf(crash->reason, sizeof crash->reason, "%s%s%s", reason, *reason ? "; " : "", end);
+}
+
+/* run_with; FAILED: it did not come to its end. */
+static cnnvp_result try_change(struct advice *advice, struct change *change)
+{
+    struct answer answer = {.result = CNNVP_FAILED};
+    int ends[2] = {-1, -1}, status = 0;
+    FILE *said = tmpfile();
+    pid_t child = -1, ended = -1;
+    ssize_t got = 0;
+    (void)fflush(NULL);
+    if (said != NULL && pipe(ends) == 0)
+        child = fork();
+    if (child == 0)
+        run_apart(advice, change->setting, ends[1], said);
+    if (ends[1] >= 0)
+        (void)close(ends[1]);
+    while (child > 0 && (got = read(ends[0], &answer, sizeof answer)) < 0 && errno == EINTR)
+        continue;
+    while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
+        continue;
+    if (got != (ssize_t)sizeof answer)
+        answer.result = CNNVP_FAILED;
+    if (ended > 0 && got != (ssize_t)sizeof answer && !cli_was_interrupted())
+        note_crash(advice, change->setting, status, said);
+    if (ends[0] >= 0)
+        (void)close(ends[0]);
+    if (said != NULL)
+        (void)fclose(said);
+    if (child < 0)
+        return run_with(advice, change->setting, &change->costs);
+    change->costs = answer.costs;
+    return answer.result;
 }
 
 /* ---- what to try ---- */
@@ -218,12 +298,20 @@ static void print_table(struct advice *advice, size_t tried, const struct costs 
         (void)fputs("and the least energy\n", stream);
         print_change(least, now, stream);
     }
+    if (advice->crash_count)
+        (void)fprintf(stream, "%zu of them crash%s\n", advice->crash_count,
+                      advice->crash_count > SHOWN ? "; the first" : "");
+    for (size_t i = 0; i < advice->crash_count && i < SHOWN; ++i)
+        (void)fprintf(stream, "  %s  %s\n", advice->crashes[i].setting, advice->crashes[i].reason);
 }
 
 cnnvp_result advise(const char *network, const cnnvp_config *config, const struct cnnvp_network_options *options,
                     FILE *stream, struct cnnvp_error *error)
 {
-    struct advice advice = {network, config, *options, calloc(MAX_CHANGES, sizeof *advice.changes), 0};
+    struct advice advice = {.network = network,
+                            .config = config,
+                            .options = *options,
+                            .changes = calloc(MAX_CHANGES, sizeof *advice.changes)};
     struct costs now;
     size_t done = 0;
     if (advice.changes == NULL) {
@@ -241,7 +329,7 @@ cnnvp_result advise(const char *network, const cnnvp_config *config, const struc
         char text[64];
         (void)snprintf(text, sizeof text, "%zu of %zu changes tried", i, tried);
         cli_progress_show(&progress, (double)i / (double)tried, text);
-        if (run_with(&advice, advice.changes[i].setting, &advice.changes[i].costs) == CNNVP_DONE)
+        if (try_change(&advice, &advice.changes[i]) == CNNVP_DONE)
             advice.changes[done++] = advice.changes[i];
     }
     cli_progress_end(&progress);
