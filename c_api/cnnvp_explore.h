@@ -39,6 +39,7 @@ struct cnnvp_sweep_progress {
     double seconds;        /* since the start */
     double points_per_s;   /* of what ran now */
     uint32_t generation;   /* nsga2: from 1; 0 otherwise */
+    char slow[300];        /* local: points under way while none finishes, with their processes; "": some finish */
     char waiting_for[48];  /* slurm: why no task runs, in Slurm's words; "": some do */
 };
 

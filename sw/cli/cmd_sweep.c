@@ -79,6 +79,7 @@ struct display {
     char waiting_for[48];     /* that has been told of */
     const char *results;
     int said_others;
+    int said_slow;
 };
 
 static void describe(const struct cnnvp_sweep_progress *progress, char *buffer, size_t size)
@@ -124,6 +125,12 @@ static void show(void *context, const struct cnnvp_sweep_progress *progress)
                     display->results, progress->others);
         display->said_others = 1;
     }
+    /* Once for as long as it lasts. */
+    if (*progress->slow && !display->said_slow) {
+        cli_progress_clear(&display->line);
+        cli_message("still under way, for much longer than any other: %s", progress->slow);
+    }
+    display->said_slow = *progress->slow != '\0';
     if (display->line.on)
         cli_progress_show(&display->line, (double)(progress->finished - found) / (double)points, text);
     else

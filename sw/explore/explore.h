@@ -318,6 +318,7 @@ struct cnnvp_driver {
     double started;
     double committed;
     double shown;
+    double slowest; /* seconds of a point here */
     struct cnnvp_sweep_progress progress;
     uint64_t ran;
     uint64_t slurm_used; /* highest number that a job of this sweep may have; 0: none was submitted */

@@ -19,11 +19,17 @@ struct slot {
     int attempts; /* at it */
     struct cnnvp_sweep_point finished;
     int unsettled; /* the result of `finished` is not in the database yet */
+    double given;
 };
+
+/* No word for less; a point may take some times what the slowest one took. */
+#define QUIET_SECONDS 10.0
+#define SLOWER 4.0
 
 static cnnvp_result give(struct cnnvp_driver *driver, struct slot *slot, struct cnnvp_error *error)
 {
     slot->busy = 1;
+    slot->given = cnnvp_driver_now();
     ++slot->attempts;
     return cnnvp_worker_give(&slot->worker, driver->sweep, driver->program, driver->folder, &slot->point, error);
 }
@@ -70,6 +76,8 @@ static cnnvp_result hear(struct cnnvp_driver *driver, struct slot *slot, struct 
         return CNNVP_DONE;
     case CNNVP_WORKER_DONE:
         slot->busy = 0;
+        if (cnnvp_driver_now() - slot->given > driver->slowest)
+            driver->slowest = cnnvp_driver_now() - slot->given;
         slot->unsettled = 1;
         slot->finished = slot->point;
         return CNNVP_DONE;
@@ -82,6 +90,42 @@ static cnnvp_result hear(struct cnnvp_driver *driver, struct slot *slot, struct 
     return replace(driver, slot, &end, error);
 }
 
+/* 1: it has been stopped, by a signal or a debugger. */
+static int is_stopped(pid_t process)
+{
+    char file[64], line[256] = "";
+    (void)snprintf(file, sizeof file, "/proc/%ld/stat", (long)process);
+    FILE *stream = fopen(file, "r");
+    if (stream == NULL)
+        return 0;
+    const char *end = fgets(line, sizeof line, stream) != NULL ? strrchr(line, ')') : NULL; /* PID (NAME) STATE */
+    (void)fclose(stream);
+    return end != NULL && strlen(end) > 2 && (end[2] == 'T' || end[2] == 't');
+}
+
+/* Which points are under way and take longer than any before. */
+static void describe_slow(struct cnnvp_driver *driver, const struct slot *slots)
+{
+    char *text = driver->progress.slow;
+    const double now = cnnvp_driver_now(), limit = SLOWER * driver->slowest;
+    FILE *stream = NULL;
+    *text = '\0';
+    for (uint32_t i = 0; i < driver->jobs; ++i) {
+        const double seconds = now - slots[i].given;
+        if (!slots[i].busy || seconds < QUIET_SECONDS || seconds < limit)
+            continue;
+        if (stream == NULL && !(stream = fmemopen(text, sizeof driver->progress.slow, "w")))
+            return;
+        (void)fputs(ftell(stream) > 0 ? "; " : "", stream);
+        cnnvp_point_describe(driver->sweep, slots[i].point.number, stream);
+        (void)fprintf(stream, " (process %ld%s)", (long)slots[i].worker.process,
+                      is_stopped(slots[i].worker.process) ? ", stopped" : "");
+    }
+    if (stream != NULL)
+        (void)fclose(stream);
+    text[sizeof driver->progress.slow - 1] = '\0';
+}
+
 /* Waits until a worker has news or half a second has passed. */
 static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
@@ -91,6 +135,7 @@ static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, st
     cnnvp_result result = settle(driver, slots, error);
     if (result == CNNVP_DONE)
         result = cnnvp_driver_commit(driver, 0, error);
+    describe_slow(driver, slots);
     cnnvp_driver_show(driver, 0);
     for (uint32_t i = 0; i < driver->jobs; ++i)
         waits[i] = (struct pollfd){.fd = slots[i].busy ? slots[i].worker.line : -1, .events = POLLIN};

@@ -330,6 +330,29 @@ fi
 wait $driver || fail "a sweep whose workers were killed: $(cat err)"
 [ "$(sqlite3 workers.sqlite "select count(*) from points where status = 'ok'")" = 12 ] || fail "points of killed workers"
 
+# Workers that are stopped are named, once; the sweep goes on with them.
+cat >stop.yaml <<END
+network: $network
+options: {timing_only: true, cpu: iss, images: 400}
+parameters: {pe_array.rows: [4, 8]}
+END
+"$CNNVP" sweep stop.yaml -o stop.sqlite -j 2 >out 2>err &
+driver=$!
+for round in 1 2 3 4 5 6 7 8 9 10; do
+    sleep 0.1
+    stopped=$(ps -o pid= --ppid $driver 2>/dev/null)
+    [ "$(echo "$stopped" | wc -w)" = 2 ] && break
+done
+# shellcheck disable=SC2086 # two words
+kill -STOP $stopped
+sleep 14
+# shellcheck disable=SC2086
+kill -CONT $stopped
+wait $driver || fail "a sweep whose workers were stopped: $(cat err)"
+[ "$(grep -c "^cnnvp: still under way, for much longer than any other: pe_array.rows=[48] (process [0-9]*, stopped); pe_array.rows=[48] (process [0-9]*, stopped)" err)" = 1 ] ||
+    fail "workers that were stopped: $(cat err)"
+says "2 points: 2 ok"
+
 # SIGINT ends a sweep in order.
 rm -f workers.sqlite
 "$CNNVP" sweep slow.yaml -o workers.sqlite -j 2 >out 2>err &
