@@ -247,6 +247,10 @@ cp r.sqlite own.sqlite
 sqlite3 own.sqlite "create table notes(text); create view fast as select * from points"
 expect 0 sweep grid.yaml -o own.sqlite -q
 
+# One whose making was ended by a kill is ours.
+sqlite3 half.sqlite "create table points($columns)"
+expect 0 sweep grid.yaml -o half.sqlite -j 2 -q
+
 # Statistics that are damaged, or of another version, make no good point: on no front, not in a page; they run again.
 cp r.sqlite damaged.sqlite
 first=$(sqlite3 damaged.sqlite "select key from points where params like '%\"pe_array.rows\":16,\"pe_array.cols\":16,\"dram.preset\":\"ddr4-2400\"%'")
