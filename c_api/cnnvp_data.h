@@ -38,8 +38,8 @@ void cnnvp_dataset_free(cnnvp_dataset *dataset);
 CNNVP_MUST_USE cnnvp_result cnnvp_dataset_fit(cnnvp_dataset *dataset, uint32_t channels, uint32_t height,
                                               uint32_t width, uint32_t classes, struct cnnvp_error *error);
 
-/* The same for the input and the outputs of an ONNX network (a vector takes images of as many values). `shapes`, as in
- * struct cnnvp_network_options, and else the images themselves settle sizes that are symbols. */
+/* The same for the input and the outputs of a network (cnnvp_network_find; a vector takes images of as many values).
+ * `shapes`, as in struct cnnvp_network_options, and else the images themselves settle sizes that are symbols. */
 CNNVP_MUST_USE cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_file,
                                                       const char *const *shapes, size_t shape_count,
                                                       struct cnnvp_error *error);

@@ -132,8 +132,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_shape_check(const char *text, struct cnnvp_err
 CNNVP_MUST_USE cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error *error);
 
 /*
- * Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for
- * the configured accelerator. The error names the node.
+ * The file that the name of a network stands for: a file of that name, else, for a word without dot and slash, the
+ * network of that name ("lenet5") in the folder $CNNVP_NETWORKS or in share/cnnvp/networks, found as presets are
+ * (cnnvp_config_new). Done by all functions that take a network. BAD_INPUT: there
+ * is none, or `room` bytes are too few for its path.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_find(const char *name, char *path, size_t room, struct cnnvp_error *error);
+
+/*
+ * Reads an ONNX file, a path or the name of an installed network (cnnvp_network_find), checks it, chooses number
+ * formats from a float pass over the calibration data and plans it for the configured accelerator. The error names the
+ * node.
  *
  * Planning asks the platform's units what commands and transfers take (cnnvp_units). With `tune` and AUTO it also runs
  * what is best by these answers on a platform of its own, timing only, and takes the fastest: the memory of `config` is

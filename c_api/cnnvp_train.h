@@ -92,9 +92,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trainer_options_set(struct cnnvp_trainer_optio
                                                       const char *value, struct cnnvp_error *error);
 
 /*
- * Reads the network and plans its training on the configured engine. The engine trains chains of Conv,
- * BatchNormalization, Relu, MaxPool (2x2, stride 2), Flatten or Reshape, Gemm or MatMul, a Softmax at the end or none;
- * the error names the node that is none of these. Free with cnnvp_trainer_free.
+ * Reads the network (cnnvp_network_find) and plans its training on the configured engine. The engine trains chains of
+ * Conv, BatchNormalization, Relu, MaxPool (2x2, stride 2), Flatten or Reshape, Gemm or MatMul, a Softmax at the end or
+ * none; the error names the node that is none of these. Free with cnnvp_trainer_free.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config,
                                               const struct cnnvp_trainer_options *options, cnnvp_trainer **trainer,

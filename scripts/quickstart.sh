@@ -47,13 +47,13 @@ with open(name + ".tmp", "wb") as file:
     numpy.save(file, numpy.load(sys.argv[1] + "/train_images.npy")[:100])
 os.replace(name + ".tmp", name)
 PYTHON
-run 'build/bin/cnnvp run scripts/networks/lenet5.onnx -i build/digits/test_images.npy --labels build/digits/test_labels.npy \
+run 'build/bin/cnnvp run lenet5 -i build/digits/test_images.npy --labels build/digits/test_labels.npy \
     --calibration build/digits/calibration_images.npy --stats build/lenet5.json --trace build/lenet5.pftrace \
     --report build/lenet5_run'
 run 'build/bin/cnnvp report build/lenet5_run -o build/lenet5.html'
 
 heading "4/4 a small network learns the digits from random weights on the platform \"trainer\" (1 s)"
-run 'build/bin/cnnvp train scripts/networks/digits.onnx \
+run 'build/bin/cnnvp train digits \
     --dataset idx:build/digits/train_images.idx,build/digits/train_labels.idx \
     --eval idx:build/digits/test_images.idx,build/digits/test_labels.idx \
     --epochs 3 --lr 0.05 -o build/digits_trained.onnx --log build/digits_training.csv'

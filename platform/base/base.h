@@ -58,4 +58,24 @@ void cnnvp_suggest_offer(struct cnnvp_suggest *suggest, const char *name);
 /* `; did you mean "best"?`, or `; <list_word> a, b, c`, or "". The text lies in `suggest`. */
 const char *cnnvp_suggest_text(struct cnnvp_suggest *suggest, const char *list_word);
 
+/* ---- what is installed with the program ---- */
+
+/* Files that people call by a bare word: FOLDER of share/cnnvp has WORD SUFFIX. */
+struct cnnvp_installed {
+    const char *folder;
+    const char *suffix;
+    const char *variable; /* of the environment, which may name a folder that comes first; or NULL */
+};
+/* Letters, digits, _ and - alone. */
+int cnnvp_is_bare_name(const char *name);
+/* The path of the file, NULL: there is none. */
+char *cnnvp_installed_find(struct cnnvp_arena *arena, const struct cnnvp_installed *files, const char *name);
+/* Offers all names that there are; they live as long as the arena. */
+void cnnvp_installed_offer(struct cnnvp_arena *arena, const struct cnnvp_installed *files,
+                           struct cnnvp_suggest *suggest);
+/* The index-th place where `name` of share/cnnvp may be: beside the running program (cnnvp_installed_file), where it
+ * was to be installed, where the build left it. Whether it exists is not looked at; "" is none. -1: there are no more.
+ */
+int cnnvp_share_path(unsigned index, const char *name, char *path, size_t room);
+
 #endif

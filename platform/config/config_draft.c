@@ -3,9 +3,7 @@
  * From files to a draft: `base` is followed to its end, then each file overrides what came before it, key by key (ports
  * below `connect` one by one). An instance that is null is taken away; so is a reserved key or a port that is null.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,73 +52,7 @@ const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *u
     return NULL;
 }
 
-/* ---- presets ---- */
-
-/* The folders that may hold presets, in order; NULL after the last or if memory ran out. */
-static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
-{
-    /* Where an installation has them, then the build. */
-    static const char *const fixed[] = {CNNVP_PRESET_FOLDERS, NULL};
-    const char *named = getenv("CNNVP_PRESETS");
-    if (named == NULL || !*named)
-        ++index;
-    if (index == 0)
-        return cnnvp_arena_text(arena, named);
-    if (index == 1) {
-        char path[PATH_MAX] = "";
-        (void)cnnvp_installed_file("presets", path, sizeof path);
-        return cnnvp_arena_text(arena, path);
-    }
-    const char *folder = index - 2 < sizeof fixed / sizeof *fixed ? fixed[index - 2] : NULL;
-    return folder != NULL ? cnnvp_arena_text(arena, folder) : NULL;
-}
-
-/* A preset is called by a bare word. */
-static int is_preset_name(const char *name)
-{
-    return *name && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(name);
-}
-
-static char *find_preset(struct cnnvp_arena *arena, const char *name)
-{
-    char *folder;
-    for (unsigned i = 0; is_preset_name(name) && (folder = preset_folder(arena, i)) != NULL; ++i) {
-        char *path = cnnvp_arena_printf(arena, "%s/%s.yaml", folder, name);
-        if (path != NULL && access(path, F_OK) == 0)
-            return path;
-    }
-    return NULL;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void list_presets(struct cnnvp_arena *arena, struct cnnvp_suggest *suggest)
-{
-    enum { MOST = 64 };
-    char *names[MOST] = {NULL};
-    size_t count = 0;
-    char *folder;
-    for (unsigned i = 0; (folder = preset_folder(arena, i)) != NULL; ++i) {
-        DIR *stream = opendir(folder);
-        const struct dirent *entry;
-        while (stream != NULL && count < MOST && (entry = readdir(stream)) != NULL) {
-            size_t length = strlen(entry->d_name);
-            if (length <= 5 || strcmp(entry->d_name + length - 5, ".yaml") != 0)
-                continue;
-            names[count] = cnnvp_arena_copy(arena, entry->d_name, length - 5);
-            count += names[count] != NULL;
-        }
-        if (stream != NULL)
-            (void)closedir(stream);
-    }
-    qsort(names, count, sizeof *names, compare_names);
-    for (size_t i = 0; i < count; ++i)
-        if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-            cnnvp_suggest_offer(suggest, names[i]);
-}
+static const struct cnnvp_installed presets = {"presets", ".yaml", "CNNVP_PRESETS"};
 
 /* The file that a name stands for. `folder` is where a relative path begins, `place` where the name is written; both
  * NULL for the command line. */
@@ -129,7 +61,7 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
 {
     if (!*name)
         return cnnvp_config_error(error, place, "the name of a preset or of a platform file is expected, not \"\"");
-    *file = find_preset(arena, name);
+    *file = cnnvp_installed_find(arena, &presets, name);
     if (*file != NULL)
         return CNNVP_DONE;
     if (folder != NULL && name[0] != '/' && strcmp(folder, ".") != 0)
@@ -140,12 +72,12 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
         return cnnvp_config_no_memory(error);
     if (**file && access(*file, R_OK) == 0)
         return CNNVP_DONE;
-    if (!is_preset_name(name))
+    if (!cnnvp_is_bare_name(name))
         return cnnvp_config_error(error, place != NULL ? place : name, "%s%scannot be read: %s",
                                   place != NULL ? *file : "", place != NULL ? " " : "", strerror(errno));
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
-    list_presets(arena, &suggest);
+    cnnvp_installed_offer(arena, &presets, &suggest);
     return cnnvp_config_error(
         error, place, "there is no preset %s here%s", cnnvp_config_show(name).text,
         suggest.list_length ? cnnvp_suggest_text(&suggest, "there are")

@@ -116,7 +116,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (options->file == NULL)
-            cli_usage(state, "which network? NETWORK.onnx is missing");
+            cli_usage(state, "which network? NETWORK is missing");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -522,9 +522,10 @@ static int command(int argc, char **argv)
     const struct argp argp = {
         .options = options,
         .parser = parse,
-        .args_doc = "NETWORK.onnx",
+        .args_doc = "NETWORK",
         .doc =
-            "Runs a network on the simulated accelerator and shows where every cycle and every byte goes."
+            "Runs a network on the simulated accelerator and shows where every cycle and every byte goes. NETWORK is "
+            "an ONNX file or the name of an installed network, such as lenet5."
             "\vThe statistics are those of schema cnnvp-stats/2. Exit status: 0 done, 1 the run failed, 2 bad usage or "
             "input.",
         .children = children,

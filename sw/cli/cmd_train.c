@@ -117,7 +117,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (options->file == NULL)
-            cli_usage(state, "which network? NETWORK.onnx is missing");
+            cli_usage(state, "which network? NETWORK is missing");
         if (options->dataset == NULL)
             cli_usage(state, "which data set? --dataset is missing");
         if (options->checkpoint_every && options->checkpoint == NULL)
@@ -295,8 +295,9 @@ static int command(int argc, char **argv)
     const struct argp argp = {
         .options = options_of_train,
         .parser = parse,
-        .args_doc = "NETWORK.onnx",
-        .doc = "Trains a network on the simulated training engine: forward, backward, gradients and update."
+        .args_doc = "NETWORK",
+        .doc = "Trains a network on the simulated training engine: forward, backward, gradients and update. "
+               "NETWORK is an ONNX file or the name of an installed network, such as digits."
                "\vThe platform is the preset `trainer` unless -p names another. The same seed gives the same weights, "
                "bit by bit, also through --checkpoint and --resume. Exit status: 0 done, 1 the run failed or was "
                "interrupted, 2 bad usage or input.",

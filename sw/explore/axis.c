@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,7 +74,15 @@ static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axi
                                struct cnnvp_error *error)
 {
     struct cnnvp_error reason = {""};
+    char path[PATH_MAX];
     value->file = find_file(sweep, value->text);
+    if (strcmp(axis->name, "network") == 0) {
+        if (cnnvp_network_find(value->file, path, sizeof path, &reason) != CNNVP_DONE)
+            return refuse(error, axis, value->place, reason.text);
+        value->file = cnnvp_arena_text(&sweep->arena, path);
+        if (value->file == NULL)
+            return cnnvp_config_no_memory(error);
+    }
     if (cnnvp_hash_file(value->file, value->hash, &reason) != CNNVP_DONE)
         return refuse(error, axis, value->place, reason.text);
     return CNNVP_DONE;

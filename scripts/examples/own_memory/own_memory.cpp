@@ -3,7 +3,7 @@
  * A memory of one's own behind the platform's off-chip port: an ordinary TLM-2.0 target that knows nothing of cnnvp,
  * here one open row of 4 KiB (20 ns a burst in it, 50 ns more for another row). The program runs a network on it and
  * prints where the time went:
- *     own_memory own_memory.yaml lenet5.onnx
+ *     own_memory own_memory.yaml lenet5
  */
 #include <cstdio>
 #include <cstdlib>

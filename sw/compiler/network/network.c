@@ -2,6 +2,7 @@
 /* cnnvp_network_* of cnnvp_network.h, by the back end that fits the platform. */
 #include "network.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,12 +85,15 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
                                struct cnnvp_error *error)
 {
     *network = NULL;
+    char file[PATH_MAX];
     cnnvp_result result = check_options(options, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_find(onnx_file, file, sizeof file, error);
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_network *made = calloc(1, sizeof *made);
     if (made != NULL)
-        made->file = strdup(onnx_file);
+        made->file = strdup(file);
     if (made == NULL || made->file == NULL) {
         free(made);
         return cnnvp_compiler_no_memory(error);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data sets for a network's input and outputs. */
+#include <limits.h>
+
 #include "cnnvp_data.h"
+#include "cnnvp_network.h"
 #include "onnx.h"
 
 cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_file, const char *const *shapes,
@@ -8,12 +11,15 @@ cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_
 {
     struct cnnvp_graph graph;
     struct cnnvp_dataset_info info;
+    char file[PATH_MAX];
     cnnvp_dataset_describe(dataset, &info);
     const struct cnnvp_array images = {
         .rank = 4, .shape = {(size_t)info.images, info.channels, info.height, info.width}};
     const struct cnnvp_onnx_sizes sizes = {shapes, shape_count, &images};
     const struct cnnvp_train_import_options options = {.weightless = 1, .sizes = &sizes};
-    cnnvp_result result = cnnvp_onnx_import_training(onnx_file, &options, &graph, error);
+    cnnvp_result result = cnnvp_network_find(onnx_file, file, sizeof file, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_onnx_import_training(file, &options, &graph, error);
     if (result != CNNVP_DONE)
         return result;
     const struct cnnvp_graph_tensor *input = &graph.tensors[graph.input];

@@ -2,6 +2,7 @@
 /* cnnvp_trainer_* of cnnvp_train.h: from a network and data sets to a run, step by step. */
 #include "trainer.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "cnnvp_bfp.h"
 #include "cnnvp_command.h"
+#include "cnnvp_network.h"
 #include "network.h"
 #include "onnx.h"
 
@@ -210,12 +212,15 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
                                struct cnnvp_error *error)
 {
     *trainer = NULL;
+    char file[PATH_MAX];
     cnnvp_result result = check_options(options, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_find(onnx_file, file, sizeof file, error);
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_trainer *made = calloc(1, sizeof *made);
     if (made != NULL)
-        made->file = strdup(onnx_file);
+        made->file = strdup(file);
     if (made == NULL || made->file == NULL) {
         free(made);
         return cnnvp_compiler_no_memory(error);

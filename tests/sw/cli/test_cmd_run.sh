@@ -48,6 +48,26 @@ refused 2 "has no input of that name" run "$network" -q -i "other=$input" --plan
 refused 2 "there are 2 files for 1 output" run "$network" -q -o a.npy -o b.npy --plan-out plan.yaml
 refused 2 "lenet5.onnx: a plan says what is fused" run "$network" --timing-only -p trainer --plan-out plan.yaml
 absent plan.yaml a.npy
+# An installed network by its name, with the same statistics; a file of that name wins, a folder does not.
+expect 0 run lenet5 -q -i "$input" -o named.npy --stats named.json
+cmp -s out.npy named.npy && grep -q '"name": *"lenet5.onnx"' named.json || fail "run lenet5"
+mkdir lenet5
+expect 0 run lenet5 -q --timing-only
+rmdir lenet5
+cp "$SOURCE/scripts/networks/mixed.onnx" lenet5
+expect 0 run lenet5 -q --timing-only --stats named.json
+grep -q '"name": *"lenet5"' named.json || fail "a file does not come before an installed network"
+rm lenet5
+refused 2 'there is no file and no installed network "lenet"; did you mean "lenet5"?' run lenet
+refused 2 'network "alexnet"; installed are digits, lenet5, mixed, mnist, vgg16_cifar' run alexnet
+refused 2 'lenet5.onnx: No such file or directory; the installed one is called "lenet5"' run lenet5.onnx
+refused 2 'nosuch/lenet5.onnx: No such file or directory' run nosuch/lenet5.onnx
+CNNVP_NETWORKS=$PWD/own
+export CNNVP_NETWORKS
+mkdir own
+cp "$network" own/mine.onnx
+expect 0 run mine -q --timing-only
+unset CNNVP_NETWORKS
 
 # Bandwidth over time: every byte of a link is in it, and none comes faster than the memory's part can bring it.
 for options in "" "-s dram.preset=ddr3-1600" "-p window -s dma.outstanding=64"; do

@@ -140,7 +140,8 @@ PYTHON
 refused 2 "use -s intermediate_buffer.pingpong=on" train "$network" $set --spill late -s intermediate_buffer.pingpong=off
 
 refused 2 "--dataset is missing" train "$network"
-refused 2 "NETWORK.onnx is missing" train
+refused 2 "NETWORK is missing" train
+refused 2 'did you mean "digits"?' train digit --dataset idx:images,labels
 refused 2 "absent: No such file" train "$network" --dataset idx:absent,labels
 refused 2 "cut off in image 69 of 70" train "$network" --dataset idx:cut,labels -o x.onnx --log x.csv \
     --checkpoint x.check

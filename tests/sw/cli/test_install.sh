@@ -25,7 +25,7 @@ if command -v help2man >/dev/null && [ -e "$BUILD/man/cnnvp.1" ]; then
 fi
 mkdir elsewhere && cd elsewhere || exit 1
 expect 0 check nfu
-expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" --timing-only
+expect 0 run lenet5 --timing-only
 if grep -rlF "$work/first" "$work/moved"; then
     fail "an installed file holds the prefix"
 fi

@@ -32,7 +32,7 @@ refused 2 "there is no command \"rnu\"; did you mean \"run\"?" rnu
 refused 2 "there is no command \"simulate\"; there are run, train, exec" simulate
 refused 2 "there is no command \"halp\"; did you mean \"help\"?" halp
 refused 2 "there is no command \"swep\"; did you mean \"sweep\"?" help swep
-refused 2 "NETWORK.onnx is missing" run
+refused 2 "NETWORK is missing" run
 refused 2 "PROGRAM.elf or PROGRAM.bin is missing" exec
 refused 2 "FILE.s is missing" asm
 refused 2 "-o FILE.bin is missing" asm x.s

@@ -85,11 +85,12 @@ PATH=$HOME/cnnvp/bin:$PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$HOME/cnnvp" -name cnnvp-model.pc)")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 export PATH PKG_CONFIG_PATH
 CNNVP_PRESETS=$(pkg-config --variable=presets cnnvp) CNNVP_GUEST=$(pkg-config --variable=guest cnnvp)
-export CNNVP_PRESETS CNNVP_GUEST
+CNNVP_NETWORKS=$(pkg-config --variable=networks cnnvp)
+export CNNVP_PRESETS CNNVP_NETWORKS CNNVP_GUEST
 for example in own_unit own_guest own_array own_memory; do
     mkdir "$work/$example"
     cd "$work/$example" || exit 1
-    cp "$SOURCE/scripts/examples/$example"/* "$SOURCE/scripts/networks/lenet5.onnx" .
+    cp "$SOURCE/scripts/examples/$example"/* .
     follow "$SOURCE/scripts/examples/$example/README.md"
 done
 finish

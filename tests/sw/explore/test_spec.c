@@ -44,7 +44,9 @@ static void test_option_errors(void **state)
         {"options: {input: /nonexistent.npy}", "input: /nonexistent.npy: cannot be read"},
     };
     static const struct explore_error network[] = {
-        {"network: nosuch.onnx", ":1:10: network: nosuch.onnx: cannot be read"},
+        {"network: nosuch.onnx", ":1:10: network: nosuch.onnx: No such file or directory"},
+        {"network: [lenet5, lenet]",
+         ":1:19: network: there is no file and no installed network \"lenet\"; did you mean \"lenet5\"?"},
         {"platform: nfu", "the key network is missing"},
     };
     char text[1024];

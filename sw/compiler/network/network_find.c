@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Networks by name: a file, or one that is installed with the program. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cnnvp_network.h"
+#include "compiler.h"
+
+#define SUFFIX ".onnx"
+
+static const struct cnnvp_installed networks = {"networks", SUFFIX, "CNNVP_NETWORKS"};
+
+static cnnvp_result take(const char *found, char *path, size_t room, struct cnnvp_error *error)
+{
+    const int size = snprintf(path, room, "%s", found);
+    if (size >= 0 && (size_t)size < room)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "%s: %s", cnnvp_config_show(found).text, strerror(ENAMETOOLONG));
+}
+
+/* NAME.onnx is not there; NAME may be. */
+static cnnvp_result refuse_file(struct cnnvp_arena *arena, const char *name, struct cnnvp_error *error)
+{
+    const char *reason = strerror(errno);
+    const size_t length = strlen(name), end = strlen(SUFFIX);
+    const int named = length > end && strcmp(name + length - end, SUFFIX) == 0;
+    const char *word = named ? cnnvp_arena_copy(arena, name, length - end) : NULL;
+    const int installed = word != NULL && cnnvp_installed_find(arena, &networks, word) != NULL;
+    return cnnvp_compiler_error(
+        error, "%s: %s%s%s%s", name, reason, installed ? "; the installed one is called \"" : "", installed ? word : "",
+        installed ? "\"" : "");
+}
+
+static cnnvp_result refuse_word(struct cnnvp_arena *arena, const char *word, struct cnnvp_error *error)
+{
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, word);
+    cnnvp_installed_offer(arena, &networks, &suggest);
+    return cnnvp_compiler_error(error, "there is no file and no installed network %s%s", cnnvp_config_show(word).text,
+                                cnnvp_suggest_text(&suggest, "installed are"));
+}
+
+cnnvp_result cnnvp_network_find(const char *name, char *path, size_t room, struct cnnvp_error *error)
+{
+    struct cnnvp_arena arena = {NULL};
+    struct stat status;
+    cnnvp_result result;
+    const int bare = cnnvp_is_bare_name(name);
+    const int there = stat(name, &status) == 0;
+    const char *installed;
+    if (there && !(bare && S_ISDIR(status.st_mode)))
+        result = take(name, path, room, error);
+    else if (!bare)
+        result = refuse_file(&arena, name, error);
+    else if ((installed = cnnvp_installed_find(&arena, &networks, name)) != NULL)
+        result = take(installed, path, room, error);
+    else
+        result = refuse_word(&arena, name, error);
+    cnnvp_arena_free(&arena);
+    return result;
+}
