@@ -105,11 +105,12 @@ char *cnnvp_values_text(void);
 /* The per-layer table of a stats.json text, appearing under its name only when complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, struct cnnvp_error *error);
 
-/* What changed from one stats.json file to another: whether the networks differ, totals and costs, configuration,
- * layers, units. A number that changed by less than `threshold`, as a share of the first run's (0.01: one per cent), is
- * counted and not listed. `csv_file` may be NULL; it gets every number of both. `differences`, those that are listed,
- * may be NULL. Free the table with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double threshold,
+/* What changed from one stats.json file to another: whether the networks differ, and the 20 lines that matter first,
+ * which are what was set, totals and costs, and the layers whose cycles changed most; with `all` every number, section
+ * by section: totals and costs, configuration, layers, units. A number that changed by less than `threshold`, as a
+ * share of the first run's (0.01: one per cent), is counted and not listed. `csv_file` may be NULL; it gets every
+ * number of both. `differences`, those that are listed with `all`, may be NULL. Free the table with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double threshold, int all,
                                              const char *csv_file, char **table, uint64_t *differences,
                                              struct cnnvp_error *error);
 

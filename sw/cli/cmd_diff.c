@@ -9,9 +9,10 @@ struct diff_options {
     const char *files[2];
     const char *csv;
     double threshold;
+    int all;
 };
 
-enum { KEY_CSV = 0x200, KEY_THRESHOLD };
+enum { KEY_CSV = 0x200, KEY_THRESHOLD, KEY_ALL };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -22,6 +23,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_CSV:
         options->csv = arg;
+        return 0;
+    case KEY_ALL:
+        options->all = 1;
         return 0;
     case KEY_THRESHOLD:
         options->threshold = cli_real(state, "--threshold", arg, 0, 1, 1e6) / 100.0;
@@ -43,6 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
+        {"all", KEY_ALL, NULL, 0, "Show every number that differs, not only the lines that matter first", 0},
         {"csv", KEY_CSV, "FILE.csv", 0, "Write every number of both runs, equal ones too", 0},
         {"threshold", KEY_THRESHOLD, "PERCENT", 0, "Leave out numbers that differ by less than this", 0},
         {0},
@@ -54,8 +59,8 @@ static int command(int argc, char **argv)
         .children = children,
         .args_doc = "A.json B.json",
         .doc =
-            "Shows what changed from one run to another: totals and costs, configuration, each layer, units. The files "
-            "are those of `cnnvp run --stats`.",
+            "Shows what changed from one run to another: what was set, totals and costs, the layers that changed most; "
+            "with --all each number of the run, its layers and units. The files are those of `cnnvp run --stats`.",
     };
     struct diff_options chosen = {.csv = NULL};
     struct cnnvp_error error = {""};
@@ -66,7 +71,8 @@ static int command(int argc, char **argv)
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result != CNNVP_DONE)
         return (int)result;
-    result = cnnvp_stats_diff(chosen.files[0], chosen.files[1], chosen.threshold, chosen.csv, &table, NULL, &error);
+    result = cnnvp_stats_diff(
+        chosen.files[0], chosen.files[1], chosen.threshold, chosen.all, chosen.csv, &table, NULL, &error);
     if (table != NULL)
         cli_print_sections(table, stdout);
     free(table);

@@ -99,14 +99,25 @@ cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, stru
 
 /* ---- two runs ---- */
 
+/* Something that differs, as it is shown. */
+struct line {
+    const char *section;
+    const char *name, *left, *right;
+    const char *change, *percent; /* "" where one of both is no number */
+    double size;                  /* of the change */
+};
+
 struct comparison {
     FILE *table;
     FILE *csv;        /* NULL: not wanted */
     double threshold; /* of numbers, as a share of the first run's: what differs by less is not in the table */
-    uint64_t differences;
-    uint64_t smaller; /* than that */
-    int titled;       /* the section has its title */
+    uint64_t smaller; /* numbers that differ by less than that */
     const char *title;
+    struct cnnvp_arena arena;
+    struct line *lines;
+    size_t count, room;
+    size_t sections; /* that were printed */
+    int no_memory;
 };
 
 static int is_same(const json_t *a, const json_t *b)
@@ -139,37 +150,69 @@ static void format_change(char *buffer, size_t size, double x, double y)
     (void)snprintf(buffer, size, "%+.15g", strtod(rounded, NULL));
 }
 
-static void print_line(const struct comparison *comparison, const char *name, const json_t *a, const json_t *b,
-                       const char *percent)
+/* From ten times as much on it is said in that way. */
+static void format_percent(char *buffer, size_t size, double x, double y)
 {
-    char path[600], left[256], right[256], change[80] = "";
+    const double times = fabs(x) > 0 ? y / x : 0;
+    *buffer = '\0';
+    if (fabs(times) >= 10)
+        (void)snprintf(buffer, size, "x%.4g", times);
+    else if (fabs(x) > 0)
+        (void)snprintf(buffer, size, "%+.2f%%", 100.0 * (y - x) / x);
+}
+
+static void keep_line(struct comparison *comparison, const struct line *given)
+{
+    if (comparison->count == comparison->room) {
+        const size_t room = 2 * comparison->room + 64;
+        struct line *lines = realloc(comparison->lines, room * sizeof *lines);
+        comparison->no_memory |= lines == NULL;
+        if (lines == NULL)
+            return;
+        comparison->lines = lines;
+        comparison->room = room;
+    }
+    struct line *line = &comparison->lines[comparison->count++];
+    const char **const texts[] = {
+        &line->section, &line->name, &line->left, &line->right, &line->change, &line->percent};
+    *line = *given;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
+        *texts[i] = cnnvp_arena_text(&comparison->arena, *texts[i]);
+        if (*texts[i] == NULL) {
+            *texts[i] = "";
+            comparison->no_memory = 1;
+        }
+    }
+}
+
+static void add_difference(struct comparison *comparison, const char *name, const json_t *a, const json_t *b)
+{
+    char path[600], left[256], right[256], change[80] = "", percent[40] = "";
+    const double x = json_number_value(a), y = json_number_value(b);
+    const int as_set = strcmp(comparison->title, "configuration") == 0; /* what is set stands as it is set */
+    const int both = json_is_number(a) && json_is_number(b);
     (void)snprintf(path, sizeof path, "%s.%s", comparison->title, name);
     format_value(left, sizeof left, a);
     format_value(right, sizeof right, b);
-    const int shown = strcmp(comparison->title, "configuration") != 0; /* what is set stands as it is set */
-    if (shown && json_is_number(a))
-        cnnvp_show_statistic(left, sizeof left, path, json_number_value(a), "");
-    if (shown && json_is_number(b))
-        cnnvp_show_statistic(right, sizeof right, path, json_number_value(b), "");
-    if (json_is_number(a) && json_is_number(b))
-        cnnvp_show_statistic(change, sizeof change, path, json_number_value(b) - json_number_value(a), "+");
-    (void)fprintf(comparison->table, "  %-33s %17s %17s", name, left, right);
-    if (*change != '\0')
-        (void)fprintf(comparison->table, " %17s %9s", change, percent);
-    (void)fputc('\n', comparison->table);
+    if (!as_set && json_is_number(a))
+        cnnvp_show_statistic(left, sizeof left, path, x, "");
+    if (!as_set && json_is_number(b))
+        cnnvp_show_statistic(right, sizeof right, path, y, "");
+    if (both) {
+        cnnvp_show_statistic(change, sizeof change, path, y - x, "+");
+        format_percent(percent, sizeof percent, x, y);
+    }
+    const struct line line = {comparison->title, name, left, right, change, percent, both ? fabs(y - x) : 0};
+    keep_line(comparison, &line);
 }
 
 static void add_line(struct comparison *comparison, const char *name, const json_t *a, const json_t *b)
 {
-    char left[256], right[256], change[80] = "", percent[40] = "";
+    char left[256], right[256], change[80] = "";
     format_value(left, sizeof left, a);
     format_value(right, sizeof right, b);
-    if (json_is_number(a) && json_is_number(b)) {
-        double x = json_number_value(a), y = json_number_value(b);
-        format_change(change, sizeof change, x, y);
-        if (x < 0 || x > 0)
-            (void)snprintf(percent, sizeof percent, "%+.2f%%", 100.0 * (y - x) / x);
-    }
+    if (json_is_number(a) && json_is_number(b))
+        format_change(change, sizeof change, json_number_value(a), json_number_value(b));
     if (comparison->csv != NULL) {
         cnnvp_csv_field(comparison->csv, comparison->title, 0);
         cnnvp_csv_field(comparison->csv, name, 0);
@@ -179,15 +222,10 @@ static void add_line(struct comparison *comparison, const char *name, const json
     }
     if (is_same(a, b))
         return;
-    if (is_small(comparison, a, b)) {
+    if (is_small(comparison, a, b))
         ++comparison->smaller;
-        return;
-    }
-    if (!comparison->titled)
-        (void)fprintf(comparison->table, "%s%s\n", comparison->differences ? "\n" : "", comparison->title);
-    comparison->titled = 1;
-    ++comparison->differences;
-    print_line(comparison, name, a, b, percent);
+    else
+        add_difference(comparison, name, a, b);
 }
 
 /* All scalars of both, by path. */
@@ -219,7 +257,6 @@ static void compare(struct comparison *comparison, const char *path, const json_
 static void section(struct comparison *comparison, const char *title, const json_t *a, const json_t *b)
 {
     comparison->title = title;
-    comparison->titled = 0;
     compare(comparison, "", a, b, 0);
 }
 
@@ -312,7 +349,116 @@ static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
     compare_sections(comparison, last, sizeof last / sizeof *last, a, b);
 }
 
-cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double threshold, const char *csv_file,
+/* ---- what is printed ---- */
+
+/* Lines below a title, in columns as wide as they need to be. `parent` is written in front of each name. */
+static void print_lines(struct comparison *comparison, const char *title, const struct line *const *lines, size_t count,
+                        int parent)
+{
+    FILE *table = comparison->table;
+    enum { NAME, LEFT, RIGHT, CHANGE, PERCENT, COLUMNS, MOST = 24 };
+    int widths[COLUMNS] = {0};
+    for (size_t i = 0; i < count; ++i) {
+        const struct line *line = lines[i];
+        const int prefix = parent ? (int)strlen(line->section) + 1 : 0;
+        const int found[COLUMNS] = {prefix + (int)strlen(line->name), (int)strlen(line->left), (int)strlen(line->right),
+                                    (int)strlen(line->change), (int)strlen(line->percent)};
+        for (size_t column = 0; column < COLUMNS; ++column)
+            if (found[column] > widths[column] && (column == NAME || found[column] <= MOST))
+                widths[column] = found[column];
+    }
+    if (count > 0)
+        (void)fprintf(table, "%s%s\n", comparison->sections++ ? "\n" : "", title);
+    for (size_t i = 0; i < count; ++i) {
+        const struct line *line = lines[i];
+        const int prefix = parent ? (int)strlen(line->section) + 1 : 0;
+        (void)fprintf(table, "  %s%s%-*s  %*s  %*s", parent ? line->section : "", parent ? "." : "",
+                      widths[NAME] - prefix, line->name, widths[LEFT], line->left, widths[RIGHT], line->right);
+        if (*line->change != '\0')
+            (void)fprintf(table, "  %*s", widths[CHANGE], line->change);
+        if (*line->percent != '\0')
+            (void)fprintf(table, "  %*s", widths[PERCENT], line->percent);
+        (void)fputc('\n', table);
+    }
+}
+
+static void print_all(struct comparison *comparison, const struct line **chosen)
+{
+    size_t first = 0;
+    for (size_t i = 0; i < comparison->count; ++i) {
+        chosen[i] = &comparison->lines[i];
+        const int last =
+            i + 1 == comparison->count || strcmp(chosen[i]->section, comparison->lines[i + 1].section) != 0;
+        if (last) {
+            print_lines(comparison, chosen[first]->section, chosen + first, i + 1 - first, 0);
+            first = i + 1;
+        }
+    }
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct line *const *x = a, *const *y = b;
+    if ((*x)->size > (*y)->size || (*x)->size < (*y)->size)
+        return (*x)->size > (*y)->size ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* The 20 lines that matter first: what was set, what it does to the whole run, and which layers it shows in. */
+static void print_short(struct comparison *comparison, const struct line **chosen)
+{
+    enum { LINES = 20, MOST_SET = 7 };
+    static const char *const totals[][2] = {
+        {"total", "time_ps"},      {"total", "accel_cycles"},      {"total", "images_per_s"},
+        {"energy", "total_pj"},    {"summary", "tops_per_watt"},   {"area", "total_um2"},
+        {"summary", "peak_share"}, {"summary", "bandwidth_share"}, {"summary", "bound_by"},
+        {"memory", "read_bytes"},  {"memory", "write_bytes"},      {"total", "macs"}};
+    const size_t count = comparison->count;
+    struct line *const lines = comparison->lines;
+    size_t set = 0, whole = 0, layers = 0;
+    for (size_t i = 0; i < count && set < MOST_SET; ++i)
+        if (strcmp(lines[i].section, "configuration") == 0)
+            chosen[set++] = &lines[i];
+    print_lines(comparison, "configuration", chosen, set, 0);
+    for (size_t t = 0; t < sizeof totals / sizeof *totals; ++t)
+        for (size_t i = 0; i < count; ++i)
+            if (strcmp(lines[i].section, totals[t][0]) == 0 && strcmp(lines[i].name, totals[t][1]) == 0)
+                chosen[whole++] = &lines[i];
+    print_lines(comparison, "the whole run", chosen, whole, 1);
+    for (size_t i = 0; i < count; ++i)
+        if (strncmp(lines[i].section, "layer ", 6) == 0 && strcmp(lines[i].name, "cycles") == 0 && lines[i].size > 0)
+            chosen[layers++] = &lines[i];
+    qsort((void *)chosen, layers, sizeof *chosen, compare_sizes);
+    layers = layers < LINES - set - whole ? layers : LINES - set - whole;
+    for (size_t i = 0; i < layers; ++i)
+        ((struct line *)(uintptr_t)chosen[i])->name = chosen[i]->section + 6;
+    print_lines(comparison, "cycles of the layers that changed most", chosen, layers, 0);
+    if (count > set + whole + layers)
+        (void)fprintf(comparison->table, "%s%zu more numbers differ; --all lists them\n",
+                      comparison->sections ? "\n" : "", count - set - whole - layers);
+}
+
+static cnnvp_result print_comparison(struct comparison *comparison, int all, struct cnnvp_error *error)
+{
+    const struct line **chosen = calloc(comparison->count + 1, sizeof *chosen);
+    if (chosen == NULL || comparison->no_memory) {
+        free((void *)chosen);
+        return cnnvp_config_no_memory(error);
+    }
+    if (all)
+        print_all(comparison, chosen);
+    else
+        print_short(comparison, chosen);
+    free((void *)chosen);
+    if (comparison->smaller)
+        (void)fprintf(comparison->table, "%s%" PRIu64 " numbers differ by less than %g %%\n",
+                      comparison->sections ? "\n" : "", comparison->smaller, 100.0 * comparison->threshold);
+    else if (!comparison->count)
+        (void)fputs("no differences\n", comparison->table);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double threshold, int all, const char *csv_file,
                               char **table, uint64_t *differences, struct cnnvp_error *error)
 {
     struct comparison comparison = {.title = "", .threshold = threshold};
@@ -333,11 +479,7 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double thr
         if (comparison.csv != NULL)
             (void)fputs("section,name,a,b,change\n", comparison.csv);
         compare_runs(&comparison, a, b);
-        if (!comparison.differences && !comparison.smaller)
-            (void)fputs("no differences\n", comparison.table);
-        else if (comparison.smaller)
-            (void)fprintf(comparison.table, "%s%" PRIu64 " numbers differ by less than %g %%\n",
-                          comparison.differences ? "\n" : "", comparison.smaller, 100.0 * threshold);
+        result = print_comparison(&comparison, all, error);
     }
     if (comparison.table != NULL && fclose(comparison.table) != 0)
         result = cnnvp_config_no_memory(error);
@@ -346,11 +488,13 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double thr
     if (result == CNNVP_DONE && csv_file != NULL)
         result = cnnvp_write_text(csv_file, csv, csv_size, error);
     if (differences != NULL)
-        *differences = comparison.differences;
+        *differences = comparison.count;
     if (result != CNNVP_DONE) {
         free(*table);
         *table = NULL;
     }
+    cnnvp_arena_free(&comparison.arena);
+    free(comparison.lines);
     free(csv);
     json_decref(a);
     json_decref(b);

@@ -104,7 +104,7 @@ static void exploration(void **state)
     REFUSED(cnnvp_sweep_new("nothing.yaml", &sweep, error), error);
     REFUSED(cnnvp_sweep_task("nothing", error), error);
     REFUSED(cnnvp_layers_csv("{}", "nowhere/layers.csv", error), error);
-    REFUSED(cnnvp_stats_diff("nothing.json", "nothing.json", 0, NULL, &table, NULL, error), error);
+    REFUSED(cnnvp_stats_diff("nothing.json", "nothing.json", 0, 0, NULL, &table, NULL, error), error);
     REFUSED(cnnvp_report("nothing.sqlite", "page.html", NULL, NULL, error), error);
     REFUSED(cnnvp_report_runs((const char *const[]){"nothing", "nor_this"}, 2, "page.html", error), error);
 }

@@ -19,7 +19,7 @@ wanted=$(sqlite3 :memory: "select sum(json_extract(value, '\$.cycles')) from jso
 
 expect 0 diff a.json same.json
 says "no differences"
-expect 0 diff a.json b.json --csv d.csv
+expect 0 diff a.json b.json --csv d.csv --all
 says "units.pe_array.rows"
 says "ddr3-1600"
 says "layer C1"
@@ -36,10 +36,42 @@ grep -Eq "^  units.pe_array.rows +8 +16 +[+]8 +[+]100.00%$" out || fail "a param
 grep -E "(^|[^.0-9])[0-9]{7}" out && fail "numbers that nobody reads"
 [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' out)"
 
-# Totals come first, and what is below the threshold is counted.
+# The same for what layers take by units. A number of ten times as much is no percentage, which would need a wider column.
+grep -Eq "^  energy_by_unit.cpu +[0-9.]+ nJ +[0-9.]+ nJ +[+-][0-9.]+ [pn]J +[+-][0-9.]+%$" out || fail "energy: $(grep by_unit.cpu out)"
+sed 's/"guest_instructions": [0-9]*/"guest_instructions": 20/' a.json >few.json
+expect 0 diff few.json a.json
+expect 0 diff few.json a.json --all
+grep -Eq "^  guest_instructions +20 +[0-9,]+ +[+][0-9,]+ +x[0-9]+([.][0-9]+)?$" out || fail "times: $(grep guest_ out)"
+expect 0 diff a.json b.json --all
+[ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' out)"
+
+# First the 20 lines that matter: what was set, totals, layers by the change of their cycles; how many more there are.
+all=$(grep -c '^  ' out)
+expect 0 diff a.json b.json
+[ "$(grep -v '^ ' out | grep . | paste -s -d/)" = \
+    "configuration/the whole run/cycles of the layers that changed most/$((all - $(grep -c '^  ' out))) more numbers differ; --all lists them" ] ||
+    fail "sections: $(grep -v '^ ' out)"
+shown=$(grep -c '^  ' out)
+[ "$shown" -ge 12 ] && [ "$shown" -le 20 ] || fail "$shown lines matter: $(cat out)"
+grep -Eq "^  energy.total_pj +[0-9.]+ uJ " out && grep -Eq "^  area.total_um2 " out || fail "totals: $(cat out)"
+grep -qE "start_ps|end_ps|pes |by_unit" out && fail "what does not matter: $(cat out)"
+/usr/bin/python3 - <<'PYTHON' || fail "layers that changed most: $(cat out)"
+import json
+a, b = ({layer["name"]: layer["cycles"] for layer in json.load(open(name))["layers"]} for name in ("a.json", "b.json"))
+lines = open("out").read().split("changed most\n")[1].split("\n\n")[0].splitlines()
+shown = [line.split()[0] for line in lines]
+order = sorted((name for name in a if a[name] != b[name]), key=lambda name: -abs(a[name] - b[name]))
+assert shown and sorted(abs(a[n] - b[n]) for n in shown) == sorted(abs(a[n] - b[n]) for n in order[:len(shown)]), (shown, order)
+assert [int(line.split()[2].replace(",", "")) for line in lines] == [b[name] for name in shown]
+PYTHON
+expect 0 diff a.json b.json --threshold 1e5
+says "numbers differ by less than 100000 %"
+
+# With --all totals come first, and what is below the threshold is counted.
+expect 0 diff a.json b.json --all
 [ "$(head -1 out)" = summary ] || fail "first line: $(head -1 out)"
 all=$(wc -l <out)
-expect 0 diff a.json b.json --threshold 20
+expect 0 diff a.json b.json --threshold 20 --all
 grep -q "^[0-9]* numbers differ by less than 20 %$" out || fail "no count: $(tail -1 out)"
 [ "$(wc -l <out)" -lt "$all" ] || fail "the threshold leaves nothing out"
 expect 0 diff a.json b.json --threshold 0
@@ -51,7 +83,7 @@ expect 0 diff a.json b.json
 plain=$(cat out)
 expect 0 diff a.json b.json --color always
 bold=$(printf '\033[1m')
-[ "$(head -1 out)" = "${bold}summary" ] && [ "$(grep -cF "$bold" out)" = "$(echo "$plain" | grep -c '^[^ ]')" ] ||
+[ "$(head -1 out)" = "${bold}configuration" ] && [ "$(grep -cF "$bold" out)" = "$(echo "$plain" | grep -c '^[^ ]')" ] ||
     fail "titles: $(cat -v out)"
 [ "$(sed 's/\x1b\[[0-9]*m//g' out)" = "$plain" ] || fail "colours change more than colours"
 script -qec "'$CNNVP' diff a.json b.json" /dev/null </dev/null | grep -qF "$bold" || fail "plain on a terminal"
@@ -66,7 +98,7 @@ grep -q "^energy,total_pj,3323684.47,3301700.955,-21983.515$" d.csv || fail "ene
 
 # Another network: layers of one side only.
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only -q --stats m.json
-expect 0 diff a.json m.json
+expect 0 diff a.json m.json --all
 says "the networks differ: lenet5.onnx and mixed.onnx"
 grep -Eq "^  read_bytes +[0-9.]+ kB +[0-9.]+ kB " out || fail "bytes: $(grep bytes out)"
 says "layer F6"

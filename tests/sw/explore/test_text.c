@@ -24,6 +24,7 @@ static void test_statistics(void **state)
         {"memory.peak_bytes_per_s", 1.92e10, "", "19.2 GB/s"},
         {"area.total_um2", 2500000, "", "2.5 mm2"},
         {"area.by_unit.pe_array", 10, "", "10 um2"},
+        {"layer C1.energy_by_unit.cpu", 136313, "", "136.313 nJ"},
         {"total.macs", 0, "+", "0"},
         {"total.macs", 999, "", "999"},
         {"total.macs", 1000, "", "1,000"},
