@@ -69,6 +69,8 @@ void platform::run(cnnvp_time max_time, cnnvp_run_result *result)
         simulate(max_time);
         if (control_->end() == CNNVP_END_EXIT || control_->end() == CNNVP_END_INTERRUPTED)
             end_instant();
+        if (control_->end() == CNNVP_END_INTERRUPTED)
+            control_->add_reason(who_waits());
     } catch (const std::exception &problem) {
         control_->fatal(problem.what());
     }

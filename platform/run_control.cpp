@@ -118,7 +118,7 @@ void run_control::rearm()
 void run_control::pulse(const char *who)
 {
     if (interrupted.load(std::memory_order_relaxed) != 0 && !ended_ && interrupted.exchange(0) != 0)
-        end_with(CNNVP_END_INTERRUPTED, 0, "interrupted");
+        end_with(CNNVP_END_INTERRUPTED, 0, std::string(who) + " runs");
     if (options_.gdb)
         cnnvp_gdb_pulse(options_.gdb);
     const cnnvp_time time = now();

@@ -98,6 +98,7 @@ public:
     int exit_code() const { return exit_code_; }
     cnnvp_time end_time() const { return end_time_; }
     const std::string &reason() const { return reason_; }
+    void add_reason(const std::string &more) { reason_ += (reason_.empty() || more.empty() ? "" : "; ") + more; }
     /* To be called wherever simulated work passes by: notices an interrupt of the user, and units that keep an instant
      * from ending. `who` acts now. */
     void pulse(const char *who);

@@ -106,6 +106,8 @@ void unit_host::reset()
     for (auto &event : events_)
         event->due.cancel();
     woken_ = false;
+    owed_.clear();
+    latest_end_ = 0;
     for (uint32_t i = 0; i < unit_.port_count; ++i)
         if (unit_.ports[i].kind == CNNVP_PORT_IRQ_OUT)
             drive(i, 0);
@@ -280,7 +282,7 @@ void unit_host::wake()
     wake_event_.notify(control_.until(0));
 }
 
-static std::string in_words(cnnvp_time time)
+static std::string time_in_words(cnnvp_time time)
 {
     static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
     char text[32];
@@ -293,13 +295,25 @@ static std::string in_words(cnnvp_time time)
     return text;
 }
 
+std::string unit_host::in_words(const command &one) const
+{
+    char text[160], layer[32];
+
+    std::snprintf(text, sizeof text, "opcode 0x%02x", static_cast<unsigned>(one.opcode));
+    if (one.tag == 0 || !control_.recorder())
+        return text;
+    return std::string(text) + " of layer \"" +
+           cnnvp_recorder_layer_name(control_.recorder(), one.tag, layer, sizeof layer) + "\"";
+}
+
 std::string unit_host::waiting_for() const
 {
     std::string text;
+    const auto add = [&text](const std::string &more) { text += (text.empty() ? "" : ", ") + more; };
 
     switch (process_state_) {
     case process_state::waiting:
-        text = "waits until " + in_words(wait_until_);
+        text = "waits until " + time_in_words(wait_until_);
         break;
     case process_state::sleeping:
         text = "sleeps until it is woken (by an interrupt or an access)";
@@ -311,8 +325,13 @@ std::string unit_host::waiting_for() const
         break;
     }
     if (outgoing_count_ > 0)
-        text += std::string(text.empty() ? "" : ", ") + "waits for " + std::to_string(outgoing_count_) +
-                " memory request" + (outgoing_count_ > 1 ? "s" : "");
+        add("waits for " + std::to_string(outgoing_count_) + " memory request" + (outgoing_count_ > 1 ? "s" : "") +
+            (outgoing_->target ? std::string(" of ") + outgoing_->target->instance().name : ""));
+    if (!owed_.empty())
+        add("owes the completion of " + in_words(owed_.front()) + ", given at " + time_in_words(owed_.front().since) +
+            (owed_.size() > 1 ? " and of " + std::to_string(owed_.size() - 1) + " more" : ""));
+    if (latest_end_ > control_.now())
+        add("works on " + in_words(latest_) + " until " + time_in_words(latest_end_));
     return text;
 }
 

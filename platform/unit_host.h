@@ -173,6 +173,15 @@ private:
     std::vector<request_record *> held_; /* others' requests that this unit works on */
     std::vector<request_record *> done_; /* announced complete; those before done_first_ have been delivered */
     size_t done_first_ = 0;
+    /* A command that the unit has accepted: until a completion that it owes, or until it said that it would end. */
+    struct command {
+        uint64_t sequence;
+        uint32_t opcode, tag;
+        cnnvp_time since;
+    };
+    std::vector<command> owed_;
+    command latest_{0, 0, 0, 0}; /* of those with an end, and that end: */
+    cnnvp_time latest_end_ = 0;
     std::vector<answer> answered_; /* by other people's targets, due at a time */
     sc_core::sc_event answered_event_;
     bool draining_ = false;
@@ -226,6 +235,8 @@ private:
     void end_results(int status);
     void complete_results(uint32_t port, const cnnvp_access &access);
     uint8_t *borrow(uint32_t port, uint64_t address, uint64_t size);
+    void note_command(const cnnvp_access &access, int status, cnnvp_time delay);
+    std::string in_words(const command &one) const;
     int serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, uint32_t flags);
     tlm::tlm_sync_enum begin_request(uint32_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase);
     request_record *adopt(tlm::tlm_generic_payload &payload);

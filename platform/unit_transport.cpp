@@ -146,6 +146,12 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
     const uint64_t last = access.size ? access.address + (access.size - 1) : access.address;
     if (!translate(*port, access.address, last))
         return refuse_address("access", number, access.address, last);
+    if (!owed_.empty() && access.op == CNNVP_COMMAND && access.size == sizeof(cnnvp_completion) && access.data) {
+        const uint64_t sequence = static_cast<const cnnvp_completion *>(access.data)->sequence;
+        owed_.erase(std::remove_if(owed_.begin(), owed_.end(),
+                                   [sequence](const command &one) { return one.sequence == sequence; }),
+                    owed_.end());
+    }
     /* Only who begins a transaction puts its number in; a unit that hands on what it is serving does not. */
     if (current_->serving != &access)
         access.initiator = instance_.number;
@@ -348,6 +354,22 @@ void unit_host::complete_results(uint32_t port, const cnnvp_access &access)
         end_results(completion->status);
 }
 
+/* What the unit is at work on, for whoever asks why the run does not go on. */
+void unit_host::note_command(const cnnvp_access &access, int status, cnnvp_time delay)
+{
+    const auto *given = static_cast<const cnnvp_command *>(access.data);
+
+    if (!given || access.size != sizeof *given || given->opcode == CNNVP_COMMAND_FORGET)
+        return;
+    const command one = {given->sequence, given->opcode, given->tag, control_.now()};
+    if (status == CNNVP_PENDING) {
+        owed_.push_back(one);
+    } else if (status == CNNVP_OK) {
+        latest_ = one;
+        latest_end_ = control_.now() + delay;
+    }
+}
+
 int unit_host::serve(uint32_t port, cnnvp_access &access)
 {
     const cnnvp_time delay = access.delay;
@@ -367,9 +389,11 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
     note_status("access", status);
     if (judged)
         end_results(status);
-    if (control_.settings().asked && status == CNNVP_OK && access.op == CNNVP_COMMAND &&
-        (unit_.ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
-        compare_cost(access, access.delay - delay);
+    if (access.op == CNNVP_COMMAND && (unit_.ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS) {
+        note_command(access, status, access.delay - delay);
+        if (control_.settings().asked && status == CNNVP_OK)
+            compare_cost(access, access.delay - delay);
+    }
     return status;
 }
 

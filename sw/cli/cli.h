@@ -141,6 +141,10 @@ CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_platform_options *opt
 void cli_catch_signals(void);
 /* From here on a crash says in which unit it is. */
 void cli_name_crashes(void);
+/* From a signal handler: text on standard error; "cnnvp: INSTANCE: its unit WHAT CALLBACK" of the callback that runs
+ * now, 0 where none does. */
+void cli_say(const char *text);
+int cli_name_running(const char *what);
 /* 1 once one of them has come. */
 int cli_was_interrupted(void);
 /* 1 once it was SIGPIPE: standard output has no reader, and no message is printed. */

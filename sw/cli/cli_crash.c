@@ -6,22 +6,29 @@
 
 #include "cli.h"
 
-static void say(const char *text)
+void cli_say(const char *text)
 {
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
         return; /* no one to tell */
 }
 
-static void on_crash(int number)
+int cli_name_running(const char *what)
 {
     const char *instance, *callback;
-    if (cnnvp_running_unit(&instance, &callback)) {
-        say("cnnvp: ");
-        say(instance);
-        say(": its unit crashes in ");
-        say(callback);
-        say("\n");
-    }
+    if (!cnnvp_running_unit(&instance, &callback))
+        return 0;
+    cli_say("cnnvp: ");
+    cli_say(instance);
+    cli_say(": its unit");
+    cli_say(what);
+    cli_say(callback);
+    return 1;
+}
+
+static void on_crash(int number)
+{
+    if (cli_name_running(" crashes in "))
+        cli_say("\n");
     (void)raise(number); /* by default now */
 }
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The last signal, or 0. */
 static volatile sig_atomic_t interrupted;
@@ -15,6 +16,15 @@ static void on_signal(int number)
 {
     interrupted = number;
     cnnvp_platform_interrupt();
+    (void)alarm(2);
+}
+
+/* The run should have ended by now, unless a unit does not return. */
+static void on_alarm(int number)
+{
+    (void)number;
+    if (cli_name_running(" does not return from "))
+        cli_say("; a second signal ends the program at once\n");
 }
 
 static void handle(int number, void (*handler)(int), int flags)
@@ -30,6 +40,7 @@ void cli_catch_signals(void)
     handle(SIGINT, on_signal, (int)SA_RESETHAND);
     handle(SIGTERM, on_signal, (int)SA_RESETHAND);
     handle(SIGPIPE, on_signal, 0);
+    handle(SIGALRM, on_alarm, SA_RESTART);
     /* Writing fails in its place, and says so. */
     handle(SIGXFSZ, SIG_IGN, 0);
     struct sigaction hangup;
@@ -157,8 +168,7 @@ void cli_report_end(const struct cnnvp_run_result *result)
     static const char *const ends[] = {
         "the guest ended with an error", "--max-time was reached",
         "the run makes no progress, and the guest has not ended it", "the run cannot continue", "interrupted"};
-    const int told = strcmp(result->reason, ends[result->end]) == 0;
     char time[32];
     cli_message("%s at %s of simulated time%s%s", ends[result->end], cli_time_text(time, (double)result->time_ps),
-                *result->reason && !told ? ": " : "", told ? "" : result->reason);
+                *result->reason ? ": " : "", result->reason);
 }

@@ -130,7 +130,7 @@ void test_interrupted(void **)
         setitimer(ITIMER_REAL, &timer, nullptr);
         const cnnvp_run_result result = made.run();
         assert_int_equal(result.end, CNNVP_END_INTERRUPTED);
-        assert_string_equal(result.reason, "interrupted");
+        assert_non_null(std::strstr(result.reason, "a runs"));
     }
 }
 

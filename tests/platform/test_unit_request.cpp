@@ -261,7 +261,7 @@ void test_waiting_is_reported(void **)
     const cnnvp_run_result result = made.run();
     assert_int_equal(result.end, CNNVP_END_NO_PROGRESS);
     assert_non_null(std::strstr(result.reason, "a sleeps until it is woken"));
-    assert_non_null(std::strstr(result.reason, "waits for 1 memory request"));
+    assert_non_null(std::strstr(result.reason, "waits for 1 memory request of m"));
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-#include <cnnvp_model.h>
+#include <cnnvp_command.h>
 
 struct faults {
     struct cnnvp_host *host;
@@ -14,7 +14,7 @@ struct faults {
     uint32_t events;
 };
 
-enum fault { REQUEST_ADDRESS, REQUEST_OUTSTANDING, COUNT, SPAN, NOTIFY, COMPLETE, WAIT, CRASH, CRASH_ASKED };
+enum fault { REQUEST_ADDRESS, REQUEST_OUTSTANDING, COUNT, SPAN, NOTIFY, COMPLETE, WAIT, CRASH, CRASH_ASKED, OWE, STAY };
 
 #define MICROSECOND 1000000u /* ps */
 
@@ -67,6 +67,12 @@ static void do_wrong(struct faults *faults)
     case COMPLETE:
         (void)faults->ops->complete(faults->host, &faults->request);
         break;
+    case OWE:
+        break; /* see access */
+    case STAY:
+        for (volatile int forever = 1; forever;)
+            continue;
+        break;
     case WAIT:
         (void)faults->ops->wait(faults->host, 1);
         break;
@@ -84,6 +90,13 @@ static void event(void *self, uint32_t number)
         reset(faults);
 }
 
+/* Takes every command, and ends none. */
+static int take_command(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)self, (void)port;
+    return access->op == CNNVP_COMMAND ? CNNVP_PENDING : CNNVP_E_NOSUP;
+}
+
 static void complete(void *self, uint32_t port, struct cnnvp_request *request)
 {
     (void)self, (void)port, (void)request;
@@ -91,8 +104,10 @@ static void complete(void *self, uint32_t port, struct cnnvp_request *request)
 
 static const struct cnnvp_param params[] = {
     {"fault", CNNVP_PARAM_ENUM, "", "count", 0, 0,
-     "request_address|request_outstanding|count|span|notify|complete|wait|crash|crash_asked", "what it does"}};
-static const struct cnnvp_port ports[] = {{"mem", CNNVP_PORT_MEM_INITIATOR, 0, 0, 0, "memory"}};
+     "request_address|request_outstanding|count|span|notify|complete|wait|crash|crash_asked|owe|stay", "what it does"}};
+static const struct cnnvp_port ports[] = {
+    {"mem", CNNVP_PORT_MEM_INITIATOR, 0, 0, 0, "memory"},
+    {"command", CNNVP_PORT_TARGET, CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMMANDS, 0x1000, 0, "commands, which never end"}};
 static const char *const tracks[] = {"work"};
 
 static const struct cnnvp_unit unit = {
@@ -106,13 +121,14 @@ static const struct cnnvp_unit unit = {
     .params = params,
     .param_count = 1,
     .ports = ports,
-    .port_count = 1,
+    .port_count = 2,
     .tracks = tracks,
     .track_count = 1,
     .event_count = 1,
     .init = init,
     .reset = reset,
     .event = event,
+    .access = take_command,
     .complete = complete,
 };
 

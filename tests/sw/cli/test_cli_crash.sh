@@ -5,7 +5,7 @@
 lenet=$SOURCE/scripts/networks/lenet5.onnx
 cat >faults.yaml <<END
 base: nfu
-units: {own: {model: "$FAULTS:faults", connect: {mem: dram}}}
+units: {own: {model: "$FAULTS:faults", connect: {mem: dram}, idle: true}}
 END
 
 # warned FAULT TEXT: the run goes on; the same fault comes twice and is said once. With --strict it ends the run.
@@ -21,6 +21,36 @@ warned span "span, called in event, is refused (malformed): work ends at"
 warned notify "notify, called in event, is refused (malformed): there is no event 5; the unit has 1"
 warned complete "complete, called in event, is refused (not possible now): the request is none that the unit has accepted"
 warned wait "wait, called in event, is refused (not possible now): only the unit's process may wait"
+
+# A unit that owes a completion is named, and which command.
+cat >owes.yaml <<END
+base: faults.yaml
+units: {own: {fault: owe}, instruction: {connect: {vector: own.command}}}
+END
+printf 'vcopy 0\nhalt\n' >owe.s
+expect 0 asm owe.s -o owe.bin
+refused 1 "--max-time was reached" exec owe.bin -p owes.yaml --max-time 1ms
+grep -q "own owes the completion of opcode 0x[0-9a-f]*, given at [0-9.]* us" err || fail "who owes: $(cat err)"
+
+# A run that is interrupted says who runs and what is under way, and leaves nothing but its statistics. A unit that does
+# not return is named when the signal has had no effect; a second one ends the program.
+"$CNNVP" run "$lenet" -n 200000 --timing-only -o never.npy --stats part.json -q >out 2>err &
+sleep 2
+kill -INT $!
+wait $!
+[ $? = 1 ] || fail "interrupted: $(cat err)"
+grep -Eq "^cnnvp: interrupted at .* of simulated time: [a-z_]+ runs(; .*(waits|sleeps|works on opcode)|$)" err || fail "$(cat err)"
+absent never.npy
+grep -q '"partial": true' part.json || fail "no partial statistics"
+"$CNNVP" run "$lenet" -p faults.yaml -s own.fault=stay --timing-only -q --stats none.json --trace none.vcd >out 2>err &
+sleep 2
+kill -INT $!
+sleep 3
+grep -qx "cnnvp: own: its unit does not return from event; a second signal ends the program at once" err || fail "$(cat err)"
+kill -INT $!
+wait $!
+[ $? = 130 ] || fail "a second signal: $?"
+absent none.json none.vcd
 
 # 139: by SIGSEGV. A sanitizer says it in its own way.
 for fault in $CRASHES; do
