@@ -98,23 +98,26 @@ elseif(NOT CNNVP_SANITIZE)
     file(GENERATE OUTPUT ${program} CONTENT "#!/bin/sh\nexec '${emulator}' '$<TARGET_FILE:cnnvp_program>' \"$@\"\n"
          FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
   endif()
+  # Dated as the sources are: as the packager says, by their commit, or as an archive has them.
+  set(date $ENV{SOURCE_DATE_EPOCH})
+  if(NOT date)
+    execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} log -1 --format=%ct OUTPUT_VARIABLE date ERROR_QUIET
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endif()
+  if(NOT date)
+    file(TIMESTAMP ${PROJECT_SOURCE_DIR}/CMakeLists.txt date "%s" UTC)
+  endif()
   set(pages)
   foreach(command "" run train exec models check memory asm disasm sweep diff report new-guest new-unit)
+    set(page ${PROJECT_BINARY_DIR}/man/cnnvp.1)
     if(command)
       set(page ${PROJECT_BINARY_DIR}/man/cnnvp-${command}.1)
-      set(call "${program} ${command}")
-      set(about "the ${command} command of cnnvp")
-    else()
-      set(page ${PROJECT_BINARY_DIR}/man/cnnvp.1)
-      set(call "${program}")
-      set(about "a SystemC virtual platform for CNN accelerators")
     endif()
     add_custom_command(
       OUTPUT ${page}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
-      COMMAND ${CMAKE_COMMAND} -E env SOURCE_DATE_EPOCH=0 ${CNNVP_HELP2MAN} --no-info --name=${about}
-              --version-string=${PROJECT_VERSION} --output=${page} ${call}
-      DEPENDS cnnvp_program
+      COMMAND ${CMAKE_COMMAND} -E env SOURCE_DATE_EPOCH=${date} sh ${CMAKE_CURRENT_LIST_DIR}/manual.sh
+              ${CNNVP_HELP2MAN} ${program} "${command}" ${PROJECT_VERSION} ${page}
+      DEPENDS cnnvp_program ${CMAKE_CURRENT_LIST_DIR}/manual.sh
       VERBATIM)
     list(APPEND pages ${page})
   endforeach()
@@ -123,9 +126,16 @@ elseif(NOT CNNVP_SANITIZE)
   list(APPEND to_install ${pages})
 endif()
 
-# ---- examples ----
+# ---- pages and examples ----
 
-install(FILES LICENSE models/documents.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Pages lie as in the tree, so that they lead to each other, with the pictures that they show.
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+file(GLOB_RECURSE documents CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+  c_api/*.md models/*.md platform/*.md scripts/*.md scripts/studies/*.svg sw/*.md sw/*.png tests/*.md)
+foreach(document ${documents})
+  get_filename_component(folder ${document} DIRECTORY)
+  install(FILES ${document} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/examples ${PROJECT_SOURCE_DIR}/scripts/networks
         DESTINATION ${CMAKE_INSTALL_DATADIR}/cnnvp PATTERN "*.elf" EXCLUDE PATTERN "platform.h" EXCLUDE)
 

@@ -18,9 +18,35 @@ CNNVP=$work/moved/bin/cnnvp
 for header in cnnvp.h cnnvp_network.h cnnvp_asm.h cnnvp_memory.h cnnvp_model.h cnnvp_command.h; do
     [ -s moved/include/cnnvp/$header ] || fail "no $header"
 done
+# Pages lead to each other as in the tree; that of platform files is one of them, and README.md leads to it.
+/usr/bin/python3 - "$SOURCE" moved/share/doc/cnnvp <<'PYTHON' || fail "installed pages"
+import pathlib, re, sys
+source, installed = (pathlib.Path(folder) for folder in sys.argv[1:])
+found = set()
+for page in installed.rglob("*.md"):
+    for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", page.read_text()):
+        name = page.relative_to(installed).parent / link
+        in_tree = source / name
+        if (in_tree / "README.md").exists() or in_tree.suffix in (".md", ".png", ".svg"):
+            assert (installed / name).exists(), (page, link)
+            found.add((installed / name).resolve().relative_to(installed.resolve()).as_posix())
+assert {"platform/presets", "sw/explore", "sw/explore/run_page.png", "models/documents.md"} <= found, found
+for name in ("README.md", "platform/presets/README.md", "scripts/studies/array_shape.svg"):
+    assert (installed / name).read_bytes() == (source / name).read_bytes(), name
+PYTHON
 if command -v help2man >/dev/null && [ -e "$BUILD/man/cnnvp.1" ]; then
     for command in $("$CNNVP" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
-        [ -s "$BUILD/man/cnnvp-$command.1" ] || fail "no manual page of $command"
+        page=moved/share/man/man1/cnnvp-$command.1
+        [ -s "$page" ] || fail "no manual page of $command"
+        # What whatis finds, and the list of commands says; dated.
+        about=$("$CNNVP" --help | sed -n "s/^  $command  *//p")
+        [ -n "$about" ] && sed 's/\\-/-/g; s/\\&//g' "$page" | grep -qxF "cnnvp-$command - $about" ||
+            fail "NAME of $page: $(sed -n 3,6p "$page")"
+        sed -n 's/\\-/-/g; /^\.TH/p' "$page" | grep -Eq '^\.TH "?CNNVP-[A-Z-]+"? "?1"? "[A-Z][a-z]+ 20[2-9][0-9]" "cnnvp [0-9.]+"' ||
+            fail "header of $page: $(grep '^\.TH' "$page")"
+        if command -v lexgrog >/dev/null; then
+            lexgrog "$page" | grep -q ": \"cnnvp-$command - " || fail "lexgrog: $(lexgrog "$page")"
+        fi
     done
 fi
 mkdir elsewhere && cd elsewhere || exit 1

@@ -79,10 +79,17 @@ PYTHON
 while read -r page; do
     follow "$SOURCE/$page"
 done <pages
+# In a clone none of it is listed as new.
+if command -v git >/dev/null; then
+    cp "$SOURCE/.gitignore" .
+    git init -q . && git add .gitignore c_api scripts sw build
+    git status --porcelain --untracked-files=normal | grep -v '^A' >new
+    [ "$(grep -vc '?? new$' new)" = 0 ] || fail "the pages' commands leave what .gitignore does not know: $(paste -s new)"
+fi
 
 # The examples, with the copy that the README has installed.
-PATH=$HOME/cnnvp/bin:$PATH
-PKG_CONFIG_PATH=$(dirname "$(find "$HOME/cnnvp" -name cnnvp-model.pc)")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+PATH=$HOME/opt/cnnvp/bin:$PATH
+PKG_CONFIG_PATH=$(dirname "$(find "$HOME/opt/cnnvp" -name cnnvp-model.pc)")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 export PATH PKG_CONFIG_PATH
 CNNVP_PRESETS=$(pkg-config --variable=presets cnnvp) CNNVP_GUEST=$(pkg-config --variable=guest cnnvp)
 CNNVP_NETWORKS=$(pkg-config --variable=networks cnnvp)
