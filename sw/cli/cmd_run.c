@@ -57,6 +57,8 @@ struct run {
 static void take_input(struct argp_state *state, struct run_options *options, const char *text)
 {
     const char *equals = strchr(text, '=');
+    if (options->input != NULL)
+        cli_usage(state, "--input: one file is taken, since networks here have one input; %s is a second", text);
     options->input = text;
     options->input_of[0] = '\0';
     if (equals == NULL || equals == text || access(text, F_OK) == 0)
@@ -150,6 +152,10 @@ static cnnvp_result check_options(struct run_options *options)
         return cli_bad("--dump needs the values that --timing-only leaves out");
     if (options->network.set.timing_only && options->platform.check_results)
         return cli_bad("--check-results compares the results that --timing-only leaves out");
+    if (options->network.set.timing_only && options->output_count > 0)
+        cli_message("--output: nothing is computed with --timing-only, and %s is not written", options->outputs[0]);
+    if (options->network.set.timing_only && options->calibration != NULL)
+        cli_message("--calibration: nothing is computed with --timing-only, and number formats are not chosen");
     const struct cli_named_file fixed[] = {
         {"", options->file, 0},
         {"--input", options->input, 0},

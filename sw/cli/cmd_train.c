@@ -42,7 +42,8 @@ static const struct argp_option options_of_train[] = {
     {"eval", KEY_EVAL, "DATASET", 0, "Images to classify after each epoch; they are not learned from", 0},
     {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
     {"output", 'o', "TRAINED.onnx", 0, "Write the trained network", 0},
-    {"log", KEY_LOG, "FILE.csv", 0, "Write number, loss and accuracy of each step", 0},
+    {"log", KEY_LOG, "FILE.csv", 0,
+     "Write number, loss and accuracy of each step; with --resume a log that is there is continued", 0},
     {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Write the state of the training after each epoch and when interrupted",
      0},
     {"checkpoint-every", KEY_EVERY, "N", 0, "Write the checkpoint after every N steps instead", 0},
@@ -143,6 +144,8 @@ static cnnvp_result check_options(struct train_options *options)
                                                    : "--log");
     if (options->trainer.timing_only && options->platform.check_results)
         return cli_bad("--check-results compares the results that --timing-only leaves out");
+    if (options->trainer.timing_only && options->output != NULL)
+        cli_message("--output: nothing is learned with --timing-only, and %s is not written", options->output);
     /* A checkpoint may take the place of the one that was resumed from: that has been read by then. */
     const char *resume =
         options->resume != NULL && options->checkpoint != NULL && strcmp(options->resume, options->checkpoint) == 0
@@ -189,6 +192,8 @@ static cnnvp_result plan(struct train *train)
         cli_report(cnnvp_trainer_new(options->file, train->config, &options->trainer, &train->trainer, &error), &error);
     if (result == CNNVP_DONE && options->resume != NULL)
         result = train_checkpoint_read(train);
+    if (result == CNNVP_DONE)
+        result = train_read_log(train);
     if (result == CNNVP_DONE)
         cnnvp_trainer_info(train->trainer, &train->info);
     return result;
@@ -315,6 +320,7 @@ static int command(int argc, char **argv)
     cnnvp_config_free(train.config);
     free(train.history.steps);
     free(train.json);
+    free(train.earlier_log);
     cli_platform_options_clear(&chosen.platform);
     return status;
 }

@@ -57,6 +57,7 @@ struct train {
     double epoch_accuracy;
     struct train_point evaluated; /* the last evaluation; images 0: none */
     char *json;
+    char *earlier_log; /* NULL: none */
 };
 
 /* ---- train_loop.c ---- */
@@ -79,6 +80,8 @@ void train_show_header(const struct train *train);
 /* A row of the table: the epoch's steps that this program made and, if not NULL, its evaluation. */
 void train_show_epoch(struct train *train, const struct train_point *evaluation);
 void train_show_curve(const struct train_history *history, FILE *stream);
+/* What --log has when training continues (--resume): its rows stay. Refuses a file that is no log. */
+CNNVP_MUST_USE cnnvp_result train_read_log(struct train *train);
 CNNVP_MUST_USE cnnvp_result train_write_log(const struct train *train);
 /* Steps, loss and accuracy for the statistics; NULL if there is no memory. */
 json_t *train_statistics(const struct train *train);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Seconds between lines of progress where there is no terminal. */
 #define SHOW_FILE 10.0
@@ -205,6 +206,34 @@ json_t *train_statistics(const struct train *train)
     return object;
 }
 
+#define LOG_HEAD "step,loss,accuracy\n"
+
+cnnvp_result train_read_log(struct train *train)
+{
+    const char *file = train->options->log;
+    size_t size = 0;
+    if (file == NULL || train->options->resume == NULL || access(file, F_OK) != 0)
+        return CNNVP_DONE;
+    const cnnvp_result result = cli_read_file(file, (size_t)1 << 30, &train->earlier_log, &size);
+    if (result == CNNVP_DONE && size != 0 && strncmp(train->earlier_log, LOG_HEAD, strlen(LOG_HEAD)) != 0)
+        return cli_bad(
+            "--log: %s is no log of a training, which --resume would continue; its first line should be %.*s", file,
+            (int)strlen(LOG_HEAD) - 1, LOG_HEAD);
+    return result;
+}
+
+/* The rows of the earlier log up to the step from which training has continued. */
+static void copy_earlier_rows(const struct train *train, FILE *stream)
+{
+    const char *row = train->earlier_log != NULL ? strchr(train->earlier_log, '\n') : NULL;
+    while (row != NULL && *++row != '\0' &&
+           (train->history.step_count == 0 || strtoull(row, NULL, 10) <= train->first_step)) {
+        const size_t length = strcspn(row, "\n");
+        (void)fprintf(stream, "%.*s\n", (int)length, row);
+        row = row[length] != '\0' ? row + length : NULL;
+    }
+}
+
 cnnvp_result train_write_log(const struct train *train)
 {
     struct cli_output output;
@@ -214,7 +243,8 @@ cnnvp_result train_write_log(const struct train *train)
     const cnnvp_result result = cli_output_open(&output, train->options->log);
     if (result != CNNVP_DONE)
         return result;
-    (void)fputs("step,loss,accuracy\n", output.stream);
+    (void)fputs(LOG_HEAD, output.stream);
+    copy_earlier_rows(train, output.stream);
     for (size_t i = 0; i < history->step_count; ++i)
         (void)fprintf(output.stream, "%" PRIu64 ",%.9g,%.9g\n", history->steps[i].step, history->steps[i].loss,
                       (double)history->steps[i].correct / (double)history->steps[i].images);

@@ -126,6 +126,15 @@ refused 2 "labels.npy: 4 labels for 5 images" run "$network" -i "$input" --label
 refused 2 "cnnvp: plane.npy has 1 images, 2 are asked for" run "$network" -i plane.npy -n 2
 expect 0 run "$network" -i plane.npy -n 1 -q
 
+# A second input is not taken for the first; what --timing-only leaves out is said, also with -q.
+refused 2 "--input: one file is taken, since networks here have one input; bytes.npy is a second" \
+    run "$network" -i "$input" -i bytes.npy
+expect 0 run "$network" -i "$input" -q --timing-only -o none.npy --calibration "$input"
+grep -qx "cnnvp: --output: nothing is computed with --timing-only, and none.npy is not written" err &&
+    grep -qx "cnnvp: --calibration: nothing is computed with --timing-only, and number formats are not chosen" err ||
+    fail "silent: $(cat err)"
+absent none.npy
+
 # Several outputs: files in their order, as many as wanted.
 heads=$ZOO/networks/net_heads
 refused 2 "--output: there are 2 files for 1 output of $network, the first of which is \"" \

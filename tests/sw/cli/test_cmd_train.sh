@@ -99,6 +99,7 @@ again --cpu host -o b.onnx --log b.csv
 cmp -s a.onnx b.onnx || fail "--cpu host learns something else"
 cmp -s a.csv b.csv || fail "--cpu host logs something else"
 again --timing-only -o t.onnx --stats t.json
+grep -qx "cnnvp: --output: nothing is learned with --timing-only, and t.onnx is not written" err || fail "silent: $(cat err)"
 absent t.onnx
 same_stats a.json t.json values
 again --dataset idx:images.gz,labels -o b.onnx

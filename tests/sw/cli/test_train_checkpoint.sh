@@ -17,6 +17,21 @@ again --resume half.check --checkpoint half.check -o b.onnx --log rest.csv
 cmp -s a.onnx b.onnx || fail "a run resumed within an epoch learns something else"
 [ "$(sed -n 2p rest.csv | cut -d, -f1)" = 4 ] || fail "a resumed log begins at $(sed -n 2p rest.csv)"
 
+# A log that is there is continued from the checkpoint's step on; what a killed run had written beyond it is replaced.
+again --log whole.csv
+again --steps 3 --checkpoint half.check --log log.csv
+again --resume half.check --log log.csv
+cmp -s whole.csv log.csv || fail "a continued log: $(cat log.csv)"
+again --resume half.check --log log.csv
+cmp -s whole.csv log.csv || fail "a log that is continued twice: $(cat log.csv)"
+again --log log.csv --steps 3
+[ "$(wc -l <log.csv)" = 4 ] || fail "without --resume a log is begun anew: $(cat log.csv)"
+cp "$SOURCE/README.md" other.csv
+# shellcheck disable=SC2086
+refused 2 "--log: other.csv is no log of a training" train "$network" $set --eval idx:test_images,test_labels --epochs 2 \
+    --batch 16 --lr 0.05 --seed 3 --resume half.check --log other.csv
+cmp -s "$SOURCE/README.md" other.csv || fail "a file that is no log is written to"
+
 # A signal: the step is brought to its end, nothing but the checkpoint and what is marked as partial stays behind.
 # interrupt FILE [OPTION...]: once there is something in FILE.
 interrupt() {
