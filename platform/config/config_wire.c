@@ -242,6 +242,67 @@ static cnnvp_result check_bus(const struct cnnvp_box *box, struct cnnvp_error *e
     return CNNVP_DONE;
 }
 
+static int crosses_program(const struct cnnvp_port *port)
+{
+    return (port->flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_PROGRAM;
+}
+
+static int leads_outside(const struct cnnvp_port *port)
+{
+    return (port->flags & CNNVP_PORT_OUTSIDE) != 0;
+}
+
+static int has_port(const struct cnnvp_instance *instance, int (*wanted)(const struct cnnvp_port *port))
+{
+    for (uint32_t i = 0; instance->unit != NULL && i < instance->unit->port_count; ++i)
+        if (wanted(&instance->unit->ports[i]))
+            return 1;
+    return 0;
+}
+
+static int is_memory_of_others(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *memory)
+{
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        const struct cnnvp_instance *instance = &resolved->instances[i];
+        for (size_t j = 0; j < instance->binding_count; ++j)
+            if (instance->bindings[j].target == memory->number &&
+                instance->unit->ports[instance->bindings[j].port].kind == CNNVP_PORT_MEM_INITIATOR)
+                return 1;
+    }
+    return 0;
+}
+
+/* One core runs the one program, and what a C++ program binds is the off-chip memory: more would be half there. */
+static cnnvp_result check_single(const struct cnnvp_box *box, struct cnnvp_error *error)
+{
+    const struct cnnvp_instance *core = NULL, *outside = NULL;
+    for (size_t i = 0; i < box->resolved.instance_count; ++i) {
+        const struct cnnvp_instance *instance = &box->resolved.instances[i];
+        if (has_port(instance, crosses_program)) {
+            if (core != NULL)
+                return cnnvp_config_error(error, instance->place.text,
+                                          "%s would run nothing: one program is loaded, and %s runs it; a platform has "
+                                          "one core",
+                                          instance->name, core->name);
+            core = instance;
+        }
+        if (!has_port(instance, leads_outside))
+            continue;
+        if (outside != NULL)
+            return cnnvp_config_error(error, instance->place.text,
+                                      "%s and %s are both memories of the program that binds them; a platform has one",
+                                      outside->name, instance->name);
+        if (!is_memory_of_others(&box->resolved, instance))
+            return cnnvp_config_error(
+                error, instance->place.text,
+                "%s is no unit's memory: model %s stands for the off-chip memory; peripherals on the "
+                "bus are units of your own (`cnnvp new-unit`)",
+                instance->name, instance->model);
+        outside = instance;
+    }
+    return CNNVP_DONE;
+}
+
 /* ---- parameters that follow from the memory ---- */
 
 /* What the memory carries that the instance's first port to one leads to. */
@@ -291,6 +352,8 @@ cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error)
         result = choose_clock(box, &resolved->instances[i], error);
     if (result == CNNVP_DONE)
         result = cnnvp_box_connect(box, error);
+    if (result == CNNVP_DONE)
+        result = check_single(box, error);
     for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = read_idle(box, &resolved->instances[i], error);
     for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)

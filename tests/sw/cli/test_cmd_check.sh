@@ -38,6 +38,29 @@ refused 2 'cnnvp: wrong.yaml:3:14: pe_array: model nfu has no parameter "rosw"; 
 refused 2 'cnnvp: --set pe_array.rows=0: pe_array.rows: "0" is out of range: 1 to 64' check nfu -s pe_array.rows=0
 refused 2 'is not of the form INSTANCE.PARAM=VALUE' check nfu -s pe_array
 refused 2 'did you mean "pe_array"?' check nfu -s pe_aray.rows=8
+# One core and one memory of a program's own: a second of either would be half there, by whatever name.
+cat >twocpu.yaml <<'YAML'
+base: nfu
+units:
+  second: {model: cpu, connect: {bus: bus, mem: dram}}
+YAML
+refused 2 "cnnvp: twocpu.yaml:3:3: second would run nothing: one program is loaded, and cpu runs it; a platform has one core" \
+    check twocpu.yaml
+refused 2 "second would run nothing" run lenet5 -p twocpu.yaml --timing-only
+cat >device.yaml <<'YAML'
+base: nfu
+units:
+  device: {model: external, at: 0x20000000}
+YAML
+refused 2 "cnnvp: device.yaml:3:3: device is no unit's memory: model external stands for the off-chip memory" check device.yaml
+cat >memories.yaml <<'YAML'
+base: nfu
+memory: external
+units:
+  other: {model: external, at: 0xc0000000}
+  cpu: {connect: {mem: other}}
+YAML
+refused 2 "dram and other are both memories of the program that binds them; a platform has one" check memories.yaml
 refused 2 "nowhere.yaml: cannot be read: No such file or directory" check nowhere.yaml
 [ -s out ] && fail "output in spite of an error"
 
