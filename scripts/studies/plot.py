@@ -60,30 +60,33 @@ def group(rows, name, x, label, y):
 
 
 def table(head, rows):
-    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    print("| " + " | ".join(str(cell) for cell in head) + " |\n|" + "---|" * len(head))
     for row in rows:
         print("| " + " | ".join(str(cell) for cell in row) + " |")
 
 
 def area(row):
-    return f"{float(row['area.total_um2']) / 1e6:.3g}"
+    return f"{float(row['area.total_um2']) / 1e6:.2f}"
 
 
 def array_shape(rows):
+    """With the core, and LeNet-5 without it too: there the core is what small arrays hide and large ones wait for."""
     shapes = lambda row: f"{row['pe_array.rows']}x{row['pe_array.cols']}"
     pes = lambda row: int(row["pe_array.rows"]) * int(row["pe_array.cols"])
+    ratio = lambda row: math.log2(int(row["pe_array.cols"]) / int(row["pe_array.rows"]))
+    us = lambda row: f"{float(row['total.time_ps']) / 1e6:.2f} us" if "lenet5" in row["network"] else f"{float(row['total.time_ps']) / 1e9:.2f} ms"
+    energy = lambda row: f"{float(row['energy.total_pj']) / 1e6:.1f} uJ" if "lenet5" in row["network"] else f"{float(row['energy.total_pj']) / 1e9:.1f} mJ"
     panels, best = [], []
-    for network, title in (("lenet5", "LeNet-5"), ("vgg16", "VGG16, 32x32")):
-        mine = [row for row in rows if network in row["network"]]
-        ratio = lambda row: math.log2(int(row["pe_array.cols"]) / int(row["pe_array.rows"]))
+    for network, cpu, title in (("lenet5", "iss", "LeNet-5"), ("lenet5", "host", "LeNet-5, software takes no time"), ("vgg16", "iss", "VGG16")):
+        mine = [row for row in rows if network in row["network"] and row["cpu"] == cpu]
         panels.append((title, "columns / rows", "time of an image, ms",
                        group(sorted(mine, key=pes), lambda row: f"{pes(row)} PEs", ratio,
                              lambda row: ("1/" if ratio(row) < 0 else "") + f"{2 ** abs(ratio(row)):g}", lambda row: float(row["total.time_ps"]) / 1e9)))
         for count in sorted({pes(row) for row in mine}):
             same = sorted((row for row in mine if pes(row) == count), key=lambda row: float(row["total.time_ps"]))
-            best.append((title, count, f"{area(same[0])} mm2", *(f"{shapes(row)}: {float(row['total.time_ps']) / 1e9:.4g} ms, "
-                                         f"{float(row['energy.total_pj']) / 1e6:.4g} uJ" for row in (same[0], same[-1]))))
-    table(("network", "PEs", "area", "fastest shape", "slowest shape"), best)
+            best.append((title, count, *(f"{shapes(row)}: {us(row)}" + (f", {energy(row)}" if cpu == "iss" else "") for row in (same[0], same[-1])),
+                         f"{area(same[0])} mm2" if cpu == "iss" else ""))
+    table(("network", "PEs", "fastest shape", "slowest shape", "area"), best)
     return panels
 
 
@@ -99,10 +102,17 @@ def buffers(rows):
               ("maps that leave the chip", "input buffer, KiB", "kB written off chip",
                chart("ddr3-1600", ("memory.write_bytes", 1e3))),
               ("energy", "input buffer, KiB", "mJ an image", chart("ddr3-1600", ("energy.total_pj", 1e9)))]
-    table(("schedule", "input buffer, KiB", "memory", "ms", "kB read", "kB written", "mJ", "mm2"),
-          [(mode(row), kib(row), row["dram.preset"], f"{float(row['total.time_ps']) / 1e9:.3f}",
-            int(row["memory.read_bytes"]) // 1000, int(row["memory.write_bytes"]) // 1000,
-            f"{float(row['energy.total_pj']) / 1e9:.3f}", area(row)) for row in good])
+    ms = lambda row: f"{float(row['total.time_ps']) / 1e9:.3f}"
+    mj = lambda row: f"{float(row['energy.total_pj']) / 1e9:.3f}"
+    memories = [memory for memory in ("hbm2", "ddr3-1600") if any(row["dram.preset"] == memory for row in good)]
+    lines = []
+    for first in sorted((row for row in good if row["dram.preset"] == "ddr4-2400"), key=lambda row: (mode(row) == "depth first", kib(row))):
+        of = lambda memory: next(row for row in good if row["dram.preset"] == memory and (mode(row), kib(row)) == (mode(first), kib(first)))
+        others = [of(memory) for memory in memories]
+        lines.append((mode(first), f"{kib(first)} KiB", f"{area(first)} mm2", int(first["memory.write_bytes"]) // 1000,
+                      ms(first), mj(first), *(cell for row in others for cell in (ms(row), mj(row)))))
+    table(["schedule", "input buffer", "area", "kB written",
+           *(f"{unit}, {memory}" for memory in ("ddr4-2400", *memories) for unit in ("ms", "mJ"))], lines)
     return panels
 
 
@@ -119,7 +129,7 @@ def mantissa(rows):
     of = lambda rounding, say: [say(row) for width in widths for row in rows if row["rounding"] == rounding and bits(row) == width]
     table(["rounding", *(f"{width} bits" for width in widths)],
           [(rounding, *of(rounding, lambda row: f"{percent(row):.2f} %")) for rounding in ("truncate", "nearest", "stochastic")] +
-          [("energy of the training", *of("nearest", lambda row: f"{float(row['energy.total_pj']) / 1e9:.3g} mJ")),
+          [("energy of the training", *of("nearest", lambda row: f"{float(row['energy.total_pj']) / 1e9:.1f} mJ")),
            ("area", *of("nearest", lambda row: f"{area(row)} mm2"))])
     return panels
 

@@ -20,7 +20,7 @@ PLACE = (r"(?:A\d(?: L\d+(?:[-/]\d+)*(?:, L\d+)*)?|[Cc]\d{1,2}(?:-[Cc]?\d{1,2})?
 MADE = {"array_shape.md", "buffers.md", "mantissa.md", "study.md"}
 LAYOUT = ("c_api", "models", "platform", "scripts", "sw", "tests")
 # After a variable, $SOURCE, and folders of tests.
-MADE_IN = ("/", "SOURCE/", "example/", "reference/")
+MADE_IN = ("/", "SOURCE/", "example/", "reference/", "share/")
 
 
 class Page:

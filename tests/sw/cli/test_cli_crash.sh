@@ -27,7 +27,7 @@ cat >owes.yaml <<END
 base: faults.yaml
 units: {own: {fault: owe}, instruction: {connect: {vector: own.command}}}
 END
-printf 'vcopy 0\nhalt\n' >owe.s
+printf 'vadd r16\nhalt\n' >owe.s
 expect 0 asm owe.s -o owe.bin
 refused 1 "--max-time was reached" exec owe.bin -p owes.yaml --max-time 1ms
 grep -q "own owes the completion of opcode 0x[0-9a-f]*, given at [0-9.]* us" err || fail "who owes: $(cat err)"

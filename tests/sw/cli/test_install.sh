@@ -30,7 +30,7 @@ for page in installed.rglob("*.md"):
         if (in_tree / "README.md").exists() or in_tree.suffix in (".md", ".png", ".svg"):
             assert (installed / name).exists(), (page, link)
             found.add((installed / name).resolve().relative_to(installed.resolve()).as_posix())
-assert {"platform/presets", "sw/explore", "sw/explore/run_page.png", "models/documents.md"} <= found, found
+assert {"platform/presets", "sw/guest", "sw/explore/run_page.png", "models/documents.md"} <= found, found
 for name in ("README.md", "platform/presets/README.md", "scripts/studies/array_shape.svg"):
     assert (installed / name).read_bytes() == (source / name).read_bytes(), name
 PYTHON

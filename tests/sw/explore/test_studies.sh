@@ -23,7 +23,9 @@ assert len(d.parse(sys.argv[1]).getElementsByTagName('circle')) >= 4" $study.svg
 done
 grep -Eq '^\| stochastic \| [0-9]+\.[0-9][0-9] % \| [0-9]+\.[0-9][0-9] % \|$' mantissa.md ||
     fail "table: $(cat mantissa.md)"
-grep -Eq '\| VGG16, 32x32 \| 64 \| [0-9.]+ mm2 \| 8x8: ' array_shape.md || fail "table: $(cat array_shape.md)"
+grep -Eq '^\| LeNet-5, software takes no time \| 64 \| 8x8: [0-9.]+ us \| 8x8: [0-9.]+ us \|  \|$' array_shape.md ||
+    fail "table: $(cat array_shape.md)"
+grep -Eq '^\| VGG16 \| 64 \| 8x8: [0-9.]+ ms, [0-9.]+ mJ \| 8x8: [0-9.]+ ms, [0-9.]+ mJ \| [0-9.]+ mm2 \|$' array_shape.md || fail "table: $(cat array_shape.md)"
 grep -Eq '^\| area \| [0-9.]+ mm2 \| [0-9.]+ mm2 \|$' mantissa.md || fail "table: $(cat mantissa.md)"
-grep -q '| layer by layer | 64 | ddr4-2400 | ' buffers.md || fail "table: $(cat buffers.md)"
+grep -Eq '^\| layer by layer \| 64 KiB \| [0-9.]+ mm2 \| [0-9]+ \| [0-9.]+ \|' buffers.md || fail "table: $(cat buffers.md)"
 finish

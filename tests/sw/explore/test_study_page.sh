@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The studies' page has the tables and plots that their commands make, and the figures of its text are theirs.
+. "$SOURCE/tests/support/lib.sh"
+studies=$SOURCE/scripts/studies
+sh "$studies/run.sh" "$work/made" "$CNNVP" >log 2>&1 || fail "run.sh: $(tail -n 5 log)"
+/usr/bin/python3 "$studies/tables.py" "$SOURCE/scripts/studies/README.md" made/studies ||
+    fail "the page tells old tables; run.sh and tables.py --write make it new"
+for study in array_shape buffers mantissa; do
+    cmp -s "made/studies/$study.svg" "$studies/$study.svg" || fail "$study.svg is an old plot"
+done
+expect 0 run lenet5 --timing-only -s pe_array.rows=16 -s pe_array.cols=16 --stats wide.json
+core=$(sed -n 's/^core  *\([0-9.]* %\).*/\1/p' out)
+expect 0 run lenet5 --timing-only -q -s pe_array.rows=16 -s pe_array.cols=16 -s cpu.clock_mhz=2000 --stats fast.json
+/usr/bin/python3 - "$SOURCE/scripts/studies/README.md" "$core" <<'PYTHON' || fail "figures in the text"
+import csv, json, sys
+text = " ".join(open(sys.argv[1]).read().split())
+us = lambda name: json.load(open(name))["total"]["time_ps"] / 1e6
+rows = list(csv.DictReader(open("made/studies/array_shape.csv")))
+def times(network, cpu, pes):
+    return sorted(float(row["total.time_ps"]) for row in rows if network in row["network"] and row["cpu"] == cpu and
+                  int(row["pe_array.rows"]) * int(row["pe_array.cols"]) == pes)
+host, iss, vgg = times("lenet5", "host", 256), times("lenet5", "iss", 256), times("vgg16", "iss", 64)
+for told in (f"instructions in {us('wide.json'):.2f} us and is at work {sys.argv[2]}", f"takes 16x16 to {us('fast.json'):.2f} us",
+             f"256 PEs are within {100 * (iss[-1] / iss[0] - 1):.0f} %", f"their shapes differ by {100 * (host[-1] / host[0] - 1):.0f} %",
+             f"256 PEs are {times('lenet5', 'host', 64)[0] / host[0]:.1f} times as fast as 64",
+             f"the flattest array takes {vgg[-1] / vgg[0]:.1f} times as long"):
+    assert told in text, told
+PYTHON
+finish
