@@ -19,9 +19,11 @@
  *
  * Registers are r0 to r255. A label is the number of its word; where no target is wanted only differences can be used.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "expression.h"
 #include "isa_table.h"
 #include "lexer.h"
@@ -235,31 +237,47 @@ static cnnvp_result parse_operands(struct assembler *self, int code, uint64_t *w
 
 /* ---- statements ---- */
 
-static cnnvp_result unknown_opcode(const struct assembler *self, struct asm_name name)
+/* The nearest of the names or, where none is near, all of them: an error at the name. */
+static cnnvp_result unknown_name(const struct assembler *self, const char *at, struct asm_name name,
+                                 const char *const *names, const char *what)
 {
-    char known[1024] = "";
-    for (int code = 0; code < 256; ++code) {
-        const char *mnemonic = cnnvp_asm_opcodes[code].mnemonic;
-        if (mnemonic == NULL || strlen(known) + strlen(mnemonic) + 2u > sizeof known)
-            continue;
+    char known[1024] = "", wanted[100] = "";
+    if (name.text != NULL && name.length < sizeof wanted)
+        memcpy(wanted, name.text, name.length);
+    const char *meant = cnnvp_did_you_mean(wanted, names);
+    if (meant != NULL)
+        return cnnvp_asm_fail(&self->lexer, at, "%s; did you mean \"%s\"?", what, meant);
+    for (size_t i = 0; names[i] != NULL && strlen(known) + strlen(names[i]) + 2u <= sizeof known; ++i) {
         strcat(known, " ");
-        strcat(known, mnemonic);
+        strcat(known, names[i]);
     }
-    return cnnvp_asm_fail(&self->lexer, name.text, "there is no instruction '%.*s'; there are%s",
-                          (int)(name.length < 100 ? name.length : 100), name.text, known);
+    return cnnvp_asm_fail(&self->lexer, at, "%s; there %s%s", what, *known ? "are" : "is none", known);
 }
 
-static cnnvp_result unknown_status(const struct assembler *self, int code, const char *at)
+static cnnvp_result unknown_opcode(const struct assembler *self, struct asm_name name)
 {
-    char known[512] = "";
-    for (size_t i = 0; i < cnnvp_asm_status_count; ++i) {
-        if (cnnvp_asm_statuses[i].opcode != (uint32_t)code)
-            continue;
-        strcat(known, " .");
-        strcat(known, cnnvp_asm_statuses[i].name);
-    }
-    return cnnvp_asm_fail(&self->lexer, at, "%s has no such status; it has%s", cnnvp_asm_opcodes[code].mnemonic,
-                          *known ? known : " none");
+    const char *names[257] = {NULL};
+    char what[160];
+    size_t count = 0;
+    for (int code = 0; code < 256; ++code)
+        if (cnnvp_asm_opcodes[code].mnemonic != NULL)
+            names[count++] = cnnvp_asm_opcodes[code].mnemonic;
+    (void)snprintf(what, sizeof what, "there is no instruction '%.*s'", (int)(name.length < 100 ? name.length : 100),
+                   name.text);
+    return unknown_name(self, name.text, name, names, what);
+}
+
+static cnnvp_result unknown_status(const struct assembler *self, int code, const char *at, struct asm_name name)
+{
+    enum { MOST = 32 };
+    const char *names[MOST + 1] = {NULL};
+    char what[100];
+    size_t count = 0;
+    for (size_t i = 0; i < cnnvp_asm_status_count && count < MOST; ++i)
+        if (cnnvp_asm_statuses[i].opcode == (uint32_t)code)
+            names[count++] = cnnvp_asm_statuses[i].name;
+    (void)snprintf(what, sizeof what, "%s has no such status", cnnvp_asm_opcodes[code].mnemonic);
+    return unknown_name(self, at, name, names, what);
 }
 
 static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *word)
@@ -273,7 +291,7 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
             name.text != NULL ? cnnvp_asm_find_status((uint32_t)code, name.text, name.length) : NULL;
         uint64_t value = 1;
         if (status == NULL)
-            return unknown_status(self, code, start);
+            return unknown_status(self, code, start, name);
         const uint32_t most = (1u << status->width) - 1u;
         if (seen & most << status->lsb)
             return cnnvp_asm_fail(lexer, start, "this status is given twice");

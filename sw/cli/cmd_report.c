@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cnnvp report: a page of a sweep, of a run, or of several runs side by side. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 #include "cnnvp_explore.h"
@@ -14,9 +15,26 @@ struct report_options {
     int quiet;
 };
 
+/* What the page of results could be called: without folders before it, its ending, a slash after it. */
+static const char *page_of(const char *source, char name[256])
+{
+    size_t end = strlen(source);
+    while (end > 1 && source[end - 1] == '/')
+        --end;
+    size_t begin = end;
+    while (begin > 0 && source[begin - 1] != '/')
+        --begin;
+    (void)snprintf(name, 256, "%.*s", (int)(end - begin < 200 ? end - begin : 200), source + begin);
+    char *ending = strstr(name, ".sqlite");
+    if (ending != NULL && ending != name)
+        *ending = '\0';
+    return *name != '\0' && *name != '.' ? name : "report";
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct report_options *options = state->hook;
+    char name[256];
     switch (key) {
     case ARGP_KEY_INIT:
         (void)cli_parse_init(state);
@@ -36,7 +54,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (options->count == 0)
             cli_usage(state, "which results? RESULTS.sqlite or RUN-FOLDER is missing");
         if (options->page == NULL)
-            cli_usage(state, "which output? -o REPORT.html is missing");
+            cli_usage(state, "which page? -o REPORT.html is missing: cnnvp report %s -o %s.html", options->sources[0],
+                      page_of(options->sources[0], name));
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

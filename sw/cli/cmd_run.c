@@ -144,6 +144,8 @@ static cnnvp_result check_options(struct run_options *options)
 {
     if (options->advise && options->network.set.cpu_host)
         return cli_bad("--advise tries changes with the platform's core; use it without --cpu host");
+    if (options->network.set.guest != NULL && options->network.set.cpu_host)
+        return cli_bad("--guest is a program for the core of the platform; use it without --cpu host");
     if (options->platform.gdb != NULL && options->network.set.cpu_host)
         return cli_bad("--gdb debugs the guest on the platform's core; use it without --cpu host");
     if (options->platform.profile != NULL && options->network.set.cpu_host)

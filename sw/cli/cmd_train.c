@@ -144,6 +144,8 @@ static cnnvp_result check_options(struct train_options *options)
                                                    : "--log");
     if (options->trainer.timing_only && options->platform.check_results)
         return cli_bad("--check-results compares the results that --timing-only leaves out");
+    if (options->trainer.guest != NULL && options->trainer.cpu_host)
+        return cli_bad("--guest is a program for the core of the platform; use it without --cpu host");
     if (options->trainer.timing_only && options->output != NULL)
         cli_message("--output: nothing is learned with --timing-only, and %s is not written", options->output);
     /* A checkpoint may take the place of the one that was resumed from: that has been read by then. */

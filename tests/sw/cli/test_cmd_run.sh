@@ -261,5 +261,8 @@ expect 0 run "$network" --timing-only -q --stats own.json --guest own.elf
 expect 0 diff installed.json own.json
 says "no differences"
 refused 2 'the guest program none.elf cannot be read' run "$network" --timing-only --guest none.elf
-refused 2 'own.json: is not an ELF file' run "$network" --timing-only --guest own.json
+refused 2 'own.json: is not an ELF file' run "$network" --timing-only --guest own.json --plan-out plan.yaml
+absent plan.yaml
+refused 2 '--guest is a program for the core of the platform; use it without --cpu host' \
+    run "$network" --timing-only --guest own.elf --cpu host
 finish

@@ -105,7 +105,8 @@ refused 2 "later/stats.json: its schema is cnnvp-stats/3; cnnvp-stats/2 is expec
 refused 2 "later/stats.json: its schema is cnnvp-stats/3" report run later -o x.html
 refused 2 "cannot be read" report nosuch.sqlite -o x.html
 refused 2 "cannot be read" report "$SOURCE" -o x.html
-refused 2 "REPORT.html is missing" report r.sqlite
+refused 2 "-o REPORT.html is missing: cnnvp report r.sqlite -o r.html" report r.sqlite
+refused 2 "cnnvp report some/run/ -o run.html" report some/run/
 refused 2 "is missing" report -o x.html
 refused 2 "--output" report r.sqlite -o nosuch/x.html
 refused 2 "s.json: is not a database that \`cnnvp sweep\` has written, nor the folder of a run" report s.json -o x.html
