@@ -290,7 +290,7 @@ static void count_command(const struct train_array *array, const struct work *wo
         {STAT_output_words, work->cost.output_words},
         {STAT_partial_words, work->cost.partial_words},
         {STAT_exponents, (work->tile.bias ? 0 : work->tile.in_exps) + work->tile.second_exps + work->tile.out_exps},
-        {STAT_macs, work->cost.macs},
+        {work->tile.bias ? STAT_bias_macs : STAT_macs, work->cost.macs},
         {STAT_saturations, saturated},
     };
     cnnvp_command_count(array->host, array->ops, work->command->tag, counts, sizeof counts / sizeof counts[0]);

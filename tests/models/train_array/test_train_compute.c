@@ -131,6 +131,8 @@ static void check_bias(uint64_t detail, uint32_t bits)
     const uint64_t forward = (uint64_t)AREA * 3u;
     assert_int_equal(fake_count(b.array, "bias_cycles"), forward);
     assert_int_equal(fake_count(b.array, "compute_cycles"), 0);
+    assert_int_equal(fake_count(b.array, "bias_macs"), IMAGES * OUT * AREA);
+    assert_int_equal(fake_count(b.array, "macs"), 0);
     assert_int_equal(fake_count(b.array, "input_words"), 0);
     assert_int_equal(fake_count(b.input, "read_bytes"), 0);
     /* the gradient: sums of errors, exact */
