@@ -152,7 +152,7 @@ int cli_report_results(const struct cli_platform_options *options, const cnnvp_p
         return result;
     if (results.wrong != 0)
         cli_message("--check-results: %" PRIu64 " of %" PRIu64 " commands are wrong", results.wrong, results.compared);
-    else if (results.compared == 0)
+    else if (results.compared == 0 && result == CNNVP_DONE)
         cli_message("--check-results: no command was compared%s%s",
                     results.without != 0 ? "; without a reference: " : "", results.kinds);
     if (!options->quiet && results.compared != 0) {
