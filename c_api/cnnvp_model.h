@@ -457,7 +457,8 @@ enum cnnvp_log_level { CNNVP_LOG_ERROR = 0, CNNVP_LOG_WARNING = 1, CNNVP_LOG_INF
 
 /*
  * Functions that a host lacks are there all the same and return CNNVP_E_NOSUP: a model never tests for NULL.
- * `host` is the pointer from struct cnnvp_init. "any" = may be called from every callback and from init.
+ * `host` is the pointer from struct cnnvp_init. "any" = may be called from every callback and from init. Code that the
+ * host has not called, such as a SystemC process of the unit's making, may not call those that return a status or wait.
  */
 struct cnnvp_host_ops {
     uint32_t struct_size;
@@ -509,7 +510,7 @@ struct cnnvp_host_ops {
     /* -- to the own process, from any callback -- */
     void (*wake)(struct cnnvp_host *host);
 
-    /* -- statistics and traces (any but init) -- */
+    /* -- statistics and traces (any but init; log from there too) -- */
     /* Adds n to statistic `stat`, on behalf of `tag`. */
     void (*count)(struct cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n);
     /* Work from `begin` to `end` on row `track`. Spans of one track come in order and do not overlap. `name` must stay

@@ -34,6 +34,15 @@ struct host_ops {
         return false;
     }
 
+    /* What counts and shows, and the outside world, is there from the first reset on. */
+    static bool begun(unit_host &unit, const char *function)
+    {
+        if (!unit.current_ || unit.current_->kind != unit_host::call::init)
+            return true;
+        unit.refuse(CNNVP_E_STATE, function, "the simulation has not begun");
+        return false;
+    }
+
     static uint64_t param(cnnvp_host *host, uint32_t index)
     {
         unit_host &unit = of(host);
@@ -68,25 +77,25 @@ struct host_ops {
     static int notify(cnnvp_host *host, uint32_t event, cnnvp_time at)
     {
         unit_host &unit = of(host);
-        return unit.guarded([&] { return unit.notify(event, at); });
+        return unit.guarded("notify", [&] { return unit.notify(event, at); });
     }
 
     static int cancel(cnnvp_host *host, uint32_t event)
     {
         unit_host &unit = of(host);
-        return unit.guarded([&] { return unit.cancel(event); });
+        return unit.guarded("cancel", [&] { return unit.cancel(event); });
     }
 
     static int access(cnnvp_host *host, uint32_t port, cnnvp_access *access)
     {
         unit_host &unit = of(host);
-        return unit.guarded([&] { return unit.send(port, *access); });
+        return unit.guarded("access", [&] { return unit.send(port, *access); });
     }
 
     static int connected(cnnvp_host *host, uint32_t port)
     {
         unit_host &unit = of(host);
-        return unit.guarded([&] {
+        return unit.guarded("connected", [&] {
             unit_host::port_state *state = nullptr;
             const int found = unit.find_port("connected", port, &state);
             return state != nullptr ? static_cast<int>(state->connected) : found;
@@ -96,25 +105,25 @@ struct host_ops {
     static int request(cnnvp_host *host, uint32_t port, cnnvp_request *request)
     {
         unit_host &unit = of(host);
-        return unit.guarded([&] { return unit.send_request(port, *request); });
+        return unit.guarded("request", [&] { return unit.send_request(port, *request); });
     }
 
     static int complete(cnnvp_host *host, cnnvp_request *request)
     {
         unit_host &unit = of(host);
-        return unit.guarded([&] { return unit.complete(request); });
+        return unit.guarded("complete", [&] { return unit.complete(request); });
     }
 
     static int dmi(cnnvp_host *host, uint32_t port, uint64_t address, cnnvp_dmi *dmi)
     {
         unit_host &unit = of(host);
-        return unit.guarded([&] { return unit.query_dmi(port, address, *dmi); });
+        return unit.guarded("dmi", [&] { return unit.query_dmi(port, address, *dmi); });
     }
 
     static int irq(cnnvp_host *host, uint32_t port, int level)
     {
         unit_host &unit = of(host);
-        return unit.guarded([&] {
+        return unit.guarded("irq", [&] {
             if (unit.current_->kind == unit_host::call::init || unit.current_->kind == unit_host::call::fini)
                 return unit.refuse(CNNVP_E_STATE, "irq", "other instances may not be there yet, or any more");
             if (port >= unit.unit_.port_count || unit.unit_.ports[port].kind != CNNVP_PORT_IRQ_OUT)
@@ -135,7 +144,8 @@ struct host_ops {
     static void count(cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
     {
         unit_host &unit = of(host);
-        if (!has(unit, "count", "statistic", stat, unit.unit_.stat_count) || !unit.control_.recorder())
+        if (!begun(unit, "count") || !has(unit, "count", "statistic", stat, unit.unit_.stat_count) ||
+            !unit.control_.recorder())
             return;
         cnnvp_recorder_count(unit.control_.recorder(), unit.instance_.number, stat, tag, n);
         if (unit.control_.settings().asked &&
@@ -147,7 +157,7 @@ struct host_ops {
                      cnnvp_time end)
     {
         unit_host &unit = of(host);
-        if (!has(unit, "span", "track", track, unit.unit_.track_count))
+        if (!begun(unit, "span") || !has(unit, "span", "track", track, unit.unit_.track_count))
             return;
         if (end < begin)
             unit.refuse(CNNVP_E_INVAL, "span", "%s ends at %" PRIu64 " ps, before it begins at %" PRIu64 " ps",
@@ -159,7 +169,8 @@ struct host_ops {
     static void counter(cnnvp_host *host, uint32_t counter, cnnvp_time at, uint64_t value)
     {
         unit_host &unit = of(host);
-        if (has(unit, "counter", "counter", counter, unit.unit_.counter_count) && unit.control_.recorder())
+        if (begun(unit, "counter") && has(unit, "counter", "counter", counter, unit.unit_.counter_count) &&
+            unit.control_.recorder())
             cnnvp_recorder_counter(unit.control_.recorder(), unit.instance_.number, counter, at, value);
     }
 
@@ -179,36 +190,47 @@ struct host_ops {
     static void finish(cnnvp_host *host, int code, const char *reason)
     {
         unit_host &unit = of(host);
-        unit.control_.finish(unit.instance_.name, code, reason);
+        if (begun(unit, "finish"))
+            unit.control_.finish(unit.instance_.name, code, reason);
     }
 
     static void console_write(cnnvp_host *host, const void *data, size_t size)
     {
-        of(host).control_.console_write(data, size);
+        unit_host &unit = of(host);
+        if (begun(unit, "console_write"))
+            unit.control_.console_write(data, size);
     }
 
     static size_t console_read(cnnvp_host *host, void *data, size_t size)
     {
-        return of(host).control_.console_read(data, size);
+        unit_host &unit = of(host);
+        return begun(unit, "console_read") ? unit.control_.console_read(data, size) : 0;
     }
 
     static int report(cnnvp_host *host, const char *name, int64_t value)
     {
-        cnnvp_recorder *recorder = of(host).control_.recorder();
+        unit_host &unit = of(host);
+        cnnvp_recorder *recorder = unit.control_.recorder();
+        if (!begun(unit, "report"))
+            return -1;
         return recorder ? cnnvp_recorder_report(recorder, name, value) : 0;
     }
 
     static int name_layer(cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
                           uint64_t macs)
     {
-        cnnvp_recorder *recorder = of(host).control_.recorder();
+        unit_host &unit = of(host);
+        cnnvp_recorder *recorder = unit.control_.recorder();
+        if (!begun(unit, "name_layer"))
+            return -1;
         return recorder ? cnnvp_recorder_name_layer(recorder, tag, name, op, phase, macs) : 0;
     }
 
     static void count_for(cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
     {
         unit_host &unit = of(host);
-        if (has(unit, "count_for", "statistic", stat, unit.unit_.stat_count) && unit.control_.recorder())
+        if (begun(unit, "count_for") && has(unit, "count_for", "statistic", stat, unit.unit_.stat_count) &&
+            unit.control_.recorder())
             cnnvp_recorder_count_for(unit.control_.recorder(), unit.instance_.number, stat, requester, n);
     }
 
@@ -216,8 +238,9 @@ struct host_ops {
                      uint64_t address)
     {
         unit_host &unit = of(host);
-        return unit.control_.recorder() && cnnvp_recorder_burst(unit.control_.recorder(), unit.instance_.number, at,
-                                                                clock, requester, tag, op, address);
+        return begun(unit, "burst") && unit.control_.recorder() &&
+               cnnvp_recorder_burst(unit.control_.recorder(), unit.instance_.number, at, clock, requester, tag, op,
+                                    address);
     }
 
     static const char *instance_name(cnnvp_host *host, uint32_t instance)
@@ -228,7 +251,9 @@ struct host_ops {
 
     static void crossed(cnnvp_host *host, const cnnvp_request *request, uint64_t bytes)
     {
-        of(host).crossed(request, bytes);
+        unit_host &unit = of(host);
+        if (begun(unit, "crossed"))
+            unit.crossed(request, bytes);
     }
 };
 

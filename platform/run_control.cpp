@@ -112,11 +112,15 @@ void run_control::rearm()
     end_ = CNNVP_END_EXIT;
     exit_code_ = 0;
     reason_.clear();
-    pulses_ = 0;
 }
 
 void run_control::pulse(const char *who)
 {
+    const bool refused = !rearmed_ && ended_; /* in init or the first reset, with --strict */
+    rearmed_ = true;
+    pulses_ = 0;
+    if (refused)
+        return;
     if (interrupted.load(std::memory_order_relaxed) != 0 && !ended_ && interrupted.exchange(0) != 0)
         end_with(CNNVP_END_INTERRUPTED, 0, std::string(who) + " runs");
     if (options_.gdb)

@@ -127,6 +127,7 @@ private:
     bool closed_ = false;
     enum cnnvp_end end_ = CNNVP_END_EXIT;
     int exit_code_ = 0;
+    bool rearmed_ = false;
     cnnvp_time end_time_ = 0;
     std::string reason_;
     const sc_core::sc_time max_time_; /* of the kernel, which is asked often */

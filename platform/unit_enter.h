@@ -28,15 +28,15 @@ int unit_host::enter(call kind, const char *callback, const cnnvp_access *servin
     return status;
 }
 
-/* From the unit into C++. */
+/* From the unit into C++. `name`: of the host's function, for a message. */
 template <typename Function>
-int unit_host::guarded(Function &&function) noexcept
+int unit_host::guarded(const char *name, Function &&function) noexcept
 {
     frame *const mine = current_;
     int status;
 
     if (!mine)
-        return CNNVP_E_STATE; /* not called from a callback */
+        return refuse(CNNVP_E_STATE, name, "the unit's callbacks alone may call the host");
     if (mine->caught)
         return CNNVP_E_STOPPED;
     try {

@@ -213,12 +213,12 @@ void unit_host::run_process()
 }
 
 template <typename Function>
-int unit_host::blocking(process_state state, Function &&function) noexcept
+int unit_host::blocking(const char *name, process_state state, Function &&function) noexcept
 {
     if (!current_ || current_->kind != call::process)
-        return refuse(CNNVP_E_STATE, "wait", "only the unit's process may wait");
+        return refuse(CNNVP_E_STATE, name, "only the unit's process may wait");
     const frame *const mine = current_;
-    return guarded([&] {
+    return guarded(name, [&] {
         current_ = nullptr;
         drain();
         control_.pulse(instance_.name);
@@ -234,12 +234,13 @@ int unit_host::blocking(process_state state, Function &&function) noexcept
 int unit_host::wait_for(cnnvp_time duration) noexcept
 {
     wait_until_ = control_.now() + duration;
-    return blocking(process_state::waiting, [&](cnnvp_time ahead) { sc_core::wait(from_ps(ahead + duration)); });
+    return blocking("wait", process_state::waiting,
+                    [&](cnnvp_time ahead) { sc_core::wait(from_ps(ahead + duration)); });
 }
 
 int unit_host::wait_wake() noexcept
 {
-    return blocking(process_state::sleeping, [&](cnnvp_time ahead) {
+    return blocking("wait_wake", process_state::sleeping, [&](cnnvp_time ahead) {
         if (ahead > 0)
             sc_core::wait(from_ps(ahead));
         while (!woken_)
@@ -250,7 +251,7 @@ int unit_host::wait_wake() noexcept
 
 int unit_host::settle() noexcept
 {
-    return blocking(process_state::settling, [&](cnnvp_time ahead) {
+    return blocking("settle", process_state::settling, [&](cnnvp_time ahead) {
         if (ahead > 0)
             sc_core::wait(from_ps(ahead));
         control_.settle();
@@ -262,7 +263,7 @@ int unit_host::reach(cnnvp_time at) noexcept
     if (!current_ || current_->kind != call::process)
         return refuse(CNNVP_E_STATE, "reach", "only the unit's process may wait");
     bool ahead = false;
-    const int running = guarded([&] {
+    const int running = guarded("reach", [&] {
         control_.pulse(instance_.name); /* may end the run: then the process stops here */
         ahead = done_.empty() && control_.run_ahead(at);
         return int(CNNVP_OK);

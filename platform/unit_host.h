@@ -195,7 +195,7 @@ private:
     template <typename Function>
     int enter(call kind, const char *callback, const cnnvp_access *serving, Function &&function);
     template <typename Function>
-    int guarded(Function &&function) noexcept;
+    int guarded(const char *name, Function &&function) noexcept;
     void note_status(const char *callback, int status);
     /* A call of the unit's that the host does not do: says so once for each function, callback and `why`, which is a
      * format and says what would be right. Returns the status. */
@@ -206,7 +206,7 @@ private:
     void process_thread();
     void run_process();
     template <typename Function>
-    int blocking(process_state state, Function &&function) noexcept;
+    int blocking(const char *name, process_state state, Function &&function) noexcept;
     int wait_for(cnnvp_time duration) noexcept;
     int wait_wake() noexcept;
     int settle() noexcept;

@@ -77,10 +77,11 @@ private:
 /* A built platform; warnings are not shown. */
 class platform {
 public:
-    explicit platform(network &net, cnnvp_recorder *recorder = nullptr)
+    explicit platform(network &net, cnnvp_recorder *recorder = nullptr, bool strict = false)
     {
         cnnvp::run_control::options options;
         options.verbosity = -1;
+        options.strict = strict;
         options.recorder = recorder;
         cnnvp_error error;
         error.text[0] = 0;

@@ -78,6 +78,62 @@ void test_events(void **)
     }
 }
 
+/* Code that the host has not called, such as a SystemC process of a unit's making; here another unit's. */
+void test_calls_from_outside(void **)
+{
+    for (const bool strict : {false, true}) {
+        bench::network net;
+        net.add("a");
+        net.add("b");
+        bench::platform made(net, nullptr, strict);
+        made["a"]->peer = made["b"];
+        made["a"]->on_process = [](agent *self) {
+            const agent *other = self->peer;
+            cnnvp_access access{};
+            agent_note(self, other->ops->irq(other->host, AGENT_IRQ, 1));
+            agent_note(self, other->ops->notify(other->host, 0, 0));
+            agent_note(self, other->ops->connected(other->host, AGENT_OUT));
+            agent_note(self, other->ops->access(other->host, AGENT_OUT, &access));
+            agent_note(self, other->ops->wait_wake(other->host));
+            self->ops->finish(self->host, 3, "");
+        };
+        const cnnvp_run_result result = made.run();
+        assert_int_equal(made["a"]->noted, 5);
+        for (uint32_t i = 0; i < 5; ++i)
+            assert_int_equal(made["a"]->values[i], CNNVP_E_STATE);
+        assert_int_equal(result.end, strict ? CNNVP_END_FATAL : CNNVP_END_EXIT);
+        if (strict)
+            assert_string_equal(result.reason,
+                                "b: irq, called in none of its callbacks, is refused (not possible now): "
+                                "the unit's callbacks alone may call the host");
+    }
+}
+
+int count_in_init(void *self, const cnnvp_init *init)
+{
+    init->ops->count(init->host, 0, 0, 1);
+    return cnnvp_unit_agent.init(self, init);
+}
+
+/* Nothing counts before the first reset. What is refused before a run begins ends it, if it is strict. */
+void test_count_in_init(void **)
+{
+    cnnvp_unit unit = cnnvp_unit_agent;
+    unit.init = count_in_init;
+    for (const bool strict : {false, true}) {
+        bench::network net;
+        net.add("a", &unit);
+        bench::platform made(net, nullptr, strict);
+        made["a"]->on_process = [](agent *self) { self->ops->finish(self->host, 0, ""); };
+        const cnnvp_run_result result = made.run();
+        assert_int_equal(result.end, strict ? CNNVP_END_FATAL : CNNVP_END_EXIT);
+        assert_int_equal(made["a"]->processes, strict ? 0 : 1);
+        if (strict)
+            assert_string_equal(
+                result.reason, "a: count, called in init, is refused (not possible now): the simulation has not begun");
+    }
+}
+
 /* wake is kept until the next wait_wake. */
 void test_wake_is_latched(void **)
 {
@@ -471,6 +527,8 @@ int main()
         cmocka_unit_test(test_parameters_and_time),
         cmocka_unit_test(test_config_error_has_a_place),
         cmocka_unit_test(test_events),
+        cmocka_unit_test(test_calls_from_outside),
+        cmocka_unit_test(test_count_in_init),
         cmocka_unit_test(test_wake_is_latched),
         cmocka_unit_test(test_settle),
         cmocka_unit_test(test_accesses),
