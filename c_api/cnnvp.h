@@ -204,7 +204,8 @@ struct cnnvp_platform_options {
     /* 1: may be made while there is another platform, which is not to be used until this one is free again. */
     int beside;
     /* 1: of every command that a unit answers at once, what it took is compared with what cnnvp_units_command says and
-     * with the cycles that it counted for a layer; a difference ends the run (CNNVP_END_FATAL) and is said in full. */
+     * with the cycles that it counted for a layer; a difference ends the run (CNNVP_END_FATAL) and is said in full.
+     * 0: the same for units of libraries ("./libmine.so:mine"), whose first difference is a warning. */
     int check_costs;
     /* 1: what is in a calculation unit's buffers after each command is compared with what reference arithmetic makes of
      * what was in them before: plain loops, many times slower than the units. The first wrong command is said in full

@@ -224,6 +224,10 @@ enum cnnvp_port_flag {
      * platform file connects it. Its requests are contiguous. The unit's parameter `protocol`, if it has one, chooses
      * lt (0) or at (1). */
     CNNVP_PORT_OUTSIDE = 1u << 1,
+    /* INITIATOR, commands: who takes them counts the cycles that each takes in statistics of layers (compute_cycles,
+     * stall_cycles.<cause>), since this unit leaves them out. One that is busy for longer than it counts is named in a
+     * warning at the end of the run; with --strict or --check-costs the run fails. */
+    CNNVP_PORT_COUNTED = 1u << 2,
     /* TARGET, INITIATOR: what crosses it, one of these; without, it is not said and goes with everything. A platform
      * file that connects two ports that say different things is refused. Registers, memory and the bus take plain
      * reads and writes. */

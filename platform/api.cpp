@@ -90,6 +90,20 @@ cnnvp_result open_gdb(const char *port, cnnvp_platform &made, cnnvp_error *error
     return cnnvp_gdb_new(port, &target, &made.gdb, error);
 }
 
+/* A unit of somebody else's takes commands: what it says of their time is compared with what they take. */
+bool has_command_library(const cnnvp_resolved &resolved)
+{
+    for (size_t i = 0; i < resolved.instance_count; ++i) {
+        const cnnvp_unit *unit = resolved.instances[i].unit;
+        for (uint32_t port = 0; unit && std::strchr(resolved.instances[i].model, ':') && port < unit->port_count;
+             ++port)
+            if (unit->ports[port].kind == CNNVP_PORT_TARGET &&
+                (unit->ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
+                return true;
+    }
+    return false;
+}
+
 cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &options, const cnnvp::bind_memory &bind,
                    cnnvp_platform &made, cnnvp_error *error)
 {
@@ -126,7 +140,8 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.console_context = options.console_context;
     control.beside = options.beside != 0;
     control.strict = options.strict != 0;
-    if (options.check_costs) {
+    control.check_costs = options.check_costs != 0;
+    if (options.check_costs || has_command_library(*resolved)) {
         const cnnvp_result asked = cnnvp_units_new(config, &made.asked, error);
         if (asked != CNNVP_DONE)
             return asked;

@@ -177,6 +177,8 @@ void platform::connect_binding(const arrival &arrival)
     const bool moved = is_memory && target.on_bus && target.bus_port == binding.target_port;
     from.set_link(binding.port, binding.target, moved ? target.base : 0, moved ? target.size : 0);
     from.initiator(binding.port).bind(hosts_[binding.target]->target(static_cast<uint32_t>(arrival.socket)));
+    if (from.instance().unit->ports[binding.port].flags & CNNVP_PORT_COUNTED)
+        hosts_[binding.target]->set_counted();
 }
 
 void platform::connect(const plan &plan)

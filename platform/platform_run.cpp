@@ -76,6 +76,9 @@ void platform::run(cnnvp_time max_time, cnnvp_run_result *result)
     }
     control_->limit(0);
     std::fflush(stdout);
+    for (const auto &host : hosts_)
+        if (host)
+            host->check_counted();
     result->end = control_->end();
     result->exit_code = control_->exit_code();
     result->time_ps = control_->now();

@@ -101,6 +101,15 @@ void run_control::fatal(const std::string &reason)
     end_with(CNNVP_END_FATAL, 0, reason);
 }
 
+void run_control::fail(const char *who, const char *reason)
+{
+    if (end_ != CNNVP_END_EXIT)
+        return;
+    end_ = CNNVP_END_FATAL;
+    exit_code_ = 0;
+    reason_ = std::string(who) + ": " + reason;
+}
+
 void run_control::stop(enum cnnvp_end end, const std::string &reason)
 {
     end_with(end, 0, reason);
@@ -108,6 +117,11 @@ void run_control::stop(enum cnnvp_end end, const std::string &reason)
 
 void run_control::rearm()
 {
+    const bool refused = !rearmed_ && ended_; /* in init or the first reset, with --strict */
+    rearmed_ = true;
+    pulses_ = 0;
+    if (refused)
+        return;
     ended_ = false;
     end_ = CNNVP_END_EXIT;
     exit_code_ = 0;
@@ -116,11 +130,6 @@ void run_control::rearm()
 
 void run_control::pulse(const char *who)
 {
-    const bool refused = !rearmed_ && ended_; /* in init or the first reset, with --strict */
-    rearmed_ = true;
-    pulses_ = 0;
-    if (refused)
-        return;
     if (interrupted.load(std::memory_order_relaxed) != 0 && !ended_ && interrupted.exchange(0) != 0)
         end_with(CNNVP_END_INTERRUPTED, 0, std::string(who) + " runs");
     if (options_.gdb)

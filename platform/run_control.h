@@ -52,6 +52,7 @@ public:
         cnnvp_gdb *gdb = nullptr;         /* whoever debugs the core; may stay null */
         cnnvp_units *asked = nullptr;     /* answers are compared with what commands take; may stay null */
         results_total *results = nullptr; /* what commands write is compared with the reference; may stay null */
+        bool check_costs = false;         /* of all units, and a difference ends the run; else of libraries' units */
         bool strict = false;              /* a host call that is refused ends the run */
         bool beside = false;              /* there may be another platform, which stands still meanwhile */
     };
@@ -90,6 +91,8 @@ public:
     /* -- the end of a run: the first one to call it decides -- */
     void finish(const char *who, int code, const char *reason);
     void fatal(const std::string &reason);
+    /* After the end of a run that has ended well: it has not. */
+    void fail(const char *who, const char *reason);
     void stop(enum cnnvp_end end, const std::string &reason);
     bool ended() const { return ended_; }
     /* Begins a run. */
@@ -124,10 +127,10 @@ private:
     options options_;
     payload_pool pool_;
     bool ended_ = false;
+    bool rearmed_ = false;
     bool closed_ = false;
     enum cnnvp_end end_ = CNNVP_END_EXIT;
     int exit_code_ = 0;
-    bool rearmed_ = false;
     cnnvp_time end_time_ = 0;
     std::string reason_;
     const sc_core::sc_time max_time_; /* of the kernel, which is asked often */

@@ -454,6 +454,26 @@ int unit_host::refuse(int status, const char *function, const char *why, ...) no
     return status;
 }
 
+void unit_host::complain(const char *why, ...)
+{
+    char text[500];
+    va_list args;
+
+    for (const refusal &said : refusals_)
+        if (said.why == why)
+            return;
+    refusals_.push_back({"", "", why});
+    va_start(args, why);
+    std::vsnprintf(text, sizeof text, why, args);
+    va_end(args);
+    if (!control_.settings().strict && !control_.settings().check_costs)
+        log(CNNVP_LOG_WARNING, text);
+    else if (control_.ended())
+        control_.fail(instance_.name, text);
+    else
+        control_.finish(instance_.name, CNNVP_E_FATAL, text);
+}
+
 void unit_host::note_status(const char *callback, int status)
 {
     if (status == CNNVP_E_FATAL)

@@ -65,6 +65,8 @@ public:
     /* `base` is subtracted from addresses that leave through `port`, `size` bounds them (0: neither). */
     void set_clock(uint64_t mhz) { clock_mhz_ = mhz; }
     void set_link(uint32_t port, uint32_t target_instance, uint64_t base, uint64_t size);
+    /* Its commands come from a port that leaves their cycles to it, CNNVP_PORT_COUNTED. */
+    void set_counted() { counted_ = true; }
     /* `port` is bound to the bus. */
     void set_bus(uint32_t port, bus &bus) { ports_[port].way = &bus; }
     void connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line);
@@ -86,6 +88,8 @@ public:
     void *self() { return state_.get(); }
     /* What the instance waits for, for a person; "" if for nothing. */
     std::string waiting_for() const;
+    /* At the end of a run: names a unit, once, that was busy for longer than it counts for layers. */
+    void check_counted();
     /* Its process goes on, as when the unit itself calls it. */
     void wake();
     /* It runs a program. */
@@ -167,6 +171,14 @@ private:
     cnnvp_time wait_until_ = 0;
     cnnvp_time command_end_ = 0;  /* of those answered at once; kept where costs are compared */
     uint64_t counted_cycles_ = 0; /* of layers, in the access that is being served; likewise */
+    bool counted_ = false;
+    bool hands_on_ = false;    /* has sent a command to another unit, which counts it */
+    uint64_t busy_cycles_ = 0; /* with commands, if counted_ */
+    struct started {
+        uint64_t sequence;
+        cnnvp_time at;
+    };
+    std::vector<started> started_; /* commands whose end is announced later, likewise */
 
     request_record *outgoing_ = nullptr; /* this unit's requests under way */
     uint64_t outgoing_count_ = 0;
@@ -230,6 +242,7 @@ private:
     tlm::tlm_sync_enum nb_transport_fw(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
                                        sc_core::sc_time &delay);
     int serve(uint32_t port, cnnvp_access &access);
+    bool compares_costs() const;
     void compare_cost(const cnnvp_access &access, cnnvp_time delay);
     bool begin_results(uint32_t port, const cnnvp_access &access);
     void end_results(int status);
@@ -237,6 +250,11 @@ private:
     uint8_t *borrow(uint32_t port, uint64_t address, uint64_t size);
     void note_command(const cnnvp_access &access, int status, cnnvp_time delay);
     std::string in_words(const command &one) const;
+    void note_busy(const cnnvp_access &access, int status, cnnvp_time delay);
+    void note_sent(const cnnvp_access &access);
+    /* A warning, once for each `why`, which is a format; with --strict or --check-costs, of any unit, it ends the run.
+     */
+    void complain(const char *why, ...) CNNVP_PRINTF(2, 3);
     int serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, uint32_t flags);
     tlm::tlm_sync_enum begin_request(uint32_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase);
     request_record *adopt(tlm::tlm_generic_payload &payload);

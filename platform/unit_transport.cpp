@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "cnnvp_command.h"
@@ -158,6 +159,8 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
 
     if (results_)
         complete_results(number, access);
+    if (counted_ && access.op == CNNVP_COMMAND)
+        note_sent(access);
     const restore_address restore_at_end{access, access.address};
     access.address -= port->base;
     if (port->way && access.flags == CNNVP_UNTIMED && is_plain(access.op))
@@ -256,6 +259,12 @@ int unit_host::query_dmi(uint32_t number, uint64_t address, cnnvp_dmi &dmi)
 
 /* -- accesses that arrive -- */
 
+bool unit_host::compares_costs() const
+{
+    const auto &settings = control_.settings();
+    return settings.asked && (settings.check_costs || std::strchr(instance_.model, ':'));
+}
+
 /* A command that has been answered at once: what units say without a simulation is what it has taken, and what they
  * count as their layer's cycles, if they count any. */
 void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
@@ -263,7 +272,6 @@ void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
     const auto *command = static_cast<const cnnvp_command *>(access.data);
     cnnvp_cost cost;
     cnnvp_error error;
-    char text[256];
 
     if (!command || access.size != sizeof *command || command->opcode == CNNVP_COMMAND_FORGET)
         return;
@@ -279,21 +287,63 @@ void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
     const uint64_t taken = cnnvp_delay_cycles(clock_mhz_, control_.now(), delay);
     if (cost.status != CNNVP_OK || asked != taken) {
         const bool refused = cost.status != CNNVP_OK;
-        std::snprintf(text, sizeof text, "opcode 0x%02x: asked what it takes, %" PRIu64 " cycles%s%s; it took %" PRIu64,
-                      static_cast<unsigned>(command->opcode), asked, refused ? ": " : "",
-                      refused ? cnnvp_status_text(cost.status) : "", taken);
+        complain("opcode 0x%02x: asked what it takes, %" PRIu64 " cycles%s%s; it took %" PRIu64,
+                 static_cast<unsigned>(command->opcode), asked, refused ? ": " : "",
+                 refused ? cnnvp_status_text(cost.status) : "", taken);
     } else if (counted_cycles_ != 0 && counted_cycles_ != taken) {
         char layer[32];
-        std::snprintf(
-            text, sizeof text,
-            "opcode 0x%02x of layer \"%.100s\": it took %" PRIu64 " cycles, and its statistics count %" PRIu64
-            " for the layer (compute_cycles and stall_cycles)",
-            static_cast<unsigned>(command->opcode),
-            cnnvp_recorder_layer_name(control_.recorder(), command->tag, layer, sizeof layer), taken, counted_cycles_);
-    } else {
-        return;
+        complain("opcode 0x%02x of layer \"%.100s\": it took %" PRIu64 " cycles, and its statistics count %" PRIu64
+                 " for the layer (compute_cycles and stall_cycles)",
+                 static_cast<unsigned>(command->opcode),
+                 cnnvp_recorder_layer_name(control_.recorder(), command->tag, layer, sizeof layer), taken,
+                 counted_cycles_);
     }
-    control_.finish(instance_.name, CNNVP_E_FATAL, text);
+}
+
+/* How long the unit is busy with a command that it has to count. */
+void unit_host::note_busy(const cnnvp_access &access, int status, cnnvp_time delay)
+{
+    const auto *command = static_cast<const cnnvp_command *>(access.data);
+
+    if (!command || access.size != sizeof *command)
+        return;
+    if (status == CNNVP_OK)
+        busy_cycles_ += cnnvp_delay_cycles(clock_mhz_, control_.now(), delay);
+    else if (status == CNNVP_PENDING)
+        started_.push_back({command->sequence, control_.now()});
+}
+
+void unit_host::note_sent(const cnnvp_access &access)
+{
+    hands_on_ |= access.size == sizeof(cnnvp_command);
+    if (access.size != sizeof(cnnvp_completion) || !access.data)
+        return;
+    const uint64_t sequence = static_cast<const cnnvp_completion *>(access.data)->sequence;
+    for (auto at = started_.begin(); at != started_.end(); ++at)
+        if (at->sequence == sequence) {
+            busy_cycles_ += cnnvp_delay_cycles(clock_mhz_, at->at, control_.now() - at->at);
+            started_.erase(at);
+            return;
+        }
+}
+
+void unit_host::check_counted()
+{
+    const auto counted = [this] {
+        uint64_t cycles = 0;
+        for (uint32_t stat = 0; stat < unit_.stat_count; ++stat)
+            if (cnnvp_recorder_counts_cycles(control_.recorder(), instance_.number, stat))
+                cycles += cnnvp_recorder_total(control_.recorder(), instance_.number, stat);
+        return cycles;
+    };
+    if (!counted_ || hands_on_ || !control_.recorder() || busy_cycles_ <= counted())
+        return;
+    flush(); /* what the unit has not counted yet */
+    const uint64_t cycles = counted();
+    if (busy_cycles_ > cycles)
+        complain("busy with commands for %" PRIu64 " cycles, of which its statistics count %" PRIu64
+                 " for layers (compute_cycles and stall_cycles): accelerator cycles, layers and utilization are wrong",
+                 busy_cycles_, cycles);
 }
 
 /* The unit's buffer at a port, without a trace of being asked. */
@@ -389,11 +439,15 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
     note_status("access", status);
     if (judged)
         end_results(status);
-    if (access.op == CNNVP_COMMAND && (unit_.ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS) {
-        note_command(access, status, access.delay - delay);
-        if (control_.settings().asked && status == CNNVP_OK)
-            compare_cost(access, access.delay - delay);
-    }
+    if (access.op != CNNVP_COMMAND || (unit_.ports[port].flags & CNNVP_PORT_CROSSES) != CNNVP_PORT_COMMANDS)
+        return status;
+    note_command(access, status, access.delay - delay);
+    if (status < CNNVP_OK || access.flags & CNNVP_DEBUG)
+        return status;
+    if (counted_)
+        note_busy(access, status, access.delay - delay);
+    if (status == CNNVP_OK && compares_costs())
+        compare_cost(access, access.delay - delay);
     return status;
 }
 

@@ -191,7 +191,8 @@ static const struct argp_option platform_options[] = {
     {"seed", KEY_SEED, "N", 0, "Seed for everything random (default: 0)", 3},
     {"check-costs", KEY_CHECK_COSTS, NULL, 0,
      "Compare the cycles of each command with those that its unit told the planner, and with those that it counts for "
-     "its layer; stop with exit status 1 at the first difference",
+     "its layer; stop with exit status 1 at the first difference. For units of libraries the first one is a warning "
+     "without this option",
      3},
     {"check-results", KEY_CHECK_RESULTS, NULL, 0,
      "Compare what each command of a PE array, in training too, or of a vector unit leaves in its buffers, bit by bit, "

@@ -134,6 +134,24 @@ status=0
 [ $status -eq 1 ] && grep -q 'pe_array: opcode 0x80: asked what it takes, [0-9]* cycles; it took [0-9]*' message ||
     fail "costs that are not those asked for: status $status, $(cat message)"
 
+# wrong_by_default MESSAGE: without --check-costs it is a warning, once; with --strict the run fails.
+wrong_by_default() {
+    "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml 2>message >/dev/null || fail "$1: it does not run"
+    [ "$(grep -c "warning: .*: pe_array: $1" message)" = 1 ] || fail "$1: $(cat message)"
+    for option in --strict --check-costs; do
+        status=0
+        "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q $option 2>message || status=$?
+        [ $status -eq 1 ] && grep -q "pe_array: $1" message || fail "$1, $option: status $status, $(cat message)"
+    done
+}
+wrong_by_default 'opcode 0x80: asked what it takes, [0-9]* cycles; it took [0-9]*$'
+
+# One that counts nothing for layers is busy for longer than it counts.
+sed -e 's/"compute_cycles", NULL, "inputs stream"/NULL, NULL, "inputs stream"/' -e 's/"stall_cycles[^"]*"/NULL/' systolic.c >wrong.c
+# shellcheck disable=SC2046
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+wrong_by_default 'busy with commands for [1-9][0-9]* cycles, of which its statistics count 0 for layers'
+
 # So is one that counts more cycles for a layer than it takes.
 sed -e 's/^    cnnvp_fx16_occupy/    unit->ops->count(unit->host, STAT_compute_cycles, command->tag, 100);\n&/' systolic.c >wrong.c
 cmp -s wrong.c systolic.c && fail "the array counts what it should"
