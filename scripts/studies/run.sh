@@ -16,7 +16,8 @@ cp "$studies/../networks/lenet5.onnx" "$studies/../networks/digits.onnx" ../netw
 [ -s vgg16.onnx ] || /usr/bin/python3 "$studies/make_vgg16.py" vgg16.onnx
 [ -s digits/test_labels.idx ] || /usr/bin/python3 "$studies/../make_digits.py" digits
 for study in array_shape buffers mantissa; do
-    "$cnnvp" sweep $study.yaml -o $study.sqlite --export $study.csv
+    # Some points of `buffers` fail, as its page says: their blocks do not fit.
+    "$cnnvp" sweep $study.yaml -o $study.sqlite --export $study.csv || [ $? -eq 1 ]
     "$cnnvp" report $study.sqlite -o $study.html
     /usr/bin/python3 "$studies/plot.py" $study $study.csv $study.svg >$study.md
 done
