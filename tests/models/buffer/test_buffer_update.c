@@ -272,10 +272,8 @@ static void test_bad_updates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_write_out),
-        cmocka_unit_test(test_partial_sums), cmocka_unit_test(test_maxima_of_words),
-        cmocka_unit_test(test_compaction),
-        cmocka_unit_test(test_bad_updates),
+        cmocka_unit_test(test_write_out),  cmocka_unit_test(test_partial_sums), cmocka_unit_test(test_maxima_of_words),
+        cmocka_unit_test(test_compaction), cmocka_unit_test(test_bad_updates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pooling unit: maxima and sums of windows against plain loops, in both depths; cycles and words by the closed
- * forms of window_engine/window_cost.c, a narrow port, and what is refused. Windows in pieces, on every unit that pools.
+ * forms of window_engine/window_cost.c, a narrow port, and what is refused. Windows in pieces, on every unit that
+ * pools.
  */
 #include "array_rig.h"
 #include "instructions.h"
@@ -268,7 +269,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_windows),          cmocka_unit_test(test_narrow), cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_windows), cmocka_unit_test(test_narrow), cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_pieces_take_time), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
