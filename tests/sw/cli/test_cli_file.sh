@@ -65,7 +65,7 @@ with open("declared.onnx", "wb") as file:
     file.write(bytes.fromhex(
         "08083a3c0a0c0a0178120179220452656c751201675a1e0a017812190a17080112130a0208010a030880040a030880040a03"
         "08800462090a017912040a02080142021011"))
-run = subprocess.run([sys.argv[1], "run", "declared.onnx", "-q"], stderr=subprocess.PIPE)
+run = subprocess.run([sys.argv[1], "run", "declared.onnx", "-q", "-s", "dram.size=512MiB"], stderr=subprocess.PIPE)
 assert run.returncode == 2 and b"dram.size" in run.stderr, run
 assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 300 << 10
 END
