@@ -37,13 +37,6 @@ uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *nam
     return UINT32_MAX;
 }
 
-/* `missing`: the unit has no such parameter. */
-uint64_t value_of(const cnnvp_instance &instance, const char *parameter, uint64_t missing)
-{
-    const uint64_t *value = cnnvp_instance_value(&instance, parameter);
-    return value != nullptr ? *value : missing;
-}
-
 } // namespace
 
 simulation_context::simulation_context() : outer_(sc_core::sc_curr_simcontext), own_(new sc_core::sc_simcontext)
@@ -213,11 +206,12 @@ cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
                     error);
                 return CNNVP_BAD_INPUT;
             }
-            const auto protocol =
-                value_of(instance, "protocol", 0) != 0 ? memory_port::protocol::at : memory_port::protocol::lt;
+            const auto protocol = cnnvp_instance_value_or(&instance, "protocol", 0) != 0
+                                      ? memory_port::protocol::at
+                                      : memory_port::protocol::lt;
             const std::string name = std::string(instance.name) + "_outside";
             outside_.push_back(std::make_unique<memory_port>(
-                name.c_str(), *control_, protocol, value_of(instance, "burst_bytes", UINT64_MAX)));
+                name.c_str(), *control_, protocol, cnnvp_instance_value_or(&instance, "burst_bytes", UINT64_MAX)));
             host->initiator(port).bind(outside_.back()->target);
             control_->stay_with_kernel();
             foreign_.push_back(bind(instance.name, outside_.back()->socket));

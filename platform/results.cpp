@@ -36,7 +36,7 @@ std::string format(const char *text, ...)
 }
 
 template <typename Word>
-Word read(const uint8_t *at)
+Word word_at(const uint8_t *at)
 {
     Word word;
     std::memcpy(&word, at, sizeof word);
@@ -47,16 +47,10 @@ Word read(const uint8_t *at)
 std::string word_text(const uint8_t *at, const cnnvp_reference_results &results)
 {
     if (results.binary32)
-        return format("%.9g (0x%08" PRIx32 ")", static_cast<double>(read<float>(at)), read<uint32_t>(at));
-    return std::to_string(results.bytes == 2   ? read<int16_t>(at)
-                          : results.bytes == 4 ? read<int32_t>(at)
-                                               : read<int64_t>(at));
-}
-
-uint64_t value_of(const cnnvp_instance &instance, const char *param, uint64_t missing)
-{
-    const uint64_t *value = cnnvp_instance_value(&instance, param);
-    return value ? *value : missing;
+        return format("%.9g (0x%08" PRIx32 ")", static_cast<double>(word_at<float>(at)), word_at<uint32_t>(at));
+    return std::to_string(results.bytes == 2   ? word_at<int16_t>(at)
+                          : results.bytes == 4 ? word_at<int32_t>(at)
+                                               : word_at<int64_t>(at));
 }
 
 } // namespace
@@ -96,11 +90,13 @@ unit_results::unit_results(const cnnvp_instance &instance, const cnnvp_resolved 
                                  [&](const buffer &b) { return b.instance == instance.bindings[i].target; }) -
                     buffers_.begin());
     }
-    reference_.acc_bits = static_cast<uint32_t>(value_of(instance, "acc_bits", exact_sums));
-    if (value_of(instance, "layout", 0) == 0) /* rows of a map follow each other, as the descriptors say */
-        reference_.mantissa_bits = static_cast<uint32_t>(value_of(instance, "mantissa_bits", 0));
-    reference_.lanes = static_cast<uint32_t>(
-        std::min<uint64_t>(value_of(instance, "lanes", value_of(instance, "fc_para", 0)), CNNVP_REFERENCE_LANES));
+    reference_.acc_bits = static_cast<uint32_t>(cnnvp_instance_value_or(&instance, "acc_bits", exact_sums));
+    if (cnnvp_instance_value_or(&instance, "layout", 0) ==
+        0) /* rows of a map follow each other, as the descriptors say */
+        reference_.mantissa_bits = static_cast<uint32_t>(cnnvp_instance_value_or(&instance, "mantissa_bits", 0));
+    reference_.lanes = static_cast<uint32_t>(std::min<uint64_t>(
+        cnnvp_instance_value_or(&instance, "lanes", cnnvp_instance_value_or(&instance, "fc_para", 0)),
+        CNNVP_REFERENCE_LANES));
 }
 
 void unit_results::add_buffer(const cnnvp_binding &binding)
@@ -108,8 +104,8 @@ void unit_results::add_buffer(const cnnvp_binding &binding)
     const cnnvp_instance &target = resolved_.instances[binding.target];
     const cnnvp_port &port = instance_.unit->ports[binding.port];
     const uint32_t crosses = port.flags & CNNVP_PORT_CROSSES;
-    const uint64_t size = target.unit ? value_of(target, "size", 0) : 0;
-    const uint32_t halves = target.unit && value_of(target, "pingpong", 0) != 0 ? 2 : 1;
+    const uint64_t size = target.unit ? cnnvp_instance_value_or(&target, "size", 0) : 0;
+    const uint32_t halves = target.unit && cnnvp_instance_value_or(&target, "pingpong", 0) != 0 ? 2 : 1;
 
     if (size == 0 || port.kind != CNNVP_PORT_INITIATOR || (crosses != CNNVP_PORT_WORDS && crosses != 0) ||
         std::any_of(buffers_.begin(), buffers_.end(),

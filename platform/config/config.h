@@ -81,6 +81,12 @@ const struct cnnvp_instance *cnnvp_instance_clock(const struct cnnvp_resolved *r
 
 /* The value of its parameter of this name, NULL where it has none or a text. */
 const uint64_t *cnnvp_instance_value(const struct cnnvp_instance *instance, const char *param);
+static inline uint64_t cnnvp_instance_value_or(const struct cnnvp_instance *instance, const char *param,
+                                               uint64_t missing)
+{
+    const uint64_t *value = cnnvp_instance_value(instance, param);
+    return value != NULL ? *value : missing;
+}
 
 /* MHz of an instance, its own or those of the instance that `clock:` names; `missing` where it has none. */
 uint64_t cnnvp_instance_mhz(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
