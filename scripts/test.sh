@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, runs all tests and the linters; then builds with clang, AddressSanitizer and
+# Installs what is missing, builds, runs all tests and the linters, and counts the instructions of five runs; then builds with clang, AddressSanitizer and
 # UndefinedBehaviorSanitizer, runs the tests again (without those labelled `once`, and without the copy that is
 # installed), and compares what the two builds compute. The last line says how many passed, failed and were skipped. May
 # be run again at any time, from any folder.
@@ -29,6 +29,8 @@ cmake --build build --parallel "$jobs"
 run_tests build
 
 check scripts/lint.sh build
+
+check tests/bench/instructions.py build/bin/cnnvp
 
 # Another compiler, for what it warns of. -O1: tests of whole networks stay quick, and the sanitizers see the same. -g1: lines
 # are all that they print.
