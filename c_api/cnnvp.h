@@ -251,8 +251,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform,
 void cnnvp_platform_free(cnnvp_platform *platform);
 
 /* The program that is loaded next reads [address, address + size) in every step: a core that runs from a tightly
- * coupled memory has it there, beside the program itself, or refuses the program if that does not fit. Both below 4
- * GiB. */
+ * coupled memory has it there, beside the program itself, as far as there is room; the rest is read in off-chip
+ * memory, and a warning says so. Both below 4 GiB. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uint64_t size);
 
 /* Loads an RV32 ELF into memory and sets the core's start address and tohost. `args` (argc strings, without
