@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -15,6 +17,9 @@
 enum { MAX_CHANGES = 1024, SHOWN = 5 };
 
 #define WORTH 0.002 /* of the time: what helps less is not shown */
+
+/* A trial may take this long on the host, and this many times the run as it is: then it is taken for one that never ends. */
+enum { LIMIT_SECONDS = 10, LIMIT_RUNS = 20 };
 
 struct costs {
     double ps, picojoules, um2;
@@ -38,6 +43,7 @@ struct advice {
     struct cnnvp_network_options options;
     struct change *changes;
     size_t count;
+    unsigned limit;              /* seconds on the host that a trial may take */
     struct crash crashes[SHOWN]; /* the first ones */
     size_t crash_count;
 };
@@ -114,6 +120,8 @@ struct answer {
 static void run_apart(const struct advice *advice, const char *setting, int line, FILE *said)
 {
     struct answer answer = {.result = CNNVP_FAILED};
+    (void)signal(SIGALRM, SIG_DFL);
+    (void)alarm(advice->limit);
     if (dup2(fileno(said), STDERR_FILENO) >= 0)
         answer.result = run_with(advice, setting, &answer.costs);
     _exit(write(line, &answer, sizeof answer) == (ssize_t)sizeof answer ? CNNVP_DONE : CNNVP_FAILED);
@@ -131,7 +139,9 @@ static void note_crash(struct advice *advice, const char *setting, int status, F
         text[0] = '\0';
     text[strcspn(text, "\n")] = '\0';
     const char *reason = strncmp(text, "cnnvp: ", 7) == 0 ? text + 7 : text;
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        (void)snprintf(end, sizeof end, "no end after %u s", advice->limit);
+    else if (WIFSIGNALED(status))
         (void)snprintf(end, sizeof end, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         (void)snprintf(end, sizeof end, "a unit ended the program with status %d", WEXITSTATUS(status));
@@ -299,7 +309,7 @@ static void print_table(struct advice *advice, size_t tried, const struct costs 
         print_change(least, now, stream);
     }
     if (advice->crash_count)
-        (void)fprintf(stream, "%zu of them crash%s\n", advice->crash_count,
+        (void)fprintf(stream, "%zu of them crash or do not end%s\n", advice->crash_count,
                       advice->crash_count > SHOWN ? "; the first" : "");
     for (size_t i = 0; i < advice->crash_count && i < SHOWN; ++i)
         (void)fprintf(stream, "  %s  %s\n", advice->crashes[i].setting, advice->crashes[i].reason);
@@ -319,7 +329,9 @@ cnnvp_result advise(const char *network, const cnnvp_config *config, const struc
         return CNNVP_FAILED;
     }
     advice.options.timing_only = 1;
+    const time_t begin = time(NULL);
     cnnvp_result result = run_once(&advice, config, &now, error);
+    advice.limit = LIMIT_SECONDS + LIMIT_RUNS * (unsigned)(time(NULL) - begin);
     if (result == CNNVP_DONE)
         add_changes(&advice);
     const size_t tried = advice.count;

@@ -61,15 +61,17 @@ for fault in $CRASHES; do
     grep -qx "cnnvp: own: its unit crashes in $callback" err || fail "$fault: $(cat err)"
 done
 
-# Advice survives what a unit does when it is tried: each crash is reported as one, and the others are tried.
+# Advice survives what a unit does when it is tried: each crash, and what does not end, is reported, and the
+# others are tried.
 if [ -n "$CRASHES" ]; then
     expect 0 run "$lenet" -p faults.yaml -s own.fault=count --timing-only -q --advise
-    grep -qx "2 of them crash" out || fail "advice with crashes: $(tail -n 12 out)"
+    grep -qx "3 of them crash or do not end" out || fail "advice with crashes: $(tail -n 12 out)"
     grep -qx "  own.fault=crash  own: its unit crashes in event; signal 11 (Segmentation fault)" out || fail "advice: $(cat out)"
     grep -qx "  own.fault=crash_asked  own: its unit crashes in init; signal 11 (Segmentation fault)" out || fail "advice: $(cat out)"
+    grep -qx "  own.fault=stay  no end after 1[0-9] s" out || fail "advice, no end: $(cat out)"
     cp out with
     expect 0 run "$lenet" --timing-only -q --advise
-    grep -q crash out && fail "crashes without a reason: $(cat out)"
+    grep -q "crash or" out && fail "crashes without a reason: $(cat out)"
     [ "$(grep -c ' %$' with)" -ge "$(grep -c ' %$' out)" ] || fail "less advice after crashes: $(cat with)"
 fi
 finish
