@@ -255,6 +255,14 @@ void cnnvp_platform_free(cnnvp_platform *platform);
  * memory, and a warning says so. Both below 4 GiB. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uint64_t size);
 
+/* The program that is loaded next only reads [address, address + size), and in one step of its work alone. Its work
+ * goes from step to step, after the last one to the first one again. A tightly coupled memory that does not hold all of
+ * its tables has those of the step at work, and reads those of the next ones meanwhile. `user`: of several that work
+ * side by side, each in its own step. Calls are in the order of users, and of each in that of steps; of a step the
+ * tables that are needed most come first. Both below 4 GiB. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_hold_step(cnnvp_platform *platform, uint32_t user, uint32_t step,
+                                                     uint64_t address, uint64_t size);
+
 /* Loads an RV32 ELF into memory and sets the core's start address and tohost. `args` (argc strings, without
  * the program's name) become what the guest's semihosting command line says; may be NULL. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc,

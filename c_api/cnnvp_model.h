@@ -449,7 +449,8 @@ struct cnnvp_unit {
     void (*rate)(const uint64_t *params, struct cnnvp_memory_rate *rate);
     /* Without an instance, before `costs` and `init`: sets the values of parameters that say "as the memory needs",
      * within their bounds, for the instance's clock and the memory that its first MEM_INITIATOR port leads to; all of
-     * `memory` is 0 where that does not say. */
+     * `memory` is 0 where that does not say. Of such parameters of a memory itself (a `size` of 0), what its part
+     * has. */
     void (*fit)(uint64_t *params, uint64_t clock_mhz, const struct cnnvp_memory_rate *memory);
 };
 

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "cnnvp.h"
-#include "cnnvp_hold.h"
 #include "cnnvp_systemc.h"
 #include "config.h"
 #include "build.h"

@@ -111,12 +111,15 @@ static void print_statuses(FILE *stream, const char *mnemonic)
     }
 }
 
-static const struct status *first_status(const char *mnemonic)
+/* A value may need a second field beside it; a flag does not. */
+static const struct status *example_status(const char *mnemonic)
 {
+    const struct status *chosen = NULL;
     for (size_t i = 0; i < COUNT(statuses); ++i)
-        if (strcmp(statuses[i].mnemonic, mnemonic) == 0)
-            return &statuses[i];
-    return NULL;
+        if (strcmp(statuses[i].mnemonic, mnemonic) == 0 &&
+            (chosen == NULL || (chosen->width > 1 && statuses[i].width == 1)))
+            chosen = &statuses[i];
+    return chosen;
 }
 
 static const char *form_name(const char *form)
@@ -140,9 +143,9 @@ static void print_opcode(FILE *stream, const struct opcode *opcode)
     if (form_name(opcode->form) != NULL)
         fprintf(stream, "    %-10s  %s, from register base on\n", "descriptor", form_name(opcode->form));
     print_waits(stream, opcode);
-    const struct status *first = first_status(opcode->mnemonic);
-    fprintf(stream, "    %-10s  %s%s%s%s%s%s\n\n", "example", opcode->mnemonic, first != NULL ? "." : "",
-            first != NULL ? first->name : "", first != NULL && first->width > 1 ? "=1" : "",
+    const struct status *status = example_status(opcode->mnemonic);
+    fprintf(stream, "    %-10s  %s%s%s%s%s%s\n\n", "example", opcode->mnemonic, status != NULL ? "." : "",
+            status != NULL ? status->name : "", status != NULL && status->width > 1 ? "=1" : "",
             *formats[opcode->format].example ? " " : "", formats[opcode->format].example);
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cnnvp_costs.h"
-#include "cnnvp_hold.h"
 #include "unit/storage.h"
 
 #define BASE UINT64_C(0x80000000)

@@ -9,7 +9,6 @@
 
 #include "binary_tables.h"
 #include "cnnvp_command.h"
-#include "cnnvp_hold.h"
 #include "cnnvp_integer.h"
 #include "numbers.h"
 #include "onnx.h"

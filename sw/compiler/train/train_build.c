@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train_build.h"
 
-#include "cnnvp_hold.h"
 #include "train_price.h"
 
 #include <stdlib.h>

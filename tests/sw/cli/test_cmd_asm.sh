@@ -36,6 +36,8 @@ sed -n 's/^    example *//p' out >examples.s
 says "    waits for   array, input half, weight half, output half"
 says "    base + 13  acc_addr "
 says "without it: vector"
+# What one field means without another is no example: `pool.update=1` is refused without a sum.
+grep -qx "vpool.sum r16, i0 w0 o1, 0" examples.s || fail "example of vpool: $(grep vpool examples.s)"
 expect 0 asm examples.s -o examples.bin
 expect 0 disasm examples.bin
 sed 's/[ .].*//' examples.s >wanted
