@@ -269,6 +269,32 @@ static int is_planned_alike(const struct cnnvp_target *target, const struct cnnv
            room_of(target, build, one) == room_of(target, build, other);
 }
 
+static void note_need(uint64_t *need, uint64_t bytes, uint64_t have)
+{
+    if (bytes > have && bytes > *need)
+        *need = bytes;
+}
+
+/* The next layers are planned even if this one does not fit, so that all that is too small is known at last. `stays`:
+ * bytes of an input half that serve no tiles. */
+static cnnvp_result search_layer(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_plan_limits *limits,
+                                 uint64_t stays, struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    struct cnnvp_shortage *shortage = &build->shortage;
+    struct cnnvp_plan_use use;
+    const cnnvp_result result = cnnvp_plan_layer(
+        &build->layers[index], graph->layers[index].name, limits, &build->finalists[index], &use, error);
+    if (result != CNNVP_DONE || build->finalists[index].count != 0)
+        return result;
+    note_need(&shortage->need.input_bytes, use.input_bytes + stays, limits->input_bytes + stays);
+    note_need(&shortage->need.weight_bytes, use.weight_bytes, limits->weight_bytes);
+    note_need(&shortage->need.output_bytes, use.output_bytes, limits->output_bytes);
+    if (shortage->layers++ == 0)
+        shortage->first = graph->layers[index].name;
+    shortage->by_batch |= build->layers[index].norm == CNNVP_NORM_BATCH;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                const struct cnnvp_plan *plan, size_t index, struct cnnvp_build *build,
                                struct cnnvp_error *error)
@@ -293,7 +319,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
     if (as < index)
         *finalists = build->finalists[as];
     else
-        result = cnnvp_plan_layer(layer, graph->layers[index].name, &limits, finalists, error);
+        result = search_layer(graph, index, &limits, target->limits.input_bytes - limits.input_bytes, build, error);
     if (result == CNNVP_DONE)
         cnnvp_plan_cut_layer(layer, &finalists->all[0].cut);
     return result;
@@ -314,7 +340,9 @@ static cnnvp_result make_plan(const struct cnnvp_graph *graph, const struct cnnv
     cnnvp_result result = make_finalists(graph, build) ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
         result = plan_layer(graph, target, NULL, i, build, error);
-    return result == CNNVP_DONE ? cnnvp_fused_search(graph, target, options, build, options->made, error) : result;
+    return result == CNNVP_DONE && build->shortage.layers == 0
+               ? cnnvp_fused_search(graph, target, options, build, options->made, error)
+               : result;
 }
 
 static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
@@ -324,6 +352,7 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
     cnnvp_result result = CNNVP_DONE;
     if (!options->on_chip && options->planned == NULL && !make_finalists(graph, build))
         return cnnvp_compiler_no_memory(error);
+    build->shortage = (struct cnnvp_shortage){.layers = 0};
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         struct cnnvp_binary_layer *layer = &build->layers[i];
         if (options->on_chip) {
@@ -343,8 +372,7 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
 }
 
 /* Places the header, both tables and the blobs; build->end is the address after them. */
-static cnnvp_result place_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                 struct cnnvp_build *build, struct cnnvp_error *error)
+static void place_binary(struct cnnvp_build *build)
 {
     struct cnnvp_binary *header = &build->header;
     uint64_t at = cnnvp_binary_place_header(build) + cnnvp_binary_align(sizeof *header);
@@ -359,15 +387,7 @@ static cnnvp_result place_binary(const struct cnnvp_graph *graph, const struct c
     at = cnnvp_binary_place_shares(build, at);
     build->table_bytes = (size_t)(at - CNNVP_BINARY_ADDRESS);
     at = cnnvp_binary_place_blobs(&build->blobs, 0, at);
-    build->end = at;
-    const uint64_t need = at - target->memory_base;
-    if (need > target->memory_size)
-        return cnnvp_compiler_error(error,
-                                    "%s: program and weights need %llu bytes of memory, dram has %llu; use -s "
-                                    "dram.size=",
-                                    graph->file, (unsigned long long)need, (unsigned long long)target->memory_size);
-    build->blob_end = at;
-    return CNNVP_DONE;
+    build->end = build->blob_end = at;
 }
 
 /* Members are 32-bit words, little-endian as the host's. */
@@ -443,10 +463,10 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         result = cnnvp_depth_place_weights(target, build, error);
     if (result == CNNVP_DONE && build->fused != NULL)
         result = cnnvp_fused_place_weights(target, build, error);
-    if (result == CNNVP_DONE)
-        result = place_binary(graph, target, build, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_binary_place_tensors(graph, target, options->images, build, error);
+    if (result != CNNVP_DONE)
+        return result;
+    place_binary(build);
+    result = cnnvp_binary_place_tensors(graph, target, options->images, build, error);
     if (result == CNNVP_DONE && options->on_chip)
         result = cnnvp_binary_keep_blobs(graph, target, build, error);
     if (result != CNNVP_DONE)

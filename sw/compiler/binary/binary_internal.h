@@ -80,6 +80,15 @@ struct cnnvp_depth_row {
     enum cnnvp_issue issue;
 };
 
+/* The size of a half of a buffer that is proposed where so many bytes are needed. */
+static inline uint64_t cnnvp_binary_buffer_size(uint64_t bytes)
+{
+    uint64_t size = 1;
+    while (size < bytes)
+        size *= 2u;
+    return size;
+}
+
 /* The layer as one block sees it. */
 struct cnnvp_binary_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index);
 

@@ -4,6 +4,10 @@
  * at after a run; the network's input and outputs have one for each image. A tensor that padded layers read lies in a
  * frame of zeros as wide as the widest of them needs ("next-layer storage parameters", Part B 0-6).
  */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
 
@@ -135,6 +139,68 @@ uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct
                                      : cnnvp_binary_frame_bytes(tensor);
 }
 
+/* Adds to a text, as far as there is room. */
+struct sentence {
+    char *text;
+    size_t size;
+};
+
+static void say(struct sentence *sentence, const char *format, ...) CNNVP_PRINTF(2, 3);
+
+static void say(struct sentence *sentence, const char *format, ...)
+{
+    const size_t length = strlen(sentence->text);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(sentence->text + length, sentence->size - length, format, args);
+    va_end(args);
+}
+
+/* A buffer of which `need` bytes of a half are needed. */
+static void say_buffer(const char *name, uint64_t need, uint64_t have, uint32_t halves, struct sentence *what,
+                       struct sentence *settings)
+{
+    if (need == 0)
+        return;
+    const uint64_t size = halves * cnnvp_binary_buffer_size(need);
+    say(what, "%s a half of %s has %llu bytes, %llu are needed", *what->text ? ";" : "", name, (unsigned long long)have,
+        (unsigned long long)need);
+    say(settings, size % 1024u == 0 ? " -s %s.size=%lluKiB" : " -s %s.size=%llu", name,
+        (unsigned long long)(size % 1024u == 0 ? size / 1024u : size));
+}
+
+/* All that is too small, and the settings that would do. */
+static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnvp_target *target, uint32_t images,
+                              const struct cnnvp_build *build, uint64_t need, struct cnnvp_error *error)
+{
+    const struct cnnvp_plan_limits *limits = &target->limits;
+    const struct cnnvp_shortage *shortage = &build->shortage;
+    const int memory = need > target->memory_size;
+    char layers[512] = "", text[512] = "", places[512] = "";
+    struct sentence what = {text, sizeof text}, settings = {places, sizeof places};
+    if (shortage->layers == 1)
+        (void)snprintf(layers, sizeof layers, "layer \"%s\" does not fit:", shortage->first);
+    else if (shortage->layers > 1)
+        (void)snprintf(layers, sizeof layers, "%zu layers, the first \"%s\", do not fit:", shortage->layers,
+                       shortage->first);
+    say_buffer("input_buffer", shortage->need.input_bytes, limits->input_bytes, limits->input_halves, &what, &settings);
+    say_buffer("weight_buffer", shortage->need.weight_bytes, limits->weight_bytes, limits->weight_halves, &what,
+               &settings);
+    say_buffer("output_buffer", shortage->need.output_bytes, limits->output_bytes, limits->output_halves, &what,
+               &settings);
+    if (memory) {
+        say(&what, "%sprogram, network and %u images%s need %llu bytes of memory, dram has %llu", *text ? "; " : "",
+            images, places_of(build) > 1 ? ", with maps of all images at work," : "", (unsigned long long)need,
+            (unsigned long long)target->memory_size);
+        say(&settings, " -s dram.size=%lluMiB", (unsigned long long)((need + 0xfffffu) >> 20));
+    }
+    const int fewer = memory && images > 1;
+    const int smaller = build->header.batch > 1 && (memory || shortage->by_batch);
+    return cnnvp_compiler_error(
+        error, "%s: %s%s; use%s%s%s%s%s", graph->file, layers, text, fewer ? " fewer images" : "",
+        fewer && smaller ? "," : "", smaller ? " a smaller --batch" : "", fewer || smaller ? " or" : "", places);
+}
+
 cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                         uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error)
 {
@@ -163,13 +229,7 @@ cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const s
             "fewer images%s",
             graph->file, images, (unsigned long long)need, (unsigned long long)most,
             build->header.batch > 1 ? " or a smaller --batch" : "");
-    if (need > target->memory_size)
-        return cnnvp_compiler_error(
-            error,
-            "%s: program, network and %u images%s need %llu bytes of memory, dram has %llu; use "
-            "fewer images%s or -s dram.size=%lluMiB",
-            graph->file, images, places_of(build) > 1 ? ", with maps of all images at work," : "",
-            (unsigned long long)need, (unsigned long long)target->memory_size,
-            build->header.batch > 1 ? ", a smaller --batch" : "", (unsigned long long)((need + 0xfffffu) >> 20));
-    return CNNVP_DONE;
+    return build->shortage.layers > 0 || need > target->memory_size
+               ? too_small(graph, target, images, build, need, error)
+               : CNNVP_DONE;
 }

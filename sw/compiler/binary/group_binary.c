@@ -164,15 +164,20 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
     const size_t index = group->first + number;
     struct cnnvp_binary_layer tile = group->members[number].layer;
     struct cnnvp_plan_finalists finalists;
+    struct cnnvp_plan_use smallest;
     struct cnnvp_plan_cut cut = plan->cuts[index];
     tile.out.height = cnnvp_plan_group_rows(group, number);
     tile.out.width = cnnvp_plan_group_columns(group, number);
     cnnvp_plan_cut_layer(&tile, &cut);
+    const char *name = graph->layers[index].name;
     const cnnvp_result result =
-        cut.group_out != 0 ? cnnvp_plan_check(&tile, graph->layers[index].name, plan->cut_places[index], limits, error)
-                           : cnnvp_plan_layer(&tile, graph->layers[index].name, limits, &finalists, error);
+        cut.group_out != 0 ? cnnvp_plan_check(&tile, name, plan->cut_places[index], limits, error)
+                           : cnnvp_plan_layer(&tile, name, limits, &finalists, &smallest, error);
     if (result != CNNVP_DONE)
         return result;
+    if (cut.group_out == 0 && finalists.count == 0)
+        return cnnvp_compiler_error(
+            error, "layer \"%s\": its tiles in a group do not fit into a half of each buffer", name);
     if (cut.group_out == 0)
         cut = finalists.all[0].cut;
     cnnvp_plan_cut_layer(&build->layers[index], &cut);

@@ -450,36 +450,9 @@ static void consider_parts(struct search *search)
     }
 }
 
-static cnnvp_result nothing_fits(const struct search *search, const char *name, struct cnnvp_error *error)
-{
-    if (cnnvp_plan_refusal(search->ask)[0] != '\0')
-        return cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search->ask));
-    /* The last one that was tried is the smallest. */
-    const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, search->tiling.result_bytes);
-    const struct cnnvp_plan_limits *limits = search->limits;
-    const char *buffer = "output_buffer";
-    uint64_t need = use.output_bytes;
-    uint64_t have = limits->output_bytes;
-    if (use.input_bytes > limits->input_bytes) {
-        buffer = "input_buffer";
-        need = use.input_bytes;
-        have = limits->input_bytes;
-    } else if (use.weight_bytes > limits->weight_bytes) {
-        buffer = "weight_buffer";
-        need = use.weight_bytes;
-        have = limits->weight_bytes;
-    }
-    return cnnvp_compiler_error(
-        error,
-        "layer \"%s\": its smallest tile needs %llu bytes of %s, one half of which holds %llu; make it larger with "
-        "-s %s.size=%s",
-        name, (unsigned long long)need, buffer, (unsigned long long)have, buffer,
-        search->layer->norm == CNNVP_NORM_BATCH ? ", or take a smaller --batch, whose statistics these are" : "");
-}
-
 cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name,
                               const struct cnnvp_plan_limits *limits, struct cnnvp_plan_finalists *finalists,
-                              struct cnnvp_error *error)
+                              struct cnnvp_plan_use *smallest, struct cnnvp_error *error)
 {
     struct cnnvp_binary_layer trial = *layer;
     struct search search = {.limits = limits, .layer = &trial, .finalists = finalists};
@@ -507,8 +480,13 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char
         consider_edges(&search);
     }
     result = cnnvp_plan_ask_result(search.ask, error);
-    if (result == CNNVP_DONE && finalists->count == 0)
-        result = nothing_fits(&search, name, error);
+    if (result == CNNVP_DONE && finalists->count == 0 && cnnvp_plan_refusal(search.ask)[0] != '\0')
+        result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.ask));
+    if (result == CNNVP_DONE && finalists->count == 0) {
+        /* The last one that was tried. */
+        finalists->all[0].cut = cnnvp_plan_cut_of(&trial);
+        *smallest = cnnvp_plan_use_of(&trial, search.tiling.result_bytes);
+    }
     cnnvp_plan_ask_free(search.ask);
     return result;
 }
@@ -546,6 +524,27 @@ static cnnvp_result check_edges(const struct cnnvp_binary_layer *layer, const ch
     return CNNVP_DONE;
 }
 
+static cnnvp_result tile_does_not_fit(const struct search *search, const char *name, const char *place,
+                                      struct cnnvp_error *error)
+{
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, search->tiling.result_bytes);
+    const struct cnnvp_plan_limits *limits = search->limits;
+    const int input = use.input_bytes > limits->input_bytes, weight = use.weight_bytes > limits->weight_bytes;
+    if (cnnvp_plan_refusal(search->ask)[0] != '\0')
+        return cnnvp_config_error(error, place, "layer \"%s\": %s", name, cnnvp_plan_refusal(search->ask));
+    return cnnvp_config_error(
+        error, place, "layer \"%s\": its tile needs %llu bytes of %s_buffer, one half of which holds %llu", name,
+        (unsigned long long)(input    ? use.input_bytes
+                             : weight ? use.weight_bytes
+                                      : use.output_bytes),
+        input    ? "input"
+        : weight ? "weight"
+                 : "output",
+        (unsigned long long)(input    ? limits->input_bytes
+                             : weight ? limits->weight_bytes
+                                      : limits->output_bytes));
+}
+
 cnnvp_result cnnvp_plan_check(const struct cnnvp_binary_layer *layer, const char *name, const char *place,
                               const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
@@ -562,11 +561,8 @@ cnnvp_result cnnvp_plan_check(const struct cnnvp_binary_layer *layer, const char
         return cnnvp_compiler_no_memory(error);
     consider(&search);
     result = cnnvp_plan_ask_result(search.ask, error);
-    if (result == CNNVP_DONE && finalists.count == 0) {
-        struct cnnvp_error said;
-        result = nothing_fits(&search, name, &said);
-        (void)cnnvp_config_error(error, place, "%s", said.text);
-    }
+    if (result == CNNVP_DONE && finalists.count == 0)
+        result = tile_does_not_fit(&search, name, place, error);
     cnnvp_plan_ask_free(search.ask);
     return result;
 }

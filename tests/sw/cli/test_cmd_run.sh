@@ -233,7 +233,19 @@ refused 2 "short.npy" run "$network" -i short.npy -o x.npy --stats x.json --trac
 refused 2 "nowhere.npy" run "$network" -i nowhere.npy -o x.npy
 refused 2 "nowhere.npy" run "$network" -i "$input" --calibration nowhere.npy -o x.npy
 refused 2 "pe_array.rows" run "$network" -i "$input" -s pe_array.rows=0 -o x.npy
-refused 2 "cnnvp: $network: layer \"C1\": its smallest tile needs " run "$network" -i "$input" -s input_buffer.size=64 -o x.npy
+refused 2 "cnnvp: $network: 2 layers, the first \"C1\", do not fit: a half of input_buffer has 32 bytes, 50 are needed; use -s input_buffer.size=128" \
+    run "$network" -i "$input" -s input_buffer.size=64 -o x.npy
+# All that is too small comes in one message, with settings that do.
+short='-s input_buffer.size=64 -s weight_buffer.size=64 -s dram.size=256KiB'
+# shellcheck disable=SC2086 # lists of words
+{
+    refused 2 'layers, the first "C1", do not fit: a half of input_buffer has 32 bytes' run "$network" -n 2 --timing-only $short
+    for what in weight_buffer "program, network and 2 images need"; do
+        grep -q "; a half of $what\|; $what" err || fail "too small: $what: $(cat err)"
+    done
+    [ "$(wc -l <err)" = 1 ] || fail "too small: $(cat err)"
+    expect 0 run "$network" -n 2 --timing-only -q $(sed 's/.*use fewer images or //' err)
+}
 refused 2 "--output: /nonexistent/x.npy cannot be written" run "$network" -i "$input" -o /nonexistent/x.npy
 refused 2 "pe_array.rows" run "$network" -s pe_array.rows=0 --report refused/report
 [ ! -e refused/report ] || fail "a run that was refused has left the folder of its report"

@@ -62,6 +62,14 @@ struct cnnvp_binary_shares {
     uint64_t rooms;       /* address of the guest software's rooms */
 };
 
+/* What is too small for the network, all of it. */
+struct cnnvp_shortage {
+    struct cnnvp_plan_use need; /* a half of each buffer; 0: there is enough */
+    size_t layers;              /* that do not fit */
+    const char *first;          /* of them */
+    int by_batch;               /* a smaller batch would need less */
+};
+
 struct cnnvp_build {
     struct cnnvp_binary header; /* as one accelerator alone would have it */
     struct cnnvp_binary_shares shares;
@@ -75,6 +83,7 @@ struct cnnvp_build {
     struct cnnvp_depth *depth;              /* depth.h; NULL: layer by layer */
     struct cnnvp_fused *fused;              /* group_build.h; NULL: nothing is */
     struct cnnvp_residents *residents;      /* NULL: none */
+    struct cnnvp_shortage shortage;
     struct cnnvp_plan_finalists *finalists; /* of each layer outside of chains; NULL: planned before, or kept on chip */
 };
 

@@ -136,16 +136,17 @@ struct cnnvp_plan_finalist {
     uint64_t compute, vector, memory, core; /* the work of each, in ps, all layer long */
 };
 struct cnnvp_plan_finalists {
-    size_t count; /* 1 or more */
+    size_t count;
     struct cnnvp_plan_finalist all[CNNVP_PLAN_FINALISTS];
 };
 
 /* Which of a layer's tilings may be the best. Of a batch, whose images go together to load less, those are that take
- * the fewest bytes of bursts, and hardly longer than the fastest. The error names the layer, and the buffer and the
- * bytes, or what the unit says. */
+ * the fewest bytes of bursts, and hardly longer than the fastest. The error says what the unit says of the layer. That
+ * none fits is no error: there are no finalists then, all[0].cut is the smallest one, and `smallest` what it takes. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits,
-                                             struct cnnvp_plan_finalists *finalists, struct cnnvp_error *error);
+                                             struct cnnvp_plan_finalists *finalists, struct cnnvp_plan_use *smallest,
+                                             struct cnnvp_error *error);
 
 /* Whether the tiles that are set can be: they are parts of the layer, fit, and its unit takes them. BAD_INPUT, from
  * `place` in a file (may be NULL): what is wrong, and what would be right. */

@@ -25,9 +25,12 @@ cnnvp_result cases_plan(struct cnnvp_binary_layer *layer, const char *name, cons
                         struct cnnvp_error *error)
 {
     struct cnnvp_plan_finalists finalists;
+    struct cnnvp_plan_use smallest;
     cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_plan_layer(layer, name, limits, &finalists, error);
+        result = cnnvp_plan_layer(layer, name, limits, &finalists, &smallest, error);
+    if (result == CNNVP_DONE && finalists.count == 0)
+        return CNNVP_BAD_INPUT;
     if (result == CNNVP_DONE)
         cnnvp_plan_cut_layer(layer, &finalists.all[0].cut);
     return result;
