@@ -345,3 +345,12 @@ int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **n
     /* $x marks where code begins, .L are the compiler's own labels. */
     return **name != '\0' && **name != '$' && **name != '.' && memchr(*name, '\0', elf->names_size - at) != NULL;
 }
+
+int cnnvp_elf_object(const struct cnnvp_elf *elf, size_t index, uint32_t *address, uint32_t *size)
+{
+    const uint8_t *symbol = elf->symbols + index * SYMBOL_SIZE;
+
+    *address = word_at(symbol + 4);
+    *size = word_at(symbol + 8);
+    return (symbol[12] & 15u) == SYMBOL_OBJECT && half_at(symbol + 14) != 0;
+}

@@ -40,6 +40,8 @@ struct cnnvp_elf_segment cnnvp_elf_segment_at(const struct cnnvp_elf *elf, size_
 size_t cnnvp_elf_symbol_count(const struct cnnvp_elf *elf);
 /* 1, name and address if the symbol with this index names code: a function, or a label of an assembler source. */
 int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **name, uint32_t *address);
+/* 1, address and size if the symbol with this index names a variable, an array or a constant. */
+int cnnvp_elf_object(const struct cnnvp_elf *elf, size_t index, uint32_t *address, uint32_t *size);
 /* 1 and the value where the symbol is there, otherwise 0. */
 int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *value);
 

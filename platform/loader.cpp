@@ -195,6 +195,53 @@ void loader::refuse_segment(const char *name, const cnnvp_elf_segment &segment, 
                   name, segment.address, uint64_t(segment.address) + segment.memory_size - 1, advice);
 }
 
+namespace {
+
+/* A program's arrays of so many bytes are data, which lie in off-chip memory. So many of them, the largest ones: a core
+ * counts what it holds in few ranges. */
+constexpr uint32_t array_bytes = 4096;
+constexpr size_t most_arrays = 24;
+
+using ranges = std::vector<cnnvp_program_range>;
+
+/* By address. One that the stack lies in is none. */
+ranges arrays_of(const cnnvp_elf &elf, uint32_t stack)
+{
+    ranges arrays;
+    uint32_t address, size;
+
+    for (size_t i = 0; i < cnnvp_elf_symbol_count(&elf); ++i)
+        if (cnnvp_elf_object(&elf, i, &address, &size) && size >= array_bytes && stack - 1 - address >= size)
+            arrays.push_back({address, size});
+    std::sort(arrays.begin(), arrays.end(), [](const cnnvp_program_range &a, const cnnvp_program_range &b) {
+        return a.size != b.size ? a.size > b.size : a.address < b.address;
+    });
+    arrays.resize(std::min(arrays.size(), most_arrays));
+    std::sort(arrays.begin(), arrays.end(),
+              [](const cnnvp_program_range &a, const cnnvp_program_range &b) { return a.address < b.address; });
+    return arrays;
+}
+
+/* The parts of a segment that are no arrays. */
+void add_without(const ranges &arrays, const cnnvp_elf_segment &segment, ranges &held)
+{
+    const uint64_t end = uint64_t(segment.address) + segment.memory_size;
+    uint64_t from = segment.address;
+
+    for (const cnnvp_program_range &array : arrays) {
+        const uint64_t behind = uint64_t(array.address) + array.size;
+        if (behind <= from || array.address >= end)
+            continue;
+        if (array.address > from)
+            held.push_back({uint32_t(from), uint32_t(array.address - from)});
+        from = behind;
+    }
+    if (from < end)
+        held.push_back({uint32_t(from), uint32_t(end - from)});
+}
+
+} // namespace
+
 cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error)
 {
     uint32_t tohost = 0, stack = 0;
@@ -203,21 +250,21 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
 
     wanted.swap(held_);
     tables.swap(tables_);
-
+    (void)cnnvp_elf_symbol(&elf, "tohost", &tohost);
+    for (const char *symbol : {"__stack", "__stack_top", "_stack_top", "_sp"}) // picolibc's, and what others call it
+        if (cnnvp_elf_symbol(&elf, symbol, &stack))
+            break;
+    const ranges arrays = arrays_of(elf, stack);
     for (size_t i = 0; i < cnnvp_elf_segment_count(&elf); ++i) {
         const cnnvp_elf_segment segment = cnnvp_elf_segment_at(&elf, i);
         if (write(segment.address, segment.data, segment.file_size) &&
             clear(uint64_t(segment.address) + segment.file_size, segment.memory_size - segment.file_size)) {
-            held.push_back({segment.address, segment.memory_size});
+            add_without(arrays, segment, held);
             continue;
         }
         refuse_segment(name, segment, error);
         return CNNVP_BAD_INPUT;
     }
-    (void)cnnvp_elf_symbol(&elf, "tohost", &tohost);
-    for (const char *symbol : {"__stack", "__stack_top", "_stack_top", "_sp"}) // picolibc's, and what others call it
-        if (cnnvp_elf_symbol(&elf, symbol, &stack))
-            break;
     words_.assign(1, name);
     for (int i = 0; args && i < argc; ++i)
         words_.emplace_back(args[i]);
