@@ -23,4 +23,7 @@ void soak_run(char *text, const char *memory, struct soak_run *run);
 
 void soak_run_clear(struct soak_run *run);
 
+/* What of a trace (VCD) is not as the statistics of its run say; "": nothing. */
+const char *soak_trace_integrals(const char *file, const json_t *stats);
+
 #endif
