@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -120,6 +121,7 @@ struct answer {
 static void run_apart(const struct advice *advice, const char *setting, int line, FILE *said)
 {
     struct answer answer = {.result = CNNVP_FAILED};
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGALRM, SIG_DFL);
     (void)alarm(advice->limit);
     if (dup2(fileno(said), STDERR_FILENO) >= 0)
