@@ -166,6 +166,13 @@ refused 2 "cannot be written" train "$network" $set --checkpoint absent/x.check
 cp "$network" own.onnx
 refused 2 "own.onnx" train own.onnx $set -o own.onnx
 cmp -s "$network" own.onnx || fail "the network was overwritten"
+# Where the program does not fit into the core's own memory, it is read off chip, and the same is learnt.
+for size in 256KiB 8KiB; do
+    expect 0 train "$network" $set --batch 16 --steps 2 -o tcm_$size.onnx --stats tcm_$size.json -s cpu.tcm_size=$size
+done
+grep -q 'tightly coupled memory, it has 8 KiB' err || fail "no word of the memory: $(cat err)"
+cmp -s tcm_256KiB.onnx tcm_8KiB.onnx || fail "another memory of the core learns something else"
+
 # What no file may have ends training with a word of it; what else is not finite is told.
 refused 1 "are not finite: no network can be written" \
     train "$network" $set --batch 16 --epochs 5 --lr 1000 -o x.onnx --log x.csv
