@@ -90,8 +90,7 @@ struct cnnvp_fx16_data {
     const int16_t *input;
     const int16_t *weights;
     const int16_t *bias;
-    const int16_t *ones; /* what the input buffer reads as for the bias, where traffic says so */
-    int64_t *sums;       /* planes * plane_words, exact modulo 2^acc_bits */
+    int64_t *sums; /* planes * plane_words, exact modulo 2^acc_bits */
 };
 
 /* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right. */

@@ -19,7 +19,6 @@ static int activation_init(void *self, const struct cnnvp_init *init)
         .lanes = init->ops->param(init->host, PARAM_fc_para),
         .units = init->ops->param(init->host, PARAM_input_para),
         .pipeline = init->ops->param(init->host, PARAM_pipeline),
-        .stepped = init->ops->param(init->host, PARAM_detail) == LANES_cycle_by_cycle,
     };
     lanes_init(self, init, &shape, LANES_OP_vact, "an activation unit takes vact alone");
     return CNNVP_OK;

@@ -11,8 +11,6 @@
 #define UNIT_DEF "fully_connected/fully_connected.def"
 #include "unit/unit_enums.inc"
 
-enum { DETAIL_fast, DETAIL_cycle };
-
 /* ---- callbacks ---- */
 
 static int fully_connected_init(void *self, const struct cnnvp_init *init)
@@ -24,9 +22,7 @@ static int fully_connected_init(void *self, const struct cnnvp_init *init)
         .acc_bits = (uint32_t)init->ops->param(init->host, PARAM_acc_bits),
         .pipeline = (uint32_t)init->ops->param(init->host, PARAM_pipeline),
     };
-    cnnvp_window_init(self, init, &shape, CNNVP_WINDOW_OP_matmul,
-                      init->ops->param(init->host, PARAM_detail) == DETAIL_cycle,
-                      "a fully connected unit takes matmul alone");
+    cnnvp_window_init(self, init, &shape, CNNVP_WINDOW_OP_matmul, "a fully connected unit takes matmul alone");
     return CNNVP_OK;
 }
 

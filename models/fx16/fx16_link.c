@@ -77,19 +77,18 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
 /* The input of the bias layer (A1 L14): wherever it is read, the buffer answers with ones. */
 static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                        const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
-                       struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
+                       struct cnnvp_fx16_stalls *stalls)
 {
     if (traffic->ones_words == 0)
         return CNNVP_OK;
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
     access.address = half_address(tile->in_half, tile->in_addr);
-    access.size = sizeof *data->ones;
+    access.size = sizeof(int16_t);
     access.flags = traffic->flags;
     access.words = traffic->ones_words;
     access.cycles = traffic->ones_cycles;
     access.mode = CNNVP_READ_ONES;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
-    data->ones = access.data;
     stalls->input += stall_cycles(unit, &access);
     return status;
 }
@@ -182,13 +181,12 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
     if (status == CNNVP_OK)
         status = borrow_input(unit, command, tile, traffic, data, stalls);
     if (status == CNNVP_OK)
-        status = borrow_ones(unit, command, tile, traffic, data, stalls);
+        status = borrow_ones(unit, command, tile, traffic, stalls);
     if (status == CNNVP_OK)
         status = borrow_weights(unit, command, tile, traffic, data, stalls);
     if (status != CNNVP_OK || unit->timing_only)
         return status;
-    if (data->input == NULL || (tile->uses_k && data->weights == NULL) || (tile->bias && data->bias == NULL) ||
-        (traffic->ones_words != 0 && data->ones == NULL))
+    if (data->input == NULL || (tile->uses_k && data->weights == NULL) || (tile->bias && data->bias == NULL))
         return CNNVP_E_STATE;
     data->sums = reserve_sums(unit, tile->planes * tile->plane_words);
     return data->sums != NULL ? CNNVP_OK : CNNVP_E_NOMEM;

@@ -45,7 +45,7 @@ static cnnvp_time after(const struct lanes *lanes, cnnvp_time time, uint64_t cyc
 }
 
 static struct cnnvp_access link_access(const struct cnnvp_command *command, const struct lanes_operand *operand,
-                                       uint64_t words, enum cnnvp_op op)
+                                       enum cnnvp_op op)
 {
     return (struct cnnvp_access){
         .op = op,
@@ -53,17 +53,17 @@ static struct cnnvp_access link_access(const struct cnnvp_command *command, cons
         .flow = command->sequence,
         .address = cnnvp_buffer_address(operand->half, (uint32_t)operand->low),
         .size = (uint64_t)(operand->high - operand->low),
-        .words = words,
+        .words = operand->words,
     };
 }
 
 /* Borrows an operand's range. *delay: the longest so far. */
 static int borrow(struct lanes *lanes, const struct cnnvp_command *command, struct lanes_operand *operand,
-                  uint64_t words, enum cnnvp_op op, uint64_t feature_words, uint64_t cycles, cnnvp_time *delay)
+                  enum cnnvp_op op, uint64_t feature_words, uint64_t cycles, cnnvp_time *delay)
 {
     if (!operand->used)
         return CNNVP_OK;
-    struct cnnvp_access access = link_access(command, operand, words, op);
+    struct cnnvp_access access = link_access(command, operand, op);
     const cnnvp_time now = lanes->ops->now(lanes->host);
     access.cycles = cycles;
     access.delay = after(lanes, now, cycles) - now;
@@ -85,7 +85,7 @@ static int borrow(struct lanes *lanes, const struct cnnvp_command *command, stru
 /* Looks at a table without counting: its length is data, and counts do not depend on data. */
 static int check_table(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_operand *table)
 {
-    struct cnnvp_access access = link_access(command, table, table->words, CNNVP_BORROW_READ);
+    struct cnnvp_access access = link_access(command, table, CNNVP_BORROW_READ);
     uint64_t bytes = 0;
     access.flags = CNNVP_DEBUG;
     int status = lanes->ops->access(lanes->host, PORT_input + table->buffer, &access);
@@ -169,10 +169,7 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
     const char *error = lanes_decode(command, lanes->shape.lanes, &job);
     if (error != NULL)
         return refuse(lanes, command, CNNVP_E_INVAL, error);
-    if (lanes->shape.stepped)
-        lanes_cycle(&job, &lanes->shape, &cost);
-    else
-        lanes_cost(&job, &lanes->shape, &cost);
+    lanes_cost(&job, &lanes->shape, &cost);
     if (job.opcode == LANES_OP_vact && !lanes->timing_only) {
         const int status = check_table(lanes, command, &job.b);
         if (status != CNNVP_OK)
@@ -180,14 +177,13 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
     }
     const uint64_t streaming = cost.cycles - lanes->shape.pipeline;
     cnnvp_time longest = 0;
-    int status = borrow(lanes, command, &job.a, cost.words.a, CNNVP_BORROW_READ, 0, streaming, &longest);
+    int status = borrow(lanes, command, &job.a, CNNVP_BORROW_READ, 0, streaming, &longest);
     if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.b, cost.words.b, CNNVP_BORROW_READ, 0, streaming, &longest);
+        status = borrow(lanes, command, &job.b, CNNVP_BORROW_READ, 0, streaming, &longest);
     if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.c, cost.words.c, CNNVP_BORROW_READ, 0, streaming, &longest);
+        status = borrow(lanes, command, &job.c, CNNVP_BORROW_READ, 0, streaming, &longest);
     if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.out, cost.words.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming,
-                        &longest);
+        status = borrow(lanes, command, &job.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming, &longest);
     if (status != CNNVP_OK)
         return refuse(lanes, command, status, "an operand is outside its half of the buffer");
 
@@ -220,8 +216,6 @@ static int execute_window(struct lanes *lanes, const struct cnnvp_command *comma
     if (error != NULL)
         return refuse(lanes, command, CNNVP_E_INVAL, error);
     lanes_window_cost(&tile, &lanes->shape, &cost, &traffic);
-    if (lanes->shape.stepped && cost.cycles <= CNNVP_FX16_MAX_CYCLES)
-        lanes_window_cycle(&tile, &lanes->shape, &cost, &traffic);
     if (cost.cycles > CNNVP_FX16_MAX_CYCLES)
         return refuse(lanes, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
     int status = cnnvp_fx16_fetch(&lanes->links, command, &tile, &traffic, &data, &stalls);

@@ -101,10 +101,7 @@ struct lanes_shape {
     uint64_t units;
     uint64_t pipeline;
     uint64_t div_cycles;
-    bool stepped; /* parameter detail is cycle: lanes_cycle.c */
 };
-
-enum lanes_detail { LANES_fast, LANES_cycle_by_cycle };
 
 enum lanes_opcode {
     LANES_OP_ANY = 0,

@@ -21,8 +21,7 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     const uint64_t levels = levels_of(lanes);
     const uint64_t accumulated = job->accumulate ? elements : 0;
     uint64_t *const operations = cost->operations;
-    *cost =
-        (struct lanes_cost){.words = {job->a.words, job->b.words, job->c.words, job->out.words}, .elements = elements};
+    *cost = (struct lanes_cost){.elements = elements};
     cost->beats = job->accumulate ? job->repeat * row : cnnvp_divide_up(elements, lanes);
     cost->cycles = cost->beats;
     switch (job->opcode) {

@@ -55,13 +55,7 @@ struct lanes_job {
     struct lanes_operand a, b, c, out;
 };
 
-/* 16-bit words of an element command that cross the ports. */
-struct lanes_words {
-    uint64_t a, b, c, out;
-};
-
 struct lanes_cost {
-    struct lanes_words words;
     uint64_t cycles;
     uint64_t beats;
     uint64_t elements;
@@ -72,10 +66,6 @@ struct lanes_cost {
 CNNVP_MUST_USE const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job);
 
 void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
-/* The same, clock by clock. (lanes_cycle.c) */
-void lanes_cycle(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
-void lanes_window_cycle(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost,
-                        struct cnnvp_fx16_traffic *traffic);
 
 /* The lanes' registers, which hold a window's sum while its taps go by. */
 #define LANES_REGISTER_BITS 64u

@@ -20,7 +20,6 @@ static int mean_init(void *self, const struct cnnvp_init *init)
         .units = init->ops->param(init->host, PARAM_input_para),
         .pipeline = init->ops->param(init->host, PARAM_pipeline),
         .div_cycles = init->ops->param(init->host, PARAM_div_cycles),
-        .stepped = init->ops->param(init->host, PARAM_detail) == LANES_cycle_by_cycle,
     };
     lanes_init(self, init, &shape, LANES_OP_vmean, "a mean-update unit takes vmean alone");
     return CNNVP_OK;

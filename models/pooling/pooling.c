@@ -12,8 +12,6 @@
 #define UNIT_DEF "pooling/pooling.def"
 #include "unit/unit_enums.inc"
 
-enum { DETAIL_fast, DETAIL_cycle };
-
 /* ---- callbacks ---- */
 
 static int pooling_init(void *self, const struct cnnvp_init *init)
@@ -25,8 +23,7 @@ static int pooling_init(void *self, const struct cnnvp_init *init)
         .acc_bits = (uint32_t)init->ops->param(init->host, PARAM_acc_bits),
         .pipeline = (uint32_t)init->ops->param(init->host, PARAM_pipeline),
     };
-    cnnvp_window_init(self, init, &shape, CNNVP_WINDOW_OP_pool,
-                      init->ops->param(init->host, PARAM_detail) == DETAIL_cycle, "a pooling unit takes pool alone");
+    cnnvp_window_init(self, init, &shape, CNNVP_WINDOW_OP_pool, "a pooling unit takes pool alone");
     return CNNVP_OK;
 }
 

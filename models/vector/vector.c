@@ -23,7 +23,6 @@ static int vector_init(void *self, const struct cnnvp_init *init)
         .units = init->ops->param(init->host, PARAM_units),
         .pipeline = init->ops->param(init->host, PARAM_pipeline),
         .div_cycles = init->ops->param(init->host, PARAM_div_cycles),
-        .stepped = init->ops->param(init->host, PARAM_detail) == LANES_cycle_by_cycle,
     };
     lanes_init(self, init, &shape, LANES_OP_ANY, "");
     return CNNVP_OK;

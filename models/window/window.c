@@ -12,8 +12,6 @@
 #define UNIT_DEF "window/window.def"
 #include "unit/unit_enums.inc"
 
-enum { DETAIL_fast, DETAIL_cycle };
-
 /* ---- callbacks ---- */
 
 static int window_init(void *self, const struct cnnvp_init *init)
@@ -26,7 +24,6 @@ static int window_init(void *self, const struct cnnvp_init *init)
         .pipeline = (uint32_t)init->ops->param(init->host, PARAM_pipeline),
     };
     cnnvp_window_init(self, init, &shape, CNNVP_WINDOW_OP_conv,
-                      init->ops->param(init->host, PARAM_detail) == DETAIL_cycle,
                       "the convolution unit takes conv alone: pool is for a unit pooling, matmul for fully_connected");
     return CNNVP_OK;
 }

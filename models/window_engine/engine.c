@@ -4,10 +4,9 @@
  * buffer's update modes at the end, and how a command is carried out between them.
  *
  * Modelled: results exact modulo 2^acc_bits, the same as on every FX16 array; cycles, words on each port and
- * operations of every command, by closed forms (detail: fast, window_cost.c) or by stepping (detail: cycle,
- * window_cycle.c); Part B 0-1 to 0-5, 0-8, 0-9, 0-12, 0-13. A command that takes more than one pass keeps its partial
- * sums at acc_addr while it runs. Division (0-5) is the vector unit's. Not modelled: a second set of kernel registers
- * that would hide loads.
+ * operations of every command, by closed forms (window_cost.c); Part B 0-1 to 0-5, 0-8, 0-9, 0-12, 0-13. A command that
+ * takes more than one pass keeps its partial sums at acc_addr while it runs. Division (0-5) is the vector unit's. Not
+ * modelled: a second set of kernel registers that would hide loads.
  *
  * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, bias and fill
  * cycles and what the buffers' ports add.
@@ -93,22 +92,16 @@ static int execute(struct cnnvp_window_unit *window, struct cnnvp_access *access
     if (cost.passes > 1u && (tile.acc_addr % 8u != 0 || tile.acc_addr >> 31 != 0))
         return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL,
                                  "acc_addr, where several passes keep their sums, is a multiple of 8 below 2^31");
-    struct cnnvp_fx16_traffic traffic = traffic_of(&window->shape, &tile, &cost);
-    if (window->stepped && cnnvp_fx16_look(&window->unit, command, &tile, &traffic, &data) == CNNVP_OK) {
-        status = cnnvp_window_cycle(&window->shape, &tile, &data, &window->engine, &cost);
-        traffic = traffic_of(&window->shape, &tile, &cost);
-    }
-    if (status == CNNVP_OK)
-        status = cnnvp_fx16_fetch(&window->unit, command, &tile, &traffic, &data, &stalls);
-    if (status == CNNVP_OK && !window->stepped && !window->unit.timing_only)
+    const struct cnnvp_fx16_traffic traffic = traffic_of(&window->shape, &tile, &cost);
+    status = cnnvp_fx16_fetch(&window->unit, command, &tile, &traffic, &data, &stalls);
+    if (status == CNNVP_OK && !window->unit.timing_only)
         status = cnnvp_fx16_compute(window->shape.acc_bits, &tile, &data, &window->unit.scratch);
     if (status == CNNVP_OK)
         status = cnnvp_fx16_deliver(&window->unit, command, &tile, &traffic, &data, &stalls, &saturated);
     if (status != CNNVP_OK)
         return cnnvp_fx16_refuse(&window->unit, command, status, NULL);
 
-    const uint64_t busy = cost.compute_cycles + cost.bias_cycles + cost.load_cycles + cost.pipeline_cycles +
-                          stalls.input + stalls.weight + stalls.output;
+    const uint64_t busy = cycles + stalls.input + stalls.weight + stalls.output;
     count_command(window, command->tag, &cost, &stalls, busy, saturated);
     cnnvp_fx16_occupy(&window->unit, command, tile.name, busy, access);
     return CNNVP_OK;
@@ -163,11 +156,10 @@ int cnnvp_window_tiling(void *self, uint32_t port, const struct cnnvp_access *ac
 }
 
 void cnnvp_window_init(struct cnnvp_window_unit *window, const struct cnnvp_init *init,
-                       const struct cnnvp_window_shape *shape, uint32_t opcode, bool stepped, const char *refusal)
+                       const struct cnnvp_window_shape *shape, uint32_t opcode, const char *refusal)
 {
     window->shape = *shape;
     window->opcode = opcode;
-    window->stepped = stepped;
     window->refusal = refusal;
     window->unit = (struct cnnvp_fx16_unit){
         .host = init->host,
@@ -182,5 +174,4 @@ void cnnvp_window_fini(void *self)
 {
     struct cnnvp_window_unit *window = self;
     cnnvp_fx16_unit_free(&window->unit);
-    cnnvp_window_engine_free(&window->engine);
 }

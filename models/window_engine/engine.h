@@ -3,10 +3,7 @@
 #ifndef CNNVP_WINDOW_ENGINE_H
 #define CNNVP_WINDOW_ENGINE_H
 
-#include <stdbool.h>
-
 #include "cnnvp_fx16.h"
-#include "window_cycle.h"
 #include "window_tile.h"
 
 enum {
@@ -20,17 +17,15 @@ struct cnnvp_window_unit {
     struct cnnvp_fx16_unit unit;
     struct cnnvp_window_shape shape;
     uint32_t opcode; /* the instruction that it takes */
-    bool stepped;
     const char *refusal;
-    struct cnnvp_window_engine engine; /* of detail: cycle */
 };
 
 /*
  * The units' callbacks. A unit's .def file has window_engine/engine_tables.inc. shape: 1 for what the unit does not
- * have. opcode: the instruction that it takes; refusal: what it says of others. stepped: parameter `detail` is cycle.
+ * have. opcode: the instruction that it takes; refusal: what it says of others.
  */
 void cnnvp_window_init(struct cnnvp_window_unit *window, const struct cnnvp_init *init,
-                       const struct cnnvp_window_shape *shape, uint32_t opcode, bool stepped, const char *refusal);
+                       const struct cnnvp_window_shape *shape, uint32_t opcode, const char *refusal);
 void cnnvp_window_fini(void *self);
 int cnnvp_window_access(void *self, uint32_t port, struct cnnvp_access *access);
 /* Whole groups of channels. */

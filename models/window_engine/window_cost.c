@@ -32,12 +32,8 @@
 #include "window_tile.h"
 #include "cnnvp_integer.h"
 
-uint32_t cnnvp_window_diagonal(const struct cnnvp_window_shape *shape)
-{
-    return cnnvp_minimum32(shape->input_para, shape->output_para);
-}
-
-bool cnnvp_window_shifts(const struct cnnvp_fx16_tile *tile)
+/* True where window columns move through shift registers: the kernel is not dilated. */
+static bool shifts(const struct cnnvp_fx16_tile *tile)
 {
     return (tile->dx == 1u || tile->kx == 1u) && (tile->dy == 1u || tile->ky == 1u);
 }
@@ -46,7 +42,7 @@ bool cnnvp_window_shifts(const struct cnnvp_fx16_tile *tile)
 static uint64_t pass_words(const struct cnnvp_fx16_tile *tile)
 {
     const uint64_t fresh = CNNVP_WINDOW_SIDE * cnnvp_minimum32(tile->sx, CNNVP_WINDOW_SIDE);
-    if (!cnnvp_window_shifts(tile))
+    if (!shifts(tile))
         return (uint64_t)CNNVP_WINDOW_TAPS * tile->out_h * tile->out_w;
     return (uint64_t)tile->out_h * (CNNVP_WINDOW_TAPS + (tile->out_w - 1u) * fresh);
 }
@@ -73,7 +69,7 @@ static void window_cost(const struct cnnvp_window_shape *shape, const struct cnn
     if (!multiplies) {
         out_steps = cnnvp_divide_up(tile->out_channels, shape->input_para);
     } else if (tile->per_channel) {
-        out_steps = cnnvp_divide_up(tile->out_channels, cnnvp_window_diagonal(shape));
+        out_steps = cnnvp_divide_up(tile->out_channels, cnnvp_minimum32(shape->input_para, shape->output_para));
     } else {
         in_steps = cnnvp_divide_up(tile->in_channels, shape->input_para);
         out_steps = cnnvp_divide_up(tile->out_channels, shape->output_para);

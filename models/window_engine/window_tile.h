@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The window engine's side of a command, free of any host: its shape, and what a command costs. The command itself
- * and its exact sums are cnnvp_fx16.h's. Both depths share these structures and nothing else: fx16_compute.c and
- * window_cost.c compute, window_cycle.c steps.
+ * and its exact sums are cnnvp_fx16.h's.
  */
 #ifndef CNNVP_WINDOW_TILE_H
 #define CNNVP_WINDOW_TILE_H
@@ -45,11 +44,5 @@ struct cnnvp_window_cost {
 /* Closed forms. (window_cost.c) */
 void cnnvp_window_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
                        struct cnnvp_window_cost *cost);
-
-/* Channels of a depthwise convolution that a pass takes: the diagonal of the channel pairs. */
-uint32_t cnnvp_window_diagonal(const struct cnnvp_window_shape *shape);
-
-/* True where window columns move through shift registers: the kernel is not dilated. */
-bool cnnvp_window_shifts(const struct cnnvp_fx16_tile *tile);
 
 #endif

@@ -37,8 +37,8 @@ static cnnvp_config *random_platform(uint64_t *state, int *host)
     static const char *const window[] = {"pe_array.input_para=3", "pe_array.output_para=2", "pe_array.input_para=2"};
     static const char *const both[] = {
         "weight_buffer.size=4KiB",    "weight_buffer.size=2KiB",   "output_buffer.pingpong=off",
-        "weight_buffer.pingpong=off", "input_buffer.pingpong=off", "pe_array.detail=cycle",
-        "instruction.order=strict",   "dma.outstanding=1"};
+        "weight_buffer.pingpong=off", "input_buffer.pingpong=off", "instruction.order=strict",
+        "dma.outstanding=1"};
     cnnvp_config *config = NULL;
     const int is_window = (int)below(state, 2);
     static const char *const platforms[] = {
@@ -53,6 +53,8 @@ static cnnvp_config *random_platform(uint64_t *state, int *host)
     for (uint32_t i = 0; i < sizeof both / sizeof both[0]; ++i)
         if (below(state, 5) == 0)
             set(config, both[i]);
+    if (!is_window && below(state, 5) == 0)
+        set(config, "pe_array.detail=cycle");
     done(cnnvp_config_resolve(config, &problem));
     return config;
 }

@@ -155,12 +155,13 @@ static void invariants(void **state)
     } changes[] = {
         {"", ""},
         {"--timing-only", "values"},
-        {"-s pe_array.detail=cycle", "platform"},
         {"-s cpu.quantum=1", "platform"},
         {"-s cpu.quantum=1000000", "platform"},
         {"--trace @trace.pftrace", ""},
         {"--block-order table", "schedule layers total units energy memory summary"},
+        {"-s pe_array.detail=cycle", "platform"}, /* of the NFU alone */
     };
+    enum { CHANGES = sizeof changes / sizeof changes[0] };
     (void)state;
     struct chain chain = chain_worked(2);
     char file[64];
@@ -171,7 +172,7 @@ static void invariants(void **state)
         const char *options =
             window ? "-p window --schedule depth-first --block 4 -n 3" : "--schedule depth-first --block 4 -n 3";
         struct cli_run plain = run_with_output(file, options, "");
-        for (size_t i = 0; i < sizeof changes / sizeof changes[0]; ++i)
+        for (int i = 0; i < CHANGES - window; ++i)
             same_as(&plain, file, options, changes[i].more, changes[i].without);
         cli_free(&plain);
     }

@@ -32,7 +32,6 @@ void array_rig_start_lanes(struct array_rig *rig, const struct cnnvp_unit *unit,
     array_rig_begin(rig, unit, 1000, lanes->timing_only);
     fake_set(rig->array, "input_para", lanes->units);
     fake_set(rig->array, "fc_para", lanes->lanes);
-    fake_set(rig->array, "detail", lanes->detail);
     array_rig_start(rig);
 }
 

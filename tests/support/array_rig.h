@@ -21,7 +21,7 @@ void array_rig_begin(struct array_rig *rig, const struct cnnvp_unit *unit, uint6
 void array_rig_start(struct array_rig *rig);
 /* Both, for S000's units made of lanes: `units` of some lanes, at 1 GHz. */
 struct array_rig_lanes {
-    uint64_t units, lanes, detail;
+    uint64_t units, lanes;
     int timing_only;
 };
 void array_rig_start_lanes(struct array_rig *rig, const struct cnnvp_unit *unit, const struct array_rig_lanes *lanes);

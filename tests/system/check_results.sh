@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# --check-results: the built-in units are right, on every preset and in both depths; arrays that are wrong are named
+# --check-results: the built-in units are right, on every preset, the NFU in both depths; arrays that are wrong are named
 # with the command and the word, whatever is wrong with them.
 # usage: check_results.sh SOURCE-FOLDER BUILD-FOLDER ZOO-FOLDER
 set -eu
@@ -26,10 +26,10 @@ for network in "$networks/lenet5.onnx" "$networks/mixed.onnx" "$zoo/net_mobilene
     for preset in nfu window; do
         right "$network" -p $preset
     done
-    right "$network" -s pe_array.detail=cycle -s vector.detail=cycle
+    right "$network" -s pe_array.detail=cycle
 done
 right "$networks/mixed.onnx" -s pe_array.acc_bits=20 --rounding stochastic --seed 5
-right "$networks/lenet5.onnx" -p window -s pe_array.detail=cycle -s pooling.detail=cycle --rounding truncate
+right "$networks/lenet5.onnx" -p window --rounding truncate
 right "$networks/lenet5.onnx" -s pe_array.kernel_piece=3 --schedule fused -n 2
 status=0
 "$cnnvp" run "$networks/lenet5.onnx" --check-results --timing-only -q 2>message || status=$?
@@ -51,7 +51,7 @@ trains() {
         fail "train $*: $(grep '^results' text)"
 }
 trains
-trains -s pe_array.detail=cycle --exponents image
+trains --exponents image
 trains --exponents channel
 trains -s pe_array.mantissa_bits=12 -s input_buffer.size=64KiB -s weight_buffer.size=1MiB
 "$cnnvp" train "$networks/digits.onnx" --dataset idx:images,labels -s pe_array.layout=zones --check-results -q 2>message || true

@@ -163,7 +163,7 @@ struct bench {
     double more_power; /* than that which the network is for, in pJ a ps: of memory for the tables */
 };
 
-/* Cycle-stepped models take the same cycles, and longer. The configuration is to be freed, whatever the result. */
+/* A cycle-stepped NFU takes the same cycles, and longer. The configuration is to be freed, whatever the result. */
 static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_config *config, struct bench *bench,
                                struct cnnvp_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fully connected unit: neurons with bias, rounded and saturated, against plain loops, in both depths; one command
+ * The fully connected unit: neurons with bias, rounded and saturated, against plain loops; one command
  * in two parts; cycles and words by the closed forms of window_engine/window_cost.c; what is refused.
  */
 #include "array_rig.h"
@@ -44,10 +44,9 @@ static void make(struct data *data)
         data->bias[i] = (int16_t)(256 * ((int32_t)next_bits(&random) >> 27));
 }
 
-static void begin(struct array_rig *rig, uint64_t detail, int timing_only, const struct data *data)
+static void begin(struct array_rig *rig, int timing_only, const struct data *data)
 {
     array_rig_begin(rig, &cnnvp_unit_fully_connected, 1000, timing_only);
-    fake_set(rig->array, "detail", detail);
     fake_set(rig->output, "width_words", 4096);
     array_rig_start(rig);
     if (timing_only)
@@ -77,13 +76,13 @@ static void check_words(struct array_rig *rig, const struct data *data)
     assert_int_equal(fake_count(rig->array, "saturations"), clipped);
 }
 
-static void check(uint64_t detail, int timing_only)
+static void check(int timing_only)
 {
     struct data data;
     struct array_rig rig;
     const struct cnnvp_command command = ARRAY_RIG_COMMAND(OP_matmul, ST_matmul_bias, layer);
     make(&data);
-    begin(&rig, detail, timing_only, &data);
+    begin(&rig, timing_only, &data);
     assert_int_equal(array_rig_do(&rig, command), COMPUTE + BIAS + FILL);
     if (!timing_only)
         check_words(&rig, &data);
@@ -104,9 +103,8 @@ static void check(uint64_t detail, int timing_only)
 static void test_layer(void **state)
 {
     (void)state;
-    check(0, 0);
-    check(1, 0);
-    check(0, 1);
+    check(0);
+    check(1);
 }
 
 /* Two commands over parts of the inputs, the second with bias and write-out, equal one over all. */
@@ -114,26 +112,24 @@ static void test_partial(void **state)
 {
     enum { FIRST = 20, REST = INPUTS - FIRST };
     (void)state;
-    for (uint64_t detail = 0; detail < 2; ++detail) {
-        struct data data;
-        struct array_rig rig;
-        struct machine_matmul first = layer;
-        struct machine_matmul rest = layer;
-        make(&data);
-        begin(&rig, detail, 0, &data);
-        first.inputs = FIRST;
-        rest.in_addr += 2 * FIRST;
-        rest.weight_addr += 2 * FIRST * OUTPUTS;
-        rest.inputs = REST;
-        const struct cnnvp_command keep = ARRAY_RIG_COMMAND(OP_matmul, ST_matmul_partial, first);
-        const struct cnnvp_command end = ARRAY_RIG_COMMAND(OP_matmul, ST_matmul_update | ST_matmul_bias, rest);
-        assert_int_equal(array_rig_do(&rig, keep), FIRST * STEPS + FILL);
-        assert_int_equal(fake_count(rig.array, "output_words"), OUTPUTS * FIRST * 4);
-        assert_int_equal(array_rig_do(&rig, end), REST * STEPS + BIAS + FILL);
-        assert_int_equal(fake_count(rig.array, "input_words"), INPUTS + 1);
-        check_words(&rig, &data);
-        array_rig_end(&rig);
-    }
+    struct data data;
+    struct array_rig rig;
+    struct machine_matmul first = layer;
+    struct machine_matmul rest = layer;
+    make(&data);
+    begin(&rig, 0, &data);
+    first.inputs = FIRST;
+    rest.in_addr += 2 * FIRST;
+    rest.weight_addr += 2 * FIRST * OUTPUTS;
+    rest.inputs = REST;
+    const struct cnnvp_command keep = ARRAY_RIG_COMMAND(OP_matmul, ST_matmul_partial, first);
+    const struct cnnvp_command end = ARRAY_RIG_COMMAND(OP_matmul, ST_matmul_update | ST_matmul_bias, rest);
+    assert_int_equal(array_rig_do(&rig, keep), FIRST * STEPS + FILL);
+    assert_int_equal(fake_count(rig.array, "output_words"), OUTPUTS * FIRST * 4);
+    assert_int_equal(array_rig_do(&rig, end), REST * STEPS + BIAS + FILL);
+    assert_int_equal(fake_count(rig.array, "input_words"), INPUTS + 1);
+    check_words(&rig, &data);
+    array_rig_end(&rig);
 }
 
 static void test_refused(void **state)
@@ -143,7 +139,7 @@ static void test_refused(void **state)
     struct machine_matmul changed = layer;
     (void)state;
     make(&data);
-    begin(&rig, 0, 0, &data);
+    begin(&rig, 0, &data);
     array_rig_check_refused(&rig, ARRAY_RIG_COMMAND(OP_pool, 0, layer), CNNVP_E_INVAL, "takes matmul alone");
     array_rig_check_refused(&rig, ARRAY_RIG_COMMAND(OP_matmul, 0x10, layer), CNNVP_E_INVAL, "status bits");
     changed.inputs = 0;

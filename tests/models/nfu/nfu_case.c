@@ -218,17 +218,17 @@ void nfu_case_check_sums(const struct nfu_case *c, const char *array, const char
     assert_memory_equal(sums, c->sums, c->results * sizeof *sums);
 }
 
-void nfu_case_check_cost(const struct nfu_case *c, const char *array, const void *closed, const void *stepped,
+void nfu_case_check_cost(const struct nfu_case *c, const char *array, const void *closed, const void *counted,
                          size_t size)
 {
-    if (memcmp(closed, stepped, size) == 0)
+    if (memcmp(closed, counted, size) == 0)
         return;
     describe(c, array, "cost");
     for (size_t i = 0; i < size / sizeof(uint64_t); ++i)
-        if (((const uint64_t *)closed)[i] != ((const uint64_t *)stepped)[i])
-            fail_msg("word %zu of the cost: closed form %llu, stepped %llu", i,
+        if (((const uint64_t *)closed)[i] != ((const uint64_t *)counted)[i])
+            fail_msg("word %zu of the cost: closed form %llu, counted %llu", i,
                      (unsigned long long)((const uint64_t *)closed)[i],
-                     (unsigned long long)((const uint64_t *)stepped)[i]);
+                     (unsigned long long)((const uint64_t *)counted)[i]);
 }
 
 /* ---- commands and random cases ---- */

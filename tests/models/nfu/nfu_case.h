@@ -58,7 +58,7 @@ void nfu_case_expect(struct nfu_case *c, uint32_t acc_bits);
 /* End the running test, with a description of the case and of its `array`, unless the sums are those expected, and the
  * words of two costs the same. */
 void nfu_case_check_sums(const struct nfu_case *c, const char *array, const char *what, const int64_t *sums);
-void nfu_case_check_cost(const struct nfu_case *c, const char *array, const void *closed, const void *stepped,
+void nfu_case_check_cost(const struct nfu_case *c, const char *array, const void *closed, const void *counted,
                          size_t size);
 void nfu_case_free(struct nfu_case *c);
 /* A random small case. */

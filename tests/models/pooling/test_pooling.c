@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pooling unit: maxima and sums of windows against plain loops, in both depths; cycles and words by the closed
+ * The pooling unit: maxima and sums of windows against plain loops; cycles and words by the closed
  * forms of window_engine/window_cost.c, a narrow port, and what is refused. Windows in pieces, on every unit that
  * pools.
  */
@@ -43,10 +43,9 @@ static const struct machine_window windows = {
     .valid_rows = FIRST_ROW | END_ROW << 16,
     .valid_cols = W << 16};
 
-static void begin(struct array_rig *rig, uint64_t detail, int timing_only, uint64_t width)
+static void begin(struct array_rig *rig, int timing_only, uint64_t width)
 {
     array_rig_begin(rig, &cnnvp_unit_pooling, 1000, timing_only);
-    fake_set(rig->array, "detail", detail);
     fake_set(rig->array, "input_para", 4);
     fake_set(rig->input, "width_words", width);
     fake_set(rig->output, "width_words", 4096);
@@ -67,13 +66,13 @@ static void expect(const int16_t *in, uint32_t result, int32_t *max, int64_t *su
         }
 }
 
-static void check(uint64_t detail, int timing_only)
+static void check(int timing_only)
 {
     int16_t in[CHANNELS * H * W];
     uint64_t random = 3;
     uint64_t clipped = 0;
     struct array_rig rig;
-    begin(&rig, detail, timing_only, 4096);
+    begin(&rig, timing_only, 4096);
     for (int i = 0; i < CHANNELS * H * W; ++i)
         in[i] = (int16_t)((int32_t)next_bits(&random) >> (i % 3 == 0 ? 16 : 20));
     if (!timing_only)
@@ -111,23 +110,20 @@ static void check(uint64_t detail, int timing_only)
 static void test_windows(void **state)
 {
     (void)state;
-    check(0, 0);
-    check(1, 0);
-    check(0, 1);
+    check(0);
+    check(1);
 }
 
 /* A port of four words a cycle is what a command waits for. */
 static void test_narrow(void **state)
 {
     (void)state;
-    for (uint64_t detail = 0; detail < 2; ++detail) {
-        const struct cnnvp_command maximum = ARRAY_RIG_COMMAND(OP_pool, 0, windows);
-        struct array_rig rig;
-        begin(&rig, detail, 0, 4);
-        assert_int_equal(array_rig_do(&rig, maximum), INPUT_WORDS / 4 + FILL);
-        assert_int_equal(fake_count(rig.array, "input_port_cycles"), INPUT_WORDS / 4 - COMPUTE);
-        array_rig_end(&rig);
-    }
+    const struct cnnvp_command maximum = ARRAY_RIG_COMMAND(OP_pool, 0, windows);
+    struct array_rig rig;
+    begin(&rig, 0, 4);
+    assert_int_equal(array_rig_do(&rig, maximum), INPUT_WORDS / 4 + FILL);
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), INPUT_WORDS / 4 - COMPUTE);
+    array_rig_end(&rig);
 }
 
 /* A window in pieces: the maxima of the first piece are where the results will be, the others maximise them. */
@@ -169,7 +165,7 @@ static int16_t largest(const int16_t *in, uint32_t result)
 }
 
 /* Pieces of ky rows and kx columns give the words of the whole window, whatever rounds them. */
-static void check_pieces(const struct cnnvp_unit *unit, uint64_t detail, uint32_t ky, uint32_t kx, uint32_t format)
+static void check_pieces(const struct cnnvp_unit *unit, int stepped, uint32_t ky, uint32_t kx, uint32_t format)
 {
     const uint32_t opcode = unit == &cnnvp_unit_vector ? OP_vpool : OP_pool;
     int16_t in[P_CHANNELS * P_H * P_W];
@@ -177,7 +173,8 @@ static void check_pieces(const struct cnnvp_unit *unit, uint64_t detail, uint32_
     uint32_t further = 0;
     struct array_rig rig;
     array_rig_begin(&rig, unit, 1000, 0);
-    fake_set(rig.array, "detail", detail);
+    if (stepped)
+        fake_set(rig.array, "detail", 1);
     array_rig_start(&rig);
     for (int i = 0; i < P_CHANNELS * P_H * P_W; ++i) /* the first channel's are all below 0, the second's above */
         in[i] = (int16_t)((next_bits(&random) & 0x3fff) - (i < P_H * P_W ? 0x4000 : i < 2 * P_H * P_W ? 0 : 0x2000));
@@ -208,12 +205,12 @@ static void test_pieces(void **state)
     static const uint32_t formats[] = {0, 0xff, 0x10003, 0x20004}; /* shift -1 clips; 3, nearest; 4, stochastic */
     (void)state;
     for (size_t u = 0; u < 3; ++u)
-        for (uint64_t detail = 0; detail < 2; ++detail)
-            for (size_t f = 0; f < 4; ++f) {
-                check_pieces(units[u], detail, 3, 3, formats[f]);
-                check_pieces(units[u], detail, 4, P_KX, formats[f]);
-                check_pieces(units[u], detail, 1, 2, formats[f]);
-            }
+        for (size_t f = 0; f < (units[u] == &cnnvp_unit_nfu ? 8u : 4u); ++f) {
+            const int stepped = f >= 4u; /* the NFU alone has a second depth */
+            check_pieces(units[u], stepped, 3, 3, formats[f % 4u]);
+            check_pieces(units[u], stepped, 4, P_KX, formats[f % 4u]);
+            check_pieces(units[u], stepped, 1, 2, formats[f % 4u]);
+        }
 }
 
 /* On a wide array reading the words back is one more step of the port, 64-bit sums four. */
@@ -250,7 +247,7 @@ static void test_refused(void **state)
     struct array_rig rig;
     struct machine_window changed = windows;
     (void)state;
-    begin(&rig, 0, 0, 4096);
+    begin(&rig, 0, 4096);
     array_rig_check_refused(&rig, ARRAY_RIG_COMMAND(OP_conv, 0, windows), CNNVP_E_INVAL, "takes pool alone");
     array_rig_check_refused(&rig, ARRAY_RIG_COMMAND(OP_pool, 8, windows), CNNVP_E_INVAL, "status bits");
     changed.stride = SX;

@@ -10,16 +10,17 @@ extern const struct cnnvp_unit cnnvp_unit_window;
 extern const struct cnnvp_unit cnnvp_unit_pooling;
 extern const struct cnnvp_unit cnnvp_unit_fully_connected;
 
-/* Any bits at all in a command: refused or carried out, never a crash or an overflow (run under sanitizers), and both
- * depths agree. */
-static void check_garbage(const struct cnnvp_unit *unit)
+/* Any bits at all in a command: refused or carried out, never a crash or an overflow (run under sanitizers), and where
+ * a unit has two depths both agree. */
+static void check_garbage(const struct cnnvp_unit *unit, uint32_t depths)
 {
     uint64_t totals[2][4];
-    for (uint64_t detail = 0; detail < 2u; ++detail) {
+    for (uint64_t detail = 0; detail < depths; ++detail) {
         uint64_t random = 15;
         struct array_rig rig;
         array_rig_begin(&rig, unit, 1000, 0);
-        fake_set(rig.array, "detail", detail);
+        if (depths > 1u)
+            fake_set(rig.array, "detail", detail);
         fake_set(rig.array, "acc_bits", 64);
         fake_set(rig.input, "size", 2048);
         fake_set(rig.weight, "size", 2048);
@@ -36,17 +37,17 @@ static void check_garbage(const struct cnnvp_unit *unit)
         totals[detail][3] = fake_count(rig.array, "saturations");
         array_rig_end(&rig);
     }
-    assert_memory_equal(totals[0], totals[1], sizeof totals[0]);
+    assert_memory_equal(totals[0], totals[depths - 1u], sizeof totals[0]);
     assert_in_range(totals[0][0], 1000, 19000);
 }
 
 static void test_garbage(void **state)
 {
     (void)state;
-    check_garbage(&cnnvp_unit_nfu);
-    check_garbage(&cnnvp_unit_window);
-    check_garbage(&cnnvp_unit_pooling);
-    check_garbage(&cnnvp_unit_fully_connected);
+    check_garbage(&cnnvp_unit_nfu, 2);
+    check_garbage(&cnnvp_unit_window, 1);
+    check_garbage(&cnnvp_unit_pooling, 1);
+    check_garbage(&cnnvp_unit_fully_connected, 1);
 }
 
 int main(void)
