@@ -93,9 +93,6 @@ void cnnvp_bfp_quantise_wide(const struct cnnvp_bfp_format *format, int8_t expon
  */
 void cnnvp_bfp_carry(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
                      int8_t *mantissas, struct cnnvp_bfp_counts *counts);
-/* One value; the remainder of those before it, 0 at first. */
-int32_t cnnvp_bfp_carry_one(const struct cnnvp_bfp_format *format, int8_t exponent, float value, int64_t *remainder,
-                            struct cnnvp_bfp_counts *counts);
 void cnnvp_bfp_carry_wide(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
                           int32_t *mantissas, struct cnnvp_bfp_counts *counts);
 

@@ -110,7 +110,6 @@ struct cnnvp_tile {
     /* the module: sets of blocks, one for each image at a time, and values that a block takes in a cycle; for values
      * that belong to no image one set, with the lanes of all */
     uint32_t sets, lanes;
-    uint32_t stepped; /* 1: single values move through the blocks, clock by clock (detail: cycle) */
 
     /* entries: of channel c of image n entry + n * image + c * channel stride */
     uint32_t entry, entry_image_stride, entry_channel_stride;

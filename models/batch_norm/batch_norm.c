@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "elementary/elementary.h"
+#include "stage/stage.h"
 #include "stage/sums.h"
-#include "stage/step.h"
 
 #define UNIT_DEF "batch_norm/batch_norm.def"
 #include "unit/unit_enums.inc"
@@ -129,76 +129,46 @@ struct batch_norm {
     uint64_t channel_cycles;
 };
 
-/* Entries of the tile's channels. */
-struct entries {
-    void *norms;
-    void *extremes;
-    void *sums;
-};
+/* Entries of the tile's channels, from `plan.pieces`. */
+enum { NORMS, EXTREMES, SUMS };
 
-static int borrow_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                          const struct cnnvp_tile *tile, bool change, bool extremes, bool sums,
-                          const struct cnnvp_stage_flow *flow, struct entries *entries)
+static void add_entries(struct cnnvp_stage_plan *plan, const struct cnnvp_tile *tile, bool change, bool extremes,
+                        bool sums)
 {
-    int status = cnnvp_stage_entries(stage, access, PORT_buffer, change, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_norm), flow, &entries->norms);
-    if (status == CNNVP_OK && extremes)
-        status = cnnvp_stage_entries(stage, access, PORT_max_min, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_extremes), flow, &entries->extremes);
-    if (status == CNNVP_OK && sums)
-        status = cnnvp_stage_entries(stage, access, PORT_sum, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_sums), flow, &entries->sums);
-    return status;
+    cnnvp_stage_entries(plan, tile, PORT_buffer, change, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm));
+    if (extremes)
+        cnnvp_stage_entries(plan, tile, PORT_max_min, false, tile->norm_entry, tile->channels,
+                            sizeof(struct cnnvp_extremes));
+    if (sums)
+        cnnvp_stage_entries(plan, tile, PORT_sum, false, tile->norm_entry, tile->channels, sizeof(struct cnnvp_sums));
 }
 
 /* ---- coefficients ---- */
 
-struct stepped_channels {
-    const struct cnnvp_tile *tile;
-    struct entries entries;
-};
-
-static void coefficients_of(const struct cnnvp_tile *tile, const struct entries *entries, uint64_t c)
+static void make_coefficients(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
-    struct cnnvp_norm *norm = (struct cnnvp_norm *)entries->norms + c;
-    if (tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
-        cnnvp_norm_coefficients_back((enum cnnvp_norm_form)tile->form, norm);
-    else
-        cnnvp_norm_coefficients(
-            (enum cnnvp_norm_form)tile->form, tile->epsilon, tile->running,
-            (const struct cnnvp_extremes *)entries->extremes + c, (const struct cnnvp_sums *)entries->sums + c, norm);
+    struct cnnvp_norm *norms = data[NORMS];
+    const struct cnnvp_extremes *extremes = data[EXTREMES];
+    const struct cnnvp_sums *sums = data[SUMS];
+    const enum cnnvp_norm_form form = (enum cnnvp_norm_form)tile->form;
+    (void)self;
+    (void)access;
+    for (uint32_t c = 0; c < tile->channels; ++c)
+        if (tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
+            cnnvp_norm_coefficients_back(form, &norms[c]);
+        else
+            cnnvp_norm_coefficients(form, tile->epsilon, tile->running, &extremes[c], &sums[c], &norms[c]);
 }
 
-/* One divider does it all, one channel after the other: a single stage. */
-static void coefficients_one(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+/* One divider does it all, one channel after the other. */
+static int plan_coefficients(const struct batch_norm *norm, const struct cnnvp_tile *tile,
+                             struct cnnvp_stage_plan *plan)
 {
-    const struct stepped_channels *stepped = context;
-    (void)image;
-    (void)value;
-    coefficients_of(stepped->tile, &stepped->entries, index);
-}
-
-static const struct cnnvp_stages stages_of_coefficients = {1, {coefficients_one}};
-
-static int coefficients(const struct batch_norm *norm, const struct cnnvp_access *access, struct cnnvp_tile *tile)
-{
-    const struct cnnvp_stage *stage = &norm->stage;
     const bool back = tile->kind == CNNVP_TILE_COEFFICIENTS_BACK;
-    struct entries entries = {0};
-    const struct cnnvp_stage_flow flow = {tile->channels, norm->channel_cycles, cnnvp_reach_value};
-    int status = borrow_entries(stage, access, tile, true, !back, !back, &flow, &entries);
-    if (status != CNNVP_OK)
-        return status;
-    for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c)
-        coefficients_of(tile, &entries, c);
-    struct stepped_channels stepped = {tile, entries};
-    uint64_t cycles;
-    status = cnnvp_stage_take(
-        stage, access, tile, tile->channels, norm->channel_cycles, &stages_of_coefficients, &stepped, &cycles);
-    if (status != CNNVP_OK)
-        return status;
-    const struct cnnvp_stage_work work = {"coefficients", STAT_busy_cycles, STAT_channels, cycles, tile->channels};
-    cnnvp_stage_charge(stage, access, tile, &work);
+    cnnvp_stage_work(plan, make_coefficients, "coefficients", STAT_busy_cycles, STAT_channels, tile->channels);
+    plan->values = tile->channels;
+    plan->interval = norm->channel_cycles;
+    add_entries(plan, tile, true, !back, !back);
     return CNNVP_OK;
 }
 
@@ -209,17 +179,22 @@ static float *plane_of(const struct cnnvp_tile *tile, uint32_t image, uint32_t c
     return tile->values + ((uint64_t)image * tile->channels + channel) * tile->plane;
 }
 
-static void forward(const struct cnnvp_tile *tile, const struct cnnvp_norm *norms)
+static void forward(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
+    const struct cnnvp_norm *norms = data[NORMS];
+    (void)self;
+    (void)access;
     for (uint32_t n = 0; n < tile->images; ++n)
         for (uint32_t c = 0; c < tile->channels; ++c)
             cnnvp_norm_forward(&norms[c], plane_of(tile, n, c), tile->plane);
 }
 
-static void backward(const struct cnnvp_tile *tile, const struct entries *entries)
+static void backward(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
-    struct cnnvp_norm *norms = entries->norms;
-    const struct cnnvp_extremes *extremes = entries->extremes;
+    struct cnnvp_norm *norms = data[NORMS];
+    const struct cnnvp_extremes *extremes = data[EXTREMES];
+    (void)self;
+    (void)access;
     for (uint32_t n = 0; n < tile->images; ++n) {
         const uint64_t first = tile->first_value + n * tile->map;
         for (uint32_t c = 0; c < tile->channels; ++c) {
@@ -232,207 +207,39 @@ static void backward(const struct cnnvp_tile *tile, const struct entries *entrie
     }
 }
 
-/* Partial sums of the plane that a set has in work, as stage/sums.h orders them. */
-struct partial {
-    double errors[8], products[8];
-};
-
-struct stepped_values {
-    const struct cnnvp_tile *tile;
-    const struct entries *entries;
-    struct partial partials[64]; /* by set */
-};
-
-static const struct cnnvp_norm *norm_of(const struct stepped_values *stepped, uint64_t index)
+static int norm_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    return (const struct cnnvp_norm *)stepped->entries->norms + index / stepped->tile->plane;
-}
-
-static const struct cnnvp_extremes *extremes_of(const struct stepped_values *stepped, uint64_t index)
-{
-    return (const struct cnnvp_extremes *)stepped->entries->extremes + index / stepped->tile->plane;
-}
-
-/* A value's number in its channel, through the batch. */
-static uint64_t number_of(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
-{
-    return tile->first_value + image * tile->map + index % tile->plane;
-}
-
-/* Stages of all: the value; backward with the input of forward beside it. */
-static void fetch(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct stepped_values *stepped = context;
-    const struct cnnvp_tile *tile = stepped->tile;
-    value->a = plane_of(tile, image, 0)[index];
-    if (tile->kind == CNNVP_TILE_BACKWARD)
-        value->b = tile->inputs[image * tile->inputs_image_stride + index];
-}
-
-/* Forward: multiply; add. */
-static void multiply(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    (void)image;
-    value->a = value->a * norm_of(context, index)->scale;
-}
-
-static void add(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct stepped_values *stepped = context;
-    plane_of(stepped->tile, image, 0)[index] = value->a + norm_of(stepped, index)->offset;
-}
-
-static const struct cnnvp_stages stages_forward = {3, {fetch, multiply, add}};
-
-/* Backward: both products; their sum; offset, and the terms of the extremes. */
-static void multiply_both(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct cnnvp_norm *norm = norm_of(context, index);
-    (void)image;
-    value->a = value->a * norm->dy_scale;
-    value->b = value->b * norm->x_scale;
-}
-
-static void add_both(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    (void)context;
-    (void)image;
-    (void)index;
-    value->a = value->a + value->b;
-}
-
-static void add_terms(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct stepped_values *stepped = context;
-    const struct cnnvp_tile *tile = stepped->tile;
-    const struct cnnvp_norm *norm = norm_of(stepped, index);
-    const struct cnnvp_extremes *at = extremes_of(stepped, index);
-    const uint64_t number = number_of(tile, image, index);
-    float error = value->a + norm->dy_offset;
-    if (norm->extreme != 0.0f && number == at->max_at)
-        error += norm->extreme;
-    if (norm->extreme != 0.0f && number == at->min_at)
-        error -= norm->extreme;
-    plane_of(tile, image, 0)[index] = error;
-}
-
-static const struct cnnvp_stages stages_backward = {4, {fetch, multiply_both, add_both, add_terms}};
-
-/* Reduction: the distance from the mean; its product with the error; both into one of eight parts, at a plane's end all
- * of them. */
-static void subtract_mean(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    (void)image;
-    value->wide = (double)value->b - norm_of(context, index)->mean;
-}
-
-static void multiply_distance(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    (void)context;
-    (void)image;
-    (void)index;
-    value->wide = (double)value->a * value->wide;
-}
-
-static double all_parts(const double *part)
-{
-    const double even = (part[0] + part[4]) + (part[2] + part[6]);
-    const double odd = (part[1] + part[5]) + (part[3] + part[7]);
-    return even + odd;
-}
-
-static void add_parts(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    struct stepped_values *stepped = context;
-    const struct cnnvp_tile *tile = stepped->tile;
-    struct cnnvp_norm *norm = (struct cnnvp_norm *)stepped->entries->norms + index / tile->plane;
-    const struct cnnvp_extremes *at = extremes_of(stepped, index);
-    struct partial *partial = &stepped->partials[image % tile->sets];
-    const uint64_t i = index % tile->plane;
-    const uint64_t number = number_of(tile, image, index);
-    if (i == 0)
-        *partial = (struct partial){{0}, {0}};
-    partial->errors[i % 8u] += (double)value->a;
-    partial->products[i % 8u] += value->wide;
-    norm->dy_at_min = number == at->min_at ? value->a : norm->dy_at_min;
-    norm->dy_at_max = number == at->max_at ? value->a : norm->dy_at_max;
-    if (i + 1u < tile->plane)
-        return;
-    norm->dbeta += all_parts(partial->errors);
-    norm->dgamma += all_parts(partial->products);
-}
-
-static const struct cnnvp_stages stages_reduce = {4, {fetch, subtract_mean, multiply_distance, add_parts}};
-
-static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
-{
+    const uint64_t values = cnnvp_stage_values(tile);
     const bool back = tile->kind == CNNVP_TILE_BACKWARD;
     const bool reduce = back && (tile->flags & CNNVP_TILE_REDUCE) != 0;
-    struct entries entries = {0};
-    const uint64_t values = tile->channels * tile->plane;
-    const struct cnnvp_stage_flow flow = {values, 1u, cnnvp_reach_channel};
-    int status = borrow_entries(stage, access, tile, reduce, back, false, &flow, &entries);
-    if (status != CNNVP_OK)
-        return status;
-    if (cnnvp_stage_computes_fast(stage, access, tile)) {
-        if (back)
-            backward(tile, &entries);
-        else
-            forward(tile, entries.norms);
+    const bool norms = (tile->flags & CNNVP_TILE_NORM) != 0;
+    if (tile->kind == CNNVP_TILE_COEFFICIENTS || tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
+        return plan_coefficients(self, tile, plan);
+    if (tile->kind != CNNVP_TILE_FORWARD && !back)
+        return CNNVP_E_INVAL;
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    cnnvp_stage_pass(plan, tile, reduce ? PORT_statistics : back ? PORT_back : PORT_next, values, 4u);
+    if (reduce) {
+        /* Those at batch norm's own extremes are apart: they get a term of their own. */
+        plan->kind = CNNVP_TILE_EXTREMES;
+        plan->flags = norms ? CNNVP_TILE_APART : 0;
     }
-    struct stepped_values stepped = {.tile = tile, .entries = &entries};
-    const struct cnnvp_stages *stages = reduce ? &stages_reduce : back ? &stages_backward : &stages_forward;
-    uint64_t cycles;
-    status = cnnvp_stage_take(stage, access, tile, values, 1u, stages, &stepped, &cycles);
-    if (status != CNNVP_OK)
-        return status;
-    const struct cnnvp_stage_work work = {
-        reduce ? "reduce"
-        : back ? "backward"
-               : "forward",
-        STAT_busy_cycles, STAT_values, cycles, (back ? 2u : 1u) * tile->images * values};
-    cnnvp_stage_charge(stage, access, tile, &work);
+    if (!norms)
+        return CNNVP_OK;
+    cnnvp_stage_work(plan, back ? backward : forward,
+                     reduce ? "reduce"
+                     : back ? "backward"
+                            : "forward",
+                     STAT_busy_cycles, STAT_values, back ? 2u * values : values);
+    plan->values = tile->channels * tile->plane;
+    add_entries(plan, tile, reduce, back, false);
     return CNNVP_OK;
-}
-
-/* Extremes of errors, those at batch norm's own extremes apart (they get a term of their own). */
-static int pass_to_statistics(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile,
-                              uint64_t words)
-{
-    const struct cnnvp_tile kept = *tile;
-    tile->kind = CNNVP_TILE_EXTREMES;
-    if ((tile->flags & CNNVP_TILE_NORM) != 0)
-        tile->flags |= CNNVP_TILE_APART;
-    const int status = cnnvp_stage_pass(stage, access, PORT_statistics, tile, words, 4u);
-    tile->kind = kept.kind;
-    tile->flags = kept.flags;
-    return status;
 }
 
 static int norm_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    const struct batch_norm *norm = self;
-    const struct cnnvp_stage *stage = &norm->stage;
-    struct cnnvp_tile *tile;
     (void)port;
-    int status = cnnvp_stage_tile(access, &tile);
-    if (status != CNNVP_OK)
-        return status;
-    if (tile->kind == CNNVP_TILE_COEFFICIENTS || tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
-        return coefficients(norm, access, tile);
-    if (tile->kind != CNNVP_TILE_FORWARD && tile->kind != CNNVP_TILE_BACKWARD)
-        return CNNVP_E_INVAL;
-    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
-    if ((tile->flags & CNNVP_TILE_NORM) != 0)
-        status = work_on(stage, access, tile);
-    if (status != CNNVP_OK)
-        return status;
-    const uint64_t words = tile->images * tile->channels * tile->plane;
-    if (tile->kind == CNNVP_TILE_FORWARD)
-        return cnnvp_stage_pass(stage, access, PORT_next, tile, words, 4u);
-    if ((tile->flags & CNNVP_TILE_REDUCE) != 0)
-        return pass_to_statistics(stage, access, tile, words);
-    return cnnvp_stage_pass(stage, access, PORT_back, tile, words, 4u);
+    return cnnvp_stage_run(self, access, norm_plan);
 }
 
 static int norm_init(void *self, const struct cnnvp_init *init)

@@ -187,16 +187,6 @@ static struct carry carry_of(const struct cnnvp_bfp_format *format, int8_t expon
                           (int32_t)(UINT32_C(1) << (format->mantissa_bits - 1u)) - 1, 0};
 }
 
-int32_t cnnvp_bfp_carry_one(const struct cnnvp_bfp_format *format, int8_t exponent, float value, int64_t *remainder,
-                            struct cnnvp_bfp_counts *counts)
-{
-    struct carry carry = carry_of(format, exponent);
-    carry.remainder = *remainder;
-    const int32_t mantissa = carry_on(&carry, value, counts);
-    *remainder = carry.remainder;
-    return mantissa;
-}
-
 void cnnvp_bfp_carry(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
                      int8_t *mantissas, struct cnnvp_bfp_counts *counts)
 {

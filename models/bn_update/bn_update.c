@@ -3,8 +3,8 @@
 #include "bn_update.h"
 #include "unit/parts.h"
 
-#include "stage/step.h"
 #include "stage/momentum.h"
+#include "stage/stage.h"
 
 #define UNIT_DEF "bn_update/bn_update.def"
 #include "unit/unit_enums.inc"
@@ -17,95 +17,34 @@ void cnnvp_bn_update_entry(float rate, float momentum, int velocities, struct cn
     cnnvp_update_values(rate, momentum, &dbeta, 1u, velocities ? &norm->beta_velocity : NULL, &norm->beta);
 }
 
-struct stepped {
-    const struct cnnvp_tile *tile;
-    struct cnnvp_norm *norms;
-};
-
-/* Gamma and beta in turn. Stages as those of `update`. */
-static float *velocity_of(const struct stepped *stepped, uint64_t index)
+static void update_entries(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
-    struct cnnvp_norm *norm = &stepped->norms[index / 2u];
-    return index % 2u == 0 ? &norm->gamma_velocity : &norm->beta_velocity;
+    struct cnnvp_norm *norms = data[0];
+    (void)self;
+    (void)access;
+    for (uint32_t c = 0; c < tile->channels; ++c)
+        cnnvp_bn_update_entry(tile->rate, tile->momentum, (tile->flags & CNNVP_TILE_MOMENTUM) != 0, &norms[c]);
 }
 
-static float *value_of(const struct stepped *stepped, uint64_t index)
+/* Gamma and beta in turn. */
+static int bn_update_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    struct cnnvp_norm *norm = &stepped->norms[index / 2u];
-    return index % 2u == 0 ? &norm->gamma : &norm->beta;
+    const uint64_t values = 2u * (uint64_t)tile->channels;
+    (void)self;
+    if (tile->kind != CNNVP_TILE_NORM_UPDATE)
+        return CNNVP_E_INVAL;
+    cnnvp_stage_work(plan, update_entries, "BN update", STAT_busy_cycles, STAT_values,
+                     (tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 2u * values : values);
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_channels, tile->channels};
+    plan->values = values;
+    cnnvp_stage_entries(plan, tile, PORT_buffer, true, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm));
+    return CNNVP_OK;
 }
-
-static void keep(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct stepped *stepped = context;
-    const struct cnnvp_norm *norm = &stepped->norms[index / 2u];
-    const bool momentum = (stepped->tile->flags & CNNVP_TILE_MOMENTUM) != 0;
-    (void)image;
-    value->a = (float)(index % 2u == 0 ? norm->dgamma : norm->dbeta);
-    value->b = momentum ? stepped->tile->momentum * *velocity_of(stepped, index) : 0.0f;
-}
-
-static void accelerate(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct stepped *stepped = context;
-    (void)image;
-    if ((stepped->tile->flags & CNNVP_TILE_MOMENTUM) == 0)
-        return;
-    value->a = value->b + value->a;
-    *velocity_of(stepped, index) = value->a;
-}
-
-static void scale(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct stepped *stepped = context;
-    (void)image;
-    value->b = *value_of(stepped, index);
-    value->c = stepped->tile->rate * value->a;
-}
-
-static void subtract(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    (void)image;
-    *value_of(context, index) = value->b - value->c;
-}
-
-static uint64_t reach_norm(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
-{
-    return cnnvp_reach_value(tile, image, index / 2u);
-}
-
-static const struct cnnvp_stages stages = {4, {keep, accelerate, scale, subtract}};
 
 static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    const struct cnnvp_stage *stage = self;
-    struct cnnvp_tile *tile;
-    void *entries;
     (void)port;
-    int status = cnnvp_stage_tile(access, &tile);
-    if (status != CNNVP_OK)
-        return status;
-    if (tile->kind != CNNVP_TILE_NORM_UPDATE)
-        return CNNVP_E_INVAL;
-    const struct cnnvp_stage_flow flow = {2u * (uint64_t)tile->channels, 1u, reach_norm};
-    status = cnnvp_stage_entries(
-        stage, access, PORT_buffer, true, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm), &flow, &entries);
-    if (status != CNNVP_OK)
-        return status;
-    const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
-    if (cnnvp_stage_computes_fast(stage, access, tile))
-        for (uint32_t c = 0; c < tile->channels; ++c)
-            cnnvp_bn_update_entry(tile->rate, tile->momentum, momentum, (struct cnnvp_norm *)entries + c);
-    struct stepped stepped = {tile, entries};
-    uint64_t cycles;
-    status = cnnvp_stage_take(stage, access, tile, 2u * (uint64_t)tile->channels, 1u, &stages, &stepped, &cycles);
-    if (status != CNNVP_OK)
-        return status;
-    const struct cnnvp_stage_work work = {
-        "BN update", STAT_busy_cycles, STAT_values, cycles, (momentum ? 4u : 2u) * (uint64_t)tile->channels};
-    cnnvp_stage_charge(stage, access, tile, &work);
-    cnnvp_stage_count(stage, access, STAT_channels, tile->channels);
-    return CNNVP_OK;
+    return cnnvp_stage_run(self, access, bn_update_plan);
 }
 
 static void bn_update_costs(const uint64_t *params, const struct cnnvp_costs *costs)

@@ -3,7 +3,8 @@
 #include "encode.h"
 #include "unit/parts.h"
 
-#include "stage/step.h"
+#include "stage/pool_ids.h"
+#include "stage/stage.h"
 
 #include <string.h>
 
@@ -17,171 +18,96 @@ struct encode {
     bool stages; /* positions pass the ReLU buffer */
 };
 
-/* A packed matrix of a tile. */
-struct matrix {
-    uint32_t port;
-    bool staged;
-    uint64_t staged_at; /* byte of the ReLU buffer */
-    uint64_t image_bytes;
-    cnnvp_reach_fn reach;
-    uint8_t *memory; /* in the intermediate buffer */
-    uint64_t memory_stride;
-};
-
-/* The ReLU buffer's copy of a matrix on its way: written, and read again. */
-static int borrow_staged(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                         const struct cnnvp_stage_piece *piece, uint64_t at, void **data)
+static uint64_t mask_bytes(const struct cnnvp_tile *tile)
 {
-    struct cnnvp_stage_piece copy = *piece;
-    copy.port = PORT_relu;
-    copy.address = at;
-    copy.op = CNNVP_BORROW_WRITE;
-    const int status = cnnvp_stage_borrow(stage, access, &copy, data);
-    copy.op = CNNVP_BORROW_READ;
-    return status != CNNVP_OK ? status : cnnvp_stage_borrow(stage, access, &copy, data);
+    return tile->channels * cnnvp_tile_packed(tile->plane, 1u);
 }
 
-/* Copies a matrix to the module's memory, or back. */
-static int move_matrix(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                       const struct cnnvp_tile *tile, const struct matrix *matrix, bool back)
+/* A matrix of `bytes` for each image between the module's buffer and its memory, which is the intermediate buffer. */
+static void move_matrix(const struct cnnvp_tile *tile, void *held, uint64_t bytes, uint8_t *memory, uint64_t stride)
 {
-    const struct cnnvp_stage_piece piece = {
-        matrix->port,
-        back ? CNNVP_BORROW_WRITE : CNNVP_BORROW_READ,
-        0,
-        tile->images * matrix->image_bytes,
-        2u,
-        1u,
-        {tile->channels * tile->plane, 1u, matrix->reach},
-        cnnvp_stage_streams(tile)};
-    void *data;
-    int status = cnnvp_stage_borrow(stage, access, &piece, &data);
-    void *staged = data;
-    if (status == CNNVP_OK && matrix->staged)
-        status = borrow_staged(stage, access, &piece, matrix->staged_at, &staged);
-    if (status != CNNVP_OK)
-        return status;
-    cnnvp_stage_count(stage, access, STAT_matrix_bytes, piece.size);
-    if (!cnnvp_stage_computes(stage, access))
-        return CNNVP_OK;
-    if (matrix->staged && !back)
-        memcpy(staged, data, (size_t)piece.size);
     for (uint64_t n = 0; n < tile->images; ++n) {
-        uint8_t *held = (uint8_t *)staged + n * matrix->image_bytes;
-        uint8_t *memory = matrix->memory + n * matrix->memory_stride;
-        memcpy(back ? held : memory, back ? memory : held, (size_t)matrix->image_bytes);
+        uint8_t *of_image = (uint8_t *)held + n * bytes;
+        if (tile->kind == CNNVP_TILE_UNPACK)
+            memcpy(of_image, memory + n * stride, (size_t)bytes);
+        else
+            memcpy(memory + n * stride, of_image, (size_t)bytes);
     }
-    if (matrix->staged && back)
-        memcpy(data, staged, (size_t)piece.size);
-    return CNNVP_OK;
 }
 
-static int move_matrices(const struct encode *encode, const struct cnnvp_access *access, const struct cnnvp_tile *tile,
-                         bool back)
+static bool moves_matrices(const struct cnnvp_tile *tile)
 {
-    const struct cnnvp_stage *stage = &encode->stage;
-    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
-    const bool has_mask = (tile->flags & CNNVP_TILE_RELU) != 0;
-    const struct matrix mask = {
-        .port = PORT_relu,
-        .image_bytes = tile->channels * cnnvp_tile_packed(tile->plane, 1u),
-        .reach = cnnvp_reach_bit,
-        .memory = tile->mask,
-        .memory_stride = tile->mask_image_stride};
-    const struct matrix positions = {
-        .port = PORT_id,
-        .staged = encode->stages,
-        .staged_at = has_mask ? tile->images * mask.image_bytes : 0,
-        .image_bytes = tile->channels * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits),
-        .reach = cnnvp_reach_position,
-        .memory = tile->positions,
-        .memory_stride = tile->positions_image_stride};
-    int status = CNNVP_OK;
-    if (has_mask)
-        status = move_matrix(stage, access, tile, &mask, back);
-    if (status == CNNVP_OK && (tile->flags & CNNVP_TILE_POOL) != 0)
-        status = move_matrix(stage, access, tile, &positions, back);
-    return status;
+    return tile->kind == CNNVP_TILE_UNPACK ||
+           (tile->kind == CNNVP_TILE_FORWARD && (tile->flags & CNNVP_TILE_KEEP) != 0);
 }
 
-static void put_results(const struct cnnvp_tile *tile, uint64_t plane)
+/* What positions leave behind on their way through the ReLU buffer is there, too. */
+static void move_matrices(const struct encode *encode, const struct cnnvp_tile *tile, void *const *data)
+{
+    if ((tile->flags & CNNVP_TILE_RELU) != 0)
+        move_matrix(tile, *data++, mask_bytes(tile), tile->mask, tile->mask_image_stride);
+    if ((tile->flags & CNNVP_TILE_POOL) == 0)
+        return;
+    const uint64_t bytes = cnnvp_pool_ids_bytes(tile);
+    move_matrix(tile, data[0], bytes, tile->positions, tile->positions_image_stride);
+    if (encode->stages)
+        memcpy(data[1], data[0], (size_t)(tile->images * bytes));
+}
+
+static void encode_tile(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
     const bool whole = (tile->flags & CNNVP_TILE_FLOAT) != 0;
-    const uint64_t bytes = whole || tile->mantissa_bits > 8u ? 4u : 1u;
+    const uint64_t bytes = cnnvp_stage_mantissa_bytes(tile);
+    const uint64_t plane = tile->kind == CNNVP_TILE_FORWARD ? cnnvp_tile_pooled(tile) : tile->plane;
     const char *from = whole ? (const char *)tile->values : (const char *)tile->mantissas;
     const uint64_t size = tile->channels * plane * bytes;
-    for (uint64_t n = 0; n < tile->images; ++n)
+    (void)access;
+    if (moves_matrices(tile))
+        move_matrices(self, tile, data);
+    for (uint64_t n = 0; n < tile->images && tile->kind != CNNVP_TILE_UNPACK; ++n)
         memcpy((char *)tile->results + n * tile->results_image_stride * bytes, from + n * size, (size_t)size);
 }
 
-static uint64_t plane_of(const struct cnnvp_tile *tile)
+static void plan_matrices(const struct encode *encode, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    return tile->kind == CNNVP_TILE_FORWARD ? cnnvp_tile_pooled(tile) : tile->plane;
+    const enum cnnvp_op op = tile->kind == CNNVP_TILE_UNPACK ? CNNVP_BORROW_WRITE : CNNVP_BORROW_READ;
+    const uint64_t mask = (tile->flags & CNNVP_TILE_RELU) != 0 ? mask_bytes(tile) : 0;
+    const uint64_t positions = (tile->flags & CNNVP_TILE_POOL) != 0 ? cnnvp_pool_ids_bytes(tile) : 0;
+    if (mask != 0)
+        cnnvp_stage_matrix(plan, tile, PORT_relu, op, 0, mask);
+    if (positions != 0)
+        cnnvp_stage_matrix(plan, tile, PORT_id, op, 0, positions);
+    if (positions != 0 && encode->stages) { /* written after the mask, and read again */
+        cnnvp_stage_matrix(plan, tile, PORT_relu, CNNVP_BORROW_WRITE, tile->images * mask, positions);
+        cnnvp_stage_matrix(plan, tile, PORT_relu, CNNVP_BORROW_READ, tile->images * mask, positions);
+    }
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_matrix_bytes, tile->images * (mask + positions)};
 }
 
-/* Stages: the value; its place in the packed tile. */
-static void fetch(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+static int encode_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    const struct cnnvp_tile *tile = context;
-    const uint64_t from = (uint64_t)image * tile->channels * plane_of(tile) + index;
-    if ((tile->flags & CNNVP_TILE_FLOAT) != 0)
-        value->a = tile->values[from];
-    else if (tile->mantissa_bits > 8u)
-        value->number = ((const int32_t *)tile->mantissas)[from];
-    else
-        value->number = ((const int8_t *)tile->mantissas)[from];
+    const bool unpack = tile->kind == CNNVP_TILE_UNPACK;
+    const bool forward = tile->kind == CNNVP_TILE_FORWARD;
+    /* One row in the trace: matrices come in while mantissas of the same tile go out. */
+    const bool packs_later = unpack && (tile->flags & (CNNVP_TILE_REDUCE | CNNVP_TILE_MEASURE)) == 0;
+    if (!unpack && !forward && tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    plan->values = tile->channels * (forward ? cnnvp_tile_pooled(tile) : tile->plane);
+    cnnvp_stage_work(plan, encode_tile,
+                     packs_later ? NULL
+                     : unpack    ? "unpack"
+                                 : "pack",
+                     STAT_busy_cycles, STAT_values, unpack ? 0 : tile->images * plan->values);
+    if (moves_matrices(tile))
+        plan_matrices(self, tile, plan);
+    plan->counts[1] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    return CNNVP_OK;
 }
-
-static void put(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct cnnvp_tile *tile = context;
-    const uint64_t to = image * tile->results_image_stride + index;
-    if ((tile->flags & CNNVP_TILE_FLOAT) != 0)
-        ((float *)tile->results)[to] = value->a;
-    else if (tile->mantissa_bits > 8u)
-        ((int32_t *)tile->results)[to] = value->number;
-    else
-        ((int8_t *)tile->results)[to] = (int8_t)value->number;
-}
-
-static const struct cnnvp_stages packing = {2, {fetch, put}};
-static const struct cnnvp_stages unpacking = {0, {NULL}};
 
 static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    const struct encode *encode = self;
-    const struct cnnvp_stage *stage = &encode->stage;
-    struct cnnvp_tile *tile;
     (void)port;
-    int status = cnnvp_stage_tile(access, &tile);
-    if (status != CNNVP_OK)
-        return status;
-    const bool unpack = tile->kind == CNNVP_TILE_UNPACK;
-    if (!unpack && tile->kind != CNNVP_TILE_FORWARD && tile->kind != CNNVP_TILE_BACKWARD)
-        return CNNVP_E_INVAL;
-    const bool forward = tile->kind == CNNVP_TILE_FORWARD;
-    if (unpack || (forward && (tile->flags & CNNVP_TILE_KEEP) != 0))
-        status = move_matrices(encode, access, tile, unpack);
-    if (status != CNNVP_OK)
-        return status;
-    const uint64_t plane = forward ? cnnvp_tile_pooled(tile) : tile->plane;
-    if (!unpack && cnnvp_stage_computes_fast(stage, access, tile))
-        put_results(tile, plane);
-    const uint64_t values = tile->channels * plane;
-    /* One row in the trace: matrices come in while mantissas of the same tile go out. */
-    const bool packs_later = unpack && (tile->flags & (CNNVP_TILE_REDUCE | CNNVP_TILE_MEASURE)) == 0;
-    uint64_t cycles;
-    status = cnnvp_stage_take(stage, access, tile, values, 1u, unpack ? &unpacking : &packing, tile, &cycles);
-    if (status != CNNVP_OK)
-        return status;
-    const struct cnnvp_stage_work work = {
-        packs_later ? NULL
-        : unpack    ? "unpack"
-                    : "pack",
-        STAT_busy_cycles, STAT_values, cycles, unpack ? 0 : tile->images * values};
-    cnnvp_stage_charge(stage, access, tile, &work);
-    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
-    return CNNVP_OK;
+    return cnnvp_stage_run(self, access, encode_plan);
 }
 
 static int encode_init(void *self, const struct cnnvp_init *init)

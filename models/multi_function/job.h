@@ -85,10 +85,6 @@ static inline uint64_t cnnvp_job_span(const struct cnnvp_job_operand *operand)
     return ((operand->rows - 1u) * operand->stride + operand->row_values) * operand->bytes;
 }
 
-/* Words that cross, and cycles over which they do: by closed forms; of a stepped tile, as its values meet the operands
- * clock by clock. CNNVP_OK or CNNVP_E_NOMEM. (job_cross.c) */
-CNNVP_MUST_USE int cnnvp_job_cross(struct cnnvp_job *job);
-
 /* ---- data (job_data.c) ---- */
 
 /* Working memory, grown where a command needs more; all zero at first. */

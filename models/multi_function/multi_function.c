@@ -3,8 +3,7 @@
  * The multi-function module of S001: the command target behind the PE module. See multi_function.h.
  *
  * Modelled: one set of blocks behind each storage block (Part B 1-28), all working on a tile side by side; what a tile
- * needs is checked in all blocks before anything changes. With `detail` cycle single values move through each block's
- * pipeline clock by clock (stage/step.h), and meet the module's own operands (job_cross.c). Not modelled: single values
+ * needs is checked in all blocks before anything changes. Not modelled: single values
  * between blocks, which move as one pipeline, so a tile takes what its slowest block does, and all pipelines; operands
  * that cross more slowly where a block takes values more slowly than one a clock; and the conversion of sums, done a
  * tile at a time.
@@ -22,15 +21,12 @@
 #define UNIT_DEF "multi_function/multi_function.def"
 #include "unit/unit_enums.inc"
 
-enum { DETAIL_fast, DETAIL_cycle };
-
 struct multi_function {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
     uint32_t sets, lanes;
     uint64_t pipeline;
     bool timing_only;
-    bool stepped;
     struct cnnvp_job_scratch scratch;
 };
 
@@ -318,6 +314,15 @@ static void count_command(const struct multi_function *module, const struct work
     cnnvp_command_count(module->host, module->ops, work->command->tag, counts, sizeof counts / sizeof counts[0]);
 }
 
+/* Words that cross, and cycles over which they do. */
+static void cross(struct cnnvp_job *job)
+{
+    for (unsigned i = 0; i < CNNVP_JOB_PLACES; ++i)
+        job->operands[i].words = job->operands[i].rows * job->operands[i].row_values;
+    job->held_words = job->size / 4u;
+    job->beats = cnnvp_tile_beats(&job->tile, job->tile.channels * job->tile.plane);
+}
+
 static int execute(struct multi_function *module, struct cnnvp_access *access, const struct cnnvp_command *command)
 {
     struct work work = {.command = command};
@@ -328,10 +333,7 @@ static int execute(struct multi_function *module, struct cnnvp_access *access, c
         return refuse(module, command, status, reason);
     tile->sets = work.job.shared ? 1u : module->sets;
     tile->lanes = work.job.shared ? module->sets * module->lanes : module->lanes;
-    tile->stepped = module->stepped;
-    status = cnnvp_job_cross(&work.job);
-    if (status != CNNVP_OK)
-        return refuse(module, command, status, failure(status));
+    cross(&work.job);
     tile->fill = work.job.operands[CNNVP_JOB_IN].used ? module->pipeline : 0;
     if (is_held(&work.job))
         status = move_held(module, &work);
@@ -371,7 +373,6 @@ static int multi_function_init(void *self, const struct cnnvp_init *init)
     module->sets = (uint32_t)init->ops->param(init->host, PARAM_sets);
     module->lanes = (uint32_t)init->ops->param(init->host, PARAM_lanes);
     module->pipeline = init->ops->param(init->host, PARAM_pipeline);
-    module->stepped = init->ops->param(init->host, PARAM_detail) == DETAIL_cycle;
     module->timing_only = init->ops->timing_only(init->host) != 0;
     return CNNVP_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "cnnvp_bfp.h"
 #include "stage/extremes.h"
-#include "stage/step.h"
+#include "stage/stage.h"
 
 #define UNIT_DEF "quantise/quantise.def"
 #include "unit/unit_enums.inc"
@@ -69,111 +69,36 @@ static float extreme_of(const struct cnnvp_tile *tile, const struct cnnvp_extrem
     return cnnvp_extremes_magnitude(extremes);
 }
 
-struct search {
-    const struct cnnvp_tile *tile;
-    const struct cnnvp_extremes *extremes;
-    const struct cnnvp_norm *norms;
-    float largest; /* of all entries */
-    struct cnnvp_bfp_counts counts;
-};
-
-/* Stages: entry c's largest magnitude; the largest so far, and the exponent: the last entry of a tensor brings it. */
-static void find_extreme(void *context, uint32_t image, uint64_t c, struct cnnvp_step_value *value)
+/* data: the extremes, and batch norm's coefficients that they go through. */
+static void make_exponents(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
-    const struct search *search = context;
-    (void)image;
-    value->a = extreme_of(search->tile, &search->extremes[c], search->norms != NULL ? &search->norms[c] : NULL);
-}
-
-static void find_exponent(void *context, uint32_t image, uint64_t c, struct cnnvp_step_value *value)
-{
-    struct search *search = context;
-    const struct cnnvp_tile *tile = search->tile;
-    (void)image;
-    search->largest = value->a > search->largest ? value->a : search->largest;
-    if ((tile->flags & CNNVP_TILE_EACH) != 0)
-        tile->exponents_out[c] = cnnvp_bfp_exponent(value->a, &search->counts);
-    else if (c + 1u == tile->channels)
-        tile->exponents_out[0] = cnnvp_bfp_exponent(search->largest, &search->counts);
-}
-
-static const struct cnnvp_stages stages_of_exponents = {2, {find_extreme, find_exponent}};
-
-static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
-{
-    void *extremes;
-    void *norms = NULL;
-    uint64_t cycles;
-    const struct cnnvp_stage_flow flow = {tile->channels, 1u, cnnvp_reach_value};
-    int status = cnnvp_stage_entries(stage, access, PORT_max_min, false, tile->entry, tile->channels,
-                                     sizeof(struct cnnvp_extremes), &flow, &extremes);
-    if (status == CNNVP_OK && (tile->flags & (CNNVP_TILE_MAP | CNNVP_TILE_MAP_BACK)) != 0)
-        status = cnnvp_stage_entries(stage, access, PORT_norm, false, tile->norm_entry, tile->channels,
-                                     sizeof(struct cnnvp_norm), &flow, &norms);
-    if (status != CNNVP_OK)
-        return status;
-    struct search search = {.tile = tile, .extremes = extremes, .norms = norms};
-    status = cnnvp_stage_take(stage, access, tile, tile->channels, 1u, &stages_of_exponents, &search, &cycles);
-    if (status != CNNVP_OK)
-        return status;
-    for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c) {
-        struct cnnvp_step_value value;
-        find_extreme(&search, 0, c, &value);
-        find_exponent(&search, 0, c, &value);
+    const struct cnnvp_extremes *extremes = data[0];
+    const struct cnnvp_norm *norms = data[1];
+    struct cnnvp_bfp_counts counts = {0};
+    float largest = 0.0f; /* of all entries */
+    for (uint32_t c = 0; c < tile->channels; ++c) {
+        const float extreme = extreme_of(tile, &extremes[c], norms != NULL ? &norms[c] : NULL);
+        largest = maximum(extreme, largest);
+        if ((tile->flags & CNNVP_TILE_EACH) != 0)
+            tile->exponents_out[c] = cnnvp_bfp_exponent(extreme, &counts);
     }
-    count_events(stage, access, &search.counts);
-    const struct cnnvp_stage_work work = {"exponents", STAT_busy_cycles, STAT_extremes, cycles, 2u * tile->channels};
-    cnnvp_stage_charge(stage, access, tile, &work);
-    cnnvp_stage_count(stage, access, STAT_exponents, (tile->flags & CNNVP_TILE_EACH) != 0 ? tile->channels : 1u);
-    return CNNVP_OK;
+    if ((tile->flags & CNNVP_TILE_EACH) == 0)
+        tile->exponents_out[0] = cnnvp_bfp_exponent(largest, &counts);
+    count_events(self, access, &counts);
+}
+
+static void plan_exponents(const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    cnnvp_stage_work(plan, make_exponents, "exponents", STAT_busy_cycles, STAT_extremes, 2u * tile->channels);
+    plan->counts[0] =
+        (struct cnnvp_stage_count){STAT_exponents, (tile->flags & CNNVP_TILE_EACH) != 0 ? tile->channels : 1u};
+    plan->values = tile->channels;
+    cnnvp_stage_entries(plan, tile, PORT_max_min, false, tile->entry, tile->channels, sizeof(struct cnnvp_extremes));
+    if ((tile->flags & (CNNVP_TILE_MAP | CNNVP_TILE_MAP_BACK)) != 0)
+        cnnvp_stage_entries(plan, tile, PORT_norm, false, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm));
 }
 
 /* ---- tiles ---- */
-
-struct stepped {
-    const struct cnnvp_tile *tile;
-    struct cnnvp_bfp_format format;
-    struct cnnvp_bfp_counts counts;
-    int64_t remainders[64]; /* by set */
-};
-
-/* Stages: the exponent's place; the mantissa, with what it leaves to the next one; into the matrix. */
-static void fetch(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct stepped *stepped = context;
-    const struct cnnvp_tile *tile = stepped->tile;
-    value->a = tile->values[(uint64_t)image * tile->channels * tile->plane + index];
-    value->number = tile->exponents[(uint64_t)image * tile->exponent_image_stride +
-                                    index / tile->plane * tile->exponent_channel_stride];
-}
-
-static void round_value(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    struct stepped *stepped = context;
-    const struct cnnvp_tile *tile = stepped->tile;
-    const int8_t exponent = (int8_t)value->number;
-    int64_t *remainder = &stepped->remainders[image % tile->sets];
-    if (index % tile->plane == 0)
-        *remainder = 0;
-    if (stepped->format.rounding == CNNVP_BFP_ROUNDING_CARRIED)
-        value->number = cnnvp_bfp_carry_one(&stepped->format, exponent, value->a, remainder, &stepped->counts);
-    else
-        cnnvp_bfp_quantise_wide(&stepped->format, exponent, tile->first + image * tile->image_stride + index, &value->a,
-                                1u, &value->number, &stepped->counts);
-}
-
-static void put(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct stepped *stepped = context;
-    const struct cnnvp_tile *tile = stepped->tile;
-    const uint64_t at = (uint64_t)image * tile->channels * tile->plane + index;
-    if (tile->mantissa_bits > 8u)
-        ((int32_t *)tile->mantissas)[at] = value->number;
-    else
-        ((int8_t *)tile->mantissas)[at] = (int8_t)value->number;
-}
-
-static const struct cnnvp_stages stages_of_values = {3, {fetch, round_value, put}};
 
 static void quantise_plane(const struct cnnvp_tile *tile, const struct cnnvp_bfp_format *format, int8_t exponent,
                            uint64_t index, uint64_t at, struct cnnvp_bfp_counts *counts)
@@ -190,66 +115,49 @@ static void quantise_plane(const struct cnnvp_tile *tile, const struct cnnvp_bfp
         cnnvp_bfp_quantise(format, exponent, index, values, tile->plane, (int8_t *)tile->mantissas + at, counts);
 }
 
-static void quantise(const struct cnnvp_tile *tile, struct cnnvp_bfp_counts *counts)
+static void quantise(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
     const struct cnnvp_bfp_format format = {tile->mantissa_bits, tile->rounding, tile->seed};
+    struct cnnvp_bfp_counts counts = {0};
+    (void)data;
     for (uint32_t n = 0; n < tile->images; ++n)
         for (uint32_t c = 0; c < tile->channels; ++c) {
             const int8_t exponent = tile->exponents[(uint64_t)n * tile->exponent_image_stride +
                                                     (uint64_t)c * tile->exponent_channel_stride];
             quantise_plane(tile, &format, exponent, tile->first + n * tile->image_stride + c * tile->plane,
-                           ((uint64_t)n * tile->channels + c) * tile->plane, counts);
+                           ((uint64_t)n * tile->channels + c) * tile->plane, &counts);
         }
+    count_events(self, access, &counts);
 }
 
-static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
+static int quantise_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    const uint64_t values = tile->channels * tile->plane;
-    struct stepped stepped = {.tile = tile, .format = {tile->mantissa_bits, tile->rounding, tile->seed}};
-    uint64_t cycles;
-    const int status = cnnvp_stage_take(stage, access, tile, values, 1u, &stages_of_values, &stepped, &cycles);
-    if (status != CNNVP_OK)
-        return status;
-    if (cnnvp_stage_computes_fast(stage, access, tile))
-        quantise(tile, &stepped.counts);
-    count_events(stage, access, &stepped.counts);
-    const struct cnnvp_stage_work work = {"quantise", STAT_busy_cycles, STAT_values, cycles, tile->images * values};
-    cnnvp_stage_charge(stage, access, tile, &work);
+    const uint64_t values = cnnvp_stage_values(tile);
+    (void)self;
+    if (tile->kind == CNNVP_TILE_EXPONENTS) {
+        plan_exponents(tile, plan);
+        return CNNVP_OK;
+    }
+    if (tile->kind != CNNVP_TILE_FORWARD && tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    if ((tile->flags & CNNVP_TILE_MEASURE) != 0) {
+        cnnvp_stage_pass(plan, tile, PORT_statistics, values, 4u);
+        plan->kind = CNNVP_TILE_EXTREMES;
+        return CNNVP_OK;
+    }
+    cnnvp_stage_pass(plan, tile, PORT_next, values, cnnvp_stage_mantissa_bytes(tile));
+    if ((tile->flags & CNNVP_TILE_FLOAT) != 0)
+        return CNNVP_OK;
+    cnnvp_stage_work(plan, quantise, "quantise", STAT_busy_cycles, STAT_values, values);
+    plan->values = tile->channels * tile->plane;
     return CNNVP_OK;
-}
-
-static int measure(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile,
-                   uint64_t words)
-{
-    const uint32_t kind = tile->kind;
-    tile->kind = CNNVP_TILE_EXTREMES;
-    const int status = cnnvp_stage_pass(stage, access, PORT_statistics, tile, words, 4u);
-    tile->kind = kind;
-    return status;
 }
 
 static int quantise_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    const struct cnnvp_stage *stage = self;
-    struct cnnvp_tile *tile;
     (void)port;
-    int status = cnnvp_stage_tile(access, &tile);
-    if (status != CNNVP_OK)
-        return status;
-    if (tile->kind == CNNVP_TILE_EXPONENTS)
-        return make_exponents(stage, access, tile);
-    if (tile->kind != CNNVP_TILE_FORWARD && tile->kind != CNNVP_TILE_BACKWARD)
-        return CNNVP_E_INVAL;
-    const uint64_t words = tile->images * tile->channels * tile->plane;
-    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
-    if ((tile->flags & CNNVP_TILE_MEASURE) != 0)
-        return measure(stage, access, tile, words);
-    if ((tile->flags & CNNVP_TILE_FLOAT) == 0)
-        status = work_on(stage, access, tile);
-    if (status != CNNVP_OK)
-        return status;
-    const bool wide = (tile->flags & CNNVP_TILE_FLOAT) != 0 || tile->mantissa_bits > 8u;
-    return cnnvp_stage_pass(stage, access, PORT_next, tile, words, wide ? 4u : 1u);
+    return cnnvp_stage_run(self, access, quantise_plan);
 }
 
 static void quantise_costs(const uint64_t *params, const struct cnnvp_costs *costs)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "stage/step.h"
+#include "stage/stage.h"
 
 #define UNIT_DEF "relu/relu.def"
 #include "unit/unit_enums.inc"
@@ -29,10 +29,13 @@ void cnnvp_relu_forward_keep(float *x, uint64_t n, uint8_t *matrix)
     cnnvp_relu_forward(x, n);
 }
 
-static void activate(const struct cnnvp_tile *tile, uint8_t *matrix)
+static void activate(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
     const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    uint8_t *matrix = data[0];
+    (void)self;
+    (void)access;
     for (uint64_t p = 0; p < planes; ++p)
         if (matrix != NULL)
             cnnvp_relu_forward_keep(tile->values + p * tile->plane, tile->plane, matrix + p * bytes);
@@ -40,81 +43,28 @@ static void activate(const struct cnnvp_tile *tile, uint8_t *matrix)
             cnnvp_relu_forward(tile->values + p * tile->plane, tile->plane);
 }
 
-struct stepped {
-    const struct cnnvp_tile *tile;
-    uint8_t *matrix;
-};
-
-/* Stages: the comparison with 0; the value, or 0, and its bit. */
-static void compare(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+static int relu_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    const struct stepped *stepped = context;
-    value->a = stepped->tile->values[(uint64_t)image * stepped->tile->channels * stepped->tile->plane + index];
-    value->number = value->a > 0.0f;
-}
-
-static void choose(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct stepped *stepped = context;
-    const struct cnnvp_tile *tile = stepped->tile;
-    const uint64_t bit = index % tile->plane;
-    if (stepped->matrix != NULL) {
-        const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
-        uint8_t *plane = stepped->matrix + ((uint64_t)image * tile->channels + index / tile->plane) * bytes;
-        if (bit == 0)
-            memset(plane, 0, (size_t)bytes);
-        plane[bit / 8u] = (uint8_t)(plane[bit / 8u] | (unsigned)value->number << bit % 8u);
-    }
-    tile->values[(uint64_t)image * tile->channels * tile->plane + index] = value->number ? value->a : 0.0f;
-}
-
-static const struct cnnvp_stages stages = {2, {compare, choose}};
-
-static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
-{
-    const uint64_t planes = (uint64_t)tile->images * tile->channels;
-    const struct cnnvp_stage_piece piece = {
-        PORT_buffer,
-        CNNVP_BORROW_WRITE,
-        0,
-        planes * cnnvp_tile_packed(tile->plane, 1u),
-        2u,
-        1u,
-        {tile->channels * tile->plane, 1u, cnnvp_reach_bit},
-        cnnvp_stage_streams(tile)};
-    const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
-    void *matrix = NULL;
-    uint64_t cycles;
-    int status = keep ? cnnvp_stage_borrow(stage, access, &piece, &matrix) : CNNVP_OK;
-    if (status != CNNVP_OK)
-        return status;
-    if (cnnvp_stage_computes_fast(stage, access, tile))
-        activate(tile, matrix);
-    struct stepped stepped = {tile, matrix};
-    status = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, &stages, &stepped, &cycles);
-    if (status != CNNVP_OK)
-        return status;
-    const struct cnnvp_stage_work work = {"ReLU", STAT_busy_cycles, STAT_values, cycles, planes * tile->plane};
-    cnnvp_stage_charge(stage, access, tile, &work);
+    const uint64_t values = cnnvp_stage_values(tile);
+    (void)self;
+    if (tile->kind != CNNVP_TILE_FORWARD)
+        return CNNVP_E_INVAL;
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    cnnvp_stage_pass(plan, tile, PORT_next, values, 4u);
+    if ((tile->flags & CNNVP_TILE_RELU) == 0)
+        return CNNVP_OK;
+    cnnvp_stage_work(plan, activate, "ReLU", STAT_busy_cycles, STAT_values, values);
+    plan->values = tile->channels * tile->plane;
+    if ((tile->flags & CNNVP_TILE_KEEP) != 0)
+        cnnvp_stage_matrix(plan, tile, PORT_buffer, CNNVP_BORROW_WRITE, 0,
+                           tile->channels * cnnvp_tile_packed(tile->plane, 1u));
     return CNNVP_OK;
 }
 
 static int relu_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    const struct cnnvp_stage *stage = self;
-    struct cnnvp_tile *tile;
     (void)port;
-    int status = cnnvp_stage_tile(access, &tile);
-    if (status != CNNVP_OK)
-        return status;
-    if (tile->kind != CNNVP_TILE_FORWARD)
-        return CNNVP_E_INVAL;
-    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
-    if ((tile->flags & CNNVP_TILE_RELU) != 0)
-        status = work_on(stage, access, tile);
-    if (status != CNNVP_OK)
-        return status;
-    return cnnvp_stage_pass(stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
+    return cnnvp_stage_run(self, access, relu_plan);
 }
 
 static void relu_costs(const uint64_t *params, const struct cnnvp_costs *costs)

@@ -11,7 +11,7 @@
 #include <float.h>
 
 #include "elementary/elementary.h"
-#include "stage/step.h"
+#include "stage/stage.h"
 
 #define UNIT_DEF "softmax/softmax.def"
 #include "unit/unit_enums.inc"
@@ -76,22 +76,10 @@ static uint64_t record_bytes(const struct cnnvp_tile *tile)
     return sizeof(struct cnnvp_class_result) + (uint64_t)tile->channels * sizeof(float);
 }
 
-static uint64_t reach_probability(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+/* Returns the image's inputs that were not finite. */
+static uint64_t classify_image(const struct cnnvp_tile *tile, char *record, uint32_t n)
 {
-    return image * record_bytes(tile) + sizeof(struct cnnvp_class_result) + (index + 1u) * sizeof(float);
-}
-
-struct work {
-    const struct cnnvp_tile *tile;
-    char *records;
-    uint64_t nonfinite; /* inputs */
-};
-
-static void classify_image(struct work *work, uint32_t n)
-{
-    const struct cnnvp_tile *tile = work->tile;
     const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
-    char *record = work->records + n * record_bytes(tile);
     struct cnnvp_class_result *head = (struct cnnvp_class_result *)(void *)record;
     struct cnnvp_softmax_result result;
     const uint64_t at = (uint64_t)n * tile->channels;
@@ -100,25 +88,22 @@ static void classify_image(struct work *work, uint32_t n)
     if (cnnvp_softmax_classify(
             1u, tile->channels, tile->values + at, label, (double)tile->rate, (float *)(void *)(record + sizeof *head),
             gradient ? tile->errors + at : NULL, &result) != CNNVP_OK)
-        return;
+        return 0;
     *head = (struct cnnvp_class_result){
         .predicted = result.predicted,
         .correct = label != NULL && *label == result.predicted,
         .loss = (float)result.loss,
         .nonfinite = result.nonfinite};
-    work->nonfinite += result.nonfinite;
+    return result.nonfinite;
 }
 
-/* An image is classified when its last value has come: every probability needs all exponentials. */
-static void classify_one(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+static void classify_images(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
-    struct work *work = context;
-    (void)value;
-    if (index + 1u == work->tile->channels)
-        classify_image(work, image);
+    uint64_t nonfinite = 0;
+    for (uint32_t n = 0; n < tile->images; ++n)
+        nonfinite += classify_image(tile, (char *)data[0] + n * record_bytes(tile), n);
+    cnnvp_stage_count(self, access, STAT_nonfinite, nonfinite);
 }
-
-static const struct cnnvp_stages stages = {1, {classify_one}};
 
 static bool labels_are_classes(const struct cnnvp_tile *tile)
 {
@@ -128,59 +113,32 @@ static bool labels_are_classes(const struct cnnvp_tile *tile)
     return true;
 }
 
-static int pass_to_statistics(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile)
+static int softmax_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    float *values = tile->values;
-    tile->kind = CNNVP_TILE_EXTREMES;
-    tile->values = tile->errors;
-    const int status = cnnvp_stage_pass(stage, access, PORT_statistics, tile, tile->images * tile->channels, 4u);
-    tile->kind = CNNVP_TILE_SOFTMAX;
-    tile->values = values;
-    return status;
+    const struct softmax *softmax = self;
+    const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
+    const uint64_t values = (uint64_t)tile->images * tile->channels;
+    if (tile->kind != CNNVP_TILE_SOFTMAX || (gradient && tile->labels != NULL && !labels_are_classes(tile)))
+        return CNNVP_E_INVAL;
+    cnnvp_stage_work(plan, classify_images, "softmax", STAT_busy_cycles, STAT_values, 3u * values);
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_images, tile->images};
+    plan->values = tile->channels;
+    plan->interval = 1u + 2u * softmax->exp_cycles;
+    cnnvp_stage_entries(plan, tile, PORT_output, false, tile->record, tile->images, record_bytes(tile));
+    plan->pieces[0].op = CNNVP_BORROW_WRITE;
+    plan->pieces[0].streams = cnnvp_stage_streams(tile);
+    if (gradient) {
+        cnnvp_stage_pass(plan, tile, PORT_statistics, values, 4u);
+        plan->kind = CNNVP_TILE_EXTREMES;
+        plan->of_errors = true;
+    }
+    return CNNVP_OK;
 }
 
 static int softmax_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    const struct softmax *softmax = self;
-    const struct cnnvp_stage *stage = &softmax->stage;
-    struct cnnvp_tile *tile;
-    void *records;
     (void)port;
-    int status = cnnvp_stage_tile(access, &tile);
-    if (status != CNNVP_OK)
-        return status;
-    if (tile->kind != CNNVP_TILE_SOFTMAX)
-        return CNNVP_E_INVAL;
-    const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
-    const uint64_t bytes = record_bytes(tile);
-    const uint64_t interval = 1u + 2u * softmax->exp_cycles;
-    const struct cnnvp_stage_piece piece = {
-        PORT_output,
-        CNNVP_BORROW_WRITE,
-        tile->record * bytes,
-        tile->images * bytes,
-        4u,
-        1u,
-        {tile->channels, interval, reach_probability},
-        cnnvp_stage_streams(tile)};
-    if (gradient && tile->labels != NULL && !labels_are_classes(tile))
-        return CNNVP_E_INVAL;
-    status = cnnvp_stage_borrow(stage, access, &piece, &records);
-    if (status != CNNVP_OK)
-        return status;
-    struct work images = {tile, records, 0};
-    uint64_t cycles;
-    status = cnnvp_stage_take(stage, access, tile, tile->channels, interval, &stages, &images, &cycles);
-    if (status != CNNVP_OK)
-        return status;
-    for (uint32_t n = 0; cnnvp_stage_computes_fast(stage, access, tile) && n < tile->images; ++n)
-        classify_image(&images, n);
-    cnnvp_stage_count(stage, access, STAT_nonfinite, images.nonfinite);
-    const uint64_t values = (uint64_t)tile->images * tile->channels;
-    const struct cnnvp_stage_work work = {"softmax", STAT_busy_cycles, STAT_values, cycles, 3u * values};
-    cnnvp_stage_charge(stage, access, tile, &work);
-    cnnvp_stage_count(stage, access, STAT_images, tile->images);
-    return gradient ? pass_to_statistics(stage, access, tile) : CNNVP_OK;
+    return cnnvp_stage_run(self, access, softmax_plan);
 }
 
 static int softmax_init(void *self, const struct cnnvp_init *init)

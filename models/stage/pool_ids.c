@@ -5,12 +5,17 @@
 
 int cnnvp_pool_ids_reserve(struct cnnvp_pool_ids *pool, uint64_t values)
 {
-    if (pool->capacity >= values)
+    if (pool->stage.timing_only || pool->capacity >= values)
         return CNNVP_OK;
     free(pool->ids);
     pool->ids = malloc((size_t)values);
     pool->capacity = pool->ids == NULL ? 0 : values;
     return pool->ids == NULL ? CNNVP_E_NOMEM : CNNVP_OK;
+}
+
+uint64_t cnnvp_pool_ids_bytes(const struct cnnvp_tile *tile)
+{
+    return tile->channels * cnnvp_tile_packed(cnnvp_tile_pooled(tile), cnnvp_tile_position_bits(tile->kx, tile->ky));
 }
 
 void cnnvp_pool_ids_fini(void *self)

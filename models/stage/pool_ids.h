@@ -11,8 +11,12 @@ struct cnnvp_pool_ids {
     uint64_t capacity;
 };
 
-/* Makes room for a plane of `values` positions; what was there is lost. CNNVP_OK or CNNVP_E_NOMEM. */
+/* Makes room for a plane of `values` positions, where there are data; what was there is lost. CNNVP_OK or
+ * CNNVP_E_NOMEM. */
 CNNVP_MUST_USE int cnnvp_pool_ids_reserve(struct cnnvp_pool_ids *pool, uint64_t values);
+
+/* Bytes of an image's packed positions. */
+uint64_t cnnvp_pool_ids_bytes(const struct cnnvp_tile *tile);
 
 /* For struct cnnvp_unit::fini. */
 void cnnvp_pool_ids_fini(void *self);

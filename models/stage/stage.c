@@ -2,8 +2,6 @@
 /* What the blocks of the multi-function module have in common. See stage.h. */
 #include "stage.h"
 
-#include "step.h"
-
 #include "cnnvp_integer.h"
 
 /* Every block has one row in the trace. */
@@ -19,78 +17,50 @@ int cnnvp_stage_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
-int cnnvp_stage_tile(const struct cnnvp_access *access, struct cnnvp_tile **tile)
+/* The access only asks whether the tile could be done. */
+static bool asks(const struct cnnvp_access *access)
 {
-    if (access->op != CNNVP_COMMAND)
-        return CNNVP_E_ACCESS;
-    if (access->data == NULL || access->size != sizeof **tile)
-        return CNNVP_E_INVAL;
-    *tile = access->data;
-    return CNNVP_OK;
+    return (access->flags & CNNVP_DEBUG) != 0;
 }
 
-/* What of a piece crosses the port, and when. */
-struct traffic {
-    uint64_t words, cycles;
-};
+/* ---- plans ---- */
 
-static int borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                  const struct cnnvp_stage_piece *piece, const struct traffic *traffic, void **data)
+static struct cnnvp_stage_piece *add_piece(struct cnnvp_stage_plan *plan, uint32_t port, enum cnnvp_op op,
+                                           uint64_t address, uint64_t size)
 {
-    struct cnnvp_access borrow = {
-        .op = (uint32_t)piece->op,
-        .flags = access->flags & CNNVP_DEBUG,
-        .tag = access->tag,
-        .flow = access->flow,
-        .address = piece->address,
-        .size = piece->size,
-        .words = traffic->words,
-        .word_bytes = piece->word_bytes,
-        .cycles = traffic->cycles,
-        .streams = piece->streams,
-    };
-    const int status = stage->ops->access(stage->host, piece->port, &borrow);
-    *data = status == CNNVP_OK ? borrow.data : NULL;
-    if (borrow.delay != 0) {
-        struct cnnvp_tile *tile = access->data;
-        const uint64_t waits =
-            cnnvp_delay_cycles(stage->ops->clock_mhz(stage->host), stage->ops->now(stage->host), borrow.delay);
-        tile->waits = cnnvp_maximum(tile->waits, waits);
-    }
-    if (status == CNNVP_OK && *data == NULL && cnnvp_stage_computes(stage, access))
-        return CNNVP_E_STATE;
-    return status;
+    struct cnnvp_stage_piece *piece = &plan->pieces[plan->piece_count++];
+    *piece = (struct cnnvp_stage_piece){.port = port, .op = op, .address = address, .size = size};
+    return piece;
 }
 
-int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                       const struct cnnvp_stage_piece *piece, void **data)
+void cnnvp_stage_entries(struct cnnvp_stage_plan *plan, const struct cnnvp_tile *tile, uint32_t port, bool change,
+                         uint64_t first, uint64_t count, uint64_t entry_bytes)
 {
-    struct traffic traffic;
-    const int status = cnnvp_stage_cross(access, piece, &traffic.words, &traffic.cycles);
-    return status != CNNVP_OK ? status : borrow(stage, access, piece, &traffic, data);
+    struct cnnvp_stage_piece *piece =
+        add_piece(plan, port, CNNVP_BORROW_READ, first * entry_bytes, count * entry_bytes);
+    piece->change = change;
+    piece->word_bytes = 4u;
+    piece->streams = change ? 2u : 1u;
+    piece->cycles = plan->interval * cnnvp_tile_beats(tile, plan->values);
 }
 
-int cnnvp_stage_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t port, bool change,
-                        uint64_t first, uint64_t count, uint64_t entry_bytes, const struct cnnvp_stage_flow *flow,
-                        void **data)
+void cnnvp_stage_matrix(struct cnnvp_stage_plan *plan, const struct cnnvp_tile *tile, uint32_t port, enum cnnvp_op op,
+                        uint64_t address, uint64_t bytes)
 {
-    struct cnnvp_stage_piece piece = {
-        .port = port,
-        .op = CNNVP_BORROW_READ,
-        .address = first * entry_bytes,
-        .size = count * entry_bytes,
-        .word_bytes = 4u,
-        .unit_bytes = entry_bytes,
-        .flow = *flow,
-        .streams = change ? 2u : 1u};
-    struct traffic traffic;
-    int status = cnnvp_stage_cross(access, &piece, &traffic.words, &traffic.cycles);
-    if (status == CNNVP_OK)
-        status = borrow(stage, access, &piece, &traffic, data);
-    if (status != CNNVP_OK || !change)
-        return status;
-    piece.op = CNNVP_BORROW_WRITE;
-    return borrow(stage, access, &piece, &traffic, data);
+    struct cnnvp_stage_piece *piece = add_piece(plan, port, op, address, tile->images * bytes);
+    piece->word_bytes = 2u;
+    piece->streams = cnnvp_stage_streams(tile);
+    piece->cycles = cnnvp_tile_beats(tile, tile->channels * tile->plane);
+}
+
+void cnnvp_stage_pass(struct cnnvp_stage_plan *plan, const struct cnnvp_tile *tile, uint32_t port, uint64_t words,
+                      uint32_t word_bytes)
+{
+    plan->passes = true;
+    plan->port = port;
+    plan->kind = tile->kind;
+    plan->words = words;
+    plan->word_bytes = word_bytes;
 }
 
 uint32_t cnnvp_stage_streams(const struct cnnvp_tile *tile)
@@ -104,81 +74,81 @@ uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile)
            (uint64_t)(tile->channels - 1u) * tile->entry_channel_stride + 1u;
 }
 
-uint64_t cnnvp_reach_bit(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
+/* ---- runs ---- */
+
+/* On behalf of an access; only checks where that only asks. *data is NULL in timing-only. What the block waits for it
+ * counts with its charge. */
+static int borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                  const struct cnnvp_stage_piece *piece, enum cnnvp_op op, void **data)
 {
-    const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
-    return plane * cnnvp_tile_packed(tile->plane, 1u) + index % tile->plane / 8u + 1u;
+    struct cnnvp_tile *tile = access->data;
+    struct cnnvp_access borrow = {
+        .op = (uint32_t)op,
+        .flags = access->flags & CNNVP_DEBUG,
+        .tag = access->tag,
+        .flow = access->flow,
+        .address = piece->address,
+        .size = piece->size,
+        .words = piece->size / piece->word_bytes,
+        .word_bytes = piece->word_bytes,
+        .cycles = piece->cycles,
+        .streams = piece->streams,
+    };
+    const int status = stage->ops->access(stage->host, piece->port, &borrow);
+    *data = status == CNNVP_OK ? borrow.data : NULL;
+    if (borrow.delay != 0)
+        tile->waits = cnnvp_maximum(tile->waits, cnnvp_delay_cycles(stage->ops->clock_mhz(stage->host),
+                                                                    stage->ops->now(stage->host), borrow.delay));
+    if (status == CNNVP_OK && *data == NULL && !stage->timing_only && !asks(access))
+        return CNNVP_E_STATE;
+    return status;
 }
 
-/* Windows of a plane that have begun. */
-static uint64_t begun(const struct cnnvp_tile *tile, uint64_t index)
+static int borrow_pieces(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                         const struct cnnvp_stage_plan *plan, void **data)
 {
-    const uint64_t y = cnnvp_minimum(index % tile->plane / tile->width / tile->sy, tile->pooled_height - 1u);
-    const uint64_t x = cnnvp_minimum(index % tile->plane % tile->width / tile->sx, tile->pooled_width - 1u);
-    return y * tile->pooled_width + x + 1u;
-}
-
-uint64_t cnnvp_reach_window(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
-{
-    const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
-    return plane * cnnvp_tile_pooled(tile) + begun(tile, index);
-}
-
-uint64_t cnnvp_reach_position(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
-{
-    const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
-    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
-    return plane * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits) + cnnvp_divide_up(begun(tile, index) * bits, 8u);
-}
-
-uint64_t cnnvp_reach_entry(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
-{
-    return (uint64_t)image * tile->entry_image_stride + index / tile->plane * tile->entry_channel_stride + 1u;
-}
-
-uint64_t cnnvp_reach_channel(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
-{
-    (void)image;
-    return index / tile->plane + 1u;
-}
-
-uint64_t cnnvp_reach_value(const struct cnnvp_tile *tile, uint32_t image, uint64_t index)
-{
-    (void)tile;
-    (void)image;
-    return index + 1u;
+    int status = CNNVP_OK;
+    for (uint32_t i = 0; i < plan->piece_count && status == CNNVP_OK; ++i) {
+        const struct cnnvp_stage_piece *piece = &plan->pieces[i];
+        status = borrow(stage, access, piece, piece->op, &data[i]);
+        if (status == CNNVP_OK && piece->change)
+            status = borrow(stage, access, piece, CNNVP_BORROW_WRITE, &data[i]);
+    }
+    return status;
 }
 
 void cnnvp_stage_count(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t stat, uint64_t n)
 {
-    if (n != 0 && !cnnvp_stage_asks(access))
+    if (n != 0)
         stage->ops->count(stage->host, stat, access->tag, n);
 }
 
-void cnnvp_stage_charge(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile,
-                        const struct cnnvp_stage_work *work)
+/* The block's share in the tile's time, its span in the trace and its statistics; `busy` includes waiting for
+ * buffers. */
+static void charge(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                   const struct cnnvp_stage_plan *plan)
 {
-    if (cnnvp_stage_asks(access))
-        return;
+    struct cnnvp_tile *tile = access->data;
     const uint64_t mhz = stage->ops->clock_mhz(stage->host);
-    const cnnvp_time now = stage->ops->now(stage->host);
-    const uint64_t edge = cnnvp_edge_at_or_after(mhz, now + access->delay) + tile->fill;
-    const uint64_t cycles = work->cycles + tile->waits;
+    const uint64_t edge = cnnvp_edge_at_or_after(mhz, stage->ops->now(stage->host) + access->delay) + tile->fill;
+    const uint64_t works = plan->interval * cnnvp_tile_beats(tile, plan->values);
+    const uint64_t cycles = works + tile->waits;
     tile->waits = 0;
     tile->fill += stage->pipeline;
-    tile->cycles = cnnvp_maximum(tile->cycles, work->cycles);
+    tile->cycles = cnnvp_maximum(tile->cycles, works);
     tile->waiting_cycles = cnnvp_maximum(tile->waiting_cycles, cycles);
-    cnnvp_stage_count(stage, access, work->busy_stat, cycles + stage->pipeline);
-    cnnvp_stage_count(stage, access, work->work_stat, work->work);
-    if (work->name == NULL)
-        return;
-    stage->ops->span(stage->host, TRACK_work, work->name, access->tag, access->flow, cnnvp_edge_time(mhz, edge),
-                     cnnvp_edge_time(mhz, edge + cycles + stage->pipeline));
+    cnnvp_stage_count(stage, access, plan->busy_stat, cycles + stage->pipeline);
+    cnnvp_stage_count(stage, access, plan->work.stat, plan->work.n);
+    if (plan->name != NULL)
+        stage->ops->span(stage->host, TRACK_work, plan->name, access->tag, access->flow, cnnvp_edge_time(mhz, edge),
+                         cnnvp_edge_time(mhz, edge + cycles + stage->pipeline));
 }
 
-int cnnvp_stage_pass(const struct cnnvp_stage *stage, struct cnnvp_access *access, uint32_t port,
-                     struct cnnvp_tile *tile, uint64_t words, uint32_t word_bytes)
+/* Hands the tile on, which comes back as it was but for what the blocks after this one have left in it. */
+static int pass(const struct cnnvp_stage *stage, struct cnnvp_access *access, const struct cnnvp_stage_plan *plan)
 {
+    struct cnnvp_tile *tile = access->data;
+    const struct cnnvp_tile kept = *tile;
     struct cnnvp_access next = {
         .op = CNNVP_COMMAND,
         .flags = access->flags & CNNVP_DEBUG,
@@ -186,11 +156,43 @@ int cnnvp_stage_pass(const struct cnnvp_stage *stage, struct cnnvp_access *acces
         .flow = access->flow,
         .data = tile,
         .size = sizeof *tile,
-        .words = words,
-        .word_bytes = word_bytes,
+        .words = plan->words,
+        .word_bytes = plan->word_bytes,
         .delay = access->delay,
     };
-    const int status = stage->ops->access(stage->host, port, &next);
+    tile->kind = plan->kind;
+    tile->flags |= plan->flags;
+    tile->values = plan->of_errors ? tile->errors : tile->values;
+    const int status = stage->ops->access(stage->host, plan->port, &next);
+    tile->kind = kept.kind;
+    tile->flags = kept.flags;
+    tile->values = kept.values;
     access->delay = next.delay;
     return status;
+}
+
+int cnnvp_stage_run(void *self, struct cnnvp_access *access, cnnvp_stage_plan_fn plan_of)
+{
+    const struct cnnvp_stage *stage = self;
+    struct cnnvp_tile *tile = access->data;
+    struct cnnvp_stage_plan plan = {.interval = 1u};
+    void *data[CNNVP_STAGE_PIECES] = {NULL};
+    if (access->op != CNNVP_COMMAND)
+        return CNNVP_E_ACCESS;
+    if (tile == NULL || access->size != sizeof *tile)
+        return CNNVP_E_INVAL;
+    int status = plan_of(self, tile, &plan);
+    if (status == CNNVP_OK)
+        status = borrow_pieces(stage, access, &plan, data);
+    if (status != CNNVP_OK)
+        return status;
+    if (!asks(access)) {
+        if (plan.compute != NULL && !stage->timing_only)
+            plan.compute(self, access, tile, data);
+        if (plan.compute != NULL)
+            charge(stage, access, &plan);
+        for (unsigned i = 0; i < sizeof plan.counts / sizeof plan.counts[0]; ++i)
+            cnnvp_stage_count(stage, access, plan.counts[i].stat, plan.counts[i].n);
+    }
+    return plan.passes ? pass(stage, access, &plan) : CNNVP_OK;
 }

@@ -4,9 +4,8 @@
  * carry out tforward, terror, tgradient, tmatmul, tback and touter (opcodes_train.def).
  *
  * Modelled: exact mantissa sums, clipped to the intermediate buffer's 32 bits and counted; exponents beside them;
- * cycles, words on each port and operations of every command, by closed forms (detail: fast) or by stepping (detail:
- * cycle); Part B 1-1, 1-4, 1-5, 1-7, 1-11, 1-14, 1-18, 1-19. Not modelled: PEs' own widths (a sum is exact within a
- * command).
+ * cycles, words on each port and operations of every command, by closed forms; Part B 1-1, 1-4, 1-5, 1-7, 1-11, 1-14,
+ * 1-18, 1-19. Not modelled: PEs' own widths (a sum is exact within a command).
  *
  * A command makes these accesses: its first operand, its second, the exponents of both, the results. The answer's
  * delay is compute, fill and write-out cycles and what the buffers' ports add.
@@ -26,15 +25,12 @@
 #define UNIT_DEF "train_array/train_array.def"
 #include "unit/unit_enums.inc"
 
-enum { DETAIL_fast, DETAIL_cycle };
-
 /* The command port takes commands only: one word of address space. */
 
 struct train_array {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
     struct cnnvp_train_shape shape;
-    bool stepped;
     bool timing_only;
     struct cnnvp_train_scratch scratch;
     void *ones; /* a row of mantissas that are 1, for biases */
@@ -179,7 +175,7 @@ static int make_ones(struct train_array *array, struct work *work)
     return CNNVP_OK;
 }
 
-static int borrow_operands(struct train_array *array, struct work *work, uint32_t flags)
+static int borrow_operands(struct train_array *array, struct work *work)
 {
     const struct cnnvp_train_tile *tile = &work->tile;
     const struct cnnvp_train_cost *cost = &work->cost;
@@ -207,7 +203,7 @@ static int borrow_operands(struct train_array *array, struct work *work, uint32_
     for (size_t i = 0; i < 4u; ++i) {
         if (tile->bias && pieces[i].port == PORT_input)
             continue;
-        const int status = borrow(array, work, CNNVP_BORROW_READ, flags, &pieces[i], &data[i], &stalls[i]);
+        const int status = borrow(array, work, CNNVP_BORROW_READ, 0, &pieces[i], &data[i], &stalls[i]);
         if (status != CNNVP_OK)
             return status;
     }
@@ -223,7 +219,7 @@ static int borrow_operands(struct train_array *array, struct work *work, uint32_
 }
 
 /* Reads and writes of sums share the time of the command, each on a port of its own. */
-static int borrow_results(const struct train_array *array, struct work *work, uint32_t flags)
+static int borrow_results(const struct train_array *array, struct work *work)
 {
     const struct piece scales = scales_piece(work);
     struct piece results = results_piece(array, work);
@@ -235,41 +231,29 @@ static int borrow_results(const struct train_array *array, struct work *work, ui
     if (work->cost.partial_words != 0) {
         results.words = work->cost.partial_words;
         results.mode = CNNVP_READ_SEQUENTIAL;
-        status = borrow(array, work, CNNVP_BORROW_READ, flags, &results, &data, &read_stalls);
+        status = borrow(array, work, CNNVP_BORROW_READ, 0, &results, &data, &read_stalls);
         results = results_piece(array, work);
     }
     if (status == CNNVP_OK)
-        status = borrow(array, work, CNNVP_BORROW_WRITE, flags, &results, &work->data.results, &write_stalls);
+        status = borrow(array, work, CNNVP_BORROW_WRITE, 0, &results, &work->data.results, &write_stalls);
     if (status == CNNVP_OK && scales.count != 0) {
-        status = borrow(array, work, CNNVP_BORROW_WRITE, flags, &scales, &data, &none);
+        status = borrow(array, work, CNNVP_BORROW_WRITE, 0, &scales, &data, &none);
         work->scales = data;
     }
     work->stalls.output = read_stalls > write_stalls ? read_stalls : write_stalls;
     return status;
 }
 
-/* With CNNVP_DEBUG nothing is counted. */
-static int borrow_all(struct train_array *array, struct work *work, uint32_t flags)
-{
-    const int status = borrow_operands(array, work, flags);
-    return status == CNNVP_OK ? borrow_results(array, work, flags) : status;
-}
-
 /* ---- commands ---- */
 
 static int compute(struct train_array *array, struct work *work, uint64_t *saturated)
 {
-    const struct cnnvp_train_data none = {0};
-    const struct cnnvp_train_data *data = array->timing_only ? &none : &work->data;
-    int status = CNNVP_OK;
-    if (!array->timing_only && (data->input == NULL || data->second == NULL || data->results == NULL ||
-                                data->in_exps == NULL || data->second_exps == NULL))
+    const struct cnnvp_train_data *data = &work->data;
+    if (data->input == NULL || data->second == NULL || data->results == NULL || data->in_exps == NULL ||
+        data->second_exps == NULL)
         return CNNVP_E_STATE;
-    if (array->stepped)
-        status = cnnvp_train_cycle(&array->shape, &work->tile, data, &work->cost, saturated);
-    else if (!array->timing_only)
-        status = cnnvp_train_compute(&array->shape, &work->tile, data, &array->scratch, saturated);
-    if (status == CNNVP_OK && !array->timing_only && work->scales != NULL)
+    const int status = cnnvp_train_compute(&array->shape, &work->tile, data, &array->scratch, saturated);
+    if (status == CNNVP_OK && work->scales != NULL)
         cnnvp_train_scales(&array->shape, &work->tile, data, work->scales);
     return status;
 }
@@ -326,12 +310,11 @@ static int execute(struct train_array *array, struct cnnvp_access *access, const
     if (work.cost.compute_cycles > CNNVP_TRAIN_MAX_CYCLES || work.cost.writeout_cycles > CNNVP_TRAIN_MAX_CYCLES)
         return refuse(array, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
     status = check_output(array, &work);
-    /* Stepped, a command has crossed the ports before it is known what that takes. */
-    if (array->stepped && status == CNNVP_OK && borrow_all(array, &work, CNNVP_DEBUG) == CNNVP_OK)
-        status = compute(array, &work, &saturated);
     if (status == CNNVP_OK)
-        status = borrow_all(array, &work, 0);
-    if (status == CNNVP_OK && !array->stepped)
+        status = borrow_operands(array, &work);
+    if (status == CNNVP_OK)
+        status = borrow_results(array, &work);
+    if (status == CNNVP_OK && !array->timing_only)
         status = compute(array, &work, &saturated);
     if (status != CNNVP_OK)
         return refuse(array, command, status, failure(status));
@@ -373,7 +356,6 @@ static int train_array_init(void *self, const struct cnnvp_init *init)
         .zones = param(init, PARAM_layout) != 0,
         .gradient_adder = param(init, PARAM_gradient) != 0,
     };
-    array->stepped = param(init, PARAM_detail) == DETAIL_cycle;
     array->timing_only = init->ops->timing_only(init->host) != 0;
     if (array->shape.fc_all_rows && array->shape.rows != 3u)
         return init->ops->config_error(

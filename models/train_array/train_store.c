@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How results enter the intermediate buffer, their scales, and tiles whose terms differ in scale (Part B 1-11,
- * 1-14). Both depths of the PE module use it: it is the part that has no structure to model.
+ * 1-14).
  */
 #include "train_tile.h"
 

@@ -148,15 +148,7 @@ CNNVP_MUST_USE int cnnvp_train_compute(const struct cnnvp_train_shape *shape, co
                                        const struct cnnvp_train_data *data, struct cnnvp_train_scratch *scratch,
                                        uint64_t *saturated);
 
-/*
- * Steps the PE module clock by clock: values move through input ports, weight ports, PEs, column adders and receive
- * ports. Counts what it does into `cost`; with NULL data it only counts. (train_cycle.c)
- */
-CNNVP_MUST_USE int cnnvp_train_cycle(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
-                                     const struct cnnvp_train_data *data, struct cnnvp_train_cost *cost,
-                                     uint64_t *saturated);
-
-/* ---- bringing results in, shared by both depths (train_store.c) ---- */
+/* ---- bringing results in (train_store.c) ---- */
 
 /* The scale of the result of (image, out channel); gradient: of (in channel as `image`, out channel). */
 int32_t cnnvp_train_scale(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,

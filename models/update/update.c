@@ -7,74 +7,40 @@
 #include "unit/parts.h"
 
 #include "stage/momentum.h"
-#include "stage/step.h"
+#include "stage/stage.h"
 
 #define UNIT_DEF "update/update.def"
 #include "unit/unit_enums.inc"
 
-/* Stages: momentum times velocity; the new velocity; its product with the rate; the weight. */
-static void keep(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+static void descend(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
 {
-    const struct cnnvp_tile *tile = context;
-    (void)image;
-    value->a = tile->errors[index];
-    value->b = (tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? tile->momentum * tile->velocities[index] : 0.0f;
+    const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
+    (void)self;
+    (void)access;
+    (void)data;
+    cnnvp_update_values(tile->rate, tile->momentum, tile->errors, tile->channels * tile->plane,
+                        momentum ? tile->velocities : NULL, tile->values);
 }
 
-static void accelerate(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
+static int update_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    const struct cnnvp_tile *tile = context;
-    (void)image;
-    if ((tile->flags & CNNVP_TILE_MOMENTUM) == 0)
-        return;
-    value->a = value->b + value->a;
-    tile->velocities[index] = value->a;
+    const uint64_t values = tile->channels * tile->plane;
+    (void)self;
+    if (tile->kind != CNNVP_TILE_UPDATE)
+        return CNNVP_E_INVAL;
+    cnnvp_stage_work(plan, descend, "update", STAT_busy_cycles, STAT_values,
+                     (tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 2u * values : values);
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    plan->values = values;
+    cnnvp_stage_pass(plan, tile, PORT_statistics, values, 4u);
+    plan->kind = CNNVP_TILE_EXTREMES;
+    return CNNVP_OK;
 }
-
-static void scale(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct cnnvp_tile *tile = context;
-    (void)image;
-    value->b = tile->values[index];
-    value->c = tile->rate * value->a;
-}
-
-static void subtract(void *context, uint32_t image, uint64_t index, struct cnnvp_step_value *value)
-{
-    const struct cnnvp_tile *tile = context;
-    (void)image;
-    tile->values[index] = value->b - value->c;
-}
-
-static const struct cnnvp_stages stages = {4, {keep, accelerate, scale, subtract}};
 
 static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    const struct cnnvp_stage *stage = self;
-    struct cnnvp_tile *tile;
     (void)port;
-    uint64_t cycles;
-    int status = cnnvp_stage_tile(access, &tile);
-    if (status != CNNVP_OK)
-        return status;
-    if (tile->kind != CNNVP_TILE_UPDATE)
-        return CNNVP_E_INVAL;
-    const uint64_t values = tile->channels * tile->plane;
-    const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
-    if (cnnvp_stage_computes_fast(stage, access, tile))
-        cnnvp_update_values(tile->rate, tile->momentum, tile->errors, values, momentum ? tile->velocities : NULL,
-                            tile->values);
-    status = cnnvp_stage_take(stage, access, tile, values, 1u, &stages, tile, &cycles);
-    if (status != CNNVP_OK)
-        return status;
-    const struct cnnvp_stage_work work = {
-        "update", STAT_busy_cycles, STAT_values, cycles, (momentum ? 2u : 1u) * values};
-    cnnvp_stage_charge(stage, access, tile, &work);
-    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
-    tile->kind = CNNVP_TILE_EXTREMES;
-    const int passed = cnnvp_stage_pass(stage, access, PORT_statistics, tile, values, 4u);
-    tile->kind = CNNVP_TILE_UPDATE;
-    return passed;
+    return cnnvp_stage_run(self, access, update_plan);
 }
 
 static void update_costs(const uint64_t *params, const struct cnnvp_costs *costs)

@@ -8,8 +8,6 @@
 
 enum { MHZ = 200, CYCLE = 5000, SIZE = 1 << 16, PIPELINE = 0 /* the first parameter of every block */ };
 
-const struct block_rig_depth block_rig_depths[BLOCK_RIG_DEPTHS] = {{0, 0}, {1, 0}, {1, 1}};
-
 static int record(void *context, struct cnnvp_access *access)
 {
     struct block_rig *rig = context;
@@ -30,11 +28,11 @@ static struct cnnvp_host *add_buffer(struct block_rig *rig, const char *port)
     return buffer;
 }
 
-void block_rig_begin(struct block_rig *rig, const struct cnnvp_unit *unit, const struct block_rig_depth *depth)
+void block_rig_begin(struct block_rig *rig, const struct cnnvp_unit *unit, int timing_only)
 {
     memset(rig, 0, sizeof *rig);
     fake_sim_init(&rig->sim, MHZ, 0, 0);
-    rig->sim.timing_only = depth->timing_only;
+    rig->sim.timing_only = timing_only;
     rig->block = fake_add(&rig->sim, unit);
     for (uint32_t p = 0; p < unit->port_count; ++p) {
         const struct cnnvp_port *port = &unit->ports[p];
@@ -75,8 +73,8 @@ void *block_rig_data(struct block_rig *rig, const char *port)
     return access.data;
 }
 
-struct cnnvp_tile block_rig_tile(const struct block_rig_depth *depth, enum cnnvp_tile_kind kind, uint32_t images,
-                                 uint32_t channels, uint32_t height, uint32_t width)
+struct cnnvp_tile block_rig_tile(enum cnnvp_tile_kind kind, uint32_t images, uint32_t channels, uint32_t height,
+                                 uint32_t width)
 {
     return (struct cnnvp_tile){
         .kind = kind,
@@ -89,8 +87,7 @@ struct cnnvp_tile block_rig_tile(const struct block_rig_depth *depth, enum cnnvp
         .pooled_width = width,
         .mantissa_bits = 8,
         .sets = 2,
-        .lanes = 3,
-        .stepped = depth->stepped};
+        .lanes = 3};
 }
 
 int block_rig_try(struct block_rig *rig, struct cnnvp_tile *tile, uint32_t flags)
@@ -135,12 +132,12 @@ void block_rig_expect_next(const struct block_rig *rig, const struct cnnvp_tile 
 void block_rig_check_refusals(const struct cnnvp_unit *unit, uint32_t kinds)
 {
     struct block_rig rig;
-    struct cnnvp_tile tile = block_rig_tile(&block_rig_depths[0], CNNVP_TILE_STATISTICS, 1, 1, 1, 1);
+    struct cnnvp_tile tile = block_rig_tile(CNNVP_TILE_STATISTICS, 1, 1, 1, 1);
     struct cnnvp_access read = {.op = CNNVP_READ, .data = &tile, .size = sizeof tile};
     struct cnnvp_access empty = {.op = CNNVP_COMMAND, .size = sizeof tile};
     struct cnnvp_access small = {.op = CNNVP_COMMAND, .data = &tile, .size = 4};
     const uint64_t none[FAKE_STATS] = {0};
-    block_rig_begin(&rig, unit, &block_rig_depths[0]);
+    block_rig_begin(&rig, unit, 0);
     block_rig_start(&rig);
     assert_int_equal(fake_access(rig.block, "tile", &read), CNNVP_E_ACCESS);
     assert_int_equal(fake_access(rig.block, "tile", &empty), CNNVP_E_INVAL);

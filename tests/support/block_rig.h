@@ -18,16 +18,8 @@ struct block_rig {
     uint32_t next_kind;                     /* of the tile then */
 };
 
-/* How a tile is worked on: every test of a block goes through all of them. */
-struct block_rig_depth {
-    uint32_t stepped;
-    int timing_only;
-};
-enum { BLOCK_RIG_DEPTHS = 3 };
-extern const struct block_rig_depth block_rig_depths[BLOCK_RIG_DEPTHS]; /* the first is fast, with data */
-
 /* Adds and connects; parameters may be set until the start. Buffers have 64 KiB in one piece, and no one waits. */
-void block_rig_begin(struct block_rig *rig, const struct cnnvp_unit *unit, const struct block_rig_depth *depth);
+void block_rig_begin(struct block_rig *rig, const struct cnnvp_unit *unit, int timing_only);
 void block_rig_start(struct block_rig *rig);
 void block_rig_end(struct block_rig *rig);
 
@@ -36,8 +28,8 @@ struct cnnvp_host *block_rig_buffer(struct block_rig *rig, const char *port);
 void *block_rig_data(struct block_rig *rig, const char *port);
 
 /* A tile of 1 or more images on 2 sets of 3 lanes; without a pool and entries. */
-struct cnnvp_tile block_rig_tile(const struct block_rig_depth *depth, enum cnnvp_tile_kind kind, uint32_t images,
-                                 uint32_t channels, uint32_t height, uint32_t width);
+struct cnnvp_tile block_rig_tile(enum cnnvp_tile_kind kind, uint32_t images, uint32_t channels, uint32_t height,
+                                 uint32_t width);
 
 /* Sends a tile, with flags of an access, and lets its cycles go by. */
 int block_rig_try(struct block_rig *rig, struct cnnvp_tile *tile, uint32_t flags);

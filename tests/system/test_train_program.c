@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The training engine by a program in its own instructions (train_step.s) on the whole platform: what it leaves in
- * memory is bit by bit what the independent reference has, at both depths of the PE module and with other buffers and
- * lanes; and a program with something wrong ends with an error that the guest sees.
+ * memory is bit by bit what the independent reference has, with other buffers and lanes;
+ * and a program with something wrong ends with an error that the guest sees.
  */
 #include "cnnvp_asm.h"
 #include "cnnvp_tile.h"
@@ -230,7 +230,6 @@ static void test_step(void **state)
 {
     static const char *const settings[][4] = {
         {NULL},
-        {"pe_array.detail=cycle", "multi_function.detail=cycle", NULL},
         {"multi_function.lanes=7", "multi_function.sets=3", "pe_array.cols=5", "pe_array.arrays=3"},
         {"instruction.order=strict", "dma.port_bytes=2", "dram.preset=ddr3-1600", NULL},
     };

@@ -333,11 +333,6 @@ static void core_and_orders_change_nothing(void **state)
                                         .cpu_host = 1,
                                         .sets = {"pe_array.arrays=2", "pe_array.cols=8"}},
           11);
-    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC,
-                                        .bits = 8,
-                                        .cpu_host = 1,
-                                        .sets = {"pe_array.detail=cycle", "multi_function.detail=cycle"}},
-          11);
 }
 
 /* S001's order: batch norm's inputs parked, after a tile's results; positions through the ReLU buffer. */
@@ -378,7 +373,7 @@ static void zones_change_nothing(void **state)
     check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC,
                                         .bits = 8,
                                         .order = CNNVP_TRAIN_ORDER_CHANNEL,
-                                        .sets = {"pe_array.layout=zones", "pe_array.detail=cycle"}},
+                                        .sets = {"pe_array.layout=zones"}},
           11);
 }
 

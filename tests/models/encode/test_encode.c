@@ -21,27 +21,27 @@ static uint64_t cycles_of(uint64_t values)
     return (IMAGES + 1u) / 2u * ((values + 2u) / 3u);
 }
 
-static void begin(struct block_rig *rig, const struct block_rig_depth *depth, bool staged)
+static void begin(struct block_rig *rig, int timing_only, bool staged)
 {
-    block_rig_begin(rig, &cnnvp_unit_encode, depth);
+    block_rig_begin(rig, &cnnvp_unit_encode, timing_only);
     fake_set(rig->block, "positions", staged);
     block_rig_start(rig);
 }
 
 /* Values of `bytes`, of a tile forward with a pool or of errors: images STRIDE apart, nothing between. */
-static void check_values(const struct block_rig_depth *depth, bool forward, uint32_t mantissa_bits, uint32_t bytes)
+static void check_values(int timing_only, bool forward, uint32_t mantissa_bits, uint32_t bytes)
 {
     uint32_t from[IMAGES * IMAGE], got[IMAGES * STRIDE], want[IMAGES * STRIDE];
     const uint32_t image = forward ? PACKED : IMAGE;
     uint64_t random = 5;
     struct block_rig rig;
     struct cnnvp_tile tile =
-        block_rig_tile(depth, forward ? CNNVP_TILE_FORWARD : CNNVP_TILE_BACKWARD, IMAGES, CHANNELS, HEIGHT, WIDTH);
+        block_rig_tile(forward ? CNNVP_TILE_FORWARD : CNNVP_TILE_BACKWARD, IMAGES, CHANNELS, HEIGHT, WIDTH);
     for (size_t i = 0; i < IMAGES * IMAGE; ++i)
         from[i] = next_bits(&random);
     memset(want, 0xa5, sizeof want);
     memcpy(got, want, sizeof got);
-    for (uint32_t n = 0; n < IMAGES && !depth->timing_only; ++n)
+    for (uint32_t n = 0; n < IMAGES && !timing_only; ++n)
         memcpy((uint8_t *)want + n * STRIDE * bytes, (uint8_t *)from + n * image * bytes, image * bytes);
     if (forward) {
         tile.pooled_height = HEIGHT / 2;
@@ -50,12 +50,12 @@ static void check_values(const struct block_rig_depth *depth, bool forward, uint
     tile.flags = mantissa_bits == 0 ? CNNVP_TILE_FLOAT : 0;
     tile.mantissa_bits = mantissa_bits;
     tile.results_image_stride = STRIDE;
-    if (!depth->timing_only) {
+    if (!timing_only) {
         tile.mantissas = from;
         tile.values = (float *)(void *)from;
         tile.results = got;
     }
-    begin(&rig, depth, false);
+    begin(&rig, timing_only, false);
     block_rig_do(&rig, &tile, cycles_of(image));
     assert_memory_equal(got, want, sizeof got);
     assert_int_equal(fake_count(rig.block, "tiles"), 1);
@@ -67,24 +67,24 @@ static void check_values(const struct block_rig_depth *depth, bool forward, uint
 static void test_values(void **state)
 {
     (void)state;
-    for (unsigned d = 0; d < BLOCK_RIG_DEPTHS; ++d)
+    for (int timing_only = 0; timing_only < 2; ++timing_only)
         for (int forward = 0; forward < 2; ++forward) {
-            check_values(&block_rig_depths[d], forward != 0, 8, 1);
-            check_values(&block_rig_depths[d], forward != 0, 24, 4);
-            check_values(&block_rig_depths[d], forward != 0, 0, 4); /* not quantised */
+            check_values(timing_only, forward != 0, 8, 1);
+            check_values(timing_only, forward != 0, 24, 4);
+            check_values(timing_only, forward != 0, 0, 4); /* not quantised */
         }
 }
 
 /* Packed planes of all images follow each other in the buffers, and MEMORY_STRIDE bytes from image to image in memory.
  * Forward they go there, before backward they come back. */
-static void check_matrices(const struct block_rig_depth *depth, bool forward, bool staged, uint32_t flags)
+static void check_matrices(int timing_only, bool forward, bool staged, uint32_t flags)
 {
     uint8_t results[IMAGES * PACKED], mask[IMAGES * MEMORY_STRIDE], ids[IMAGES * MEMORY_STRIDE];
     uint64_t random = 6;
     struct block_rig rig;
     struct cnnvp_tile tile =
-        block_rig_tile(depth, forward ? CNNVP_TILE_FORWARD : CNNVP_TILE_UNPACK, IMAGES, CHANNELS, HEIGHT, WIDTH);
-    begin(&rig, depth, staged);
+        block_rig_tile(forward ? CNNVP_TILE_FORWARD : CNNVP_TILE_UNPACK, IMAGES, CHANNELS, HEIGHT, WIDTH);
+    begin(&rig, timing_only, staged);
     uint8_t *relu = block_rig_data(&rig, "relu");
     uint8_t *id = block_rig_data(&rig, "id");
     tile.flags = flags | (forward ? CNNVP_TILE_KEEP : CNNVP_TILE_REDUCE); /* of errors nothing will be packed */
@@ -93,13 +93,13 @@ static void check_matrices(const struct block_rig_depth *depth, bool forward, bo
     tile.pooled_width = WIDTH / 2;
     tile.results_image_stride = PACKED;
     tile.mask_image_stride = tile.positions_image_stride = MEMORY_STRIDE;
-    for (uint32_t i = 0; i < sizeof mask && !depth->timing_only; ++i) {
+    for (uint32_t i = 0; i < sizeof mask && !timing_only; ++i) {
         mask[i] = (uint8_t)next_bits(&random);
         ids[i] = (uint8_t)next_bits(&random);
         relu[i] = (uint8_t)next_bits(&random);
         id[i] = (uint8_t)next_bits(&random);
     }
-    if (!depth->timing_only) {
+    if (!timing_only) {
         tile.mantissas = tile.results = results;
         tile.mask = mask;
         tile.positions = ids;
@@ -107,7 +107,7 @@ static void check_matrices(const struct block_rig_depth *depth, bool forward, bo
     block_rig_do(&rig, &tile, cycles_of(forward ? PACKED : IMAGE));
     const bool relus = (flags & CNNVP_TILE_RELU) != 0;
     const bool pools = (flags & CNNVP_TILE_POOL) != 0;
-    for (uint32_t n = 0; n < IMAGES && !depth->timing_only; ++n) {
+    for (uint32_t n = 0; n < IMAGES && !timing_only; ++n) {
         if (relus)
             assert_memory_equal(mask + n * MEMORY_STRIDE, relu + n * MASK, MASK);
         if (pools)
@@ -128,20 +128,20 @@ static void test_matrices(void **state)
 {
     static const uint32_t flags[] = {CNNVP_TILE_RELU, CNNVP_TILE_POOL, CNNVP_TILE_RELU | CNNVP_TILE_POOL};
     (void)state;
-    for (unsigned d = 0; d < BLOCK_RIG_DEPTHS; ++d)
+    for (int timing_only = 0; timing_only < 2; ++timing_only)
         for (unsigned i = 0; i < 12; ++i)
-            check_matrices(&block_rig_depths[d], i % 2 != 0, i / 2 % 2 != 0, flags[i / 4]);
+            check_matrices(timing_only, i % 2 != 0, i / 2 % 2 != 0, flags[i / 4]);
 }
 
 static void test_refused(void **state)
 {
     struct block_rig rig;
-    struct cnnvp_tile large = block_rig_tile(&block_rig_depths[0], CNNVP_TILE_UNPACK, 1, 2, 1024, 257);
+    struct cnnvp_tile large = block_rig_tile(CNNVP_TILE_UNPACK, 1, 2, 1024, 257);
     (void)state;
     block_rig_check_refusals(
         &cnnvp_unit_encode, 1u << CNNVP_TILE_FORWARD | 1u << CNNVP_TILE_BACKWARD | 1u << CNNVP_TILE_UNPACK);
     large.flags = CNNVP_TILE_RELU; /* a matrix of 64 KiB and 256 bytes more */
-    begin(&rig, &block_rig_depths[0], false);
+    begin(&rig, 0, false);
     assert_int_equal(block_rig_try(&rig, &large, CNNVP_DEBUG), CNNVP_E_ADDR);
     assert_int_equal(fake_count(rig.block, "tiles"), 0);
     block_rig_end(&rig);

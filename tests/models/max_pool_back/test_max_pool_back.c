@@ -16,11 +16,11 @@ struct data {
     uint8_t packed[POSITIONS]; /* planes of positions, filled to 16 bits */
 };
 
-static struct cnnvp_tile random_tile(const struct block_rig_depth *depth, uint64_t *random)
+static struct cnnvp_tile random_tile(uint64_t *random)
 {
     const uint32_t height = SIDE - next_bits(random) % 4;
     const uint32_t width = SIDE - next_bits(random) % 4;
-    struct cnnvp_tile tile = block_rig_tile(depth, CNNVP_TILE_BACKWARD, IMAGES, CHANNELS, height, width);
+    struct cnnvp_tile tile = block_rig_tile(CNNVP_TILE_BACKWARD, IMAGES, CHANNELS, height, width);
     tile.flags = CNNVP_TILE_POOL;
     tile.ky = 1 + next_bits(random) % 4;
     tile.kx = 1 + next_bits(random) % 4;
@@ -69,15 +69,15 @@ static void make(struct data *data, const struct cnnvp_tile *tile, uint64_t *ran
         }
 }
 
-static void check(const struct block_rig_depth *depth, uint64_t seed)
+static void check(int timing_only, uint64_t seed)
 {
     static struct data data;
     struct block_rig rig;
-    struct cnnvp_tile tile = random_tile(depth, &seed);
+    struct cnnvp_tile tile = random_tile(&seed);
     make(&data, &tile, &seed);
-    block_rig_begin(&rig, &cnnvp_unit_max_pool_back, depth);
+    block_rig_begin(&rig, &cnnvp_unit_max_pool_back, timing_only);
     block_rig_start(&rig);
-    if (!depth->timing_only) {
+    if (!timing_only) {
         tile.values = data.got;
         tile.errors = data.errors;
         memcpy(block_rig_data(&rig, "buffer"), data.packed, sizeof data.packed);
@@ -85,7 +85,7 @@ static void check(const struct block_rig_depth *depth, uint64_t seed)
     const uint64_t taken = (CHANNELS * tile.plane + 2) / 3; /* cycles of an image's values on 3 lanes */
     block_rig_do(&rig, &tile, (IMAGES + 1) / 2 * taken);
     block_rig_expect_next(&rig, &tile, PLANES * tile.plane, 4);
-    if (!depth->timing_only)
+    if (!timing_only)
         assert_memory_equal(data.got, data.want, PLANES * tile.plane * sizeof data.got[0]);
     assert_int_equal(fake_count(rig.block, "tiles"), 1);
     assert_int_equal(fake_count(rig.block, "values"), PLANES * tile.plane);
@@ -99,50 +99,48 @@ static void test_random(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 60; ++seed)
-        for (unsigned d = 0; d < BLOCK_RIG_DEPTHS; ++d)
-            check(&block_rig_depths[d], seed);
+        for (int timing_only = 0; timing_only < 2; ++timing_only)
+            check(timing_only, seed);
 }
 
 /* A window of three values has positions of two bits: 3 is none. The plane becomes 0, the others do not. */
 static void test_stray(void **state)
 {
-    for (int depth = 0; depth < 2; ++depth) {
-        const float want[] = {0.0f, 5.0f, 0.0f, 0.0f, 0.0f, 0.0f};
-        float errors[] = {5.0f, 6.0f};
-        float got[] = {9.0f, 9.0f, 9.0f, 9.0f, 9.0f, 9.0f};
-        struct block_rig rig;
-        struct cnnvp_tile tile = block_rig_tile(&block_rig_depths[depth], CNNVP_TILE_BACKWARD, 2, 1, 1, 3);
-        tile.flags = CNNVP_TILE_POOL;
-        tile.kx = 3;
-        tile.ky = tile.sx = tile.sy = 1;
-        tile.pooled_width = 1;
-        tile.values = got;
-        tile.errors = errors;
-        block_rig_begin(&rig, &cnnvp_unit_max_pool_back, &block_rig_depths[depth]);
-        block_rig_start(&rig);
-        uint8_t *positions = block_rig_data(&rig, "buffer");
-        positions[0] = 1;
-        positions[2] = 3;
-        block_rig_do(&rig, &tile, 1);
-        assert_memory_equal(got, want, sizeof want);
-        assert_int_equal(fake_count(rig.block, "stray_positions"), 1);
-        assert_int_equal(rig.block->warnings, 1);
-        block_rig_end(&rig);
-    }
+    const float want[] = {0.0f, 5.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+    float errors[] = {5.0f, 6.0f};
+    float got[] = {9.0f, 9.0f, 9.0f, 9.0f, 9.0f, 9.0f};
+    struct block_rig rig;
+    struct cnnvp_tile tile = block_rig_tile(CNNVP_TILE_BACKWARD, 2, 1, 1, 3);
+    tile.flags = CNNVP_TILE_POOL;
+    tile.kx = 3;
+    tile.ky = tile.sx = tile.sy = 1;
+    tile.pooled_width = 1;
+    tile.values = got;
+    tile.errors = errors;
+    block_rig_begin(&rig, &cnnvp_unit_max_pool_back, 0);
+    block_rig_start(&rig);
+    uint8_t *positions = block_rig_data(&rig, "buffer");
+    positions[0] = 1;
+    positions[2] = 3;
+    block_rig_do(&rig, &tile, 1);
+    assert_memory_equal(got, want, sizeof want);
+    assert_int_equal(fake_count(rig.block, "stray_positions"), 1);
+    assert_int_equal(rig.block->warnings, 1);
+    block_rig_end(&rig);
     (void)state;
 }
 
 static void test_refused(void **state)
 {
     struct block_rig rig;
-    struct cnnvp_tile large = block_rig_tile(&block_rig_depths[0], CNNVP_TILE_BACKWARD, 1, 1, 1024, 1026);
+    struct cnnvp_tile large = block_rig_tile(CNNVP_TILE_BACKWARD, 1, 1, 1024, 1026);
     (void)state;
     block_rig_check_refusals(&cnnvp_unit_max_pool_back, 1u << CNNVP_TILE_BACKWARD);
     large.flags = CNNVP_TILE_POOL; /* positions of 64 KiB and 128 bytes more */
     large.kx = large.ky = large.sx = large.sy = 2;
     large.pooled_height = 512;
     large.pooled_width = 513;
-    block_rig_begin(&rig, &cnnvp_unit_max_pool_back, &block_rig_depths[0]);
+    block_rig_begin(&rig, &cnnvp_unit_max_pool_back, 0);
     block_rig_start(&rig);
     assert_int_equal(block_rig_try(&rig, &large, CNNVP_DEBUG), CNNVP_E_ADDR);
     assert_int_equal(rig.handed_on, 0);

@@ -57,7 +57,6 @@ struct machine {
 
 struct machine_options {
     uint32_t bits;
-    bool cycle;
     bool timing_only;
     uint32_t sets, lanes;
     uint32_t width_words, banks;                   /* of the large buffers; 0: more than anyone takes */

@@ -3,7 +3,7 @@
  * Whole training steps by instructions of the PE module and the multi-function module, the test in the place of guest
  * software and memory: groups of four images, statistics and post-processing as separate sweeps, everything that
  * depends on values on the chip. Every tensor bit by bit as the independent reference has it, in both forms of batch
- * norm, all roundings, three widths of mantissas, and both depths of the PE module.
+ * norm, all roundings, three widths of mantissas.
  */
 #include "machine.h"
 #include "train_reference.h"
@@ -741,10 +741,10 @@ static void work_and_reset(struct trainer *t, const uint8_t *images, uint64_t n,
     t->step = 0;
 }
 
-static void check_run(const struct train_options *options, bool cycle, struct break_off *broken)
+static void check_run(const struct train_options *options, struct break_off *broken)
 {
     enum { INPUTS = IMAGES * 2 * SIDE * SIDE };
-    const struct machine_options machine = {.bits = options->bits, .cycle = cycle};
+    const struct machine_options machine = {.bits = options->bits};
     static struct trainer t;
     struct train_net net;
     uint8_t images[INPUTS];
@@ -796,21 +796,8 @@ static void test_steps(void **state)
                     options.bits = widths[w];
                     options.rounding = (enum train_rounding)rounding;
                     options.seed = seed;
-                    check_run(&options, false, NULL);
+                    check_run(&options, NULL);
                 }
-}
-
-static void test_cycle_stepped(void **state)
-{
-    (void)state;
-    for (int range = 0; range < 2; ++range) {
-        struct train_options options = usual;
-        options.range = range;
-        options.bits = 8;
-        options.rounding = TRAIN_STOCHASTIC;
-        options.seed = 3;
-        check_run(&options, true, NULL);
-    }
 }
 
 /* Work that begins again after a reset in the middle of any command gives the same bits, counts and time as on a new
@@ -820,18 +807,18 @@ static void test_reset_in_mid_work(void **state)
     (void)state;
     static struct break_off fresh;
     static struct break_off again;
-    for (int cycle = 0; cycle < 2; ++cycle) {
+    for (int range = 0; range < 2; ++range) {
         struct train_options options = usual;
         options.bits = 8;
-        options.range = cycle;
+        options.range = range;
         options.rounding = TRAIN_STOCHASTIC;
         options.seed = 4;
         fresh.at = 0;
-        check_run(&options, cycle != 0, &fresh);
+        check_run(&options, &fresh);
         assert_true(fresh.at > 50);
-        for (uint64_t at = 1; at <= fresh.at; at += cycle != 0 ? 31 : 3) {
+        for (uint64_t at = 1; at <= fresh.at; at += range != 0 ? 31 : 3) {
             again.at = at;
-            check_run(&options, cycle != 0, &again);
+            check_run(&options, &again);
             same_work(&fresh.tally[0], &fresh.tally[1], &again.tally[0], &again.tally[1]);
         }
     }
@@ -839,7 +826,6 @@ static void test_reset_in_mid_work(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps), cmocka_unit_test(test_cycle_stepped), cmocka_unit_test(test_reset_in_mid_work)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_reset_in_mid_work)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,11 +144,10 @@ static void test_port(void **state)
 }
 
 /* The blocks' buffers lengthen a tile by what their ports, banks and latency say. */
-static void check_held(uint32_t banks, uint32_t latency, bool cycle, bool timing_only)
+static void check_held(uint32_t banks, uint32_t latency, bool timing_only)
 {
     const struct machine_options options = {
         .bits = 8,
-        .cycle = cycle,
         .timing_only = timing_only,
         .sets = 4,
         .lanes = 16,
@@ -174,8 +173,8 @@ static void check_held(uint32_t banks, uint32_t latency, bool cycle, bool timing
 static void test_held(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < 16; ++i)
-        check_held((i & 1u) != 0 ? 1u : 4u, (i & 2u) != 0 ? 7u : 0, (i & 4u) != 0, (i & 8u) != 0);
+    for (unsigned i = 0; i < 8; ++i)
+        check_held((i & 1u) != 0 ? 1u : 4u, (i & 2u) != 0 ? 7u : 0, (i & 4u) != 0);
 }
 
 int main(void)

@@ -2,15 +2,14 @@
 /* Results of all directions against plain loops. */
 #include "train_rig.h"
 
-/* The whole path of one command, in both depths and at a clock whose edges are not whole picoseconds apart. */
-static void check_forward(uint64_t detail, uint64_t mhz, int timing_only)
+/* The whole path of one command, also at a clock whose edges are not whole picoseconds apart. */
+static void check_forward(uint64_t mhz, int timing_only)
 {
     struct array_rig b;
     uint64_t random = 11;
     struct train_case c = layer(T_FORWARD);
     cnnvp_time delay = 0;
     begin(&b, mhz, timing_only);
-    fake_set(b.array, "detail", detail);
     array_rig_start(&b);
     train_case_fill(&c, &random, false, true);
     c.command.halves = timing_only ? 0 : 5;
@@ -57,14 +56,12 @@ static void check_forward(uint64_t detail, uint64_t mhz, int timing_only)
 static void test_command(void **state)
 {
     (void)state;
-    for (uint64_t detail = 0; detail < 2u; ++detail) {
-        check_forward(detail, 200, 0);
-        check_forward(detail, 333, 0);
-        check_forward(detail, 200, 1);
-    }
+    check_forward(200, 0);
+    check_forward(333, 0);
+    check_forward(200, 1);
 }
 
-/* Every opcode, 8 and 16 bits, integers and binary32, through the unit in both depths. */
+/* Every opcode, 8 and 16 bits, integers and binary32, through the unit. */
 static void test_all(void **state)
 {
     uint64_t random = 12;
@@ -75,7 +72,6 @@ static void test_all(void **state)
         const uint32_t bits = i % 3u == 0 ? 16u : 8u;
         train_case_random(&c, &random, bits);
         begin(&b, 200, 0);
-        fake_set(b.array, "detail", i & 1u);
         fake_set(b.array, "mantissa_bits", bits);
         fake_set(b.array, "fc_rows", i >> 1 & 1u);
         fake_set(b.array, "gradient", i >> 2 & 1u);
@@ -90,14 +86,13 @@ static void test_all(void **state)
     }
 }
 
-/* Biases: a channel of ones in no buffer (Part B 0-8), in both depths and widths: forward added in binary32, gradients
+/* Biases: a channel of ones in no buffer (Part B 0-8), in both widths: forward added in binary32, gradients
  * exact; the cycles are the cause bias, and no input is read. */
-static void check_bias(uint64_t detail, uint32_t bits)
+static void check_bias(uint32_t bits)
 {
     enum { IMAGES = 2, OUT = 5, H = 3, W = 4, AREA = H * W };
     struct array_rig b;
     begin(&b, 200, 0);
-    fake_set(b.array, "detail", detail);
     fake_set(b.array, "mantissa_bits", bits);
     fake_set(b.output, "width_words", 4096);
     array_rig_start(&b);
@@ -167,10 +162,8 @@ static void check_bias(uint64_t detail, uint32_t bits)
 static void test_bias_and_held_scales(void **state)
 {
     (void)state;
-    for (uint64_t detail = 0; detail < 2; ++detail) {
-        check_bias(detail, 8);
-        check_bias(detail, 16);
-    }
+    check_bias(8);
+    check_bias(16);
     for (int connected = 0; connected < 2; ++connected) {
         struct array_rig b;
         uint64_t random = 21;

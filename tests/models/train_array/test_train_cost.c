@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The published closed forms of the training engine's cycles: VGG16 for 32x32 images, LeNet-5, fully connected
- * layers. */
+/* The published closed forms of the training engine's cycles (VGG16 for 32x32 images, LeNet-5, fully connected layers),
+ * and counts worked out here from S001's loops, pass by pass. */
+#include "cnnvp_integer.h"
+#include "random.h"
 #include "train_case.h"
 
 #include "test.h"
@@ -106,13 +108,182 @@ static void test_utilisation(void **state)
     }
 }
 
+/* ---- the loops of S001 (D-emb fwd-5, grad-6), on random layers ---- */
+
+struct counting {
+    const struct cnnvp_train_shape *shape;
+    const struct train_case *layer;
+    uint32_t channels, outs; /* of the first operand, of the results */
+    uint32_t positions;      /* of a map that is swept */
+    struct cnnvp_train_cost cost;
+    uint64_t clock, drained; /* cycle in which the output registers are free */
+};
+
+/* A pass is over: what it leaves goes once the registers are free. */
+static void count_pass(struct counting *n, uint64_t cycles, uint64_t drain)
+{
+    n->cost.compute_cycles += cycles;
+    n->clock += cycles;
+    const uint64_t late = n->drained > n->clock ? n->drained - n->clock : 0;
+    n->cost.writeout_cycles += late;
+    n->clock += late;
+    n->drained = n->clock + drain;
+}
+
+/* Sums that leave; the first of each place is added to what is there only where the command says so. */
+static void count_sums(struct counting *n, uint64_t sums, int first)
+{
+    n->cost.output_words += sums;
+    n->cost.partial_words += first && !n->layer->accumulate ? 0 : sums;
+}
+
+/* An image on each of `arrays`, a kernel on each of `columns`, for one input channel: kernel pieces of three columns
+ * and a row for each PE, three cycles a position. */
+static void count_pieces(struct counting *n, uint64_t arrays, uint64_t columns, int first_channel)
+{
+    const struct train_case *c = n->layer;
+    const uint64_t rows = n->shape->rows;
+    for (uint32_t ky = 0; ky < c->ky; ky += n->shape->rows)
+        for (uint32_t kx = 0; kx < c->kx; kx += 3u) {
+            const uint64_t taps = cnnvp_minimum(c->ky - ky, rows) * cnnvp_minimum(c->kx - kx, 3u);
+            n->cost.weight_words += columns * 3u * rows;
+            for (uint32_t i = 0; i < n->positions; ++i) {
+                n->cost.input_words += arrays * 3u * rows;
+                n->cost.macs += arrays * columns * taps;
+                count_pass(n, 3u, 1u);
+                count_sums(n, arrays * columns, first_channel && ky == 0 && kx == 0);
+            }
+        }
+}
+
+/* An activation's channel on each of `arrays`, an error's on each of `columns`, all three columns of a piece in turn.
+ * Rows of PEs are kernel rows, or, where column adders bring them together, error rows. */
+static void count_gradient(struct counting *n, uint32_t ky, uint32_t kx, uint64_t arrays, uint64_t columns, int first)
+{
+    const struct train_case *c = n->layer;
+    const uint32_t rows = n->shape->rows;
+    for (uint32_t t = 0; t < 3u; ++t) {
+        const uint64_t inside = kx + t < c->kx ? cnnvp_minimum(c->ky - ky, rows) : 0;
+        for (uint32_t r = 0; r < (n->shape->gradient_adder ? rows : 1u); ++r) {
+            const uint64_t tall = n->shape->gradient_adder ? cnnvp_divide_up(c->oh, rows) : c->oh;
+            const uint64_t kept = n->shape->gradient_adder ? r < inside : inside;
+            n->cost.input_words += arrays * n->positions * (n->shape->gradient_adder ? 1u : rows);
+            n->cost.weight_words += columns * n->positions;
+            n->cost.macs += arrays * columns * n->positions * kept;
+            count_pass(n, tall * c->ow, n->shape->gradient_adder ? 1u : rows);
+            count_sums(n, arrays * columns * kept, first);
+        }
+    }
+}
+
+static void count_gradients(struct counting *n)
+{
+    const struct train_case *c = n->layer;
+    const uint32_t piece_rows = n->shape->rows;
+    for (uint32_t image = 0; image < c->images; ++image)
+        for (uint32_t in = 0; in < c->cin; in += n->shape->arrays)
+            for (uint32_t out = 0; out < c->cout; out += n->shape->cols) {
+                const uint64_t arrays = cnnvp_minimum(c->cin - in, n->shape->arrays);
+                const uint64_t columns = cnnvp_minimum(c->cout - out, n->shape->cols);
+                if (c->opcode == T_OUTER) { /* a product each */
+                    n->cost.input_words += arrays;
+                    n->cost.weight_words += columns;
+                    n->cost.macs += arrays * columns;
+                    count_pass(n, 1u, 1u);
+                    count_sums(n, arrays * columns, image == 0);
+                    continue;
+                }
+                for (uint32_t ky = 0; ky < c->ky; ky += piece_rows)
+                    for (uint32_t kx = 0; kx < c->kx; kx += 3u)
+                        count_gradient(n, ky, kx, arrays, columns, image == 0);
+            }
+}
+
+/* An output on each PE of the rows that work, an input a cycle. Inputs with exponents of their own are passes of their
+ * own. */
+static void count_connected(struct counting *n, uint64_t arrays)
+{
+    const struct train_case *c = n->layer;
+    const uint32_t rows = n->shape->fc_all_rows ? n->shape->rows : 1u;
+    const uint32_t passes = c->to_float && c->second_exp_part ? n->channels : 1u;
+    for (uint32_t out = 0; out < n->outs; out += n->shape->cols * rows) {
+        const uint64_t columns = cnnvp_minimum(n->outs - out, n->shape->cols * rows);
+        for (uint32_t i = 0; i < passes; ++i) {
+            const uint64_t inputs = n->channels / passes;
+            n->cost.input_words += arrays * inputs;
+            n->cost.weight_words += columns * inputs;
+            n->cost.macs += arrays * columns * inputs;
+            count_pass(n, inputs, rows);
+            count_sums(n, arrays * columns, i == 0);
+        }
+    }
+}
+
+static struct cnnvp_train_cost count_loops(const struct cnnvp_train_shape *shape, const struct train_case *c)
+{
+    const int turned = c->opcode == T_ERROR || c->opcode == T_BACK;
+    struct counting n = {
+        .shape = shape,
+        .layer = c,
+        .channels = turned ? c->cout : c->cin,
+        .outs = turned ? c->cin : c->cout,
+        .positions = c->opcode == T_ERROR ? c->h * c->w : c->oh * c->ow,
+        .cost = {.fill_cycles = shape->pipeline - 1u}};
+    if (c->opcode == T_GRADIENT || c->opcode == T_OUTER) {
+        count_gradients(&n);
+    } else {
+        n.cost.fill_cycles += c->opcode < T_MATMUL ? 3u : 0; /* the first weights */
+        for (uint32_t image = 0; image < c->images; image += shape->arrays) {
+            const uint64_t arrays = cnnvp_minimum(c->images - image, shape->arrays);
+            if (c->opcode >= T_MATMUL)
+                count_connected(&n, arrays);
+            for (uint32_t channel = 0; channel < n.channels && c->opcode < T_MATMUL; ++channel)
+                for (uint32_t out = 0; out < n.outs; out += shape->cols)
+                    count_pieces(&n, arrays, cnnvp_minimum(n.outs - out, shape->cols), channel == 0);
+        }
+    }
+    n.cost.writeout_cycles += n.drained - n.clock;
+    return n.cost;
+}
+
+static void test_loops(void **state)
+{
+    uint64_t random = 20261120;
+    (void)state;
+    for (uint32_t i = 0; i < 6000u; ++i) {
+        struct train_case c;
+        struct cnnvp_train_tile tile;
+        struct cnnvp_train_cost cost;
+        const char *reason = NULL;
+        const struct cnnvp_train_shape shape = {
+            .arrays = between(&random, 1, 5),
+            .cols = between(&random, 1, 9),
+            .rows = between(&random, 0, 2) != 0 ? 3u : between(&random, 1, 5),
+            .pipeline = between(&random, 1, 4),
+            .mantissa_bits = 8,
+            .fc_all_rows = between(&random, 0, 1) != 0,
+            .gradient_adder = between(&random, 0, 1) != 0};
+        train_case_random(&c, &random, 8);
+        assert_int_equal(cnnvp_train_decode(&shape, &c.command, &tile, &reason), CNNVP_OK);
+        cnnvp_train_cost(&shape, &tile, &cost);
+        const struct cnnvp_train_cost count = count_loops(&shape, &c);
+        if (memcmp(&cost, &count, sizeof cost) != 0)
+            print_error("opcode %02x images %u channels %u->%u map %ux%u->%ux%u kernel %ux%u; module %ux%ux%u fc %d "
+                        "adder %d\n",
+                        c.opcode, c.images, c.cin, c.cout, c.w, c.h, c.ow, c.oh, c.kx, c.ky, shape.arrays, shape.cols,
+                        shape.rows, shape.fc_all_rows, shape.gradient_adder);
+        assert_int_equal(cost.compute_cycles, count.compute_cycles);
+        assert_int_equal(cost.writeout_cycles, count.writeout_cycles);
+        assert_memory_equal(&cost, &count, sizeof cost);
+        train_case_free(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vgg16),
-        cmocka_unit_test(test_lenet5),
-        cmocka_unit_test(test_connected),
-        cmocka_unit_test(test_utilisation),
+        cmocka_unit_test(test_vgg16),       cmocka_unit_test(test_lenet5), cmocka_unit_test(test_connected),
+        cmocka_unit_test(test_utilisation), cmocka_unit_test(test_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,11 +89,10 @@ static void test_garbage(void **state)
     uint64_t random = 15;
     uint32_t accepted = 0;
     (void)state;
-    for (uint32_t run = 0; run < 4u; ++run) {
+    for (uint32_t run = 0; run < 2u; ++run) {
         struct array_rig b;
         begin(&b, 200, 0);
-        fake_set(b.array, "detail", run % 2u);
-        fake_set(b.array, "layout", run / 2u);
+        fake_set(b.array, "layout", run);
         fake_set(b.input, "size", 4096);
         fake_set(b.weight, "size", 4096);
         fake_set(b.output, "size", 8192);
@@ -114,7 +113,7 @@ static void test_garbage(void **state)
         }
         array_rig_end(&b);
     }
-    assert_in_range(accepted, 1000, 30400);
+    assert_in_range(accepted, 500, 15200);
 }
 
 /* With zones a command's maps are of as many groups, each of three zones. */

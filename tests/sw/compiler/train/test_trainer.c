@@ -95,31 +95,6 @@ static void test_timing_only(void **state)
     check_timing_only(setup);
 }
 
-static void check_depths(struct session_setup setup)
-{
-    struct outcome fast = outcome_of(&setup);
-    setup.sets[0] = "pe_array.detail=cycle";
-    setup.sets[1] = "multi_function.detail=cycle";
-    struct outcome stepped = outcome_of(&setup);
-    assert_same_results(&fast, &stepped);
-    assert_same_stats(&fast, &stepped);
-    outcome_clear(&fast);
-    outcome_clear(&stepped);
-}
-
-static void test_cycle_stepped(void **state)
-{
-    (void)state;
-    struct session_setup setup = digits();
-    setup.images = 6;
-    setup.evaluation = 0;
-    check_depths(setup);
-    setup.options.bn = CNNVP_TRAIN_BN_STANDARD;
-    setup.options.block = CNNVP_TRAIN_BLOCK_IMAGE;
-    setup.options.rounding = CNNVP_ROUND_NEAREST;
-    check_depths(setup);
-}
-
 static void check_learns(struct session_setup setup)
 {
     setup.images = 24;
@@ -258,9 +233,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_core_and_host),  cmocka_unit_test(test_quantum), cmocka_unit_test(test_timing_only),
-        cmocka_unit_test(test_cycle_stepped),  cmocka_unit_test(test_learns),  cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_foreign_states), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_core_and_host), cmocka_unit_test(test_quantum), cmocka_unit_test(test_timing_only),
+        cmocka_unit_test(test_learns),        cmocka_unit_test(test_resume),  cmocka_unit_test(test_foreign_states),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
