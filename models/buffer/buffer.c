@@ -10,7 +10,6 @@
  *   have SRAMs of their own, so DMA and array never wait for each other inside the buffer.
  * - The port: `width_words` 16-bit words a cycle, charged for each access as a whole, whoever makes it; and banks, each
  *   of which serves one address in a cycle: S000's rotating rows and S001's zones are banks of a map (cnnvp_buffer.h).
- *   By closed form (detail: fast) or stepped (detail: cycle, buffer_port.c).
  * - Live feature values for `storage` in the statistics.
  * Not modelled: which word lies in which bank beyond a map's rows (words lie one after the other in the simulator's
  * memory), ECC, power-down.
@@ -29,7 +28,6 @@
 #define WINDOW (UINT64_C(1) << 32) /* of the port */
 #define HALF_BIT (UINT64_C(1) << 31)
 #define STORAGE_ALIGNMENT 64u
-enum { DETAIL_fast, DETAIL_cycle };
 
 struct buffer {
     struct cnnvp_host *host;
@@ -39,7 +37,6 @@ struct buffer {
     uint64_t half_bytes;
     uint32_t halves;
     struct buffer_port port;
-    struct buffer_port_state *stepped; /* NULL: closed forms */
     uint64_t latency;
     uint64_t clock_mhz;
     int timing_only;
@@ -75,9 +72,7 @@ static void charge_port(struct buffer *buffer, struct cnnvp_access *access, uint
           words);
     if (access->cycles == 0 || (access->flags & CNNVP_UNTIMED))
         return;
-    const uint64_t needed = buffer->stepped != NULL && pattern.streams <= BUFFER_STREAMS
-                                ? buffer_port_step(&buffer->port, &pattern, buffer->stepped)
-                                : buffer_port_cycles(&buffer->port, &pattern);
+    const uint64_t needed = buffer_port_cycles(&buffer->port, &pattern);
     const uint64_t extra = latency + (needed > access->cycles ? needed - access->cycles : 0);
     if (extra == 0)
         return;
@@ -339,11 +334,6 @@ static int buffer_init(void *self, const struct cnnvp_init *init)
     buffer->half_bytes = size / buffer->halves;
     buffer->port = (struct buffer_port){
         init->ops->param(init->host, PARAM_width_words), init->ops->param(init->host, PARAM_banks)};
-    if (init->ops->param(init->host, PARAM_detail) == DETAIL_cycle) {
-        buffer->stepped = calloc(1, sizeof *buffer->stepped);
-        if (buffer->stepped == NULL)
-            return CNNVP_E_NOMEM;
-    }
     buffer->latency = init->ops->param(init->host, PARAM_latency);
     buffer->timing_only = init->ops->timing_only(init->host);
     if (!buffer->timing_only) {
@@ -360,7 +350,6 @@ static void buffer_fini(void *self)
     struct buffer *buffer = self;
     free(buffer->storage);
     free(buffer->ones);
-    free(buffer->stepped);
 }
 
 /* An SRAM's contents after reset are undefined; zero is what every run then has in common. */

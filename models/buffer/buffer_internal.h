@@ -31,21 +31,8 @@ struct buffer_pattern {
     uint64_t row_step;
 };
 
-#define BUFFER_BANKS 1024u   /* the largest value of parameter `banks` */
-#define BUFFER_STREAMS 8192u /* that the stepped port tells apart */
-
-/* All zero at first. */
-struct buffer_port_state {
-    uint64_t cycle;
-    uint64_t busy[BUFFER_BANKS]; /* the last cycle in which the bank served a stream */
-    uint8_t served[BUFFER_STREAMS];
-};
-
 /* Cycles in which the words have crossed. */
 uint64_t buffer_port_cycles(const struct buffer_port *port, const struct buffer_pattern *pattern);
-/* The same, cycle by cycle; at most BUFFER_STREAMS streams. */
-uint64_t buffer_port_step(const struct buffer_port *port, const struct buffer_pattern *pattern,
-                          struct buffer_port_state *state);
 
 /* ---- what is alive in a half (buffer_live.c) ---- */
 

@@ -376,40 +376,22 @@ static void print_summary(const json_t *root, FILE *stream)
     print_core(root, stream);
 }
 
-static void list_units(const json_t *root, int stepped, const char *label, FILE *stream)
-{
-    const char *separator = "";
-    const char *name;
-    json_t *unit;
-    json_object_foreach(json_object_get(root, "units"), name, unit)
-    {
-        const json_t *platform = json_object_get(root, "platform");
-        const char *detail = text(json_object_get(json_object_get(platform, "units"), name), "detail");
-        const int commanded =
-            json_object_get(unit, "commands") != NULL || json_object_get(unit, "read_busy_cycles") != NULL;
-        if (stepped ? strcmp(detail, "cycle") != 0 : strcmp(detail, "-") != 0 || !commanded)
-            continue;
-        (void)fprintf(stream, "%s%s", *separator != '\0' ? separator : label, name);
-        separator = ", ";
-    }
-    if (*separator != '\0')
-        (void)fputc('\n', stream);
-}
-
-/* Where something is stepped: what is, and which units have closed forms alone. */
+/* The units that are stepped, if any. */
 static void print_detail(const json_t *root, FILE *stream)
 {
+    const char *separator = "cycle by cycle        ";
+    const char *end = "";
     const char *name;
     json_t *unit;
-    int any = 0;
     json_object_foreach(json_object_get(json_object_get(root, "platform"), "units"), name, unit)
     {
-        any |= strcmp(text(unit, "detail"), "cycle") == 0;
+        if (strcmp(text(unit, "detail"), "cycle") != 0)
+            continue;
+        (void)fprintf(stream, "%s%s", separator, name);
+        separator = ", ";
+        end = "\n";
     }
-    if (!any)
-        return;
-    list_units(root, 1, "cycle by cycle        ", stream);
-    list_units(root, 0, "closed forms alone    ", stream);
+    (void)fputs(end, stream);
 }
 
 static void print_totals(const json_t *root, int verbose, FILE *stream)

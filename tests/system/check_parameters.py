@@ -31,7 +31,7 @@ WITHOUT = {
     "*.dma.word_bytes": "the words of the array's arithmetic: a mantissa's byte or 16 bits, anything else is refused",
     **{f"trainer.{name}_buffer.pingpong": "the module's own buffers have one half, two are refused"
        for name in ("max_min", "sum", "batch_norm", "relu", "id", "output_data")},
-    "*.*.detail": "both depths give the same, which the tests of each unit check, too",
+    "nfu.pe_array.detail": "both depths give the same, which the unit's tests check, too",
 }
 
 # Of an instance, that it has beside its parameters; names of others.

@@ -251,12 +251,15 @@ refused 2 "pe_array.rows" run "$network" -s pe_array.rows=0 --report refused/rep
 [ ! -e refused/report ] || fail "a run that was refused has left the folder of its report"
 refused 2 "--dump: out.npy is not a folder" run "$network" -i "$input" --dump out.npy
 absent x.npy x.json x.vcd
-# What is stepped, and what never is.
+# What is stepped. Other units than the NFU cannot be.
 expect 0 run "$network" --timing-only
 if grep -q 'cycle by cycle' out; then fail "nothing is stepped"; fi
-expect 0 run "$network" --timing-only -s pe_array.detail=cycle -s input_buffer.detail=cycle
-says "cycle by cycle        pe_array, input_buffer"
-says "closed forms alone    dma"
+expect 0 run "$network" --timing-only -s pe_array.detail=cycle
+says "cycle by cycle        pe_array"
+for unit in input_buffer vector; do
+    refused 2 ' has no parameter "detail"; it has ' run "$network" --timing-only -s $unit.detail=cycle
+done
+refused 2 'pe_array: model window has no parameter "detail"' run "$network" --timing-only -p window -s pe_array.detail=cycle
 # Tilings by trial, of a platform that can be read once, on its own core too where the run has none.
 for cpu in iss host; do
     printf 'platform: piped\nbase: nfu\n' |
