@@ -125,8 +125,7 @@ struct lanes {
 };
 
 /*
- * The units' callbacks. A unit's .def file has lanes/lanes_tables.inc. opcode: the
- * instruction that it takes; refusal: what it says of others.
+ * The units' callbacks (lanes_units.c). opcode: the instruction that the unit takes; refusal: what it says of others.
  */
 void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct lanes_shape *shape,
                 enum lanes_opcode opcode, const char *refusal);
