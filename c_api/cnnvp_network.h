@@ -66,7 +66,6 @@ struct cnnvp_network_options {
     uint32_t block;  /* depth-first block side, a power of two */
     int on_chip;     /* 1: keep maps on chip between layers where they fit (all or an error) */
     int timing_only; /* 1: weights are not read */
-    int cpu_host;    /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
     uint64_t seed;
     const struct cnnvp_array *input;       /* images of the network's size; smaller ones, (N, C, H, W), are centred
                                             * among zeros as by cnnvp_dataset_fit; NULL: `images` seeded normal images */
@@ -111,7 +110,7 @@ struct cnnvp_network_options {
 void cnnvp_network_options_default(struct cnnvp_network_options *options);
 /* Sets one by the long name that it has with `cnnvp run` ("objective", "timing-only" or "timing_only") to what a text
  * says ("energy"; of a switch "true" or "false"): schedule, halo, plan, block, block-order, issue, objective, on-chip,
- * tune, cpu, guest, timing-only, rounding, seed, images, batch. The text of plan and guest is kept, not copied.
+ * tune, guest, timing-only, rounding, seed, images, batch. The text of plan and guest is kept, not copied.
  * BAD_INPUT: there is no such option, or the text is no value of it; nothing is set. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_options_set(struct cnnvp_network_options *options, const char *name,
                                                       const char *value, struct cnnvp_error *error);

@@ -67,7 +67,6 @@ struct cnnvp_trainer_options {
     int narrow;         /* 1: weights are kept in 8 bits alone; 0: a 32-bit master copy (Part B 1-16) */
     int random_weights; /* 1: every weight is drawn anew; 0: only those that the file has no values for */
     int timing_only;
-    int cpu_host;      /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
     uint32_t batch;    /* images of a step, 1 or more; the last step of an epoch takes what is left */
     float rate;        /* learning rate, finite, above 0 */
     float momentum;    /* of the gradients, 0 <= momentum < 1 */

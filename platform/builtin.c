@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in units: the list in models/CMakeLists.txt, and host_cpu. */
+/* The built-in units: the list in models/CMakeLists.txt. */
 #include "cnnvp.h"
 
 #define CNNVP_BUILTIN(kind) extern const struct cnnvp_unit cnnvp_unit_##kind;

@@ -57,7 +57,7 @@ def first_weights(cnnvp, images):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "first.onnx")
         subprocess.run([cnnvp, "train", NETWORK, "--dataset", "cifar10:" + images, "--limit", "4", "--batch", "4", "--lr",
-                        "1e-30", "--momentum", "0", "--seed", str(SEED), "--cpu", "host", "-q", "-o", path], check=True)
+                        "1e-30", "--momentum", "0", "--seed", str(SEED), "-q", "-o", path], check=True)
         return {tensor.name: torch.tensor(numpy_helper.to_array(tensor)) for tensor in onnx.load(path).graph.initializer}
 
 

@@ -103,7 +103,7 @@ def run(folder, network, array, expected):
     files = [os.path.join(folder, name) for name in ("case.onnx", "in.npy", "out.npy")]
     onnx.save(network, files[0])
     numpy.save(files[1], numpy.asarray(array).astype(numpy.float32) if array.dtype.kind in "fiub" else array)
-    done = subprocess.run([PROGRAM, "run", files[0], "-i", files[1], "-o", files[2], "--cpu", "host", "-q"],
+    done = subprocess.run([PROGRAM, "run", files[0], "-i", files[1], "-o", files[2], "-q"],
                           capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:
         return "refused", f"({done.returncode}) " + done.stderr.strip().replace(folder + "/", "").replace("cnnvp: ", "")

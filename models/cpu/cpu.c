@@ -34,8 +34,7 @@ void cpu_tohost(void *context, uint32_t word)
 static uint64_t time_csr(void *context)
 {
     const struct cpu *cpu = context;
-    const uint64_t executed = cpu->running ? cnnvp_rv32_executed(cpu->core) : 0;
-    const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu->edge + executed);
+    const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu->running ? cpu_present(cpu) : cpu->edge);
     /* The last tick at or before now. */
     return cnnvp_edge_at_or_after(cpu->timebase_mhz, now + 1u) - 1u;
 }
@@ -126,6 +125,7 @@ static void sleep_in_wfi(struct cpu *cpu)
             return;
         }
         const uint64_t cycles = sleep_once(cpu);
+        cpu_set_free(cpu, 0);
         cpu->wfi_cycles += cycles;
         cnnvp_rv32_idle(cpu->core, cycles);
         if (cpu_debug_asleep(cpu))
@@ -160,11 +160,11 @@ static void run_once(struct cpu *cpu)
     uint64_t executed;
     if (catch_up(cpu) != CNNVP_OK)
         return;
-    cpu->limit = cpu_debug_cycles(cpu, cpu_cycles(cpu, cpu->edge));
+    cpu->limit = cpu_debug_cycles(cpu, cpu->free + cpu_cycles(cpu, cpu->edge));
     cpu->running = 1;
     const enum cnnvp_rv32_reason reason = cnnvp_rv32_run(cpu->core, cpu->limit, &executed);
     cpu->running = 0;
-    cpu->edge += executed;
+    cpu_end_run(cpu, executed);
     cpu->hit = reason == CNNVP_RV32_HIT;
     if (cpu->stopped || cpu->finished)
         return;
@@ -191,6 +191,7 @@ static void process(void *instance)
         cpu->counts[i] = 0;
     cpu->wfi_cycles = cpu->stall_cycles = cpu->device_reads = cpu->device_writes = cpu->data_past = 0;
     cpu->stopped = cpu->finished = 0;
+    cpu_set_free(cpu, 0);
     cpu->faults_logged = 0;
     cpu->edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));
     if (!cpu->has_program)
@@ -265,6 +266,7 @@ static int init(void *instance, const struct cnnvp_init *init)
     cpu->quantum = init->ops->param(init->host, PARAM_quantum);
     cpu->timebase_mhz = init->ops->param(init->host, PARAM_timebase_mhz);
     cpu->jump_cycles = config.cycles.jump;
+    cpu->is_free = init->ops->param(init->host, PARAM_timing) != 0;
     int status = cpu_memory_init(cpu);
     if (cpu->kind != CPU_IDEAL) {
         config.bus.memory = cpu_memory_access;

@@ -2,14 +2,14 @@
 /*
  * The core's way to memory and devices, and how it keeps step with simulated time.
  *
- * Cycle n of a run lies at clock edge `edge` + n. The core runs ahead of simulated time, but never past the next thing
- * that is pending in the simulation: nothing can happen that an instruction already executed would have noticed. A
- * device access waits until its own time, lets everything else that is pending in that instant go first, and then looks
- * again at what is pending.
+ * Cycle n of a run lies at clock edge `edge` + n - `free`, and the first `free` ones at `edge`. The core runs ahead of
+ * simulated time, but never past the next thing that is pending in the simulation: nothing can happen that an
+ * instruction already executed would have noticed. A device access waits until its own time, lets everything else that
+ * is pending in that instant go first, and then looks again at what is pending.
  */
 #include "cpu_internal.h"
 
-enum { PAGE_SHIFT = 12, FAULTS_LOGGED = 16 };
+enum { PAGE_SHIFT = 12, FAULTS_LOGGED = 16, FREE_CYCLES = 1 << 20 };
 
 uint64_t cpu_cycles(struct cpu *cpu, uint64_t edge)
 {
@@ -24,10 +24,32 @@ uint64_t cpu_cycles(struct cpu *cpu, uint64_t edge)
     return cycles;
 }
 
+static uint64_t timed_cycles(const struct cpu *cpu, uint64_t executed)
+{
+    return executed > cpu->free ? executed - cpu->free : 0;
+}
+
+uint64_t cpu_present(const struct cpu *cpu)
+{
+    return cpu->edge + timed_cycles(cpu, cnnvp_rv32_executed(cpu->core));
+}
+
+void cpu_set_free(struct cpu *cpu, uint64_t executed)
+{
+    cpu->edge += timed_cycles(cpu, executed);
+    cpu->free = executed + (cpu->is_free ? FREE_CYCLES : 0);
+}
+
+void cpu_end_run(struct cpu *cpu, uint64_t executed)
+{
+    cpu->edge += timed_cycles(cpu, executed);
+    cpu->free -= executed < cpu->free ? executed : cpu->free;
+}
+
 void cpu_tighten(struct cpu *cpu)
 {
     const uint64_t executed = cnnvp_rv32_executed(cpu->core);
-    const uint64_t limit = executed + cpu_cycles(cpu, cpu->edge + executed);
+    const uint64_t limit = (executed > cpu->free ? executed : cpu->free) + cpu_cycles(cpu, cpu_present(cpu));
     if (limit < cpu->limit) {
         cpu->limit = limit;
         cnnvp_rv32_limit(cpu->core, limit);
@@ -36,7 +58,7 @@ void cpu_tighten(struct cpu *cpu)
 
 int cpu_sync(struct cpu *cpu)
 {
-    const cnnvp_time at = cnnvp_edge_time(cpu->mhz, cpu->edge + cnnvp_rv32_executed(cpu->core));
+    const cnnvp_time at = cnnvp_edge_time(cpu->mhz, cpu_present(cpu));
     const int status = cpu->ops->reach(cpu->host, at);
     if (status != CNNVP_OK) {
         cpu->stopped = 1;
@@ -86,7 +108,7 @@ int cpu_map(struct cpu *cpu, uint32_t address)
 
 uint64_t cpu_stall(struct cpu *cpu, cnnvp_time until)
 {
-    const uint64_t present = cpu->edge + cnnvp_rv32_executed(cpu->core);
+    const uint64_t present = cpu_present(cpu);
     const uint64_t edge = cnnvp_edge_at_or_after(cpu->mhz, until);
     const uint64_t stall = edge > present ? edge - present : 0;
     cpu->edge += stall;
@@ -115,6 +137,10 @@ static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t
     }
     if (access.delay != 0)
         cpu->stall_cycles += cpu_stall(cpu, cpu->ops->now(cpu->host) + access.delay);
+    if (cpu->is_free) {
+        cpu_set_free(cpu, cnnvp_rv32_executed(cpu->core));
+        ++cpu->edge; /* of the access */
+    }
     cpu_tighten(cpu);
     if (status != CNNVP_OK)
         cpu_log_fault(cpu, op == CNNVP_READ ? "read of" : "write of", address, status);

@@ -86,6 +86,8 @@ struct cpu {
     uint64_t data_past;  /* loads and stores past the TCM */
     uint64_t edge;       /* clock edge of the present run's first instruction, were there no stalls */
     uint64_t limit;      /* of the present run */
+    int is_free;         /* instructions take no time, */
+    uint64_t free;       /* up to this cycle of the present run */
     struct cpu_memory memory[CNNVP_RV32_MAX_REGIONS];
     uint32_t memories;
     uint64_t no_dmi[CPU_NO_DMI_PAGES]; /* number + 1 of pages known to be devices, by number modulo size */
@@ -121,6 +123,12 @@ void cpu_tighten(struct cpu *cpu);
 uint8_t *cpu_memory(struct cpu *cpu, uint32_t address, uint32_t size);
 /* Asks for direct access to the memory at an address, once a page. 1 if there is some now. */
 int cpu_map(struct cpu *cpu, uint32_t address);
+/* The clock edge of the instruction in progress. */
+uint64_t cpu_present(const struct cpu *cpu);
+/* Of that edge, after so many cycles of the run: what follows takes no time if instructions take none. */
+void cpu_set_free(struct cpu *cpu, uint64_t executed);
+/* The run has ended after so many cycles. */
+void cpu_end_run(struct cpu *cpu, uint64_t executed);
 /* Cycles that may be used from the clock edge `edge` on, which is now; 1 or more. */
 uint64_t cpu_cycles(struct cpu *cpu, uint64_t edge);
 /* The instruction in progress goes on at the first edge at or after `until`: as many cycles later as it returns. */

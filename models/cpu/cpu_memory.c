@@ -273,7 +273,7 @@ int cpu_memory_init(struct cpu *cpu)
                   {&cpu->dcache, PARAM_dcache_size, PARAM_dcache_ways}};
     while (line >> cpu->line_shift > 1u)
         ++cpu->line_shift;
-    cpu->kind = (enum cpu_memory_kind)ops->param(cpu->host, PARAM_memory);
+    cpu->kind = cpu->is_free ? CPU_IDEAL : (enum cpu_memory_kind)ops->param(cpu->host, PARAM_memory);
     cpu->tcm_size = ops->param(cpu->host, PARAM_tcm_size);
     if ((line & (line - 1u)) != 0)
         return ops->config_error(

@@ -77,15 +77,15 @@ def array_shape(rows):
     us = lambda row: f"{float(row['total.time_ps']) / 1e6:.2f} us" if "lenet5" in row["network"] else f"{float(row['total.time_ps']) / 1e9:.2f} ms"
     energy = lambda row: f"{float(row['energy.total_pj']) / 1e6:.1f} uJ" if "lenet5" in row["network"] else f"{float(row['energy.total_pj']) / 1e9:.1f} mJ"
     panels, best = [], []
-    for network, cpu, title in (("lenet5", "iss", "LeNet-5"), ("lenet5", "host", "LeNet-5, software takes no time"), ("vgg16", "iss", "VGG16")):
-        mine = [row for row in rows if network in row["network"] and row["cpu"] == cpu]
+    for network, timing, title in (("lenet5", "on", "LeNet-5"), ("lenet5", "off", "LeNet-5, software takes no time"), ("vgg16", "on", "VGG16")):
+        mine = [row for row in rows if network in row["network"] and row["cpu.timing"] == timing]
         panels.append((title, "columns / rows", "time of an image, ms",
                        group(sorted(mine, key=pes), lambda row: f"{pes(row)} PEs", ratio,
                              lambda row: ("1/" if ratio(row) < 0 else "") + f"{2 ** abs(ratio(row)):g}", lambda row: float(row["total.time_ps"]) / 1e9)))
         for count in sorted({pes(row) for row in mine}):
             same = sorted((row for row in mine if pes(row) == count), key=lambda row: float(row["total.time_ps"]))
-            best.append((title, count, *(f"{shapes(row)}: {us(row)}" + (f", {energy(row)}" if cpu == "iss" else "") for row in (same[0], same[-1])),
-                         f"{area(same[0])} mm2" if cpu == "iss" else ""))
+            best.append((title, count, *(f"{shapes(row)}: {us(row)}" + (f", {energy(row)}" if timing == "on" else "") for row in (same[0], same[-1])),
+                         f"{area(same[0])} mm2" if timing == "on" else ""))
     table(("network", "PEs", "fastest shape", "slowest shape", "area"), best)
     return panels
 

@@ -19,7 +19,8 @@ enum { MAX_CHANGES = 1024, SHOWN = 5 };
 
 #define WORTH 0.002 /* of the time: what helps less is not shown */
 
-/* A trial may take this long on the host, and this many times the run as it is: then it is taken for one that never ends. */
+/* A trial may take this long on the host, and this many times the run as it is: then it is taken for one that never
+ * ends. */
 enum { LIMIT_SECONDS = 10, LIMIT_RUNS = 20 };
 
 struct costs {
@@ -239,7 +240,7 @@ static void add_changes(struct advice *advice)
             const char *text = NULL;
             (void)snprintf(name, sizeof name, "%.60s.%.60s", instance.name, param->name);
             if (cnnvp_config_get(advice->config, name, &value, &text) != CNNVP_DONE ||
-                is_shared_clock(instance.unit, param))
+                is_shared_clock(instance.unit, param) || strcmp(param->unit, "what if") == 0)
                 continue;
             if (param->type == CNNVP_PARAM_UINT || param->type == CNNVP_PARAM_SIZE)
                 add_number(advice, param, name, value);

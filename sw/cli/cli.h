@@ -131,8 +131,7 @@ extern const struct argp cli_style_argp;
 
 void cli_platform_options_clear(struct cli_platform_options *options);
 /* The configuration that the options name, resolved. */
-CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host,
-                                          cnnvp_config **config);
+CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_platform_options *options, cnnvp_config **config);
 
 /* ---- running (cli_session.c) ---- */
 

@@ -22,7 +22,6 @@ enum {
     KEY_BLOCK,
     KEY_BLOCK_ORDER,
     KEY_ISSUE,
-    KEY_CPU,
     KEY_TIMING_ONLY,
     KEY_ON_CHIP,
     KEY_BATCH,
@@ -232,8 +231,6 @@ static const struct argp_option network_options[] = {
      "What the planner minimises in its choice of tiles and groups (default: time; with fused: traffic). edp is energy "
      "times time; traffic is bytes of off-chip bursts, and time to a small part",
      5},
-    {"cpu", KEY_CPU, "iss|host", 0,
-     "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},
     {"guest", KEY_GUEST, "FILE.elf", 0, "Your own guest program; it gets the same network binary", 5},
     {"tune", KEY_TUNE, NULL, 0, "Before the run, try more tilings of each layer on the platform and take the fastest",
      5},
@@ -361,13 +358,11 @@ cnnvp_result cli_check_command_files(const struct cli_named_file *own, size_t co
     return result;
 }
 
-cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
+cnnvp_result cli_configure(const struct cli_platform_options *options, cnnvp_config **config)
 {
     struct cnnvp_error error = {""};
     cnnvp_result result =
         cnnvp_config_new(options->platform != NULL ? options->platform : cnnvp_command_platform("run"), config, &error);
-    if (result == CNNVP_DONE && cpu_host)
-        result = cnnvp_config_set(*config, "cpu.model=host_cpu", &error);
     for (size_t i = 0; i < options->set_count && result == CNNVP_DONE; ++i)
         result = cnnvp_config_set(*config, options->sets[i], &error);
     if (result == CNNVP_DONE)

@@ -112,7 +112,7 @@ static int command(int argc, char **argv)
     cnnvp_config *config = NULL;
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result == CNNVP_DONE)
-        result = cli_configure(&options.platform, 0, &config);
+        result = cli_configure(&options.platform, &config);
     if (result == CNNVP_DONE)
         result = try_out(config, no_networks);
     if (result == CNNVP_DONE)

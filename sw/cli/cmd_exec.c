@@ -147,7 +147,7 @@ static int command(int argc, char **argv)
     if (status == CNNVP_DONE)
         status = (int)read_words(&options);
     if (status == CNNVP_DONE)
-        status = (int)cli_configure(&options.platform, 0, &config);
+        status = (int)cli_configure(&options.platform, &config);
     if (status == CNNVP_DONE)
         status = (int)cli_platform_open(&options.platform, config, 0, &platform);
     if (status == CNNVP_DONE)

@@ -158,7 +158,7 @@ static int command(int argc, char **argv)
         {"--trace", options.platform.trace, 1}};
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result == CNNVP_DONE)
-        result = cli_configure(&options.platform, 0, &config);
+        result = cli_configure(&options.platform, &config);
     if (result == CNNVP_DONE)
         result = options.stream ? stream(&options, config) : replay(&options, config);
     cnnvp_config_free(config);

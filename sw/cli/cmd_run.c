@@ -142,14 +142,6 @@ static cnnvp_result check_dump_folder(const char *folder)
 
 static cnnvp_result check_options(struct run_options *options)
 {
-    if (options->advise && options->network.set.cpu_host)
-        return cli_bad("--advise tries changes with the platform's core; use it without --cpu host");
-    if (options->network.set.guest != NULL && options->network.set.cpu_host)
-        return cli_bad("--guest is a program for the core of the platform; use it without --cpu host");
-    if (options->platform.gdb != NULL && options->network.set.cpu_host)
-        return cli_bad("--gdb debugs the guest on the platform's core; use it without --cpu host");
-    if (options->platform.profile != NULL && options->network.set.cpu_host)
-        return cli_bad("--profile is that of the guest on the platform's core; use it without --cpu host");
     if (options->network.set.timing_only && options->dump != NULL)
         return cli_bad("--dump needs the values that --timing-only leaves out");
     if (options->network.set.timing_only && options->platform.check_results)
@@ -473,7 +465,7 @@ static cnnvp_result run_network(struct run *run)
 {
     cnnvp_result result = check_options(run->options);
     if (result == CNNVP_DONE)
-        result = cli_configure(&run->options->platform, run->options->network.set.cpu_host, &run->config);
+        result = cli_configure(&run->options->platform, &run->config);
     if (result == CNNVP_DONE)
         result = read_arrays(run);
     if (result == CNNVP_DONE)

@@ -29,7 +29,6 @@ enum {
     KEY_MASTER,
     KEY_ROUNDING,
     KEY_ERRORS,
-    KEY_CPU,
     KEY_GUEST,
     KEY_TIMING
 };
@@ -70,8 +69,6 @@ static const struct argp_option options_of_train[] = {
      "Batch norm's inputs go to memory as their sums are taken (default), or wait in the idle half of the intermediate "
      "buffer and follow the results, as in S001",
      6},
-    {"cpu", KEY_CPU, "iss|host", 0,
-     "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 6},
     {"guest", KEY_GUEST, "FILE.elf", 0, "Your own guest program; it gets the same training binary", 6},
     {"timing-only", KEY_TIMING, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 6},
     {0},
@@ -144,8 +141,6 @@ static cnnvp_result check_options(struct train_options *options)
                                                    : "--log");
     if (options->trainer.timing_only && options->platform.check_results)
         return cli_bad("--check-results compares the results that --timing-only leaves out");
-    if (options->trainer.guest != NULL && options->trainer.cpu_host)
-        return cli_bad("--guest is a program for the core of the platform; use it without --cpu host");
     if (options->trainer.timing_only && options->output != NULL)
         cli_message("--output: nothing is learned with --timing-only, and %s is not written", options->output);
     /* A checkpoint may take the place of the one that was resumed from: that has been read by then. */
@@ -276,7 +271,7 @@ static cnnvp_result run(struct train *train)
     struct train_options *options = train->options;
     cnnvp_result result = check_options(options);
     if (result == CNNVP_DONE)
-        result = cli_configure(&options->platform, options->trainer.cpu_host, &train->config);
+        result = cli_configure(&options->platform, &train->config);
     if (result == CNNVP_DONE)
         result = read_dataset(train, options->dataset, options->limit, &train->dataset);
     if (result == CNNVP_DONE)

@@ -118,12 +118,6 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
 
 /* ---- configuration ---- */
 
-static int is_set(const struct cnnvp_sweep *sweep, uint64_t point, const char *option, const char *text)
-{
-    const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, point, option);
-    return value != NULL && strcmp(value->text, text) == 0;
-}
-
 static cnnvp_result set_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived, cnnvp_config *config,
                                 struct cnnvp_error *error)
 {
@@ -134,12 +128,10 @@ static cnnvp_result set_derived(const struct cnnvp_sweep *sweep, uint64_t number
     return result == CNNVP_DONE ? cnnvp_config_set(config, assignment, error) : result;
 }
 
-static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, int cpu_host, cnnvp_config *config,
+static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, cnnvp_config *config,
                               struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    if (cpu_host)
-        result = cnnvp_config_set(config, "cpu.model=host_cpu", error);
     for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
         if (axis->kind != CNNVP_AXIS_PARAMETER)
@@ -159,7 +151,7 @@ cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t num
     *point = (struct cnnvp_point){.number = number, .config = cnnvp_config_copy(sweep->base)};
     if (point->config == NULL)
         return cnnvp_config_no_memory(error);
-    if (configure(sweep, number, is_set(sweep, number, "cpu", "host"), point->config, &point->refused) != CNNVP_DONE) {
+    if (configure(sweep, number, point->config, &point->refused) != CNNVP_DONE) {
         cnnvp_config_free(point->config);
         point->config = NULL;
     }

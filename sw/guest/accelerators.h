@@ -2,8 +2,8 @@
 /*
  * Several accelerators that share a network's images. Each is driven by a task: the software for one accelerator, on a
  * stack of its own. One task runs at a time, until it sleeps or has pushed a batch; then it is another one's turn, if
- * one is ready. How tasks change is the machine's (riscv/tasks.c, host/host_tasks.c), the rest is here. One more waits
- * for all of them: number `count`, the caller of cnnvp_tasks_run.
+ * one is ready. How tasks change is the machine's (riscv/tasks.c, tests/rig/host_tasks.c), the rest is here. One more
+ * waits for all of them: number `count`, the caller of cnnvp_tasks_run.
  */
 #ifndef CNNVP_GUEST_ACCELERATORS_H
 #define CNNVP_GUEST_ACCELERATORS_H

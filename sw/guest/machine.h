@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine under the guest software: device registers, memory, sleeping until an interrupt, and the end of the run.
- * This is the one place where the RISC-V program and the host build (--cpu host) differ; everything above it is the
- * same source. Guest addresses are uint32_t everywhere and turn into pointers only here.
+ * This is the one place where the RISC-V program and the native build differ; everything above it is the same source.
+ * Guest addresses are uint32_t everywhere and turn into pointers only here.
  */
 #ifndef CNNVP_GUEST_MACHINE_H
 #define CNNVP_GUEST_MACHINE_H
@@ -40,6 +40,12 @@ static inline void cnnvp_console(const struct cnnvp_machine *machine, char chara
         *(volatile uint8_t *)(uintptr_t)machine->console = (uint8_t)character;
 }
 
+/*
+ * Sleeps until an interrupt has been handled (cnnvp_guest_interrupt has run) since *seen was last read as `last`;
+ * returns at once if it has. Blocks; not for use in an interrupt handler.
+ */
+void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uint32_t *seen, uint32_t last);
+
 #else
 
 struct cnnvp_machine {
@@ -71,12 +77,13 @@ static inline void cnnvp_console(const struct cnnvp_machine *machine, char chara
     machine->console(machine->host, character);
 }
 
-#endif
+static inline void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uint32_t *seen,
+                                       uint32_t last)
+{
+    while (*seen == last && machine->sleep(machine->host))
+        continue;
+}
 
-/*
- * Sleeps until an interrupt has been handled (cnnvp_guest_interrupt has run) since *seen was last read as `last`;
- * returns at once if it has. Blocks; not for use in an interrupt handler.
- */
-void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uint32_t *seen, uint32_t last);
+#endif
 
 #endif

@@ -75,7 +75,6 @@ int main(int argc, char **argv)
         {"start-up: an empty program", {"exec", argv[4], "-q"}, 0, 0},
         {"LeNet-5, 4 images, timing only", {"run", network, "-i", input, "--timing-only", "-q"}, 0, 0},
         {"LeNet-5, 4 images", {"run", network, "-i", input, "-q"}, 0, 0},
-        {"LeNet-5, 4 images, native guest", {"run", network, "-i", input, "--cpu", "host", "-q"}, 0, 0},
         {"LeNet-5, 4 images, ideal memory", {"run", network, "-i", input, "-q", "-s", "cpu.memory=ideal"}, 0, 0},
         {"LeNet-5, 4 images, caches", {"run", network, "-i", input, "-q", "-s", "cpu.memory=cache"}, 0, 0},
         {"LeNet-5, 4 images, Perfetto trace",

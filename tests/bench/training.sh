@@ -32,7 +32,7 @@ def train(count, evaluated=0):
     """`evaluated`: times that the images are evaluated after each epoch, which is one step."""
     evaluation = ["--eval", "cifar10:" + ",".join(["images"] * evaluated)] if evaluated > 0 else []
     return seconds([cnnvp, "train", network, "--dataset", "cifar10:images", "--batch", "4", "--epochs", str(count), "--lr", "0.001",
-                    "--cpu", "host", "--quiet", *evaluation])
+                    "--quiet", *evaluation])
 
 def least(old, new):
     return {name: min(seconds, old.get(name, seconds)) for name, seconds in new.items()}

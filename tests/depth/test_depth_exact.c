@@ -31,7 +31,7 @@ static void set(cnnvp_config *config, const char *setting)
     done(cnnvp_config_set(config, setting, &problem));
 }
 
-static cnnvp_config *random_platform(uint64_t *state, int *host)
+static cnnvp_config *random_platform(uint64_t *state)
 {
     static const char *const nfu[] = {"pe_array.rows=3", "pe_array.cols=5", "pe_array.kernel_piece=3"};
     static const char *const window[] = {"pe_array.input_para=3", "pe_array.output_para=2", "pe_array.input_para=2"};
@@ -44,9 +44,8 @@ static cnnvp_config *random_platform(uint64_t *state, int *host)
     static const char *const platforms[] = {
         "nfu", "window", TEST_EXAMPLES "/nfu_scheduler.yaml", TEST_EXAMPLES "/window_scheduler.yaml"};
     done(cnnvp_config_new(platforms[is_window + 2 * (int)below(state, 2)], &config, &problem));
-    *host = (int)below(state, 2);
-    if (*host)
-        set(config, "cpu.model=host_cpu");
+    if (below(state, 2))
+        set(config, TEST_NATIVE_CPU);
     for (uint32_t i = 0; i < 3; ++i)
         if (below(state, 2))
             set(config, (is_window ? window : nfu)[i]);
@@ -137,16 +136,14 @@ static void random_chains_equal_the_reference(void **state)
         const uint32_t block = 1u << below(&random, 5);
         const struct chain chain = chain_random(random, block);
         char file[64];
-        int host;
         chain_write(&chain, file);
-        cnnvp_config *config = random_platform(&random, &host);
+        cnnvp_config *config = random_platform(&random);
         const struct cnnvp_network_options options = {
             .struct_size = sizeof options,
             .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
             .block = block,
             .block_order = below(&random, 2) ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
             .rounding = below(&random, 2) ? CNNVP_ROUND_NEAREST : CNNVP_ROUND_TRUNCATE,
-            .cpu_host = host,
             .seed = seed,
             .images = 1 + below(&random, 4),
         };

@@ -88,7 +88,7 @@ static void closed_form(void **state)
         char file[64];
         char options[64];
         chain_write(&chain, file);
-        (void)snprintf(options, sizeof options, "--timing-only --cpu host --schedule depth-first --block %u", block);
+        (void)snprintf(options, sizeof options, "--timing-only --schedule depth-first --block %u", block);
         const long long words = 2 * area + 3 * area / 4 * gathering;
         const long long peak = peak_of(file, options);
         assert_int_equal(peak, 2 * words);
@@ -113,7 +113,7 @@ static void peak_is_that_of_the_recursion(void **state)
         char options[80];
         chain_write(&chain, file);
         struct steps steps = steps_of(&chain, block);
-        (void)snprintf(options, sizeof options, "-p %s --timing-only --cpu host --schedule depth-first --block %u",
+        (void)snprintf(options, sizeof options, "-p %s --timing-only --schedule depth-first --block %u",
                        seed % 2 ? "nfu" : "window", block);
         if (peak_of(file, options) != (long long)steps.peak_words)
             fail_msg("seed %u, block %u: %llu words expected", (unsigned)seed, block,
@@ -199,7 +199,7 @@ static void native_guest_does_the_same(void **state)
     char file[64];
     chain_write(&chain, file);
     struct cli_run core = run_with_output(file, "--schedule depth-first --block 2", "");
-    struct cli_run host = run_with_output(file, "--schedule depth-first --block 2", "--cpu host");
+    struct cli_run host = run_with_output(file, "--schedule depth-first --block 2", "-s " TEST_NATIVE_CPU);
     cli_assert_same_file(&core.output, &host.output, "output");
     compare_members(core.stats, host.stats);
     cli_free(&core);
@@ -222,10 +222,10 @@ static void hardware_issues_the_same(void **state)
         chain.layers[0].kx = variant / 2 == 1 ? 2 : 3;
         chain.outputs = variant / 2 == 2 ? 3 : 0;
         chain_write(&chain, file);
-        char options[160];
+        char options[512];
         (void)snprintf(options, sizeof options, "--schedule depth-first --block 2 -n 4 %s",
                        variant == 1   ? "-s output_buffer.pingpong=off"
-                       : variant == 2 ? "--cpu host"
+                       : variant == 2 ? "-s " TEST_NATIVE_CPU
                                       : "");
         char on_platform[48];
         char on_scheduler[512];
@@ -335,10 +335,10 @@ static void hardware_wakes_the_core_again(void **state)
     chain.layers[1] = chain.layers[0];
     chain_write(&chain, file);
     for (int variant = 0; variant < 8; ++variant) {
-        char options[256];
+        char options[512];
         (void)snprintf(options, sizeof options,
                        "--schedule depth-first --block 16 -n 3 -p " TEST_EXAMPLES "/%s_scheduler.yaml "
-                       "-s dma.port_bytes=2 -s cpu.clock_mhz=%d -s instruction.queue_depth=%d --cpu host",
+                       "-s dma.port_bytes=2 -s cpu.clock_mhz=%d -s instruction.queue_depth=%d -s " TEST_NATIVE_CPU,
                        platforms[variant % 2], variant & 2 ? 100 : 50, variant & 4 ? 90 : 60);
         struct cli_run run = run_ok(file, options);
         cli_free(&run);
@@ -355,7 +355,7 @@ static void blocks_overlap(void **state)
     char file[64];
     chain.height = chain.width = 32;
     chain_write(&chain, file);
-    const char *options = "--cpu host --schedule depth-first --block 8 -p " TEST_EXAMPLES "/nfu_scheduler.yaml";
+    const char *options = "-s cpu.timing=off --schedule depth-first --block 8 -p " TEST_EXAMPLES "/nfu_scheduler.yaml";
     char strict[512];
     (void)snprintf(strict, sizeof strict, "%s -s instruction.order=strict", options);
     struct cli_run overlapped = run_ok(file, options);
@@ -384,8 +384,7 @@ static void weights_stay_as_far_as_they_fit(void **state)
     long long compute = 0;
     for (size_t i = 0; i < 4; ++i) {
         char options[96];
-        (void)snprintf(options, sizeof options, "--cpu host --schedule depth-first --block 4 -s weight_buffer.size=%s",
-                       sizes[i]);
+        (void)snprintf(options, sizeof options, "--schedule depth-first --block 4 -s weight_buffer.size=%s", sizes[i]);
         struct cli_run run = run_ok(file, options);
         const long long read = cli_number(run.stats, "memory.read_bytes");
         const long long resident = cli_number(run.stats, "schedule.chains.0.resident_weight_bytes");

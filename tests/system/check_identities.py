@@ -95,7 +95,7 @@ def check_pins():
 def main():
     check_pins()
     # 43 % of these bursts are forwarded or merged: by the bursts the share was 1.3.
-    busy = run("run", os.path.join(ZOO, "places", "concat_columns.onnx"), "--cpu", "host", "-s",
+    busy = run("run", os.path.join(ZOO, "places", "concat_columns.onnx"), "-s", "cpu.timing=off", "-s",
                "dram.preset=ddr3-1600", "-n", "50")
     check_bus(busy)
     check_sums(busy)

@@ -298,7 +298,7 @@ static void assert_same_work(const json_t *iss, const json_t *host)
                              cli_number(json_array_get(b, i), members[m]));
 }
 
-static void assert_same_on_host(const struct cli_run *iss, const char *network, const char *more)
+static void assert_same_natively(const struct cli_run *iss, const char *network, const char *more)
 {
     struct cli_run host = cli_run_ok(network, more);
     cli_assert_same_file(&iss->output, &host.output, "output");
@@ -308,22 +308,40 @@ static void assert_same_on_host(const struct cli_run *iss, const char *network, 
 }
 
 /* By the same plan: of a tuned one's tilings others are the fastest on another core. */
-static void host_core_gives_the_same_results(void **state)
+static void native_guest_gives_the_same_results(void **state)
 {
-    char name[] = "/tmp/cnnvp_plan_XXXXXX", tune[64], plan[64];
+    char name[] = "/tmp/cnnvp_plan_XXXXXX", tune[64], plan[512];
     (void)state;
     const int file = mkstemp(name);
     assert_true(file >= 0);
     close(file);
     (void)snprintf(tune, sizeof tune, "--tune --plan-out %s", name);
-    (void)snprintf(plan, sizeof plan, "--cpu host --plan %s", name);
+    (void)snprintf(plan, sizeof plan, "-s " TEST_NATIVE_CPU " --plan %s", name);
     for (int n = 0; n < NETWORKS; ++n) {
         struct cli_run tuned = cli_run_ok(networks[n], tune);
-        assert_same_on_host(plain_run(n), networks[n], "--cpu host");
-        assert_same_on_host(&tuned, networks[n], plan);
+        assert_same_natively(plain_run(n), networks[n], "-s " TEST_NATIVE_CPU);
+        assert_same_natively(&tuned, networks[n], plan);
         cli_free(&tuned);
     }
     unlink(name);
+}
+
+/* Software that takes no time: less time of all, and the same results by the same plan. */
+static void core_without_time_gives_the_same_results(void **state)
+{
+    (void)state;
+    for (int n = 0; n < NETWORKS; ++n) {
+        struct cli_run none = cli_run_ok(networks[n], "-s cpu.timing=off");
+        struct cli_run cut = cli_run_ok(networks[n], "-s cpu.timing=off -s cpu.quantum=7");
+        cli_assert_same_file(&plain_run(n)->output, &none.output, "output");
+        check_accounting(none.stats);
+        assert_same_work(plain_run(n)->stats, none.stats);
+        assert_true(cli_number(none.stats, "total.time_ps") < cli_number(plain_run(n)->stats, "total.time_ps"));
+        assert_int_equal(cli_number(none.stats, "units.dram.read_bytes"), cli_number(none.stats, "memory.read_bytes"));
+        cli_assert_same_stats(none.stats, cut.stats, "platform");
+        cli_free(&cut);
+        cli_free(&none);
+    }
 }
 
 /* What the core runs from changes when the accelerator works, not what it does; the core's own traffic is apart. */
@@ -615,7 +633,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(same_command_same_bytes),
         cmocka_unit_test(quantum_changes_nothing),
         cmocka_unit_test(cycle_detail_changes_nothing),
-        cmocka_unit_test(host_core_gives_the_same_results),
+        cmocka_unit_test(native_guest_gives_the_same_results),
+        cmocka_unit_test(core_without_time_gives_the_same_results),
         cmocka_unit_test(core_memories_give_the_same_results),
         cmocka_unit_test(costs_are_those_asked_for),
         cmocka_unit_test(tuning_is_never_slower),

@@ -30,7 +30,7 @@ def main():
     network = os.path.join(scripts, "networks", "digits.onnx")
     sets = [f"idx:{folder}/{part}_images.idx,{folder}/{part}_labels.idx" for part in ("train", "test")]
     log, stats = os.path.join(folder, "log.csv"), os.path.join(folder, "stats.json")
-    subprocess.run([cnnvp, "train", network, "--dataset", sets[0], "--eval", sets[1], "--cpu", "host", "--epochs", str(EPOCHS),
+    subprocess.run([cnnvp, "train", network, "--dataset", sets[0], "--eval", sets[1], "--epochs", str(EPOCHS),
                     "--lr", "0.05", "--seed", "1", "--quiet", "--log", log, "--stats", stats], check=True)
     text = subprocess.run([float_run, network, *sets, f"epochs={EPOCHS}", "lr=0.05", "seed=1"], check=True,
                           stdout=subprocess.PIPE, text=True).stdout.splitlines()

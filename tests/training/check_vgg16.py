@@ -41,7 +41,7 @@ def main():
     os.makedirs(folder, exist_ok=True)
     log, stats = os.path.join(folder, "log.csv"), os.path.join(folder, "stats.json")
     subprocess.run([cnnvp, "train", os.path.join(scripts, "networks", "vgg16_cifar.onnx"), "--dataset", "cifar10:" + images,
-                    "--limit", "40", "--cpu", "host", "--batch", "4", "--epochs", str(steps // EPOCH), "--lr", "0.001", "--seed", "1", "--log",
+                    "--limit", "40", "--batch", "4", "--epochs", str(steps // EPOCH), "--lr", "0.001", "--seed", "1", "--log",
                     log, "--stats", stats], check=True)
     check_cycles(json.load(open(stats, encoding="utf-8"))["layers"], steps)
     have, want = epochs(losses(log), steps), epochs(losses(curve), steps)

@@ -35,7 +35,6 @@ static cnnvp_result start_platform(struct pair *pair, const struct gradient_case
         .rounding = CNNVP_ROUND_NEAREST,
         .bn = c->bn,
         .random_weights = 1,
-        .cpu_host = 1,
         .batch = c->batch,
         .rate = c->rate > 0 ? c->rate : 0.05f,
         .momentum = MOMENTUM,
@@ -51,7 +50,7 @@ static cnnvp_result start_platform(struct pair *pair, const struct gradient_case
     (void)snprintf(bits, sizeof bits, "pe_array.mantissa_bits=%u", (unsigned)c->bits);
     cnnvp_result done = cnnvp_config_new("trainer", &pair->config, pair->error);
     if (done == CNNVP_DONE)
-        done = cnnvp_config_set(pair->config, "cpu.model=host_cpu", pair->error);
+        done = cnnvp_config_set(pair->config, TEST_NATIVE_CPU, pair->error);
     if (done == CNNVP_DONE)
         done = cnnvp_config_set(pair->config, bits, pair->error);
     if (done == CNNVP_DONE)

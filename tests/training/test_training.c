@@ -50,13 +50,13 @@ static void done(cnnvp_result result)
 }
 
 static void open_session(struct session *session, const struct problem *problem, struct cnnvp_trainer_options options,
-                         const char *const sets[SETS])
+                         int native, const char *const sets[SETS])
 {
     const struct cnnvp_platform_options platform_options = {.struct_size = sizeof platform_options, .verbosity = -1};
     struct cnnvp_platform_options with_console = platform_options;
     done(cnnvp_config_new("trainer", &session->config, &problem_text));
-    if (options.cpu_host)
-        done(cnnvp_config_set(session->config, "cpu.model=host_cpu", &problem_text));
+    if (native)
+        done(cnnvp_config_set(session->config, TEST_NATIVE_CPU, &problem_text));
     for (size_t i = 0; i < SETS && sets[i] != NULL; ++i)
         done(cnnvp_config_set(session->config, sets[i], &problem_text));
     done(cnnvp_config_resolve(session->config, &problem_text));
@@ -203,7 +203,7 @@ struct training_case {
     enum cnnvp_train_errors errors;
     enum cnnvp_train_spill spill;
     int narrow;
-    int cpu_host;
+    int native;
     double tolerance;
     const char *sets[SETS];
 };
@@ -228,7 +228,6 @@ static void check(const struct training_case *c, uint64_t seed)
         .rounding = c->rounding,
         .bn = c->bn,
         .order = c->order,
-        .cpu_host = c->cpu_host,
         .batch = BATCH,
         .rate = 0.05f,
         .momentum = 0.9f,
@@ -244,7 +243,7 @@ static void check(const struct training_case *c, uint64_t seed)
     assert_non_null(session);
     session->tolerance = c->tolerance;
     problem_new(&problem, c->kind, seed, IMAGES, EVALUATED);
-    open_session(session, &problem, options, c->sets);
+    open_session(session, &problem, options, c->native, c->sets);
     problem_reference(&problem, seed, BATCH, &reference, &session->net);
     for (uint64_t epoch = 0; epoch < EPOCHS; ++epoch) {
         for (uint32_t first = 0; first < IMAGES; first += BATCH)
@@ -266,7 +265,7 @@ static void platform_trains_as_the_reference(void **state)
                                                     .bn = (enum cnnvp_train_bn)bn,
                                                     .rounding = (enum cnnvp_rounding)rounding,
                                                     .bits = 8,
-                                                    .cpu_host = 1},
+                                                    .native = 1},
                       UINT64_C(3) + (uint64_t)rounding);
 }
 
@@ -282,7 +281,7 @@ static void exponents_of_images_and_channels(void **state)
                                                         .rounding = (enum cnnvp_rounding)rounding,
                                                         .bits = 8,
                                                         .block = (enum cnnvp_train_block)block,
-                                                        .cpu_host = 1},
+                                                        .native = 1},
                           UINT64_C(21) + (uint64_t)rounding);
 }
 
@@ -297,7 +296,7 @@ static void weights_of_8_bits_alone(void **state)
                                                     .rounding = (enum cnnvp_rounding)rounding,
                                                     .bits = 8,
                                                     .block = (enum cnnvp_train_block)block,
-                                                    .cpu_host = 1},
+                                                    .native = 1},
                       UINT64_C(31) + (uint64_t)rounding);
 }
 
@@ -315,7 +314,7 @@ static void errors_plain_and_carried(void **state)
                 check(&(const struct training_case){.errors = (enum cnnvp_train_errors)errors,
                                                     .bits = widths[w].bits,
                                                     .rounding = (enum cnnvp_rounding)rounding,
-                                                    .cpu_host = 1,
+                                                    .native = 1,
                                                     .sets = {widths[w].set}},
                       UINT64_C(41) + (uint64_t)rounding);
 }
@@ -323,14 +322,14 @@ static void errors_plain_and_carried(void **state)
 static void core_and_orders_change_nothing(void **state)
 {
     (void)state;
-    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 0}, 11);
+    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .native = 0}, 11);
     check(
         &(const struct training_case){
-            .rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1, .order = CNNVP_TRAIN_ORDER_CHANNEL},
+            .rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .native = 1, .order = CNNVP_TRAIN_ORDER_CHANNEL},
         11);
     check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC,
                                         .bits = 8,
-                                        .cpu_host = 1,
+                                        .native = 1,
                                         .sets = {"pe_array.arrays=2", "pe_array.cols=8"}},
           11);
 }
@@ -346,7 +345,7 @@ static void parking_and_staging_change_nothing(void **state)
                                                 .bits = 8,
                                                 .block = (enum cnnvp_train_block)block,
                                                 .spill = CNNVP_TRAIN_SPILL_LATE,
-                                                .cpu_host = block != 0,
+                                                .native = block != 0,
                                                 .sets = {"encode.positions=staged", "relu_buffer.size=768"}},
                   UINT64_C(11) + (uint64_t)bn);
 }
@@ -366,7 +365,7 @@ static void zones_change_nothing(void **state)
                         .bits = block == 1 ? 11 : 8,
                         .block = (enum cnnvp_train_block)block,
                         .spill = kind == PROBLEM_NORMED ? CNNVP_TRAIN_SPILL_LATE : CNNVP_TRAIN_SPILL_EARLY,
-                        .cpu_host = 1,
+                        .native = 1,
                         .sets = {"pe_array.layout=zones",
                                  block == 1 ? "pe_array.mantissa_bits=11" : "pe_array.mantissa_bits=8"}},
                     UINT64_C(51) + (uint64_t)bn);
@@ -387,7 +386,7 @@ static void as_written_changes_nothing(void **state)
                                             .bits = 8,
                                             .order = CNNVP_TRAIN_ORDER_CHANNEL,
                                             .spill = CNNVP_TRAIN_SPILL_LATE,
-                                            .cpu_host = 1,
+                                            .native = 1,
                                             .sets = {"pe_array.layout=zones", "encode.positions=staged"}},
               61);
 }
@@ -400,7 +399,7 @@ static void wide_mantissas_train(void **state)
         check(&(const struct training_case){.bn = (enum cnnvp_train_bn)bn,
                                             .rounding = CNNVP_ROUND_NEAREST,
                                             .bits = 24,
-                                            .cpu_host = 1,
+                                            .native = 1,
                                             .tolerance = 4e-6,
                                             .sets = {"pe_array.mantissa_bits=24"}},
               5);

@@ -30,7 +30,7 @@ networks=$source/scripts/networks
 printf '\0\0\10\1\0\0\0\4\1\2\3\0' >labels
 clean 0 run "$networks/lenet5.onnx" -o out.npy --stats stats.json --trace trace.vcd --csv layers.csv
 clean 0 run "$networks/lenet5.onnx" -q --timing-only --trace trace.fst
-clean 0 run "$networks/mixed.onnx" -q -p window --cpu host --dump tensors
+clean 0 run "$networks/mixed.onnx" -q -p window --dump tensors
 clean 0 train "$networks/digits.onnx" -q --dataset "idx:images,labels" --limit 4 --batch 4 --epochs 1 -o trained.onnx
 clean 0 exec "$guest"
 clean 0 check trainer

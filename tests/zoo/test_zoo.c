@@ -160,7 +160,7 @@ static int run_reference(const char *name, const struct fake_config *config, str
     const char *wrong = NULL;
     (void)snprintf(path, sizeof path, "%s/%s.onnx", zoo, name);
     const struct cnnvp_network_options options = {
-        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1, .input = &input};
+        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .input = &input};
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     memset(platform->memory, 0x5a, MEMORY); /* frames and paddings have to be cleared */
     int done = fake_network_new(path, config, &options, &network, &error) == CNNVP_DONE &&
@@ -297,10 +297,10 @@ static int platform_agrees(const char *name, const struct outputs *reference, co
 
 /* Platforms beside that with large buffers; those with small ones calculate the same words (close_to_float). */
 static const char *const others[] = {
-    "--cpu host" SMALL_CONFIG,
-    "--cpu host --batch 2" SMALL_CONFIG,
-    "--cpu host --schedule fused" SMALL_CONFIG,
-    "--cpu host -p window",
+    "-s " TEST_NATIVE_CPU SMALL_CONFIG,
+    "-s " TEST_NATIVE_CPU " --batch 2" SMALL_CONFIG,
+    "-s " TEST_NATIVE_CPU " --schedule fused" SMALL_CONFIG,
+    "-s " TEST_NATIVE_CPU " -p window",
 };
 enum { OTHERS = sizeof others / sizeof others[0] };
 
@@ -325,7 +325,8 @@ static void agree(size_t platforms)
     const struct fake_config large = large_config();
     for (size_t i = 0; i < case_count; ++i) {
         struct outputs reference = {.count = 0};
-        int same = run_reference(cases[i], &large, &reference) && platform_agrees(cases[i], &reference, "--cpu host") &&
+        int same = run_reference(cases[i], &large, &reference) &&
+                   platform_agrees(cases[i], &reference, "-s " TEST_NATIVE_CPU) &&
                    agrees_on_others(cases[i], i, platforms, &reference);
         if (same && (i % 8 == 0 || wanted != NULL))
             same = platform_agrees(cases[i], &reference, "");
@@ -360,7 +361,7 @@ static void on_chip_is_the_same(void **state)
         struct outputs on_chip = {.count = 0};
         const int ran = run_reference(cases[i], &large, &reference);
         const int status =
-            run_status(cases[i], "--on-chip --cpu host" CHIP_CONFIG " 2>/dev/null", reference.count, &on_chip);
+            run_status(cases[i], "--on-chip -s " TEST_NATIVE_CPU CHIP_CONFIG " 2>/dev/null", reference.count, &on_chip);
         /* 2: it says that several layers make its output. */
         const int fits = status != 2;
         fitted += fits ? 1 : 0;
@@ -469,8 +470,7 @@ static size_t check_traffic(const char *name, int fused, const char *file)
 {
     char options[128];
     size_t failed = 0;
-    (void)snprintf(options, sizeof options, "--cpu host --timing-only --schedule %s --stats %s",
-                   fused ? "fused" : "layer", file);
+    (void)snprintf(options, sizeof options, "--timing-only --schedule %s --stats %s", fused ? "fused" : "layer", file);
     assert_true(run_platform(name, options, 0, NULL));
     json_t *stats = json_load_file(file, 0, NULL);
     const json_t *tensors = json_object_get(stats, "tensors");

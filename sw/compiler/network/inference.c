@@ -442,7 +442,7 @@ cnnvp_result cnnvp_network_hold_tables(const struct cnnvp_network *network, cnnv
 cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_platform *platform,
                                      struct cnnvp_error *error)
 {
-    return network->cpu_host ? CNNVP_DONE : cnnvp_guest_load(network->guest, platform, error);
+    return cnnvp_guest_load(network->guest, platform, error);
 }
 
 static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)

@@ -101,7 +101,6 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     made->seed = options->seed;
     made->on_chip = options->on_chip;
     made->timing_only = options->timing_only;
-    made->cpu_host = options->cpu_host;
     made->guest = options->guest;
     made->block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0;
     made->order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE;

@@ -23,7 +23,6 @@ static const struct cnnvp_option_member members[] = {
     MEMBER(objective, INT, CNNVP_OBJECTIVE_TIME, objective),
     MEMBER(on_chip, INT, 0, on_chip),
     MEMBER(tune, INT, 0, tune),
-    MEMBER(cpu, INT, 0, cpu_host),
     MEMBER(guest, TEXT, 0, guest),
     MEMBER(timing_only, INT, 0, timing_only),
     MEMBER(rounding, INT, CNNVP_ROUND_TRUNCATE, rounding),

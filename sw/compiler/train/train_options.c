@@ -9,7 +9,6 @@
     }
 
 static const struct cnnvp_option_member members[] = {
-    MEMBER(cpu, INT, 0, cpu_host),
     MEMBER(guest, TEXT, 0, guest),
     MEMBER(timing_only, INT, 0, timing_only),
     MEMBER(rounding, INT, CNNVP_ROUND_TRUNCATE, rounding),

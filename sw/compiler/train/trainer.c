@@ -496,10 +496,8 @@ cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform
 {
     const struct cnnvp_train_binary *header = &trainer->build.header;
     const struct cnnvp_train_source source = source_of(trainer);
-    cnnvp_result result = CNNVP_DONE;
-    if (!trainer->options.cpu_host)
-        result = cnnvp_train_build_hold(&trainer->build, platform, error);
-    if (result == CNNVP_DONE && !trainer->options.cpu_host)
+    cnnvp_result result = cnnvp_train_build_hold(&trainer->build, platform, error);
+    if (result == CNNVP_DONE)
         result = cnnvp_guest_load(trainer->options.guest, platform, error);
     if (result == CNNVP_DONE)
         result = cnnvp_train_build_load(&trainer->build, platform, error);

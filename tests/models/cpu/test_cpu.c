@@ -120,6 +120,34 @@ static void test_classes(void **state)
     }
 }
 
+/* Instructions and memory take no time, and a program that waits by itself takes its own in the end. */
+static void test_timing_off(void **state)
+{
+    static const uint64_t quanta[] = {1, 1000, 100000000};
+    const uint64_t cycles = (UINT64_C(2) << 21) + 5u; /* of the loop and beside it */
+    (void)state;
+    for (unsigned i = 0; i < 6; ++i) {
+        struct cpu_program program = {.host = case_make(1000, quanta[i / 2], CACHE)};
+        program.host->params[PARAM_timing] = 1;
+        for (unsigned p = PARAM_load_cycles; p <= PARAM_jump_cycles; ++p)
+            program.host->params[p] = 1;
+        (void)case_begin(program.host);
+        case_add(&program, LUI_A0);
+        case_add(&program, LW_A1);
+        case_add(&program, i % 2 ? UINT32_C(0x002005b7) : UINT32_C(0x00100593)); /* lui a1, 2^21 >> 12; li a1, 1 */
+        case_add(&program, UINT32_C(0xfff58593));                                /* addi a1, a1, -1 */
+        case_add(&program, UINT32_C(0xfe059ee3));                                /* bne a1, x0, to that */
+        case_add(&program, LUI_A0 + 0x1000);                                     /* lui a0, 0x80002: tohost */
+        case_add(&program, UINT32_C(0x00100593));                                /* addi a1, x0, 1 */
+        case_add(&program, EXIT);
+        case_run(program.host, MACHINE_RAM, MACHINE_RAM + 0x2000);
+        assert_int_equal(program.host->code, 0);
+        assert_int_equal(program.host->request_bytes[CNNVP_READ], 0);
+        assert_int_equal(program.host->now, i % 2 ? (cycles - (UINT64_C(1) << 20)) * 1000u : 0);
+        case_finish(program.host);
+    }
+}
+
 static void test_bad_commands(void **state)
 {
     struct cnnvp_host *h = case_start(1000, 100);
@@ -137,7 +165,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantum),          cmocka_unit_test(test_tohost),  cmocka_unit_test(test_dead_ends),
-        cmocka_unit_test(test_stop_and_restart), cmocka_unit_test(test_classes), cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_stop_and_restart), cmocka_unit_test(test_classes), cmocka_unit_test(test_timing_off),
+        cmocka_unit_test(test_bad_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static const struct cnnvp_unit *const units[] = {
 };
 
 /* The host's core is no hardware, and `external` stands for what others model. */
-static const char *const without_costs[] = {"external", "host_cpu", NULL};
+static const char *const without_costs[] = {"external", NULL};
 /* Nothing of theirs has a number. */
 static const char *const of_one_size[] = {"clint", "plic", "uart", NULL};
 

@@ -30,7 +30,7 @@ flat[0, 1] += random.standard_normal((8, 8)) * 1e-3
 numpy.save("near_flat.npy", flat)
 numpy.save("negative.npy", -numpy.ones((1, 2, 8, 8), "float32"))
 PYTHON
-expect 0 run "$network" -i "$input" -n 1 --dump one --cpu host
+expect 0 run "$network" -i "$input" -n 1 --dump one
 /usr/bin/python3 - <<'PYTHON' || fail "from the float model: $(grep '^off' out)"
 import glob, numpy, re
 exact = numpy.load(sorted(glob.glob("one/*.float.npy"))[-1]).astype(float)
@@ -43,17 +43,17 @@ PYTHON
 [ ! -s err ] || fail "a warning of a good output: $(cat err)"
 for quiet in "" -q; do
     # shellcheck disable=SC2086 # nothing or one word
-    expect 0 run normal.onnx -i near_flat.npy --cpu host $quiet
+    expect 0 run normal.onnx -i near_flat.npy $quiet
     grep -q '^cnnvp: warning: output "y": SQNR -*[0-9.]* dB against the float model, below 20 dB; --dump FOLDER' err ||
         fail "no warning of an output that is noise: $(cat err)"
     # shellcheck disable=SC2086 # nothing or one word
-    expect 0 run normal.onnx -i flat_maps.npy --cpu host $quiet
+    expect 0 run normal.onnx -i flat_maps.npy $quiet
     grep -q "^cnnvp: warning: output \"y\": the float model's values are all 0, these are up to [0-9.e-]*; --dump" err ||
         fail "no warning of noise where nothing is: $(cat err)"
 done
-expect 0 run normal.onnx -i flat_maps.npy --cpu host --dump flat_dump
+expect 0 run normal.onnx -i flat_maps.npy --dump flat_dump
 says "from the float model  its values are all 0, these are up to "
-expect 0 run relu.onnx -i negative.npy --cpu host
+expect 0 run relu.onnx -i negative.npy
 says "from the float model  not at all, SQNR without limit"
 grep -qi 'nan\|inf' out flat_dump/sqnr.txt && fail "no number: $(cat out flat_dump/sqnr.txt)"
 [ ! -s err ] || fail "a warning of an exact output: $(cat err)"

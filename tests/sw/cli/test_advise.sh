@@ -34,5 +34,4 @@ for options in "--schedule fused -v" "--plan $SOURCE/scripts/examples/plans/lene
     [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "$options: lines of more than 100 columns: $(awk 'length > 100' out)"
     grep -Eq "^to go faster +begin with [a-z]" out || fail "$options: nothing would help: $(grep bound out)"
 done
-refused 2 "--advise tries changes with the platform's core" run "$network" --advise --cpu host
 finish

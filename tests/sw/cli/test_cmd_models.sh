@@ -4,7 +4,7 @@
 . "$SOURCE/tests/support/lib.sh"
 
 expect 0 models
-for kind in bus buffer clint cpu dma dram external host_cpu instruction nfu plic uart vector window; do
+for kind in bus buffer clint cpu dma dram external instruction nfu plic uart vector window; do
     grep -q "^$kind  *[0-9]" out || fail "no kind $kind"
 done
 # fits: the last output's lines have 100 columns at most.

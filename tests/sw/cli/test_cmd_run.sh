@@ -153,12 +153,7 @@ refused 2 "the network has 7 outputs; the training engine gives one" run $heads.
 # Without values.
 expect 0 run "$network" -i "$input" --timing-only -o timing.npy --stats timing.json
 absent timing.npy
-expect 0 run "$network" --timing-only --cpu host -n 2
-# What a core has that runs natively.
-expect 0 run "$network" --timing-only --cpu host -q --stats four.json
-expect 0 run "$network" --timing-only --cpu host -q --stats nine.json -s cpu.access_cycles=9
-four=$(sed -n 's/.*"accel_cycles": //p' four.json) nine=$(sed -n 's/.*"accel_cycles": //p' nine.json)
-[ "${four%,}" -lt "${nine%,}" ] || fail "cycles with slower accesses: $nine, not more than $four"
+expect 0 run "$network" --timing-only -n 2
 refused 2 "--dump needs the values" run "$network" --timing-only --dump dump2
 absent dump2
 
@@ -260,14 +255,12 @@ for unit in input_buffer vector; do
     refused 2 ' has no parameter "detail"; it has ' run "$network" --timing-only -s $unit.detail=cycle
 done
 refused 2 'pe_array: model window has no parameter "detail"' run "$network" --timing-only -p window -s pe_array.detail=cycle
-# Tilings by trial, of a platform that can be read once, on its own core too where the run has none.
-for cpu in iss host; do
-    printf 'platform: piped\nbase: nfu\n' |
-        "$CNNVP" run "$network" -p /dev/stdin -s cpu.clock_mhz=500 --timing-only --tune --cpu $cpu --stats $cpu.json \
-            >out 2>err || fail "a platform from a pipe with --tune --cpu $cpu: $(cat err)"
-    says " tried"
-    "$CNNVP" run "$network" --timing-only -q --check-costs --cpu $cpu || fail "asked and taken costs differ with $cpu"
-done
+# Tilings by trial, of a platform that can be read once.
+printf 'platform: piped\nbase: nfu\n' |
+    "$CNNVP" run "$network" -p /dev/stdin -s cpu.clock_mhz=500 --timing-only --tune --stats tuned.json >out 2>err ||
+    fail "a platform from a pipe with --tune: $(cat err)"
+says " tried"
+expect 0 run "$network" --timing-only -q --check-costs
 
 # Another guest program: the same one by another name changes nothing, and what is none is refused.
 cp "$(dirname "$CNNVP")/../share/cnnvp/cnnvp_guest.elf" own.elf
@@ -278,6 +271,4 @@ says "no differences"
 refused 2 'the guest program none.elf cannot be read' run "$network" --timing-only --guest none.elf
 refused 2 'own.json: is not an ELF file' run "$network" --timing-only --guest own.json --plan-out plan.yaml
 absent plan.yaml
-refused 2 '--guest is a program for the core of the platform; use it without --cpu host' \
-    run "$network" --timing-only --guest own.elf --cpu host
 finish

@@ -53,7 +53,6 @@ refused 2 "--block-order changes nothing without --schedule depth-first" run x.o
 refused 2 "--images: " run x.onnx --images 0
 refused 2 "--schedule: \"depth\" is not one of layer|depth-first|fused|auto" run x.onnx --schedule depth
 refused 2 "is not one of layer|depth-first|fused|auto; did you mean \"depth-first\"?" run x.onnx --schedule depth-frist
-refused 2 "--cpu: \"qemu\" is not one of iss|host" run x.onnx --cpu qemu
 refused 2 "--rounding: \"up\" is not one of truncate|nearest|stochastic" run x.onnx --rounding up
 
 # Full disk, as far as a test can have one.

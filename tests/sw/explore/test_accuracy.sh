@@ -76,7 +76,7 @@ command: train
 network: $SOURCE/scripts/networks/digits.onnx
 platform: trainer
 options:
-  {dataset: "idx:images,labels", eval: "idx:images,labels", epochs: 1, batch: 20, cpu: host,
+  {dataset: "idx:images,labels", eval: "idx:images,labels", epochs: 1, batch: 20,
    rounding: [nearest, stochastic]}
 objectives:
   [-values.training.eval_accuracy, values.training.loss, memory.read_bytes, layers.conv1.cycles, links.dma-dram.read_bytes,

@@ -99,10 +99,10 @@ def refused(message, command, work, **options):
 
 def runs():
     seen = {}
-    seen["one"] = same("run", "norm.onnx", timing_only=True, cpu="host")
+    seen["one"] = same("run", "norm.onnx", timing_only=True)
     # all images together, since a batch norm takes its statistics of them
-    seen["four"] = same("run", "norm.onnx", timing_only=True, cpu="host", images=4)
-    seen["each"] = same("run", "norm.onnx", timing_only=True, cpu="host", images=4, batch=1)
+    seen["four"] = same("run", "norm.onnx", timing_only=True, images=4)
+    seen["each"] = same("run", "norm.onnx", timing_only=True, images=4, batch=1)
     if None not in seen.values() and seen["four"]["total"]["time_ps"] == seen["each"]["total"]["time_ps"]:
         failures.append("batch=1 changes nothing, so this test sees nothing")
     same("run", "norm.onnx", images=3)
@@ -112,7 +112,7 @@ def runs():
     same("run", lenet, input=os.path.abspath("two.npy"), images=1)
     same("run", lenet, input=os.path.abspath("two.npy"), calibration=os.path.abspath("two.npy"))
     for rounding in "truncate", "nearest", "stochastic":
-        same("run", lenet, rounding=rounding, cpu="host")
+        same("run", lenet, rounding=rounding)
     same("run", lenet, on_chip=True, timing_only=True)
     same("run", lenet, timing_only=True, tune=True, objective="energy")
     for platform in "window", "trainer":
@@ -131,10 +131,10 @@ def runs():
 def trainings():
     data = {"dataset": "idx:" + ",".join(os.path.abspath(name) for name in ("images", "labels"))}
     same("train", digits, timing_only=True, **data)
-    same("train", digits, cpu="host", steps=2, batch=16, **data)
-    same("train", digits, cpu="host", steps=2, batch=16, rounding="floor", bn="standard", exponents="channel",
+    same("train", digits, steps=2, batch=16, **data)
+    same("train", digits, steps=2, batch=16, rounding="floor", bn="standard", exponents="channel",
          weight_bits=8, order="channel", init="random", seed=3, lr=0.1, momentum=0.5, **data)
-    same("train", digits, cpu="host", steps=2, batch=16, rounding="nearest", errors="plain", limit=20, epochs=2, **data)
+    same("train", digits, steps=2, batch=16, rounding="nearest", errors="plain", limit=20, epochs=2, **data)
 
 
 def refusals():

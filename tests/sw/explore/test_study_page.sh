@@ -17,13 +17,13 @@ import csv, json, sys
 text = " ".join(open(sys.argv[1]).read().split())
 us = lambda name: json.load(open(name))["total"]["time_ps"] / 1e6
 rows = list(csv.DictReader(open("made/studies/array_shape.csv")))
-def times(network, cpu, pes):
-    return sorted(float(row["total.time_ps"]) for row in rows if network in row["network"] and row["cpu"] == cpu and
+def times(network, timing, pes):
+    return sorted(float(row["total.time_ps"]) for row in rows if network in row["network"] and row["cpu.timing"] == timing and
                   int(row["pe_array.rows"]) * int(row["pe_array.cols"]) == pes)
-host, iss, vgg = times("lenet5", "host", 256), times("lenet5", "iss", 256), times("vgg16", "iss", 64)
+free, core, vgg = times("lenet5", "off", 256), times("lenet5", "on", 256), times("vgg16", "on", 64)
 for told in (f"instructions in {us('wide.json'):.2f} us and is at work {sys.argv[2]}", f"takes 16x16 to {us('fast.json'):.2f} us",
-             f"256 PEs are within {100 * (iss[-1] / iss[0] - 1):.0f} %", f"their shapes differ by {100 * (host[-1] / host[0] - 1):.0f} %",
-             f"256 PEs are {times('lenet5', 'host', 64)[0] / host[0]:.1f} times as fast as 64",
+             f"256 PEs are within {100 * (core[-1] / core[0] - 1):.0f} %", f"their shapes differ by {100 * (free[-1] / free[0] - 1):.0f} %",
+             f"256 PEs are {times('lenet5', 'off', 64)[0] / free[0]:.1f} times as fast as 64",
              f"the flattest array takes {vgg[-1] / vgg[0]:.1f} times as long"):
     assert told in text, told
 PYTHON

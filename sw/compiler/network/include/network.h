@@ -52,7 +52,6 @@ struct cnnvp_network {
     uint32_t images;
     int on_chip;
     int timing_only;
-    int cpu_host;
     const char *guest; /* NULL: where cnnvp_guest_file finds it */
     uint32_t block;    /* depth first: side of a block; 0: layer by layer */
     int order_table;
@@ -85,7 +84,7 @@ int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor);
 /* 1: the tensor never lies in memory, since it stays on chip. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
-/* inference.c: the guest program, unless it runs natively, which is told to the platform after its tables; and the
+/* inference.c: the guest program, which is told to the platform after its tables; and the
  * binary, and its tables. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_platform *platform,
                                                     struct cnnvp_error *error);

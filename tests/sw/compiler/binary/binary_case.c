@@ -20,12 +20,7 @@ cnnvp_result binary_case_build(struct builder *builder, const struct fake_config
     uint8_t *bytes = builder_pack(builder, &size);
     builder_write(bytes, size, name);
     const struct cnnvp_network_options options = {
-        .struct_size = sizeof options,
-        .rounding = CNNVP_ROUND_NEAREST,
-        .on_chip = on_chip,
-        .cpu_host = 1,
-        .seed = 3,
-        .images = 2};
+        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .on_chip = on_chip, .seed = 3, .images = 2};
     const cnnvp_result result = fake_network_new(name, config, &options, network, error);
     (void)unlink(name);
     free(bytes);

@@ -40,7 +40,7 @@ void network_run(const char *name, const struct fake_config *config, struct outc
     read_array(name, "input", &input);
     read_array(name, "output", &outcome->expected);
     cnnvp_network *network = network_compile(
-        name, config, &(struct cnnvp_network_options){.rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1, .input = &input});
+        name, config, &(struct cnnvp_network_options){.rounding = CNNVP_ROUND_NEAREST, .input = &input});
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
     const char *wrong = NULL;

@@ -11,7 +11,7 @@ static void dumps_hold_all_tensors(void **state)
     char folder[] = "/tmp/cnnvp_dump_XXXXXX";
     assert_non_null(mkdtemp(folder));
     cnnvp_network *network = network_compile(
-        "mixed", &config, &(struct cnnvp_network_options){.images = 2, .rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1});
+        "mixed", &config, &(struct cnnvp_network_options){.images = 2, .rounding = CNNVP_ROUND_NEAREST});
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
     const struct test_fx16_memory memory = {.bytes = platform->memory, .size = platform->size};

@@ -61,8 +61,8 @@ static void timing_only_places_the_same(void **state)
     const struct fake_config config = fake_nfu();
     for (size_t n = 0; n < 2; ++n) {
         cnnvp_network *full = network_compile(names[n], &config, &(struct cnnvp_network_options){.images = 3});
-        cnnvp_network *timing = network_compile(
-            names[n], &config, &(struct cnnvp_network_options){.images = 3, .timing_only = 1, .cpu_host = 1});
+        cnnvp_network *timing =
+            network_compile(names[n], &config, &(struct cnnvp_network_options){.images = 3, .timing_only = 1});
         assert_memory_equal(&full->build.header, &timing->build.header, sizeof full->build.header);
         assert_int_equal(full->build.end, timing->build.end);
         assert_memory_equal(full->build.blobs.all, timing->build.blobs.all,
@@ -94,8 +94,7 @@ static void memory_gets_the_image_whole(void **state)
     static const char *const names[] = {"lenet5", "mixed"};
     const struct fake_config config = fake_nfu();
     for (size_t n = 0; n < 2; ++n) {
-        cnnvp_network *network =
-            network_compile(names[n], &config, &(struct cnnvp_network_options){.images = 2, .cpu_host = 1});
+        cnnvp_network *network = network_compile(names[n], &config, &(struct cnnvp_network_options){.images = 2});
         cnnvp_platform *first = fake_platform_new(MEMORY);
         struct cnnvp_error error = {""};
         assert_int_equal(cnnvp_network_load(network, first, &error), CNNVP_DONE);

@@ -21,7 +21,7 @@ struct outcome {
 };
 
 static struct outcome run(const char *file, const cnnvp_config *config, enum cnnvp_schedule schedule,
-                          enum cnnvp_plan_objective objective, int cpu_host)
+                          enum cnnvp_plan_objective objective)
 {
     const struct cnnvp_network_options options = {
         .struct_size = sizeof options,
@@ -29,8 +29,7 @@ static struct outcome run(const char *file, const cnnvp_config *config, enum cnn
         .schedule = schedule,
         .objective = objective,
         .images = 1,
-        .timing_only = 1,
-        .cpu_host = cpu_host};
+        .timing_only = 1};
     const struct cnnvp_platform_options timing = {.struct_size = sizeof timing, .timing_only = 1};
     struct cnnvp_run_result end;
     cnnvp_network *network;
@@ -65,7 +64,7 @@ static double score(const struct outcome *outcome, enum cnnvp_plan_objective obj
     }
 }
 
-static cnnvp_config *configure(const char *maps, int cpu_host)
+static cnnvp_config *configure(const char *maps, int native)
 {
     static const char *const buffers[] = {"input_buffer", "output_buffer"};
     cnnvp_config *config;
@@ -75,8 +74,8 @@ static cnnvp_config *configure(const char *maps, int cpu_host)
         (void)snprintf(setting, sizeof setting, "%s.size=%s", buffers[i], maps);
         done(cnnvp_config_set(config, setting, &problem));
     }
-    if (cpu_host)
-        done(cnnvp_config_set(config, "cpu.model=host_cpu", &problem));
+    if (native)
+        done(cnnvp_config_set(config, TEST_NATIVE_CPU, &problem));
     done(cnnvp_config_resolve(config, &problem));
     return config;
 }
@@ -89,13 +88,13 @@ static void groups_that_stay_are_better(void **state)
     (void)state;
     for (size_t n = 0; n < 2; ++n)
         for (size_t m = 0; m < 3; ++m)
-            for (int host = 0; host < 2; ++host) {
-                cnnvp_config *config = configure(maps[m], host);
-                const struct outcome layer = run(networks[n], config, CNNVP_SCHEDULE_LAYER, CNNVP_OBJECTIVE_TIME, host);
+            for (int native = 0; native < 2; ++native) {
+                cnnvp_config *config = configure(maps[m], native);
+                const struct outcome layer = run(networks[n], config, CNNVP_SCHEDULE_LAYER, CNNVP_OBJECTIVE_TIME);
                 assert_int_equal(layer.groups, 0);
                 for (unsigned o = CNNVP_OBJECTIVE_TIME; o <= CNNVP_OBJECTIVE_TRAFFIC; ++o) {
                     const enum cnnvp_plan_objective objective = (enum cnnvp_plan_objective)o;
-                    const struct outcome chosen = run(networks[n], config, CNNVP_SCHEDULE_AUTO, objective, host);
+                    const struct outcome chosen = run(networks[n], config, CNNVP_SCHEDULE_AUTO, objective);
                     if (chosen.groups != 0)
                         assert_true(score(&chosen, objective) < score(&layer, objective));
                     else if (objective == CNNVP_OBJECTIVE_TIME)

@@ -130,7 +130,7 @@ static void each_has_its_values(void **state)
     for (size_t i = 0; i < sizeof values / sizeof *values; ++i)
         values[i] = input_value(i / (CHANNELS * PLANE), i % (CHANNELS * PLANE));
     const struct cnnvp_network_options options = {
-        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1, .input = &input};
+        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .input = &input};
     struct fake_config config = fake_nfu();
     config.memory_bytes = MEMORY;
     cnnvp_platform *platform = fake_platform_new(MEMORY);

@@ -101,7 +101,7 @@ numpy.save("padded.npy", numpy.pad(smaller, ((0, 0), (0, 0), (13, 13), (13, 14))
 numpy.save("larger.npy", numpy.zeros((20, 1, 33, 8), numpy.uint8))
 PYTHON
 digits=$SOURCE/scripts/networks/digits.onnx
-set="--dataset idx:images,labels --batch 10 --cpu host -q"
+set="--dataset idx:images,labels --batch 10 -q"
 for file in "$digits" digits.onnx; do
     # shellcheck disable=SC2086 # a list of words
     expect 0 train "$file" $set --log "$(basename "$file" .onnx)_$([ "$file" = digits.onnx ] && echo open).csv"
@@ -114,12 +114,12 @@ refused 2 "size 2 of input" train digits.onnx $set --shape 1x2x8x8
 
 # Smaller images are centred among zeros, and that is said; larger ones are refused: `train` and `run` alike.
 lenet=$SOURCE/scripts/networks/lenet5.onnx
-expect 0 train "$digits" --dataset idx:smaller,labels --eval idx:images,labels --cpu host
+expect 0 train "$digits" --dataset idx:smaller,labels --eval idx:images,labels
 says "images                6 x 6, centred among zeros in the network's 8 x 8"
 [ "$(grep -c centred out)" -eq 1 ] || fail "images of the network's size are called centred: $(grep centred out)"
-expect 0 run "$lenet" -i smaller.npy -o small_out.npy --cpu host
+expect 0 run "$lenet" -i smaller.npy -o small_out.npy
 says "images                6 x 5, centred among zeros in the network's 32 x 32"
-expect 0 run "$lenet" -i padded.npy -o padded_out.npy --cpu host
+expect 0 run "$lenet" -i padded.npy -o padded_out.npy
 grep -q centred out && fail "images of the network's size are called centred"
 cmp small_out.npy padded_out.npy || fail "smaller images are not centred as numpy pads them"
 refused 2 "larger: its images have 1 channels of 9 x 8; the network takes 1 of 8 x 8 or smaller ones" \

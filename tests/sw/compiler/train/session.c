@@ -95,8 +95,8 @@ static cnnvp_result prepare(const struct session_setup *setup, struct session *s
     cnnvp_result result = cnnvp_config_new("trainer", &session->config, &session->error);
     for (size_t i = 0; i < SESSION_SETS && result == CNNVP_DONE && setup->sets[i] != NULL; ++i)
         result = cnnvp_config_set(session->config, setup->sets[i], &session->error);
-    if (result == CNNVP_DONE && options.cpu_host)
-        result = cnnvp_config_set(session->config, "cpu.model=host_cpu", &session->error);
+    if (result == CNNVP_DONE && setup->native)
+        result = cnnvp_config_set(session->config, TEST_NATIVE_CPU, &session->error);
     if (result == CNNVP_DONE)
         result = cnnvp_config_resolve(session->config, &session->error);
     if (result == CNNVP_DONE)

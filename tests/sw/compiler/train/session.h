@@ -13,6 +13,7 @@ struct session_setup {
     const char *sets[SESSION_SETS];                                /* "instance.parameter=value" */
     uint32_t channels, height, width, classes, images, evaluation; /* of made-up data sets */
     struct cnnvp_trainer_options options;                          /* the data sets are filled in */
+    int native;                                                    /* the guest software runs natively */
     const void *state;                                             /* to go on from */
     size_t state_size;
     uint64_t stop_after; /* steps of this run; 0: all */

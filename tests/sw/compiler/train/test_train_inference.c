@@ -20,7 +20,7 @@ struct run {
     const char *network;
     const char *platform;
     const char *set;
-    int cpu_host;
+    int native;
     int timing_only;
     const struct cnnvp_array *input;
     uint64_t images;
@@ -33,7 +33,6 @@ static cnnvp_result run_network(const struct run *run, struct cnnvp_array *outpu
     const struct cnnvp_network_options options = {
         .struct_size = sizeof options,
         .rounding = CNNVP_ROUND_NEAREST,
-        .cpu_host = run->cpu_host,
         .timing_only = run->timing_only,
         .input = run->input,
         .images = run->images,
@@ -47,8 +46,8 @@ static cnnvp_result run_network(const struct run *run, struct cnnvp_array *outpu
     cnnvp_result result = cnnvp_config_new(run->platform, &config, error);
     if (result == CNNVP_DONE && run->set != NULL)
         result = cnnvp_config_set(config, run->set, error);
-    if (result == CNNVP_DONE && run->cpu_host)
-        result = cnnvp_config_set(config, "cpu.model=host_cpu", error);
+    if (result == CNNVP_DONE && run->native)
+        result = cnnvp_config_set(config, TEST_NATIVE_CPU, error);
     if (result == CNNVP_DONE)
         result = cnnvp_config_resolve(config, error);
     if (result == CNNVP_DONE)
@@ -143,7 +142,7 @@ static void learn(struct lesson *lesson, enum cnnvp_train_bn bn)
     setup.options.rate = 0.01f;
     setup.options.bn = bn;
     setup.options.rounding = CNNVP_ROUND_NEAREST;
-    setup.options.cpu_host = 1;
+    setup.native = 1;
     if (session_run(&setup, &session) != CNNVP_DONE ||
         cnnvp_trainer_export(session.trainer, session.platform, trained, &session.error) != CNNVP_DONE)
         fail_msg("%s", session.error.text);
@@ -166,7 +165,7 @@ static void check_lesson(enum cnnvp_train_bn bn)
     learn(&lesson, bn);
     const struct cnnvp_array input = {
         .type = CNNVP_ARRAY_U8, .rank = 4, .shape = {IMAGES, 1, 8, 8}, .data = lesson.pixels};
-    struct run run = {.network = trained, .platform = "trainer", .input = &input, .cpu_host = 1};
+    struct run run = {.network = trained, .platform = "trainer", .input = &input, .native = 1};
     must_run(&run, &output, &reference, NULL);
     double loss = 0.0;
     uint64_t correct = 0;
@@ -176,7 +175,7 @@ static void check_lesson(enum cnnvp_train_bn bn)
     }
     assert_int_equal(correct, lesson.evaluation.correct);
     assert_true(fabs(loss - lesson.evaluation.loss) < 1e-5);
-    run.cpu_host = 0;
+    run.native = 0;
     must_run(&run, &again, NULL, NULL);
     assert_memory_equal(output.data, again.data, IMAGES * CLASSES * sizeof(float));
     run.platform = "nfu";
@@ -266,7 +265,7 @@ static void test_probabilities(void **state)
     struct cnnvp_array first = {.data = NULL};
     odd_write(name, 0);
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; ++i) {
-        struct run run = {.network = name, .platform = "trainer", .images = 5, .set = sets[i], .cpu_host = 1};
+        struct run run = {.network = name, .platform = "trainer", .images = 5, .set = sets[i], .native = 1};
         const int wide = i == 3;
         must_run(&run, &output, &reference, NULL);
         assert_true(worst_difference(&output, &reference, 5) < (wide ? 2e-5 : 0.05));
@@ -325,7 +324,7 @@ static void check_dump(uint64_t images, const char *set, double least)
     struct cnnvp_array output;
     (void)snprintf(folder, sizeof folder, "trainer-dump-%ld", (long)getpid());
     struct run run = {
-        .network = LENET5, .platform = "trainer", .images = images, .set = set, .cpu_host = 1, .dump = folder};
+        .network = LENET5, .platform = "trainer", .images = images, .set = set, .native = 1, .dump = folder};
     must_run(&run, &output, NULL, NULL);
     (void)snprintf(path, sizeof path, "%s/sqnr.csv", folder);
     FILE *stream = fopen(path, "r");

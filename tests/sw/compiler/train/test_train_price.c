@@ -26,7 +26,7 @@ static void check_lenet5(uint32_t images, uint32_t passes)
 {
     struct session_setup setup = session_setup(LENET5, 1, 32, 10);
     setup.images = setup.options.batch = images;
-    setup.options.cpu_host = 1;
+    setup.native = 1;
     struct outcome outcome = outcome_of(&setup);
     assert_int_equal(sum(&outcome, "conv", "forward", "compute_cycles"), passes * (9408 + 7200));
     assert_int_equal(sum(&outcome, "fc", "forward", "compute_cycles"), passes * (400 * 4 + 120 * 3 + 84));

@@ -41,7 +41,7 @@ static void test_core_and_host(void **state)
     (void)state;
     struct session_setup setup = digits();
     struct outcome host = outcome_of(&setup);
-    setup.options.cpu_host = 0;
+    setup.native = 0;
     struct outcome core = outcome_of(&setup);
     static const char *const phases[] = {"forward", "backward", "gradient"};
     static const char *const members[] = {
@@ -61,7 +61,7 @@ static void test_quantum(void **state)
 {
     (void)state;
     struct session_setup setup = digits();
-    setup.options.cpu_host = 0;
+    setup.native = 0;
     struct outcome coarse = outcome_of(&setup);
     setup.sets[0] = "cpu.quantum=100";
     struct outcome fine = outcome_of(&setup);

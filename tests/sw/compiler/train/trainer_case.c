@@ -92,7 +92,7 @@ struct session_setup digits(void)
     struct session_setup setup = session_setup(DIGITS, 1, 8, 10);
     setup.images = 10;
     setup.evaluation = 6;
-    setup.options.cpu_host = 1;
+    setup.native = 1;
     return setup;
 }
 
@@ -102,6 +102,6 @@ struct session_setup odd(const char *network)
     setup.width = ODD_WIDTH;
     setup.images = 5;
     setup.options.batch = 5;
-    setup.options.cpu_host = 1;
+    setup.native = 1;
     return setup;
 }

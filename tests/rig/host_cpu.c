@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_cpu: the guest software compiled for the host and run in place of the RISC-V core (--cpu host). Modelled: device
- * accesses, each of which takes access_cycles; sleeping until an interrupt. Not modelled: the time of instructions
- * between accesses. Outputs, accelerator compute cycles and traffic are those of the core (invariant 2).
+ * host_cpu: the guest software compiled for the host, which runs in the place of the RISC-V core, so that sanitizers
+ * see it. It takes the program that the loader tells it of for its own. Modelled: device accesses, each of which takes
+ * access_cycles; sleeping until an interrupt. Not modelled: the time of instructions between accesses. Outputs,
+ * accelerator compute cycles and traffic are those of the core.
  */
-#include "host/host_cpu.h"
-
 #include "guest.h"
-#include "host/host_tasks.h"
+#include "host_tasks.h"
+
+#define UNIT_DEF "host_cpu.def"
+#include "unit/unit_enums.inc"
 
 /* The guest's interrupt line at the core: machine external. */
 #define LINE_EXTERNAL 2u
-
-enum host_cpu_param {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "host/host_cpu.def"
-};
-
-enum host_cpu_stat {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "host/host_cpu.def"
-};
-
-enum host_cpu_port { PORT_BUS, PORT_IRQ };
 
 struct host_cpu {
     struct cnnvp_host *host;
@@ -56,7 +46,7 @@ static uint32_t device_access(struct host_cpu *self, uint32_t op, uint32_t addre
     struct cnnvp_access access = {
         .op = op, .flags = CNNVP_UNTIMED, .address = address, .data = &value, .size = sizeof(value)};
     self->ops->count(self->host, op == CNNVP_READ ? STAT_device_reads : STAT_device_writes, 0, 1);
-    const int status = self->ops->access(self->host, PORT_BUS, &access);
+    const int status = self->ops->access(self->host, PORT_bus, &access);
     if (status == CNNVP_E_STOPPED)
         stop(self);
     else if (status != CNNVP_OK)
@@ -79,7 +69,7 @@ static const void *memory(void *host, uint32_t address)
 {
     struct host_cpu *self = host;
     if (self->memory.data == NULL || address < self->memory.start || address > self->memory.end) {
-        if (self->ops->dmi(self->host, PORT_BUS, address, &self->memory) != CNNVP_OK)
+        if (self->ops->dmi(self->host, PORT_bus, address, &self->memory) != CNNVP_OK)
             return NULL;
     }
     return self->memory.data + (address - self->memory.start);
@@ -114,12 +104,6 @@ static int sleep_once(void *host)
     return !self->stopped;
 }
 
-void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uint32_t *seen, uint32_t last)
-{
-    while (*seen == last && machine->sleep(machine->host))
-        continue;
-}
-
 /* The exit code, -1: there is nothing to run. */
 static int run(struct host_cpu *self)
 {
@@ -143,9 +127,7 @@ static void process(void *instance)
     if (self->stopped)
         return;
     if (code < 0)
-        self->ops->finish(self->host, 2,
-                          "no network binary in memory, or memory that gives no direct access (which "
-                          "--cpu iss does not need)");
+        self->ops->finish(self->host, 2, "no network binary in memory, or memory that gives no direct access");
     else
         self->ops->finish(self->host, code, "the guest software reports a failure");
 }
@@ -169,6 +151,13 @@ static void complete(void *instance, uint32_t port, struct cnnvp_request *reques
     (void)request;
 }
 
+static int take_program(void *instance, uint32_t port, struct cnnvp_access *access)
+{
+    (void)instance;
+    (void)port;
+    return access->op == CNNVP_COMMAND ? CNNVP_OK : CNNVP_E_ACCESS;
+}
+
 static int init(void *instance, const struct cnnvp_init *init)
 {
     struct host_cpu *self = instance;
@@ -186,41 +175,25 @@ static void reset(void *instance)
     self->stopped = 0;
 }
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "host/host_cpu.def"
-};
+#include "unit/unit_tables.inc"
 
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "host/host_cpu.def"
-};
-
-static const struct cnnvp_port ports[] = {
-    {"bus", CNNVP_PORT_INITIATOR, CNNVP_PORT_PLAIN, 0, 0, "memory and devices"},
-    {"irq", CNNVP_PORT_IRQ_IN, CNNVP_PORT_OPTIONAL, 0, 3, "lines 0 software, 1 timer, 2 external"},
-    {"mem", CNNVP_PORT_MEM_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "so that a platform file fits both cores; not used"},
-};
-
-const struct cnnvp_unit cnnvp_unit_host_cpu = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+static const struct cnnvp_unit unit = {
+    UNIT_TABLES,
     .kind = "host_cpu",
     .version = "1.0",
     .summary = "guest software run natively in place of the RISC-V core",
     .instance_size = sizeof(struct host_cpu),
-    .params = params,
-    .param_count = sizeof(params) / sizeof(params[0]),
-    .ports = ports,
-    .port_count = sizeof(ports) / sizeof(ports[0]),
-    .stats = stats,
-    .stat_count = sizeof(stats) / sizeof(stats[0]),
     .process_stack = HOST_STACK_BYTES,
     .init = init,
     .reset = reset,
+    .access = take_program,
     .complete = complete,
     .signal = signal_changed,
     .process = process,
 };
+
+const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)
+{
+    (void)host_abi;
+    return index == 0 ? &unit : NULL;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/host_tasks.h"
+#include "host_tasks.h"
 
 #include <stdlib.h>
 #include <ucontext.h>
