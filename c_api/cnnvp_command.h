@@ -29,6 +29,9 @@ extern "C" {
 /* Most registers that a descriptor has. */
 #define CNNVP_DESCRIPTOR_MAX 24u
 
+/* Bytes of a text that says why a command is refused, the last one 0. */
+#define CNNVP_REFUSAL_SIZE 112u
+
 /* Which half of a ping-pong buffer an instruction uses: bit set = second half. */
 enum cnnvp_half { CNNVP_HALF_INPUT = 1u << 0, CNNVP_HALF_WEIGHT = 1u << 1, CNNVP_HALF_OUTPUT = 1u << 2 };
 

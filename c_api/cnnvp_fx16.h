@@ -83,6 +83,8 @@ struct cnnvp_fx16_tile {
     uint64_t planes; /* of results: output channels; matmul: 1 */
     uint64_t plane_words;
     uint64_t plane_stride;
+
+    char refusal[CNNVP_REFUSAL_SIZE];
 };
 
 /* Pointers are NULL where data do not matter (timing-only) or are not used. */
@@ -93,7 +95,7 @@ struct cnnvp_fx16_data {
     int64_t *sums; /* planes * plane_words, exact modulo 2^acc_bits */
 };
 
-/* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right. */
+/* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right; it lasts as long as *tile. */
 CNNVP_MUST_USE int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile,
                                      const char **reason);
 

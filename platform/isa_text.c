@@ -155,7 +155,7 @@ static void print_descriptors(FILE *stream)
     fputs("descriptors: registers of 32 bits, counted from the base register; addresses are bytes in the half that the "
           "instruction names, strides 16-bit words unless said otherwise, packed values low | high << 16\n",
           stream);
-#define MEMBER(name, help) fprintf(stream, "    base + %-3u %-20s  %s\n", (unsigned)at++, #name, help);
+#define MEMBER(name, help, fields) fprintf(stream, "    base + %-3u %-20s  %s\n", (unsigned)at++, #name, help);
 #define FORM(form, name)                \
     fprintf(stream, "\n  %s\n", #name); \
     at = 0;                             \

@@ -19,24 +19,10 @@
 #include "cnnvp_buffer.h"
 #include "cnnvp_integer.h"
 
-enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
-#include "instruction/opcodes.def"
-};
+#define CNNVP_FIELDS struct cnnvp_transfer
+#include "unit/descriptor.h"
 
-/* Status fields: place of the lowest bit; all of those used here are 2 bits wide. */
-enum {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) LSB_##mnemonic##_##name = (lsb),
-#include "instruction/opcodes.def"
-    BUFFER_FIELD = 3
-};
-
-enum {
-#define REGISTER(name, help) REG_##name,
-#include "instruction/descriptors.def"
-    CNNVP_DESCRIPTOR_TRANSFER(REGISTER) REG_COUNT
-#undef REGISTER
-};
+CNNVP_DESCRIPTOR(TRANSFER, transfer_form);
 
 /* A half has at most this many bytes (parameter `size` of the buffer). */
 #define MAX_BYTES (UINT64_C(1) << 28)
@@ -98,14 +84,22 @@ static int refuse(struct dma *dma, const struct cnnvp_command *command, int stat
     return status;
 }
 
-/* One side of a transfer from its descriptor. */
+/* The descriptor of a command that has been checked. */
+static struct cnnvp_transfer described(const struct cnnvp_command *command)
+{
+    struct cnnvp_transfer transfer;
+    memcpy(&transfer, command->descriptor, sizeof transfer);
+    return transfer;
+}
+
+/* One side of a transfer. */
 static struct dma_shape side(const struct cnnvp_command *command, int memory)
 {
-    const uint32_t *r = command->descriptor;
-    return memory ? dma_shape_make(r[REG_memory_addr], r[REG_row_bytes], r[REG_rows], r[REG_memory_row_stride],
-                                   r[REG_planes], r[REG_memory_plane_stride])
-                  : dma_shape_make(r[REG_buffer_addr], r[REG_row_bytes], r[REG_rows], r[REG_buffer_row_stride],
-                                   r[REG_planes], r[REG_buffer_plane_stride]);
+    const struct cnnvp_transfer r = described(command);
+    return memory ? dma_shape_make(r.memory_addr, r.row_bytes, r.rows, r.memory_row_stride, r.planes,
+                                   r.memory_plane_stride)
+                  : dma_shape_make(r.buffer_addr, r.row_bytes, r.rows, r.buffer_row_stride, r.planes,
+                                   r.buffer_plane_stride);
 }
 
 /* Rows beside each other, addresses and strides of whole words: what a buffer takes. The range itself is the buffer's
@@ -125,29 +119,27 @@ static const char *buffer_side_error(uint32_t word, uint64_t address, uint64_t r
 }
 
 /* What is wrong with a command's descriptor, NULL: nothing. `second` says that the memory_ registers name a buffer. */
-static const char *descriptor_error(const struct dma *dma, const struct cnnvp_command *command, int uses_memory,
-                                    int second)
+static const char *descriptor_error(struct dma *dma, const struct cnnvp_command *command, int uses_memory, int second)
 {
-    const uint32_t *r = command->descriptor;
-    if (command->count < REG_COUNT)
-        return "the descriptor is incomplete";
-    const uint64_t row_bytes = r[REG_row_bytes];
-    const uint64_t rows = r[REG_rows];
-    const uint64_t planes = r[REG_planes];
-    if (row_bytes == 0 || rows == 0 || planes == 0)
-        return "row_bytes, rows and planes are at least 1";
+    struct cnnvp_transfer r;
+    const char *error = cnnvp_descriptor_read(&transfer_form, command, UINT32_MAX, 0, &r, dma->refusal);
+    if (error != NULL)
+        return error;
+    const uint64_t row_bytes = r.row_bytes;
+    const uint64_t rows = r.rows;
+    const uint64_t planes = r.planes;
     if (row_bytes % dma->word_bytes != 0)
         return "row_bytes is even";
     /* in this order no product below overflows */
-    if (row_bytes > MAX_BYTES || rows > MAX_BYTES / row_bytes || planes > MAX_BYTES / (row_bytes * rows))
+    if (rows > MAX_BYTES / row_bytes || planes > MAX_BYTES / (row_bytes * rows))
         return "the transfer is larger than any buffer";
-    if (r[REG_feature_words] > row_bytes * rows * planes / dma->word_bytes)
+    if (r.feature_words > row_bytes * rows * planes / dma->word_bytes)
         return "feature_words is more than the words of the transfer";
-    const char *error = buffer_side_error(dma->word_bytes, r[REG_buffer_addr], row_bytes, rows,
-                                          r[REG_buffer_row_stride], planes, r[REG_buffer_plane_stride]);
+    error = buffer_side_error(
+        dma->word_bytes, r.buffer_addr, row_bytes, rows, r.buffer_row_stride, planes, r.buffer_plane_stride);
     if (error == NULL && second)
-        error = buffer_side_error(dma->word_bytes, r[REG_memory_addr], row_bytes, rows, r[REG_memory_row_stride],
-                                  planes, r[REG_memory_plane_stride]);
+        error = buffer_side_error(
+            dma->word_bytes, r.memory_addr, row_bytes, rows, r.memory_row_stride, planes, r.memory_plane_stride);
     if (error == NULL && uses_memory) {
         const struct dma_shape memory = side(command, 1);
         if (memory.address + dma_shape_span(&memory) > MEMORY_END)
@@ -174,7 +166,7 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
         .buffer = side(command, 0),
         .index = index,
         .half = command->halves >> index & 1u,
-        .feature_words = command->descriptor[REG_feature_words],
+        .feature_words = described(command).feature_words,
         .order = ++dma->order,
         .flow = command->sequence,
         .tag = command->tag,
@@ -285,7 +277,7 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
 static void finish_copy(struct dma *dma, const struct cnnvp_command *command, uint64_t bytes, cnnvp_time extra,
                         cnnvp_time *delay)
 {
-    const int is_move = command->opcode == OP_move;
+    const int is_move = command->opcode == CNNVP_OPCODE_move;
     const cnnvp_time now = dma->ops->now(dma->host);
     const cnnvp_time from = dma_after(dma, dma->copy_end > now ? dma->copy_end : now, 0);
     const uint64_t waits = cnnvp_delay_cycles(dma->clock_mhz, now, extra);
@@ -301,14 +293,13 @@ static void finish_copy(struct dma *dma, const struct cnnvp_command *command, ui
 
 static struct dma_transfer copy_transfer(const struct cnnvp_command *command)
 {
-    return (struct dma_transfer){.feature_words = command->descriptor[REG_feature_words],
-                                 .sequence = command->sequence,
-                                 .receive_tag = command->tag};
+    return (struct dma_transfer){
+        .feature_words = described(command).feature_words, .sequence = command->sequence, .receive_tag = command->tag};
 }
 
 static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
 {
-    const uint32_t from = command->status >> LSB_move_source & BUFFER_FIELD;
+    const uint32_t from = CNNVP_STATUS_OF(command, move, source);
     const struct dma_shape source = side(command, 1);
     const struct dma_shape target = side(command, 0);
     const struct dma_transfer whose = copy_transfer(command);
@@ -364,7 +355,7 @@ static int do_live(struct dma *dma, const struct cnnvp_command *command, uint32_
         .flow = command->sequence,
         .address = cnnvp_buffer_address(command->halves >> index & 1u, (uint32_t)range.address),
         .size = dma_shape_span(&range),
-        .mode = cnnvp_buffer_dma_mode(command->descriptor[REG_feature_words]) | CNNVP_BUFFER_MARK,
+        .mode = cnnvp_buffer_dma_mode(described(command).feature_words) | CNNVP_BUFFER_MARK,
     };
     const int status = dma->ops->access(dma->host, PORT_input + index, &mark);
     if (status != CNNVP_OK)
@@ -380,12 +371,12 @@ static int answer(struct dma *dma, const struct cnnvp_command *command, uint32_t
     const struct dma_shape memory = side(command, 1);
     const struct dma_shape buffer = side(command, 0);
     const cnnvp_time now = dma->ops->now(dma->host);
-    if (command->opcode == OP_request) {
+    if (command->opcode == CNNVP_OPCODE_request) {
         *delay += dma_after(dma, now, 1) - now;
         return CNNVP_OK;
     }
-    const int status =
-        dma_estimate(dma, index, command->halves >> index & 1u, command->opcode == OP_store, &memory, &buffer, delay);
+    const int status = dma_estimate(
+        dma, index, command->halves >> index & 1u, command->opcode == CNNVP_OPCODE_store, &memory, &buffer, delay);
     return status == CNNVP_OK ? status : refuse(dma, command, status, "the transfer is refused");
 }
 
@@ -394,12 +385,12 @@ static int answer(struct dma *dma, const struct cnnvp_command *command, uint32_t
 static int has_instruction(uint32_t opcode)
 {
     switch (opcode) {
-    case OP_request:
-    case OP_receive:
-    case OP_store:
-    case OP_move:
-    case OP_fill:
-    case OP_live:
+    case CNNVP_OPCODE_request:
+    case CNNVP_OPCODE_receive:
+    case CNNVP_OPCODE_store:
+    case CNNVP_OPCODE_move:
+    case CNNVP_OPCODE_fill:
+    case CNNVP_OPCODE_live:
         return 1;
     default:
         return 0;
@@ -421,25 +412,26 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (!has_instruction(opcode))
         return refuse(dma, command, CNNVP_E_INVAL, "the DMA has no such instruction");
     /* `buffer` is at the same place in all of them */
-    const uint32_t index = command->status >> LSB_request_buffer & BUFFER_FIELD;
+    const uint32_t index = CNNVP_STATUS_OF(command, request, buffer);
     if (index >= DMA_BUFFERS)
         return refuse(dma, command, CNNVP_E_INVAL, "buffer is none: 0 input, 1 weight, 2 output");
-    if (opcode == OP_receive && !(access->flags & CNNVP_ESTIMATE))
+    if (opcode == CNNVP_OPCODE_receive && !(access->flags & CNNVP_ESTIMATE))
         return do_receive(dma, command, index);
-    const int uses_memory = opcode == OP_request || opcode == OP_receive || opcode == OP_store;
-    const char *error = descriptor_error(dma, command, uses_memory, opcode == OP_move);
+    const int uses_memory =
+        opcode == CNNVP_OPCODE_request || opcode == CNNVP_OPCODE_receive || opcode == CNNVP_OPCODE_store;
+    const char *error = descriptor_error(dma, command, uses_memory, opcode == CNNVP_OPCODE_move);
     if (error != NULL)
         return refuse(dma, command, CNNVP_E_INVAL, error);
     if ((access->flags & CNNVP_ESTIMATE) && uses_memory)
         return answer(dma, command, index, &access->delay);
-    if (opcode == OP_request)
+    if (opcode == CNNVP_OPCODE_request)
         return do_request(dma, command, index, &access->delay);
-    if (opcode == OP_store)
+    if (opcode == CNNVP_OPCODE_store)
         return do_store(dma, command, index);
-    if (opcode == OP_move)
+    if (opcode == CNNVP_OPCODE_move)
         return do_move(dma, command, index, &access->delay);
-    return opcode == OP_live ? do_live(dma, command, index, &access->delay)
-                             : do_fill(dma, command, index, &access->delay);
+    return opcode == CNNVP_OPCODE_live ? do_live(dma, command, index, &access->delay)
+                                       : do_fill(dma, command, index, &access->delay);
 }
 
 static void dma_complete(void *self, uint32_t port, struct cnnvp_request *request)

@@ -5,6 +5,7 @@
 #define CNNVP_DMA_INTERNAL_H
 
 #include "dma.h"
+#include "cnnvp_command.h"
 #include "dma_geometry.h"
 
 #define UNIT_DEF "dma/dma.def"
@@ -105,6 +106,7 @@ struct dma {
     cnnvp_time copy_end;
     struct dma_store scratch; /* of moves */
     struct dma_channel channels[DMA_CHANNELS];
+    char refusal[CNNVP_REFUSAL_SIZE];
 };
 
 /* `time` + `cycles`, counted from the clock edge at or after `time`. */

@@ -8,54 +8,11 @@
  */
 #include "cnnvp_fx16.h"
 
-enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    OP_##mnemonic = (code), MASK_##mnemonic = (status_mask),
-#include "instruction/opcodes.def"
-};
+#define CNNVP_FIELDS struct cnnvp_fx16_tile
+#include "unit/descriptor.h"
 
-enum {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) \
-    LSB_##mnemonic##_##name = (lsb), WIDTH_##mnemonic##_##name = (width),
-#include "instruction/opcodes.def"
-};
-
-#include "instruction/descriptors.def"
-enum {
-#define REGISTER(name, help) WINDOW_##name,
-    CNNVP_DESCRIPTOR_WINDOW(REGISTER) WINDOW_COUNT
-#undef REGISTER
-};
-enum {
-#define REGISTER(name, help) MATMUL_##name,
-    CNNVP_DESCRIPTOR_MATMUL(REGISTER) MATMUL_COUNT
-#undef REGISTER
-};
-
-/* Range of cnnvp_round_fx16's shift, and of the bias shift. */
-enum { SHIFT_MIN = -48, SHIFT_MAX = 63, BIAS_SHIFT_MAX = 63 };
-
-#define ADDRESS_LIMIT (UINT32_C(1) << 31)
-
-static uint32_t field(uint32_t status, int lsb, int width)
-{
-    return status >> lsb & ((UINT32_C(1) << width) - 1u);
-}
-
-static uint32_t low16(uint32_t packed)
-{
-    return packed & 0xffffu;
-}
-
-static uint32_t high16(uint32_t packed)
-{
-    return packed >> 16;
-}
-
-static int32_t sign8(uint32_t byte)
-{
-    return (int32_t)(byte & 0xffu) - ((byte & 0x80u) != 0 ? 256 : 0);
-}
+CNNVP_DESCRIPTOR(WINDOW, window);
+CNNVP_DESCRIPTOR(MATMUL, matmul);
 
 static int refuse(const char **reason, const char *text)
 {
@@ -69,47 +26,11 @@ static uint64_t bounded(uint64_t a, uint64_t b)
     return b != 0 && a > CNNVP_FX16_MAX_SPAN / b ? CNNVP_FX16_MAX_SPAN + 1u : a * b;
 }
 
-static int decode_format(uint32_t format, struct cnnvp_fx16_tile *tile, const char **reason)
+/* What the status bits mean for the PEs. */
+static void decode_status(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
 {
-    tile->shift = sign8(format);
-    tile->bias_shift = sign8(format >> 8);
-    tile->rounding = format >> 16;
-    if (tile->rounding > CNNVP_ROUNDING_STOCHASTIC)
-        return refuse(reason, "format: rounding is 0, 1 or 2 and bits 31:18 are 0");
-    if (tile->shift < SHIFT_MIN || tile->shift > SHIFT_MAX)
-        return refuse(reason, "format: the shift at write-out is -48 to 63");
-    if (tile->bias_shift < -BIAS_SHIFT_MAX || tile->bias_shift > BIAS_SHIFT_MAX)
-        return refuse(reason, "format: the bias shift is -63 to 63");
-    if (tile->update > CNNVP_UPDATE_MAXIMISE)
-        return refuse(reason, "update is 0, 1 or 2");
-    if (tile->clipped && tile->operation.compare && tile->update == CNNVP_UPDATE_ACCUMULATE)
-        return refuse(reason, "update of a maximum is 0 or 2: sums alone accumulate");
-    return CNNVP_OK;
-}
-
-static int check_addresses(const struct cnnvp_fx16_tile *tile, const char **reason)
-{
-    const bool results = !tile->partial;
-    const bool sums = tile->partial || cnnvp_fx16_finds_sums(tile);
-    if (tile->in_addr % 2u != 0 || tile->in_addr >= ADDRESS_LIMIT)
-        return refuse(reason, "in_addr is even and below 2^31");
-    if (tile->uses_k && (tile->weight_addr % 2u != 0 || tile->weight_addr >= ADDRESS_LIMIT))
-        return refuse(reason, "weight_addr is even and below 2^31");
-    if (tile->bias && (tile->bias_addr % 2u != 0 || tile->bias_addr >= ADDRESS_LIMIT))
-        return refuse(reason, "bias_addr is even and below 2^31");
-    if (results && (tile->out_addr % 2u != 0 || tile->out_addr >= ADDRESS_LIMIT))
-        return refuse(reason, "out_addr is even and below 2^31");
-    if (sums && (tile->acc_addr % 8u != 0 || tile->acc_addr >= ADDRESS_LIMIT))
-        return refuse(reason, "acc_addr is a multiple of 8 below 2^31");
-    return CNNVP_OK;
-}
-
-/* What the status bits of conv, pool and step mean for the PEs. */
-static void decode_window_status(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
-{
-    const uint32_t status = command->status;
-#define STATUS(mnemonic, name) field(status, LSB_##mnemonic##_##name, WIDTH_##mnemonic##_##name)
-    if (command->opcode == OP_conv) {
+#define STATUS(mnemonic, name) CNNVP_STATUS_OF(command, mnemonic, name)
+    if (command->opcode == CNNVP_OPCODE_conv) {
         tile->name = "conv";
         tile->operation.product = CNNVP_FX16_PRODUCT_KA;
         tile->update = STATUS(conv, update);
@@ -117,7 +38,7 @@ static void decode_window_status(const struct cnnvp_command *command, struct cnn
         tile->bias = STATUS(conv, bias) != 0;
         tile->ones = STATUS(conv, ones) != 0;
         tile->per_channel = STATUS(conv, depthwise) != 0;
-    } else if (command->opcode == OP_pool) {
+    } else if (command->opcode == CNNVP_OPCODE_pool) {
         tile->name = "pool";
         tile->operation.product = CNNVP_FX16_PRODUCT_A;
         tile->update = STATUS(pool, update);
@@ -126,6 +47,13 @@ static void decode_window_status(const struct cnnvp_command *command, struct cnn
         tile->of_words = !tile->partial && tile->update == CNNVP_UPDATE_MAXIMISE;
         tile->per_channel = true;
         tile->clipped = true;
+    } else if (command->opcode == CNNVP_OPCODE_matmul) {
+        tile->name = "matmul";
+        tile->kind = CNNVP_FX16_MATMUL;
+        tile->operation.product = CNNVP_FX16_PRODUCT_KA;
+        tile->update = STATUS(matmul, update);
+        tile->partial = STATUS(matmul, partial) != 0;
+        tile->bias = STATUS(matmul, bias) != 0;
     } else {
         tile->name = "step";
         tile->operation.product = (enum cnnvp_fx16_product)STATUS(step, multiply);
@@ -140,40 +68,8 @@ static void decode_window_status(const struct cnnvp_command *command, struct cnn
         !tile->operation.compare && (tile->operation.product == CNNVP_FX16_PRODUCT_KA || tile->operation.from_k);
 }
 
-static void read_window(const uint32_t *d, struct cnnvp_fx16_tile *tile)
-{
-    tile->in_addr = d[WINDOW_in_addr];
-    tile->in_row_stride = d[WINDOW_in_row_stride];
-    tile->in_channel_stride = d[WINDOW_in_channel_stride];
-    tile->in_channels = d[WINDOW_in_channels];
-    tile->out_channels = tile->per_channel ? d[WINDOW_in_channels] : d[WINDOW_out_channels];
-    tile->out_h = d[WINDOW_out_h];
-    tile->out_w = d[WINDOW_out_w];
-    tile->kx = low16(d[WINDOW_kernel]);
-    tile->ky = high16(d[WINDOW_kernel]);
-    tile->sx = low16(d[WINDOW_stride]);
-    tile->sy = high16(d[WINDOW_stride]);
-    tile->dx = low16(d[WINDOW_dilation]);
-    tile->dy = high16(d[WINDOW_dilation]);
-    tile->weight_addr = d[WINDOW_weight_addr];
-    tile->bias_addr = d[WINDOW_bias_addr];
-    tile->out_addr = d[WINDOW_out_addr];
-    tile->acc_addr = d[WINDOW_acc_addr];
-    tile->valid_row_first = low16(d[WINDOW_valid_rows]);
-    tile->valid_row_end = high16(d[WINDOW_valid_rows]);
-    tile->valid_col_first = low16(d[WINDOW_valid_cols]);
-    tile->valid_col_end = high16(d[WINDOW_valid_cols]);
-    tile->seed = d[WINDOW_seed];
-    tile->planes = tile->out_channels;
-    tile->plane_stride = d[WINDOW_out_channel_stride];
-}
-
 static int check_window_sizes(struct cnnvp_fx16_tile *tile, const char **reason)
 {
-    if (tile->in_channels == 0 || tile->out_channels == 0 || tile->out_h == 0 || tile->out_w == 0)
-        return refuse(reason, "channels, out_h and out_w are 1 or more");
-    if (tile->kx == 0 || tile->ky == 0 || tile->sx == 0 || tile->sy == 0 || tile->dx == 0 || tile->dy == 0)
-        return refuse(reason, "kernel, stride and dilation are 1 or more in both directions");
     if (tile->clipped && (tile->valid_row_first > tile->valid_row_end || tile->valid_col_first > tile->valid_col_end))
         return refuse(reason, "valid_rows and valid_cols: first is at most end");
     /* Below 2^49 each: 32 times 16 bits. */
@@ -211,50 +107,14 @@ static int check_window_spans(struct cnnvp_fx16_tile *tile, const char **reason)
     return CNNVP_OK;
 }
 
-static int decode_window(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile, const char **reason)
+static int check_window(struct cnnvp_fx16_tile *tile, const char **reason)
 {
-    const uint32_t *d = command->descriptor;
-    if (command->count != WINDOW_COUNT)
-        return refuse(reason, "the descriptor is not that of a window sweep");
-    tile->kind = CNNVP_FX16_WINDOW;
-    decode_window_status(command, tile);
-    if (command->opcode == OP_step &&
-        field(command->status, LSB_step_multiply, WIDTH_step_multiply) > (uint32_t)CNNVP_FX16_PRODUCT_AA)
-        return refuse(reason, "multiply is 0, 1 or 2");
-    read_window(d, tile);
-    int status = decode_format(d[WINDOW_format], tile, reason);
-    if (status == CNNVP_OK)
-        status = check_window_sizes(tile, reason);
-    if (status == CNNVP_OK)
-        status = check_window_spans(tile, reason);
-    return status;
+    const int status = check_window_sizes(tile, reason);
+    return status == CNNVP_OK ? check_window_spans(tile, reason) : status;
 }
 
-static int decode_matmul(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile, const char **reason)
+static int check_matmul(struct cnnvp_fx16_tile *tile, const char **reason)
 {
-    const uint32_t *d = command->descriptor;
-    if (command->count != MATMUL_COUNT)
-        return refuse(reason, "the descriptor is not that of a fully connected tile");
-    tile->name = "matmul";
-    tile->kind = CNNVP_FX16_MATMUL;
-    tile->operation.product = CNNVP_FX16_PRODUCT_KA;
-    tile->uses_k = true;
-    tile->update = field(command->status, LSB_matmul_update, WIDTH_matmul_update);
-    tile->partial = field(command->status, LSB_matmul_partial, WIDTH_matmul_partial) != 0;
-    tile->bias = field(command->status, LSB_matmul_bias, WIDTH_matmul_bias) != 0;
-    tile->in_addr = d[MATMUL_in_addr];
-    tile->inputs = d[MATMUL_inputs];
-    tile->outputs = d[MATMUL_outputs];
-    tile->weight_addr = d[MATMUL_weight_addr];
-    tile->bias_addr = d[MATMUL_bias_addr];
-    tile->out_addr = d[MATMUL_out_addr];
-    tile->acc_addr = d[MATMUL_acc_addr];
-    tile->seed = d[MATMUL_seed];
-    const int status = decode_format(d[MATMUL_format], tile, reason);
-    if (status != CNNVP_OK)
-        return status;
-    if (tile->inputs == 0 || tile->outputs == 0)
-        return refuse(reason, "inputs and outputs are 1 or more");
     tile->in_span = tile->inputs;
     tile->weight_span = bounded(tile->inputs, tile->outputs);
     tile->bias_span = tile->bias ? tile->outputs : 0;
@@ -268,36 +128,61 @@ static int decode_matmul(const struct cnnvp_command *command, struct cnnvp_fx16_
     return CNNVP_OK;
 }
 
-void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
+static int check_operation(const struct cnnvp_fx16_tile *tile, const char **reason)
 {
-    *tile = (struct cnnvp_fx16_tile){.kind = CNNVP_FX16_MATMUL};
-    if (command->opcode == OP_matmul)
-        return;
-    tile->kind = CNNVP_FX16_WINDOW;
-    decode_window_status(command, tile);
-    read_window(command->descriptor, tile);
+    if (tile->operation.product > CNNVP_FX16_PRODUCT_AA)
+        return refuse(reason, "multiply is 0, 1 or 2");
+    if (tile->update > CNNVP_UPDATE_MAXIMISE)
+        return refuse(reason, "update is 0, 1 or 2");
+    if (tile->clipped && tile->operation.compare && tile->update == CNNVP_UPDATE_ACCUMULATE)
+        return refuse(reason, "update of a maximum is 0 or 2: sums alone accumulate");
+    return CNNVP_OK;
 }
 
-static bool allowed(const struct cnnvp_command *command, uint32_t mask)
+static uint32_t uses_of(const struct cnnvp_fx16_tile *tile)
 {
-    return (command->status & ~mask) == 0;
+    return (tile->uses_k ? CNNVP_USES_WEIGHTS : 0u) | (tile->bias ? CNNVP_USES_BIAS : 0u) |
+           (tile->partial ? 0u : CNNVP_USES_RESULTS) | (tile->per_channel ? 0u : CNNVP_USES_ALL_CHANNELS) |
+           (tile->partial || cnnvp_fx16_finds_sums(tile) ? CNNVP_USES_SUMS : 0u);
 }
 
 int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile, const char **reason)
 {
-    int status;
-    *tile = (struct cnnvp_fx16_tile){0};
-    tile->tag = command->tag;
-    tile->in_half = (command->halves & CNNVP_HALF_INPUT) != 0;
-    tile->weight_half = (command->halves & CNNVP_HALF_WEIGHT) != 0;
-    tile->out_half = (command->halves & CNNVP_HALF_OUTPUT) != 0;
-    if ((command->opcode == OP_conv && allowed(command, MASK_conv)) ||
-        (command->opcode == OP_pool && allowed(command, MASK_pool)) ||
-        (command->opcode == OP_step && allowed(command, MASK_step)))
-        status = decode_window(command, tile, reason);
-    else if (command->opcode == OP_matmul && allowed(command, MASK_matmul))
-        status = decode_matmul(command, tile, reason);
-    else
-        return refuse(reason, "conv, pool, matmul or step with the status bits of the instruction set");
-    return status == CNNVP_OK ? check_addresses(tile, reason) : status;
+    static const struct {
+        uint32_t opcode, mask;
+        const struct cnnvp_descriptor *descriptor;
+    } forms[] = {
+        {CNNVP_OPCODE_conv, CNNVP_STATUS_MASK_conv, &window},
+        {CNNVP_OPCODE_pool, CNNVP_STATUS_MASK_pool, &window},
+        {CNNVP_OPCODE_step, CNNVP_STATUS_MASK_step, &window},
+        {CNNVP_OPCODE_matmul, CNNVP_STATUS_MASK_matmul, &matmul},
+    };
+    *tile = (struct cnnvp_fx16_tile){
+        .tag = command->tag,
+        .in_half = (command->halves & CNNVP_HALF_INPUT) != 0,
+        .weight_half = (command->halves & CNNVP_HALF_WEIGHT) != 0,
+        .out_half = (command->halves & CNNVP_HALF_OUTPUT) != 0,
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; ++i) {
+        if (forms[i].opcode != command->opcode)
+            continue;
+        decode_status(command, tile);
+        *reason =
+            cnnvp_descriptor_read(forms[i].descriptor, command, forms[i].mask, uses_of(tile), tile, tile->refusal);
+        if (tile->per_channel)
+            tile->out_channels = tile->in_channels;
+        tile->planes = tile->out_channels;
+        int status = *reason == NULL ? check_operation(tile, reason) : CNNVP_E_INVAL;
+        if (status == CNNVP_OK)
+            status = tile->kind == CNNVP_FX16_MATMUL ? check_matmul(tile, reason) : check_window(tile, reason);
+        return status;
+    }
+    return refuse(reason, "conv, pool, matmul or step with the status bits of the instruction set");
+}
+
+void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
+{
+    const char *reason;
+    if (cnnvp_fx16_decode(command, tile, &reason) != CNNVP_OK)
+        tile->refusal[0] = '\0';
 }

@@ -5,7 +5,7 @@
  */
 #include "isa.h"
 
-#define COUNT_ONE(name, help) +1
+#define COUNT_ONE(name, help, fields) +1
 #define FORM(form, name) DESCRIPTOR_##form = 0 CNNVP_DESCRIPTOR_##form(COUNT_ONE),
 enum { /* registers of each descriptor form */
        DESCRIPTOR_NONE = 0,

@@ -3,7 +3,6 @@
  * the one table (opcodes.def, descriptors.def, instruction.def). Run by the build. */
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "instruction/descriptors.def"
 
@@ -33,7 +32,7 @@ struct cause {
 };
 
 struct member {
-    const char *form, *name, *help;
+    const char *name, *help; /* NULL: the form of those that follow */
 };
 
 static const struct opcode opcodes[] = {
@@ -61,27 +60,10 @@ static const struct cause causes[] = {
 #include "instruction/instruction.def"
 };
 
-#define MEMBERS(form, name) CNNVP_DESCRIPTOR_##form(MEMBER_##form)
-#define MEMBER_WINDOW(name, help) {"window", #name, help},
-#define MEMBER_MATMUL(name, help) {"matmul", #name, help},
-#define MEMBER_VECTOR(name, help) {"vector", #name, help},
-#define MEMBER_TRANSFER(name, help) {"transfer", #name, help},
-#define MEMBER_TCONV(name, help) {"tconv", #name, help},
-#define MEMBER_TGRADIENT(name, help) {"tgradient", #name, help},
-#define MEMBER_TMATMUL(name, help) {"tmatmul", #name, help},
-#define MEMBER_TOUTER(name, help) {"touter", #name, help},
-#define MEMBER_TSTAT(name, help) {"tstat", #name, help},
-#define MEMBER_TCOEF(name, help) {"tcoef", #name, help},
-#define MEMBER_TEXP(name, help) {"texp", #name, help},
-#define MEMBER_TPOST(name, help) {"tpost", #name, help},
-#define MEMBER_TPOSTBACK(name, help) {"tpostback", #name, help},
-#define MEMBER_TSOFTMAX(name, help) {"tsoftmax", #name, help},
-#define MEMBER_TUPDATE(name, help) {"tupdate", #name, help},
-#define MEMBER_TBNUPDATE(name, help) {"tbnupdate", #name, help},
-#define MEMBER_TDECODE(name, help) {"tdecode", #name, help},
-#define MEMBER_THELD(name, help) {"theld", #name, help},
-
-static const struct member members[] = {CNNVP_DESCRIPTORS(MEMBERS)};
+/* Each form, and its members. */
+#define MEMBER(name, help, fields) {#name, help},
+#define FORM(form, name) {#name, NULL}, CNNVP_DESCRIPTOR_##form(MEMBER)
+static const struct member members[] = {CNNVP_DESCRIPTORS(FORM)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -113,10 +95,11 @@ static void write_descriptors(void)
 {
     puts("/* Descriptors: the registers from an instruction's base register on; struct cnnvp_command::descriptor. */");
     for (size_t i = 0; i < COUNT(members); ++i) {
-        if (i == 0 || strcmp(members[i].form, members[i - 1].form) != 0)
-            printf("struct cnnvp_%s {\n", members[i].form);
-        printf("    uint32_t %s; /* %s */\n", members[i].name, members[i].help);
-        if (i + 1 == COUNT(members) || strcmp(members[i].form, members[i + 1].form) != 0)
+        if (members[i].help == NULL)
+            printf("struct cnnvp_%s {\n", members[i].name);
+        else
+            printf("    uint32_t %s; /* %s */\n", members[i].name, members[i].help);
+        if (i + 1 == COUNT(members) || members[i + 1].help == NULL)
             puts("};\n");
     }
 }
@@ -147,7 +130,12 @@ int main(void)
     write_statuses();
     write_descriptors();
     puts("/* Two 16-bit values of a packed register. */\n"
-         "static inline uint32_t cnnvp_pack(uint32_t low, uint32_t high)\n{\n    return low | high << 16;\n}\n");
+         "static inline uint32_t cnnvp_pack(uint32_t low, uint32_t high)\n{\n    return low | high << 16;\n}\n\n"
+         "/* The high half of an instruction: `a` is its first register, of a tile instruction the base, `b` its "
+         "second\n"
+         " * one, or the halves. The low half is the immediate. */\n"
+         "static inline uint32_t cnnvp_word_high(uint32_t opcode, uint32_t status, uint32_t a, uint32_t b)\n"
+         "{\n    return opcode << 24 | status << 16 | a << 8 | b;\n}\n");
     write_element();
     puts("#endif");
     return ferror(stdout) != 0;

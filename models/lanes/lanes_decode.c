@@ -5,31 +5,18 @@
 
 #include <string.h>
 
-/* Place of the status fields. They are the same in all instructions that have them. */
-enum {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) LSB_##mnemonic##_##name = (lsb),
-#include "instruction/opcodes.def"
-    SOURCE_FIELD = 3,
-    OPERATOR_FIELD = 7
-};
-_Static_assert(LSB_vact_a == LSB_vmac_a && LSB_vmean_a == LSB_vmac_a && LSB_vsoftmax_a == LSB_vmac_a, "source of a");
-_Static_assert(LSB_vact_b == LSB_vmac_b && LSB_vvar_b == LSB_vmac_b && LSB_vnorm_b == LSB_vmac_b, "source of b");
-_Static_assert(LSB_vmean_sums == LSB_vvar_sums, "sums");
-_Static_assert(LSB_vcmp_accumulate == LSB_vmac_accumulate && LSB_vdiv_accumulate == LSB_vmac_accumulate, "accumulate");
-_Static_assert(LSB_vcmp_store == LSB_vmac_store && LSB_vnorm_store == LSB_vmac_store, "store");
+#define CNNVP_FIELDS struct lanes_job
+#include "unit/descriptor.h"
 
-enum {
-#define REGISTER(name, help) REG_##name,
-#include "instruction/descriptors.def"
-    CNNVP_DESCRIPTOR_VECTOR(REGISTER) REG_COUNT
-#undef REGISTER
-};
+CNNVP_DESCRIPTOR(VECTOR, vector);
 
-/* An unsigned register's bits as a signed number. */
-static int64_t signed_bits(uint32_t bits, uint32_t width)
-{
-    return cnnvp_wrap((int64_t)bits, width);
-}
+/* The status fields are the same in all instructions that have them. */
+#define SAME(one, other, name) ((int)CNNVP_STATUS_##one##_##name == (int)CNNVP_STATUS_##other##_##name)
+_Static_assert(SAME(vact, vmac, a) && SAME(vmean, vmac, a) && SAME(vsoftmax, vmac, a) && SAME(vact, vmac, b) &&
+                   SAME(vvar, vmac, b) && SAME(vnorm, vmac, b) && SAME(vmean, vvar, sums) &&
+                   SAME(vcmp, vmac, accumulate) && SAME(vdiv, vmac, accumulate) && SAME(vcmp, vmac, store) &&
+                   SAME(vnorm, vmac, store),
+               "fields of one name lie at one place");
 
 /* Which operands an instruction has. */
 struct operands {
@@ -131,19 +118,18 @@ static void flatten(struct lanes_job *job)
 }
 
 /* Sums of squares, and how many elements the sums are of. */
-static const char *set_sums(const struct cnnvp_command *command, struct lanes_job *job)
+static const char *set_sums(uint32_t halves, struct lanes_job *job)
 {
-    const uint32_t *r = command->descriptor;
-    job->divisor = job->opcode == LANES_OP_vmean ? r[REG_immediate] : r[REG_b_stride];
+    job->divisor = (uint32_t)(job->opcode == LANES_OP_vmean ? job->immediate : job->b_stride);
     if (job->a.bytes != 8u)
         return "sums are 64-bit slots: a is 3";
     if (job->divisor == 0 || job->divisor > LANES_MOST_ELEMENTS)
         return "sums are of 1 to 2^28 elements";
     if (job->opcode == LANES_OP_vmean)
         return NULL;
-    if (r[REG_c_addr] % 8u != 0)
+    if (job->c_addr % 8u != 0)
         return "c_addr of 64-bit slots is a multiple of 8";
-    job->c = operand_at(LANES_OUTPUT, command->halves, r[REG_c_addr], job->a.stride, signed_bits(r[REG_c_repeat], 32u));
+    job->c = operand_at(LANES_OUTPUT, halves, job->c_addr, job->a.stride, job->c_repeat);
     job->c.bytes = 8u;
     set_range(&job->c, job->count, job->repeat);
     return NULL;
@@ -152,16 +138,15 @@ static const char *set_sums(const struct cnnvp_command *command, struct lanes_jo
 static const char *decode_sources(const struct cnnvp_command *command, const struct operands *has,
                                   struct lanes_job *job)
 {
-    const uint32_t *r = command->descriptor;
-    const uint32_t source_a = command->status >> LSB_vmac_a & SOURCE_FIELD;
-    const uint32_t source_b = command->status >> LSB_vmac_b & SOURCE_FIELD;
+    const uint32_t halves = command->halves;
+    const uint32_t source_a = CNNVP_STATUS_OF(command, vmac, a);
+    const uint32_t source_b = CNNVP_STATUS_OF(command, vmac, b);
     if (has->a) {
         const int wide = source_a == LANES_WIDE;
-        job->a = operand_at(wide ? LANES_OUTPUT : source_a, command->halves, r[REG_a_addr],
-                            signed_bits(r[REG_a_stride], 32u), signed_bits(r[REG_a_repeat], 32u));
+        job->a = operand_at(wide ? LANES_OUTPUT : source_a, halves, job->a_addr, job->a_stride, job->a_repeat);
         if (wide) {
             job->a.bytes = 8u;
-            if (r[REG_a_addr] % 8u != 0)
+            if (job->a_addr % 8u != 0)
                 return "a_addr of 64-bit slots is a multiple of 8";
         }
         set_range(&job->a, job->count, job->repeat);
@@ -171,16 +156,15 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
         if (immediate || (job->opcode == LANES_OP_vact && source_b == LANES_OUTPUT))
             return "b of this instruction is a buffer: 0 input, 1 weight, and for vnorm and vvar 2 output";
         const int by_repetition = has->c || job->opcode == LANES_OP_vvar;
-        job->b = operand_at(source_b, command->halves, r[REG_b_addr],
-                            by_repetition ? 0 : signed_bits(r[REG_b_stride], 32u), signed_bits(r[REG_b_repeat], 32u));
+        job->b = operand_at(source_b, halves, job->b_addr, by_repetition ? 0 : job->b_stride, job->b_repeat);
         set_range(&job->b, job->count, job->repeat);
     }
     if (has->c) {
-        job->c = operand_at(source_b, command->halves, r[REG_c_addr], 0, signed_bits(r[REG_c_repeat], 32u));
+        job->c = operand_at(source_b, halves, job->c_addr, 0, job->c_repeat);
         set_range(&job->c, job->count, job->repeat);
     }
     if (has->out) {
-        job->out = operand_at(LANES_OUTPUT, command->halves, r[REG_out_addr], 1, signed_bits(r[REG_out_repeat], 32u));
+        job->out = operand_at(LANES_OUTPUT, halves, job->out_addr, 1, job->out_repeat);
         const int one_word = job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar;
         set_range(&job->out, one_word ? 1u : job->count, job->opcode == LANES_OP_vout ? 1u : job->repeat);
         job->out.words = (one_word ? 1u : job->count) * (job->opcode == LANES_OP_vout ? 1u : job->repeat);
@@ -196,12 +180,6 @@ static int outside(const struct lanes_operand *operand)
 
 static const char *check_numbers(const struct lanes_job *job)
 {
-    if (job->shift < -48 || job->shift > 63)
-        return "the shift is -48 .. 63";
-    if (job->bias_shift < -63 || job->bias_shift > 63)
-        return "the bias shift is -63 .. 63";
-    if (job->rounding > CNNVP_ROUNDING_STOCHASTIC)
-        return "rounding is 0 truncate, 1 nearest or 2 stochastic";
     if (job->opcode == LANES_OP_vvar && (job->bias_shift < 0 || job->bias_shift > 15))
         return "means have 0 .. 15 fraction bits more than the data";
     if (job->opcode == LANES_OP_vvar && job->immediate < 0)
@@ -223,41 +201,36 @@ static void set_table(struct lanes_job *job)
 
 const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job)
 {
-    const uint32_t *r = command->descriptor;
-    memset(job, 0, sizeof *job);
     const int optional = command->opcode <= LANES_OP_vcmp || command->opcode == LANES_OP_vnorm;
-    const int store = !optional || (command->status >> LSB_vmac_store & 1u);
+    const int store = !optional || CNNVP_STATUS_OF(command, vmac, store);
+    const int is_vout = command->opcode == LANES_OP_vout;
     const struct operands has = operands_of(command->opcode, store);
+    memset(job, 0, sizeof *job);
     if (!has.a && !has.out)
         return "the vector unit has no such instruction";
-    if (command->count < REG_COUNT)
-        return "the descriptor is incomplete";
+    const char *error =
+        cnnvp_descriptor_read(&vector, command, UINT32_MAX, is_vout ? 0u : CNNVP_USES_REPETITIONS, job, job->refusal);
+    if (error != NULL)
+        return error;
     job->opcode = command->opcode;
-    job->accumulate = command->opcode <= LANES_OP_vcmp && (command->status >> LSB_vmac_accumulate & 1u);
-    job->minimum = command->opcode == LANES_OP_vcmp && (command->status >> LSB_vcmp_minimum & 1u);
+    job->accumulate = command->opcode <= LANES_OP_vcmp && CNNVP_STATUS_OF(command, vmac, accumulate);
+    job->minimum = command->opcode == LANES_OP_vcmp && CNNVP_STATUS_OF(command, vcmp, minimum);
     job->sums = (command->opcode == LANES_OP_vmean || command->opcode == LANES_OP_vvar) &&
-                (command->status >> LSB_vmean_sums & 1u);
-    job->operator_ = command->status >> LSB_vout_operator & OPERATOR_FIELD;
-    job->count = r[REG_count];
-    job->repeat = job->opcode == LANES_OP_vout ? 1u : r[REG_repeat];
-    job->shift = (int32_t)signed_bits(r[REG_format] & 0xffu, 8u);
-    job->bias_shift = (int32_t)signed_bits(r[REG_format] >> 8 & 0xffu, 8u);
-    job->rounding = r[REG_format] >> 16 & 3u;
-    job->seed = r[REG_seed];
-    job->immediate = signed_bits(r[REG_immediate], 32u);
-    if (job->count == 0 || job->repeat == 0)
-        return "count and repeat are at least 1";
-    if (job->count > LANES_MOST_ELEMENTS || job->repeat > LANES_MOST_ELEMENTS / job->count)
+                CNNVP_STATUS_OF(command, vmean, sums);
+    job->operator_ = CNNVP_STATUS_OF(command, vout, operator);
+    if (is_vout)
+        job->repeat = 1u;
+    if (job->repeat > LANES_MOST_ELEMENTS / job->count)
         return "count * repeat is more than 2^28";
-    if (job->opcode == LANES_OP_vout && (job->count > lanes || job->operator_ >= LANES_OPERATORS))
+    if (is_vout && (job->count > lanes || job->operator_ >= LANES_OPERATORS))
         return "vout writes at most `lanes` registers of operator 0 mac, 1 add, 2 sub, 3 div or 4 cmp";
-    const char *error = check_numbers(job);
+    error = check_numbers(job);
     if (error == NULL)
         error = decode_sources(command, &has, job);
     if (error != NULL)
         return error;
     job->divisor = job->count;
-    if (job->sums && (error = set_sums(command, job)) != NULL)
+    if (job->sums && (error = set_sums(command->halves, job)) != NULL)
         return error;
     if (job->opcode == LANES_OP_vact)
         set_table(job);

@@ -51,8 +51,11 @@ struct lanes_job {
     uint32_t rounding;
     uint64_t seed;
     int64_t immediate;
+    uint32_t a_addr, b_addr, c_addr, out_addr; /* as in the descriptor, and strides */
+    int64_t a_stride, a_repeat, b_stride, b_repeat, c_repeat, out_repeat;
     int in_order; /* results reach operands that are still to be read: one element at a time */
     struct lanes_operand a, b, c, out;
+    char refusal[CNNVP_REFUSAL_SIZE];
 };
 
 struct lanes_cost {
@@ -62,7 +65,7 @@ struct lanes_cost {
     uint64_t operations[LANES_OPERATORS];
 };
 
-/* NULL and the job, or what is wrong. */
+/* NULL and the job, or what is wrong, as long as *job lasts. */
 CNNVP_MUST_USE const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job);
 
 void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);

@@ -3,23 +3,18 @@
  * unit's own, see lanes.h. */
 #include "lanes_internal.h"
 #include "cnnvp_integer.h"
+#include "cnnvp_isa.h"
 
-enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    MASK_##mnemonic = (status_mask),
-#include "instruction/opcodes.def"
-};
-
-enum {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) LSB_##mnemonic##_##name = (lsb),
-#include "instruction/opcodes.def"
-};
-_Static_assert((int)MASK_vpool == (int)MASK_pool && (int)LSB_vpool_update == (int)LSB_pool_update &&
-                   (int)LSB_vpool_sum == (int)LSB_pool_sum,
+_Static_assert((int)CNNVP_STATUS_MASK_vpool == (int)CNNVP_STATUS_MASK_pool &&
+                   (int)CNNVP_STATUS_vpool_update == (int)CNNVP_STATUS_pool_update &&
+                   (int)CNNVP_STATUS_vpool_sum == (int)CNNVP_STATUS_pool_sum,
                "vpool has the status of pool");
-_Static_assert((int)MASK_vconv == (int)MASK_conv && (int)LSB_vconv_update == (int)LSB_conv_update &&
-                   (int)LSB_vconv_partial == (int)LSB_conv_partial && (int)LSB_vconv_bias == (int)LSB_conv_bias &&
-                   (int)LSB_vconv_ones == (int)LSB_conv_ones && (int)LSB_vconv_depthwise == (int)LSB_conv_depthwise,
+_Static_assert((int)CNNVP_STATUS_MASK_vconv == (int)CNNVP_STATUS_MASK_conv &&
+                   (int)CNNVP_STATUS_vconv_update == (int)CNNVP_STATUS_conv_update &&
+                   (int)CNNVP_STATUS_vconv_partial == (int)CNNVP_STATUS_conv_partial &&
+                   (int)CNNVP_STATUS_vconv_bias == (int)CNNVP_STATUS_conv_bias &&
+                   (int)CNNVP_STATUS_vconv_ones == (int)CNNVP_STATUS_conv_ones &&
+                   (int)CNNVP_STATUS_vconv_depthwise == (int)CNNVP_STATUS_conv_depthwise,
                "vconv has the status of conv");
 
 const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
@@ -28,7 +23,7 @@ const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnv
     struct cnnvp_command of_array = *command;
     const char *reason = NULL;
     of_array.opcode = pool ? LANES_OP_pool : LANES_OP_conv;
-    if ((command->status & ~(uint32_t)(pool ? MASK_vpool : MASK_vconv)) != 0)
+    if ((command->status & ~(uint32_t)(pool ? CNNVP_STATUS_MASK_vpool : CNNVP_STATUS_MASK_vconv)) != 0)
         return "vpool and vconv have the status bits of pool and conv";
     return cnnvp_fx16_decode(&of_array, tile, &reason) == CNNVP_OK ? NULL : reason;
 }

@@ -3,6 +3,7 @@
 #ifndef CNNVP_MULTI_FUNCTION_JOB_H
 #define CNNVP_MULTI_FUNCTION_JOB_H
 
+#include "cnnvp_isa.h"
 #include "cnnvp_tile.h"
 
 #include <stdbool.h>
@@ -10,11 +11,6 @@
 
 /* Values of a tile, at most: bounds memory. */
 #define CNNVP_JOB_MAX_VALUES (UINT64_C(1) << 24)
-
-enum cnnvp_job_opcode {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) CNNVP_JOB_##mnemonic = (code),
-#include "instruction/opcodes.def"
-};
 
 /* The places that a command uses in the intermediate buffer, or in the max-min buffer. */
 enum cnnvp_job_place {
@@ -64,9 +60,10 @@ struct cnnvp_job {
     uint32_t size;
     uint64_t held_words; /* of that which cross */
     uint64_t beats;      /* cycles over which operands cross, and that piece */
+    char refusal[CNNVP_REFUSAL_SIZE];
 };
 
-/* CNNVP_OK, or CNNVP_E_INVAL and what would be right. (job_decode.c) */
+/* CNNVP_OK, or CNNVP_E_INVAL and what would be right, as long as *job lasts. (job_decode.c) */
 CNNVP_MUST_USE int cnnvp_job_decode(const struct cnnvp_command *command, struct cnnvp_job *job, const char **reason);
 
 static inline uint64_t cnnvp_job_values(const struct cnnvp_tile *tile)

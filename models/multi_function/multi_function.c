@@ -180,14 +180,14 @@ static int stream(const struct multi_function *module, struct work *work, uint32
 
 static bool is_held(const struct cnnvp_job *job)
 {
-    return job->opcode == CNNVP_JOB_tload || job->opcode == CNNVP_JOB_tsave || job->opcode == CNNVP_JOB_tclear;
+    return job->opcode == CNNVP_OPCODE_tload || job->opcode == CNNVP_OPCODE_tsave || job->opcode == CNNVP_OPCODE_tclear;
 }
 
 static int borrow_held(const struct multi_function *module, struct work *work, uint32_t flags, void **data)
 {
     const struct cnnvp_job *job = &work->job;
     struct cnnvp_access access = {
-        .op = job->opcode == CNNVP_JOB_tsave ? CNNVP_BORROW_READ : CNNVP_BORROW_WRITE,
+        .op = job->opcode == CNNVP_OPCODE_tsave ? CNNVP_BORROW_READ : CNNVP_BORROW_WRITE,
         .flags = flags,
         .tag = work->command->tag,
         .flow = work->command->sequence,
@@ -228,9 +228,9 @@ static int move_held(const struct multi_function *module, struct work *work)
         status = borrow_operands(module, work, 0);
     if (status != CNNVP_OK || module->timing_only)
         return status;
-    if (job->opcode == CNNVP_JOB_tclear)
+    if (job->opcode == CNNVP_OPCODE_tclear)
         clear(job, data);
-    else if (job->opcode == CNNVP_JOB_tload)
+    else if (job->opcode == CNNVP_OPCODE_tload)
         memcpy(data, memory->data, job->size);
     else
         memcpy(memory->data, data, job->size);
@@ -337,13 +337,13 @@ static int execute(struct multi_function *module, struct cnnvp_access *access, c
     tile->fill = work.job.operands[CNNVP_JOB_IN].used ? module->pipeline : 0;
     if (is_held(&work.job))
         status = move_held(module, &work);
-    else if (work.job.opcode == CNNVP_JOB_tdecode)
+    else if (work.job.opcode == CNNVP_OPCODE_tdecode)
         status = decode_mantissas(module, &work);
     else
         status = run_tile(module, &work);
     if (status != CNNVP_OK)
         return refuse(module, command, status, failure(status));
-    if (is_held(&work.job) || work.job.opcode == CNNVP_JOB_tdecode)
+    if (is_held(&work.job) || work.job.opcode == CNNVP_OPCODE_tdecode)
         tile->cycles = work.job.beats;
 
     if (tile->waiting_cycles > tile->cycles)

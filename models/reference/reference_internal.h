@@ -13,25 +13,25 @@ enum reference_opcode {
 #include "instruction/opcodes.def"
 };
 
-#define REGISTER(name, help) WINDOW_##name,
+#define REGISTER(name, help, fields) WINDOW_##name,
 enum { CNNVP_DESCRIPTOR_WINDOW(REGISTER) WINDOW_REGISTERS };
 #undef REGISTER
-#define REGISTER(name, help) MATMUL_##name,
+#define REGISTER(name, help, fields) MATMUL_##name,
 enum { CNNVP_DESCRIPTOR_MATMUL(REGISTER) MATMUL_REGISTERS };
 #undef REGISTER
-#define REGISTER(name, help) VECTOR_##name,
+#define REGISTER(name, help, fields) VECTOR_##name,
 enum { CNNVP_DESCRIPTOR_VECTOR(REGISTER) VECTOR_REGISTERS };
 #undef REGISTER
-#define REGISTER(name, help) TCONV_##name,
+#define REGISTER(name, help, fields) TCONV_##name,
 enum { CNNVP_DESCRIPTOR_TCONV(REGISTER) TCONV_REGISTERS };
 #undef REGISTER
-#define REGISTER(name, help) TGRADIENT_##name,
+#define REGISTER(name, help, fields) TGRADIENT_##name,
 enum { CNNVP_DESCRIPTOR_TGRADIENT(REGISTER) TGRADIENT_REGISTERS };
 #undef REGISTER
-#define REGISTER(name, help) TMATMUL_##name,
+#define REGISTER(name, help, fields) TMATMUL_##name,
 enum { CNNVP_DESCRIPTOR_TMATMUL(REGISTER) TMATMUL_REGISTERS };
 #undef REGISTER
-#define REGISTER(name, help) TOUTER_##name,
+#define REGISTER(name, help, fields) TOUTER_##name,
 enum { CNNVP_DESCRIPTOR_TOUTER(REGISTER) TOUTER_REGISTERS };
 #undef REGISTER
 

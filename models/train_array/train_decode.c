@@ -6,40 +6,22 @@
 #include "train_tile.h"
 #include "cnnvp_integer.h"
 
-enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    OP_##mnemonic = (code), MASK_##mnemonic = (status_mask),
-#include "instruction/opcodes.def"
-};
+#define CNNVP_FIELDS struct cnnvp_train_tile
+#include "unit/descriptor.h"
+
+CNNVP_DESCRIPTOR(TCONV, conv);
+CNNVP_DESCRIPTOR(TGRADIENT, gradient);
+CNNVP_DESCRIPTOR(TMATMUL, matmul);
+CNNVP_DESCRIPTOR(TOUTER, outer);
 
 /* The status fields are the same for all six. */
-enum { STATUS_ACCUMULATE = 1u << 0, STATUS_FP32 = 1u << 1, STATUS_BIAS = 1u << 2 };
+enum {
+    STATUS_ACCUMULATE = 1u << CNNVP_STATUS_tforward_accumulate,
+    STATUS_FP32 = 1u << CNNVP_STATUS_tforward_fp32,
+    STATUS_BIAS = 1u << CNNVP_STATUS_tforward_bias
+};
 
-#include "instruction/descriptors.def"
-#define REGISTER_TCONV(name, help) TCONV_##name,
-#define REGISTER_TGRADIENT(name, help) TGRADIENT_##name,
-#define REGISTER_TMATMUL(name, help) TMATMUL_##name,
-#define REGISTER_TOUTER(name, help) TOUTER_##name,
-enum { CNNVP_DESCRIPTOR_TCONV(REGISTER_TCONV) TCONV_COUNT };
-enum { CNNVP_DESCRIPTOR_TGRADIENT(REGISTER_TGRADIENT) TGRADIENT_COUNT };
-enum { CNNVP_DESCRIPTOR_TMATMUL(REGISTER_TMATMUL) TMATMUL_COUNT };
-enum { CNNVP_DESCRIPTOR_TOUTER(REGISTER_TOUTER) TOUTER_COUNT };
-_Static_assert((int)TGRADIENT_COUNT <= (int)CNNVP_DESCRIPTOR_MAX && (int)TCONV_COUNT <= (int)CNNVP_DESCRIPTOR_MAX,
-               "a command carries every descriptor form");
-
-#define ADDRESS_LIMIT (UINT32_C(1) << 31)
-#define SIZE_LIMIT UINT32_C(0xffff)
 #define PLANES_LIMIT (UINT64_C(1) << 28)
-
-static uint32_t low16(uint32_t packed)
-{
-    return packed & 0xffffu;
-}
-
-static uint32_t high16(uint32_t packed)
-{
-    return packed >> 16;
-}
 
 static int refuse(const char **reason, const char *text)
 {
@@ -54,150 +36,29 @@ static uint64_t bounded(uint64_t a, uint64_t b)
     return b != 0 && a > limit / b ? limit : a * b;
 }
 
-/* ---- descriptors ---- */
+/* ---- checks ---- */
 
-static void read_conv(const uint32_t *d, struct cnnvp_train_tile *tile)
-{
-    tile->in_addr = d[TCONV_in_addr];
-    tile->in_row_stride = d[TCONV_in_row_stride];
-    tile->in_channel_stride = d[TCONV_in_channel_stride];
-    tile->in_image_stride = d[TCONV_in_image_stride];
-    tile->in_w = low16(d[TCONV_in_size]);
-    tile->in_h = high16(d[TCONV_in_size]);
-    tile->images = d[TCONV_images];
-    tile->in_channels = d[TCONV_in_channels];
-    tile->out_channels = d[TCONV_out_channels];
-    tile->out_w = low16(d[TCONV_out_size]);
-    tile->out_h = high16(d[TCONV_out_size]);
-    tile->kx = low16(d[TCONV_kernel]);
-    tile->ky = high16(d[TCONV_kernel]);
-    tile->sx = low16(d[TCONV_stride]);
-    tile->sy = high16(d[TCONV_stride]);
-    tile->px = low16(d[TCONV_pad]);
-    tile->py = high16(d[TCONV_pad]);
-    tile->second_addr = d[TCONV_weight_addr];
-    tile->out_addr = d[TCONV_out_addr];
-    tile->out_channel_stride = d[TCONV_out_channel_stride];
-    tile->out_image_stride = d[TCONV_out_image_stride];
-    tile->in_exp_addr = d[TCONV_in_exp_addr];
-    tile->in_exp_image_stride = low16(d[TCONV_in_exp_strides]);
-    tile->in_exp_channel_stride = high16(d[TCONV_in_exp_strides]);
-    tile->second_exp_addr = d[TCONV_weight_exp_addr];
-    tile->second_exp_channel_stride = low16(d[TCONV_weight_exp_strides]);
-    tile->second_exp_part_stride = high16(d[TCONV_weight_exp_strides]);
-    tile->out_exp_addr = d[TCONV_out_exp_addr];
-}
-
-static void read_gradient(const uint32_t *d, struct cnnvp_train_tile *tile)
-{
-    tile->in_addr = d[TGRADIENT_in_addr];
-    tile->in_row_stride = d[TGRADIENT_in_row_stride];
-    tile->in_channel_stride = d[TGRADIENT_in_channel_stride];
-    tile->in_image_stride = d[TGRADIENT_in_image_stride];
-    tile->in_w = low16(d[TGRADIENT_in_size]);
-    tile->in_h = high16(d[TGRADIENT_in_size]);
-    tile->images = d[TGRADIENT_images];
-    tile->in_channels = d[TGRADIENT_in_channels];
-    tile->out_channels = d[TGRADIENT_out_channels];
-    tile->second_addr = d[TGRADIENT_error_addr];
-    tile->error_row_stride = d[TGRADIENT_error_row_stride];
-    tile->error_channel_stride = d[TGRADIENT_error_channel_stride];
-    tile->error_image_stride = d[TGRADIENT_error_image_stride];
-    tile->out_w = low16(d[TGRADIENT_error_size]);
-    tile->out_h = high16(d[TGRADIENT_error_size]);
-    tile->kx = low16(d[TGRADIENT_kernel]);
-    tile->ky = high16(d[TGRADIENT_kernel]);
-    tile->sx = low16(d[TGRADIENT_stride]);
-    tile->sy = high16(d[TGRADIENT_stride]);
-    tile->px = low16(d[TGRADIENT_pad]);
-    tile->py = high16(d[TGRADIENT_pad]);
-    tile->out_addr = d[TGRADIENT_out_addr];
-    tile->out_channel_stride = d[TGRADIENT_out_channel_stride];
-    tile->in_exp_addr = d[TGRADIENT_in_exp_addr];
-    tile->in_exp_image_stride = low16(d[TGRADIENT_in_exp_strides]);
-    tile->in_exp_channel_stride = high16(d[TGRADIENT_in_exp_strides]);
-    tile->second_exp_addr = d[TGRADIENT_error_exp_addr];
-    tile->second_exp_channel_stride = low16(d[TGRADIENT_error_exp_strides]);
-    tile->second_exp_part_stride = high16(d[TGRADIENT_error_exp_strides]);
-    tile->out_exp_addr = d[TGRADIENT_out_exp_addr];
-}
-
-/* 1x1 maps and kernels. */
+/* 1x1 maps and kernels, before the descriptor is read. */
 static void make_connected(struct cnnvp_train_tile *tile)
 {
     tile->connected = true;
     tile->in_h = tile->in_w = tile->out_h = tile->out_w = 1u;
     tile->kx = tile->ky = tile->sx = tile->sy = 1u;
     tile->in_row_stride = tile->in_channel_stride = 1u;
-    tile->error_row_stride = tile->error_channel_stride = 1u;
+    tile->error_row_stride = tile->error_channel_stride = tile->out_channel_stride = 1u;
 }
-
-static void read_matmul(const uint32_t *d, struct cnnvp_train_tile *tile)
-{
-    make_connected(tile);
-    tile->in_addr = d[TMATMUL_in_addr];
-    tile->in_image_stride = d[TMATMUL_in_image_stride];
-    tile->images = d[TMATMUL_images];
-    tile->in_channels = d[TMATMUL_inputs];
-    tile->out_channels = d[TMATMUL_outputs];
-    tile->second_addr = d[TMATMUL_weight_addr];
-    tile->out_addr = d[TMATMUL_out_addr];
-    tile->out_channel_stride = 1u;
-    tile->out_image_stride = d[TMATMUL_out_image_stride];
-    tile->in_exp_addr = d[TMATMUL_in_exp_addr];
-    tile->in_exp_image_stride = d[TMATMUL_in_exp_stride];
-    tile->second_exp_addr = d[TMATMUL_weight_exp_addr];
-    tile->second_exp_channel_stride = low16(d[TMATMUL_weight_exp_strides]);
-    tile->second_exp_part_stride = high16(d[TMATMUL_weight_exp_strides]);
-    tile->out_exp_addr = d[TMATMUL_out_exp_addr];
-}
-
-static void read_outer(const uint32_t *d, struct cnnvp_train_tile *tile)
-{
-    make_connected(tile);
-    tile->in_addr = d[TOUTER_in_addr];
-    tile->in_image_stride = d[TOUTER_in_image_stride];
-    tile->images = d[TOUTER_images];
-    tile->in_channels = d[TOUTER_inputs];
-    tile->out_channels = d[TOUTER_outputs];
-    tile->second_addr = d[TOUTER_error_addr];
-    tile->error_image_stride = d[TOUTER_error_image_stride];
-    tile->out_addr = d[TOUTER_out_addr];
-    tile->out_channel_stride = d[TOUTER_out_stride];
-    tile->in_exp_addr = d[TOUTER_in_exp_addr];
-    tile->in_exp_image_stride = d[TOUTER_in_exp_stride];
-    tile->second_exp_addr = d[TOUTER_error_exp_addr];
-    tile->second_exp_part_stride = d[TOUTER_error_exp_stride];
-    tile->out_exp_addr = d[TOUTER_out_exp_addr];
-}
-
-/* ---- checks ---- */
 
 /* The first operand is a channel of ones, which lies in no buffer (Part B 0-8). */
 static int read_as_ones(struct cnnvp_train_tile *tile, const char **reason)
 {
+    if (!tile->bias)
+        return CNNVP_OK;
     if (tile->in_channels != 1u)
         return refuse(reason, "a bias has one input channel");
     tile->in_addr = 0;
     tile->in_row_stride = tile->in_channel_stride = tile->in_image_stride = 0;
     tile->in_exp_addr = 0;
     tile->in_exp_image_stride = tile->in_exp_channel_stride = 0;
-    return CNNVP_OK;
-}
-
-static int check_sizes(const struct cnnvp_train_tile *tile, const char **reason)
-{
-    if (tile->images == 0 || tile->in_channels == 0 || tile->out_channels == 0 || tile->images > SIZE_LIMIT ||
-        tile->in_channels > SIZE_LIMIT || tile->out_channels > SIZE_LIMIT)
-        return refuse(reason, "images, channels, inputs and outputs are 1 to 65535");
-    if (tile->in_h == 0 || tile->in_w == 0 || tile->out_h == 0 || tile->out_w == 0)
-        return refuse(reason, "maps have 1 row and column or more");
-    if (tile->kx == 0 || tile->ky == 0 || tile->sx == 0 || tile->sy == 0)
-        return refuse(reason, "kernel and stride are 1 or more in both directions");
-    if (tile->px >= tile->kx || tile->py >= tile->ky)
-        return refuse(reason, "the padding is smaller than the kernel");
-    if (tile->in_exp_image_stride > SIZE_LIMIT || tile->second_exp_part_stride > SIZE_LIMIT)
-        return refuse(reason, "distances of exponents are at most 65535");
     return CNNVP_OK;
 }
 
@@ -301,17 +162,10 @@ static int check_addresses(const struct cnnvp_train_shape *shape, const struct c
                            const char **reason)
 {
     const bool wide = cnnvp_train_is_wide(shape);
-    const uint32_t align = wide && !tile->to_float ? 8u : 4u;
-    if (tile->in_addr >= ADDRESS_LIMIT || tile->second_addr >= ADDRESS_LIMIT || tile->out_addr >= ADDRESS_LIMIT ||
-        tile->in_exp_addr >= ADDRESS_LIMIT || tile->second_exp_addr >= ADDRESS_LIMIT ||
-        tile->out_exp_addr >= ADDRESS_LIMIT)
-        return refuse(reason, "addresses are below 2^31");
     if (wide && (tile->in_addr % 4u != 0 || tile->second_addr % 4u != 0))
         return refuse(reason, "mantissas of more than 8 bits must be aligned to 4");
-    if (tile->out_addr % align != 0)
+    if (wide && !tile->to_float && tile->out_addr % 8u != 0)
         return refuse(reason, "results must be aligned to their size");
-    if (!tile->to_float && tile->out_exp_addr % 2u != 0)
-        return refuse(reason, "out_exp_addr is even");
     return CNNVP_OK;
 }
 
@@ -330,29 +184,30 @@ static int check_width(const struct cnnvp_train_shape *shape, const struct cnnvp
 
 static int read_command(const struct cnnvp_command *command, struct cnnvp_train_tile *tile, const char **reason)
 {
+#define FORM(mnemonic, kind, descriptor)                                                                    \
+    {                                                                                                       \
+#mnemonic, CNNVP_OPCODE_##mnemonic, CNNVP_STATUS_MASK_##mnemonic, CNNVP_TRAIN_##kind, &(descriptor) \
+    }
     static const struct {
         const char *name;
-        uint32_t opcode, mask, count;
+        uint32_t opcode, mask;
         enum cnnvp_train_kind kind;
-        void (*read)(const uint32_t *descriptor, struct cnnvp_train_tile *tile);
-    } forms[] = {
-        {"tforward", OP_tforward, MASK_tforward, TCONV_COUNT, CNNVP_TRAIN_FORWARD, read_conv},
-        {"terror", OP_terror, MASK_terror, TCONV_COUNT, CNNVP_TRAIN_ERROR, read_conv},
-        {"tgradient", OP_tgradient, MASK_tgradient, TGRADIENT_COUNT, CNNVP_TRAIN_GRADIENT, read_gradient},
-        {"tmatmul", OP_tmatmul, MASK_tmatmul, TMATMUL_COUNT, CNNVP_TRAIN_FORWARD, read_matmul},
-        {"tback", OP_tback, MASK_tback, TMATMUL_COUNT, CNNVP_TRAIN_ERROR, read_matmul},
-        {"touter", OP_touter, MASK_touter, TOUTER_COUNT, CNNVP_TRAIN_GRADIENT, read_outer},
-    };
+        const struct cnnvp_descriptor *descriptor;
+    } forms[] = {FORM(tforward, FORWARD, conv),  FORM(terror, ERROR, conv),  FORM(tgradient, GRADIENT, gradient),
+                 FORM(tmatmul, FORWARD, matmul), FORM(tback, ERROR, matmul), FORM(touter, GRADIENT, outer)};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; ++i) {
         if (forms[i].opcode != command->opcode)
             continue;
-        if ((command->status & ~forms[i].mask) != 0)
-            return refuse(reason, "only the status bits of the instruction set");
-        if (command->count != forms[i].count)
-            return refuse(reason, "the descriptor is not that of the opcode");
         tile->name = forms[i].name;
         tile->kind = forms[i].kind;
-        forms[i].read(command->descriptor, tile);
+        if (forms[i].descriptor == &matmul || forms[i].descriptor == &outer)
+            make_connected(tile);
+        const uint32_t uses = (tile->bias ? 0u : CNNVP_USES_INPUT) | (tile->to_float ? 0u : CNNVP_USES_SCALES);
+        *reason = cnnvp_descriptor_read(forms[i].descriptor, command, forms[i].mask, uses, tile, tile->refusal);
+        if (*reason != NULL)
+            return CNNVP_E_INVAL;
+        if (tile->px >= tile->kx || tile->py >= tile->ky)
+            return refuse(reason, "the padding is smaller than the kernel");
         return CNNVP_OK;
     }
     return refuse(reason, "tforward, terror, tgradient, tmatmul, tback or touter");
@@ -361,19 +216,18 @@ static int read_command(const struct cnnvp_command *command, struct cnnvp_train_
 int cnnvp_train_decode(const struct cnnvp_train_shape *shape, const struct cnnvp_command *command,
                        struct cnnvp_train_tile *tile, const char **reason)
 {
-    *tile = (struct cnnvp_train_tile){0};
-    tile->tag = command->tag;
-    tile->in_half = (command->halves & CNNVP_HALF_INPUT) != 0;
-    tile->second_half = (command->halves & CNNVP_HALF_WEIGHT) != 0;
-    tile->out_half = (command->halves & CNNVP_HALF_OUTPUT) != 0;
-    tile->accumulate = (command->status & STATUS_ACCUMULATE) != 0;
-    tile->to_float = (command->status & STATUS_FP32) != 0;
-    tile->bias = (command->status & STATUS_BIAS) != 0;
+    *tile = (struct cnnvp_train_tile){
+        .tag = command->tag,
+        .in_half = (command->halves & CNNVP_HALF_INPUT) != 0,
+        .second_half = (command->halves & CNNVP_HALF_WEIGHT) != 0,
+        .out_half = (command->halves & CNNVP_HALF_OUTPUT) != 0,
+        .accumulate = (command->status & STATUS_ACCUMULATE) != 0,
+        .to_float = (command->status & STATUS_FP32) != 0,
+        .bias = (command->status & STATUS_BIAS) != 0,
+    };
     int status = read_command(command, tile, reason);
-    if (status == CNNVP_OK && tile->bias)
-        status = read_as_ones(tile, reason);
     if (status == CNNVP_OK)
-        status = check_sizes(tile, reason);
+        status = read_as_ones(tile, reason);
     if (status == CNNVP_OK)
         status = read_zones(shape, tile, reason);
     if (status == CNNVP_OK)

@@ -87,6 +87,8 @@ struct cnnvp_train_tile {
     uint64_t in_exps; /* exponents that are read, likewise */
     uint64_t second_exps;
     uint64_t out_exps; /* scales that are written, see cnnvp_train_scales */
+
+    char refusal[CNNVP_REFUSAL_SIZE];
 };
 
 /* Where row y begins. */
@@ -125,7 +127,8 @@ struct cnnvp_train_cost {
     uint64_t macs;          /* of the layer's arithmetic, padding included, overhang of kernel pieces not */
 };
 
-/* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right. (train_decode.c) */
+/* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right, as long as *tile lasts.
+ * (train_decode.c) */
 CNNVP_MUST_USE int cnnvp_train_decode(const struct cnnvp_train_shape *shape, const struct cnnvp_command *command,
                                       struct cnnvp_train_tile *tile, const char **reason);
 

@@ -29,7 +29,7 @@ const uint64_t cnnvp_asm_operand_masks[ASM_FORMAT_COUNT] = {
 };
 
 /* Registers of each form: the offset is the place of the name in its list. */
-#define NAME(name, help) #name,
+#define NAME(name, help, fields) #name,
 #define FORM(form, name) static const char *const names_of_##name[] = {CNNVP_DESCRIPTOR_##form(NAME)};
 CNNVP_DESCRIPTORS(FORM)
 #undef FORM

@@ -20,7 +20,7 @@ enum {
 };
 
 #include "instruction/descriptors.def"
-#define MACHINE_MEMBER(name, help) uint32_t name;
+#define MACHINE_MEMBER(name, help, fields) uint32_t name;
 #define MACHINE_STRUCT(form, name)              \
     struct machine_##name {                     \
         CNNVP_DESCRIPTOR_##form(MACHINE_MEMBER) \

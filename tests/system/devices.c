@@ -26,7 +26,7 @@ enum opcode {
 
 #include "instruction/descriptors.def"
 enum transfer {
-#define MEMBER(name, help) TRANSFER_##name,
+#define MEMBER(name, help, fields) TRANSFER_##name,
     CNNVP_DESCRIPTOR_TRANSFER(MEMBER)
 };
 

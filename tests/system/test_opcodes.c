@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every opcode of the table that a unit executes, on the presets' units: it executes, or is refused for another reason
- * than one that does not exist. (Those of the instruction element: models/instruction/opcodes.)
+ * Every opcode of the table that a unit executes, on the presets' units: it executes. And every field of their
+ * descriptors: a value out of its bounds is refused by its name. (Those of the instruction element:
+ * models/instruction/opcodes.)
  */
 #include "test.h"
 
 #include "cnnvp.h"
+#include "cnnvp_bfp.h"
 #include "cnnvp_command.h"
 #include "instructions.h"
 
@@ -34,43 +36,59 @@ enum form {
 #undef FORM
 };
 
-/* Small, legal numbers. */
+/* Each form, and its registers, each followed by its fields. */
+static const struct field {
+    enum form form;
+    const char *reg, *name, *when;
+    int64_t minimum, maximum;
+    uint32_t lsb, width, multiple;
+} fields[] = {
+#define CNNVP_BITS(name_, lsb_, width_, minimum_, maximum_, multiple_, when_) \
+    {.name = #name_,                                                          \
+     .when = #when_,                                                          \
+     .minimum = (minimum_),                                                   \
+     .maximum = (maximum_),                                                   \
+     .lsb = (lsb_),                                                           \
+     .width = (width_),                                                       \
+     .multiple = (multiple_)},
+#define REGISTER(name_, help, fields_) {.reg = #name_}, fields_
+#define FORM(form_, name_) {.form = FORM_##form_}, CNNVP_DESCRIPTOR_##form_(REGISTER)
+    CNNVP_DESCRIPTORS(FORM)
+#undef FORM
+};
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+static size_t first_of(enum form form)
+{
+    size_t at = 0;
+    while (fields[at].form != form)
+        ++at;
+    return at + 1u;
+}
+
+static void put(uint32_t *word, const struct field *field, int64_t value)
+{
+    const uint32_t mask = UINT32_MAX >> (32u - field->width) << field->lsb;
+    *word = (*word & ~mask) | ((uint32_t)value << field->lsb & mask);
+}
+
+/* The smallest legal numbers. */
 static void describe(struct cnnvp_command *command, enum form form)
 {
-    const uint32_t ones = 1u | 1u << 16;
-    const struct machine_window window = {
-        .in_row_stride = 1,
-        .in_channel_stride = 1,
-        .in_channels = 1,
-        .out_channels = 1,
-        .out_h = 1,
-        .out_w = 1,
-        .kernel = ones,
-        .stride = ones,
-        .dilation = ones,
-        .out_channel_stride = 1,
-        .valid_rows = 1u << 16,
-        .valid_cols = 1u << 16};
-    const struct machine_matmul matmul = {.inputs = 1, .outputs = 1};
-    const struct machine_vector vector = {.count = 1, .repeat = 1, .a_stride = 1};
-    const struct machine_transfer transfer = {
-        .memory_addr = 0x80000000u, .row_bytes = 64, .rows = 1, .planes = 1, .feature_words = 1};
-    static const size_t sizes[] = {[FORM_NONE] = 0,
-#define FORM(form, name) [FORM_##form] = sizeof(struct machine_##name),
-                                   CNNVP_DESCRIPTORS(FORM)
-#undef FORM
-    };
-    const void *const bytes =
-        form == FORM_WINDOW     ? (const void *)&window
-        : form == FORM_MATMUL   ? (const void *)&matmul
-        : form == FORM_VECTOR   ? (const void *)&vector
-        : form == FORM_TRANSFER ? (const void *)&transfer
-                                : NULL;
-    command->count = (uint32_t)(sizes[form] / 4u);
-    for (uint32_t i = 0; i < command->count; ++i)
-        command->descriptor[i] = 1;
-    if (bytes != NULL)
-        memcpy(command->descriptor, bytes, sizes[form]);
+    command->count = 0;
+    if (form == FORM_NONE)
+        return;
+    for (size_t at = first_of(form); at < FIELDS && fields[at].form == FORM_NONE; ++at)
+        if (fields[at].reg != NULL)
+            command->descriptor[command->count++] = 0;
+        else
+            put(&command->descriptor[command->count - 1u], &fields[at],
+                fields[at].minimum > 0 ? fields[at].minimum : 0);
+    if (form == FORM_TRANSFER) {
+        const struct machine_transfer transfer = {
+            .memory_addr = 0x80000000u, .row_bytes = 64, .rows = 1, .planes = 1, .feature_words = 1};
+        memcpy(command->descriptor, &transfer, sizeof transfer);
+    }
 }
 
 /* What was said, less the number of the instruction and the opcode. */
@@ -88,64 +106,148 @@ static void ask(cnnvp_units *units, const char *instance, const struct cnnvp_com
 
 static const char *instance_of(const cnnvp_units *units, enum executor executor)
 {
+    if (executor == EXECUTOR_none)
+        return NULL;
     const char *instance = cnnvp_units_at(units, "instruction", executors[executor].port);
     return instance != NULL ? instance : cnnvp_units_at(units, "instruction", executors[executor].stand_in);
 }
 
-static void test_every_opcode(void **state)
-{
-    static const struct {
-        const char *mnemonic;
-        uint32_t code;
-        enum executor executor;
-        enum form form;
-    } opcodes[] = {
+static const struct opcode {
+    const char *mnemonic;
+    uint32_t code, status_mask;
+    enum executor executor;
+    enum form form;
+} opcodes[] = {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    {#mnemonic, (code), EXECUTOR_##unit, FORM_##descriptor},
+    {#mnemonic, (code), (status_mask), EXECUTOR_##unit, FORM_##descriptor},
 #include "instruction/opcodes.def"
-    };
-    enum { COUNT = sizeof opcodes / sizeof opcodes[0], PRESETS = sizeof presets / sizeof presets[0] };
-    int executed[COUNT] = {0};
-    int answered[COUNT] = {0};
-    (void)state;
-    for (size_t p = 0; p < PRESETS; ++p) {
+};
+enum { COUNT = sizeof opcodes / sizeof opcodes[0] };
+
+static void on_presets(void (*look)(cnnvp_units *units, const char *instance, size_t opcode))
+{
+    for (size_t p = 0; p < sizeof presets / sizeof presets[0]; ++p) {
         cnnvp_config *config;
         cnnvp_units *units;
         assert_int_equal(cnnvp_config_new(presets[p], &config, &problem), CNNVP_DONE);
         assert_int_equal(cnnvp_config_resolve(config, &problem), CNNVP_DONE);
         assert_int_equal(cnnvp_units_new(config, &units, &problem), CNNVP_DONE);
         for (size_t i = 0; i < COUNT; ++i) {
-            const char *instance =
-                opcodes[i].executor != EXECUTOR_none ? instance_of(units, opcodes[i].executor) : NULL;
-            if (instance == NULL)
-                continue;
-            struct cnnvp_command command = {.opcode = 0xff};
-            char none[256];
-            char said[256];
-            describe(&command, opcodes[i].form);
-            ask(units, instance, &command, none);
-            assert_string_not_equal(none, "OK");
-            command.opcode = opcodes[i].code;
-            if (opcodes[i].code == OP_move) { /* from the weight buffer's first words */
-                command.status = ST_move_source;
-                command.descriptor[0] = 0;
-            }
-            ask(units, instance, &command, said);
-            executed[i] |= strcmp(said, "OK") == 0;
-            answered[i] |= strcmp(said, none) != 0;
+            const char *instance = instance_of(units, opcodes[i].executor);
+            if (instance != NULL)
+                look(units, instance, i);
         }
         cnnvp_units_free(units);
         cnnvp_config_free(config);
     }
-    for (size_t i = 0; i < COUNT; ++i) {
-        const int training = opcodes[i].form > FORM_TRANSFER; /* their numbers go together, see models/multi_function */
-        if (opcodes[i].executor != EXECUTOR_none && !(training ? answered[i] : executed[i]))
+}
+
+static int executed[COUNT];
+
+static void look_at_opcode(cnnvp_units *units, const char *instance, size_t i)
+{
+    struct cnnvp_command command = {.opcode = 0xff};
+    char said[256];
+    describe(&command, opcodes[i].form);
+    ask(units, instance, &command, said);
+    assert_string_not_equal(said, "OK");
+    command.opcode = opcodes[i].code;
+    if (command.opcode == OP_move) { /* from the weight buffer's first words */
+        command.status = ST_move_source;
+        command.descriptor[0] = 0;
+    }
+    if (command.opcode == OP_tclear)
+        command.status = ST_tclear_buffer; /* whose entries have any size */
+    ask(units, instance, &command, said);
+    executed[i] |= strcmp(said, "OK") == 0;
+}
+
+static void test_every_opcode(void **state)
+{
+    (void)state;
+    on_presets(look_at_opcode);
+    for (size_t i = 0; i < COUNT; ++i)
+        if (opcodes[i].executor != EXECUTOR_none && !executed[i])
             fail_msg("%s (0x%02x): declared, but no unit executes it", opcodes[i].mnemonic, (unsigned)opcodes[i].code);
+}
+
+enum { BELOW, ABOVE, BETWEEN, WRONGS };
+static int refused[FIELDS][WRONGS];
+
+/* A value that the field can hold and must not. */
+static int wrong_value(const struct field *field, int wrong, int64_t *value)
+{
+    const int64_t least = field->minimum < 0 ? -(INT64_C(1) << (field->width - 1u)) : 0;
+    *value = wrong == BELOW   ? field->minimum - 1
+             : wrong == ABOVE ? field->maximum + 1
+                              : field->minimum + field->multiple / 2u;
+    return wrong == BETWEEN ? field->multiple > 1u : *value >= least && *value < least + (INT64_C(1) << field->width);
+}
+
+/* 1 if the command with the value is refused for it. */
+static int is_refused(cnnvp_units *units, const char *instance, const struct cnnvp_command *good, const char *reg,
+                      uint32_t at, const struct field *field, int64_t value)
+{
+    struct cnnvp_command command = *good;
+    char said[256], why[64];
+    put(&command.descriptor[at], field, value);
+    ask(units, instance, &command, said);
+    snprintf(why, sizeof why, "%s%s%s is %lld: it must be", reg, field->width < 32u ? "." : "",
+             field->width < 32u ? field->name : "", (long long)value);
+    return strstr(said, why) != NULL;
+}
+
+/* Bounds that hold for all commands are looked for in those of the first status that is accepted, others in all of
+ * them. */
+static void look_at_fields(cnnvp_units *units, const char *instance, size_t i)
+{
+    int first = 1;
+    for (uint32_t status = 0; status < 256u && opcodes[i].form != FORM_NONE; ++status) {
+        struct cnnvp_command good = {.opcode = opcodes[i].code, .status = status};
+        char said[256];
+        const char *reg = NULL;
+        uint32_t at = UINT32_MAX;
+        describe(&good, opcodes[i].form);
+        ask(units, instance, &good, said);
+        if ((status & ~opcodes[i].status_mask) != 0 || strcmp(said, "OK") != 0)
+            continue;
+        for (size_t f = first_of(opcodes[i].form); f < FIELDS && fields[f].form == FORM_NONE; ++f) {
+            if (fields[f].reg != NULL) {
+                reg = fields[f].reg;
+                ++at;
+                continue;
+            }
+            for (int wrong = 0; wrong < WRONGS; ++wrong) {
+                const int always = strcmp(fields[f].when, "ALWAYS") == 0;
+                int64_t value;
+                if (!wrong_value(&fields[f], wrong, &value) || (always ? !first : refused[f][wrong]))
+                    continue;
+                const int now = is_refused(units, instance, &good, reg, at, &fields[f], value);
+                refused[f][wrong] |= now;
+                if (always && !now)
+                    fail_msg("%s: %s.%s may be %lld", opcodes[i].mnemonic, reg, fields[f].name, (long long)value);
+            }
+        }
+        first = 0;
+    }
+}
+
+static void test_every_field(void **state)
+{
+    int64_t value;
+    const char *reg = NULL;
+    (void)state;
+    on_presets(look_at_fields);
+    for (size_t f = 0; f < FIELDS; ++f) {
+        reg = fields[f].reg != NULL ? fields[f].reg : reg;
+        for (int wrong = 0; fields[f].name != NULL && wrong < WRONGS; ++wrong)
+            if (wrong_value(&fields[f], wrong, &value) && !refused[f][wrong])
+                fail_msg("%s.%s may be %lld", reg, fields[f].name, (long long)value);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_opcode)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_opcode), cmocka_unit_test(test_every_field)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static int is_place(const char *name)
 }
 
 #define MAX_MEMBERS 32u
-#define NAME(name, help) #name,
+#define NAME(name, help, fields) #name,
 #define FORM(form, name) FORM_##form,
 enum form { FORM_NONE, CNNVP_DESCRIPTORS(FORM) FORMS };
 #undef FORM

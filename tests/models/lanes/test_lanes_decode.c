@@ -11,16 +11,12 @@ static void test_refusals(void **state)
         int expected;
         const char *why;
     } faults[] = {
-        {OP_vpool, STATUS, 8, CNNVP_E_INVAL, "the status bits of pool and conv"},
-        {OP_vconv, STATUS, 0x40, CNNVP_E_INVAL, "the status bits of pool and conv"},
+        {OP_vpool, STATUS, 8, CNNVP_E_INVAL, "status bits of"},
+        {OP_vconv, STATUS, 0x40, CNNVP_E_INVAL, "status bits of"},
         {OP_vconv, STATUS, 3, CNNVP_E_INVAL, "update is 0, 1 or 2"},
-        {OP_vpool, REGISTERS, 15, CNNVP_E_INVAL, "the descriptor is not that of a window sweep"},
-        {OP_vpool, KERNEL, 2, CNNVP_E_INVAL, "kernel, stride and dilation are 1 or more"},
+        {OP_vpool, REGISTERS, 15, CNNVP_E_INVAL, "the descriptor is not that of the opcode"},
         {OP_vpool, ROW_STRIDE, 4, CNNVP_E_INVAL, "in_row_stride is at least the words"},
         {OP_vpool, VALID_ROWS, 4u | 3u << 16, CNNVP_E_INVAL, "first is at most end"},
-        {OP_vconv, IN_CHANNELS, 0, CNNVP_E_INVAL, "channels, out_h and out_w are 1 or more"},
-        {OP_vconv, OUT_ADDR, 1, CNNVP_E_INVAL, "out_addr is even"},
-        {OP_vconv, FORMAT, 3u << 16, CNNVP_E_INVAL, "rounding is 0, 1 or 2"},
         {OP_vconv, IN_ADDR, BENCH_HALF - 8u, CNNVP_E_ADDR, "leaves a buffer half"},
         {OP_vconv, WEIGHT_ADDR, BENCH_HALF - 8u, CNNVP_E_ADDR, "leaves a buffer half"},
         {OP_vpool, OUT_ADDR, BENCH_HALF - 8u, CNNVP_E_ADDR, "leaves a buffer half"},

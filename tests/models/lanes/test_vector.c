@@ -472,13 +472,7 @@ static void test_bad_commands(void **state)
         change;                                                           \
         assert_int_equal(bench_run(&bench, opcode, bits, 0, &t), status); \
     } while (0)
-    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.count = 0);
-    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.repeat = 0);
-    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.count = t.repeat = 0xffffffffu);
-    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.format = FORMAT(64, 0, 0));
-    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.format = FORMAT(-49, 0, 0));
-    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.format = FORMAT(0, 64, 0));
-    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.format = FORMAT(0, 0, 3));
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, (t.count = 1u << 15, t.repeat = 1u << 14));
     REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.a_stride = -1);
     REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.a_stride = INT32_MAX);
     REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, (t.count = 1u << 28, t.repeat = 1, t.a_stride = INT32_MIN));
@@ -504,7 +498,7 @@ static void test_bad_commands(void **state)
     ((int16_t *)bench_data(&bench, WT, 0))[1] = 63;
     REFUSED(CNNVP_E_INVAL, OP_vact, B(WT), t.b_addr = 0);
 #undef REFUSED
-    assert_int_equal(fake_count(bench.vector, "rejected"), 28);
+    assert_int_equal(fake_count(bench.vector, "rejected"), 22);
     assert_int_equal(fake_count(bench.vector, "commands"), 0);
     struct cnnvp_access access = {.op = CNNVP_WRITE, .size = 4};
     assert_int_equal(fake_access(bench.vector, "command", &access), CNNVP_E_ACCESS);
