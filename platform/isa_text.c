@@ -78,7 +78,7 @@ static void print_waits(FILE *stream, const struct opcode *opcode)
 {
     uint32_t always = UINT32_MAX, sometimes = 0;
     for (uint32_t status = 0; status < 256u; ++status) {
-        const struct isa_fields fields = {.opcode = opcode->code, .status = status};
+        const struct cnnvp_word_parts fields = {.opcode = opcode->code, .status = status};
         uint32_t resources, causes;
         if ((status & ~opcode->mask) != 0)
             continue;
@@ -103,9 +103,9 @@ static void print_statuses(FILE *stream, const char *mnemonic)
         if (strcmp(status->mnemonic, mnemonic) != 0)
             continue;
         fprintf(stream, "    %-10s  .%s%s, bit%s %u", label, status->name, status->width > 1 ? "=value" : "",
-                status->width > 1 ? "s" : "", (unsigned)(48u + status->lsb));
+                status->width > 1 ? "s" : "", (unsigned)(CNNVP_WORD_STATUS + status->lsb));
         if (status->width > 1)
-            fprintf(stream, " to %u", (unsigned)(48u + status->lsb + status->width - 1u));
+            fprintf(stream, " to %u", (unsigned)(CNNVP_WORD_STATUS + status->lsb + status->width - 1u));
         fprintf(stream, ": %s\n", status->help);
         label = "";
     }

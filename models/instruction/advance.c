@@ -251,6 +251,6 @@ void cnnvp_element_note_occupancy(struct element *self)
 void cnnvp_element_enqueue(struct element *self, uint64_t word, uint64_t cycle)
 {
     cnnvp_pipeline_push(&self->pipeline, word, cycle);
-    if (word >> 56 == ISA_layer)
+    if (cnnvp_word_read(word).opcode == ISA_layer)
         self->tail_tag = (uint32_t)word;
 }

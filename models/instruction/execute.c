@@ -92,7 +92,7 @@ static void fail(struct element *self, const struct pipeline_entry *entry, uint6
 
 /* What the table has and this component does not is an illegal instruction: these return 0. */
 
-static int execute_data(struct element *self, const struct isa_fields *fields)
+static int execute_data(struct element *self, const struct cnnvp_word_parts *fields)
 {
     uint32_t *rd = &self->r[fields->a];
     const uint32_t a = self->r[fields->b];
@@ -138,7 +138,7 @@ static void branch(struct element *self, const struct pipeline_entry *entry, uin
 
 static int execute_control(struct element *self, const struct pipeline_entry *entry, uint64_t cycle)
 {
-    const struct isa_fields *fields = &entry->fields;
+    const struct cnnvp_word_parts *fields = &entry->fields;
     const uint32_t a = self->r[fields->a];
     const uint32_t b = self->r[fields->b];
     switch (fields->opcode) {
@@ -184,7 +184,7 @@ static int execute_control(struct element *self, const struct pipeline_entry *en
 
 /* ---- tile instructions ---- */
 
-static int fill_command(const struct element *self, const struct isa_opcode *op, const struct isa_fields *fields,
+static int fill_command(const struct element *self, const struct isa_opcode *op, const struct cnnvp_word_parts *fields,
                         struct cnnvp_command *command)
 {
     if (fields->a + op->descriptor_count > 256u)

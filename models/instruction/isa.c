@@ -53,28 +53,15 @@ const struct isa_opcode *cnnvp_isa_opcode(uint32_t code)
 
 int cnnvp_isa_legal(uint64_t word)
 {
-    const struct isa_opcode *op = cnnvp_isa_opcode((uint32_t)(word >> 56));
+    const struct isa_opcode *op = cnnvp_isa_opcode(cnnvp_word_read(word).opcode);
     if (op == NULL)
         return 0;
-    const uint64_t allowed = (uint64_t)op->status_mask << 48 | operand_masks[op->format];
+    const uint64_t allowed = (uint64_t)op->status_mask << CNNVP_WORD_STATUS | operand_masks[op->format];
     return (word & UINT64_C(0x00ffffffffffffff) & ~allowed) == 0;
 }
 
-void cnnvp_isa_fields(uint64_t word, struct isa_fields *fields)
-{
-    *fields = (struct isa_fields){
-        .opcode = (uint32_t)(word >> 56),
-        .status = (uint32_t)(word >> 48) & 0xffu,
-        .a = (uint32_t)(word >> 40) & 0xffu,
-        .b = (uint32_t)(word >> 32) & 0xffu,
-        .c = (uint32_t)(word >> 24) & 0xffu,
-        .halves = (uint32_t)(word >> 32) & 0x7u,
-        .immediate = (uint32_t)word,
-    };
-}
-
 /* The half of buffer 0 input, 1 weight, 2 output that the instruction names; nothing for 3. */
-static uint32_t half_of(const struct isa_fields *fields, uint32_t buffer)
+static uint32_t half_of(const struct cnnvp_word_parts *fields, uint32_t buffer)
 {
     if (buffer > 2u)
         return 0;
@@ -86,7 +73,7 @@ static uint32_t cause_of(uint32_t buffer)
     return buffer > 2u ? 0u : 1u << ((uint32_t)ISA_CAUSE_INPUT + buffer);
 }
 
-static uint32_t array_resources(const struct isa_fields *fields)
+static uint32_t array_resources(const struct cnnvp_word_parts *fields)
 {
     const uint32_t weights = fields->opcode == ISA_pool ? 0u : half_of(fields, 1);
     const int training = fields->opcode >= ISA_tforward && fields->opcode <= ISA_touter;
@@ -96,7 +83,7 @@ static uint32_t array_resources(const struct isa_fields *fields)
 
 /* The multi-function module: the working half of the intermediate buffer, and the idle one where the instruction says.
  */
-static uint32_t multi_function_resources(const struct isa_fields *fields)
+static uint32_t multi_function_resources(const struct cnnvp_word_parts *fields)
 {
     const uint32_t both = half_of(fields, 2) | (uint32_t)ISA_USE_OUTPUT << (~fields->halves >> 2 & 1u);
     uint32_t two_halves = 0;
@@ -120,7 +107,7 @@ static uint32_t multi_function_resources(const struct isa_fields *fields)
     return ISA_USE_VECTOR | (two_halves ? both : half_of(fields, 2));
 }
 
-static uint32_t vector_resources(const struct isa_fields *fields)
+static uint32_t vector_resources(const struct cnnvp_word_parts *fields)
 {
     const uint32_t a = fields->status & 3u;
     const uint32_t b = fields->status >> 2 & 3u;
@@ -141,7 +128,7 @@ static uint32_t vector_resources(const struct isa_fields *fields)
     return used;
 }
 
-static void dma_usage(const struct isa_fields *fields, uint32_t *resources, uint32_t *causes)
+static void dma_usage(const struct cnnvp_word_parts *fields, uint32_t *resources, uint32_t *causes)
 {
     const uint32_t buffer = fields->status & 3u;
     *causes = cause_of(buffer);
@@ -173,7 +160,7 @@ static void dma_usage(const struct isa_fields *fields, uint32_t *resources, uint
     }
 }
 
-void cnnvp_isa_usage(const struct isa_fields *fields, uint32_t *resources, uint32_t *causes)
+void cnnvp_isa_usage(const struct cnnvp_word_parts *fields, uint32_t *resources, uint32_t *causes)
 {
     *resources = 0;
     *causes = 0;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "cnnvp_command.h"
+#include "cnnvp_isa.h"
 #include "instruction/descriptors.def"
 
 enum isa_class { ISA_CLASS_control, ISA_CLASS_data, ISA_CLASS_calc };
@@ -60,17 +61,6 @@ struct isa_opcode {
     uint8_t form;             /* of the descriptor */
 };
 
-/* Fields of a word; meaningless ones of its format are 0. */
-struct isa_fields {
-    uint32_t opcode;
-    uint32_t status;
-    uint32_t a; /* first register: rd, ra of a branch, base register */
-    uint32_t b; /* second register */
-    uint32_t c; /* third register */
-    uint32_t halves;
-    uint32_t immediate;
-};
-
 /* Whose turn a unit's commands take: array, vector or dma. The same executes them where the unit's port is open. */
 enum isa_unit cnnvp_isa_stand_in(enum isa_unit unit);
 
@@ -80,11 +70,9 @@ const struct isa_opcode *cnnvp_isa_opcode(uint32_t code);
 /* 1 if opcode, status and unused bits of a word are as they must be. */
 int cnnvp_isa_legal(uint64_t word);
 
-void cnnvp_isa_fields(uint64_t word, struct isa_fields *fields);
-
 /* Resources of a legal instruction, and the causes (bits 1 << enum isa_cause) that it stands for; 0 where it uses no
  * unit. */
-void cnnvp_isa_usage(const struct isa_fields *fields, uint32_t *resources, uint32_t *causes);
+void cnnvp_isa_usage(const struct cnnvp_word_parts *fields, uint32_t *resources, uint32_t *causes);
 
 /* 1 for the instructions after which fetch waits: jump, branches, loop, halt. */
 int cnnvp_isa_redirects(uint32_t opcode);

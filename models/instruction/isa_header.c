@@ -131,11 +131,28 @@ int main(void)
     write_descriptors();
     puts("/* Two 16-bit values of a packed register. */\n"
          "static inline uint32_t cnnvp_pack(uint32_t low, uint32_t high)\n{\n    return low | high << 16;\n}\n\n"
-         "/* The high half of an instruction: `a` is its first register, of a tile instruction the base, `b` its "
-         "second\n"
-         " * one, or the halves. The low half is the immediate. */\n"
+         "/* Where the parts of an instruction word lie, each of 8 bits; the immediate is in the low 32. */\n"
+         "enum cnnvp_word_part {\n"
+         "    CNNVP_WORD_C = 24, /* third register */\n"
+         "    CNNVP_WORD_B = 32, /* second one; of a tile instruction the halves */\n"
+         "    CNNVP_WORD_A = 40, /* first one; of a tile instruction the base */\n"
+         "    CNNVP_WORD_STATUS = 48,\n"
+         "    CNNVP_WORD_OPCODE = 56\n};\n\n"
+         "/* What a word says; which parts it has depends on its format. */\n"
+         "struct cnnvp_word_parts {\n    uint32_t opcode, status, a, b, c, halves, immediate;\n};\n\n"
+         "static inline struct cnnvp_word_parts cnnvp_word_read(uint64_t word)\n{\n"
+         "    const struct cnnvp_word_parts parts = {(uint32_t)(word >> CNNVP_WORD_OPCODE),\n"
+         "                                           (uint32_t)(word >> CNNVP_WORD_STATUS) & 0xffu,\n"
+         "                                           (uint32_t)(word >> CNNVP_WORD_A) & 0xffu,\n"
+         "                                           (uint32_t)(word >> CNNVP_WORD_B) & 0xffu,\n"
+         "                                           (uint32_t)(word >> CNNVP_WORD_C) & 0xffu,\n"
+         "                                           (uint32_t)(word >> CNNVP_WORD_B) & 0x7u,\n"
+         "                                           (uint32_t)word};\n"
+         "    return parts;\n}\n\n"
+         "/* The high 32 bits of a word; those below are its immediate. */\n"
          "static inline uint32_t cnnvp_word_high(uint32_t opcode, uint32_t status, uint32_t a, uint32_t b)\n"
-         "{\n    return opcode << 24 | status << 16 | a << 8 | b;\n}\n");
+         "{\n    return opcode << (CNNVP_WORD_OPCODE - 32) | status << (CNNVP_WORD_STATUS - 32) |\n"
+         "           a << (CNNVP_WORD_A - 32) | b << (CNNVP_WORD_B - 32);\n}\n");
     write_element();
     puts("#endif");
     return ferror(stdout) != 0;

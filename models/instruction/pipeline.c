@@ -98,10 +98,10 @@ static void turn_loops(struct pipeline *pipeline)
 
 static void decode(struct pipeline_entry *entry)
 {
-    entry->op = cnnvp_isa_legal(entry->word) ? cnnvp_isa_opcode((uint32_t)(entry->word >> 56)) : NULL;
+    entry->op = cnnvp_isa_legal(entry->word) ? cnnvp_isa_opcode(cnnvp_word_read(entry->word).opcode) : NULL;
     if (entry->op == NULL)
         return;
-    cnnvp_isa_fields(entry->word, &entry->fields);
+    entry->fields = cnnvp_word_read(entry->word);
     cnnvp_isa_usage(&entry->fields, &entry->resources, &entry->causes);
 }
 

@@ -24,7 +24,7 @@ struct pipeline_entry {
     uint64_t pc;
     uint64_t ready;              /* first cycle in which it may issue */
     const struct isa_opcode *op; /* NULL: it is no legal instruction, and the rest does not count */
-    struct isa_fields fields;
+    struct cnnvp_word_parts fields;
     uint32_t resources, causes; /* see cnnvp_isa_usage() */
 };
 

@@ -10,7 +10,7 @@ enum { SHOWN_WORDS = 16 };
 
 static void show_word(const struct cnnvp_show *show, const char *where, uint64_t pc, uint64_t word, const char *more)
 {
-    const struct isa_opcode *op = cnnvp_isa_legal(word) ? cnnvp_isa_opcode((uint32_t)(word >> 56)) : NULL;
+    const struct isa_opcode *op = cnnvp_isa_legal(word) ? cnnvp_isa_opcode(cnnvp_word_read(word).opcode) : NULL;
     show->line(show->context, "%-9s word %llu 0x%016llx %s%s", where, (unsigned long long)pc, (unsigned long long)word,
                op != NULL ? op->mnemonic : "illegal", more);
 }

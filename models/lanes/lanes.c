@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "cnnvp_buffer.h"
+#include "cnnvp_isa.h"
 
 #define UNIT_DEF "lanes/lanes.def"
 #include "unit/unit_enums.inc"
@@ -24,13 +25,6 @@
 _Static_assert((int)PORT_input == (int)CNNVP_FX16_PORT_input && (int)PORT_weight == (int)CNNVP_FX16_PORT_weight &&
                    (int)PORT_output == (int)CNNVP_FX16_PORT_output,
                "windows reach the buffers through the links of the PE arrays");
-
-/* Of vnorm, in the status field. */
-enum {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) LSB_##mnemonic##_##name = (lsb),
-#include "instruction/opcodes.def"
-    STORE = 1 << LSB_vnorm_store
-};
 
 /* ---- helpers ---- */
 
@@ -237,7 +231,7 @@ static const char *refusal(const struct lanes *lanes, const struct cnnvp_command
 {
     if (lanes->opcode != LANES_OP_ANY && command->opcode != lanes->opcode)
         return lanes->refusal;
-    if (lanes->opcode == LANES_OP_vnorm && (command->status & STORE) == 0)
+    if (lanes->opcode == LANES_OP_vnorm && (command->status >> CNNVP_STATUS_vnorm_store & 1u) == 0)
         return "the normalise-and-reconstruct unit stores what it calculates: vnorm.store";
     return NULL;
 }

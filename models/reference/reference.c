@@ -11,7 +11,7 @@ static const struct status {
     const char *name;
     uint32_t lsb, width;
 } statuses[] = {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) {OP_##mnemonic, #name, lsb, width},
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help) {CNNVP_OPCODE_##mnemonic, #name, lsb, width},
 #include "instruction/opcodes.def"
 };
 
@@ -32,7 +32,7 @@ uint32_t reference_status(const struct cnnvp_command *command, const char *name,
 
 uint32_t reference_update(const struct cnnvp_command *command)
 {
-    const int pool = command->opcode == OP_pool || command->opcode == OP_vpool;
+    const int pool = command->opcode == CNNVP_OPCODE_pool || command->opcode == CNNVP_OPCODE_vpool;
     return pool && reference_status(command, "sum", 0) == 0
                ? (uint32_t)CNNVP_UPDATE_INITIALISE
                : reference_status(command, "update", CNNVP_UPDATE_INITIALISE);
@@ -48,29 +48,35 @@ uint8_t *reference_at(struct cnnvp_reference *reference, const struct cnnvp_comm
 
 static int is_window(uint32_t opcode)
 {
-    return opcode == OP_conv || opcode == OP_pool || opcode == OP_step || opcode == OP_vconv || opcode == OP_vpool;
+    return opcode == CNNVP_OPCODE_conv || opcode == CNNVP_OPCODE_pool || opcode == CNNVP_OPCODE_step ||
+           opcode == CNNVP_OPCODE_vconv || opcode == CNNVP_OPCODE_vpool;
 }
 
 static int is_of_lanes(uint32_t opcode)
 {
-    return opcode >= OP_vmac && opcode <= OP_vsoftmax;
+    return opcode >= CNNVP_OPCODE_vmac && opcode <= CNNVP_OPCODE_vsoftmax;
 }
 
 static int is_training(uint32_t opcode)
 {
-    return opcode >= OP_tforward && opcode <= OP_touter;
+    return opcode >= CNNVP_OPCODE_tforward && opcode <= CNNVP_OPCODE_touter;
+}
+
+static int has_form(const struct cnnvp_command *command, size_t bytes)
+{
+    return command->count == bytes / sizeof command->descriptor[0];
 }
 
 int cnnvp_reference_covers(const struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
     if (is_of_lanes(command->opcode))
-        return command->count == VECTOR_REGISTERS &&
+        return has_form(command, sizeof(struct cnnvp_vector)) &&
                (reference->lanes != 0 ||
-                (command->opcode != OP_vout && reference_status(command, "accumulate", 0) == 0));
+                (command->opcode != CNNVP_OPCODE_vout && reference_status(command, "accumulate", 0) == 0));
     if (is_training(command->opcode))
         return reference->mantissa_bits != 0;
-    return (is_window(command->opcode) && command->count == WINDOW_REGISTERS) ||
-           (command->opcode == OP_matmul && command->count == MATMUL_REGISTERS);
+    return (is_window(command->opcode) && has_form(command, sizeof(struct cnnvp_window))) ||
+           (command->opcode == CNNVP_OPCODE_matmul && has_form(command, sizeof(struct cnnvp_matmul)));
 }
 
 const char *cnnvp_reference_run(struct cnnvp_reference *reference, const struct cnnvp_command *command)
@@ -84,44 +90,44 @@ const char *cnnvp_reference_run(struct cnnvp_reference *reference, const struct 
 
 static void window_results(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
 {
-    const uint32_t *d = command->descriptor;
-    const int pool = command->opcode == OP_pool || command->opcode == OP_vpool;
-    const int each = pool || command->opcode == OP_step || reference_status(command, "depthwise", 0) != 0;
+    const struct cnnvp_window *d = (const void *)command->descriptor;
+    const int pool = command->opcode == CNNVP_OPCODE_pool || command->opcode == CNNVP_OPCODE_vpool;
+    const int each = pool || command->opcode == CNNVP_OPCODE_step || reference_status(command, "depthwise", 0) != 0;
     const int partial = reference_status(command, pool ? "sum" : "partial", 0) != 0;
     results->kind = CNNVP_REFERENCE_OF_WINDOWS;
-    results->columns = d[WINDOW_out_w];
-    results->outer = d[each ? WINDOW_in_channels : WINDOW_out_channels];
-    results->inner = (uint64_t)d[WINDOW_out_h] * d[WINDOW_out_w];
+    results->columns = d->out_w;
+    results->outer = each ? d->in_channels : d->out_channels;
+    results->inner = (uint64_t)d->out_h * d->out_w;
     results->bytes = partial ? 8 : 2;
-    results->base = d[partial ? WINDOW_acc_addr : WINDOW_out_addr];
-    results->stride = partial ? (int64_t)results->inner : d[WINDOW_out_channel_stride];
-    results->working = d[WINDOW_acc_addr];
+    results->base = partial ? d->acc_addr : d->out_addr;
+    results->stride = partial ? (int64_t)results->inner : d->out_channel_stride;
+    results->working = d->acc_addr;
 }
 
 static void matmul_results(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
 {
-    const uint32_t *d = command->descriptor;
+    const struct cnnvp_matmul *d = (const void *)command->descriptor;
     const int partial = reference_status(command, "partial", 0) != 0;
     results->kind = CNNVP_REFERENCE_OF_OUTPUTS;
     results->outer = 1;
-    results->inner = d[MATMUL_outputs];
+    results->inner = d->outputs;
     results->bytes = partial ? 8 : 2;
-    results->base = d[partial ? MATMUL_acc_addr : MATMUL_out_addr];
-    results->working = d[MATMUL_acc_addr];
+    results->base = partial ? d->acc_addr : d->out_addr;
+    results->working = d->acc_addr;
 }
 
 static void vector_results(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
 {
-    const uint32_t *d = command->descriptor;
-    const int one = command->opcode == OP_vmean || command->opcode == OP_vvar;
+    const struct cnnvp_vector *d = (const void *)command->descriptor;
+    const int one = command->opcode == CNNVP_OPCODE_vmean || command->opcode == CNNVP_OPCODE_vvar;
     results->kind = CNNVP_REFERENCE_OF_VECTOR;
     if (reference_status(command, "store", 1) == 0)
         return;
-    results->outer = command->opcode == OP_vout ? 1 : d[VECTOR_repeat];
-    results->inner = one ? 1 : d[VECTOR_count];
+    results->outer = command->opcode == CNNVP_OPCODE_vout ? 1 : d->repeat;
+    results->inner = one ? 1 : d->count;
     results->bytes = 2;
-    results->base = d[VECTOR_out_addr];
-    results->stride = (int32_t)d[VECTOR_out_repeat];
+    results->base = d->out_addr;
+    results->stride = (int32_t)d->out_repeat;
 }
 
 void cnnvp_reference_locate(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
@@ -132,7 +138,7 @@ void cnnvp_reference_locate(const struct cnnvp_reference *reference, const struc
         reference_training_results(command, reference->mantissa_bits, results);
     else if (is_window(command->opcode))
         window_results(command, results);
-    else if (command->opcode == OP_matmul)
+    else if (command->opcode == CNNVP_OPCODE_matmul)
         matmul_results(command, results);
     else
         vector_results(command, results);

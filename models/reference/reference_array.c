@@ -32,21 +32,21 @@ struct sums {
 
 static void decode(const struct cnnvp_command *command, struct window *w)
 {
-    const uint32_t *d = command->descriptor;
-    const int pool = command->opcode == OP_pool || command->opcode == OP_vpool;
-    const int step = command->opcode == OP_step;
+    const struct cnnvp_window *d = (const void *)command->descriptor;
+    const int pool = command->opcode == CNNVP_OPCODE_pool || command->opcode == CNNVP_OPCODE_vpool;
+    const int step = command->opcode == CNNVP_OPCODE_step;
     *w = (struct window){
-        .in_row_stride = d[WINDOW_in_row_stride],
-        .in_channel_stride = d[WINDOW_in_channel_stride],
-        .in_channels = d[WINDOW_in_channels],
-        .out_h = d[WINDOW_out_h],
-        .out_w = d[WINDOW_out_w],
-        .kx = d[WINDOW_kernel] & 0xffffu,
-        .ky = d[WINDOW_kernel] >> 16,
-        .sx = d[WINDOW_stride] & 0xffffu,
-        .sy = d[WINDOW_stride] >> 16,
-        .dx = d[WINDOW_dilation] & 0xffffu,
-        .dy = d[WINDOW_dilation] >> 16,
+        .in_row_stride = d->in_row_stride,
+        .in_channel_stride = d->in_channel_stride,
+        .in_channels = d->in_channels,
+        .out_h = d->out_h,
+        .out_w = d->out_w,
+        .kx = d->kernel & 0xffffu,
+        .ky = d->kernel >> 16,
+        .sx = d->stride & 0xffffu,
+        .sy = d->stride >> 16,
+        .dx = d->dilation & 0xffffu,
+        .dy = d->dilation >> 16,
         .row_end = UINT32_MAX,
         .column_end = UINT32_MAX,
         .each = pool || step || reference_status(command, "depthwise", 0) != 0,
@@ -55,13 +55,13 @@ static void decode(const struct cnnvp_command *command, struct window *w)
         .from_k = reference_status(command, "from_k", 0) != 0,
         .product = pool ? 0 : reference_status(command, "multiply", 1),
     };
-    w->out_channels = w->each ? w->in_channels : d[WINDOW_out_channels];
+    w->out_channels = w->each ? w->in_channels : d->out_channels;
     w->weights = !w->compare && (w->product == 1 || w->from_k);
     if (pool) {
-        w->row_first = d[WINDOW_valid_rows] & 0xffffu;
-        w->row_end = d[WINDOW_valid_rows] >> 16;
-        w->column_first = d[WINDOW_valid_cols] & 0xffffu;
-        w->column_end = d[WINDOW_valid_cols] >> 16;
+        w->row_first = d->valid_rows & 0xffffu;
+        w->row_end = d->valid_rows >> 16;
+        w->column_first = d->valid_cols & 0xffffu;
+        w->column_end = d->valid_cols >> 16;
     }
 }
 
@@ -171,8 +171,8 @@ static int64_t *make_sums(const struct cnnvp_reference *reference, reference_wid
 
 static const char *run_window(struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
-    const uint32_t *d = command->descriptor;
-    const struct reference_format format = reference_format_of(d[WINDOW_format], d[WINDOW_seed]);
+    const struct cnnvp_window *d = (const void *)command->descriptor;
+    const struct reference_format format = reference_format_of(d->format, d->seed);
     struct window w;
     decode(command, &w);
     if (w.kx == 0 || w.ky == 0)
@@ -184,38 +184,37 @@ static const char *run_window(struct cnnvp_reference *reference, const struct cn
         (reference_wide)(w.in_channels - 1u) * w.in_channel_stride + rows * w.in_row_stride + columns + 1;
     const reference_wide weight_words = w.weights ? taps * w.out_channels * (w.each ? 1u : w.in_channels) : 0;
     const int bias = reference_status(command, "bias", 0) != 0;
-    const uint8_t *input =
-        reference_at(reference, command, CNNVP_REFERENCE_INPUT, d[WINDOW_in_addr], w.ones ? 0 : 2 * words);
-    const uint8_t *weights =
-        reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d[WINDOW_weight_addr], 2 * weight_words);
-    const uint8_t *biases = reference_at(
-        reference, command, CNNVP_REFERENCE_WEIGHT, d[WINDOW_bias_addr], 2 * (reference_wide)w.out_channels);
+    const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d->in_addr, w.ones ? 0 : 2 * words);
+    const uint8_t *weights = reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->weight_addr, 2 * weight_words);
+    const uint8_t *biases =
+        reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->bias_addr, 2 * (reference_wide)w.out_channels);
     if ((input == NULL && !w.ones) || (w.weights && weights == NULL) || (bias && biases == NULL))
         return "operands leave a buffer's half";
     struct sums sums = {
         .planes = w.out_channels,
         .plane = (uint64_t)w.out_h * w.out_w,
         .biases = bias ? biases : NULL,
-        .acc_bits = command->opcode == OP_vconv || command->opcode == OP_vpool ? 64u : reference->acc_bits};
+        .acc_bits =
+            command->opcode == CNNVP_OPCODE_vconv || command->opcode == CNNVP_OPCODE_vpool ? 64u : reference->acc_bits};
     sums.values = make_sums(reference, (reference_wide)sums.planes * sums.plane, w.compare ? SMALLEST : 0);
     if (sums.values == NULL)
         return "results leave the output buffer's half";
     windows(&w, input, weights, sums.values);
-    const char *wrong = update(reference, command, &sums, &format, d[WINDOW_acc_addr]);
+    const char *wrong = update(reference, command, &sums, &format, d->acc_addr);
     free(sums.values);
     return wrong;
 }
 
 static const char *run_matmul(struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
-    const uint32_t *d = command->descriptor;
-    const struct reference_format format = reference_format_of(d[MATMUL_format], d[MATMUL_seed]);
-    const uint64_t inputs = d[MATMUL_inputs], outputs = d[MATMUL_outputs];
+    const struct cnnvp_matmul *d = (const void *)command->descriptor;
+    const struct reference_format format = reference_format_of(d->format, d->seed);
+    const uint64_t inputs = d->inputs, outputs = d->outputs;
     const int bias = reference_status(command, "bias", 0) != 0;
-    const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d[MATMUL_in_addr], 2 * inputs);
-    const uint8_t *weights = reference_at(
-        reference, command, CNNVP_REFERENCE_WEIGHT, d[MATMUL_weight_addr], 2 * (reference_wide)inputs * outputs);
-    const uint8_t *biases = reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d[MATMUL_bias_addr], 2 * outputs);
+    const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d->in_addr, 2 * inputs);
+    const uint8_t *weights =
+        reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->weight_addr, 2 * (reference_wide)inputs * outputs);
+    const uint8_t *biases = reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->bias_addr, 2 * outputs);
     if (input == NULL || weights == NULL || (bias && biases == NULL))
         return "operands leave a buffer's half";
     struct sums sums = {
@@ -226,12 +225,12 @@ static const char *run_matmul(struct cnnvp_reference *reference, const struct cn
     for (uint64_t i = 0; i < inputs; ++i)
         for (uint64_t o = 0; o < outputs; ++o)
             sums.values[o] += reference_read(input + 2 * i, 2) * reference_read(weights + 2 * (i * outputs + o), 2);
-    const char *wrong = update(reference, command, &sums, &format, d[MATMUL_acc_addr]);
+    const char *wrong = update(reference, command, &sums, &format, d->acc_addr);
     free(sums.values);
     return wrong;
 }
 
 const char *reference_array(struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
-    return command->opcode == OP_matmul ? run_matmul(reference, command) : run_window(reference, command);
+    return command->opcode == CNNVP_OPCODE_matmul ? run_matmul(reference, command) : run_window(reference, command);
 }

@@ -6,34 +6,7 @@
 #include <string.h>
 
 #include "reference.h"
-#include "instruction/descriptors.def"
-
-enum reference_opcode {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
-#include "instruction/opcodes.def"
-};
-
-#define REGISTER(name, help, fields) WINDOW_##name,
-enum { CNNVP_DESCRIPTOR_WINDOW(REGISTER) WINDOW_REGISTERS };
-#undef REGISTER
-#define REGISTER(name, help, fields) MATMUL_##name,
-enum { CNNVP_DESCRIPTOR_MATMUL(REGISTER) MATMUL_REGISTERS };
-#undef REGISTER
-#define REGISTER(name, help, fields) VECTOR_##name,
-enum { CNNVP_DESCRIPTOR_VECTOR(REGISTER) VECTOR_REGISTERS };
-#undef REGISTER
-#define REGISTER(name, help, fields) TCONV_##name,
-enum { CNNVP_DESCRIPTOR_TCONV(REGISTER) TCONV_REGISTERS };
-#undef REGISTER
-#define REGISTER(name, help, fields) TGRADIENT_##name,
-enum { CNNVP_DESCRIPTOR_TGRADIENT(REGISTER) TGRADIENT_REGISTERS };
-#undef REGISTER
-#define REGISTER(name, help, fields) TMATMUL_##name,
-enum { CNNVP_DESCRIPTOR_TMATMUL(REGISTER) TMATMUL_REGISTERS };
-#undef REGISTER
-#define REGISTER(name, help, fields) TOUTER_##name,
-enum { CNNVP_DESCRIPTOR_TOUTER(REGISTER) TOUTER_REGISTERS };
-#undef REGISTER
+#include "cnnvp_isa.h"
 
 __extension__ typedef __int128 reference_wide;
 

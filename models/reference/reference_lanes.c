@@ -28,11 +28,6 @@ struct job {
     const char *wrong;
 };
 
-static int64_t number(const struct cnnvp_command *command, uint32_t reg)
-{
-    return (int32_t)command->descriptor[reg];
-}
-
 static uint8_t *place(struct job *job, const struct operand *operand, uint64_t o, uint64_t i)
 {
     static uint8_t nowhere[8];
@@ -80,21 +75,21 @@ static int64_t result_of(struct job *job, uint64_t o, uint64_t i)
     const struct cnnvp_command *command = job->command;
     const uint64_t e = o * job->count + i;
     const int64_t a = element(job, &job->a, o, i);
-    if (command->opcode == OP_vact)
+    if (command->opcode == CNNVP_OPCODE_vact)
         return cnnvp_reference_line(job->table, a);
     const int64_t b = element(job, &job->b, o, i);
     const int64_t shifted = cnnvp_reference_shift(b, job->format.addend_shift);
     switch (command->opcode) {
-    case OP_vmac:
+    case CNNVP_OPCODE_vmac:
         return (int64_t)((uint64_t)a * (uint64_t)b);
-    case OP_vadd:
+    case CNNVP_OPCODE_vadd:
         return (int64_t)((uint64_t)a + (uint64_t)shifted);
-    case OP_vsub:
+    case CNNVP_OPCODE_vsub:
         return (int64_t)((uint64_t)a - (uint64_t)shifted);
-    case OP_vdiv:
+    case CNNVP_OPCODE_vdiv:
         return cnnvp_reference_quotient(
             a, b, job->format.shift, job->format.rounding, cnnvp_reference_random(job->format.seed, e));
-    case OP_vcmp:
+    case CNNVP_OPCODE_vcmp:
         return (a > shifted) == !job->minimum ? a : shifted;
     default: { /* vnorm */
         const int64_t c = cnnvp_reference_shift(element(job, &job->c, o, 0), job->format.addend_shift);
@@ -106,7 +101,11 @@ static int64_t result_of(struct job *job, uint64_t o, uint64_t i)
 /* The registers of an operator, in the order of vout's field. */
 static uint32_t operator_of(uint32_t opcode)
 {
-    return opcode == OP_vadd ? 1 : opcode == OP_vsub ? 2 : opcode == OP_vdiv ? 3 : opcode == OP_vcmp ? 4 : 0;
+    return opcode == CNNVP_OPCODE_vadd   ? 1
+           : opcode == CNNVP_OPCODE_vsub ? 2
+           : opcode == CNNVP_OPCODE_vdiv ? 3
+           : opcode == CNNVP_OPCODE_vcmp ? 4
+                                         : 0;
 }
 
 /* The element's register afterwards. */
@@ -114,7 +113,7 @@ static int64_t combine(const struct job *job, int64_t before, int64_t result)
 {
     if (!job->accumulate)
         return result;
-    if (job->command->opcode == OP_vcmp)
+    if (job->command->opcode == CNNVP_OPCODE_vcmp)
         return (result > before) == !job->minimum ? result : before;
     return (int64_t)((uint64_t)before + (uint64_t)result);
 }
@@ -122,14 +121,14 @@ static int64_t combine(const struct job *job, int64_t before, int64_t result)
 static void elements(struct job *job)
 {
     const uint32_t lanes = job->reference->lanes;
-    const int shift = job->command->opcode == OP_vdiv ? 0 : job->format.shift;
+    const int shift = job->command->opcode == CNNVP_OPCODE_vdiv ? 0 : job->format.shift;
     int64_t *registers = job->reference->registers[operator_of(job->command->opcode)];
     for (uint64_t o = 0; o < job->repeat; ++o)
         for (uint64_t i = 0; i < job->count && job->wrong == NULL; ++i) {
             const uint64_t e = o * job->count + i;
             const uint64_t lane = lanes == 0 ? 0 : (job->accumulate ? i : e) % lanes;
             const int64_t value = combine(job, registers[lane], result_of(job, o, i));
-            if (job->command->opcode != OP_vact)
+            if (job->command->opcode != CNNVP_OPCODE_vact)
                 registers[lane] = value;
             if (job->store)
                 put(job, o, i,
@@ -211,9 +210,9 @@ static void softmax(struct job *job, uint64_t o)
 static void repetitions(struct job *job)
 {
     for (uint64_t o = 0; o < job->repeat && job->wrong == NULL; ++o) {
-        if (job->command->opcode == OP_vsoftmax)
+        if (job->command->opcode == CNNVP_OPCODE_vsoftmax)
             softmax(job, o);
-        else if (job->command->opcode == OP_vmean)
+        else if (job->command->opcode == CNNVP_OPCODE_vmean)
             put(job, o, 0, mean_of(job, o));
         else
             put(job, o, 0, inverse_deviation(job, o));
@@ -225,48 +224,48 @@ static void repetitions(struct job *job)
 static void decode_operands(struct job *job)
 {
     const struct cnnvp_command *command = job->command;
-    const uint32_t *d = command->descriptor;
+    const struct cnnvp_vector *d = (const void *)command->descriptor;
     const uint32_t a = reference_status(command, "a", 0), b = reference_status(command, "b", IMMEDIATE);
-    const int by_repetition = command->opcode == OP_vnorm || command->opcode == OP_vvar;
-    job->a = (struct operand){a == WIDE ? CNNVP_REFERENCE_OUTPUT : a, a == WIDE ? 8 : 2, d[VECTOR_a_addr],
-                              number(command, VECTOR_a_stride), number(command, VECTOR_a_repeat)};
+    const int by_repetition = command->opcode == CNNVP_OPCODE_vnorm || command->opcode == CNNVP_OPCODE_vvar;
+    job->a = (struct operand){a == WIDE ? CNNVP_REFERENCE_OUTPUT : a, a == WIDE ? 8 : 2, d->a_addr,
+                              (int32_t)d->a_stride, (int32_t)d->a_repeat};
     if (b != IMMEDIATE)
-        job->b = (struct operand){b, 2, d[VECTOR_b_addr], by_repetition ? 0 : number(command, VECTOR_b_stride),
-                                  number(command, VECTOR_b_repeat)};
+        job->b = (struct operand){b, 2, d->b_addr, by_repetition ? 0 : (int32_t)d->b_stride, (int32_t)d->b_repeat};
     job->c = job->b;
     if (job->sums) {
         job->c = job->a;
         job->c.buffer = CNNVP_REFERENCE_OUTPUT;
     }
-    job->c.base = d[VECTOR_c_addr];
-    job->c.repeat = number(command, VECTOR_c_repeat);
-    job->out = (struct operand){CNNVP_REFERENCE_OUTPUT, 2, d[VECTOR_out_addr], 1, number(command, VECTOR_out_repeat)};
+    job->c.base = d->c_addr;
+    job->c.repeat = (int32_t)d->c_repeat;
+    job->out = (struct operand){CNNVP_REFERENCE_OUTPUT, 2, d->out_addr, 1, (int32_t)d->out_repeat};
 }
 
 const char *reference_lanes(struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
-    const uint32_t *d = command->descriptor;
+    const struct cnnvp_vector *d = (const void *)command->descriptor;
     struct job job = {
         .reference = reference,
         .command = command,
-        .format = reference_format_of(d[VECTOR_format], d[VECTOR_seed]),
-        .count = d[VECTOR_count],
-        .repeat = d[VECTOR_repeat],
-        .divisor = d[VECTOR_count],
-        .immediate = number(command, VECTOR_immediate),
+        .format = reference_format_of(d->format, d->seed),
+        .count = d->count,
+        .repeat = d->repeat,
+        .divisor = d->count,
+        .immediate = (int32_t)d->immediate,
         .accumulate = reference_status(command, "accumulate", 0) != 0,
         .store = reference_status(command, "store", 1) != 0,
         .minimum = reference_status(command, "minimum", 0) != 0,
         .sums = reference_status(command, "sums", 0) != 0,
     };
     if (job.sums)
-        job.divisor = d[command->opcode == OP_vmean ? VECTOR_immediate : VECTOR_b_stride];
+        job.divisor = command->opcode == CNNVP_OPCODE_vmean ? d->immediate : d->b_stride;
     decode_operands(&job);
-    if (command->opcode == OP_vact)
+    if (command->opcode == CNNVP_OPCODE_vact)
         job.table = read_table(&job);
-    if (command->opcode == OP_vout)
+    if (command->opcode == CNNVP_OPCODE_vout)
         write_registers(&job);
-    else if (command->opcode == OP_vmean || command->opcode == OP_vvar || command->opcode == OP_vsoftmax)
+    else if (command->opcode == CNNVP_OPCODE_vmean || command->opcode == CNNVP_OPCODE_vvar ||
+             command->opcode == CNNVP_OPCODE_vsoftmax)
         repetitions(&job);
     else if (job.wrong == NULL)
         elements(&job);

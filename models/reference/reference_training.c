@@ -44,66 +44,66 @@ static uint32_t high(uint32_t packed)
 
 /* ---- descriptors ---- */
 
-static void decode_conv(const uint32_t *d, struct training *t)
+static void decode_conv(const struct cnnvp_tconv *d, struct training *t)
 {
-    t->in_addr = d[TCONV_in_addr], t->in_row = d[TCONV_in_row_stride];
-    t->in_channel = d[TCONV_in_channel_stride], t->in_image = d[TCONV_in_image_stride];
-    t->in_w = low(d[TCONV_in_size]), t->in_h = high(d[TCONV_in_size]);
-    t->images = d[TCONV_images], t->ins = d[TCONV_in_channels], t->outs = d[TCONV_out_channels];
-    t->out_w = low(d[TCONV_out_size]), t->out_h = high(d[TCONV_out_size]);
-    t->kx = low(d[TCONV_kernel]), t->ky = high(d[TCONV_kernel]);
-    t->sx = low(d[TCONV_stride]), t->sy = high(d[TCONV_stride]);
-    t->px = low(d[TCONV_pad]), t->py = high(d[TCONV_pad]);
-    t->second_addr = d[TCONV_weight_addr], t->out_addr = d[TCONV_out_addr];
-    t->out_channel = d[TCONV_out_channel_stride], t->out_image = d[TCONV_out_image_stride];
-    t->in_exp_addr = d[TCONV_in_exp_addr];
-    t->in_exp_image = low(d[TCONV_in_exp_strides]), t->in_exp_channel = high(d[TCONV_in_exp_strides]);
-    t->second_exp_addr = d[TCONV_weight_exp_addr];
-    t->second_exp_out = low(d[TCONV_weight_exp_strides]), t->second_exp_part = high(d[TCONV_weight_exp_strides]);
-    t->out_exp_addr = d[TCONV_out_exp_addr];
+    t->in_addr = d->in_addr, t->in_row = d->in_row_stride;
+    t->in_channel = d->in_channel_stride, t->in_image = d->in_image_stride;
+    t->in_w = low(d->in_size), t->in_h = high(d->in_size);
+    t->images = d->images, t->ins = d->in_channels, t->outs = d->out_channels;
+    t->out_w = low(d->out_size), t->out_h = high(d->out_size);
+    t->kx = low(d->kernel), t->ky = high(d->kernel);
+    t->sx = low(d->stride), t->sy = high(d->stride);
+    t->px = low(d->pad), t->py = high(d->pad);
+    t->second_addr = d->weight_addr, t->out_addr = d->out_addr;
+    t->out_channel = d->out_channel_stride, t->out_image = d->out_image_stride;
+    t->in_exp_addr = d->in_exp_addr;
+    t->in_exp_image = low(d->in_exp_strides), t->in_exp_channel = high(d->in_exp_strides);
+    t->second_exp_addr = d->weight_exp_addr;
+    t->second_exp_out = low(d->weight_exp_strides), t->second_exp_part = high(d->weight_exp_strides);
+    t->out_exp_addr = d->out_exp_addr;
 }
 
-static void decode_gradient(const uint32_t *d, struct training *t)
+static void decode_gradient(const struct cnnvp_tgradient *d, struct training *t)
 {
-    t->in_addr = d[TGRADIENT_in_addr], t->in_row = d[TGRADIENT_in_row_stride];
-    t->in_channel = d[TGRADIENT_in_channel_stride], t->in_image = d[TGRADIENT_in_image_stride];
-    t->in_w = low(d[TGRADIENT_in_size]), t->in_h = high(d[TGRADIENT_in_size]);
-    t->images = d[TGRADIENT_images], t->ins = d[TGRADIENT_in_channels], t->outs = d[TGRADIENT_out_channels];
-    t->second_addr = d[TGRADIENT_error_addr], t->error_row = d[TGRADIENT_error_row_stride];
-    t->error_channel = d[TGRADIENT_error_channel_stride], t->error_image = d[TGRADIENT_error_image_stride];
-    t->out_w = low(d[TGRADIENT_error_size]), t->out_h = high(d[TGRADIENT_error_size]);
-    t->kx = low(d[TGRADIENT_kernel]), t->ky = high(d[TGRADIENT_kernel]);
-    t->sx = low(d[TGRADIENT_stride]), t->sy = high(d[TGRADIENT_stride]);
-    t->px = low(d[TGRADIENT_pad]), t->py = high(d[TGRADIENT_pad]);
-    t->out_addr = d[TGRADIENT_out_addr], t->out_channel = d[TGRADIENT_out_channel_stride];
-    t->in_exp_addr = d[TGRADIENT_in_exp_addr];
-    t->in_exp_image = low(d[TGRADIENT_in_exp_strides]), t->in_exp_channel = high(d[TGRADIENT_in_exp_strides]);
-    t->second_exp_addr = d[TGRADIENT_error_exp_addr];
-    t->second_exp_out = low(d[TGRADIENT_error_exp_strides]), t->second_exp_part = high(d[TGRADIENT_error_exp_strides]);
-    t->out_exp_addr = d[TGRADIENT_out_exp_addr];
+    t->in_addr = d->in_addr, t->in_row = d->in_row_stride;
+    t->in_channel = d->in_channel_stride, t->in_image = d->in_image_stride;
+    t->in_w = low(d->in_size), t->in_h = high(d->in_size);
+    t->images = d->images, t->ins = d->in_channels, t->outs = d->out_channels;
+    t->second_addr = d->error_addr, t->error_row = d->error_row_stride;
+    t->error_channel = d->error_channel_stride, t->error_image = d->error_image_stride;
+    t->out_w = low(d->error_size), t->out_h = high(d->error_size);
+    t->kx = low(d->kernel), t->ky = high(d->kernel);
+    t->sx = low(d->stride), t->sy = high(d->stride);
+    t->px = low(d->pad), t->py = high(d->pad);
+    t->out_addr = d->out_addr, t->out_channel = d->out_channel_stride;
+    t->in_exp_addr = d->in_exp_addr;
+    t->in_exp_image = low(d->in_exp_strides), t->in_exp_channel = high(d->in_exp_strides);
+    t->second_exp_addr = d->error_exp_addr;
+    t->second_exp_out = low(d->error_exp_strides), t->second_exp_part = high(d->error_exp_strides);
+    t->out_exp_addr = d->out_exp_addr;
 }
 
-static void decode_matmul(const uint32_t *d, struct training *t)
+static void decode_matmul(const struct cnnvp_tmatmul *d, struct training *t)
 {
-    t->in_addr = d[TMATMUL_in_addr], t->in_image = d[TMATMUL_in_image_stride];
-    t->images = d[TMATMUL_images], t->ins = d[TMATMUL_inputs], t->outs = d[TMATMUL_outputs];
-    t->second_addr = d[TMATMUL_weight_addr], t->out_addr = d[TMATMUL_out_addr];
-    t->out_channel = 1, t->out_image = d[TMATMUL_out_image_stride];
-    t->in_exp_addr = d[TMATMUL_in_exp_addr], t->in_exp_image = d[TMATMUL_in_exp_stride];
-    t->second_exp_addr = d[TMATMUL_weight_exp_addr];
-    t->second_exp_out = low(d[TMATMUL_weight_exp_strides]), t->second_exp_part = high(d[TMATMUL_weight_exp_strides]);
-    t->out_exp_addr = d[TMATMUL_out_exp_addr];
+    t->in_addr = d->in_addr, t->in_image = d->in_image_stride;
+    t->images = d->images, t->ins = d->inputs, t->outs = d->outputs;
+    t->second_addr = d->weight_addr, t->out_addr = d->out_addr;
+    t->out_channel = 1, t->out_image = d->out_image_stride;
+    t->in_exp_addr = d->in_exp_addr, t->in_exp_image = d->in_exp_stride;
+    t->second_exp_addr = d->weight_exp_addr;
+    t->second_exp_out = low(d->weight_exp_strides), t->second_exp_part = high(d->weight_exp_strides);
+    t->out_exp_addr = d->out_exp_addr;
 }
 
-static void decode_outer(const uint32_t *d, struct training *t)
+static void decode_outer(const struct cnnvp_touter *d, struct training *t)
 {
-    t->in_addr = d[TOUTER_in_addr], t->in_image = d[TOUTER_in_image_stride];
-    t->images = d[TOUTER_images], t->ins = d[TOUTER_inputs], t->outs = d[TOUTER_outputs];
-    t->second_addr = d[TOUTER_error_addr], t->error_image = d[TOUTER_error_image_stride];
-    t->out_addr = d[TOUTER_out_addr], t->out_channel = d[TOUTER_out_stride];
-    t->in_exp_addr = d[TOUTER_in_exp_addr], t->in_exp_image = d[TOUTER_in_exp_stride];
-    t->second_exp_addr = d[TOUTER_error_exp_addr], t->second_exp_part = d[TOUTER_error_exp_stride];
-    t->out_exp_addr = d[TOUTER_out_exp_addr];
+    t->in_addr = d->in_addr, t->in_image = d->in_image_stride;
+    t->images = d->images, t->ins = d->inputs, t->outs = d->outputs;
+    t->second_addr = d->error_addr, t->error_image = d->error_image_stride;
+    t->out_addr = d->out_addr, t->out_channel = d->out_stride;
+    t->in_exp_addr = d->in_exp_addr, t->in_exp_image = d->in_exp_stride;
+    t->second_exp_addr = d->error_exp_addr, t->second_exp_part = d->error_exp_stride;
+    t->out_exp_addr = d->out_exp_addr;
 }
 
 static void decode(const struct cnnvp_command *command, struct training *t)
@@ -111,9 +111,10 @@ static void decode(const struct cnnvp_command *command, struct training *t)
     const uint32_t opcode = command->opcode;
     *t = (struct training){
         .command = command,
-        .kind = opcode == OP_tgradient || opcode == OP_touter ? GRADIENT
-                : opcode == OP_terror || opcode == OP_tback   ? ERROR
-                                                              : FORWARD,
+        .kind = opcode == CNNVP_OPCODE_tgradient || opcode == CNNVP_OPCODE_touter ? GRADIENT
+                : opcode == CNNVP_OPCODE_terror || opcode == CNNVP_OPCODE_tback
+                    ? ERROR
+                    : FORWARD,
         .accumulate = reference_status(command, "accumulate", 0) != 0,
         .fp32 = reference_status(command, "fp32", 0) != 0,
         .bias = reference_status(command, "bias", 0) != 0,
@@ -121,14 +122,14 @@ static void decode(const struct cnnvp_command *command, struct training *t)
     /* what a fully connected layer has */
     t->in_w = t->in_h = t->out_w = t->out_h = t->kx = t->ky = t->sx = t->sy = 1;
     t->in_row = t->in_channel = t->error_row = t->error_channel = 1;
-    if (opcode == OP_tgradient)
-        decode_gradient(command->descriptor, t);
-    else if (opcode == OP_tmatmul || opcode == OP_tback)
-        decode_matmul(command->descriptor, t);
-    else if (opcode == OP_touter)
-        decode_outer(command->descriptor, t);
+    if (opcode == CNNVP_OPCODE_tgradient)
+        decode_gradient((const void *)command->descriptor, t);
+    else if (opcode == CNNVP_OPCODE_tmatmul || opcode == CNNVP_OPCODE_tback)
+        decode_matmul((const void *)command->descriptor, t);
+    else if (opcode == CNNVP_OPCODE_touter)
+        decode_outer((const void *)command->descriptor, t);
     else
-        decode_conv(command->descriptor, t);
+        decode_conv((const void *)command->descriptor, t);
     if (t->bias)
         t->in_exp_image = t->in_exp_channel = 0;
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cnnvp_isa.h"
 #include "scheduler_walk.h"
 
 enum scheduler_field {
@@ -29,11 +30,6 @@ enum scheduler_field {
 enum element_offset {
 #define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
 #include "instruction/instruction.def"
-};
-
-enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
-#include "instruction/opcodes.def"
 };
 
 enum { EVENT_GO, EVENTS };
@@ -66,19 +62,19 @@ static int element_access(struct scheduler *self, enum cnnvp_op op, uint32_t off
 /* 1: the word would change nothing. Takes the mark of one that is kept off. */
 static int is_idle(struct scheduler *self, uint32_t *high, uint32_t low)
 {
-    const uint32_t number = *high >> 8 & 0xffu;
-    if (*high >> 24 == OP_layer) {
+    const struct cnnvp_word_parts word = cnnvp_word_read((uint64_t)*high << 32);
+    if (word.opcode == CNNVP_OPCODE_layer) {
         const int same = self->tag == low;
         self->tag = low;
         return same;
     }
-    if (*high >> 24 != OP_set)
+    if (word.opcode != CNNVP_OPCODE_set)
         return 0;
     const int kept = (*high & (uint32_t)SCHEDULER_KEEP) != 0;
-    const int same = !kept && self->known[number] && self->value[number] == low;
+    const int same = !kept && self->known[word.a] && self->value[word.a] == low;
     *high &= ~(uint32_t)SCHEDULER_KEEP;
-    self->value[number] = low;
-    self->known[number] = 1;
+    self->value[word.a] = low;
+    self->known[word.a] = 1;
     return same;
 }
 

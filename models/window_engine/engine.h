@@ -4,13 +4,8 @@
 #define CNNVP_WINDOW_ENGINE_H
 
 #include "cnnvp_fx16.h"
+#include "cnnvp_isa.h"
 #include "window_tile.h"
-
-enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    CNNVP_WINDOW_OP_##mnemonic = (code),
-#include "instruction/opcodes.def"
-};
 
 /* An instance of such a unit. */
 struct cnnvp_window_unit {

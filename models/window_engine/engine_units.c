@@ -76,28 +76,28 @@ static void fully_connected_parts(const struct cnnvp_window_shape *shape, const 
 }
 
 /* refusal: what the unit says of other instructions than `opcode_`. */
-#define ENGINE_UNIT(kind_, params_, opcode_, refusal, summary_)                            \
-    extern const struct cnnvp_unit cnnvp_unit_##kind_;                                     \
-    static int kind_##_init(void *self, const struct cnnvp_init *init)                     \
-    {                                                                                      \
-        return start(&cnnvp_unit_##kind_, self, init, CNNVP_WINDOW_OP_##opcode_, refusal); \
-    }                                                                                      \
-    static void kind_##_costs(const uint64_t *values, const struct cnnvp_costs *costs)     \
-    {                                                                                      \
-        const struct cnnvp_window_shape shape = shape_of(&cnnvp_unit_##kind_, values);     \
-        kind_##_parts(&shape, costs);                                                      \
-    }                                                                                      \
-    const struct cnnvp_unit cnnvp_unit_##kind_ = {                                         \
-        UNIT_TABLES_WITH(params_),                                                         \
-        .kind = #kind_,                                                                    \
-        .version = "1.0",                                                                  \
-        .summary = summary_,                                                               \
-        .instance_size = sizeof(struct cnnvp_window_unit),                                 \
-        .init = kind_##_init,                                                              \
-        .fini = cnnvp_window_fini,                                                         \
-        .access = cnnvp_window_access,                                                     \
-        .tiling = cnnvp_window_tiling,                                                     \
-        .costs = kind_##_costs,                                                            \
+#define ENGINE_UNIT(kind_, params_, opcode_, refusal, summary_)                         \
+    extern const struct cnnvp_unit cnnvp_unit_##kind_;                                  \
+    static int kind_##_init(void *self, const struct cnnvp_init *init)                  \
+    {                                                                                   \
+        return start(&cnnvp_unit_##kind_, self, init, CNNVP_OPCODE_##opcode_, refusal); \
+    }                                                                                   \
+    static void kind_##_costs(const uint64_t *values, const struct cnnvp_costs *costs)  \
+    {                                                                                   \
+        const struct cnnvp_window_shape shape = shape_of(&cnnvp_unit_##kind_, values);  \
+        kind_##_parts(&shape, costs);                                                   \
+    }                                                                                   \
+    const struct cnnvp_unit cnnvp_unit_##kind_ = {                                      \
+        UNIT_TABLES_WITH(params_),                                                      \
+        .kind = #kind_,                                                                 \
+        .version = "1.0",                                                               \
+        .summary = summary_,                                                            \
+        .instance_size = sizeof(struct cnnvp_window_unit),                              \
+        .init = kind_##_init,                                                           \
+        .fini = cnnvp_window_fini,                                                      \
+        .access = cnnvp_window_access,                                                  \
+        .tiling = cnnvp_window_tiling,                                                  \
+        .costs = kind_##_costs,                                                         \
     };
 
 ENGINE_UNIT(window, params, conv,

@@ -25,6 +25,7 @@
 
 #include "base.h"
 #include "expression.h"
+#include "cnnvp_isa.h"
 #include "isa_table.h"
 #include "lexer.h"
 
@@ -200,7 +201,7 @@ static cnnvp_result parse_tile(struct assembler *self, uint64_t *word)
     return parse_immediate(self, cnnvp_asm_operand_masks[ASM_FORMAT_TILE], word);
 }
 
-/* `count` registers from bit 40 down, commas between them. */
+/* `count` registers, commas between them. */
 static cnnvp_result parse_registers(struct assembler *self, unsigned count, uint64_t *word)
 {
     cnnvp_result result = CNNVP_DONE;
@@ -209,7 +210,7 @@ static cnnvp_result parse_registers(struct assembler *self, unsigned count, uint
         result = i ? comma(&self->lexer, "register") : CNNVP_DONE;
         if (result == CNNVP_DONE)
             result = parse_register(self, &number);
-        *word |= (uint64_t)number << (40u - 8u * i);
+        *word |= (uint64_t)number << (CNNVP_WORD_A - 8u * i);
     }
     return result;
 }
@@ -312,7 +313,7 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
             return cnnvp_asm_fail(lexer, lexer->at, "status %s needs a value, .%s=0 to .%s=%u", status->name,
                                   status->name, status->name, most);
         }
-        *word |= value << (48u + status->lsb);
+        *word |= value << (CNNVP_WORD_STATUS + status->lsb);
     }
     return CNNVP_DONE;
 }
@@ -322,7 +323,7 @@ static cnnvp_result instruction(struct assembler *self, struct asm_name name)
     const int code = cnnvp_asm_find_opcode(name.text, name.length);
     if (code < 0)
         return unknown_opcode(self, name);
-    uint64_t word = (uint64_t)code << 56;
+    uint64_t word = (uint64_t)code << CNNVP_WORD_OPCODE;
     cnnvp_result result = parse_statuses(self, code, &word);
     if (result == CNNVP_DONE)
         result = parse_operands(self, code, &word);

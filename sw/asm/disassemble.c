@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cnnvp_asm.h"
+#include "cnnvp_isa.h"
 #include "isa_table.h"
 
 struct output {
@@ -54,10 +55,10 @@ static uint64_t word_at(const uint8_t *bytes)
 /* What is wrong with a word; NULL if nothing is. */
 static const char *fault_of(uint64_t word)
 {
-    const struct asm_opcode *op = &cnnvp_asm_opcodes[word >> 56];
+    const struct asm_opcode *op = &cnnvp_asm_opcodes[cnnvp_word_read(word).opcode];
     if (op->mnemonic == NULL)
         return "there is no such opcode";
-    if ((uint32_t)(word >> 48) & 0xffu & ~op->status_mask)
+    if (cnnvp_word_read(word).status & ~op->status_mask)
         return "status bits outside the opcode's are set";
     if (word & UINT64_C(0xffffffffffff) & ~cnnvp_asm_operand_masks[op->format])
         return "operand bits that the format does not use are set";
@@ -67,7 +68,7 @@ static const char *fault_of(uint64_t word)
 /* The word that a jump, branch or loop leads to, if it lies in the program or right after it. */
 static int target_of(uint64_t word, size_t index, size_t count, size_t *target)
 {
-    const struct asm_opcode *op = &cnnvp_asm_opcodes[word >> 56];
+    const struct asm_opcode *op = &cnnvp_asm_opcodes[cnnvp_word_read(word).opcode];
     int64_t to;
     if (op->format == ASM_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
         to = (int64_t)index + (int32_t)(uint32_t)word;
@@ -83,10 +84,11 @@ static int target_of(uint64_t word, size_t index, size_t count, size_t *target)
 
 static void put_statuses(struct output *output, uint64_t word)
 {
+    const struct cnnvp_word_parts parts = cnnvp_word_read(word);
     for (size_t i = 0; i < cnnvp_asm_status_count; ++i) {
         const struct asm_status *status = &cnnvp_asm_statuses[i];
-        const uint32_t value = (uint32_t)(word >> (48u + status->lsb)) & ((1u << status->width) - 1u);
-        if (status->opcode != word >> 56 || !value)
+        const uint32_t value = parts.status >> status->lsb & ((1u << status->width) - 1u);
+        if (status->opcode != parts.opcode || !value)
             continue;
         if (status->width > 1u)
             put(output, ".%s=%u", status->name, value);
@@ -97,10 +99,10 @@ static void put_statuses(struct output *output, uint64_t word)
 
 static void put_operands(struct output *output, uint64_t word, size_t index, size_t count)
 {
-    const struct asm_opcode *op = &cnnvp_asm_opcodes[word >> 56];
-    const unsigned a = (unsigned)(word >> 40) & 0xffu;
-    const unsigned b = (unsigned)(word >> 32) & 0xffu;
-    const uint32_t immediate = (uint32_t)word;
+    const struct cnnvp_word_parts parts = cnnvp_word_read(word);
+    const struct asm_opcode *op = &cnnvp_asm_opcodes[parts.opcode];
+    const unsigned a = parts.a, b = parts.b;
+    const uint32_t immediate = parts.immediate;
     size_t target = 0;
     const int has_target = target_of(word, index, count, &target);
     switch (op->format) {
@@ -126,7 +128,7 @@ static void put_operands(struct output *output, uint64_t word, size_t index, siz
         put(output, " r%u, r%u, %" PRId32, a, b, (int32_t)immediate);
         break;
     case ASM_FORMAT_RRR:
-        put(output, " r%u, r%u, r%u", a, b, (unsigned)(word >> 24) & 0xffu);
+        put(output, " r%u, r%u, r%u", a, b, parts.c);
         break;
     case ASM_FORMAT_BRANCH:
         if (has_target)
@@ -147,7 +149,7 @@ static void put_operands(struct output *output, uint64_t word, size_t index, siz
 static void put_line(struct output *output, uint64_t word, size_t index, size_t count)
 {
     const size_t start = output->length;
-    put(output, "    %s", cnnvp_asm_opcodes[word >> 56].mnemonic);
+    put(output, "    %s", cnnvp_asm_opcodes[cnnvp_word_read(word).opcode].mnemonic);
     put_statuses(output, word);
     put_operands(output, word, index, count);
     const size_t written = output->length - start;

@@ -97,27 +97,27 @@ static void capture(struct cnnvp_capture *to, uint32_t high, uint32_t low)
 void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag)
 {
     if (element->capture != NULL) {
-        capture(element->capture, (uint32_t)CNNVP_OPCODE_layer << 24, tag);
+        capture(element->capture, cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
         element->tag = tag;
         return;
     }
     if (element->tag == tag || !reserve(element, 1))
         return;
     element->tag = tag;
-    push(element, (uint32_t)CNNVP_OPCODE_layer << 24, tag);
+    push(element, cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
 }
 
 void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number)
 {
     ++element->events;
     if (reserve(element, 1))
-        push(element, (uint32_t)CNNVP_OPCODE_irq << 24, number);
+        push(element, cnnvp_word_high(CNNVP_OPCODE_irq, 0, 0, 0), number);
 }
 
 void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                               uint32_t immediate, uint32_t base)
 {
-    const uint32_t high = (uint32_t)opcode << 24 | status << 16 | base << 8 | halves;
+    const uint32_t high = cnnvp_word_high(opcode, status, base, halves);
     if (element->capture != NULL)
         capture(element->capture, high, immediate);
     else if (reserve(element, 1))
@@ -131,10 +131,10 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
         struct cnnvp_capture *to = element->capture;
         for (uint32_t i = 0; i < count; ++i) {
             const uint32_t keep = element->value[base + i] == ~descriptor[i] ? to->keep : 0;
-            capture(to, (uint32_t)CNNVP_OPCODE_set << 24 | (base + i) << 8 | keep, descriptor[i]);
+            capture(to, cnnvp_word_high(CNNVP_OPCODE_set, 0, base + i, keep), descriptor[i]);
             to->touched[(base + i) / 32u] |= 1u << ((base + i) % 32u);
         }
-        capture(to, (uint32_t)opcode << 24 | status << 16 | base << 8 | halves, immediate);
+        capture(to, cnnvp_word_high(opcode, status, base, halves), immediate);
         return;
     }
     if (!reserve(element, count + 1u))
@@ -144,10 +144,10 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
         const uint32_t wanted = descriptor[i];
         if (value[i] != wanted) {
             value[i] = wanted;
-            push(element, (uint32_t)CNNVP_OPCODE_set << 24 | (base + i) << 8, wanted);
+            push(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, base + i, 0), wanted);
         }
     }
-    push(element, (uint32_t)opcode << 24 | status << 16 | base << 8 | halves, immediate);
+    push(element, cnnvp_word_high(opcode, status, base, halves), immediate);
 }
 
 void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
@@ -155,7 +155,7 @@ void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t 
     if (element->value[number] == wanted || !reserve(element, 1))
         return;
     element->value[number] = wanted;
-    push(element, (uint32_t)CNNVP_OPCODE_set << 24 | number << 8, wanted);
+    push(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, number, 0), wanted);
 }
 
 void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touched)
@@ -164,7 +164,7 @@ void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touche
     element->tag = UINT32_MAX;
     for (uint32_t i = 0; i < 256u; ++i)
         if ((touched[i / 32u] >> (i % 32u) & 1u) != 0 && reserve(element, 1))
-            push(element, (uint32_t)CNNVP_OPCODE_set << 24 | i << 8, element->value[i]);
+            push(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, i, 0), element->value[i]);
 }
 
 int cnnvp_element_finish(struct cnnvp_element *element)

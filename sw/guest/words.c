@@ -12,7 +12,7 @@ static int halts(const struct cnnvp_guest *guest)
         uint32_t low, high;
     } *words = cnnvp_memory(guest->machine, CNNVP_BINARY_ADDRESS + CNNVP_WORDS_OFFSET);
     for (uint32_t i = 0; i < guest->words->count; ++i)
-        if (words[i].high >> 24 == CNNVP_OPCODE_halt)
+        if (cnnvp_word_read((uint64_t)words[i].high << 32).opcode == CNNVP_OPCODE_halt)
             return 1;
     return 0;
 }

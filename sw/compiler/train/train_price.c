@@ -209,18 +209,17 @@ static uint64_t longest(const struct cnnvp_train_pricer *pricer)
                          cnnvp_maximum(pricer->busy[DMA], pricer->core));
 }
 
-static void note(struct cnnvp_train_pricer *pricer, uint32_t high)
+static void note(struct cnnvp_train_pricer *pricer, const struct cnnvp_word_parts *word)
 {
-    const struct opcode *opcode = &pricer->opcodes[high >> 24];
-    const uint32_t base = high >> 8 & 0xffu;
+    const struct opcode *opcode = &pricer->opcodes[word->opcode];
     struct cnnvp_command command = {
-        .opcode = high >> 24,
-        .status = high >> 16 & 0xffu,
-        .halves = high & 0xffu,
-        .immediate = pricer->low,
+        .opcode = word->opcode,
+        .status = word->status,
+        .halves = word->halves,
+        .immediate = word->immediate,
         .count = opcode->count};
     pricer->core += CNNVP_PLAN_COMMAND_CYCLES * pricer->target->core_ps;
-    memcpy(command.descriptor, &pricer->registers[base], opcode->count * sizeof command.descriptor[0]);
+    memcpy(command.descriptor, &pricer->registers[word->a], opcode->count * sizeof command.descriptor[0]);
     const uint64_t ps = command.opcode == CNNVP_OPCODE_request ? pieces_ps(pricer, &command, BURST_BYTES, 1)
                         : opcode->unit == DMA                  ? transfer_ps(pricer, &command)
                                                                : ask_once(pricer, &command);
@@ -241,10 +240,11 @@ static void write_register(void *host, uint32_t address, uint32_t value)
         pricer->low = value;
     if (address != ELEMENT_PUSH_HI)
         return;
-    if (value >> 24 == CNNVP_OPCODE_set)
-        pricer->registers[value >> 8 & 0xffu] = pricer->low;
-    else if (pricer->opcodes[value >> 24].unit != NONE)
-        note(pricer, value);
+    const struct cnnvp_word_parts word = cnnvp_word_read((uint64_t)value << 32 | pricer->low);
+    if (word.opcode == CNNVP_OPCODE_set)
+        pricer->registers[word.a] = word.immediate;
+    else if (pricer->opcodes[word.opcode].unit != NONE)
+        note(pricer, &word);
 }
 
 static uint32_t read_register(void *host, uint32_t address)
