@@ -133,15 +133,17 @@ static void check_port_stalls(bool few)
     fake_set(rig.input, "width_words", 4);
     fake_set(rig.input, "banks", few ? 8 : 24); /* three rows of eight channels side by side */
     fake_set(rig.weight, "width_words", 8);
+    fake_set(rig.weight, "banks", few ? 3 : 8); /* kernels of eight output channels, whose results leave side by side */
     fake_set(rig.output, "width_words", 16);
+    fake_set(rig.output, "banks", few ? 4 : 8);
     array_rig_start(&rig);
     nfu_case_data(&c, &random);
     load(&rig, &c);
     struct cnnvp_command command = command_of(&c);
     assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
     const uint64_t input = C3_INPUT_WORDS / 4 * (few ? 3 : 1) - C3_COMPUTE;
-    const uint64_t weight = C3_WEIGHT_WORDS / 8 - (C3_LOADS + 2); /* two cycles for biases */
-    const uint64_t output = (C3_OUTPUT_WORDS + C3_KEPT_WORDS) / 16 - (C3_COMPUTE + C3_BIAS);
+    const uint64_t weight = C3_WEIGHT_WORDS / 8 * (few ? 3 : 1) - (C3_LOADS + 2); /* two cycles for biases */
+    const uint64_t output = (C3_OUTPUT_WORDS + C3_KEPT_WORDS) / 16 * (few ? 2 : 1) - (C3_COMPUTE + C3_BIAS);
     assert_int_equal(fake_count(rig.array, "input_port_cycles"), input);
     assert_int_equal(fake_count(rig.array, "weight_port_cycles"), weight);
     assert_int_equal(fake_count(rig.array, "output_port_cycles"), output);
