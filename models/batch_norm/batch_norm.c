@@ -145,14 +145,12 @@ static void add_entries(struct cnnvp_stage_plan *plan, const struct cnnvp_tile *
 
 /* ---- coefficients ---- */
 
-static void make_coefficients(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void make_coefficients(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
-    struct cnnvp_norm *norms = data[NORMS];
-    const struct cnnvp_extremes *extremes = data[EXTREMES];
-    const struct cnnvp_sums *sums = data[SUMS];
+    struct cnnvp_norm *norms = call->data[NORMS];
+    const struct cnnvp_extremes *extremes = call->data[EXTREMES];
+    const struct cnnvp_sums *sums = call->data[SUMS];
     const enum cnnvp_norm_form form = (enum cnnvp_norm_form)tile->form;
-    (void)self;
-    (void)access;
     for (uint32_t c = 0; c < tile->channels; ++c)
         if (tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
             cnnvp_norm_coefficients_back(form, &norms[c]);
@@ -165,7 +163,7 @@ static int plan_coefficients(const struct batch_norm *norm, const struct cnnvp_t
                              struct cnnvp_stage_plan *plan)
 {
     const bool back = tile->kind == CNNVP_TILE_COEFFICIENTS_BACK;
-    cnnvp_stage_work(plan, make_coefficients, "coefficients", STAT_busy_cycles, STAT_channels, tile->channels);
+    cnnvp_stage_work(plan, tile, make_coefficients, "coefficients", STAT_busy_cycles, STAT_channels, tile->channels);
     plan->values = tile->channels;
     plan->interval = norm->channel_cycles;
     add_entries(plan, tile, true, !back, !back);
@@ -179,22 +177,18 @@ static float *plane_of(const struct cnnvp_tile *tile, uint32_t image, uint32_t c
     return tile->values + ((uint64_t)image * tile->channels + channel) * tile->plane;
 }
 
-static void forward(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void forward(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
-    const struct cnnvp_norm *norms = data[NORMS];
-    (void)self;
-    (void)access;
+    const struct cnnvp_norm *norms = call->data[NORMS];
     for (uint32_t n = 0; n < tile->images; ++n)
         for (uint32_t c = 0; c < tile->channels; ++c)
             cnnvp_norm_forward(&norms[c], plane_of(tile, n, c), tile->plane);
 }
 
-static void backward(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void backward(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
-    struct cnnvp_norm *norms = data[NORMS];
-    const struct cnnvp_extremes *extremes = data[EXTREMES];
-    (void)self;
-    (void)access;
+    struct cnnvp_norm *norms = call->data[NORMS];
+    const struct cnnvp_extremes *extremes = call->data[EXTREMES];
     for (uint32_t n = 0; n < tile->images; ++n) {
         const uint64_t first = tile->first_value + n * tile->map;
         for (uint32_t c = 0; c < tile->channels; ++c) {
@@ -226,12 +220,11 @@ static int norm_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_sta
     }
     if (!norms)
         return CNNVP_OK;
-    cnnvp_stage_work(plan, back ? backward : forward,
+    cnnvp_stage_work(plan, tile, back ? backward : forward,
                      reduce ? "reduce"
                      : back ? "backward"
                             : "forward",
                      STAT_busy_cycles, STAT_values, back ? 2u * values : values);
-    plan->values = tile->channels * tile->plane;
     add_entries(plan, tile, reduce, back, false);
     return CNNVP_OK;
 }

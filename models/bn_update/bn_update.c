@@ -17,11 +17,9 @@ void cnnvp_bn_update_entry(float rate, float momentum, int velocities, struct cn
     cnnvp_update_values(rate, momentum, &dbeta, 1u, velocities ? &norm->beta_velocity : NULL, &norm->beta);
 }
 
-static void update_entries(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void update_entries(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
-    struct cnnvp_norm *norms = data[0];
-    (void)self;
-    (void)access;
+    struct cnnvp_norm *norms = call->data[0];
     for (uint32_t c = 0; c < tile->channels; ++c)
         cnnvp_bn_update_entry(tile->rate, tile->momentum, (tile->flags & CNNVP_TILE_MOMENTUM) != 0, &norms[c]);
 }
@@ -33,7 +31,7 @@ static int bn_update_plan(void *self, const struct cnnvp_tile *tile, struct cnnv
     (void)self;
     if (tile->kind != CNNVP_TILE_NORM_UPDATE)
         return CNNVP_E_INVAL;
-    cnnvp_stage_work(plan, update_entries, "BN update", STAT_busy_cycles, STAT_values,
+    cnnvp_stage_work(plan, tile, update_entries, "BN update", STAT_busy_cycles, STAT_values,
                      (tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 2u * values : values);
     plan->counts[0] = (struct cnnvp_stage_count){STAT_channels, tile->channels};
     plan->values = values;

@@ -42,8 +42,10 @@ static bool moves_matrices(const struct cnnvp_tile *tile)
 }
 
 /* What positions leave behind on their way through the ReLU buffer is there, too. */
-static void move_matrices(const struct encode *encode, const struct cnnvp_tile *tile, void *const *data)
+static void move_matrices(const struct cnnvp_stage_call *call, const struct cnnvp_tile *tile)
 {
+    const struct encode *encode = call->self;
+    void *const *data = call->data;
     if ((tile->flags & CNNVP_TILE_RELU) != 0)
         move_matrix(tile, *data++, mask_bytes(tile), tile->mask, tile->mask_image_stride);
     if ((tile->flags & CNNVP_TILE_POOL) == 0)
@@ -54,16 +56,15 @@ static void move_matrices(const struct encode *encode, const struct cnnvp_tile *
         memcpy(data[1], data[0], (size_t)(tile->images * bytes));
 }
 
-static void encode_tile(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void encode_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     const bool whole = (tile->flags & CNNVP_TILE_FLOAT) != 0;
     const uint64_t bytes = cnnvp_stage_mantissa_bytes(tile);
     const uint64_t plane = tile->kind == CNNVP_TILE_FORWARD ? cnnvp_tile_pooled(tile) : tile->plane;
     const char *from = whole ? (const char *)tile->values : (const char *)tile->mantissas;
     const uint64_t size = tile->channels * plane * bytes;
-    (void)access;
     if (moves_matrices(tile))
-        move_matrices(self, tile, data);
+        move_matrices(call, tile);
     for (uint64_t n = 0; n < tile->images && tile->kind != CNNVP_TILE_UNPACK; ++n)
         memcpy((char *)tile->results + n * tile->results_image_stride * bytes, from + n * size, (size_t)size);
 }
@@ -92,12 +93,13 @@ static int encode_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_s
     const bool packs_later = unpack && (tile->flags & (CNNVP_TILE_REDUCE | CNNVP_TILE_MEASURE)) == 0;
     if (!unpack && !forward && tile->kind != CNNVP_TILE_BACKWARD)
         return CNNVP_E_INVAL;
-    plan->values = tile->channels * (forward ? cnnvp_tile_pooled(tile) : tile->plane);
-    cnnvp_stage_work(plan, encode_tile,
+    const uint64_t values = tile->channels * (forward ? cnnvp_tile_pooled(tile) : tile->plane);
+    cnnvp_stage_work(plan, tile, encode_tile,
                      packs_later ? NULL
                      : unpack    ? "unpack"
                                  : "pack",
-                     STAT_busy_cycles, STAT_values, unpack ? 0 : tile->images * plan->values);
+                     STAT_busy_cycles, STAT_values, unpack ? 0 : tile->images * values);
+    plan->values = values;
     if (moves_matrices(tile))
         plan_matrices(self, tile, plan);
     plan->counts[1] = (struct cnnvp_stage_count){STAT_tiles, 1u};

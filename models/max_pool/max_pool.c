@@ -12,11 +12,10 @@
 #include "unit/unit_enums.inc"
 
 /* Pooled planes move up in place: a plane's results are never after its values. */
-static void pool_tile(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void pool_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
-    const struct cnnvp_pool_ids *pool = self;
-    uint8_t *positions = data[0];
-    (void)access;
+    const struct cnnvp_pool_ids *pool = call->self;
+    uint8_t *positions = call->data[0];
     const struct cnnvp_max_pool shape = {tile->height, tile->width, tile->ky, tile->kx, tile->sy, tile->sx};
     const uint64_t pooled = cnnvp_tile_pooled(tile);
     const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
@@ -46,8 +45,7 @@ static int max_pool_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp
     cnnvp_stage_pass(plan, tile, PORT_next, tile->images * tile->channels * plane, cnnvp_stage_mantissa_bytes(tile));
     if (!forward || (tile->flags & CNNVP_TILE_POOL) == 0)
         return CNNVP_OK;
-    cnnvp_stage_work(plan, pool_tile, "max pool", STAT_busy_cycles, STAT_values, cnnvp_stage_values(tile));
-    plan->values = tile->channels * tile->plane;
+    cnnvp_stage_work(plan, tile, pool_tile, "max pool", STAT_busy_cycles, STAT_values, cnnvp_stage_values(tile));
     if ((tile->flags & CNNVP_TILE_KEEP) != 0)
         cnnvp_stage_matrix(plan, tile, PORT_buffer, CNNVP_BORROW_WRITE, 0, cnnvp_pool_ids_bytes(tile));
     return cnnvp_pool_ids_reserve(self, cnnvp_tile_pooled(tile));

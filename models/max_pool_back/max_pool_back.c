@@ -15,10 +15,10 @@
 #include "unit/unit_enums.inc"
 
 /* A position outside its window: the matrix is not one that max pool has left. */
-static void restore(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void restore(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
-    const struct cnnvp_pool_ids *pool = self;
-    const uint8_t *positions = data[0];
+    const struct cnnvp_pool_ids *pool = call->self;
+    const uint8_t *positions = call->data[0];
     const struct cnnvp_max_pool shape = {tile->height, tile->width, tile->ky, tile->kx, tile->sy, tile->sx};
     const uint64_t pooled = cnnvp_tile_pooled(tile);
     const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
@@ -35,7 +35,7 @@ static void restore(void *self, const struct cnnvp_access *access, struct cnnvp_
     }
     if (good)
         return;
-    cnnvp_stage_count(&pool->stage, access, STAT_stray_positions, 1u);
+    cnnvp_stage_count(call, STAT_stray_positions, 1u);
     pool->stage.ops->log(pool->stage.host, CNNVP_LOG_WARNING, "positions outside their windows: their errors became 0");
 }
 
@@ -48,8 +48,7 @@ static int max_pool_back_plan(void *self, const struct cnnvp_tile *tile, struct 
     cnnvp_stage_pass(plan, tile, PORT_next, values, 4u);
     if ((tile->flags & CNNVP_TILE_POOL) == 0)
         return CNNVP_OK;
-    cnnvp_stage_work(plan, restore, "max pool back", STAT_busy_cycles, STAT_values, values);
-    plan->values = tile->channels * tile->plane;
+    cnnvp_stage_work(plan, tile, restore, "max pool back", STAT_busy_cycles, STAT_values, values);
     cnnvp_stage_matrix(plan, tile, PORT_buffer, CNNVP_BORROW_READ, 0, cnnvp_pool_ids_bytes(tile));
     return cnnvp_pool_ids_reserve(self, cnnvp_tile_pooled(tile));
 }

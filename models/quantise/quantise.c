@@ -46,12 +46,11 @@ float cnnvp_quantise_extreme_back(const struct cnnvp_extremes *errors, const str
     return maximum(largest, maximum(magnitude(at_max + norm->extreme), magnitude(at_min - norm->extreme)));
 }
 
-static void count_events(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                         const struct cnnvp_bfp_counts *counts)
+static void count_events(const struct cnnvp_stage_call *call, const struct cnnvp_bfp_counts *counts)
 {
-    cnnvp_stage_count(stage, access, STAT_saturations, counts->saturated);
-    cnnvp_stage_count(stage, access, STAT_nonfinite, counts->nonfinite);
-    cnnvp_stage_count(stage, access, STAT_exponents_clamped, counts->exponents_clamped);
+    cnnvp_stage_count(call, STAT_saturations, counts->saturated);
+    cnnvp_stage_count(call, STAT_nonfinite, counts->nonfinite);
+    cnnvp_stage_count(call, STAT_exponents_clamped, counts->exponents_clamped);
 }
 
 /* ---- exponents ---- */
@@ -70,10 +69,10 @@ static float extreme_of(const struct cnnvp_tile *tile, const struct cnnvp_extrem
 }
 
 /* data: the extremes, and batch norm's coefficients that they go through. */
-static void make_exponents(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void make_exponents(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
-    const struct cnnvp_extremes *extremes = data[0];
-    const struct cnnvp_norm *norms = data[1];
+    const struct cnnvp_extremes *extremes = call->data[0];
+    const struct cnnvp_norm *norms = call->data[1];
     struct cnnvp_bfp_counts counts = {0};
     float largest = 0.0f; /* of all entries */
     for (uint32_t c = 0; c < tile->channels; ++c) {
@@ -84,12 +83,12 @@ static void make_exponents(void *self, const struct cnnvp_access *access, struct
     }
     if ((tile->flags & CNNVP_TILE_EACH) == 0)
         tile->exponents_out[0] = cnnvp_bfp_exponent(largest, &counts);
-    count_events(self, access, &counts);
+    count_events(call, &counts);
 }
 
 static void plan_exponents(const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    cnnvp_stage_work(plan, make_exponents, "exponents", STAT_busy_cycles, STAT_extremes, 2u * tile->channels);
+    cnnvp_stage_work(plan, tile, make_exponents, "exponents", STAT_busy_cycles, STAT_extremes, 2u * tile->channels);
     plan->counts[0] =
         (struct cnnvp_stage_count){STAT_exponents, (tile->flags & CNNVP_TILE_EACH) != 0 ? tile->channels : 1u};
     plan->values = tile->channels;
@@ -115,11 +114,10 @@ static void quantise_plane(const struct cnnvp_tile *tile, const struct cnnvp_bfp
         cnnvp_bfp_quantise(format, exponent, index, values, tile->plane, (int8_t *)tile->mantissas + at, counts);
 }
 
-static void quantise(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void quantise(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     const struct cnnvp_bfp_format format = {tile->mantissa_bits, tile->rounding, tile->seed};
     struct cnnvp_bfp_counts counts = {0};
-    (void)data;
     for (uint32_t n = 0; n < tile->images; ++n)
         for (uint32_t c = 0; c < tile->channels; ++c) {
             const int8_t exponent = tile->exponents[(uint64_t)n * tile->exponent_image_stride +
@@ -127,7 +125,7 @@ static void quantise(void *self, const struct cnnvp_access *access, struct cnnvp
             quantise_plane(tile, &format, exponent, tile->first + n * tile->image_stride + c * tile->plane,
                            ((uint64_t)n * tile->channels + c) * tile->plane, &counts);
         }
-    count_events(self, access, &counts);
+    count_events(call, &counts);
 }
 
 static int quantise_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
@@ -149,8 +147,7 @@ static int quantise_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp
     cnnvp_stage_pass(plan, tile, PORT_next, values, cnnvp_stage_mantissa_bytes(tile));
     if ((tile->flags & CNNVP_TILE_FLOAT) != 0)
         return CNNVP_OK;
-    cnnvp_stage_work(plan, quantise, "quantise", STAT_busy_cycles, STAT_values, values);
-    plan->values = tile->channels * tile->plane;
+    cnnvp_stage_work(plan, tile, quantise, "quantise", STAT_busy_cycles, STAT_values, values);
     return CNNVP_OK;
 }
 

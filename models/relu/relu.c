@@ -29,13 +29,11 @@ void cnnvp_relu_forward_keep(float *x, uint64_t n, uint8_t *matrix)
     cnnvp_relu_forward(x, n);
 }
 
-static void activate(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void activate(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
-    uint8_t *matrix = data[0];
-    (void)self;
-    (void)access;
+    uint8_t *matrix = call->data[0];
     for (uint64_t p = 0; p < planes; ++p)
         if (matrix != NULL)
             cnnvp_relu_forward_keep(tile->values + p * tile->plane, tile->plane, matrix + p * bytes);
@@ -53,8 +51,7 @@ static int relu_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_sta
     cnnvp_stage_pass(plan, tile, PORT_next, values, 4u);
     if ((tile->flags & CNNVP_TILE_RELU) == 0)
         return CNNVP_OK;
-    cnnvp_stage_work(plan, activate, "ReLU", STAT_busy_cycles, STAT_values, values);
-    plan->values = tile->channels * tile->plane;
+    cnnvp_stage_work(plan, tile, activate, "ReLU", STAT_busy_cycles, STAT_values, values);
     if ((tile->flags & CNNVP_TILE_KEEP) != 0)
         cnnvp_stage_matrix(plan, tile, PORT_buffer, CNNVP_BORROW_WRITE, 0,
                            tile->channels * cnnvp_tile_packed(tile->plane, 1u));

@@ -14,12 +14,10 @@ void cnnvp_relu_backward(const uint8_t *matrix, uint64_t n, float *dy)
         dy[i] = ((unsigned)matrix[i / 8u] >> (i % 8u) & 1u) != 0 ? dy[i] : 0.0f;
 }
 
-static void choose(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void choose(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
-    const uint8_t *matrix = data[0];
-    (void)self;
-    (void)access;
+    const uint8_t *matrix = call->data[0];
     for (uint64_t p = 0; p < (uint64_t)tile->images * tile->channels; ++p)
         cnnvp_relu_backward(matrix + p * bytes, tile->plane, tile->values + p * tile->plane);
 }
@@ -34,8 +32,7 @@ static int relu_back_plan(void *self, const struct cnnvp_tile *tile, struct cnnv
     cnnvp_stage_pass(plan, tile, PORT_next, values, 4u);
     if ((tile->flags & CNNVP_TILE_RELU) == 0)
         return CNNVP_OK;
-    cnnvp_stage_work(plan, choose, "ReLU back", STAT_busy_cycles, STAT_values, values);
-    plan->values = tile->channels * tile->plane;
+    cnnvp_stage_work(plan, tile, choose, "ReLU back", STAT_busy_cycles, STAT_values, values);
     cnnvp_stage_matrix(plan, tile, PORT_buffer, CNNVP_BORROW_READ, 0,
                        tile->channels * cnnvp_tile_packed(tile->plane, 1u));
     return CNNVP_OK;

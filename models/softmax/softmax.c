@@ -97,12 +97,12 @@ static uint64_t classify_image(const struct cnnvp_tile *tile, char *record, uint
     return result.nonfinite;
 }
 
-static void classify_images(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void classify_images(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     uint64_t nonfinite = 0;
     for (uint32_t n = 0; n < tile->images; ++n)
-        nonfinite += classify_image(tile, (char *)data[0] + n * record_bytes(tile), n);
-    cnnvp_stage_count(self, access, STAT_nonfinite, nonfinite);
+        nonfinite += classify_image(tile, (char *)call->data[0] + n * record_bytes(tile), n);
+    cnnvp_stage_count(call, STAT_nonfinite, nonfinite);
 }
 
 static bool labels_are_classes(const struct cnnvp_tile *tile)
@@ -120,7 +120,7 @@ static int softmax_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_
     const uint64_t values = (uint64_t)tile->images * tile->channels;
     if (tile->kind != CNNVP_TILE_SOFTMAX || (gradient && tile->labels != NULL && !labels_are_classes(tile)))
         return CNNVP_E_INVAL;
-    cnnvp_stage_work(plan, classify_images, "softmax", STAT_busy_cycles, STAT_values, 3u * values);
+    cnnvp_stage_work(plan, tile, classify_images, "softmax", STAT_busy_cycles, STAT_values, 3u * values);
     plan->counts[0] = (struct cnnvp_stage_count){STAT_images, tile->images};
     plan->values = tile->channels;
     plan->interval = 1u + 2u * softmax->exp_cycles;

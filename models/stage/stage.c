@@ -104,30 +104,31 @@ static int borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *ac
     return status;
 }
 
-static int borrow_pieces(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                         const struct cnnvp_stage_plan *plan, void **data)
+static int borrow_pieces(const struct cnnvp_stage_plan *plan, struct cnnvp_stage_call *call)
 {
     int status = CNNVP_OK;
     for (uint32_t i = 0; i < plan->piece_count && status == CNNVP_OK; ++i) {
         const struct cnnvp_stage_piece *piece = &plan->pieces[i];
-        status = borrow(stage, access, piece, piece->op, &data[i]);
+        status = borrow(call->self, call->access, piece, piece->op, &call->data[i]);
         if (status == CNNVP_OK && piece->change)
-            status = borrow(stage, access, piece, CNNVP_BORROW_WRITE, &data[i]);
+            status = borrow(call->self, call->access, piece, CNNVP_BORROW_WRITE, &call->data[i]);
     }
     return status;
 }
 
-void cnnvp_stage_count(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t stat, uint64_t n)
+void cnnvp_stage_count(const struct cnnvp_stage_call *call, uint32_t stat, uint64_t n)
 {
+    const struct cnnvp_stage *stage = call->self;
     if (n != 0)
-        stage->ops->count(stage->host, stat, access->tag, n);
+        stage->ops->count(stage->host, stat, call->access->tag, n);
 }
 
 /* The block's share in the tile's time, its span in the trace and its statistics; `busy` includes waiting for
  * buffers. */
-static void charge(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
-                   const struct cnnvp_stage_plan *plan)
+static void charge(const struct cnnvp_stage_plan *plan, const struct cnnvp_stage_call *call)
 {
+    const struct cnnvp_stage *stage = call->self;
+    const struct cnnvp_access *access = call->access;
     struct cnnvp_tile *tile = access->data;
     const uint64_t mhz = stage->ops->clock_mhz(stage->host);
     const uint64_t edge = cnnvp_edge_at_or_after(mhz, stage->ops->now(stage->host) + access->delay) + tile->fill;
@@ -137,8 +138,8 @@ static void charge(const struct cnnvp_stage *stage, const struct cnnvp_access *a
     tile->fill += stage->pipeline;
     tile->cycles = cnnvp_maximum(tile->cycles, works);
     tile->waiting_cycles = cnnvp_maximum(tile->waiting_cycles, cycles);
-    cnnvp_stage_count(stage, access, plan->busy_stat, cycles + stage->pipeline);
-    cnnvp_stage_count(stage, access, plan->work.stat, plan->work.n);
+    cnnvp_stage_count(call, plan->busy_stat, cycles + stage->pipeline);
+    cnnvp_stage_count(call, plan->work.stat, plan->work.n);
     if (plan->name != NULL)
         stage->ops->span(stage->host, TRACK_work, plan->name, access->tag, access->flow, cnnvp_edge_time(mhz, edge),
                          cnnvp_edge_time(mhz, edge + cycles + stage->pipeline));
@@ -176,23 +177,23 @@ int cnnvp_stage_run(void *self, struct cnnvp_access *access, cnnvp_stage_plan_fn
     const struct cnnvp_stage *stage = self;
     struct cnnvp_tile *tile = access->data;
     struct cnnvp_stage_plan plan = {.interval = 1u};
-    void *data[CNNVP_STAGE_PIECES] = {NULL};
+    struct cnnvp_stage_call call = {.self = self, .access = access};
     if (access->op != CNNVP_COMMAND)
         return CNNVP_E_ACCESS;
     if (tile == NULL || access->size != sizeof *tile)
         return CNNVP_E_INVAL;
     int status = plan_of(self, tile, &plan);
     if (status == CNNVP_OK)
-        status = borrow_pieces(stage, access, &plan, data);
+        status = borrow_pieces(&plan, &call);
     if (status != CNNVP_OK)
         return status;
     if (!asks(access)) {
         if (plan.compute != NULL && !stage->timing_only)
-            plan.compute(self, access, tile, data);
+            plan.compute(&call, tile);
         if (plan.compute != NULL)
-            charge(stage, access, &plan);
+            charge(&plan, &call);
         for (unsigned i = 0; i < sizeof plan.counts / sizeof plan.counts[0]; ++i)
-            cnnvp_stage_count(stage, access, plan.counts[i].stat, plan.counts[i].n);
+            cnnvp_stage_count(&call, plan.counts[i].stat, plan.counts[i].n);
     }
     return plan.passes ? pass(stage, access, &plan) : CNNVP_OK;
 }

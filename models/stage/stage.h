@@ -33,9 +33,13 @@ struct cnnvp_stage_piece {
 
 enum { CNNVP_STAGE_PIECES = 4 };
 
-/* Computes a tile. data: where the plan's pieces are. */
-typedef void (*cnnvp_stage_fn)(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile,
-                               void *const *data);
+/* A tile that is computed: the block, the access that brought it, where the plan's pieces are. */
+struct cnnvp_stage_call {
+    void *self;
+    const struct cnnvp_access *access;
+    void *data[CNNVP_STAGE_PIECES];
+};
+typedef void (*cnnvp_stage_fn)(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile);
 
 struct cnnvp_stage_count {
     uint32_t stat;
@@ -72,10 +76,12 @@ CNNVP_MUST_USE int cnnvp_stage_run(void *self, struct cnnvp_access *access, cnnv
 
 /* ---- for plans ---- */
 
-/* Its work, `n` of which are counted, each value taken in a cycle. */
-static inline void cnnvp_stage_work(struct cnnvp_stage_plan *plan, cnnvp_stage_fn compute, const char *name,
-                                    uint32_t busy_stat, uint32_t stat, uint64_t n)
+/* Its work on all values of the tile; `n` are counted. */
+static inline void cnnvp_stage_work(struct cnnvp_stage_plan *plan, const struct cnnvp_tile *tile,
+                                    cnnvp_stage_fn compute, const char *name, uint32_t busy_stat, uint32_t stat,
+                                    uint64_t n)
 {
+    plan->values = tile->channels * tile->plane;
     plan->compute = compute;
     plan->name = name;
     plan->busy_stat = busy_stat;
@@ -113,6 +119,6 @@ uint32_t cnnvp_stage_streams(const struct cnnvp_tile *tile);
 
 /* ---- while computing ---- */
 
-void cnnvp_stage_count(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t stat, uint64_t n);
+void cnnvp_stage_count(const struct cnnvp_stage_call *call, uint32_t stat, uint64_t n);
 
 #endif

@@ -14,12 +14,10 @@
 #include "unit/unit_enums.inc"
 
 /* data: the entries, and those whose values are left out. */
-static void add_tile(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void add_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
-    struct cnnvp_extremes *entries = data[0];
-    const struct cnnvp_extremes *apart = data[1];
-    (void)self;
-    (void)access;
+    struct cnnvp_extremes *entries = call->data[0];
+    const struct cnnvp_extremes *apart = call->data[1];
     for (uint32_t n = 0; n < tile->images; ++n) {
         const float *image = tile->values + (uint64_t)n * tile->channels * tile->plane;
         const uint64_t first = tile->first_value + n * tile->map;
@@ -47,9 +45,8 @@ static int statistics_plan(void *self, const struct cnnvp_tile *tile, struct cnn
         cnnvp_stage_pass(plan, tile, PORT_sum, values, 4u);
     if (tile->kind == CNNVP_TILE_SQUARES)
         return CNNVP_OK;
-    cnnvp_stage_work(plan, add_tile, "extremes", STAT_busy_cycles, STAT_values, 2u * values);
+    cnnvp_stage_work(plan, tile, add_tile, "extremes", STAT_busy_cycles, STAT_values, 2u * values);
     plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
-    plan->values = tile->channels * tile->plane;
     cnnvp_stage_entries(plan, tile, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
                         sizeof(struct cnnvp_extremes));
     if ((tile->flags & CNNVP_TILE_APART) != 0)

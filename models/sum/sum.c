@@ -13,9 +13,9 @@
 #include "unit/unit_enums.inc"
 
 /* Channels whose images and planes share an entry are summed plane by plane all the same. */
-static void add_tile(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void add_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
-    struct cnnvp_sums *entries = data[0];
+    struct cnnvp_sums *entries = call->data[0];
     uint64_t nonfinite = 0;
     for (uint32_t n = 0; n < tile->images; ++n)
         for (uint32_t c = 0; c < tile->channels; ++c) {
@@ -29,7 +29,7 @@ static void add_tile(void *self, const struct cnnvp_access *access, struct cnnvp
                 cnnvp_sum_add(plane, tile->plane, entry);
             nonfinite += entry->nonfinite - before;
         }
-    cnnvp_stage_count(self, access, STAT_nonfinite, nonfinite);
+    cnnvp_stage_count(call, STAT_nonfinite, nonfinite);
 }
 
 static int sum_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
@@ -38,10 +38,9 @@ static int sum_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stag
     (void)self;
     if (tile->kind != CNNVP_TILE_STATISTICS && !squares)
         return CNNVP_E_INVAL;
-    cnnvp_stage_work(plan, add_tile, squares ? "squares" : "sums", STAT_busy_cycles,
+    cnnvp_stage_work(plan, tile, add_tile, squares ? "squares" : "sums", STAT_busy_cycles,
                      squares ? STAT_square_values : STAT_values, cnnvp_stage_values(tile));
     plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
-    plan->values = tile->channels * tile->plane;
     cnnvp_stage_entries(plan, tile, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
                         sizeof(struct cnnvp_sums));
     return CNNVP_OK;

@@ -12,12 +12,10 @@
 #define UNIT_DEF "update/update.def"
 #include "unit/unit_enums.inc"
 
-static void descend(void *self, const struct cnnvp_access *access, struct cnnvp_tile *tile, void *const *data)
+static void descend(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
+    (void)call;
     const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
-    (void)self;
-    (void)access;
-    (void)data;
     cnnvp_update_values(tile->rate, tile->momentum, tile->errors, tile->channels * tile->plane,
                         momentum ? tile->velocities : NULL, tile->values);
 }
@@ -28,10 +26,9 @@ static int update_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_s
     (void)self;
     if (tile->kind != CNNVP_TILE_UPDATE)
         return CNNVP_E_INVAL;
-    cnnvp_stage_work(plan, descend, "update", STAT_busy_cycles, STAT_values,
+    cnnvp_stage_work(plan, tile, descend, "update", STAT_busy_cycles, STAT_values,
                      (tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 2u * values : values);
     plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
-    plan->values = values;
     cnnvp_stage_pass(plan, tile, PORT_statistics, values, 4u);
     plan->kind = CNNVP_TILE_EXTREMES;
     return CNNVP_OK;
