@@ -24,14 +24,12 @@
 #define CNNVP_SIMD_WIDE ",prefer-vector-width=512"
 #endif
 #define CNNVP_SIMD_AVX512_NAMES "avx512f,avx512bw,avx512dq,avx512vl"
-#define CNNVP_TARGET_SSE2 __attribute__((target("sse2")))
 #define CNNVP_TARGET_AVX2 __attribute__((target("avx2")))
 #define CNNVP_TARGET_AVX512 __attribute__((target(CNNVP_SIMD_AVX512_NAMES CNNVP_SIMD_WIDE)))
 #define CNNVP_TARGET_AVX512VNNI __attribute__((target(CNNVP_SIMD_AVX512_NAMES ",avx512vnni" CNNVP_SIMD_WIDE)))
 
 enum cnnvp_simd_level {
     CNNVP_SIMD_PLAIN, /* every host */
-    CNNVP_SIMD_SSE2,  /* every x86-64 */
     CNNVP_SIMD_AVX2,
     CNNVP_SIMD_AVX512,
     CNNVP_SIMD_AVX512VNNI
@@ -66,5 +64,16 @@ static inline const void *cnnvp_simd_pick(const struct cnnvp_simd_variant *varia
             return variants[i].table;
     return NULL;
 }
+
+/* The choice among `variants` (simd_variants.inc): name##_variant(index) and name(), the fastest. */
+#define CNNVP_SIMD_CHOICE(type, name)                                                  \
+    const type *name##_variant(size_t index)                                           \
+    {                                                                                  \
+        return cnnvp_simd_pick(variants, sizeof variants / sizeof variants[0], index); \
+    }                                                                                  \
+    const type *name(void)                                                             \
+    {                                                                                  \
+        return name##_variant(0);                                                      \
+    }
 
 #endif
