@@ -184,6 +184,30 @@ static void test_forms(void **state)
     assert_true(cnnvp_extremes_magnitude(&none) == 0.0f);
 }
 
+/* Reducing ends at the statistics module, which takes the extremes of the errors, with batch norm and without. */
+static void test_reduce_is_measured(void **state)
+{
+    (void)state;
+    for (int norms = 0; norms < 2; ++norms) {
+        float errors[] = {1.0f, -2.0f};
+        const float inputs[] = {3.0f, 4.0f};
+        struct block_rig rig;
+        struct cnnvp_tile tile = block_rig_tile(CNNVP_TILE_BACKWARD, 1, 1, 1, 2);
+        tile.flags = CNNVP_TILE_REDUCE | (norms != 0 ? CNNVP_TILE_NORM : 0);
+        tile.values = errors;
+        tile.inputs = inputs;
+        block_rig_begin(&rig, &cnnvp_unit_batch_norm, 0);
+        block_rig_start(&rig);
+        assert_int_equal(block_rig_try(&rig, &tile, 0), CNNVP_OK);
+        block_rig_expect_next(&rig, &tile, 2, 4);
+        assert_int_equal(rig.next_kind, CNNVP_TILE_EXTREMES);
+        assert_int_equal(tile.kind, CNNVP_TILE_BACKWARD);
+        assert_int_equal(tile.flags & CNNVP_TILE_APART, 0);
+        assert_true(((struct cnnvp_norm *)block_rig_data(&rig, "buffer"))->dbeta == (norms != 0 ? -1.0 : 0.0));
+        block_rig_end(&rig);
+    }
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -195,8 +219,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forward), cmocka_unit_test(test_backward), cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_forms),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_forward), cmocka_unit_test(test_backward),           cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_forms),   cmocka_unit_test(test_reduce_is_measured), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,12 +49,13 @@ static void check_port_stall(const struct narrow_port *narrow, uint64_t edge)
 }
 
 /* Maps that are read side by side, three rows of each: one for each of four arrays; of errors one for each of 32
- * columns. Sums leave 128 columns. */
+ * columns, and of weights one for each PE of an array. Sums leave 128 columns. */
 static void test_port_stall(void **state)
 {
     static const struct narrow_port ports[] = {
         {T_GRADIENT, 0, 12, 1}, {T_GRADIENT, 0, 11, 2}, {T_GRADIENT, 1, 96, 1},  {T_GRADIENT, 1, 95, 2},
         {T_FORWARD, 0, 12, 1},  {T_FORWARD, 0, 4, 3},   {T_GRADIENT, 2, 128, 1}, {T_FORWARD, 2, 127, 2},
+        {T_FORWARD, 1, 96, 1},  {T_FORWARD, 1, 95, 2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof ports / sizeof ports[0]; ++i)
@@ -62,10 +63,31 @@ static void test_port_stall(void **state)
             check_port_stall(&ports[i], edge);
 }
 
+/* Sums are read back and written side by side, each on a port of its own: the slower one counts, here the read, which
+ * waits for the buffer's latency. */
+static void test_latency(void **state)
+{
+    uint64_t random = 14;
+    struct array_rig b;
+    struct train_case c = layer(T_FORWARD);
+    (void)state;
+    begin(&b, 200, 0);
+    fake_set(b.output, "latency", 5);
+    fake_set(b.output, "banks", 1024);
+    array_rig_start(&b);
+    train_case_fill(&c, &random, false, false);
+    load(&b, &c, 0);
+    assert_int_equal(array_rig_send(&b, &c.command, NULL), CNNVP_OK);
+    assert_int_equal(fake_count(b.array, "output_port_cycles"), 5);
+    train_case_free(&c);
+    array_rig_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_port_stall),
+        cmocka_unit_test(test_latency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
