@@ -6,34 +6,7 @@
 #include <string.h>
 
 #include "cnnvp.h"
-#include "instruction/descriptors.def"
 #include "instruction/isa.h"
-
-static const struct opcode {
-    const char *mnemonic, *class_, *unit, *form, *help;
-    uint32_t code;
-    enum isa_format format;
-    uint32_t mask;
-} opcodes[] = {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    {#mnemonic, #class_, #unit, #descriptor, help, code, ISA_FORMAT_##format, status_mask},
-#include "instruction/opcodes.def"
-};
-
-static const struct status {
-    const char *mnemonic, *name, *help;
-    uint32_t lsb, width;
-} statuses[] = {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) {#mnemonic, #name, help, lsb, width},
-#include "instruction/opcodes.def"
-};
-
-static const struct executor {
-    const char *unit, *stand_in, *help;
-} executors[] = {
-#define CNNVP_EXECUTOR(unit, stand_in, help) {#unit, #stand_in, help},
-#include "instruction/opcodes.def"
-};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -73,34 +46,36 @@ static void print_uses(FILE *stream, const char *label, uint32_t resources)
     }
 }
 
+static const char *const classes[] = {
+    [ISA_CLASS_control] = "control", [ISA_CLASS_data] = "data", [ISA_CLASS_calc] = "calc"};
+
 /* What an instruction waits for: whatever its status, and by its status. */
-static void print_waits(FILE *stream, const struct opcode *opcode)
+static void print_waits(FILE *stream, uint32_t code, const struct isa_opcode *opcode)
 {
     uint32_t always = UINT32_MAX, sometimes = 0;
     for (uint32_t status = 0; status < 256u; ++status) {
-        const struct cnnvp_word_parts fields = {.opcode = opcode->code, .status = status};
+        const struct cnnvp_word_parts fields = {.opcode = code, .status = status};
         uint32_t resources, causes;
-        if ((status & ~opcode->mask) != 0)
+        if ((status & ~opcode->status_mask) != 0)
             continue;
         cnnvp_isa_usage(&fields, &resources, &causes);
         always &= resources;
         sometimes |= resources;
     }
-    if (opcode->code == ISA_sync || opcode->code == ISA_irq || opcode->code == ISA_halt)
+    if (code == ISA_sync || code == ISA_irq || code == ISA_halt)
         fputs("    waits for   everything before it", stream);
     else
         print_uses(stream, "    waits for   ", always);
     print_uses(stream, always != 0 ? "; by its status " : "    waits for   by its status ", sometimes & ~always);
-    if (sometimes != 0 || opcode->code == ISA_sync || opcode->code == ISA_irq || opcode->code == ISA_halt)
+    if (sometimes != 0 || code == ISA_sync || code == ISA_irq || code == ISA_halt)
         fputc('\n', stream);
 }
 
-static void print_statuses(FILE *stream, const char *mnemonic)
+static void print_statuses(FILE *stream, uint32_t code)
 {
     const char *label = "status";
-    for (size_t i = 0; i < COUNT(statuses); ++i) {
-        const struct status *status = &statuses[i];
-        if (strcmp(status->mnemonic, mnemonic) != 0)
+    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status) {
+        if (status->opcode != code)
             continue;
         fprintf(stream, "    %-10s  .%s%s, bit%s %u", label, status->name, status->width > 1 ? "=value" : "",
                 status->width > 1 ? "s" : "", (unsigned)(CNNVP_WORD_STATUS + status->lsb));
@@ -112,38 +87,27 @@ static void print_statuses(FILE *stream, const char *mnemonic)
 }
 
 /* A value may need a second field beside it; a flag does not. */
-static const struct status *example_status(const char *mnemonic)
+static const struct isa_status *example_status(uint32_t code)
 {
-    const struct status *chosen = NULL;
-    for (size_t i = 0; i < COUNT(statuses); ++i)
-        if (strcmp(statuses[i].mnemonic, mnemonic) == 0 &&
-            (chosen == NULL || (chosen->width > 1 && statuses[i].width == 1)))
-            chosen = &statuses[i];
+    const struct isa_status *chosen = NULL;
+    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status)
+        if (status->opcode == code && (chosen == NULL || (chosen->width > 1 && status->width == 1)))
+            chosen = status;
     return chosen;
 }
 
-static const char *form_name(const char *form)
+static void print_opcode(FILE *stream, uint32_t code, const struct isa_opcode *opcode)
 {
-#define FORM(form_, name)          \
-    if (strcmp(form, #form_) == 0) \
-        return #name;
-    CNNVP_DESCRIPTORS(FORM)
-#undef FORM
-    return NULL;
-}
-
-static void print_opcode(FILE *stream, const struct opcode *opcode)
-{
-    fprintf(stream, "  %s  0x%02x, %s%s%s\n    %s\n", opcode->mnemonic, (unsigned)opcode->code, opcode->class_,
-            strcmp(opcode->unit, "none") != 0 ? ", executed by " : "",
-            strcmp(opcode->unit, "none") != 0 ? opcode->unit : "", opcode->help);
+    fprintf(stream, "  %s  0x%02x, %s%s%s\n    %s\n", opcode->mnemonic, (unsigned)code, classes[opcode->class_],
+            opcode->unit != ISA_UNIT_none ? ", executed by " : "", cnnvp_isa_executors[opcode->unit].name,
+            opcode->help);
     fprintf(stream, "    %-10s  %s%s%s\n", "operands", opcode->mnemonic, *formats[opcode->format].operands ? " " : "",
             formats[opcode->format].operands);
-    print_statuses(stream, opcode->mnemonic);
-    if (form_name(opcode->form) != NULL)
-        fprintf(stream, "    %-10s  %s, from register base on\n", "descriptor", form_name(opcode->form));
-    print_waits(stream, opcode);
-    const struct status *status = example_status(opcode->mnemonic);
+    print_statuses(stream, code);
+    if (opcode->form != ISA_FORM_NONE)
+        fprintf(stream, "    %-10s  %s, from register base on\n", "descriptor", cnnvp_isa_forms[opcode->form].name);
+    print_waits(stream, code, opcode);
+    const struct isa_status *status = example_status(code);
     fprintf(stream, "    %-10s  %s%s%s%s%s%s\n\n", "example", opcode->mnemonic, status != NULL ? "." : "",
             status != NULL ? status->name : "", status != NULL && status->width > 1 ? "=1" : "",
             *formats[opcode->format].example ? " " : "", formats[opcode->format].example);
@@ -151,18 +115,16 @@ static void print_opcode(FILE *stream, const struct opcode *opcode)
 
 static void print_descriptors(FILE *stream)
 {
-    uint32_t at;
     fputs("descriptors: registers of 32 bits, counted from the base register; addresses are bytes in the half that the "
           "instruction names, strides 16-bit words unless said otherwise, packed values low | high << 16\n",
           stream);
-#define MEMBER(name, help, fields) fprintf(stream, "    base + %-3u %-20s  %s\n", (unsigned)at++, #name, help);
-#define FORM(form, name)                \
-    fprintf(stream, "\n  %s\n", #name); \
-    at = 0;                             \
-    CNNVP_DESCRIPTOR_##form(MEMBER)
-    CNNVP_DESCRIPTORS(FORM)
-#undef FORM
-#undef MEMBER
+    for (unsigned form = ISA_FORM_NONE + 1; form < ISA_FORM_COUNT; ++form) {
+        const struct isa_form_text *text = &cnnvp_isa_forms[form];
+        fprintf(stream, "\n  %s\n", text->name);
+        for (uint32_t i = 0; i < text->count; ++i)
+            fprintf(stream, "    base + %-3u %-20s  %s\n", (unsigned)i, text->registers[i].name,
+                    text->registers[i].help);
+    }
 }
 
 static void print_isa(FILE *stream)
@@ -173,13 +135,16 @@ static void print_isa(FILE *stream)
           "input; 1: the second). Registers r0 to r255 have 32 bits.\n"
           "Labels, .equ and .base: `cnnvp asm`. `cnnvp exec` runs what it writes.\n\nunits\n",
           stream);
-    for (size_t i = 0; i < COUNT(executors); ++i)
-        fprintf(stream, "  %-16s  %s%s%s\n", executors[i].unit, executors[i].help,
-                strcmp(executors[i].unit, executors[i].stand_in) != 0 ? "; without it: " : "",
-                strcmp(executors[i].unit, executors[i].stand_in) != 0 ? executors[i].stand_in : "");
+    for (unsigned unit = ISA_UNIT_none + 1; unit < ISA_UNIT_COUNT; ++unit) {
+        const struct isa_executor *executor = &cnnvp_isa_executors[unit];
+        const int other = executor->stand_in != unit;
+        fprintf(stream, "  %-16s  %s%s%s\n", executor->name, executor->help, other ? "; without it: " : "",
+                other ? cnnvp_isa_executors[executor->stand_in].name : "");
+    }
     fputs("\ninstructions\n", stream);
-    for (size_t i = 0; i < COUNT(opcodes); ++i)
-        print_opcode(stream, &opcodes[i]);
+    for (uint32_t code = 0; code < 256u; ++code)
+        if (cnnvp_isa_opcode(code) != NULL)
+            print_opcode(stream, code, cnnvp_isa_opcode(code));
     print_descriptors(stream);
 }
 

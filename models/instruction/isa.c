@@ -5,14 +5,24 @@
  */
 #include "isa.h"
 
-#define COUNT_ONE(name, help, fields) +1
-#define FORM(form, name) DESCRIPTOR_##form = 0 CNNVP_DESCRIPTOR_##form(COUNT_ONE),
+#define REGISTER(name, help, fields) {#name, help},
+#define FORM(form, name) static const struct isa_register registers_of_##name[] = {CNNVP_DESCRIPTOR_##form(REGISTER)};
+CNNVP_DESCRIPTORS(FORM)
+#undef FORM
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 enum { /* registers of each descriptor form */
        DESCRIPTOR_NONE = 0,
+#define FORM(form, name) DESCRIPTOR_##form = COUNT(registers_of_##name),
        CNNVP_DESCRIPTORS(FORM)
-};
 #undef FORM
-#undef COUNT_ONE
+};
+
+const struct isa_form_text cnnvp_isa_forms[ISA_FORM_COUNT] = {
+#define FORM(form, name) [ISA_FORM_##form] = {#name, registers_of_##name, DESCRIPTOR_##form},
+    CNNVP_DESCRIPTORS(FORM)
+#undef FORM
+};
 
 #define FORM(form, name) \
     _Static_assert((int)DESCRIPTOR_##form <= (int)CNNVP_DESCRIPTOR_MAX, "a command carries every descriptor form");
@@ -26,24 +36,31 @@ enum {
 };
 
 static const struct isa_opcode opcodes[256] = {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)    \
-    [code] = {#mnemonic,     ISA_CLASS_##class_,      ISA_FORMAT_##format,  ISA_UNIT_##unit, \
-              (status_mask), DESCRIPTOR_##descriptor, ISA_FORM_##descriptor},
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)   \
+    [code] = {#mnemonic,       help,          ISA_CLASS_##class_,      ISA_FORMAT_##format, \
+              ISA_UNIT_##unit, (status_mask), DESCRIPTOR_##descriptor, ISA_FORM_##descriptor},
 #include "instruction/opcodes.def"
 };
 
-static const uint64_t operand_masks[ISA_FORMAT_COUNT] = {
+const uint64_t cnnvp_isa_operand_masks[ISA_FORMAT_COUNT] = {
 #define CNNVP_FORMAT(format, operand_mask) [ISA_FORMAT_##format] = (operand_mask),
+#include "instruction/opcodes.def"
+};
+
+const struct isa_status cnnvp_isa_statuses[] = {
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help) {ISA_##mnemonic, #name, help, lsb, width},
+#include "instruction/opcodes.def"
+    {0}};
+
+const struct isa_executor cnnvp_isa_executors[ISA_UNIT_COUNT] = {
+    {"", "", ISA_UNIT_none},
+#define CNNVP_EXECUTOR(unit, stand_in, help) {#unit, help, ISA_UNIT_##stand_in},
 #include "instruction/opcodes.def"
 };
 
 enum isa_unit cnnvp_isa_stand_in(enum isa_unit unit)
 {
-    static const enum isa_unit stand_ins[ISA_UNIT_COUNT] = {
-#define CNNVP_EXECUTOR(unit, stand_in, help) [ISA_UNIT_##unit] = ISA_UNIT_##stand_in,
-#include "instruction/opcodes.def"
-    };
-    return stand_ins[unit];
+    return cnnvp_isa_executors[unit].stand_in;
 }
 
 const struct isa_opcode *cnnvp_isa_opcode(uint32_t code)
@@ -56,7 +73,7 @@ int cnnvp_isa_legal(uint64_t word)
     const struct isa_opcode *op = cnnvp_isa_opcode(cnnvp_word_read(word).opcode);
     if (op == NULL)
         return 0;
-    const uint64_t allowed = (uint64_t)op->status_mask << CNNVP_WORD_STATUS | operand_masks[op->format];
+    const uint64_t allowed = (uint64_t)op->status_mask << CNNVP_WORD_STATUS | cnnvp_isa_operand_masks[op->format];
     return (word & UINT64_C(0x00ffffffffffffff) & ~allowed) == 0;
 }
 

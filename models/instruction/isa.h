@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoding of instruction words from the tables of opcodes.def and descriptors.def. Host-free. */
+/* The tables of opcodes.def and descriptors.def, for all who ask for names or rules of instructions, and decoding of
+ * words by them. Host-free; the assembler and the compiler use it too. */
 #ifndef CNNVP_INSTRUCTION_ISA_H
 #define CNNVP_INSTRUCTION_ISA_H
 
@@ -28,6 +29,7 @@ enum isa_form {
 #define FORM(form, name) ISA_FORM_##form,
     CNNVP_DESCRIPTORS(FORM)
 #undef FORM
+        ISA_FORM_COUNT
 };
 
 enum isa_code {
@@ -53,6 +55,7 @@ enum isa_cause { ISA_CAUSE_VECTOR, ISA_CAUSE_INPUT, ISA_CAUSE_WEIGHT, ISA_CAUSE_
 
 struct isa_opcode {
     const char *mnemonic; /* NULL: no such opcode */
+    const char *help;
     uint8_t class_;
     uint8_t format;
     uint8_t unit;
@@ -60,6 +63,33 @@ struct isa_opcode {
     uint8_t descriptor_count; /* registers of the descriptor */
     uint8_t form;             /* of the descriptor */
 };
+
+struct isa_status {
+    uint32_t opcode;
+    const char *name, *help;
+    uint32_t lsb, width;
+};
+extern const struct isa_status
+    cnnvp_isa_statuses[]; /* those of an opcode follow each other; the last one has no name */
+
+/* A unit that executes instructions. */
+struct isa_executor {
+    const char *name, *help;
+    enum isa_unit stand_in;
+};
+extern const struct isa_executor cnnvp_isa_executors[ISA_UNIT_COUNT]; /* the first one is none: "" */
+
+struct isa_register {
+    const char *name, *help;
+};
+struct isa_form_text {
+    const char *name; /* in lower case; NULL: of no descriptor */
+    const struct isa_register *registers;
+    uint32_t count;
+};
+extern const struct isa_form_text cnnvp_isa_forms[ISA_FORM_COUNT];
+
+extern const uint64_t cnnvp_isa_operand_masks[ISA_FORMAT_COUNT];
 
 /* Whose turn a unit's commands take: array, vector or dma. The same executes them where the unit's port is open. */
 enum isa_unit cnnvp_isa_stand_in(enum isa_unit unit);

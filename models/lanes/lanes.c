@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "cnnvp_buffer.h"
-#include "cnnvp_isa.h"
+#include "instruction/isa.h"
 
 #define UNIT_DEF "lanes/lanes.def"
 #include "unit/unit_enums.inc"
@@ -124,19 +124,6 @@ static void count_clipped(struct lanes *lanes, const struct cnnvp_command *comma
         lanes->ops->count(lanes->host, STAT_saturations, command->tag, clipped);
 }
 
-/* Name of an instruction, for the trace. */
-static const char *name_of(uint32_t opcode)
-{
-    switch (opcode) {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    case code:                                                                            \
-        return #mnemonic;
-#include "instruction/opcodes.def"
-    default:
-        return "";
-    }
-}
-
 /* The unit works on the command for this many cycles after those before it: counts, delay, span. */
 static void occupy(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_cost *cost,
                    uint64_t busy, cnnvp_time *delay)
@@ -150,8 +137,8 @@ static void occupy(struct lanes *lanes, const struct cnnvp_command *command, con
     /* a command from before a reset may still be drawn */
     const cnnvp_time drawn_from = begin > lanes->track_end ? begin : lanes->track_end;
     lanes->track_end = end > drawn_from ? end : drawn_from;
-    lanes->ops->span(lanes->host, 0, name_of(command->opcode), command->tag, command->sequence, drawn_from,
-                     lanes->track_end);
+    lanes->ops->span(lanes->host, 0, cnnvp_isa_opcode(command->opcode)->mnemonic, command->tag, command->sequence,
+                     drawn_from, lanes->track_end);
 }
 
 /* ---- commands ---- */

@@ -1,32 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which commands have a reference, where their results lie, and how they are called. */
+#include "instruction/isa.h"
 #include "reference_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct status {
-    uint32_t opcode;
-    const char *name;
-    uint32_t lsb, width;
-} statuses[] = {
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) {CNNVP_OPCODE_##mnemonic, #name, lsb, width},
-#include "instruction/opcodes.def"
-};
-
-#define STATUSES (sizeof statuses / sizeof statuses[0])
-
-static uint32_t status_value(const struct cnnvp_command *command, const struct status *status)
+static uint32_t status_value(const struct cnnvp_command *command, const struct isa_status *status)
 {
     return command->status >> status->lsb & ((1u << status->width) - 1u);
 }
 
 uint32_t reference_status(const struct cnnvp_command *command, const char *name, uint32_t missing)
 {
-    for (size_t i = 0; i < STATUSES; ++i)
-        if (statuses[i].opcode == command->opcode && strcmp(statuses[i].name, name) == 0)
-            return status_value(command, &statuses[i]);
+    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status)
+        if (status->opcode == command->opcode && strcmp(status->name, name) == 0)
+            return status_value(command, status);
     return missing;
 }
 
@@ -174,28 +164,17 @@ void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_
     }
 }
 
-static const char *mnemonic(uint32_t opcode)
-{
-    switch (opcode) {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    case code:                                                                            \
-        return #mnemonic;
-#include "instruction/opcodes.def"
-    default:
-        return "?";
-    }
-}
-
 void cnnvp_reference_instruction(const struct cnnvp_command *command, char *text, size_t size)
 {
-    int length = snprintf(text, size, "%s", mnemonic(command->opcode));
-    for (size_t i = 0; i < STATUSES; ++i) {
-        const uint32_t value = status_value(command, &statuses[i]);
-        if (statuses[i].opcode != command->opcode || value == 0 || length < 0 || (size_t)length >= size)
+    const struct isa_opcode *opcode = cnnvp_isa_opcode(command->opcode);
+    int length = snprintf(text, size, "%s", opcode != NULL ? opcode->mnemonic : "?");
+    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status) {
+        const uint32_t value = status_value(command, status);
+        if (status->opcode != command->opcode || value == 0 || length < 0 || (size_t)length >= size)
             continue;
-        length += statuses[i].width > 1
-                      ? snprintf(text + length, size - (size_t)length, ".%s=%u", statuses[i].name, (unsigned)value)
-                      : snprintf(text + length, size - (size_t)length, ".%s", statuses[i].name);
+        length += status->width > 1
+                      ? snprintf(text + length, size - (size_t)length, ".%s=%u", status->name, (unsigned)value)
+                      : snprintf(text + length, size - (size_t)length, ".%s", status->name);
     }
     if (length > 0 && (size_t)length < size)
         (void)snprintf(text + length, size - (size_t)length, " i%u w%u o%u", (unsigned)command->halves & 1u,

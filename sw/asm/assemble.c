@@ -25,8 +25,7 @@
 
 #include "base.h"
 #include "expression.h"
-#include "cnnvp_isa.h"
-#include "isa_table.h"
+#include "instruction/isa.h"
 #include "lexer.h"
 
 struct assembler {
@@ -66,9 +65,9 @@ static uint32_t half_of(struct asm_name name)
 }
 
 static cnnvp_result define(struct assembler *self, struct asm_name name, enum asm_kind kind, int64_t value,
-                           const char *descriptor)
+                           unsigned form)
 {
-    const struct asm_symbol symbol = {name, kind, value, descriptor, 0};
+    const struct asm_symbol symbol = {name, kind, value, form, 0};
     if (register_number(name) >= 0 || half_of(name))
         return cnnvp_asm_fail(&self->lexer, name.text, "'%.*s' is the name of a register or a buffer half",
                               (int)name.length, name.text);
@@ -80,6 +79,36 @@ static cnnvp_result define(struct assembler *self, struct asm_name name, enum as
 static cnnvp_result comma(struct asm_lexer *lexer, const char *what)
 {
     return cnnvp_asm_take(lexer, ',') ? CNNVP_DONE : cnnvp_asm_fail(lexer, lexer->at, "', %s' is missing", what);
+}
+
+static int same(const char *known, struct asm_name name)
+{
+    return name.text != NULL && strlen(known) == name.length && memcmp(known, name.text, name.length) == 0;
+}
+
+/* The opcode of a name, and the place of a register in a form; -1 if there is none. */
+static int find_opcode(struct asm_name name)
+{
+    for (uint32_t code = 0; code < 256u; ++code)
+        if (cnnvp_isa_opcode(code) != NULL && same(cnnvp_isa_opcode(code)->mnemonic, name))
+            return (int)code;
+    return -1;
+}
+
+static int find_register(unsigned form, struct asm_name name)
+{
+    for (uint32_t i = 0; i < cnnvp_isa_forms[form].count; ++i)
+        if (same(cnnvp_isa_forms[form].registers[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+static const struct isa_status *find_status(uint32_t opcode, struct asm_name name)
+{
+    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status)
+        if (status->opcode == opcode && same(status->name, name))
+            return status;
+    return NULL;
 }
 
 static cnnvp_result parse_register(struct assembler *self, uint32_t *number)
@@ -106,10 +135,10 @@ static cnnvp_result parse_register(struct assembler *self, uint32_t *number)
         ++lexer->at;
         const char *at = lexer->at;
         const struct asm_name field = cnnvp_asm_name(lexer);
-        offset = field.text != NULL ? cnnvp_asm_find_register(symbol->descriptor, field.text, field.length) : -1;
+        offset = find_register(symbol->form, field);
         if (offset < 0)
             return cnnvp_asm_fail(lexer, at, "the %s descriptor has no register of this name, see `cnnvp models isa`",
-                                  symbol->descriptor);
+                                  cnnvp_isa_forms[symbol->form].name);
     }
     *number = (uint32_t)(symbol->value + offset);
     return *number < 256u ? CNNVP_DONE : cnnvp_asm_fail(lexer, start, "this is r%u; the last one is r255", *number);
@@ -198,7 +227,7 @@ static cnnvp_result parse_tile(struct assembler *self, uint64_t *word)
     result = parse_halves(self, word);
     if (result != CNNVP_DONE || (lexer->at != start && !cnnvp_asm_take(lexer, ',')))
         return result;
-    return parse_immediate(self, cnnvp_asm_operand_masks[ASM_FORMAT_TILE], word);
+    return parse_immediate(self, cnnvp_isa_operand_masks[ISA_FORMAT_TILE], word);
 }
 
 /* `count` registers, commas between them. */
@@ -217,23 +246,23 @@ static cnnvp_result parse_registers(struct assembler *self, unsigned count, uint
 
 static cnnvp_result parse_operands(struct assembler *self, int code, uint64_t *word)
 {
-    static const unsigned registers[ASM_FORMAT_COUNT] = {
-        [ASM_FORMAT_RI] = 1, [ASM_FORMAT_RR] = 2, [ASM_FORMAT_RRI] = 2, [ASM_FORMAT_RRR] = 3, [ASM_FORMAT_BRANCH] = 2};
-    const struct asm_opcode *op = &cnnvp_asm_opcodes[code];
-    if (op->format == ASM_FORMAT_TILE)
+    static const unsigned registers[ISA_FORMAT_COUNT] = {
+        [ISA_FORMAT_RI] = 1, [ISA_FORMAT_RR] = 2, [ISA_FORMAT_RRI] = 2, [ISA_FORMAT_RRR] = 3, [ISA_FORMAT_BRANCH] = 2};
+    const struct isa_opcode *op = cnnvp_isa_opcode((uint32_t)code);
+    if (op->format == ISA_FORMAT_TILE)
         return parse_tile(self, word);
     cnnvp_result result = parse_registers(self, registers[op->format], word);
-    if (result != CNNVP_DONE || !(cnnvp_asm_operand_masks[op->format] & 1u)) /* no immediate */
+    if (result != CNNVP_DONE || !(cnnvp_isa_operand_masks[op->format] & 1u)) /* no immediate */
         return result;
     if (registers[op->format])
         result = comma(&self->lexer, "value");
     if (result != CNNVP_DONE)
         return result;
-    if (op->format == ASM_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
+    if (op->format == ISA_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
         return parse_target(self, 0, word);
     if (strcmp(op->mnemonic, "loop") == 0)
         return parse_target(self, 1, word);
-    return parse_immediate(self, cnnvp_asm_operand_masks[op->format], word);
+    return parse_immediate(self, cnnvp_isa_operand_masks[op->format], word);
 }
 
 /* ---- statements ---- */
@@ -261,8 +290,8 @@ static cnnvp_result unknown_opcode(const struct assembler *self, struct asm_name
     char what[160];
     size_t count = 0;
     for (int code = 0; code < 256; ++code)
-        if (cnnvp_asm_opcodes[code].mnemonic != NULL)
-            names[count++] = cnnvp_asm_opcodes[code].mnemonic;
+        if (cnnvp_isa_opcode((uint32_t)code) != NULL)
+            names[count++] = cnnvp_isa_opcode((uint32_t)code)->mnemonic;
     (void)snprintf(what, sizeof what, "there is no instruction '%.*s'", (int)(name.length < 100 ? name.length : 100),
                    name.text);
     return unknown_name(self, name.text, name, names, what);
@@ -274,10 +303,10 @@ static cnnvp_result unknown_status(const struct assembler *self, int code, const
     const char *names[MOST + 1] = {NULL};
     char what[100];
     size_t count = 0;
-    for (size_t i = 0; i < cnnvp_asm_status_count && count < MOST; ++i)
-        if (cnnvp_asm_statuses[i].opcode == (uint32_t)code)
-            names[count++] = cnnvp_asm_statuses[i].name;
-    (void)snprintf(what, sizeof what, "%s has no such status", cnnvp_asm_opcodes[code].mnemonic);
+    for (const struct isa_status *known = cnnvp_isa_statuses; known->name != NULL && count < MOST; ++known)
+        if (known->opcode == (uint32_t)code)
+            names[count++] = known->name;
+    (void)snprintf(what, sizeof what, "%s has no such status", cnnvp_isa_opcode((uint32_t)code)->mnemonic);
     return unknown_name(self, at, name, names, what);
 }
 
@@ -288,8 +317,7 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
     while (*lexer->at == '.') {
         const char *start = lexer->at++;
         const struct asm_name name = cnnvp_asm_name(lexer);
-        const struct asm_status *status =
-            name.text != NULL ? cnnvp_asm_find_status((uint32_t)code, name.text, name.length) : NULL;
+        const struct isa_status *status = find_status((uint32_t)code, name);
         uint64_t value = 1;
         if (status == NULL)
             return unknown_status(self, code, start, name);
@@ -307,7 +335,7 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
                 return result;
             if (parsed.labels || parsed.wide || parsed.value < 0 || parsed.value > (int64_t)most)
                 return cnnvp_asm_fail(lexer, at, "status %s of %s is from 0 to %u", status->name,
-                                      cnnvp_asm_opcodes[code].mnemonic, most);
+                                      cnnvp_isa_opcode((uint32_t)code)->mnemonic, most);
             value = (uint64_t)parsed.value;
         } else if (status->width > 1u) {
             return cnnvp_asm_fail(lexer, lexer->at, "status %s needs a value, .%s=0 to .%s=%u", status->name,
@@ -320,7 +348,7 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
 
 static cnnvp_result instruction(struct assembler *self, struct asm_name name)
 {
-    const int code = cnnvp_asm_find_opcode(name.text, name.length);
+    const int code = find_opcode(name);
     if (code < 0)
         return unknown_opcode(self, name);
     uint64_t word = (uint64_t)code << CNNVP_WORD_OPCODE;
@@ -357,10 +385,10 @@ static cnnvp_result directive_base(struct assembler *self, struct asm_name name)
     cnnvp_asm_blanks(lexer);
     const char *start = lexer->at;
     const struct asm_name mnemonic = cnnvp_asm_name(lexer);
-    const int code = mnemonic.text != NULL ? cnnvp_asm_find_opcode(mnemonic.text, mnemonic.length) : -1;
-    if (code < 0 || strcmp(cnnvp_asm_opcodes[code].descriptor, "NONE") == 0)
+    const int code = find_opcode(mnemonic);
+    if (code < 0 || cnnvp_isa_opcode((uint32_t)code)->form == ISA_FORM_NONE)
         return cnnvp_asm_fail(lexer, start, "an instruction with a descriptor is needed here, such as conv");
-    return define(self, name, ASM_BASE, (int64_t)(number + value), cnnvp_asm_opcodes[code].descriptor);
+    return define(self, name, ASM_BASE, (int64_t)(number + value), cnnvp_isa_opcode((uint32_t)code)->form);
 }
 
 static cnnvp_result directive(struct assembler *self)
@@ -391,7 +419,7 @@ static cnnvp_result directive(struct assembler *self)
         return parsed;
     if (value.labels || value.wide)
         return cnnvp_asm_fail(lexer, at, "a number that fits 63 bits and a sign is needed here");
-    return define(self, symbol, ASM_NUMBER, value.value, NULL);
+    return define(self, symbol, ASM_NUMBER, value.value, ISA_FORM_NONE);
 }
 
 /* Labels at the start of a line; defined in the first pass, skipped in the second. */
@@ -408,7 +436,7 @@ static cnnvp_result labels(struct assembler *self, int first_pass)
         }
         if (!first_pass)
             continue;
-        const cnnvp_result result = define(self, name, ASM_LABEL, (int64_t)self->count, NULL);
+        const cnnvp_result result = define(self, name, ASM_LABEL, (int64_t)self->count, ISA_FORM_NONE);
         if (result != CNNVP_DONE)
             return result;
     }

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "cnnvp_asm.h"
-#include "cnnvp_isa.h"
-#include "isa_table.h"
+#include "instruction/isa.h"
 
 struct output {
     char *text;
@@ -55,12 +54,12 @@ static uint64_t word_at(const uint8_t *bytes)
 /* What is wrong with a word; NULL if nothing is. */
 static const char *fault_of(uint64_t word)
 {
-    const struct asm_opcode *op = &cnnvp_asm_opcodes[cnnvp_word_read(word).opcode];
-    if (op->mnemonic == NULL)
+    const struct isa_opcode *op = cnnvp_isa_opcode(cnnvp_word_read(word).opcode);
+    if (op == NULL)
         return "there is no such opcode";
     if (cnnvp_word_read(word).status & ~op->status_mask)
         return "status bits outside the opcode's are set";
-    if (word & UINT64_C(0xffffffffffff) & ~cnnvp_asm_operand_masks[op->format])
+    if (word & UINT64_C(0xffffffffffff) & ~cnnvp_isa_operand_masks[op->format])
         return "operand bits that the format does not use are set";
     return NULL;
 }
@@ -68,9 +67,9 @@ static const char *fault_of(uint64_t word)
 /* The word that a jump, branch or loop leads to, if it lies in the program or right after it. */
 static int target_of(uint64_t word, size_t index, size_t count, size_t *target)
 {
-    const struct asm_opcode *op = &cnnvp_asm_opcodes[cnnvp_word_read(word).opcode];
+    const struct isa_opcode *op = cnnvp_isa_opcode(cnnvp_word_read(word).opcode);
     int64_t to;
-    if (op->format == ASM_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
+    if (op->format == ISA_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
         to = (int64_t)index + (int32_t)(uint32_t)word;
     else if (strcmp(op->mnemonic, "loop") == 0)
         to = (int64_t)index + 1 + (int64_t)(word & UINT32_MAX);
@@ -85,8 +84,7 @@ static int target_of(uint64_t word, size_t index, size_t count, size_t *target)
 static void put_statuses(struct output *output, uint64_t word)
 {
     const struct cnnvp_word_parts parts = cnnvp_word_read(word);
-    for (size_t i = 0; i < cnnvp_asm_status_count; ++i) {
-        const struct asm_status *status = &cnnvp_asm_statuses[i];
+    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status) {
         const uint32_t value = parts.status >> status->lsb & ((1u << status->width) - 1u);
         if (status->opcode != parts.opcode || !value)
             continue;
@@ -100,14 +98,14 @@ static void put_statuses(struct output *output, uint64_t word)
 static void put_operands(struct output *output, uint64_t word, size_t index, size_t count)
 {
     const struct cnnvp_word_parts parts = cnnvp_word_read(word);
-    const struct asm_opcode *op = &cnnvp_asm_opcodes[parts.opcode];
+    const struct isa_opcode *op = cnnvp_isa_opcode(parts.opcode);
     const unsigned a = parts.a, b = parts.b;
     const uint32_t immediate = parts.immediate;
     size_t target = 0;
     const int has_target = target_of(word, index, count, &target);
     switch (op->format) {
-    case ASM_FORMAT_TAG:
-    case ASM_FORMAT_IMM:
+    case ISA_FORMAT_TAG:
+    case ISA_FORMAT_IMM:
         if (has_target)
             put(output, " L%zu", target);
         else if (strcmp(op->mnemonic, "jump") == 0)
@@ -115,28 +113,28 @@ static void put_operands(struct output *output, uint64_t word, size_t index, siz
         else
             put(output, " %" PRIu32, immediate);
         break;
-    case ASM_FORMAT_RI:
+    case ISA_FORMAT_RI:
         if (has_target)
             put(output, " r%u, L%zu", a, target);
         else
             put(output, " r%u, 0x%" PRIx32, a, immediate);
         break;
-    case ASM_FORMAT_RR:
+    case ISA_FORMAT_RR:
         put(output, " r%u, r%u", a, b);
         break;
-    case ASM_FORMAT_RRI:
+    case ISA_FORMAT_RRI:
         put(output, " r%u, r%u, %" PRId32, a, b, (int32_t)immediate);
         break;
-    case ASM_FORMAT_RRR:
+    case ISA_FORMAT_RRR:
         put(output, " r%u, r%u, r%u", a, b, parts.c);
         break;
-    case ASM_FORMAT_BRANCH:
+    case ISA_FORMAT_BRANCH:
         if (has_target)
             put(output, " r%u, r%u, L%zu", a, b, target);
         else
             put(output, " r%u, r%u, %" PRId32, a, b, (int32_t)immediate);
         break;
-    case ASM_FORMAT_TILE:
+    case ISA_FORMAT_TILE:
         put(output, " r%u, i%u w%u o%u", a, b & 1u, b >> 1 & 1u, b >> 2 & 1u);
         if (immediate)
             put(output, ", 0x%" PRIx32, immediate);
@@ -149,7 +147,7 @@ static void put_operands(struct output *output, uint64_t word, size_t index, siz
 static void put_line(struct output *output, uint64_t word, size_t index, size_t count)
 {
     const size_t start = output->length;
-    put(output, "    %s", cnnvp_asm_opcodes[cnnvp_word_read(word).opcode].mnemonic);
+    put(output, "    %s", cnnvp_isa_opcode(cnnvp_word_read(word).opcode)->mnemonic);
     put_statuses(output, word);
     put_operands(output, word, index, count);
     const size_t written = output->length - start;

@@ -8,6 +8,7 @@
 #include "binary/layer_command.h"
 #include "cnnvp_command.h"
 #include "cnnvp_integer.h"
+#include "instruction/isa.h"
 
 #define SOURCE_OUTPUT 2u   /* of a vector operand */
 #define POOL_CHANNELS 64u  /* asked about together, or fewer where they are too large */
@@ -89,28 +90,12 @@ static int has_unit(const struct cnnvp_binary_layer *layer)
 /* The instance that executes an instruction, by the element's table and connections. */
 static const char *executor(const struct cnnvp_plan_limits *limits, uint32_t opcode)
 {
-    static const struct {
-        const char *unit;
-        const char *stand_in;
-    } ports[] = {
-        {"", ""},
-#define CNNVP_EXECUTOR(unit, stand_in, help) {#unit, #stand_in},
-#include "instruction/opcodes.def"
-    };
-    enum {
-        none,
-#define CNNVP_EXECUTOR(unit, stand_in, help) unit,
-#include "instruction/opcodes.def"
-    };
-    static const unsigned char executors[256] = {
-#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) [code] = unit,
-#include "instruction/opcodes.def"
-    };
-    const unsigned unit = executors[opcode & 0xffu];
-    const char *instance = cnnvp_units_at(limits->units, "instruction", ports[unit].unit);
+    const struct isa_executor *unit = &cnnvp_isa_executors[cnnvp_isa_opcode(opcode)->unit];
+    const char *stand_in = cnnvp_isa_executors[unit->stand_in].name;
+    const char *instance = cnnvp_units_at(limits->units, "instruction", unit->name);
     if (instance == NULL)
-        instance = cnnvp_units_at(limits->units, "instruction", ports[unit].stand_in);
-    return instance != NULL ? instance : ports[unit].stand_in;
+        instance = cnnvp_units_at(limits->units, "instruction", stand_in);
+    return instance != NULL ? instance : stand_in;
 }
 
 static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)

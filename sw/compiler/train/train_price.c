@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "guest.h"
-#include "instruction/descriptors.def"
+#include "instruction/isa.h"
 #include "train/train.h"
 
 /* Part of all work that counts beside the longest: what is not hidden. */
@@ -77,40 +77,19 @@ static int is_place(const char *name)
     return length > 5 && strcmp(name + length - 5, "_addr") == 0;
 }
 
-#define MAX_MEMBERS 32u
-#define NAME(name, help, fields) #name,
-#define FORM(form, name) FORM_##form,
-enum form { FORM_NONE, CNNVP_DESCRIPTORS(FORM) FORMS };
-#undef FORM
-#define FORM(form, name) [FORM_##form] = {CNNVP_DESCRIPTOR_##form(NAME) NULL},
-static const char *const members[FORMS][MAX_MEMBERS] = {CNNVP_DESCRIPTORS(FORM)};
-
-#define STAND_IN_array ARRAY
-#define STAND_IN_vector VECTOR
-#define STAND_IN_dma DMA
-enum {
-    UNIT_none = NONE,
-#define CNNVP_EXECUTOR(unit, stand_in, help) UNIT_##unit = STAND_IN_##stand_in,
-#include "instruction/opcodes.def"
-};
-static const struct {
-    uint32_t code;
-    unsigned unit;
-    enum form form;
-} table[] = {
-#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) \
-    {code, UNIT_##unit, FORM_##descriptor},
-#include "instruction/opcodes.def"
-};
-
 static void read_table(struct opcode opcodes[256])
 {
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
-        struct opcode *opcode = &opcodes[table[i].code];
-        const char *const *names = members[table[i].form];
-        opcode->unit = (enum unit)table[i].unit;
-        for (opcode->count = 0; names[opcode->count] != NULL; ++opcode->count)
-            opcode->places |= (uint32_t)is_place(names[opcode->count]) << opcode->count;
+    static const enum unit stand_ins[ISA_UNIT_COUNT] = {
+        [ISA_UNIT_array] = ARRAY, [ISA_UNIT_vector] = VECTOR, [ISA_UNIT_dma] = DMA};
+    for (uint32_t code = 0; code < 256u; ++code) {
+        const struct isa_opcode *known = cnnvp_isa_opcode(code);
+        if (known == NULL)
+            continue;
+        const struct isa_form_text *form = &cnnvp_isa_forms[known->form];
+        opcodes[code].unit = stand_ins[cnnvp_isa_stand_in(known->unit)];
+        opcodes[code].count = form->count;
+        for (uint32_t i = 0; i < form->count; ++i)
+            opcodes[code].places |= (uint32_t)is_place(form->registers[i].name) << i;
     }
 }
 

@@ -82,7 +82,7 @@ static void test_messages(void **state)
     asm_fails(".equ A", "t.s:1:7: ', value' is missing");
     asm_fails(".foo", "t.s:1:1: there is no such directive; there are .equ .base .word");
     asm_fails(".base b, r1, nop", "t.s:1:14: an instruction with a descriptor is needed here");
-    asm_fails(".base b, r1, conv\nset b.rows, 1", "t.s:2:7: the WINDOW descriptor has no register of this name");
+    asm_fails(".base b, r1, conv\nset b.rows, 1", "t.s:2:7: the window descriptor has no register of this name");
     asm_fails(".base b, r240, conv\nset b.seed, 1", "t.s:2:5: this is r258; the last one is r255");
     asm_fails(".base b, r240, conv\nset r1, b", "t.s:2:9: 'b' is a descriptor base");
     asm_fails("?", "t.s:1:1: a label, an instruction or a directive is needed here");
