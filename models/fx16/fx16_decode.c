@@ -14,12 +14,6 @@
 CNNVP_DESCRIPTOR(WINDOW, window);
 CNNVP_DESCRIPTOR(MATMUL, matmul);
 
-static int refuse(const char **reason, const char *text)
-{
-    *reason = text;
-    return CNNVP_E_INVAL;
-}
-
 /* a * b, or the limit + 1 where it is more. Neither side may be more than 2^63. */
 static uint64_t bounded(uint64_t a, uint64_t b)
 {
@@ -68,75 +62,75 @@ static void decode_status(const struct cnnvp_command *command, struct cnnvp_fx16
         !tile->operation.compare && (tile->operation.product == CNNVP_FX16_PRODUCT_KA || tile->operation.from_k);
 }
 
-static int check_window_sizes(struct cnnvp_fx16_tile *tile, const char **reason)
+static const char *check_window_sizes(struct cnnvp_fx16_tile *tile)
 {
     if (tile->clipped && (tile->valid_row_first > tile->valid_row_end || tile->valid_col_first > tile->valid_col_end))
-        return refuse(reason, "valid_rows and valid_cols: first is at most end");
+        return "valid_rows and valid_cols: first is at most end";
     /* Below 2^49 each: 32 times 16 bits. */
     const uint64_t cols = (uint64_t)(tile->out_w - 1u) * tile->sx + (uint64_t)(tile->kx - 1u) * tile->dx + 1u;
     const uint64_t rows = (uint64_t)(tile->out_h - 1u) * tile->sy + (uint64_t)(tile->ky - 1u) * tile->dy + 1u;
     if (rows > 1u && tile->in_row_stride < cols)
-        return refuse(reason, "in_row_stride is at least the words that the tile uses of a row");
+        return "in_row_stride is at least the words that the tile uses of a row";
     if (tile->in_channels > 1u && tile->in_channel_stride == 0)
-        return refuse(reason, "in_channel_stride is 1 or more");
+        return "in_channel_stride is 1 or more";
     const uint64_t down = bounded(rows - 1u, tile->in_row_stride);
     const uint64_t deep = bounded(tile->in_channels - 1u, tile->in_channel_stride);
     tile->in_span = down + deep + cols;
     if (cols > CNNVP_FX16_MAX_SPAN || tile->in_span > CNNVP_FX16_MAX_SPAN)
-        return refuse(reason, "the input spans more than 2^30 words");
-    return CNNVP_OK;
+        return "the input spans more than 2^30 words";
+    return NULL;
 }
 
 /* Weights, biases and results, whose counts follow from the sizes. */
-static int check_window_spans(struct cnnvp_fx16_tile *tile, const char **reason)
+static const char *check_window_spans(struct cnnvp_fx16_tile *tile)
 {
     const uint64_t taps = bounded(tile->kx, tile->ky);
     const uint64_t inputs = tile->per_channel ? 1u : tile->in_channels;
     const uint64_t weights = bounded(bounded(tile->out_channels, inputs), taps);
     if (tile->uses_k && weights > CNNVP_FX16_MAX_SPAN)
-        return refuse(reason, "the weights span more than 2^30 words");
+        return "the weights span more than 2^30 words";
     tile->weight_span = tile->uses_k ? weights : 0;
     tile->bias_span = tile->bias ? tile->out_channels : 0;
     tile->plane_words = bounded(tile->out_h, tile->out_w);
     if (bounded(tile->plane_words, tile->out_channels) > CNNVP_FX16_MAX_RESULTS)
-        return refuse(reason, "a command has at most 2^24 results");
+        return "a command has at most 2^24 results";
     if (tile->partial || tile->planes == 1u)
         tile->plane_stride = tile->plane_words;
     else if (tile->plane_stride < tile->plane_words)
-        return refuse(reason, "out_channel_stride is at least out_h * out_w");
-    return CNNVP_OK;
+        return "out_channel_stride is at least out_h * out_w";
+    return NULL;
 }
 
-static int check_window(struct cnnvp_fx16_tile *tile, const char **reason)
+static const char *check_window(struct cnnvp_fx16_tile *tile)
 {
-    const int status = check_window_sizes(tile, reason);
-    return status == CNNVP_OK ? check_window_spans(tile, reason) : status;
+    const char *wrong = check_window_sizes(tile);
+    return wrong == NULL ? check_window_spans(tile) : wrong;
 }
 
-static int check_matmul(struct cnnvp_fx16_tile *tile, const char **reason)
+static const char *check_matmul(struct cnnvp_fx16_tile *tile)
 {
     tile->in_span = tile->inputs;
     tile->weight_span = bounded(tile->inputs, tile->outputs);
     tile->bias_span = tile->bias ? tile->outputs : 0;
     if (tile->weight_span > CNNVP_FX16_MAX_SPAN)
-        return refuse(reason, "the weights span more than 2^30 words");
+        return "the weights span more than 2^30 words";
     if (tile->outputs > CNNVP_FX16_MAX_RESULTS)
-        return refuse(reason, "a command has at most 2^24 results");
+        return "a command has at most 2^24 results";
     tile->planes = 1u;
     tile->plane_words = tile->outputs;
     tile->plane_stride = tile->outputs;
-    return CNNVP_OK;
+    return NULL;
 }
 
-static int check_operation(const struct cnnvp_fx16_tile *tile, const char **reason)
+static const char *check_operation(const struct cnnvp_fx16_tile *tile)
 {
     if (tile->operation.product > CNNVP_FX16_PRODUCT_AA)
-        return refuse(reason, "multiply is 0, 1 or 2");
+        return "multiply is 0, 1 or 2";
     if (tile->update > CNNVP_UPDATE_MAXIMISE)
-        return refuse(reason, "update is 0, 1 or 2");
+        return "update is 0, 1 or 2";
     if (tile->clipped && tile->operation.compare && tile->update == CNNVP_UPDATE_ACCUMULATE)
-        return refuse(reason, "update of a maximum is 0 or 2: sums alone accumulate");
-    return CNNVP_OK;
+        return "update of a maximum is 0 or 2: sums alone accumulate";
+    return NULL;
 }
 
 static uint32_t uses_of(const struct cnnvp_fx16_tile *tile)
@@ -163,6 +157,7 @@ int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_til
         .weight_half = (command->halves & CNNVP_HALF_WEIGHT) != 0,
         .out_half = (command->halves & CNNVP_HALF_OUTPUT) != 0,
     };
+    *reason = "conv, pool, matmul or step with the status bits of the instruction set";
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; ++i) {
         if (forms[i].opcode != command->opcode)
             continue;
@@ -172,12 +167,13 @@ int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_til
         if (tile->per_channel)
             tile->out_channels = tile->in_channels;
         tile->planes = tile->out_channels;
-        int status = *reason == NULL ? check_operation(tile, reason) : CNNVP_E_INVAL;
-        if (status == CNNVP_OK)
-            status = tile->kind == CNNVP_FX16_MATMUL ? check_matmul(tile, reason) : check_window(tile, reason);
-        return status;
+        if (*reason == NULL)
+            *reason = check_operation(tile);
+        if (*reason == NULL)
+            *reason = tile->kind == CNNVP_FX16_MATMUL ? check_matmul(tile) : check_window(tile);
+        break;
     }
-    return refuse(reason, "conv, pool, matmul or step with the status bits of the instruction set");
+    return *reason == NULL ? CNNVP_OK : CNNVP_E_INVAL;
 }
 
 void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)

@@ -9,8 +9,9 @@
 #include "cnnvp_bfp.h"
 #include "stage/pool.h"
 
-/* The fields of all descriptors; those that a form does not have are as in `absent`. */
+/* The fields of all descriptors; those that a form does not have keep what decoding begins with. */
 struct fields {
+    const struct cnnvp_command *command;
     uint32_t images, channels, width, height;
     uint32_t rounding, mantissa_bits;
     uint32_t in_addr, in_stride, in_image_stride;
@@ -25,7 +26,6 @@ struct fields {
     uint32_t offset, size;
     float epsilon, running, rate, momentum;
 };
-static const struct fields absent = {.images = 1, .channels = 1, .width = 1, .height = 1};
 
 #define CNNVP_FIELDS struct fields
 #include "unit/descriptor.h"
@@ -45,14 +45,8 @@ CNNVP_DESCRIPTOR(THELD, held);
 #define SPAN_LIMIT (UINT64_C(1) << 31)
 enum { HELD_BUFFERS = 6, MAX_MIN = 0 };
 
-static int refuse(const char **reason, const char *text)
-{
-    *reason = text;
-    return CNNVP_E_INVAL;
-}
-
 /* A status field of the command, which is of one bit. */
-#define BIT(mnemonic, name) (CNNVP_STATUS_OF(command, mnemonic, name) != 0)
+#define BIT(mnemonic, name) (CNNVP_STATUS_OF(f->command, mnemonic, name) != 0)
 
 static uint32_t flag_if(bool condition, enum cnnvp_tile_flag flag)
 {
@@ -61,7 +55,7 @@ static uint32_t flag_if(bool condition, enum cnnvp_tile_flag flag)
 
 /* ---- parts that descriptors share ---- */
 
-static int read_tile(const struct fields *f, struct cnnvp_job *job, const char **reason)
+static const char *read_tile(const struct fields *f, struct cnnvp_job *job)
 {
     struct cnnvp_tile *tile = &job->tile;
     *tile = (struct cnnvp_tile){
@@ -102,13 +96,13 @@ static int read_tile(const struct fields *f, struct cnnvp_job *job, const char *
     job->scale_channel_stride = f->scale_channel_stride;
     if ((uint64_t)tile->images * tile->channels > CNNVP_JOB_MAX_VALUES ||
         tile->plane > CNNVP_JOB_MAX_VALUES / ((uint64_t)tile->images * tile->channels))
-        return refuse(reason, "a tile has at most 2^24 values");
+        return "a tile has at most 2^24 values";
     if (tile->mantissa_bits < CNNVP_BFP_MIN_BITS)
-        return refuse(reason, "format: 2 to 24 mantissa bits, or 0 for 8");
-    return CNNVP_OK;
+        return "format: 2 to 24 mantissa bits, or 0 for 8";
+    return NULL;
 }
 
-static int read_pool(const struct fields *f, struct cnnvp_tile *tile, const char **reason)
+static const char *read_pool(const struct fields *f, struct cnnvp_tile *tile)
 {
     tile->flags |= CNNVP_TILE_POOL;
     tile->kx = f->kx;
@@ -119,18 +113,18 @@ static int read_pool(const struct fields *f, struct cnnvp_tile *tile, const char
     tile->pooled_height = cnnvp_max_pool_rows(&window);
     tile->pooled_width = cnnvp_max_pool_cols(&window);
     if (tile->pooled_height == 0 || tile->pooled_width == 0)
-        return refuse(reason, "a pool's window must be inside the map and have at most 256 positions");
+        return "a pool's window must be inside the map and have at most 256 positions";
     if (cnnvp_tile_pooled(tile) > tile->plane)
-        return refuse(reason, "a pool does not enlarge the map");
-    return CNNVP_OK;
+        return "a pool does not enlarge the map";
+    return NULL;
 }
 
 /* The last value of a channel has a number, too. */
-static int check_numbers(const struct cnnvp_tile *tile, const char **reason)
+static const char *check_numbers(const struct cnnvp_tile *tile)
 {
     if (tile->first_value + (tile->images - 1u) * tile->map + (tile->plane - 1u) > UINT32_MAX)
-        return refuse(reason, "the values of a channel are numbered by 32 bits");
-    return CNNVP_OK;
+        return "the values of a channel are numbered by 32 bits";
+    return NULL;
 }
 
 /* An operand of the intermediate buffer: `rows` rows of `row_values`. */
@@ -213,8 +207,7 @@ static void place_matrices(const struct fields *f, struct cnnvp_job *job,
 
 /* ---- instructions ---- */
 
-static int read_tstat(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                      const char **reason)
+static const char *read_tstat(const struct fields *f, struct cnnvp_job *job)
 {
     struct cnnvp_tile *tile = &job->tile;
     const uint64_t row = tile->channels * tile->plane;
@@ -224,22 +217,19 @@ static int read_tstat(const struct cnnvp_command *command, const struct fields *
     (void)read_sums(f, job, row);
     if (job->convert)
         writes(place(job, CNNVP_JOB_OUT, f->out_addr, 4u, tile->images, row, f->out_image_stride));
-    return check_numbers(tile, reason);
+    return check_numbers(tile);
 }
 
-static int read_tcoef(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                      const char **reason)
+static const char *read_tcoef(const struct fields *f, struct cnnvp_job *job)
 {
     (void)f;
-    (void)reason;
     job->shared = true;
     job->tile.kind = BIT(tcoef, back) ? CNNVP_TILE_COEFFICIENTS_BACK : CNNVP_TILE_COEFFICIENTS;
-    job->tile.form = CNNVP_STATUS_OF(command, tcoef, form);
-    return CNNVP_OK;
+    job->tile.form = CNNVP_STATUS_OF(f->command, tcoef, form);
+    return NULL;
 }
 
-static int read_texp(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                     const char **reason)
+static const char *read_texp(const struct fields *f, struct cnnvp_job *job)
 {
     struct cnnvp_tile *tile = &job->tile;
     job->shared = true;
@@ -247,13 +237,12 @@ static int read_texp(const struct cnnvp_command *command, const struct fields *f
     tile->flags = flag_if(BIT(texp, map), CNNVP_TILE_MAP) | flag_if(BIT(texp, relu), CNNVP_TILE_RELU) |
                   flag_if(BIT(texp, back), CNNVP_TILE_MAP_BACK) | flag_if(BIT(texp, each), CNNVP_TILE_EACH);
     if (BIT(texp, back) && (BIT(texp, map) || BIT(texp, relu)))
-        return refuse(reason, "texp.back goes with neither map nor relu");
+        return "texp.back goes with neither map nor relu";
     writes(place(job, CNNVP_JOB_EXPONENTS, f->out_addr, 1u, 1u, BIT(texp, each) ? f->channels : 1u, 0));
-    return CNNVP_OK;
+    return NULL;
 }
 
-static int read_tpost(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                      const char **reason)
+static const char *read_tpost(const struct fields *f, struct cnnvp_job *job)
 {
     struct cnnvp_tile *tile = &job->tile;
     const bool measured = BIT(tpost, measure);
@@ -265,11 +254,12 @@ static int read_tpost(const struct cnnvp_command *command, const struct fields *
                   flag_if(BIT(tpost, keep), CNNVP_TILE_KEEP) | flag_if(whole, CNNVP_TILE_FLOAT) |
                   flag_if(measured, CNNVP_TILE_MEASURE);
     if (whole && BIT(tpost, pool))
-        return refuse(reason, "the pool takes mantissas: float goes without it");
+        return "the pool takes mantissas: float goes without it";
     if (measured && (whole || BIT(tpost, keep) || BIT(tpost, park)))
-        return refuse(reason, "measure leaves nothing: it goes without float, keep and park");
-    if (BIT(tpost, pool) && read_pool(f, tile, reason) != CNNVP_OK)
-        return CNNVP_E_INVAL;
+        return "measure leaves nothing: it goes without float, keep and park";
+    const char *wrong = BIT(tpost, pool) ? read_pool(f, tile) : NULL;
+    if (wrong != NULL)
+        return wrong;
     (void)read_sums(f, job, row);
     if (!measured)
         writes(place(job, CNNVP_JOB_OUT, f->out_addr, whole ? 4u : mantissa_bytes(job), tile->images,
@@ -283,11 +273,10 @@ static int read_tpost(const struct cnnvp_command *command, const struct fields *
     if (BIT(tpost, park))
         writes(place(job, CNNVP_JOB_PARK, f->park_addr, 4u, tile->images, row, f->in_image_stride));
     job->operands[CNNVP_JOB_PARK].half = 1u; /* the idle one */
-    return CNNVP_OK;
+    return NULL;
 }
 
-static int read_tpostback(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                          const char **reason)
+static const char *read_tpostback(const struct fields *f, struct cnnvp_job *job)
 {
     struct cnnvp_tile *tile = &job->tile;
     const bool reduce = BIT(tpostback, reduce);
@@ -300,18 +289,19 @@ static int read_tpostback(const struct cnnvp_command *command, const struct fiel
     tile->flags = flag_if(BIT(tpostback, norm), CNNVP_TILE_NORM) | flag_if(BIT(tpostback, relu), CNNVP_TILE_RELU) |
                   flag_if(reduce, CNNVP_TILE_REDUCE) | flag_if(measured, CNNVP_TILE_MEASURE);
     if (reduce && measured)
-        return refuse(reason, "reduce and measure do not go together");
+        return "reduce and measure do not go together";
     if (!reduce && job->convert)
-        return refuse(reason, "convert goes with reduce");
-    if (BIT(tpostback, pool) && read_pool(f, tile, reason) != CNNVP_OK)
-        return CNNVP_E_INVAL;
+        return "convert goes with reduce";
+    const char *wrong = BIT(tpostback, pool) ? read_pool(f, tile) : NULL;
+    if (wrong != NULL)
+        return wrong;
     const uint64_t pooled = tile->channels * cnnvp_tile_pooled(tile);
     (void)read_sums(f, job, pooled);
     if (BIT(tpostback, norm))
         reads(place(job, CNNVP_JOB_X, f->x_addr, 4u, tile->images, row, f->x_image_stride));
     place_matrices(f, job, reads);
     job->operands[CNNVP_JOB_X].half = job->operands[CNNVP_JOB_MASK].half = job->operands[CNNVP_JOB_POSITIONS].half =
-        CNNVP_STATUS_OF(command, tpostback, idle);
+        CNNVP_STATUS_OF(f->command, tpostback, idle);
     if (job->convert || (!reduce && !measured))
         writes(place(job, CNNVP_JOB_OUT, f->out_addr, job->convert ? 4u : mantissa_bytes(job), tile->images,
                      job->convert ? pooled : row, f->out_image_stride));
@@ -320,15 +310,13 @@ static int read_tpostback(const struct cnnvp_command *command, const struct fiel
     else
         read_exponents(f, job);
     tile->map = tile->plane;
-    return check_numbers(tile, reason);
+    return check_numbers(tile);
 }
 
-static int read_tsoftmax(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                         const char **reason)
+static const char *read_tsoftmax(const struct fields *f, struct cnnvp_job *job)
 {
     struct cnnvp_tile *tile = &job->tile;
     const bool gradient = BIT(tsoftmax, gradient);
-    (void)reason;
     tile->kind = CNNVP_TILE_SOFTMAX;
     job->fp32 = BIT(tsoftmax, fp32);
     tile->flags = flag_if(gradient, CNNVP_TILE_GRADIENT);
@@ -337,7 +325,7 @@ static int read_tsoftmax(const struct cnnvp_command *command, const struct field
         reads(place(job, CNNVP_JOB_LABELS, f->label_addr, 4u, 1u, tile->images, 0));
         writes(place(job, CNNVP_JOB_OUT, f->out_addr, 4u, tile->images, tile->channels, f->out_image_stride));
     }
-    return CNNVP_OK;
+    return NULL;
 }
 
 /* Rows of weights or velocities, changed in place. */
@@ -350,12 +338,10 @@ static void place_rows(const struct fields *f, struct cnnvp_job *job, enum cnnvp
     rows->half = half;
 }
 
-static int read_tupdate(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                        const char **reason)
+static const char *read_tupdate(const struct fields *f, struct cnnvp_job *job)
 {
     struct cnnvp_tile *tile = &job->tile;
-    const uint32_t idle = CNNVP_STATUS_OF(command, tupdate, idle);
-    (void)reason;
+    const uint32_t idle = CNNVP_STATUS_OF(f->command, tupdate, idle);
     job->shared = true;
     tile->kind = CNNVP_TILE_UPDATE;
     job->fp32 = BIT(tupdate, fp32);
@@ -366,59 +352,53 @@ static int read_tupdate(const struct cnnvp_command *command, const struct fields
     place_rows(f, job, CNNVP_JOB_WEIGHTS, f->value_addr, idle);
     if (BIT(tupdate, momentum))
         place_rows(f, job, CNNVP_JOB_VELOCITIES, f->velocity_addr, idle);
-    return CNNVP_OK;
+    return NULL;
 }
 
-static int read_tbnupdate(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                          const char **reason)
+static const char *read_tbnupdate(const struct fields *f, struct cnnvp_job *job)
 {
     (void)f;
-    (void)reason;
     job->shared = true;
     job->tile.kind = CNNVP_TILE_NORM_UPDATE;
     job->tile.flags = flag_if(BIT(tbnupdate, momentum), CNNVP_TILE_MOMENTUM);
-    return CNNVP_OK;
+    return NULL;
 }
 
-static int read_tdecode(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                        const char **reason)
+static const char *read_tdecode(const struct fields *f, struct cnnvp_job *job)
 {
     const struct cnnvp_tile *tile = &job->tile;
-    (void)command;
-    (void)reason;
     job->shared = true;
     reads(place(job, CNNVP_JOB_IN, f->in_addr, mantissa_bytes(job), tile->channels, tile->plane, f->in_stride));
     writes(place(job, CNNVP_JOB_OUT, f->out_addr, 4u, tile->channels, tile->plane, f->out_stride));
     read_exponents(f, job);
-    return CNNVP_OK;
+    return NULL;
 }
 
-static int read_held(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                     const char **reason)
+static const char *read_held(const struct fields *f, struct cnnvp_job *job)
 {
-    job->buffer = CNNVP_STATUS_OF(command, tload, buffer); /* at the same place in all three */
+    job->buffer = CNNVP_STATUS_OF(f->command, tload, buffer); /* at the same place in all three */
     job->offset = f->offset;
     job->size = f->size;
     job->shared = true;
     job->tile.plane = job->size / 4u;
     if (job->buffer >= HELD_BUFFERS)
-        return refuse(reason, "buffer: 0 max-min, 1 sum, 2 batch norm, 3 ReLU, 4 ID, 5 output data");
-    if (command->opcode == CNNVP_OPCODE_tclear) {
+        return "buffer: 0 max-min, 1 sum, 2 batch norm, 3 ReLU, 4 ID, 5 output data";
+    if (f->command->opcode == CNNVP_OPCODE_tclear) {
         if (job->buffer == MAX_MIN && (job->size | job->offset) % sizeof(struct cnnvp_extremes) != 0)
-            return refuse(reason, "tclear of the max-min buffer takes whole entries");
-        return CNNVP_OK;
+            return "tclear of the max-min buffer takes whole entries";
+        return NULL;
     }
     struct cnnvp_job_operand *memory = place(job, CNNVP_JOB_IN, f->in_addr, 4u, 1u, job->size / 4u, 0);
-    if (command->opcode == CNNVP_OPCODE_tload)
+    if (f->command->opcode == CNNVP_OPCODE_tload)
         reads(memory);
     else
         writes(memory);
-    return CNNVP_OK;
+    return NULL;
 }
 
 /* ---- checks of places ---- */
 
-static int check_operand(struct cnnvp_job_operand *operand, bool may_be_held, uint32_t half, const char **reason)
+static const char *check_operand(struct cnnvp_job_operand *operand, bool may_be_held, uint32_t half)
 {
     const uint64_t limit = SPAN_LIMIT / operand->bytes;
     if (may_be_held && (operand->address & CNNVP_TILE_HELD) != 0) {
@@ -426,35 +406,36 @@ static int check_operand(struct cnnvp_job_operand *operand, bool may_be_held, ui
         operand->address &= ~CNNVP_TILE_HELD;
     }
     if (operand->address >= ADDRESS_LIMIT)
-        return refuse(reason, "addresses are below 2^31");
+        return "addresses are below 2^31";
     if (operand->address % operand->bytes != 0)
-        return refuse(reason, "values must be aligned to their size");
+        return "values must be aligned to their size";
     if (operand->row_values > limit || (operand->rows > 1u && operand->stride > limit / operand->rows))
-        return refuse(reason, "an operand spans less than 2^31 bytes");
+        return "an operand spans less than 2^31 bytes";
     if (operand->written && operand->rows > 1u && operand->stride < operand->row_values)
-        return refuse(reason, "results of different images and channels do not overlap");
+        return "results of different images and channels do not overlap";
     operand->half = operand->held ? 0 : operand->half ^ half;
-    return CNNVP_OK;
+    return NULL;
 }
 
-static int check_operands(const struct cnnvp_command *command, struct cnnvp_job *job, const char **reason)
+static const char *check_operands(const struct cnnvp_command *command, struct cnnvp_job *job)
 {
     const uint32_t half = (command->halves & CNNVP_HALF_OUTPUT) != 0;
     for (unsigned i = 0; i < CNNVP_JOB_PLACES; ++i) {
         struct cnnvp_job_operand *operand = &job->operands[i];
         if (!operand->used)
             continue;
-        const int status = check_operand(operand, i == CNNVP_JOB_SCALES || i == CNNVP_JOB_EXPONENTS, half, reason);
-        if (status != CNNVP_OK)
-            return status;
+        const char *wrong = check_operand(operand, i == CNNVP_JOB_SCALES || i == CNNVP_JOB_EXPONENTS, half);
+        if (wrong != NULL)
+            return wrong;
     }
-    return CNNVP_OK;
+    return NULL;
 }
 
-static uint32_t uses_of(const struct cnnvp_command *command)
+static uint32_t uses_of(const struct fields *f)
 {
-    const bool pool = (command->opcode == CNNVP_OPCODE_tpost && BIT(tpost, pool)) ||
-                      (command->opcode == CNNVP_OPCODE_tpostback && BIT(tpostback, pool));
+    const uint32_t opcode = f->command->opcode;
+    const bool pool = (opcode == CNNVP_OPCODE_tpost && BIT(tpost, pool)) ||
+                      (opcode == CNNVP_OPCODE_tpostback && BIT(tpostback, pool));
     return pool ? CNNVP_USES_POOL : 0u;
 }
 
@@ -468,25 +449,27 @@ int cnnvp_job_decode(const struct cnnvp_command *command, struct cnnvp_job *job,
         const char *name;
         uint32_t opcode, mask;
         const struct cnnvp_descriptor *descriptor;
-        int (*read)(const struct cnnvp_command *command, const struct fields *f, struct cnnvp_job *job,
-                    const char **reason);
+        const char *(*read)(const struct fields *f, struct cnnvp_job *job);
     } forms[] = {
         FORM(tstat, tstat),         FORM(tcoef, tcoef),       FORM(texp, texp),       FORM(tpost, tpost),
         FORM(tpostback, tpostback), FORM(tsoftmax, tsoftmax), FORM(tupdate, tupdate), FORM(tbnupdate, tbnupdate),
         FORM(tdecode, tdecode),     FORM(tload, held),        FORM(tsave, held),      FORM(tclear, held),
     };
     *job = (struct cnnvp_job){.opcode = command->opcode};
+    *reason = "an instruction of the multi-function module";
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; ++i) {
         if (forms[i].opcode != command->opcode)
             continue;
-        struct fields f = absent;
+        struct fields f = {.command = command, .images = 1, .channels = 1, .width = 1, .height = 1};
         job->name = forms[i].name;
-        *reason =
-            cnnvp_descriptor_read(forms[i].descriptor, command, forms[i].mask, uses_of(command), &f, job->refusal);
-        int status = *reason == NULL ? read_tile(&f, job, reason) : CNNVP_E_INVAL;
-        if (status == CNNVP_OK)
-            status = forms[i].read(command, &f, job, reason);
-        return status == CNNVP_OK ? check_operands(command, job, reason) : status;
+        *reason = cnnvp_descriptor_read(forms[i].descriptor, command, forms[i].mask, uses_of(&f), &f, job->refusal);
+        if (*reason == NULL)
+            *reason = read_tile(&f, job);
+        if (*reason == NULL)
+            *reason = forms[i].read(&f, job);
+        if (*reason == NULL)
+            *reason = check_operands(command, job);
+        break;
     }
-    return refuse(reason, "an instruction of the multi-function module");
+    return *reason == NULL ? CNNVP_OK : CNNVP_E_INVAL;
 }

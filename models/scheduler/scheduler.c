@@ -27,11 +27,6 @@ enum scheduler_field {
 #define UNIT_DEF "scheduler/scheduler.def"
 #include "unit/unit_enums.inc"
 
-enum element_offset {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
-#include "instruction/instruction.def"
-};
-
 enum { EVENT_GO, EVENTS };
 
 struct scheduler {
@@ -112,8 +107,8 @@ static int64_t push_section(struct scheduler *self, uint32_t room)
             self->ops->count(self->host, STAT_elided, 0, 1);
             continue;
         }
-        if (element_access(self, CNNVP_WRITE, ELEMENT_PUSH_LO, &low) != CNNVP_OK ||
-            element_access(self, CNNVP_WRITE, ELEMENT_PUSH_HI, &high) != CNNVP_OK)
+        if (element_access(self, CNNVP_WRITE, CNNVP_ELEMENT_PUSH_LO, &low) != CNNVP_OK ||
+            element_access(self, CNNVP_WRITE, CNNVP_ELEMENT_PUSH_HI, &high) != CNNVP_OK)
             return -1;
         ++pushed;
     }
@@ -136,7 +131,7 @@ static void go(struct scheduler *self)
             return;
         }
     }
-    if (element_access(self, CNNVP_READ, ELEMENT_FREE, &room) != CNNVP_OK) {
+    if (element_access(self, CNNVP_READ, CNNVP_ELEMENT_FREE, &room) != CNNVP_OK) {
         finish(self, STATUS_error);
         return;
     }

@@ -23,12 +23,6 @@ enum {
 
 #define PLANES_LIMIT (UINT64_C(1) << 28)
 
-static int refuse(const char **reason, const char *text)
-{
-    *reason = text;
-    return CNNVP_E_INVAL;
-}
-
 /* a * b, or 2^40 where it is more: sums of a few of them stay far below 2^64 and above every limit. */
 static uint64_t bounded(uint64_t a, uint64_t b)
 {
@@ -49,33 +43,33 @@ static void make_connected(struct cnnvp_train_tile *tile)
 }
 
 /* The first operand is a channel of ones, which lies in no buffer (Part B 0-8). */
-static int read_as_ones(struct cnnvp_train_tile *tile, const char **reason)
+static const char *read_as_ones(struct cnnvp_train_tile *tile)
 {
     if (!tile->bias)
-        return CNNVP_OK;
+        return NULL;
     if (tile->in_channels != 1u)
-        return refuse(reason, "a bias has one input channel");
+        return "a bias has one input channel";
     tile->in_addr = 0;
     tile->in_row_stride = tile->in_channel_stride = tile->in_image_stride = 0;
     tile->in_exp_addr = 0;
     tile->in_exp_image_stride = tile->in_exp_channel_stride = 0;
-    return CNNVP_OK;
+    return NULL;
 }
 
 /* A group of three zones has a map: of an image, in gradients of a channel (Part B 1-8). */
-static int read_zones(const struct cnnvp_train_shape *shape, struct cnnvp_train_tile *tile, const char **reason)
+static const char *read_zones(const struct cnnvp_train_shape *shape, struct cnnvp_train_tile *tile)
 {
     if (!shape->zones || tile->connected)
-        return CNNVP_OK;
+        return NULL;
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
     const uint64_t group = tile->bias ? 0 : gradient ? tile->in_channel_stride : tile->in_image_stride;
     if (group % CNNVP_TRAIN_ZONES != 0 || tile->error_channel_stride % CNNVP_TRAIN_ZONES != 0)
-        return refuse(reason, "with zones the groups of maps are three zones apart");
+        return "with zones the groups of maps are three zones apart";
     if (!tile->bias && (gradient ? tile->images : tile->in_channels) != 1u)
-        return refuse(reason, "with zones a command takes a channel of the images, in gradients an image's channels");
+        return "with zones a command takes a channel of the images, in gradients an image's channels";
     tile->in_zone_stride = group / CNNVP_TRAIN_ZONES;
     tile->error_zone_stride = tile->error_channel_stride / CNNVP_TRAIN_ZONES;
-    return CNNVP_OK;
+    return NULL;
 }
 
 /* From the first row to the last one; of a map in zones, to the end of its zones. */
@@ -85,7 +79,7 @@ static uint64_t rows_span(uint64_t rows, uint64_t row_stride, uint64_t zone_stri
     return bounded(cnnvp_minimum(rows, zones) - 1u, zone_stride) + bounded((rows - 1u) / zones, row_stride);
 }
 
-static int check_operands(struct cnnvp_train_tile *tile, const char **reason)
+static const char *check_operands(struct cnnvp_train_tile *tile)
 {
     const uint64_t taps = bounded(tile->kx, tile->ky);
     tile->in_span =
@@ -102,16 +96,16 @@ static int check_operands(struct cnnvp_train_tile *tile, const char **reason)
         tile->w_out_stride = error ? taps : bounded(tile->in_channels, taps);
     }
     if (tile->in_span > CNNVP_TRAIN_MAX_SPAN || tile->second_span > CNNVP_TRAIN_MAX_SPAN)
-        return refuse(reason, "an operand spans at most 2^27 mantissas");
+        return "an operand spans at most 2^27 mantissas";
     const bool spread = tile->kind == CNNVP_TRAIN_ERROR;
     const uint64_t rows = bounded(tile->out_h - 1u, spread ? 1u : tile->sy) + tile->ky;
     const uint64_t cols = bounded(tile->out_w - 1u, spread ? 1u : tile->sx) + tile->kx;
     if (bounded(bounded(tile->images, tile->in_channels), bounded(rows, cols)) > PLANES_LIMIT)
-        return refuse(reason, "the maps of the first operand with their borders have at most 2^28 positions");
-    return CNNVP_OK;
+        return "the maps of the first operand with their borders have at most 2^28 positions";
+    return NULL;
 }
 
-static int check_results(struct cnnvp_train_tile *tile, const char **reason)
+static const char *check_results(struct cnnvp_train_tile *tile)
 {
     const uint64_t gradients = bounded(tile->in_channels, bounded(tile->kx, tile->ky));
     const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
@@ -130,59 +124,58 @@ static int check_results(struct cnnvp_train_tile *tile, const char **reason)
         results = bounded(bounded(tile->images, tile->out_channels), area);
     }
     if (!apart)
-        return refuse(reason, "results of different channels and images do not overlap");
+        return "results of different channels and images do not overlap";
     if (results > CNNVP_TRAIN_MAX_RESULTS || tile->out_span > CNNVP_TRAIN_MAX_SPAN)
-        return refuse(reason, "a command has at most 2^24 results within 2^27 sums");
-    return CNNVP_OK;
+        return "a command has at most 2^24 results within 2^27 sums";
+    return NULL;
 }
 
 /* Terms of one sum share their exponents, or the results are binary32. */
-static int check_exponents(struct cnnvp_train_tile *tile, const char **reason)
+static const char *check_exponents(struct cnnvp_train_tile *tile)
 {
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
     const uint32_t parts = gradient ? tile->images : tile->in_channels;
     const uint32_t in_part = gradient ? tile->in_exp_image_stride : tile->in_exp_channel_stride;
     if (!tile->to_float && parts > 1u && (in_part != 0 || tile->second_exp_part_stride != 0))
-        return refuse(reason, "sums of terms with different exponents are for .fp32");
+        return "sums of terms with different exponents are for .fp32";
     tile->in_exps = (uint64_t)(tile->images - 1u) * tile->in_exp_image_stride +
                     (uint64_t)(tile->in_channels - 1u) * tile->in_exp_channel_stride + 1u;
     tile->second_exps = (uint64_t)(tile->out_channels - 1u) * tile->second_exp_channel_stride +
                         (uint64_t)(parts - 1u) * tile->second_exp_part_stride + 1u;
     if (tile->in_exps > CNNVP_TRAIN_MAX_SPAN || tile->second_exps > CNNVP_TRAIN_MAX_SPAN)
-        return refuse(reason, "exponents span at most 2^27 bytes");
+        return "exponents span at most 2^27 bytes";
     const uint32_t in_own = gradient ? tile->in_exp_channel_stride : tile->in_exp_image_stride;
     const uint64_t ins = in_own == 0 ? 1u : gradient ? tile->in_channels : tile->images;
     tile->out_exps = tile->to_float ? 0 : ins * (tile->second_exp_channel_stride != 0 ? tile->out_channels : 1u);
     if (tile->out_exps > CNNVP_TRAIN_MAX_SPAN)
-        return refuse(reason, "at most 2^27 scales");
-    return CNNVP_OK;
+        return "at most 2^27 scales";
+    return NULL;
 }
 
-static int check_addresses(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
-                           const char **reason)
+static const char *check_addresses(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile)
 {
     const bool wide = cnnvp_train_is_wide(shape);
     if (wide && (tile->in_addr % 4u != 0 || tile->second_addr % 4u != 0))
-        return refuse(reason, "mantissas of more than 8 bits must be aligned to 4");
+        return "mantissas of more than 8 bits must be aligned to 4";
     if (wide && !tile->to_float && tile->out_addr % 8u != 0)
-        return refuse(reason, "results must be aligned to their size");
-    return CNNVP_OK;
+        return "results must be aligned to their size";
+    return NULL;
 }
 
 /* Exact sums need 64 bits at most. */
-static int check_width(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile, const char **reason)
+static const char *check_width(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile)
 {
     const uint64_t terms = tile->kind == CNNVP_TRAIN_GRADIENT
                                ? bounded(tile->images, (uint64_t)tile->out_h * tile->out_w)
                                : bounded(tile->in_channels, bounded(tile->kx, tile->ky));
     if (terms > UINT64_C(1) << 24 || terms > UINT64_C(1) << (62u - 2u * (shape->mantissa_bits - 1u)))
-        return refuse(reason, "a sum has at most 2^24 terms, and fits into 63 bits");
-    return CNNVP_OK;
+        return "a sum has at most 2^24 terms, and fits into 63 bits";
+    return NULL;
 }
 
 /* ---- commands ---- */
 
-static int read_command(const struct cnnvp_command *command, struct cnnvp_train_tile *tile, const char **reason)
+static const char *read_command(const struct cnnvp_command *command, struct cnnvp_train_tile *tile)
 {
 #define FORM(mnemonic, kind, descriptor)                                                                    \
     {                                                                                                       \
@@ -203,14 +196,13 @@ static int read_command(const struct cnnvp_command *command, struct cnnvp_train_
         if (forms[i].descriptor == &matmul || forms[i].descriptor == &outer)
             make_connected(tile);
         const uint32_t uses = (tile->bias ? 0u : CNNVP_USES_INPUT) | (tile->to_float ? 0u : CNNVP_USES_SCALES);
-        *reason = cnnvp_descriptor_read(forms[i].descriptor, command, forms[i].mask, uses, tile, tile->refusal);
-        if (*reason != NULL)
-            return CNNVP_E_INVAL;
-        if (tile->px >= tile->kx || tile->py >= tile->ky)
-            return refuse(reason, "the padding is smaller than the kernel");
-        return CNNVP_OK;
+        const char *wrong =
+            cnnvp_descriptor_read(forms[i].descriptor, command, forms[i].mask, uses, tile, tile->refusal);
+        if (wrong == NULL && (tile->px >= tile->kx || tile->py >= tile->ky))
+            wrong = "the padding is smaller than the kernel";
+        return wrong;
     }
-    return refuse(reason, "tforward, terror, tgradient, tmatmul, tback or touter");
+    return "tforward, terror, tgradient, tmatmul, tback or touter";
 }
 
 int cnnvp_train_decode(const struct cnnvp_train_shape *shape, const struct cnnvp_command *command,
@@ -225,18 +217,20 @@ int cnnvp_train_decode(const struct cnnvp_train_shape *shape, const struct cnnvp
         .to_float = (command->status & STATUS_FP32) != 0,
         .bias = (command->status & STATUS_BIAS) != 0,
     };
-    int status = read_command(command, tile, reason);
-    if (status == CNNVP_OK)
-        status = read_as_ones(tile, reason);
-    if (status == CNNVP_OK)
-        status = read_zones(shape, tile, reason);
-    if (status == CNNVP_OK)
-        status = check_operands(tile, reason);
-    if (status == CNNVP_OK)
-        status = check_results(tile, reason);
-    if (status == CNNVP_OK)
-        status = check_exponents(tile, reason);
-    if (status == CNNVP_OK)
-        status = check_width(shape, tile, reason);
-    return status == CNNVP_OK ? check_addresses(shape, tile, reason) : status;
+    *reason = read_command(command, tile);
+    if (*reason == NULL)
+        *reason = read_as_ones(tile);
+    if (*reason == NULL)
+        *reason = read_zones(shape, tile);
+    if (*reason == NULL)
+        *reason = check_operands(tile);
+    if (*reason == NULL)
+        *reason = check_results(tile);
+    if (*reason == NULL)
+        *reason = check_exponents(tile);
+    if (*reason == NULL)
+        *reason = check_width(shape, tile);
+    if (*reason == NULL)
+        *reason = check_addresses(shape, tile);
+    return *reason == NULL ? CNNVP_OK : CNNVP_E_INVAL;
 }

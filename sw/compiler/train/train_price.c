@@ -31,11 +31,6 @@ struct opcode {
     uint32_t places; /* of these, those that say where something is, a bit each: they do not change what it takes */
 };
 
-enum register_offset {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
-#include "instruction/instruction.def"
-};
-
 struct answer {
     uint32_t key[3 + CNNVP_DESCRIPTOR_MAX];
     int known;
@@ -215,9 +210,9 @@ static void note(struct cnnvp_train_pricer *pricer, const struct cnnvp_word_part
 static void write_register(void *host, uint32_t address, uint32_t value)
 {
     struct cnnvp_train_pricer *pricer = host;
-    if (address == ELEMENT_PUSH_LO)
+    if (address == CNNVP_ELEMENT_PUSH_LO)
         pricer->low = value;
-    if (address != ELEMENT_PUSH_HI)
+    if (address != CNNVP_ELEMENT_PUSH_HI)
         return;
     const struct cnnvp_word_parts word = cnnvp_word_read((uint64_t)value << 32 | pricer->low);
     if (word.opcode == CNNVP_OPCODE_set)
@@ -229,7 +224,7 @@ static void write_register(void *host, uint32_t address, uint32_t value)
 static uint32_t read_register(void *host, uint32_t address)
 {
     (void)host;
-    return address == ELEMENT_FREE ? ROOM : 0;
+    return address == CNNVP_ELEMENT_FREE ? ROOM : 0;
 }
 
 /* All that the layer functions read: the order of images. */
