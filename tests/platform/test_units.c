@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-#include "cnnvp_isa.h"
+#include "instruction/isa.h"
 #include "units_rig.h"
 #include "random.h"
 
@@ -17,55 +17,23 @@ static uint32_t one_in(uint64_t *random, uint32_t count)
 
 /* ---- commands ---- */
 
-enum form { FORM_WINDOW, FORM_MATMUL, FORM_VECTOR, FORM_TRANSFER, FORM_OTHER };
-#define FORM_TCONV FORM_OTHER
-#define FORM_TGRADIENT FORM_OTHER
-#define FORM_TMATMUL FORM_OTHER
-#define FORM_TOUTER FORM_OTHER
-#define FORM_TSTAT FORM_OTHER
-#define FORM_TCOEF FORM_OTHER
-#define FORM_TEXP FORM_OTHER
-#define FORM_TPOST FORM_OTHER
-#define FORM_TPOSTBACK FORM_OTHER
-#define FORM_TSOFTMAX FORM_OTHER
-#define FORM_TUPDATE FORM_OTHER
-#define FORM_TBNUPDATE FORM_OTHER
-#define FORM_TDECODE FORM_OTHER
-#define FORM_THELD FORM_OTHER
-#define FORM_NONE FORM_OTHER
-
-enum {
-    UNIT_none,
-#define CNNVP_EXECUTOR(unit, stand_in, help) UNIT_##unit,
-#include "instruction/opcodes.def"
-};
-
-/* As in opcodes.def. */
-static const struct {
-    const char *name;
-    const char *stand_in;
-} units[] = {
-    {"", ""},
-#define CNNVP_EXECUTOR(unit, stand_in, help) {#unit, #stand_in},
-#include "instruction/opcodes.def"
-};
-
 static const struct instruction {
     const char *name;
     uint32_t opcode;
-    enum form form;
+    enum isa_form form;
     uint32_t status_mask;
-    unsigned unit; /* of units */
+    enum isa_unit unit;
 } instructions[] = {
 #define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) \
-    {#mnemonic, code, FORM_##descriptor, mask, UNIT_##unit},
+    {#mnemonic, code, ISA_FORM_##descriptor, mask, ISA_UNIT_##unit},
 #include "instruction/opcodes.def"
 };
 enum { INSTRUCTIONS = sizeof instructions / sizeof instructions[0] };
 
 static const char *instance_of(const struct units_rig *rig, const struct instruction *instruction)
 {
-    return units_rig_executor(rig, units[instruction->unit].name, units[instruction->unit].stand_in);
+    return units_rig_executor(rig, cnnvp_isa_executors[instruction->unit].name,
+                              cnnvp_isa_executors[cnnvp_isa_stand_in(instruction->unit)].name);
 }
 
 static void put(struct cnnvp_command *command, const void *descriptor, size_t bytes)
@@ -168,16 +136,16 @@ static struct cnnvp_command random_command(uint64_t *random, const struct instru
         .immediate = between(random, 0, 65535),
         .tag = between(random, 0, 3)};
     switch (instruction->form) {
-    case FORM_WINDOW:
+    case ISA_FORM_WINDOW:
         put_window(random, &command);
         break;
-    case FORM_MATMUL:
+    case ISA_FORM_MATMUL:
         put_matmul(random, &command);
         break;
-    case FORM_VECTOR:
+    case ISA_FORM_VECTOR:
         put_vector(random, &command);
         break;
-    case FORM_TRANSFER:
+    case ISA_FORM_TRANSFER:
         put_transfer(random, instruction, &command);
         break;
     default:
@@ -280,7 +248,7 @@ static int check_command(struct units_rig *rig, const struct instruction *instru
 /* Of requests, receives and stores see below; a live takes a cycle, whatever it says. */
 static int is_answered_at_once(const struct instruction *instruction)
 {
-    return instruction->unit != UNIT_none && strcmp(instruction->name, "request") != 0 &&
+    return instruction->unit != ISA_UNIT_none && strcmp(instruction->name, "request") != 0 &&
            strcmp(instruction->name, "receive") != 0 && strcmp(instruction->name, "store") != 0;
 }
 
@@ -313,7 +281,8 @@ static void what_is_asked_is_what_is_taken(void **state)
         units_rig_close(&rig);
     }
     for (size_t i = 0; i < INSTRUCTIONS; ++i)
-        if (is_answered_at_once(&instructions[i]) && instructions[i].form != FORM_OTHER && accepted[i] < 20)
+        if (is_answered_at_once(&instructions[i]) && instructions[i].form != ISA_FORM_NONE &&
+            instructions[i].form <= ISA_FORM_TRANSFER && accepted[i] < 20)
             fail_msg("%s: %u were accepted", instructions[i].name, accepted[i]);
     assert_true(refused > 500);
 }
@@ -333,7 +302,7 @@ static void asking_changes_nothing(void **state)
         for (unsigned n = 0; n < COMMANDS; ++n) {
             do
                 which[n] = &instructions[below(&random, INSTRUCTIONS)];
-            while (which[n]->unit == UNIT_none);
+            while (which[n]->unit == ISA_UNIT_none);
             commands[n] = random_command(&random, which[n]);
             first[n] = units_ask(&rig, instance_of(&rig, which[n]), &commands[n]);
         }

@@ -9,36 +9,16 @@
 #include "cnnvp.h"
 #include "cnnvp_bfp.h"
 #include "cnnvp_command.h"
+#include "instruction/isa.h"
 #include "instructions.h"
 
 static struct cnnvp_error problem;
 
 static const char *const presets[] = {"nfu", "window", "trainer"};
 
-static const struct {
-    const char *port, *stand_in;
-} executors[] = {
-    {"", ""},
-#define CNNVP_EXECUTOR(unit, stand_in, help) {#unit, #stand_in},
-#include "instruction/opcodes.def"
-};
-
-enum executor {
-    EXECUTOR_none,
-#define CNNVP_EXECUTOR(unit, stand_in, help) EXECUTOR_##unit,
-#include "instruction/opcodes.def"
-};
-
-enum form {
-    FORM_NONE,
-#define FORM(form, name) FORM_##form,
-    CNNVP_DESCRIPTORS(FORM)
-#undef FORM
-};
-
 /* Each form, and its registers, each followed by its fields. */
 static const struct field {
-    enum form form;
+    enum isa_form form;
     const char *reg, *name, *when;
     int64_t minimum, maximum;
     uint32_t lsb, width, multiple;
@@ -52,13 +32,13 @@ static const struct field {
      .width = (width_),                                                       \
      .multiple = (multiple_)},
 #define REGISTER(name_, help, fields_) {.reg = #name_}, fields_
-#define FORM(form_, name_) {.form = FORM_##form_}, CNNVP_DESCRIPTOR_##form_(REGISTER)
+#define FORM(form_, name_) {.form = ISA_FORM_##form_}, CNNVP_DESCRIPTOR_##form_(REGISTER)
     CNNVP_DESCRIPTORS(FORM)
 #undef FORM
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
-static size_t first_of(enum form form)
+static size_t first_of(enum isa_form form)
 {
     size_t at = 0;
     while (fields[at].form != form)
@@ -73,18 +53,18 @@ static void put(uint32_t *word, const struct field *field, int64_t value)
 }
 
 /* The smallest legal numbers. */
-static void describe(struct cnnvp_command *command, enum form form)
+static void describe(struct cnnvp_command *command, enum isa_form form)
 {
     command->count = 0;
-    if (form == FORM_NONE)
+    if (form == ISA_FORM_NONE)
         return;
-    for (size_t at = first_of(form); at < FIELDS && fields[at].form == FORM_NONE; ++at)
+    for (size_t at = first_of(form); at < FIELDS && fields[at].form == ISA_FORM_NONE; ++at)
         if (fields[at].reg != NULL)
             command->descriptor[command->count++] = 0;
         else
             put(&command->descriptor[command->count - 1u], &fields[at],
                 fields[at].minimum > 0 ? fields[at].minimum : 0);
-    if (form == FORM_TRANSFER) {
+    if (form == ISA_FORM_TRANSFER) {
         const struct machine_transfer transfer = {
             .memory_addr = 0x80000000u, .row_bytes = 64, .rows = 1, .planes = 1, .feature_words = 1};
         memcpy(command->descriptor, &transfer, sizeof transfer);
@@ -104,27 +84,16 @@ static void ask(cnnvp_units *units, const char *instance, const struct cnnvp_com
     snprintf(said, 256, "%.200s", after != NULL && strlen(after) > 4 ? after + 4 : text);
 }
 
-static const char *instance_of(const cnnvp_units *units, enum executor executor)
+static const char *instance_of(const cnnvp_units *units, enum isa_unit unit)
 {
-    if (executor == EXECUTOR_none)
+    if (unit == ISA_UNIT_none)
         return NULL;
-    const char *instance = cnnvp_units_at(units, "instruction", executors[executor].port);
-    return instance != NULL ? instance : cnnvp_units_at(units, "instruction", executors[executor].stand_in);
+    const char *instance = cnnvp_units_at(units, "instruction", cnnvp_isa_executors[unit].name);
+    return instance != NULL ? instance
+                            : cnnvp_units_at(units, "instruction", cnnvp_isa_executors[cnnvp_isa_stand_in(unit)].name);
 }
 
-static const struct opcode {
-    const char *mnemonic;
-    uint32_t code, status_mask;
-    enum executor executor;
-    enum form form;
-} opcodes[] = {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
-    {#mnemonic, (code), (status_mask), EXECUTOR_##unit, FORM_##descriptor},
-#include "instruction/opcodes.def"
-};
-enum { COUNT = sizeof opcodes / sizeof opcodes[0] };
-
-static void on_presets(void (*look)(cnnvp_units *units, const char *instance, size_t opcode))
+static void on_presets(void (*look)(cnnvp_units *units, const char *instance, uint32_t code))
 {
     for (size_t p = 0; p < sizeof presets / sizeof presets[0]; ++p) {
         cnnvp_config *config;
@@ -132,26 +101,27 @@ static void on_presets(void (*look)(cnnvp_units *units, const char *instance, si
         assert_int_equal(cnnvp_config_new(presets[p], &config, &problem), CNNVP_DONE);
         assert_int_equal(cnnvp_config_resolve(config, &problem), CNNVP_DONE);
         assert_int_equal(cnnvp_units_new(config, &units, &problem), CNNVP_DONE);
-        for (size_t i = 0; i < COUNT; ++i) {
-            const char *instance = instance_of(units, opcodes[i].executor);
+        for (uint32_t code = 0; code < 256u; ++code) {
+            const struct isa_opcode *opcode = cnnvp_isa_opcode(code);
+            const char *instance = opcode != NULL ? instance_of(units, opcode->unit) : NULL;
             if (instance != NULL)
-                look(units, instance, i);
+                look(units, instance, code);
         }
         cnnvp_units_free(units);
         cnnvp_config_free(config);
     }
 }
 
-static int executed[COUNT];
+static int executed[256];
 
-static void look_at_opcode(cnnvp_units *units, const char *instance, size_t i)
+static void look_at_opcode(cnnvp_units *units, const char *instance, uint32_t code)
 {
     struct cnnvp_command command = {.opcode = 0xff};
     char said[256];
-    describe(&command, opcodes[i].form);
+    describe(&command, cnnvp_isa_opcode(code)->form);
     ask(units, instance, &command, said);
     assert_string_not_equal(said, "OK");
-    command.opcode = opcodes[i].code;
+    command.opcode = code;
     if (command.opcode == OP_move) { /* from the weight buffer's first words */
         command.status = ST_move_source;
         command.descriptor[0] = 0;
@@ -159,16 +129,18 @@ static void look_at_opcode(cnnvp_units *units, const char *instance, size_t i)
     if (command.opcode == OP_tclear)
         command.status = ST_tclear_buffer; /* whose entries have any size */
     ask(units, instance, &command, said);
-    executed[i] |= strcmp(said, "OK") == 0;
+    executed[code] |= strcmp(said, "OK") == 0;
 }
 
 static void test_every_opcode(void **state)
 {
     (void)state;
     on_presets(look_at_opcode);
-    for (size_t i = 0; i < COUNT; ++i)
-        if (opcodes[i].executor != EXECUTOR_none && !executed[i])
-            fail_msg("%s (0x%02x): declared, but no unit executes it", opcodes[i].mnemonic, (unsigned)opcodes[i].code);
+    for (uint32_t code = 0; code < 256u; ++code) {
+        const struct isa_opcode *opcode = cnnvp_isa_opcode(code);
+        if (opcode != NULL && opcode->unit != ISA_UNIT_none && !executed[code])
+            fail_msg("%s (0x%02x): declared, but no unit executes it", opcode->mnemonic, (unsigned)code);
+    }
 }
 
 enum { BELOW, ABOVE, BETWEEN, WRONGS };
@@ -199,19 +171,20 @@ static int is_refused(cnnvp_units *units, const char *instance, const struct cnn
 
 /* Bounds that hold for all commands are looked for in those of the first status that is accepted, others in all of
  * them. */
-static void look_at_fields(cnnvp_units *units, const char *instance, size_t i)
+static void look_at_fields(cnnvp_units *units, const char *instance, uint32_t code)
 {
+    const struct isa_opcode *opcode = cnnvp_isa_opcode(code);
     int first = 1;
-    for (uint32_t status = 0; status < 256u && opcodes[i].form != FORM_NONE; ++status) {
-        struct cnnvp_command good = {.opcode = opcodes[i].code, .status = status};
+    for (uint32_t status = 0; status < 256u && opcode->form != ISA_FORM_NONE; ++status) {
+        struct cnnvp_command good = {.opcode = code, .status = status};
         char said[256];
         const char *reg = NULL;
         uint32_t at = UINT32_MAX;
-        describe(&good, opcodes[i].form);
+        describe(&good, opcode->form);
         ask(units, instance, &good, said);
-        if ((status & ~opcodes[i].status_mask) != 0 || strcmp(said, "OK") != 0)
+        if ((status & ~opcode->status_mask) != 0 || strcmp(said, "OK") != 0)
             continue;
-        for (size_t f = first_of(opcodes[i].form); f < FIELDS && fields[f].form == FORM_NONE; ++f) {
+        for (size_t f = first_of(opcode->form); f < FIELDS && fields[f].form == ISA_FORM_NONE; ++f) {
             if (fields[f].reg != NULL) {
                 reg = fields[f].reg;
                 ++at;
@@ -225,7 +198,7 @@ static void look_at_fields(cnnvp_units *units, const char *instance, size_t i)
                 const int now = is_refused(units, instance, &good, reg, at, &fields[f], value);
                 refused[f][wrong] |= now;
                 if (always && !now)
-                    fail_msg("%s: %s.%s may be %lld", opcodes[i].mnemonic, reg, fields[f].name, (long long)value);
+                    fail_msg("%s: %s.%s may be %lld", opcode->mnemonic, reg, fields[f].name, (long long)value);
             }
         }
         first = 0;
