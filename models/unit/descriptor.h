@@ -47,6 +47,8 @@ struct cnnvp_descriptor {
     uint32_t count; /* registers */
 };
 
+/* Of a member; one that is not of 4 or 8 bytes is no constant here. */
+#define CNNVP_SIZE_OF(member) (sizeof(member) / (sizeof(member) == 4u || sizeof(member) == 8u))
 #define CNNVP_BITS(name, lsb, width, minimum, maximum, multiple, when) \
     {#name,                                                            \
      minimum,                                                          \
@@ -54,7 +56,7 @@ struct cnnvp_descriptor {
      multiple,                                                         \
      CNNVP_USES_##when,                                                \
      (uint16_t)offsetof(CNNVP_FIELDS, name),                           \
-     sizeof(((CNNVP_FIELDS *)0)->name),                                \
+     CNNVP_SIZE_OF(((CNNVP_FIELDS *)0)->name),                         \
      lsb,                                                              \
      width},
 #define CNNVP_NAME_OF(name, help, fields) #name,
