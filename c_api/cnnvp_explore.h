@@ -82,21 +82,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp
 
 /* ---- values ---- */
 
-/* Outputs of a run beside the right classes. */
-struct cnnvp_accuracy {
-    uint64_t images;
-    uint64_t correct;           /* whose largest output is that of the right class */
-    uint64_t reference_correct; /* the same of the float model */
-};
-/* Labels are whole numbers, one for each image: [N] or [N, 1]. `file` is for the message. */
-CNNVP_MUST_USE cnnvp_result cnnvp_labels_check(const char *file, const struct cnnvp_array *labels,
-                                               struct cnnvp_error *error);
-/* For labels that passed cnnvp_labels_check. */
-CNNVP_MUST_USE cnnvp_result cnnvp_accuracy_count(const struct cnnvp_array *output, const struct cnnvp_array *reference,
-                                                 const struct cnnvp_array *labels, struct cnnvp_accuracy *accuracy,
-                                                 struct cnnvp_error *error);
-/* values.accuracy of the statistics. NULL: out of memory. Free with free(). */
-char *cnnvp_accuracy_json(const struct cnnvp_accuracy *accuracy);
 /* What the members of `values` mean that training and labels make. NULL: out of memory. Free with free(). */
 char *cnnvp_values_text(void);
 

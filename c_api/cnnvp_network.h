@@ -106,17 +106,21 @@ struct cnnvp_network_options {
     void (*computing)(void *context, double share);
 };
 
-/* The options as `cnnvp run` has them where none is given. */
-void cnnvp_network_options_default(struct cnnvp_network_options *options);
-/* Sets one by the long name that it has with `cnnvp run` ("objective", "timing-only" or "timing_only") to what a text
- * says ("energy"; of a switch "true" or "false"): schedule, halo, plan, block, block-order, issue, objective, on-chip,
- * tune, guest, timing-only, rounding, seed, images, batch. The text of plan and guest is kept, not copied.
+/* The options of a command by name: "run", "train", "exec", "check" or "memory". NULL: there is no such command, or no
+ * memory. */
+typedef struct cnnvp_options cnnvp_options;
+cnnvp_options *cnnvp_options_new(const char *command);
+void cnnvp_options_free(cnnvp_options *options);
+/* Sets one by the long name that it has with the command ("objective", "timing-only" or "timing_only") to what a text
+ * says ("energy"; of a switch "true" or "false"); those that may be repeated get one more. Texts are kept, not copied.
  * BAD_INPUT: there is no such option, or the text is no value of it; nothing is set. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_options_set(struct cnnvp_network_options *options, const char *name,
-                                                      const char *value, struct cnnvp_error *error);
-/* BAD_INPUT: the option of this name changes nothing with the schedule that is set. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_options_need(const struct cnnvp_network_options *options, const char *name,
-                                                       struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_options_set(cnnvp_options *options, const char *name, const char *value,
+                                              struct cnnvp_error *error);
+/* BAD_INPUT: some cannot be together, one changes nothing with the others, or one is missing; the message names them.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_options_check(const cnnvp_options *options, struct cnnvp_error *error);
+/* Those that decide a network, without its arrays; of a command's that are none set, its defaults. */
+struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *options);
 
 /* The preset that a command ("run", "train", "exec") takes without -p. */
 const char *cnnvp_command_platform(const char *command);

@@ -83,12 +83,8 @@ struct cnnvp_trainer_options {
     enum cnnvp_train_spill spill;
 };
 
-/* The options as `cnnvp train` has them where none is given. */
-void cnnvp_trainer_options_default(struct cnnvp_trainer_options *options);
-/* Sets one by the long name that it has with `cnnvp train`, as cnnvp_network_options_set does: cpu, guest, timing-only,
- * rounding, seed, epochs, steps, batch, lr, momentum, bn, init, exponents, weight-bits, errors, order, spill. */
-CNNVP_MUST_USE cnnvp_result cnnvp_trainer_options_set(struct cnnvp_trainer_options *options, const char *name,
-                                                      const char *value, struct cnnvp_error *error);
+/* Those of "train" (cnnvp_options_new), without the data sets. */
+struct cnnvp_trainer_options cnnvp_trainer_options_of(const cnnvp_options *options);
 
 /*
  * Reads the network (cnnvp_network_find) and plans its training on the configured engine. The engine trains chains of

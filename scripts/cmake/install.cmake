@@ -37,7 +37,7 @@ function(cnnvp_collect_archives target)
   endforeach()
 endfunction()
 
-foreach(library cnnvp_explore cnnvp_data cnnvp_compiler cnnvp_asm cnnvp_memory cnnvp)
+foreach(library cnnvp_explore cnnvp_run cnnvp_data cnnvp_compiler cnnvp_asm cnnvp_memory cnnvp)
   cnnvp_collect_archives(${library})
 endforeach()
 get_property(archives GLOBAL PROPERTY CNNVP_ARCHIVES)

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "cnnvp_explore.h"
+#include "run.h"
 
 /* Top-1 of the output and of the float model. */
 void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream);

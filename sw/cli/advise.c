@@ -40,9 +40,9 @@ struct crash {
 };
 
 struct advice {
-    const char *network;
+    const struct cnnvp_run *run;
     const cnnvp_config *config;
-    struct cnnvp_network_options options;
+    struct cnnvp_options options; /* timing only */
     struct change *changes;
     size_t count;
     unsigned limit;              /* seconds on the host that a trial may take */
@@ -78,22 +78,25 @@ static cnnvp_result read_costs(cnnvp_platform *platform, struct costs *costs)
 static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *config, struct costs *costs,
                              struct cnnvp_error *error)
 {
-    const struct cnnvp_platform_options options = {
-        .struct_size = sizeof options, .timing_only = 1, .verbosity = -1, .console = no_console, .beside = 1};
+    struct cnnvp_run run = {
+        .file = advice->run->file,
+        .options = &advice->options,
+        .like = advice->run,
+        .stopped = cli_was_interrupted,
+        .platform_options = {.struct_size = sizeof run.platform_options,
+                             .timing_only = 1,
+                             .verbosity = -1,
+                             .console = no_console,
+                             .beside = 1}};
     struct cnnvp_run_result end;
-    cnnvp_network *network = NULL;
-    cnnvp_platform *platform = NULL;
-    cnnvp_result result = cnnvp_network_new(advice->network, config, &advice->options, &network, error);
+    cnnvp_result result = cnnvp_run_plan(&run, config, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_platform_new(config, &options, &platform, error);
+        result = cnnvp_run_load(&run, config, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_load(network, platform, error);
+        result = cnnvp_platform_run(run.platform, &end);
     if (result == CNNVP_DONE)
-        result = cnnvp_platform_run(platform, &end);
-    if (result == CNNVP_DONE)
-        result = read_costs(platform, costs);
-    cnnvp_platform_free(platform);
-    cnnvp_network_free(network);
+        result = read_costs(run.platform, costs);
+    cnnvp_run_clear(&run);
     return result;
 }
 
@@ -318,13 +321,10 @@ static void print_table(struct advice *advice, size_t tried, const struct costs 
         (void)fprintf(stream, "  %s  %s\n", advice->crashes[i].setting, advice->crashes[i].reason);
 }
 
-cnnvp_result advise(const char *network, const cnnvp_config *config, const struct cnnvp_network_options *options,
-                    FILE *stream, struct cnnvp_error *error)
+cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FILE *stream, struct cnnvp_error *error)
 {
-    struct advice advice = {.network = network,
-                            .config = config,
-                            .options = *options,
-                            .changes = calloc(MAX_CHANGES, sizeof *advice.changes)};
+    struct advice advice = {
+        .run = run, .config = config, .options = *run->options, .changes = calloc(MAX_CHANGES, sizeof *advice.changes)};
     struct costs now;
     size_t done = 0;
     if (advice.changes == NULL) {
@@ -332,6 +332,8 @@ cnnvp_result advise(const char *network, const cnnvp_config *config, const struc
         return CNNVP_FAILED;
     }
     advice.options.timing_only = 1;
+    advice.options.check_results = 0;
+    advice.options.dump = advice.options.plan_out = NULL;
     const time_t begin = time(NULL);
     cnnvp_result result = run_once(&advice, config, &now, error);
     advice.limit = LIMIT_SECONDS + LIMIT_RUNS * (unsigned)(time(NULL) - begin);

@@ -6,11 +6,10 @@
 
 #include <stdio.h>
 
-#include "cnnvp_network.h"
+#include "run.h"
 
-/* `config` is resolved; `options` are those of the run. Prints a table of what helps. */
-CNNVP_MUST_USE cnnvp_result advise(const char *network, const cnnvp_config *config,
-                                   const struct cnnvp_network_options *options, FILE *stream,
+/* `config` is resolved; the run has been planned with it. Prints a table of what helps. */
+CNNVP_MUST_USE cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FILE *stream,
                                    struct cnnvp_error *error);
 
 #endif

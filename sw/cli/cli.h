@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the commands of `cnnvp` share. A command is one file, cmd_<name>.c, that exports a struct cli_command; it is
- * entered in main.c. Commands use the headers in c_api and nothing else of the platform.
+ * entered in main.c. Commands use the headers in c_api, runs and their options (sw/run, command_options.h), and nothing
+ * else of the platform.
  */
 #ifndef CNNVP_CLI_H
 #define CNNVP_CLI_H
@@ -11,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cnnvp_network.h"
+#include "run.h"
 
 struct cli_command {
     const char *name;
@@ -74,64 +75,29 @@ CNNVP_MUST_USE cnnvp_result cli_read_file(const char *file, size_t limit, char *
 
 /* ---- options (cli_options.c) ---- */
 
-/* Options of every command that has a platform. */
-struct cli_platform_options {
-    const char *platform;
-    char **sets;
-    size_t set_count;
-    const char *stats;
-    const char *trace;
-    const char *report; /* NULL, or the folder that gets both of these: */
-    int report_made;    /* that folder, by this command */
-    char *report_stats;
+/* A command's options, and what follows from them. First in what such a command gives to cli_parse. */
+struct cli_options {
+    struct cnnvp_options all;
+    const char *file;   /* the command's argument; NULL: none */
+    int report_made;    /* the folder of --report, by this command */
+    char *report_stats; /* in it; NULL: no --report */
     char *report_series;
-    const char *memory_trace;
-    const char *profile; /* NULL: none */
-    const char *gdb;     /* port for a debugger, NULL: none */
-    uint64_t max_time_ps;
-    uint64_t seed;
-    int check_costs;
-    int check_results;
-    int strict;
-    int quiet;
-    int verbose;
 };
 
-/* Options of the commands that run a network. */
-struct cli_network_options {
-    struct cnnvp_network_options set;
-    const char *given[32]; /* names, as far as they have room: each again is the same question */
-    size_t given_count;
-};
+/* argp's table of a command's options, and parsers of them: of a command's own arguments by itself, or of NETWORK too.
+ * At the end all of them are checked. */
+const struct argp_option *cli_option_table(const char *command);
+error_t cli_parse_option(int key, char *arg, struct argp_state *state);
+error_t cli_parse_network(int key, char *arg, struct argp_state *state);
+void cli_options_clear(struct cli_options *options);
+/* cli_check_files of all files that they name. Makes the folder of --report. */
+CNNVP_MUST_USE cnnvp_result cli_check_command_files(struct cli_options *options);
 
-/* The files that they name, for cli_check_files: after the command's own. Makes the folder of --report. */
-enum { CLI_PLATFORM_FILES = 7 };
-CNNVP_MUST_USE cnnvp_result cli_check_command_files(const struct cli_named_file *own, size_t count,
-                                                    struct cli_platform_options *options);
-
-enum { CLI_SHAPES = 16 };
-
-/* --shape, as given. */
-struct cli_shapes {
-    const char *texts[CLI_SHAPES];
-    size_t count;
-};
-
-/* The long name of a key, NULL: these options have no such. */
-const char *cli_long_name(const struct argp_option *options, int key);
-
-/* Children for a command's argp; their inputs are the structs above. */
-extern const struct argp cli_platform_argp;
-extern const struct argp cli_network_argp;
-extern const struct argp cli_shape_argp;
-/* -p and -s alone. */
-extern const struct argp cli_config_argp;
-/* --color alone, for commands with tables that have no platform. */
+/* --color, for commands with tables. */
 extern const struct argp cli_style_argp;
 
-void cli_platform_options_clear(struct cli_platform_options *options);
 /* The configuration that the options name, resolved. */
-CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_platform_options *options, cnnvp_config **config);
+CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_options *options, cnnvp_config **config);
 
 /* ---- running (cli_session.c) ---- */
 
@@ -148,19 +114,11 @@ int cli_name_running(const char *what);
 int cli_was_interrupted(void);
 /* 1 once it was SIGPIPE: standard output has no reader, and no message is printed. */
 int cli_reader_gone(void);
-CNNVP_MUST_USE cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config,
-                                              int timing_only, cnnvp_platform **platform);
-/* The same, with what the guest prints going somewhere else than to standard output. */
-CNNVP_MUST_USE cnnvp_result cli_platform_open_console(
-    const struct cli_platform_options *options, const cnnvp_config *config, int timing_only,
-    void (*console)(void *context, const void *data, size_t size), void *context, cnnvp_platform **platform);
-/* Statistics of a platform, marked `"partial": true` if the run did not come to its end, also into the file of --stats.
- * The text is NULL if it could not be had. Free with free(). */
-CNNVP_MUST_USE cnnvp_result cli_statistics(const struct cli_platform_options *options, cnnvp_platform *platform,
-                                           int partial, char **json);
-/* The same; `value` (may be NULL) is put at values.NAME. */
-CNNVP_MUST_USE cnnvp_result cli_statistics_with(const struct cli_platform_options *options, cnnvp_platform *platform,
-                                                int partial, const char *name, json_t *value, char **json);
+/* The platform's options that they say. */
+struct cnnvp_platform_options cli_platform_options_of(const struct cli_options *options);
+/* Puts the text of statistics, which is NULL where `made` says so, into the files that the options name. */
+CNNVP_MUST_USE cnnvp_result cli_write_statistics(const struct cli_options *options, cnnvp_result made,
+                                                 char *const *json);
 /* Says on standard error how a run ended that did not end well. */
 void cli_report_end(const struct cnnvp_run_result *result);
 
@@ -169,8 +127,7 @@ CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
 
 /* Says what --check-results has found; the result is that of the run, or FAILED if that was DONE and a command was
  * wrong. NULL is fine. */
-CNNVP_MUST_USE int cli_report_results(const struct cli_platform_options *options, const cnnvp_platform *platform,
-                                      int result);
+CNNVP_MUST_USE int cli_report_results(const struct cli_options *options, const cnnvp_platform *platform, int result);
 
 /* ---- progress (cli_progress.c) ---- */
 
@@ -192,7 +149,7 @@ double cli_clock(void);
 /* "1:02:03" or "2:03"; returns `text`. */
 const char *cli_duration_text(char text[32], double seconds);
 /* cnnvp_platform_run with such a line. */
-CNNVP_MUST_USE cnnvp_result cli_platform_run(const struct cli_platform_options *options, cnnvp_platform *platform,
+CNNVP_MUST_USE cnnvp_result cli_platform_run(const struct cli_options *options, cnnvp_platform *platform,
                                              struct cnnvp_run_result *end);
 
 /* ---- tables (cli_table.c) ---- */

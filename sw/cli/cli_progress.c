@@ -74,12 +74,11 @@ static void watch(void *context, const struct cnnvp_progress *now)
     cli_progress_show(context, now->share, text);
 }
 
-cnnvp_result cli_platform_run(const struct cli_platform_options *options, cnnvp_platform *platform,
-                              struct cnnvp_run_result *end)
+cnnvp_result cli_platform_run(const struct cli_options *options, cnnvp_platform *platform, struct cnnvp_run_result *end)
 {
     struct cli_progress progress;
-    cli_progress_begin(&progress, options->quiet);
-    if (!progress.on || options->gdb != NULL || options->verbose)
+    cli_progress_begin(&progress, options->all.quiet);
+    if (!progress.on || options->all.gdb != NULL || options->all.verbose)
         return cnnvp_platform_run(platform, end);
     const cnnvp_result result = cnnvp_platform_run_watched(platform, watch, &progress, end);
     cli_progress_end(&progress);

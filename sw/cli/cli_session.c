@@ -58,83 +58,24 @@ int cli_reader_gone(void)
     return interrupted == SIGPIPE;
 }
 
-cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config, int timing_only,
-                               cnnvp_platform **platform)
+struct cnnvp_platform_options cli_platform_options_of(const struct cli_options *options)
 {
-    return cli_platform_open_console(options, config, timing_only, NULL, NULL, platform);
+    struct cnnvp_platform_options all = cnnvp_platform_options_of(&options->all);
+    all.series = options->report_series;
+    return all;
 }
 
-cnnvp_result cli_platform_open_console(const struct cli_platform_options *options, const cnnvp_config *config,
-                                       int timing_only, void (*console)(void *context, const void *data, size_t size),
-                                       void *context, cnnvp_platform **platform)
+cnnvp_result cli_write_statistics(const struct cli_options *options, cnnvp_result made, char *const *json)
 {
-    struct cnnvp_error error = {""};
-    const struct cnnvp_platform_options platform_options = {
-        .struct_size = sizeof platform_options,
-        .timing_only = timing_only,
-        .check_costs = options->check_costs,
-        .check_results = options->check_results,
-        .strict = options->strict,
-        .verbosity = options->quiet         ? -1
-                     : options->verbose > 2 ? 2
-                                            : options->verbose,
-        .trace = options->trace,
-        .series = options->report_series,
-        .memory_trace = options->memory_trace,
-        .profile = options->profile,
-        .gdb = options->gdb,
-        .max_time_ps = options->max_time_ps,
-        .console = console,
-        .console_context = context,
-    };
-    return cli_report(cnnvp_platform_new(config, &platform_options, platform, &error), &error);
-}
-
-/* The statistics with "partial": true, and with values.NAME (`value` may be NULL). */
-static char *complete_statistics(const char *json, int partial, const char *name, json_t *value)
-{
-    json_error_t error;
-    json_t *root = json_loads(json, JSON_ALLOW_NUL, &error);
-    json_t *values = root != NULL ? json_object_get(root, "values") : NULL;
-    char *text = NULL;
-    int failed = root == NULL || (partial && json_object_set_new(root, "partial", json_true()) != 0);
-    if (!failed && value != NULL && values == NULL) {
-        values = json_object();
-        failed = json_object_set_new(root, "values", values) != 0;
-    }
-    failed = failed || (value != NULL && json_object_set(values, name, value) != 0);
-    if (!failed)
-        text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    json_decref(root);
-    return text;
-}
-
-cnnvp_result cli_statistics(const struct cli_platform_options *options, cnnvp_platform *platform, int partial,
-                            char **json)
-{
-    return cli_statistics_with(options, platform, partial, "", NULL, json);
-}
-
-cnnvp_result cli_statistics_with(const struct cli_platform_options *options, cnnvp_platform *platform, int partial,
-                                 const char *name, json_t *value, char **json)
-{
-    *json = NULL;
-    cnnvp_result result = cnnvp_platform_stats(platform, json);
-    if (result == CNNVP_DONE && (partial || value != NULL)) {
-        char *text = complete_statistics(*json, partial, name, value);
-        free(*json);
-        *json = text;
-        result = text != NULL ? CNNVP_DONE : CNNVP_FAILED;
-    }
-    if (result != CNNVP_DONE) {
+    if (made != CNNVP_DONE) {
         cli_message("the statistics could not be made");
         return CNNVP_FAILED;
     }
-    if (options->stats != NULL)
-        result = cli_write_file(options->stats, *json, strlen(*json));
-    if (result == CNNVP_DONE && options->report_stats != NULL)
-        result = cli_write_file(options->report_stats, *json, strlen(*json));
-    return result;
+    const cnnvp_result result =
+        options->all.stats != NULL ? cli_write_file(options->all.stats, *json, strlen(*json)) : CNNVP_DONE;
+    return result == CNNVP_DONE && options->report_stats != NULL
+               ? cli_write_file(options->report_stats, *json, strlen(*json))
+               : result;
 }
 
 int cli_close_trace(cnnvp_platform *platform, int result)
@@ -145,17 +86,17 @@ int cli_close_trace(cnnvp_platform *platform, int result)
     return result ? result : CNNVP_FAILED;
 }
 
-int cli_report_results(const struct cli_platform_options *options, const cnnvp_platform *platform, int result)
+int cli_report_results(const struct cli_options *options, const cnnvp_platform *platform, int result)
 {
     struct cnnvp_results_check results;
-    if (platform == NULL || !options->check_results || cnnvp_platform_results(platform, &results) != CNNVP_DONE)
+    if (platform == NULL || !options->all.check_results || cnnvp_platform_results(platform, &results) != CNNVP_DONE)
         return result;
     if (results.wrong != 0)
         cli_message("--check-results: %" PRIu64 " of %" PRIu64 " commands are wrong", results.wrong, results.compared);
     else if (results.compared == 0 && result == CNNVP_DONE)
         cli_message("--check-results: no command was compared%s%s",
                     results.without != 0 ? "; without a reference: " : "", results.kinds);
-    if (!options->quiet && results.compared != 0) {
+    if (!options->all.quiet && results.compared != 0) {
         (void)printf("%-20s  %" PRIu64 " commands compared, %" PRIu64 " wrong", "results", results.compared,
                      results.wrong);
         (void)printf("%s%s\n", results.without != 0 ? "; not compared, without a reference: " : "", results.kinds);
@@ -165,10 +106,7 @@ int cli_report_results(const struct cli_platform_options *options, const cnnvp_p
 
 void cli_report_end(const struct cnnvp_run_result *result)
 {
-    static const char *const ends[] = {
-        "the guest ended with an error", "--max-time was reached",
-        "the run makes no progress, and the guest has not ended it", "the run cannot continue", "interrupted"};
     char time[32];
-    cli_message("%s at %s of simulated time%s%s", ends[result->end], cli_time_text(time, (double)result->time_ps),
-                *result->reason ? ": " : "", result->reason);
+    cli_message("%s at %s of simulated time%s%s", cnnvp_end_text(result->end),
+                cli_time_text(time, (double)result->time_ps), *result->reason ? ": " : "", result->reason);
 }

@@ -5,32 +5,15 @@
 
 #include "cli.h"
 
-enum { KEY_HEADER = 0x200 };
-
-struct check_options {
-    struct cli_platform_options platform;
-    const char *header;
-};
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct check_options *options = state->hook;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        options = cli_parse_init(state);
-        state->child_inputs[0] = &options->platform;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->platform.platform != NULL)
-            cli_usage(state, "one platform is expected, not also %s", arg);
-        options->platform.platform = arg;
-        return 0;
-    case KEY_HEADER:
-        options->header = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct cli_options *options = state->input;
+    if (key != ARGP_KEY_ARG)
+        return cli_parse_option(key, arg, state);
+    if (options->all.platform != NULL)
+        cli_usage(state, "one platform is expected, not also %s", arg);
+    options->all.platform = arg;
+    return 0;
 }
 
 /* The map as comments: all of the output is YAML that can be used as a platform file. */
@@ -88,39 +71,31 @@ static cnnvp_result write_header(const cnnvp_config *config, const char *file)
 
 static int command(int argc, char **argv)
 {
-    static const struct argp_option own_options[] = {
-        {"header", KEY_HEADER, "FILE.h", 0,
-         "Write a C header with its units' addresses, interrupts and registers, for programs", 2},
-        {0},
-    };
-    const struct argp_child children[] = {{&cli_config_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
-        .options = own_options,
+        .options = cli_option_table("check"),
         .parser = parse,
         .args_doc = "[PLATFORM.yaml|PRESET]",
         .doc = "Checks a platform and prints its resolved configuration, which is a platform file again, and its "
                "memory map (default: nfu)."
                "\vIts units are made and asked whether they take their parameters, and connections that networks could "
                "not use are refused. Exit status: 0 nothing is wrong, 2 something is.",
-        .children = children,
     };
-    struct check_options options = {.header = NULL};
+    struct cli_options options = {.file = NULL};
     char no_networks[sizeof(struct cnnvp_error)] = "";
+    cnnvp_options_init(&options.all, "check");
     cli_parse(&argp, "cnnvp check", 0, argc, argv, &options);
-    const struct cli_named_file files[] = {
-        {"--platform", options.platform.platform, 0}, {"--header", options.header, 1}};
     cnnvp_config *config = NULL;
-    cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
+    cnnvp_result result = cli_check_command_files(&options);
     if (result == CNNVP_DONE)
-        result = cli_configure(&options.platform, &config);
+        result = cli_configure(&options, &config);
     if (result == CNNVP_DONE)
         result = try_out(config, no_networks);
     if (result == CNNVP_DONE)
         result = print_platform(config, no_networks);
-    if (result == CNNVP_DONE && options.header != NULL)
-        result = write_header(config, options.header);
+    if (result == CNNVP_DONE && options.all.header != NULL)
+        result = write_header(config, options.all.header);
     cnnvp_config_free(config);
-    cli_platform_options_clear(&options.platform);
+    cli_options_clear(&options);
     return (int)result;
 }
 

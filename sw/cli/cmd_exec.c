@@ -8,7 +8,7 @@
 #include "cnnvp_asm.h"
 
 struct exec_options {
-    struct cli_platform_options platform;
+    struct cli_options options;
     char **program; /* ELF file and its arguments; as many places as the command line has words */
     int program_count;
     char *words; /* of a program of the instruction element; NULL: the program is an ELF file */
@@ -20,22 +20,13 @@ static const size_t words_limit = (size_t)64 << 20;
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct exec_options *options = state->hook;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        options = cli_parse_init(state);
-        state->child_inputs[0] = &options->platform;
-        return 0;
-    case ARGP_KEY_ARG:
-        options->program[options->program_count++] = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!options->program_count)
-            cli_usage(state, "which program? PROGRAM.elf or PROGRAM.bin is missing");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct exec_options *options = state->input;
+    if (key == ARGP_KEY_END && !options->program_count)
+        cli_usage(state, "which program? PROGRAM.elf or PROGRAM.bin is missing");
+    if (key != ARGP_KEY_ARG)
+        return cli_parse_option(key, arg, state);
+    options->program[options->program_count++] = arg;
+    return 0;
 }
 
 /* The program's own code as exit status; one whose low byte would say "done" becomes 1. */
@@ -89,14 +80,15 @@ static cnnvp_result show(const struct exec_options *options, const char *json)
     json_decref(stats);
     cnnvp_result result = named ? cli_print_layers(json, stdout) : CNNVP_DONE;
     return (named || options->words != NULL) && result == CNNVP_DONE
-               ? cli_print_totals(json, options->platform.verbose, stdout)
+               ? cli_print_totals(json, options->options.all.verbose, stdout)
                : result;
 }
 
 static int execute(const struct exec_options *options, const cnnvp_config *config, cnnvp_platform *platform)
 {
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
-    const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "exec", .seed = options->platform.seed};
+    const struct cnnvp_work_info work = {
+        .struct_size = sizeof work, .command = "exec", .seed = options->options.all.seed};
     cnnvp_result result = load(options, config, platform);
     if (result != CNNVP_DONE)
         return (int)result;
@@ -107,10 +99,10 @@ static int execute(const struct exec_options *options, const cnnvp_config *confi
     if (!ended)
         cli_report_end(&end);
     char *json = NULL;
-    result = cli_statistics(&options->platform, platform, !ended, &json);
-    if (result == CNNVP_DONE && ended && !options->platform.quiet)
+    result = cli_write_statistics(&options->options, cnnvp_statistics_with(platform, !ended, "", NULL, &json), &json);
+    if (result == CNNVP_DONE && ended && !options->options.all.quiet)
         result = show(options, json);
-    if (result == CNNVP_DONE && !options->platform.quiet)
+    if (result == CNNVP_DONE && !options->options.all.quiet)
         cli_print_profile(platform, stdout);
     free(json);
     if (!ended || result != CNNVP_DONE)
@@ -120,8 +112,9 @@ static int execute(const struct exec_options *options, const cnnvp_config *confi
 
 static int command(int argc, char **argv)
 {
-    const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{&cli_style_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
+        .options = cli_option_table("exec"),
         .parser = parse,
         .args_doc = "PROGRAM.elf [ARG...]\nPROGRAM.bin",
         .doc = "Runs an RV32 bare-metal program on the platform's core. RAM begins at 0x80000000; UART and semihosting "
@@ -138,25 +131,28 @@ static int command(int argc, char **argv)
         cli_message("out of memory");
         return CNNVP_FAILED;
     }
+    cnnvp_options_init(&options.options.all, "exec");
     cli_parse(&argp, "cnnvp exec", 0, argc, argv, &options);
     cli_catch_signals();
     cnnvp_config *config = NULL;
     cnnvp_platform *platform = NULL;
-    const struct cli_named_file program = {"", options.program[0], 0};
-    int status = (int)cli_check_command_files(&program, 1, &options.platform);
+    struct cnnvp_error error = {""};
+    options.options.file = options.program[0];
+    int status = (int)cli_check_command_files(&options.options);
     if (status == CNNVP_DONE)
         status = (int)read_words(&options);
     if (status == CNNVP_DONE)
-        status = (int)cli_configure(&options.platform, &config);
+        status = (int)cli_configure(&options.options, &config);
+    const struct cnnvp_platform_options platform_options = cli_platform_options_of(&options.options);
     if (status == CNNVP_DONE)
-        status = (int)cli_platform_open(&options.platform, config, 0, &platform);
+        status = (int)cli_report(cnnvp_platform_new(config, &platform_options, &platform, &error), &error);
     if (status == CNNVP_DONE)
         status = execute(&options, config, platform);
     status = cli_close_trace(platform, status);
-    status = cli_report_results(&options.platform, platform, status);
+    status = cli_report_results(&options.options, platform, status);
     cnnvp_platform_free(platform);
     cnnvp_config_free(config);
-    cli_platform_options_clear(&options.platform);
+    cli_options_clear(&options.options);
     free(options.program);
     free(options.words);
     return status;

@@ -7,53 +7,19 @@
 #include "cli.h"
 #include "cnnvp_memory.h"
 
-enum { KEY_OUTSTANDING = 0x200, KEY_STATS, KEY_TRACE, KEY_UNTIMED, KEY_STREAM };
-
-struct memory_options {
-    struct cli_platform_options platform;
-    const char *file;
-    uint32_t outstanding;
-    int untimed, stream;
-};
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct memory_options *options = state->hook;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        options = cli_parse_init(state);
-        state->child_inputs[0] = &options->platform;
-        return 0;
-    case KEY_OUTSTANDING:
-        options->outstanding = (uint32_t)cli_number(state, "--outstanding", arg, 1, 1024);
-        return 0;
-    case KEY_UNTIMED:
-        options->untimed = 1;
-        return 0;
-    case KEY_STATS:
-        options->platform.stats = arg;
-        return 0;
-    case KEY_TRACE:
-        options->platform.trace = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->file != NULL)
-            cli_usage(state, "one trace is expected, not also %s", arg);
-        options->file = arg;
-        return 0;
-    case KEY_STREAM:
-        options->stream = 1;
-        return 0;
-    case ARGP_KEY_END:
-        if (options->file == NULL && !options->stream)
-            cli_usage(state, "which trace? TRACE.txt is missing");
-        if (options->stream && (options->file != NULL || options->untimed || options->platform.stats != NULL ||
-                                options->platform.trace != NULL))
-            cli_usage(state, "--stream takes no trace and leaves no statistics");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct cli_options *options = state->input;
+    if (key == ARGP_KEY_END && options->file == NULL && !options->all.stream)
+        cli_usage(state, "which trace? TRACE.txt is missing");
+    if (key != ARGP_KEY_ARG && (key != ARGP_KEY_END || options->file == NULL || !options->all.stream))
+        return cli_parse_option(key, arg, state);
+    if (key == ARGP_KEY_END)
+        cli_usage(state, "--stream takes no trace and leaves no statistics");
+    if (options->file != NULL)
+        cli_usage(state, "one trace is expected, not also %s", arg);
+    options->file = arg;
+    return 0;
 }
 
 static void print_result(const struct cnnvp_memory_result *result)
@@ -75,35 +41,35 @@ static void print_result(const struct cnnvp_memory_result *result)
                  result->turnarounds);
 }
 
-static cnnvp_result replay(const struct memory_options *options, const cnnvp_config *config)
+static cnnvp_result replay(const struct cli_options *options, const cnnvp_config *config)
 {
     const struct cnnvp_memory_options memory = {
         .struct_size = sizeof memory,
-        .outstanding = options->outstanding ? options->outstanding : 32,
-        .trace = options->platform.trace,
-        .untimed = options->untimed};
+        .outstanding = options->all.outstanding ? (uint32_t)options->all.outstanding : 32,
+        .trace = options->all.trace,
+        .untimed = options->all.untimed};
     struct cnnvp_memory_result result;
     struct cnnvp_error error = {""};
     char *json = NULL;
-    cnnvp_result status = cli_report(cnnvp_memory_replay(config, options->file, &memory, &result,
-                                                         options->platform.stats != NULL ? &json : NULL, &error),
-                                     &error);
-    if (status == CNNVP_DONE && options->platform.stats != NULL)
-        status = cli_write_file(options->platform.stats, json, strlen(json));
+    cnnvp_result status = cli_report(
+        cnnvp_memory_replay(config, options->file, &memory, &result, options->all.stats != NULL ? &json : NULL, &error),
+        &error);
+    if (status == CNNVP_DONE && options->all.stats != NULL)
+        status = cli_write_file(options->all.stats, json, strlen(json));
     if (status == CNNVP_DONE)
         print_result(&result);
     free(json);
     return status;
 }
 
-static cnnvp_result stream(const struct memory_options *options, const cnnvp_config *config)
+static cnnvp_result stream(const struct cli_options *options, const cnnvp_config *config)
 {
     struct cnnvp_memory_streams parts[64];
     struct cnnvp_error error = {""};
     size_t count;
     const cnnvp_result result =
-        cli_report(cnnvp_memory_stream(config, options->outstanding ? options->outstanding : 1024, parts,
-                                       sizeof parts / sizeof *parts, &count, &error),
+        cli_report(cnnvp_memory_stream(config, options->all.outstanding ? (uint32_t)options->all.outstanding : 1024,
+                                       parts, sizeof parts / sizeof *parts, &count, &error),
                    &error);
     if (result != CNNVP_DONE)
         return result;
@@ -121,22 +87,8 @@ static cnnvp_result stream(const struct memory_options *options, const cnnvp_con
 
 static int command(int argc, char **argv)
 {
-    static const struct argp_option option_list[] = {
-        {"outstanding", KEY_OUTSTANDING, "N", 0, "Maximum number of reads in flight (default: 32; with --stream: 1024)",
-         0},
-        {"untimed", KEY_UNTIMED, NULL, 0,
-         "Ignore times in the trace: send each burst as soon as the controllers take it", 0},
-        {"stream", KEY_STREAM, NULL, 0,
-         "No trace: what the part of dram.preset delivers beside its peak, or each part where that is not set: reads "
-         "and "
-         "writes one after the other, both mixed, reads every 4 KiB, at random",
-         0},
-        {"stats", KEY_STATS, "FILE.json", 0, "Write the statistics", 0},
-        {"trace", KEY_TRACE, "FILE", 0, "Write bandwidth over time: .pftrace, .vcd or .fst", 0},
-        {0}};
-    const struct argp_child children[] = {{&cli_config_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
-        .options = option_list,
+        .options = cli_option_table("memory"),
         .parser = parse,
         .args_doc = "TRACE.txt\n--stream",
         .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
@@ -146,23 +98,18 @@ static int command(int argc, char **argv)
                "it, is sent at that time; a line `E TIME` ends such a trace: what a run had counted by then. `cnnvp "
                "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
                "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
-        .children = children,
     };
-    struct memory_options options = {.outstanding = 0};
+    struct cli_options options = {.file = NULL};
+    cnnvp_options_init(&options.all, "memory");
     cli_parse(&argp, "cnnvp memory", 0, argc, argv, &options);
     cnnvp_config *config = NULL;
-    const struct cli_named_file files[] = {
-        {"", options.file, 0},
-        {"--platform", options.platform.platform, 0},
-        {"--stats", options.platform.stats, 1},
-        {"--trace", options.platform.trace, 1}};
-    cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
+    cnnvp_result result = cli_check_command_files(&options);
     if (result == CNNVP_DONE)
-        result = cli_configure(&options.platform, &config);
+        result = cli_configure(&options, &config);
     if (result == CNNVP_DONE)
-        result = options.stream ? stream(&options, config) : replay(&options, config);
+        result = options.all.stream ? stream(&options, config) : replay(&options, config);
     cnnvp_config_free(config);
-    cli_platform_options_clear(&options.platform);
+    cli_options_clear(&options);
     return (int)result;
 }
 

@@ -8,21 +8,6 @@
 #include "cnnvp_data.h"
 #include "cnnvp_train.h"
 
-struct train_options {
-    struct cli_platform_options platform;
-    struct cli_shapes shapes;
-    const char *file;
-    const char *dataset;
-    const char *evaluation;
-    const char *output;
-    const char *log;
-    const char *checkpoint;
-    const char *resume;
-    uint64_t checkpoint_every; /* steps; 0: at the end of each epoch */
-    uint64_t limit;
-    struct cnnvp_trainer_options trainer;
-};
-
 /* One step, or the evaluation after an epoch. */
 struct train_point {
     uint64_t step; /* complete ones, this one included */
@@ -42,7 +27,7 @@ struct train_history {
 };
 
 struct train {
-    struct train_options *options;
+    struct cli_options *options;
     cnnvp_config *config;
     cnnvp_dataset *dataset, *evaluation;
     cnnvp_trainer *trainer;

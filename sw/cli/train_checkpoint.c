@@ -35,7 +35,7 @@ cnnvp_result train_checkpoint_write(struct train *train)
         return result;
     struct header header = {.version = VERSION, .size = size, .hash = XXH3_64bits(state, size)};
     memcpy(header.magic, magic, sizeof magic);
-    result = cli_output_open(&output, train->options->checkpoint);
+    result = cli_output_open(&output, train->options->all.checkpoint);
     if (result == CNNVP_DONE) {
         (void)fwrite(&header, sizeof header, 1, output.stream);
         (void)fwrite(state, 1, size, output.stream);
@@ -59,7 +59,7 @@ static const char *damage(const struct header *header, const char *data, size_t 
 
 cnnvp_result train_checkpoint_read(struct train *train)
 {
-    const char *file = train->options->resume;
+    const char *file = train->options->all.resume;
     struct cnnvp_error error = {""};
     struct header header = {.version = 0};
     char *data = NULL;

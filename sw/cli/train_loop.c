@@ -24,7 +24,7 @@ static int is_epoch_end(const struct train *train, uint64_t step)
 
 static cnnvp_result take_step(struct train *train, const struct cnnvp_train_record *record)
 {
-    const struct train_options *options = train->options;
+    const struct cnnvp_options *options = &train->options->all;
     const struct train_point point = point_of(record);
     const int epoch_end = is_epoch_end(train, point.step);
     if (train->history.step_count == 0)
@@ -48,7 +48,7 @@ static cnnvp_result next_event(struct train *train, struct cnnvp_train_record *r
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     struct cnnvp_error error = {""};
     cnnvp_result result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &error);
-    while (result == CNNVP_FAILED && end.end == CNNVP_END_INTERRUPTED && train->options->checkpoint != NULL)
+    while (result == CNNVP_FAILED && end.end == CNNVP_END_INTERRUPTED && train->options->all.checkpoint != NULL)
         result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &error);
     if (result == CNNVP_DONE)
         return result;
@@ -62,13 +62,13 @@ static cnnvp_result stop(struct train *train)
 {
     const struct train_history *history = &train->history;
     const uint64_t step = history->step_count ? history->steps[history->step_count - 1].step : train->first_step;
-    if (train->options->checkpoint == NULL) {
+    if (train->options->all.checkpoint == NULL) {
         cli_message("interrupted after step %" PRIu64 "; with --checkpoint, training could continue", step);
         return CNNVP_FAILED;
     }
     if (train_checkpoint_write(train) == CNNVP_DONE)
         cli_message("interrupted after step %" PRIu64 "; --resume %s continues from there", step,
-                    train->options->checkpoint);
+                    train->options->all.checkpoint);
     return CNNVP_FAILED;
 }
 
@@ -77,7 +77,7 @@ cnnvp_result train_loop(struct train *train, int *complete)
     struct cnnvp_train_record record = {.event = CNNVP_TRAIN_STEP};
     cnnvp_result result = CNNVP_DONE;
     *complete = 0;
-    cli_progress_begin(&train->progress, train->options->platform.quiet);
+    cli_progress_begin(&train->progress, train->options->all.quiet);
     train->shown = cli_clock();
     train_show_header(train);
     for (;;) {
@@ -100,7 +100,7 @@ cnnvp_result train_loop(struct train *train, int *complete)
             break;
     }
     train_show_progress(train, 1);
-    if (result == CNNVP_DONE && train->options->checkpoint != NULL)
+    if (result == CNNVP_DONE && train->options->all.checkpoint != NULL)
         result = train_checkpoint_write(train);
     return result;
 }

@@ -78,7 +78,7 @@ static void print_progress(struct train *train, const char *text, double share, 
 void train_show_progress(struct train *train, int last)
 {
     const struct train_history *history = &train->history;
-    if (train->options->platform.quiet || history->step_count == 0)
+    if (train->options->all.quiet || history->step_count == 0)
         return;
     const struct train_point *point = &history->steps[history->step_count - 1];
     const size_t first = history->step_count > SHOWN_STEPS ? history->step_count - SHOWN_STEPS : 0;
@@ -86,7 +86,7 @@ void train_show_progress(struct train *train, int last)
     double loss, accuracy;
     char time[32], mean[32], values[80] = "", text[200];
     summarise(history, first, history->step_count, &loss, &accuracy);
-    if (!train->options->trainer.timing_only)
+    if (!train->options->all.timing_only)
         (void)snprintf(values, sizeof values, "  loss %s  accuracy %.1f%%", loss_text(loss, mean), 100.0 * accuracy);
     (void)snprintf(text, sizeof text, "step %" PRIu64 "/%" PRIu64 "%s  simulated %s", point->step, train->info.steps,
                    values, time_text(point->time_ps, time));
@@ -100,9 +100,9 @@ void train_show_progress(struct train *train, int last)
 
 void train_show_header(const struct train *train)
 {
-    if (train->options->platform.quiet)
+    if (train->options->all.quiet)
         return;
-    if (train->options->trainer.timing_only)
+    if (train->options->all.timing_only)
         (void)printf("%6s %9s %16s\n", "epoch", "steps", "simulated time");
     else
         (void)printf("%6s %9s %10s %10s %11s %14s %16s\n", "epoch", "steps", "loss", "accuracy", "eval loss",
@@ -123,7 +123,7 @@ void train_show_epoch(struct train *train, const struct train_point *evaluation)
     train->epoch_accuracy = accuracy;
     if (evaluation != NULL)
         train->evaluated = *evaluation;
-    if (train->options->platform.quiet)
+    if (train->options->all.quiet)
         return;
     const struct train_point *last = &history->steps[history->step_count - 1];
     char time[32], mean[32], eval_loss[32] = "-", eval_accuracy[32] = "-";
@@ -134,7 +134,7 @@ void train_show_epoch(struct train *train, const struct train_point *evaluation)
     }
     (void)time_text(evaluation != NULL ? evaluation->time_ps : last->time_ps, time);
     cli_progress_clear(&train->progress);
-    if (train->options->trainer.timing_only)
+    if (train->options->all.timing_only)
         (void)printf("%6" PRIu64 " %9" PRIu64 " %16s\n", last->epoch + 1, last->step, time);
     else
         (void)printf("%6" PRIu64 " %9" PRIu64 " %10s %9.2f%% %11s %14s %16s\n", last->epoch + 1, last->step,
@@ -210,9 +210,9 @@ json_t *train_statistics(const struct train *train)
 
 cnnvp_result train_read_log(struct train *train)
 {
-    const char *file = train->options->log;
+    const char *file = train->options->all.log;
     size_t size = 0;
-    if (file == NULL || train->options->resume == NULL || access(file, F_OK) != 0)
+    if (file == NULL || train->options->all.resume == NULL || access(file, F_OK) != 0)
         return CNNVP_DONE;
     const cnnvp_result result = cli_read_file(file, (size_t)1 << 30, &train->earlier_log, &size);
     if (result == CNNVP_DONE && size != 0 && strncmp(train->earlier_log, LOG_HEAD, strlen(LOG_HEAD)) != 0)
@@ -238,9 +238,9 @@ cnnvp_result train_write_log(const struct train *train)
 {
     struct cli_output output;
     const struct train_history *history = &train->history;
-    if (train->options->log == NULL)
+    if (train->options->all.log == NULL)
         return CNNVP_DONE;
-    const cnnvp_result result = cli_output_open(&output, train->options->log);
+    const cnnvp_result result = cli_output_open(&output, train->options->all.log);
     if (result != CNNVP_DONE)
         return result;
     (void)fputs(LOG_HEAD, output.stream);

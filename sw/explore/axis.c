@@ -144,15 +144,13 @@ static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_a
         value->operand = (struct cnnvp_operand){NULL, (double)number};
         return CNNVP_DONE;
     case CNNVP_OPTION_FILE:
+    case CNNVP_OPTION_INPUT:
         return file_value(sweep, axis, value, error);
     case CNNVP_OPTION_DATASET:
         return dataset_value(sweep, axis, value, error);
-    case CNNVP_OPTION_CHOICE:
-    case CNNVP_OPTION_TIME:
-    case CNNVP_OPTION_SHAPE:
+    default:
         return CNNVP_DONE;
     }
-    return CNNVP_DONE;
 }
 
 static cnnvp_result check_value(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, int quoted,
@@ -355,12 +353,12 @@ static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *ax
         *at = *at == '-' ? '_' : *at;
     axis->name = name;
     axis->option = cnnvp_command_option_find(sweep->command, name);
-    if (axis->option != NULL)
+    if (axis->option != NULL && cnnvp_command_option_is_of(axis->option, sweep->command, 1))
         return CNNVP_DONE;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
     for (size_t i = 0; i < cnnvp_command_option_count; ++i)
-        if (cnnvp_command_option_is_of(&cnnvp_command_option_table[i], sweep->command))
+        if (cnnvp_command_option_is_of(&cnnvp_command_option_table[i], sweep->command, 1))
             cnnvp_suggest_offer(&suggest, cnnvp_command_option_table[i].name);
     return cnnvp_config_error(error, axis->place, "%s is no option of %s that a sweep can take%s",
                               cnnvp_config_show(name).text, sweep->command, cnnvp_suggest_text(&suggest, "there are"));

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "cnnvp_explore.h"
-#include "command_options.h"
+#include "run.h"
 #include "value.h"
 #include "yaml.h"
 
@@ -168,7 +168,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep,
 CNNVP_MUST_USE cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t number, int *allowed,
                                                 struct cnnvp_error *error);
 
-/* ---- members of `values` (accuracy.c, values.def) ---- */
+/* ---- members of `values` (values.c, values.def) ---- */
 
 struct cnnvp_value_help {
     const char *object; /* values.OBJECT.NAME */

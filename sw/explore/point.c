@@ -59,7 +59,7 @@ static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, ui
     for (size_t i = 0; i < cnnvp_command_option_count; ++i) {
         const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
         const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, number, option->name);
-        if (!cnnvp_command_option_is_of(option, sweep->command))
+        if (!cnnvp_command_option_is_of(option, sweep->command, 1))
             continue;
         add_text(state, option->name);
         add_text(state, value == NULL ? option->default_value : *value->hash ? value->hash : value->text);
@@ -192,147 +192,34 @@ static void no_console(void *context, const void *data, size_t size)
     (void)size;
 }
 
-struct run {
-    struct cnnvp_array input, calibration, labels;
-    cnnvp_network *network;
-    cnnvp_platform *platform;
-};
-
-/* Keeps the first `images` of an array, 0 for all; its memory stays as it is. */
-static void limit_labels(struct cnnvp_array *labels, uint64_t images)
-{
-    if (images && labels->rank > 0 && labels->shape[0] > images)
-        labels->shape[0] = (size_t)images;
-}
-
-/* Options that are no members of struct cnnvp_network_options. */
-static int is_beside(const struct cnnvp_axis *axis)
-{
-    static const char *const names[] = {"input", "calibration", "labels", "max_time", "shape"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-        if (strcmp(axis->name, names[i]) == 0)
-            return 1;
-    return axis->kind != CNNVP_AXIS_OPTION;
-}
-
-static cnnvp_result set_options(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_network_options *options,
+/* What the point's axes say, as the command has it. */
+static cnnvp_result set_options(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_options *options,
                                 struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    cnnvp_network_options_default(options);
     for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
         const struct cnnvp_axis_value *value = &axis->values[cnnvp_point_index(sweep, number, i)];
-        if (!is_beside(axis))
-            result =
-                cnnvp_network_options_set(options, axis->name, value->file != NULL ? value->file : value->text, error);
+        if (axis->kind == CNNVP_AXIS_OPTION)
+            result = cnnvp_options_set(options, axis->name, value->file != NULL ? value->file : value->text, error);
     }
     return result;
 }
 
-/* The array that an option names; none: *read stays NULL. */
-static cnnvp_result read_array(const struct cnnvp_sweep *sweep, uint64_t number, const char *option,
-                               struct cnnvp_array *array, const struct cnnvp_array **read, const char **file,
-                               struct cnnvp_error *error)
+static cnnvp_result simulate(const struct cnnvp_run *run, struct cnnvp_error *error)
 {
-    const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, number, option);
-    if (value == NULL)
-        return CNNVP_DONE;
-    *read = array;
-    *file = value->file;
-    return cnnvp_npy_read(value->file, array, error);
-}
-
-static cnnvp_result read_labels(const struct cnnvp_sweep *sweep, uint64_t number,
-                                const struct cnnvp_network_options *options, struct cnnvp_array *labels,
-                                struct cnnvp_error *error)
-{
-    const struct cnnvp_array *read = NULL;
-    const char *file = NULL;
-    if (options->timing_only)
-        return CNNVP_DONE;
-    cnnvp_result result = read_array(sweep, number, "labels", labels, &read, &file, error);
-    if (result == CNNVP_DONE && read != NULL)
-        result = cnnvp_labels_check(file, labels, error);
-    limit_labels(labels, options->input_images);
-    return result;
-}
-
-static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct run *run,
-                         struct cnnvp_error *error)
-{
-    const uint64_t number = point->number;
-    const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
-    const struct cnnvp_axis_value *shape = cnnvp_point_option(sweep, number, "shape");
-    struct cnnvp_network_options options;
-    cnnvp_result result = set_options(sweep, number, &options, error);
-    options.shapes = shape != NULL ? &shape->text : NULL;
-    options.shape_count = shape != NULL;
-    if (result == CNNVP_DONE)
-        result = read_array(sweep, number, "input", &run->input, &options.input, &options.input_name, error);
-    if (result == CNNVP_DONE)
-        result = read_array(sweep, number, "calibration", &run->calibration, &options.calibration,
-                            &options.calibration_name, error);
-    if (result == CNNVP_DONE)
-        result = read_labels(sweep, number, &options, &run->labels, error);
-    const struct cnnvp_platform_options platform_options = {
-        .struct_size = sizeof platform_options,
-        .timing_only = options.timing_only,
-        .verbosity = -1,
-        .max_time_ps = max_time != NULL ? cnnvp_time_parse(max_time->text) : 0,
-        .console = no_console,
-    };
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_new(
-            cnnvp_point_option(sweep, number, sweep->work)->file, point->config, &options, &run->network, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_platform_new(point->config, &platform_options, &run->platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_load(run->network, run->platform, error);
-    return result;
-}
-
-static cnnvp_result simulate(struct run *run, struct cnnvp_error *error)
-{
-    static const char *const ends[] = {
-        "the guest ended with an error", "max_time was reached",
-        "the run makes no progress, and the guest has not ended it", "the run cannot continue", "interrupted"};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     if (cnnvp_platform_run(run->platform, &end) == CNNVP_DONE)
         return CNNVP_DONE;
-    (void)cnnvp_config_error(error, NULL, "%s at %" PRIu64 " ps of simulated time%s%s", ends[end.end], end.time_ps,
-                             *end.reason ? ": " : "", end.reason);
+    (void)cnnvp_config_error(error, NULL, "%s at %" PRIu64 " ps of simulated time%s%s", cnnvp_end_text(end.end),
+                             end.time_ps, *end.reason ? ": " : "", end.reason);
     return CNNVP_FAILED;
 }
 
-/* values.accuracy as text; NULL without labels. */
-static cnnvp_result compare_labels(struct run *run, char **accuracy, struct cnnvp_error *error)
-{
-    struct cnnvp_array output = {.data = NULL}, reference = {.data = NULL};
-    struct cnnvp_accuracy counts;
-    if (run->labels.data == NULL)
-        return CNNVP_DONE;
-    cnnvp_result result = cnnvp_network_output(run->network, run->platform, 0, &output, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_reference(run->network, 0, &reference, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_accuracy_count(&output, &reference, &run->labels, &counts, error);
-    if (result == CNNVP_DONE && !(*accuracy = cnnvp_accuracy_json(&counts)))
-        result = cnnvp_config_no_memory(error);
-    cnnvp_array_clear(&output);
-    cnnvp_array_clear(&reference);
-    return result;
-}
-
-/* `accuracy` may be NULL. */
-static cnnvp_result compact(const char *json, const char *accuracy, char **stats, struct cnnvp_error *error)
+static cnnvp_result compact(const char *json, char **stats, struct cnnvp_error *error)
 {
     json_error_t reason;
     json_t *root = json_loads(json, JSON_ALLOW_NUL, &reason);
-    if (root != NULL && accuracy != NULL && json_object_get(root, "values") == NULL)
-        (void)json_object_set_new(root, "values", json_object());
-    if (root != NULL && accuracy != NULL)
-        (void)json_object_set_new(json_object_get(root, "values"), "accuracy", json_loads(accuracy, 0, NULL));
     *stats = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(root);
     if (*stats != NULL)
@@ -344,25 +231,31 @@ static cnnvp_result compact(const char *json, const char *accuracy, char **stats
 cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, int run_it, char **stats,
                              struct cnnvp_error *error)
 {
-    struct run run = {.network = NULL};
-    char *json = NULL, *accuracy = NULL;
+    struct cnnvp_options options;
+    struct cnnvp_run run = {.file = cnnvp_point_option(sweep, point->number, sweep->work)->file, .options = &options};
+    char *json = NULL;
     *stats = NULL;
-    cnnvp_result result = load(sweep, point, &run, error);
+    cnnvp_options_init(&options, sweep->command);
+    options.quiet = 1;
+    cnnvp_result result = set_options(sweep, point->number, &options, error);
+    memset(options.given, 0, sizeof options.given); /* some change nothing with one schedule of several */
+    run.platform_options = cnnvp_platform_options_of(&options);
+    run.platform_options.console = no_console;
+    if (result == CNNVP_DONE)
+        result = cnnvp_run_plan(&run, point->config, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_run_load(&run, point->config, error);
     if (result == CNNVP_DONE && run_it)
         result = simulate(&run, error);
     if (result == CNNVP_DONE && run_it)
-        result = compare_labels(&run, &accuracy, error);
+        result = cnnvp_run_collect(&run, options.labels != NULL, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_platform_stats(run.platform, &json);
+        result = cnnvp_run_statistics(&run, 0, &json);
     if (result == CNNVP_DONE)
-        result = compact(json, accuracy, stats, error);
+        result = compact(json, stats, error);
     free(json);
-    free(accuracy);
-    cnnvp_platform_free(run.platform);
-    cnnvp_network_free(run.network);
-    cnnvp_array_clear(&run.input);
-    cnnvp_array_clear(&run.calibration);
-    cnnvp_array_clear(&run.labels);
+    cnnvp_run_clear(&run);
+    cnnvp_options_clear(&options);
     return result;
 }
 
@@ -446,7 +339,7 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
     } else {
         result = cnnvp_read_text(stats_file, 1 << 28, &text, NULL, error);
         if (result == CNNVP_DONE)
-            result = compact(text, NULL, stats, error);
+            result = compact(text, stats, error);
     }
     (void)unlink(stats_file);
     if (log != NULL)

@@ -427,12 +427,12 @@ static cnnvp_result check_schedules(const struct cnnvp_axis *axis, const struct 
     struct cnnvp_error reason = {""};
     const uint32_t count = schedules != NULL ? schedules->value_count : 1;
     for (uint32_t i = 0; i < count; ++i) {
-        struct cnnvp_network_options options;
-        cnnvp_network_options_default(&options);
-        cnnvp_result result = CNNVP_DONE;
-        if (schedules != NULL)
-            result = cnnvp_network_options_set(&options, schedules->name, schedules->values[i].text, error);
-        if (result != CNNVP_DONE || cnnvp_network_options_need(&options, axis->name, &reason) == CNNVP_DONE)
+        struct cnnvp_options options;
+        cnnvp_options_init(&options, "run");
+        cnnvp_result result = cnnvp_options_set(&options, axis->name, axis->values[0].text, error);
+        if (result == CNNVP_DONE && schedules != NULL)
+            result = cnnvp_options_set(&options, schedules->name, schedules->values[i].text, error);
+        if (result != CNNVP_DONE || cnnvp_options_check(&options, &reason) == CNNVP_DONE)
             return result;
     }
     return cnnvp_config_error(error, axis->place, "%s", reason.text);

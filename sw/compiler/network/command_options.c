@@ -8,18 +8,41 @@
 #include "compiler.h"
 #include "value.h"
 
+enum { RUN = 1, TRAIN = 2, EXEC = 4, CHECK = 8, MEMORY = 16, SWEEP = 32 };
+
 const struct cnnvp_command_option cnnvp_command_option_table[] = {
-#define CNNVP_OPTION(name, run, train, exec, type, default_value, min, max, choices, schedules) \
-    {#name, run, train, exec, CNNVP_OPTION_##type, default_value, min, max, choices, schedules},
+#define CNNVP_OPTION(name, letter, commands, type, default_value, min, max, choices, schedules, argument, group, help) \
+    {#name,                                                                                                            \
+     letter,                                                                                                           \
+     commands,                                                                                                         \
+     CNNVP_OPTION_##type,                                                                                              \
+     default_value,                                                                                                    \
+     min,                                                                                                              \
+     max,                                                                                                              \
+     choices,                                                                                                          \
+     schedules,                                                                                                        \
+     argument,                                                                                                         \
+     group,                                                                                                            \
+     help,                                                                                                             \
+     offsetof(struct cnnvp_options, name)},
 #include "options.def"
 };
-const size_t cnnvp_command_option_count = sizeof cnnvp_command_option_table / sizeof *cnnvp_command_option_table;
+enum { OPTIONS = sizeof cnnvp_command_option_table / sizeof *cnnvp_command_option_table };
+const size_t cnnvp_command_option_count = OPTIONS;
+_Static_assert(OPTIONS <= sizeof((struct cnnvp_options *)0)->given, "each option has a place");
 
-int cnnvp_command_option_is_of(const struct cnnvp_command_option *option, const char *command)
+static unsigned mask_of(const char *command)
 {
-    if (strcmp(command, "exec") == 0)
-        return option->exec;
-    return strcmp(command, "train") == 0 ? option->train : option->run;
+    static const char *const names[] = {"run", "train", "exec", "check", "memory"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
+        if (strcmp(command, names[i]) == 0)
+            return 1u << i;
+    return 0;
+}
+
+int cnnvp_command_option_is_of(const struct cnnvp_command_option *option, const char *command, int sweep)
+{
+    return (option->commands & mask_of(command)) != 0 && (!sweep || (option->commands & SWEEP) != 0);
 }
 
 /* With `-` and `_` the same. */
@@ -32,9 +55,9 @@ static int same_name(const char *a, const char *b)
 
 const struct cnnvp_command_option *cnnvp_command_option_find(const char *command, const char *name)
 {
-    for (size_t i = 0; i < cnnvp_command_option_count; ++i)
+    for (size_t i = 0; i < OPTIONS; ++i)
         if (same_name(cnnvp_command_option_table[i].name, name) &&
-            cnnvp_command_option_is_of(&cnnvp_command_option_table[i], command))
+            cnnvp_command_option_is_of(&cnnvp_command_option_table[i], command, 0))
             return &cnnvp_command_option_table[i];
     return NULL;
 }
@@ -134,87 +157,173 @@ int cnnvp_command_option_parse(const struct cnnvp_command_option *option, const 
         (void)snprintf(reason, reason_size, "%s", refused.text);
         return -1;
     }
-    case CNNVP_OPTION_FILE:
-    case CNNVP_OPTION_DATASET:
+    default:
         return 0;
     }
-    return -1;
 }
 
-/* ---- into a struct ---- */
+/* ---- a command's options ---- */
 
-static void set_member(const struct cnnvp_option_member *member, void *options, const char *text, uint64_t number,
-                       double real)
+static int append(struct cnnvp_option_list *list, const char *text)
 {
-    char *at = (char *)options + member->offset;
-    const int whole = member->first + (int)number;
-    const uint32_t small = (uint32_t)number;
+    const char **texts = realloc(list->texts, (list->count + 1u) * sizeof *texts);
+    if (texts == NULL)
+        return -1;
+    texts[list->count++] = text;
+    list->texts = texts;
+    return 0;
+}
+
+static cnnvp_result set(struct cnnvp_options *options, const struct cnnvp_command_option *option, const char *text,
+                        struct cnnvp_error *error)
+{
+    char *at = (char *)options + option->offset, reason[400] = "", word[64];
+    uint64_t number;
+    double real;
+    if (cnnvp_command_option_parse(option, text, 0, &number, &real, reason, sizeof reason) != 0)
+        return cnnvp_compiler_error(error, "--%s: %s", cnnvp_command_option_word(option, word), reason);
+    const int whole = (int)number + (option->type == CNNVP_OPTION_CHOICE && !*option->default_value);
     const float single = (float)real;
-    switch (member->type) {
-    case CNNVP_MEMBER_INT:
+    switch (option->type) {
+    case CNNVP_OPTION_CHOICE:
+    case CNNVP_OPTION_FLAG:
         memcpy(at, &whole, sizeof whole);
         break;
-    case CNNVP_MEMBER_U32:
-        memcpy(at, &small, sizeof small);
-        break;
-    case CNNVP_MEMBER_U64:
+    case CNNVP_OPTION_NUMBER:
+    case CNNVP_OPTION_TIME:
         memcpy(at, &number, sizeof number);
         break;
-    case CNNVP_MEMBER_FLOAT:
+    case CNNVP_OPTION_REAL:
+    case CNNVP_OPTION_POSITIVE:
         memcpy(at, &single, sizeof single);
         break;
-    case CNNVP_MEMBER_TEXT:
+    case CNNVP_OPTION_COUNT:
+        ++*(int *)(void *)at;
+        break;
+    case CNNVP_OPTION_TEXTS:
+    case CNNVP_OPTION_SHAPE:
+    case CNNVP_OPTION_OUTS:
+        return append((struct cnnvp_option_list *)(void *)at, text) == 0 ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+    case CNNVP_OPTION_TEXT:
+    case CNNVP_OPTION_FILE:
+    case CNNVP_OPTION_INPUT:
+    case CNNVP_OPTION_OUT:
+    case CNNVP_OPTION_DATASET:
         memcpy(at, &text, sizeof text);
         break;
     }
-}
-
-static cnnvp_result set(const struct cnnvp_command_option *option, const struct cnnvp_option_member *members,
-                        size_t count, void *options, const char *value, struct cnnvp_error *error)
-{
-    char reason[400] = "";
-    uint64_t number;
-    double real;
-    if (cnnvp_command_option_parse(option, value, 0, &number, &real, reason, sizeof reason) != 0) {
-        char name[64];
-        return cnnvp_compiler_error(error, "--%s: %s", cnnvp_command_option_word(option, name), reason);
-    }
-    for (size_t i = 0; i < count; ++i)
-        if (strcmp(members[i].name, option->name) == 0)
-            set_member(&members[i], options, value, number, real);
     return CNNVP_DONE;
 }
 
-static int has_member(const struct cnnvp_option_member *members, size_t count, const char *name)
+void cnnvp_options_init(struct cnnvp_options *options, const char *command)
 {
-    for (size_t i = 0; i < count; ++i)
-        if (same_name(members[i].name, name))
+    struct cnnvp_error unused;
+    *options = (struct cnnvp_options){.command = command};
+    for (size_t i = 0; i < OPTIONS; ++i) {
+        const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
+        if (*option->default_value && cnnvp_command_option_is_of(option, command, 0))
+            (void)(set(options, option, option->default_value, &unused) == CNNVP_DONE);
+    }
+}
+
+void cnnvp_options_clear(struct cnnvp_options *options)
+{
+    free(options->set.texts);
+    free(options->shape.texts);
+    free(options->output.texts);
+    options->set = options->shape = options->output = (struct cnnvp_option_list){NULL, 0};
+}
+
+cnnvp_options *cnnvp_options_new(const char *command)
+{
+    struct cnnvp_options *options = mask_of(command) != 0 ? malloc(sizeof *options) : NULL;
+    if (options != NULL)
+        cnnvp_options_init(options, command);
+    return options;
+}
+
+void cnnvp_options_free(cnnvp_options *options)
+{
+    if (options != NULL)
+        cnnvp_options_clear(options);
+    free(options);
+}
+
+cnnvp_result cnnvp_options_set(cnnvp_options *options, const char *name, const char *value, struct cnnvp_error *error)
+{
+    const struct cnnvp_command_option *option = cnnvp_command_option_find(options->command, name);
+    struct cnnvp_suggest suggest;
+    if (option != NULL) {
+        unsigned char *given = &options->given[option - cnnvp_command_option_table];
+        if (option->type == CNNVP_OPTION_INPUT && *given)
+            return cnnvp_compiler_error(
+                error, "--%s: one file is taken, since networks here have one input; %s is a second", name, value);
+        *given = 1;
+        return set(options, option, value, error);
+    }
+    cnnvp_suggest_begin(&suggest, name);
+    for (size_t i = 0; i < OPTIONS; ++i)
+        if (cnnvp_command_option_is_of(&cnnvp_command_option_table[i], options->command, 0))
+            cnnvp_suggest_offer(&suggest, cnnvp_command_option_table[i].name);
+    return cnnvp_compiler_error(error, "%s is no option of %s%s", cnnvp_config_show(name).text, options->command,
+                                cnnvp_suggest_text(&suggest, "there are"));
+}
+
+const char *cnnvp_options_text(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
+                               size_t index)
+{
+    const char *at = (const char *)options + option->offset;
+    if (option->type == CNNVP_OPTION_OUTS) {
+        const struct cnnvp_option_list *list = (const struct cnnvp_option_list *)(const void *)at;
+        return index < list->count ? list->texts[index] : NULL;
+    }
+    return index == 0 ? *(const char *const *)(const void *)at : NULL;
+}
+
+/* ---- what cannot be together ---- */
+
+/* 1: the list "a|b" has the choice of this number of "x|y|z". */
+static int is_listed(const char *list, const char *choices, uint64_t number)
+{
+    size_t length = 0, other = 0;
+    const char *wanted = cnnvp_value_choice(choices, number, &length), *one;
+    for (uint64_t i = 0; wanted != NULL && (one = cnnvp_value_choice(list, i, &other)) != NULL; ++i)
+        if (length == other && memcmp(wanted, one, length) == 0)
             return 1;
     return 0;
 }
 
-cnnvp_result cnnvp_command_option_set(const char *command, const struct cnnvp_option_member *members, size_t count,
-                                      void *options, const char *name, const char *value, struct cnnvp_error *error)
+static cnnvp_result check_schedules(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
+                                    struct cnnvp_error *error)
 {
-    const struct cnnvp_command_option *option =
-        has_member(members, count, name) ? cnnvp_command_option_find(command, name) : NULL;
-    struct cnnvp_suggest suggest;
-    if (option != NULL)
-        return set(option, members, count, options, value, error);
-    cnnvp_suggest_begin(&suggest, name);
-    for (size_t i = 0; i < count; ++i)
-        cnnvp_suggest_offer(&suggest, members[i].name);
-    return cnnvp_compiler_error(error, "%s is no option of %s%s", cnnvp_config_show(name).text, command,
-                                cnnvp_suggest_text(&suggest, "there are"));
+    const char *schedules = option->schedules;
+    char word[64];
+    if (schedules == NULL ||
+        is_listed(schedules, cnnvp_command_option_find("run", "schedule")->choices, (uint64_t)options->schedule))
+        return CNNVP_DONE;
+    const int first = (int)strcspn(schedules, "|");
+    const char *second = schedules[first] ? schedules + first + 1 : NULL;
+    return cnnvp_compiler_error(
+        error, "--%s changes nothing without --schedule %.*s%s%s", cnnvp_command_option_word(option, word), first,
+        schedules, second != NULL ? " or " : "", second != NULL ? second : "");
 }
 
-void cnnvp_command_option_defaults(const char *command, const struct cnnvp_option_member *members, size_t count,
-                                   void *options)
+static const char *clash_of(const struct cnnvp_options *o, unsigned command)
 {
-    struct cnnvp_error unused;
-    for (size_t i = 0; i < cnnvp_command_option_count; ++i) {
-        const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
-        if (cnnvp_command_option_is_of(option, command) && *option->default_value)
-            (void)(set(option, members, count, options, option->default_value, &unused) == CNNVP_DONE);
-    }
+#define CNNVP_OPTION(...)
+#define CNNVP_CLASH(commands, condition, text)           \
+    if ((command & (unsigned)(commands)) && (condition)) \
+        return text;
+#define CNNVP_NETWORK_CLASH(condition, text) CNNVP_CLASH(RUN, condition, text)
+#include "options.def"
+    return NULL;
+}
+
+cnnvp_result cnnvp_options_check(const cnnvp_options *options, struct cnnvp_error *error)
+{
+    const char *clash = clash_of(options, mask_of(options->command));
+    for (size_t i = 0; i < OPTIONS; ++i)
+        if (options->given[i] && check_schedules(options, &cnnvp_command_option_table[i], error) != CNNVP_DONE)
+            return CNNVP_BAD_INPUT;
+    return clash != NULL ? cnnvp_compiler_error(error, "%s", clash) : CNNVP_DONE;
 }

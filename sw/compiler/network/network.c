@@ -28,56 +28,24 @@ cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error 
     return cnnvp_target_driven(config, back_end->software, error) == CNNVP_DONE ? CNNVP_DONE : CNNVP_FAILED;
 }
 
-static cnnvp_result check_objective(const struct cnnvp_network_options *options, struct cnnvp_error *error)
-{
-    const int other = options->objective != CNNVP_OBJECTIVE_TIME;
-    if ((unsigned)options->objective > CNNVP_OBJECTIVE_TRAFFIC)
-        return cnnvp_compiler_error(
-            error, "objective %d: plans are chosen by time, energy, edp or traffic", (int)options->objective);
-    if (other && (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST || options->on_chip))
-        return cnnvp_compiler_error(
-            error,
-            "--objective chooses among tiles and groups: use it with --schedule layer or auto, without --on-chip");
-    if (other && options->schedule == CNNVP_SCHEDULE_FUSED && options->objective != CNNVP_OBJECTIVE_TRAFFIC)
-        return cnnvp_compiler_error(
-            error, "--schedule fused is chosen by traffic: use --schedule auto with another --objective");
-    return CNNVP_DONE;
-}
-
 static cnnvp_result check_options(const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     if (options->struct_size != sizeof *options)
         return cnnvp_compiler_error(error, "struct cnnvp_network_options has %u bytes; this library knows %zu",
                                     options->struct_size, sizeof *options);
-    if (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST && options->on_chip)
+    const char *clash = cnnvp_network_clash(options);
+    if (clash != NULL)
+        return cnnvp_compiler_error(error, "%s", clash);
+    if ((unsigned)options->objective > CNNVP_OBJECTIVE_TRAFFIC)
         return cnnvp_compiler_error(
-            error, "--on-chip keeps whole maps on chip, the depth-first schedule blocks of them: "
-                   "use one of the two");
-    if (options->batch > 1 && (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip || options->plan != NULL))
-        return cnnvp_compiler_error(
-            error, "--batch %u: %s: use it with --schedule layer, maps through memory", options->batch,
-            options->on_chip        ? "--on-chip loads weights once for all images"
-            : options->plan != NULL ? "a plan takes one image after the other"
-            : options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
-                ? "the depth-first schedule takes one image after the other"
-                : "the schedules fused and auto take one image after the other");
-    if (options->plan != NULL && (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip))
-        return cnnvp_compiler_error(error,
-                                    "%s says what is fused and what stays on chip: use it without --schedule and "
-                                    "--on-chip",
-                                    options->plan);
-    if ((options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO) && options->on_chip)
-        return cnnvp_compiler_error(
-            error, "--on-chip keeps every map on chip whole: nothing is left for --schedule fused or "
-                   "auto; use one of the two");
+            error, "objective %d: plans are chosen by time, energy, edp or traffic", (int)options->objective);
     if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
         return cnnvp_compiler_error(
             error, "rounding %d: results round by truncate, nearest or stochastic; floor is for training",
             (int)options->rounding);
-    const cnnvp_result result = check_objective(options, error);
-    return result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
+    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
                ? cnnvp_depth_check_block(options->block, error)
-               : result;
+               : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,

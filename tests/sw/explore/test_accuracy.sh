@@ -120,15 +120,19 @@ wrong train.yaml values.training.loss "there are no values with timing_only"
 absent wrong.sqlite
 
 # ---- every option of the commands decides a result, and is one of sweeps, or is known to decide none ----
-column=1
 for command in run train exec; do
-    column=$((column + 1))
-    "$CNNVP" $command --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | cut -c3- | tr - _ >options
+    work_of="network: lenet5"
+    [ $command = exec ] && work_of="program: run.yaml"
+    "$CNNVP" $command --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | cut -c3- >options
     while read -r option; do
-        case " output dump report csv stats trace memory_trace profile gdb color quiet verbose help version platform set log checkpoint \
-checkpoint_every resume plan_out check_costs check_results strict advise " in *" $option "*) continue ;; esac
-        grep "^CNNVP_OPTION($option," "$SOURCE/sw/compiler/network/include/options.def" | cut -d, -f$column | grep -q 1 ||
-            echo "$command --$option"
+        known=decides
+        case " output dump report csv stats trace memory-trace profile gdb color quiet verbose help version platform set log checkpoint \
+checkpoint-every resume plan-out check-costs check-results strict advise " in *" $option "*) known=not ;; esac
+        printf 'command: %s\n%s\noptions: {%s: [[]]}\n' $command "$work_of" "$option" >option.yaml
+        "$CNNVP" sweep option.yaml -o option.sqlite >out 2>err && echo "$command --$option is taken"
+        said=decides
+        grep -q "is no option of $command that a sweep can take" err && said=not
+        [ $said = $known ] || echo "$command --$option: $(cat err)"
     done <options
 done >unknown
 [ -s unknown ] && fail "no options of sweeps: $(cat unknown)"

@@ -144,7 +144,7 @@ refused 1 "2 of 4 points failed; their errors are in fails.sqlite" sweep fails.y
 says "4 points: 2 ok, 2 failed"
 [ "$(tail -n 1 err)" = "cnnvp: 2 of 4 points failed; their errors are in fails.sqlite" ] || fail "the last line: $(cat err)"
 # The reason, once for both: they differ in numbers.
-[ "$(grep -c '^cnnvp: 2 points failed: max_time was reached at 10[0-9]* ps of simulated time.* (the first: max_time=10us pe_array.rows=4)$' err)" = 1 ] ||
+[ "$(grep -c '^cnnvp: 2 points failed: --max-time was reached at 10[0-9]* ps of simulated time.* (the first: max_time=10us pe_array.rows=4)$' err)" = 1 ] ||
     fail "the reason: $(cat err)"
 [ "$(grep -c ',failed,' fails.csv)" = 2 ] || fail "failed points in an export: $(cat fails.csv)"
 [ "$(sqlite3 fails.sqlite "select count(*) from points where status = 'failed' and stats is null and error like '%max_time%'")" = 2 ] ||
@@ -315,7 +315,7 @@ cmp -s a.csv left.csv || fail "results after taking over differ"
 absent left.sqlite.work
 
 # Kill -9 of workers: their points run again.
-sed -e "s/timing_only: true/timing_only: true, cpu: iss, images: $((400 / SLOWER))/" grid.yaml >slow.yaml
+sed -e "s/timing_only: true/timing_only: true, images: $((400 / SLOWER))/" grid.yaml >slow.yaml
 "$CNNVP" sweep slow.yaml -o workers.sqlite -j 2 >out 2>err &
 driver=$! killed=0
 for round in 1 2; do
@@ -335,7 +335,7 @@ wait $driver || fail "a sweep whose workers were killed: $(cat err)"
 # Workers that are stopped are named, once; the sweep goes on with them.
 cat >stop.yaml <<END
 network: $network
-options: {timing_only: true, cpu: iss, images: 400}
+options: {timing_only: true, images: 400}
 parameters: {pe_array.rows: [4, 8]}
 END
 "$CNNVP" sweep stop.yaml -o stop.sqlite -j 2 >out 2>err &

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of `run`, `train` and `exec` that decide a result (options.def): the command, a sweep's point and C set them
- * here, and have their defaults from here. */
+/* The options of the commands that have a platform (options.def): the command, a sweep's point and C set them here, and
+ * have their defaults, their limits and what cannot be together from here. */
 #ifndef CNNVP_COMMAND_OPTIONS_H
 #define CNNVP_COMMAND_OPTIONS_H
 
@@ -9,35 +9,45 @@
 
 #include "cnnvp_network.h"
 
+/* OUT names a file that is written, INPUT one that may have NAME= in front. TEXTS, SHAPE and OUTS are lists; COUNT
+ * counts how often it is given. */
 enum cnnvp_option_type {
     CNNVP_OPTION_CHOICE,
     CNNVP_OPTION_NUMBER,
     CNNVP_OPTION_REAL,
     CNNVP_OPTION_POSITIVE,
     CNNVP_OPTION_FLAG,
+    CNNVP_OPTION_COUNT,
     CNNVP_OPTION_TIME,
+    CNNVP_OPTION_TEXT,
     CNNVP_OPTION_FILE,
+    CNNVP_OPTION_INPUT,
+    CNNVP_OPTION_OUT,
     CNNVP_OPTION_DATASET,
-    CNNVP_OPTION_SHAPE
+    CNNVP_OPTION_TEXTS,
+    CNNVP_OPTION_SHAPE,
+    CNNVP_OPTION_OUTS
 };
 
-/* A long option of a command; `-` is written `_`. */
 struct cnnvp_command_option {
-    const char *name;
-    int run;   /* 1: cnnvp run has it */
-    int train; /* 1: cnnvp train has it */
-    int exec;  /* 1: cnnvp exec has it */
+    const char *name; /* `-` is written `_` */
+    char letter;      /* 0: none */
+    unsigned commands;
     enum cnnvp_option_type type;
     const char *default_value; /* "": none */
-    uint64_t min;
-    uint64_t max;
+    uint64_t min, max;
     const char *choices;
     const char *schedules; /* NULL, or those with which it changes something: "a|b" */
+    const char *argument;  /* for the help; NULL: it has none */
+    int group;
+    const char *help;
+    size_t offset; /* in struct cnnvp_options */
 };
 extern const struct cnnvp_command_option cnnvp_command_option_table[];
 extern const size_t cnnvp_command_option_count;
 
-int cnnvp_command_option_is_of(const struct cnnvp_command_option *option, const char *command);
+/* 1: the command has it; with `sweep`, one that a sweep takes, because it decides a result. */
+int cnnvp_command_option_is_of(const struct cnnvp_command_option *option, const char *command, int sweep);
 /* NULL: the command has no such option. */
 const struct cnnvp_command_option *cnnvp_command_option_find(const char *command, const char *name);
 /* As it is written on a command line, without its dashes; returns `word`. */
@@ -47,20 +57,41 @@ const char *cnnvp_command_option_word(const struct cnnvp_command_option *option,
 CNNVP_MUST_USE int cnnvp_command_option_parse(const struct cnnvp_command_option *option, const char *text, int quoted,
                                               uint64_t *number, double *real, char *reason, size_t reason_size);
 
-/* Where a struct keeps an option. */
-struct cnnvp_option_member {
-    const char *name;
-    enum { CNNVP_MEMBER_INT, CNNVP_MEMBER_U32, CNNVP_MEMBER_U64, CNNVP_MEMBER_FLOAT, CNNVP_MEMBER_TEXT } type;
-    int first; /* of a choice: the value of the first one */
-    size_t offset;
+struct cnnvp_option_list {
+    const char **texts;
+    size_t count;
 };
 
-/* Sets the members of one option in `options`; of a FILE the text itself is kept. BAD_INPUT with a message. */
-CNNVP_MUST_USE cnnvp_result cnnvp_command_option_set(const char *command, const struct cnnvp_option_member *members,
-                                                     size_t count, void *options, const char *name, const char *value,
-                                                     struct cnnvp_error *error);
-/* Sets all that have a default. */
-void cnnvp_command_option_defaults(const char *command, const struct cnnvp_option_member *members, size_t count,
-                                   void *options);
+/* A command's options as members: numbers, 0 where there is no default; of a choice its number, from 1 on where there
+ * is no default; picoseconds; texts, NULL where they are not given. */
+struct cnnvp_options {
+    const char *command;
+#define CNNVP_C_CHOICE int
+#define CNNVP_C_NUMBER uint64_t
+#define CNNVP_C_REAL float
+#define CNNVP_C_POSITIVE float
+#define CNNVP_C_FLAG int
+#define CNNVP_C_COUNT int
+#define CNNVP_C_TIME uint64_t
+#define CNNVP_C_TEXT const char *
+#define CNNVP_C_FILE const char *
+#define CNNVP_C_INPUT const char *
+#define CNNVP_C_OUT const char *
+#define CNNVP_C_DATASET const char *
+#define CNNVP_C_TEXTS struct cnnvp_option_list
+#define CNNVP_C_SHAPE struct cnnvp_option_list
+#define CNNVP_C_OUTS struct cnnvp_option_list
+#define CNNVP_OPTION(name, letter, commands, type, ...) CNNVP_C_##type name;
+#define CNNVP_OPTION_ALSO(...)
+#include "options.def"
+    unsigned char given[96]; /* by place in the table */
+};
+
+void cnnvp_options_init(struct cnnvp_options *options, const char *command);
+void cnnvp_options_clear(struct cnnvp_options *options);
+/* Index by index, the texts that files are named by: of an option, NULL for what is not given. NULL: there are no
+ * more of them. */
+const char *cnnvp_options_text(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
+                               size_t index);
 
 #endif

@@ -65,6 +65,9 @@ struct cnnvp_network {
     void *own; /* the back end's, NULL: nothing */
 };
 
+/* network_options.c: what cannot be together; NULL: nothing. */
+const char *cnnvp_network_clash(const struct cnnvp_network_options *options);
+
 /* network_tune.c: chooses the tiles of the network's build by trial. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
                                                const struct cnnvp_network_options *options, struct cnnvp_error *error);

@@ -59,11 +59,11 @@ static void wrong_inputs_are_refused(void **state)
         (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST, .block = 8, .on_chip = 1},
         "use one of the two");
     must_refuse("mixed", &config, (struct cnnvp_network_options){.images = 4, .on_chip = 1, .batch = 4},
-                "--batch 4: --on-chip loads weights once for all images");
+                "--batch: --on-chip loads weights once for all images");
     must_refuse(
         "mixed", &config,
         (struct cnnvp_network_options){.images = 4, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST, .block = 8, .batch = 2},
-        "--batch 2: the depth-first schedule takes one image after the other");
+        "--batch: the depth-first schedule takes one image after the other");
     must_refuse("mixed", &config,
                 (struct cnnvp_network_options){.images = 1, .on_chip = 1, .objective = CNNVP_OBJECTIVE_ENERGY},
                 "--objective chooses among tiles and groups");

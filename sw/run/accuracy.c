@@ -1,43 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outputs beside labels: values.accuracy of the statistics; what members of `values` mean. */
-#define _XOPEN_SOURCE 700
+/* Outputs beside labels: values.accuracy of the statistics. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "explore.h"
-
-const struct cnnvp_value_help cnnvp_value_table[] = {
-#define CNNVP_VALUE(object, name, unit, needs, help) {#object, #name, unit, needs, help},
-#include "values.def"
-};
-const size_t cnnvp_value_count = sizeof cnnvp_value_table / sizeof *cnnvp_value_table;
-
-char *cnnvp_values_text(void)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL)
-        return NULL;
-    (void)fprintf(stream,
-                  "values: members of `values` in the statistics, beside those of the units; absent with "
-                  "--timing-only\n\n  %-34s  %-8s  %-10s  %s\n",
-                  "name", "unit", "with", "help");
-    for (size_t i = 0; i < cnnvp_value_count; ++i) {
-        const struct cnnvp_value_help *value = &cnnvp_value_table[i];
-        char name[64], with[32];
-        (void)snprintf(name, sizeof name, "values.%s.%s", value->object, value->name);
-        (void)snprintf(with, sizeof with, "%s%s", *value->needs ? "--" : "train", value->needs);
-        (void)fprintf(stream, "  %-34s  %-8s  %-10s  %s\n", name, value->unit, with, value->help);
-    }
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-/* ---- labels ---- */
+#include "run.h"
+#include "value.h"
 
 static size_t count_of(const struct cnnvp_array *array)
 {
@@ -104,14 +70,11 @@ cnnvp_result cnnvp_accuracy_count(const struct cnnvp_array *output, const struct
     return CNNVP_DONE;
 }
 
-char *cnnvp_accuracy_json(const struct cnnvp_accuracy *accuracy)
+json_t *cnnvp_accuracy_json(const struct cnnvp_accuracy *accuracy)
 {
     const double images = (double)accuracy->images;
-    json_t *object = json_pack(
+    return json_pack(
         "{s:I, s:I, s:f, s:I, s:f}", "images", (json_int_t)accuracy->images, "correct", (json_int_t)accuracy->correct,
         "top1", (double)accuracy->correct / images, "reference_correct", (json_int_t)accuracy->reference_correct,
         "reference_top1", (double)accuracy->reference_correct / images);
-    char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(object);
-    return text;
 }
