@@ -201,9 +201,7 @@ static cnnvp_result take_start(struct reader *reader, enum cnnvp_yaml_kind kind,
     node->kind = kind;
     node->text = "";
     node->place = place;
-    cnnvp_result result = add_node(reader, node);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(add_node(reader, node));
     reader->key[reader->depth] = NULL;
     reader->open[reader->depth++] = node;
     return CNNVP_DONE;
@@ -310,10 +308,8 @@ cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, const 
     struct reader reader = {.arena = arena, .file = file, .error = error};
     char *text = NULL;
     size_t size = 0;
-    cnnvp_result result = read_file(file, &text, &size, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = check_characters(&reader, text, size);
+    CNNVP_TRY(read_file(file, &text, &size, error));
+    cnnvp_result result = check_characters(&reader, text, size);
     if (result == CNNVP_DONE)
         result = open_parser(&reader, text, size);
     if (result == CNNVP_DONE && size)

@@ -104,9 +104,7 @@ static cnnvp_result check_assignment(const cnnvp_config *config, const char *ass
 
 static cnnvp_result set_one(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
 {
-    cnnvp_result result = check_assignment(config, assignment, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(check_assignment(config, assignment, error));
     if (append_set(config, assignment) != CNNVP_DONE)
         return cnnvp_config_no_memory(error);
     cnnvp_box_release(config->box);

@@ -230,9 +230,7 @@ static cnnvp_result connect_port(struct cnnvp_box *box, struct cnnvp_instance *f
     struct connection connection = {
         .box = box, .from = from, .port = &from->unit->ports[port], .setting = setting, .error = error};
     struct cnnvp_binding binding = {.port = port};
-    cnnvp_result result = split(&connection);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(split(&connection));
     binding.target = connection.to->number;
     if (connection.to->unit == NULL) {
         if (connection.port->kind == CNNVP_PORT_IRQ_OUT)
@@ -244,10 +242,10 @@ static cnnvp_result connect_port(struct cnnvp_box *box, struct cnnvp_instance *f
             return refuse_crossing(&connection, CNNVP_PORT_PLAIN);
         return add_binding(from, &binding);
     }
-    result = choose_port(&connection, &binding.target_port);
-    if (result == CNNVP_DONE && connection.port->kind == CNNVP_PORT_IRQ_OUT)
-        result = choose_line(&connection, binding.target_port, &binding.target_line);
-    return result == CNNVP_DONE ? add_binding(from, &binding) : result;
+    CNNVP_TRY(choose_port(&connection, &binding.target_port));
+    if (connection.port->kind == CNNVP_PORT_IRQ_OUT)
+        CNNVP_TRY(choose_line(&connection, binding.target_port, &binding.target_line));
+    return add_binding(from, &binding);
 }
 
 /* ---- irq: N ---- */
@@ -498,12 +496,10 @@ static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *fro
 cnnvp_result cnnvp_box_connect(struct cnnvp_box *box, struct cnnvp_error *error)
 {
     struct cnnvp_resolved *resolved = &box->resolved;
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = connect_instance(box, &resolved->instances[i], error);
-    if (result == CNNVP_DONE)
-        result = check_lines(box, error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = keep_texts(box, &resolved->instances[i], error);
-    return result == CNNVP_DONE ? check_circles(box, error) : result;
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(connect_instance(box, &resolved->instances[i], error));
+    CNNVP_TRY(check_lines(box, error));
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(keep_texts(box, &resolved->instances[i], error));
+    return check_circles(box, error);
 }

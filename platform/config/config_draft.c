@@ -139,10 +139,9 @@ static cnnvp_result read_connect(struct cnnvp_draft *draft, struct cnnvp_draft_u
             cnnvp_yaml_kind_name(map));
     struct cnnvp_setting inner = *common;
     inner.connect = 1;
-    cnnvp_result result = CNNVP_DONE;
-    for (const struct cnnvp_yaml_node *port = map->children; port != NULL && result == CNNVP_DONE; port = port->next)
-        result = read_setting(draft, unit, port, &inner, error);
-    return result;
+    for (const struct cnnvp_yaml_node *port = map->children; port != NULL; port = port->next)
+        CNNVP_TRY(read_setting(draft, unit, port, &inner, error));
+    return CNNVP_DONE;
 }
 
 static int is_instance_name(const char *name)
@@ -344,11 +343,9 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
     struct cnnvp_setting common = {.folder = cnnvp_config_folder(&draft->arena, file)};
     if (common.folder == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = cnnvp_yaml_read(&draft->arena, file, "platform, base, units", &root, error);
-    if (result == CNNVP_DONE)
-        result = check_keys(root, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_yaml_read(&draft->arena, file, "platform, base, units", &root, error));
+    CNNVP_TRY(check_keys(root, error));
+    cnnvp_result result = CNNVP_DONE;
     const struct cnnvp_yaml_node *base = child_of(root, "base");
     const struct cnnvp_yaml_node *name = child_of(root, "platform");
     const struct cnnvp_yaml_node *units = child_of(root, "units");

@@ -339,26 +339,21 @@ static cnnvp_result fit_to_memory(struct cnnvp_box *box, struct cnnvp_instance *
 cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error)
 {
     struct cnnvp_resolved *resolved = &box->resolved;
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = place_instance(box, &resolved->instances[i], error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = size_window(box, &resolved->instances[i], error);
-    if (result == CNNVP_DONE)
-        result = check_bus(box, error);
-    if (result == CNNVP_DONE)
-        result = check_windows(box, error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = choose_clock(box, &resolved->instances[i], error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_box_connect(box, error);
-    if (result == CNNVP_DONE)
-        result = check_single(box, error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = read_idle(box, &resolved->instances[i], error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = check_driven(box, &resolved->instances[i], error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = fit_to_memory(box, &resolved->instances[i], error);
-    return result;
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(place_instance(box, &resolved->instances[i], error));
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(size_window(box, &resolved->instances[i], error));
+    CNNVP_TRY(check_bus(box, error));
+    CNNVP_TRY(check_windows(box, error));
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(choose_clock(box, &resolved->instances[i], error));
+    CNNVP_TRY(cnnvp_box_connect(box, error));
+    CNNVP_TRY(check_single(box, error));
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(read_idle(box, &resolved->instances[i], error));
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(check_driven(box, &resolved->instances[i], error));
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(fit_to_memory(box, &resolved->instances[i], error));
+    return CNNVP_DONE;
 }

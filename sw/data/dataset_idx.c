@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base.h"
 #include "dataset.h"
 
 #define TYPE_BYTE 8
@@ -15,9 +16,7 @@ static cnnvp_result read_header(struct cnnvp_data_file *file, uint8_t *rank, uin
 {
     uint8_t bytes[4 + 4 * RANK_MAX];
     size_t got;
-    cnnvp_result result = cnnvp_data_some(file, bytes, 4, &got);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_data_some(file, bytes, 4, &got));
     if (got != 4 || bytes[0] != 0 || bytes[1] != 0)
         return cnnvp_data_error(file->error, "%s: not an IDX file; it must begin with two zero bytes", file->name);
     if (bytes[2] != TYPE_BYTE)
@@ -26,7 +25,7 @@ static cnnvp_result read_header(struct cnnvp_data_file *file, uint8_t *rank, uin
     *rank = bytes[3];
     if (*rank < 1 || *rank > RANK_MAX)
         return cnnvp_data_error(file->error, "%s: %u dimensions; images have 3 or 4, labels 1", file->name, *rank);
-    result = cnnvp_data_some(file, bytes + 4, 4u * *rank, &got);
+    cnnvp_result result = cnnvp_data_some(file, bytes + 4, 4u * *rank, &got);
     if (result == CNNVP_DONE && got != 4u * *rank)
         result = cnnvp_data_error(file->error, "%s: cut off within its header", file->name);
     for (size_t i = 0; i < *rank && result == CNNVP_DONE; ++i)
@@ -63,9 +62,7 @@ static cnnvp_result read_images(struct cnnvp_data_file *file, uint64_t limit, st
 {
     uint8_t rank;
     uint32_t dims[RANK_MAX];
-    cnnvp_result result = read_header(file, &rank, dims);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(read_header(file, &rank, dims));
     if (rank < 3)
         return cnnvp_data_error(file->error,
                                 "%s: %u dimensions; images are [N][height][width] or "
@@ -95,9 +92,7 @@ static cnnvp_result read_labels(struct cnnvp_data_file *file, const char *images
 {
     uint8_t rank;
     uint32_t dims[RANK_MAX];
-    const cnnvp_result result = read_header(file, &rank, dims);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(read_header(file, &rank, dims));
     if (rank != 1)
         return cnnvp_data_error(file->error, "%s: %u dimensions; labels are [N]", file->name, rank);
     if (dims[0] != all)

@@ -250,9 +250,7 @@ static cnnvp_result make_child(struct evolution *evolution, const struct individ
     int allowed = 0;
     for (int attempt = 0; attempt < RETRIES; ++attempt) {
         uint64_t child = breed(evolution, tournament(evolution)->number, tournament(evolution)->number);
-        cnnvp_result result = cnnvp_point_allowed(evolution->sweep, child, &allowed, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_point_allowed(evolution->sweep, child, &allowed, error));
         int known = !allowed || find_seen(evolution, child) != NULL;
         for (uint32_t i = 0; i < made && !known; ++i)
             known = children[i].number == child;

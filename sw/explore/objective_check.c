@@ -138,9 +138,7 @@ static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_
             comes_later(stats, sweep->objectives[i].path) ||
             (!has_network && depends_on_network(sweep->objectives[i].path)))
             continue;
-        cnnvp_result result = check_value(sweep, point, &sweep->objectives[i], &known, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(check_value(sweep, point, &sweep->objectives[i], &known, error));
         if (known)
             continue;
         cnnvp_suggest_begin(&suggest, sweep->objectives[i].path);
@@ -275,9 +273,8 @@ static cnnvp_result check_point(struct cnnvp_sweep *sweep, const struct maker *m
     struct cnnvp_error reason = {""};
     struct cnnvp_point point;
     char *text = NULL;
-    cnnvp_result result = cnnvp_point_prepare(sweep, number, &point, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_point_prepare(sweep, number, &point, error));
+    cnnvp_result result = CNNVP_DONE;
     if (point.config != NULL && maker->program == NULL)
         text = hear_statistics(sweep, &point);
     else if (point.config != NULL)
@@ -310,14 +307,13 @@ static cnnvp_result check_points(struct cnnvp_sweep *sweep, const struct maker *
                                  struct cnnvp_error *error)
 {
     struct cnnvp_chance chance = {0};
-    cnnvp_result result = CNNVP_DONE;
     int known = 0, found = 1;
-    for (int i = 0; i < TRIES && found && !known && result == CNNVP_DONE; ++i) {
-        result = check_point(sweep, maker, number, &known, error);
-        if (result == CNNVP_DONE && !known)
-            result = next_point(sweep, &chance, &number, &found, error);
+    for (int i = 0; i < TRIES && found && !known; ++i) {
+        CNNVP_TRY(check_point(sweep, maker, number, &known, error));
+        if (!known)
+            CNNVP_TRY(next_point(sweep, &chance, &number, &found, error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_error *error)

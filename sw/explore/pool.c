@@ -188,9 +188,8 @@ static cnnvp_result add(struct cnnvp_driver *driver, struct slot *slots, uint64_
 {
     struct cnnvp_point point;
     int known = 0;
-    cnnvp_result result = cnnvp_point_prepare(driver->sweep, number, &point, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_point_prepare(driver->sweep, number, &point, error));
+    cnnvp_result result = CNNVP_DONE;
     const struct cnnvp_sweep_point chosen = cnnvp_point_name(&point);
     while (result == CNNVP_DONE && !cnnvp_sweep_interrupted() && is_running(driver, slots, point.key))
         result = wait_any(driver, slots, error);

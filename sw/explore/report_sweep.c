@@ -284,9 +284,7 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, voi
                                 void *context, struct cnnvp_error *error)
 {
     struct cnnvp_results *results = NULL;
-    cnnvp_result result = cnnvp_results_open(database, 0, &results, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_results_open(database, 0, &results, error));
     char *points = NULL, *runs = cnnvp_text_join(database, ".runs", ""),
          *html_runs = cnnvp_text_join(html_file, ".runs", "");
     size_t size = 0;
@@ -305,9 +303,9 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, voi
         .runs = runs,
         .html_runs = html_runs,
         .error = error};
-    result = page.points != NULL && runs != NULL && html_runs != NULL
-                 ? cnnvp_results_each(results, take, &page, error)
-                 : cnnvp_config_no_memory(error);
+    cnnvp_result result = page.points != NULL && runs != NULL && html_runs != NULL
+                              ? cnnvp_results_each(results, take, &page, error)
+                              : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE)
         result = page.refused;
     if (result == CNNVP_DONE && page.count == 0)

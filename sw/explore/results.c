@@ -416,9 +416,8 @@ cnnvp_result cnnvp_result_read(const char *file, struct cnnvp_row *row, struct c
     char *text = NULL;
     size_t size = 0;
     *row = (struct cnnvp_row){.failed = 0};
-    cnnvp_result result = cnnvp_read_text(file, (size_t)1 << 28, &text, &size, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_read_text(file, (size_t)1 << 28, &text, &size, error));
+    cnnvp_result result = CNNVP_DONE;
     char *end = strchr(text, '\n');
     json_t *head = NULL;
     if (end != NULL && end < text + size - 1 && text[size - 1] == '\n') {

@@ -318,11 +318,10 @@ static cnnvp_result gather(struct batch *batch, const uint64_t *numbers, size_t 
 
 static cnnvp_result give_up(struct batch *batch, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < batch->count && result == CNNVP_DONE; ++i)
-        result =
-            cnnvp_driver_fail(batch->driver, &batch->pending[i], "its tasks ended three times without a result", error);
-    return result;
+    for (size_t i = 0; i < batch->count; ++i)
+        CNNVP_TRY(cnnvp_driver_fail(
+            batch->driver, &batch->pending[i], "its tasks ended three times without a result", error));
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_slurm_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,

@@ -53,9 +53,7 @@ static cnnvp_result run_point(const struct cnnvp_sweep *sweep, struct cnnvp_work
     const struct cnnvp_sweep_point name = cnnvp_point_name(point);
     for (;;) {
         struct cnnvp_worker_end end;
-        cnnvp_result result = cnnvp_worker_give(worker, sweep, program, folder, &name, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_worker_give(worker, sweep, program, folder, &name, error));
         switch (hear(worker, task_file, &end, error)) {
         case CNNVP_WORKER_DONE:
             return CNNVP_DONE;

@@ -82,9 +82,7 @@ cnnvp_result cnnvp_space_random(const struct cnnvp_sweep *sweep, struct cnnvp_ch
     *found = 0;
     for (int draw = 0; draw < DRAWS && !*found; ++draw) {
         *number = cnnvp_chance_below(chance, sweep->combinations);
-        cnnvp_result result = cnnvp_point_allowed(sweep, *number, found, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_point_allowed(sweep, *number, found, error));
     }
     return CNNVP_DONE;
 }
@@ -127,11 +125,9 @@ static cnnvp_result draw(const struct cnnvp_sweep *sweep, struct cnnvp_chance *c
     for (int round = 0; round < 8 && found && list->count < sweep->random_points; ++round) {
         while (found && list->count < sweep->random_points) {
             uint64_t number = 0;
-            cnnvp_result result = cnnvp_space_random(sweep, chance, &number, &found, error);
-            if (result == CNNVP_DONE && found)
-                result = append(list, number, error);
-            if (result != CNNVP_DONE)
-                return result;
+            CNNVP_TRY(cnnvp_space_random(sweep, chance, &number, &found, error));
+            if (found)
+                CNNVP_TRY(append(list, number, error));
         }
         sort(list);
     }

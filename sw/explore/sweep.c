@@ -142,11 +142,9 @@ cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_s
                                struct cnnvp_error *error)
 {
     struct cnnvp_row row;
-    cnnvp_result result = add_point(driver->sweep, point, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_results_get(driver->results, point->key, 0, &row, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(add_point(driver->sweep, point, error));
+    CNNVP_TRY(cnnvp_results_get(driver->results, point->key, 0, &row, error));
+    cnnvp_result result = CNNVP_DONE;
     *known = *row.key != '\0' && !row.damaged;
     if (*known) {
         ++driver->progress.finished;
@@ -168,9 +166,7 @@ static char *result_file(const struct cnnvp_driver *driver, const char *key)
 
 static cnnvp_result record(struct cnnvp_driver *driver, const struct cnnvp_row *row, struct cnnvp_error *error)
 {
-    cnnvp_result result = cnnvp_results_put(driver->results, row, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_results_put(driver->results, row, error));
     memcpy(driver->uncommitted[driver->uncommitted_count++], row->key, CNNVP_KEY_BYTES);
     return cnnvp_driver_commit(driver, driver->uncommitted_count == COMMIT_POINTS, error);
 }
@@ -240,12 +236,9 @@ cnnvp_result cnnvp_driver_commit(struct cnnvp_driver *driver, int now, struct cn
 cnnvp_result cnnvp_driver_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,
                                 struct cnnvp_error *error)
 {
-    cnnvp_result result = driver->options->executor == CNNVP_SWEEP_SLURM
-                              ? cnnvp_slurm_batch(driver, numbers, count, error)
-                              : cnnvp_pool_batch(driver, numbers, count, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_driver_commit(driver, 1, error);
-    return result;
+    CNNVP_TRY(driver->options->executor == CNNVP_SWEEP_SLURM ? cnnvp_slurm_batch(driver, numbers, count, error)
+                                                             : cnnvp_pool_batch(driver, numbers, count, error));
+    return cnnvp_driver_commit(driver, 1, error);
 }
 
 /* ---- start and end ---- */
@@ -502,10 +495,8 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
     driver.committed = driver.started;
     uint64_t *numbers = NULL;
     size_t count = 0;
-    cnnvp_result result = list_points(&driver, &numbers, &count, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = open_driver(&driver, error);
+    CNNVP_TRY(list_points(&driver, &numbers, &count, error));
+    cnnvp_result result = open_driver(&driver, error);
     if (result == CNNVP_DONE)
         result = sweep->search == CNNVP_SEARCH_NSGA2 ? cnnvp_nsga2_run(&driver, error)
                                                      : cnnvp_driver_batch(&driver, numbers, count, error);

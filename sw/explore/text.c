@@ -172,11 +172,8 @@ cnnvp_result cnnvp_read_text(const char *file, size_t limit, char **text, size_t
 cnnvp_result cnnvp_write_text(const char *file, const char *text, size_t size, struct cnnvp_error *error)
 {
     cnnvp_output *output = NULL;
-    cnnvp_result result = cnnvp_output_check(file, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_output_new(file, &output, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_output_check(file, error));
+    CNNVP_TRY(cnnvp_output_new(file, &output, error));
     cnnvp_output_write(output, text, size);
     return cnnvp_output_finish(output, error);
 }

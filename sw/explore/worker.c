@@ -64,12 +64,10 @@ static cnnvp_result run_point(const struct cnnvp_sweep *sweep, const struct orde
 {
     struct cnnvp_point point;
     int failed = 0;
-    cnnvp_result result = cnnvp_point_configure(sweep, order->number, &point, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_point_configure(sweep, order->number, &point, error));
     memcpy(point.key, order->key, sizeof point.key);
     *last = point.config == NULL || has_foreign_units(point.config);
-    result = cnnvp_point_work(sweep, &point, program, folder, &failed, error);
+    cnnvp_result result = cnnvp_point_work(sweep, &point, program, folder, &failed, error);
     *last |= failed;
     cnnvp_point_clear(&point);
     return result;
@@ -147,9 +145,7 @@ cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_s
     memcpy(order.key, point->key, sizeof order.key);
     for (;;) {
         const int fresh = worker->process == 0;
-        cnnvp_result result = fresh ? start(worker, sweep, program, folder, error) : CNNVP_DONE;
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(fresh ? start(worker, sweep, program, folder, error) : CNNVP_DONE);
         ++worker->given;
         if (send(worker->line, &order, sizeof order, MSG_NOSIGNAL) == (ssize_t)sizeof order || fresh)
             return CNNVP_DONE; /* of a new one that is gone already its end will tell */

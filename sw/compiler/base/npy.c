@@ -258,9 +258,7 @@ cnnvp_result cnnvp_npy_write(const char *file, const struct cnnvp_array *array, 
     int valid;
     const size_t count = count_elements(array, SIZE_MAX / 8, &valid);
     struct cnnvp_whole_file out;
-    const cnnvp_result result = cnnvp_whole_open(file, &out, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_whole_open(file, &out, error));
     (void)fwrite(header, 1, header_size, out.stream);
     (void)fwrite(array->data, types[type].size, count, out.stream);
     return cnnvp_whole_close(&out, 1, error);

@@ -69,9 +69,7 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
             continue;
         }
         const int32_t out_frac = graph->tensors[from->out].frac;
-        const cnnvp_result result = describe_table(&from->posts[i], frac, out_frac, rounding, post, table, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(describe_table(&from->posts[i], frac, out_frac, rounding, post, table, error));
         frac = out_frac;
     }
     return CNNVP_DONE;
@@ -210,10 +208,9 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
 static cnnvp_result format_layers(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
                                   struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
-        result = format_layer(graph, i, rounding, build, error);
-    return result;
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        CNNVP_TRY(format_layer(graph, i, rounding, build, error));
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
@@ -337,12 +334,11 @@ static cnnvp_result make_plan(const struct cnnvp_graph *graph, const struct cnnv
                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                               struct cnnvp_error *error)
 {
-    cnnvp_result result = make_finalists(graph, build) ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
-        result = plan_layer(graph, target, NULL, i, build, error);
-    return result == CNNVP_DONE && build->shortage.layers == 0
-               ? cnnvp_fused_search(graph, target, options, build, options->made, error)
-               : result;
+    CNNVP_TRY(make_finalists(graph, build) ? CNNVP_DONE : cnnvp_compiler_no_memory(error));
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        CNNVP_TRY(plan_layer(graph, target, NULL, i, build, error));
+    return build->shortage.layers == 0 ? cnnvp_fused_search(graph, target, options, build, options->made, error)
+                                       : CNNVP_DONE;
 }
 
 static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cnnvp_target *target,

@@ -244,10 +244,7 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_tiling tiling;
-        const cnnvp_result result =
-            cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, &target->limits, &tiling, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, &target->limits, &tiling, error));
         const uint64_t need = cnnvp_plan_use_of(&build->layers[i], tiling.result_bytes).output_bytes;
         if (need > target->limits.output_bytes)
             return cnnvp_compiler_error(
@@ -267,6 +264,6 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
 cnnvp_result cnnvp_binary_keep_blobs(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                      struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    const cnnvp_result result = check_outputs(graph, target, build, error);
-    return result == CNNVP_DONE ? place_blobs(target, build, error) : result;
+    CNNVP_TRY(check_outputs(graph, target, build, error));
+    return place_blobs(target, build, error);
 }

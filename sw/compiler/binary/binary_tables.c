@@ -42,16 +42,13 @@ static cnnvp_result list_group(const struct listing *listing, uint32_t number)
     const struct cnnvp_binary_group *group = &fused->table[number];
     const size_t lines = group->layer_count * sizeof(struct cnnvp_binary_reach);
     const uint64_t members = group->members - fused->table[0].members;
-    cnnvp_result result = list(listing, listing->own.groups + number * sizeof *group, sizeof *group);
-    if (result == CNNVP_DONE)
-        result = list(listing, listing->own.members + members, group->layer_count * sizeof *fused->members);
-    if (result == CNNVP_DONE)
-        result = list(listing, group->rows, group->tile_rows * lines);
-    if (result == CNNVP_DONE)
-        result = list(listing, group->columns, group->tile_columns * lines);
-    for (uint32_t i = 0; i < group->layer_count && result == CNNVP_DONE; ++i)
-        result = list_blobs(listing, &fused->members[members / sizeof *fused->members + i].layer);
-    return result;
+    CNNVP_TRY(list(listing, listing->own.groups + number * sizeof *group, sizeof *group));
+    CNNVP_TRY(list(listing, listing->own.members + members, group->layer_count * sizeof *fused->members));
+    CNNVP_TRY(list(listing, group->rows, group->tile_rows * lines));
+    CNNVP_TRY(list(listing, group->columns, group->tile_columns * lines));
+    for (uint32_t i = 0; i < group->layer_count; ++i)
+        CNNVP_TRY(list_blobs(listing, &fused->members[members / sizeof *fused->members + i].layer));
+    return CNNVP_DONE;
 }
 
 static cnnvp_result list_orders(const struct listing *listing, const struct cnnvp_binary_level *levels, size_t count)
@@ -70,14 +67,12 @@ static cnnvp_result list_chain(const struct listing *listing, uint32_t number)
     const uint64_t layers = chain->layers - depth->chains[0].layers;
     const size_t first = layers / sizeof *depth->layers;
     const size_t levels = chain->layer_count + 1u;
-    cnnvp_result result = list(listing, listing->own.chains + number * sizeof *chain, sizeof *chain);
-    if (result == CNNVP_DONE)
-        result = list(listing, chain->levels, levels * sizeof *depth->levels);
-    if (result == CNNVP_DONE)
-        result = list(listing, listing->own.chain_layers + layers, chain->layer_count * sizeof *depth->layers);
-    for (uint32_t i = 0; i < chain->layer_count && result == CNNVP_DONE; ++i)
-        result = list_blobs(listing, &depth->layers[first + i]);
-    return result == CNNVP_DONE ? list_orders(listing, &depth->levels[first + number], levels) : result;
+    CNNVP_TRY(list(listing, listing->own.chains + number * sizeof *chain, sizeof *chain));
+    CNNVP_TRY(list(listing, chain->levels, levels * sizeof *depth->levels));
+    CNNVP_TRY(list(listing, listing->own.chain_layers + layers, chain->layer_count * sizeof *depth->layers));
+    for (uint32_t i = 0; i < chain->layer_count; ++i)
+        CNNVP_TRY(list_blobs(listing, &depth->layers[first + i]));
+    return list_orders(listing, &depth->levels[first + number], levels);
 }
 
 /* A layer and those that run with it, of which the schedule reads the entries at most. *count: how many they are. */
@@ -125,10 +120,9 @@ cnnvp_result cnnvp_binary_list_held(const struct cnnvp_build *build, cnnvp_binar
 
 cnnvp_result cnnvp_binary_list_steps(const struct cnnvp_build *build, cnnvp_binary_table_fn list_table, void *context)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (uint32_t i = 0; i < build->shares.count && result == CNNVP_DONE; ++i) {
+    for (uint32_t i = 0; i < build->shares.count; ++i) {
         struct listing listing = {build, cnnvp_binary_own(build, i), list_table, context, i, 0};
-        result = list_steps(&listing);
+        CNNVP_TRY(list_steps(&listing));
     }
-    return result;
+    return CNNVP_DONE;
 }

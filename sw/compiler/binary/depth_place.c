@@ -330,9 +330,7 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struc
             ++length;
         }
         for (int added = 0; length > 0 && !added; length -= (size_t)!added) {
-            const cnnvp_result result = add_chain(row, at, length, block, &added, error);
-            if (result != CNNVP_DONE)
-                return result;
+            CNNVP_TRY(add_chain(row, at, length, block, &added, error));
         }
         if (length == 0 && !reads_one_block(row, row->layers[at]))
             return too_large(row, row->layers[at], error);

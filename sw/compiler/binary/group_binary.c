@@ -148,10 +148,9 @@ static cnnvp_result place_group_weights(const struct cnnvp_target *target, struc
 cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                        struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t g = 0; g < build->fused->count && result == CNNVP_DONE; ++g)
-        result = place_group_weights(target, build, g, error);
-    return result;
+    for (size_t g = 0; g < build->fused->count; ++g)
+        CNNVP_TRY(place_group_weights(target, build, g, error));
+    return CNNVP_DONE;
 }
 
 /* ---- cuts ---- */
@@ -170,11 +169,8 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
     tile.out.width = cnnvp_plan_group_columns(group, number);
     cnnvp_plan_cut_layer(&tile, &cut);
     const char *name = graph->layers[index].name;
-    const cnnvp_result result =
-        cut.group_out != 0 ? cnnvp_plan_check(&tile, name, plan->cut_places[index], limits, error)
-                           : cnnvp_plan_layer(&tile, name, limits, &finalists, &smallest, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cut.group_out != 0 ? cnnvp_plan_check(&tile, name, plan->cut_places[index], limits, error)
+                                 : cnnvp_plan_layer(&tile, name, limits, &finalists, &smallest, error));
     if (cut.group_out == 0 && finalists.count == 0)
         return cnnvp_compiler_error(
             error, "layer \"%s\": its tiles in a group do not fit into a half of each buffer", name);
@@ -241,11 +237,9 @@ static cnnvp_result make_group(const struct cnnvp_graph *graph, const struct cnn
 {
     uint64_t top[2];
     uint64_t lack;
-    cnnvp_result result = cnnvp_group_make(graph, build, run, group, error);
-    if (result == CNNVP_DONE && cnnvp_plan_group_reach(group) != CNNVP_DONE)
-        result = cnnvp_compiler_no_memory(error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_group_make(graph, build, run, group, error));
+    if (cnnvp_plan_group_reach(group) != CNNVP_DONE)
+        CNNVP_TRY(cnnvp_compiler_no_memory(error));
     for (uint32_t half = 0; half < 2; ++half)
         top[half] = cnnvp_binary_chip_top(target, build, half, run->first, run->first + run->count - 1);
     if (!cnnvp_plan_group_place(group, top, target->limits.input_halves, &lack))

@@ -368,11 +368,10 @@ static cnnvp_result prepare(struct search *search, struct cnnvp_error *error)
     for (size_t i = 0; i <= layers; ++i)
         search->best[i] = i == 0 ? 0 : INFINITY;
     search->each = each_of(search);
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < layers && result == CNNVP_DONE; ++i)
-        result = cnnvp_plan_tiling(
-            &search->build->layers[i], graph->layers[i].name, &search->target->limits, &search->tilings[i], error);
-    return result;
+    for (size_t i = 0; i < layers; ++i)
+        CNNVP_TRY(cnnvp_plan_tiling(
+            &search->build->layers[i], graph->layers[i].name, &search->target->limits, &search->tilings[i], error));
+    return CNNVP_DONE;
 }
 
 /* The runs on the way with the least cost, in the layers' order, of which the real cuts fit as well. */

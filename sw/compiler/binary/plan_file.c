@@ -107,9 +107,7 @@ static cnnvp_result expect(struct reader *reader, const struct cnnvp_yaml_node *
 
 static cnnvp_result read_number(struct reader *reader, const struct cnnvp_yaml_node *node, uint32_t *number)
 {
-    const cnnvp_result result = expect(reader, node, CNNVP_YAML_SCALAR, "a number");
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, "a number"));
     char *end = NULL;
     errno = 0;
     const unsigned long value = strtoul(node->text, &end, 10);
@@ -140,11 +138,8 @@ static cnnvp_result read_layers(struct reader *reader, const struct cnnvp_yaml_n
     cnnvp_result result = expect(reader, list, CNNVP_YAML_LIST, "a list of layers");
     for (const struct cnnvp_yaml_node *node = list->children; node != NULL && result == CNNVP_DONE; node = node->next) {
         size_t layer = 0;
-        result = expect(reader, node, CNNVP_YAML_SCALAR, "the name of a layer");
-        if (result == CNNVP_DONE)
-            result = find_layer(reader, node->text, node->place, &layer);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, "the name of a layer"));
+        CNNVP_TRY(find_layer(reader, node->text, node->place, &layer));
         if (run->count != 0 && layer != run->first + run->count)
             return cnnvp_config_error(
                 reader->error, node->place,
@@ -237,10 +232,10 @@ static cnnvp_result read_group(struct reader *reader, const struct cnnvp_yaml_no
 
 static cnnvp_result read_groups(struct reader *reader, const struct cnnvp_yaml_node *list)
 {
-    cnnvp_result result = expect(reader, list, CNNVP_YAML_LIST, "a list of groups");
-    for (const struct cnnvp_yaml_node *node = list->children; node != NULL && result == CNNVP_DONE; node = node->next)
-        result = read_group(reader, node);
-    return result;
+    CNNVP_TRY(expect(reader, list, CNNVP_YAML_LIST, "a list of groups"));
+    for (const struct cnnvp_yaml_node *node = list->children; node != NULL; node = node->next)
+        CNNVP_TRY(read_group(reader, node));
+    return CNNVP_DONE;
 }
 
 /* ---- cuts ---- */
@@ -273,10 +268,10 @@ static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node
 
 static cnnvp_result read_cuts(struct reader *reader, const struct cnnvp_yaml_node *map)
 {
-    cnnvp_result result = expect(reader, map, CNNVP_YAML_MAP, "a map of layers");
-    for (const struct cnnvp_yaml_node *node = map->children; node != NULL && result == CNNVP_DONE; node = node->next)
-        result = read_cut(reader, node);
-    return result;
+    CNNVP_TRY(expect(reader, map, CNNVP_YAML_MAP, "a map of layers"));
+    for (const struct cnnvp_yaml_node *node = map->children; node != NULL; node = node->next)
+        CNNVP_TRY(read_cut(reader, node));
+    return CNNVP_DONE;
 }
 
 /* ---- tensors ---- */
@@ -294,9 +289,7 @@ static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_n
 {
     const struct cnnvp_graph *graph = reader->graph;
     struct cnnvp_suggest suggest;
-    cnnvp_result result = expect(reader, node, CNNVP_YAML_SCALAR, "the name of a tensor");
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, "the name of a tensor"));
     cnnvp_suggest_begin(&suggest, node->text);
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE || !is_there(graph, (int32_t)i))
@@ -318,10 +311,10 @@ static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_n
 
 static cnnvp_result read_tensors(struct reader *reader, const struct cnnvp_yaml_node *list)
 {
-    cnnvp_result result = expect(reader, list, CNNVP_YAML_LIST, "a list of tensors");
-    for (const struct cnnvp_yaml_node *node = list->children; node != NULL && result == CNNVP_DONE; node = node->next)
-        result = read_tensor(reader, node);
-    return result;
+    CNNVP_TRY(expect(reader, list, CNNVP_YAML_LIST, "a list of tensors"));
+    for (const struct cnnvp_yaml_node *node = list->children; node != NULL; node = node->next)
+        CNNVP_TRY(read_tensor(reader, node));
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_node *root)
@@ -427,9 +420,7 @@ cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnv
     struct cnnvp_arena arena = {NULL};
     cnnvp_output *output = NULL;
     int any = 0;
-    const cnnvp_result result = cnnvp_output_new(file, &output, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_output_new(file, &output, error));
     put_groups(output, &arena, graph, plan);
     put_cuts(output, &arena, graph, plan);
     put(output, "on_chip: [");

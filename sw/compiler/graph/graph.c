@@ -300,9 +300,7 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
                                         "%s: node \"%s\" (%s): %u groups of %u outputs would become too many "
                                         "layers; up to %u are possible",
                                         graph->file, layer->name, layer->op_type, layer->groups, multiplier, SPLIT_MAX);
-        const cnnvp_result result = deep ? split_multiplier_of(graph, i, error) : split_groups_of(graph, i, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(deep ? split_multiplier_of(graph, i, error) : split_groups_of(graph, i, error));
     }
     return CNNVP_DONE;
 }

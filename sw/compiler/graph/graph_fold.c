@@ -214,6 +214,6 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
 
 cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
-    const cnnvp_result result = fold_into_before(graph, error);
-    return result == CNNVP_DONE ? absorb_scales(graph, error) : result;
+    CNNVP_TRY(fold_into_before(graph, error));
+    return absorb_scales(graph, error);
 }

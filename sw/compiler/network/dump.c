@@ -67,10 +67,8 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     char path[4096];
     struct cnnvp_array array;
     int32_t frac;
-    cnnvp_result result = cnnvp_network_array(network, tensor, 1, &array, dump->error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = network->back_end->tensor(network, dump->platform, tensor, array.data, &frac, dump->error);
+    CNNVP_TRY(cnnvp_network_array(network, tensor, 1, &array, dump->error));
+    cnnvp_result result = network->back_end->tensor(network, dump->platform, tensor, array.data, &frac, dump->error);
     if (result == CNNVP_DONE) {
         struct cnnvp_difference difference;
         struct cnnvp_array reference = array;
@@ -146,9 +144,7 @@ static cnnvp_result run_last(const struct cnnvp_network *network, struct cnnvp_f
     const uint32_t first = (network->images - 1u) / batch * batch;
     const uint32_t count = network->images - first;
     const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
-    const cnnvp_result result = cnnvp_floatref_new_batch(&network->graph, count, run, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_floatref_new_batch(&network->graph, count, run, error));
     cnnvp_floatref_images(run, count, network->input + first * words);
     cnnvp_floatref_use(run, count - 1u);
     return CNNVP_DONE;
@@ -164,12 +160,10 @@ cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *pl
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cnnvp_compiler_error(error, "%s: %s", folder, strerror(errno));
     struct dump dump = {.network = network, .platform = platform, .folder = folder, .error = error};
-    cnnvp_result result = run_last(network, &dump.reference, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(run_last(network, &dump.reference, error));
     dump.text = open_table(folder, "sqnr.txt", error);
     dump.csv = dump.text != NULL ? open_table(folder, "sqnr.csv", error) : NULL;
-    result = dump.csv != NULL ? dump_all(&dump) : CNNVP_FAILED;
+    cnnvp_result result = dump.csv != NULL ? dump_all(&dump) : CNNVP_FAILED;
     result = close_table(dump.text, folder, "sqnr.txt", result, error);
     result = close_table(dump.csv, folder, "sqnr.csv", result, error);
     cnnvp_floatref_clear(&dump.reference);

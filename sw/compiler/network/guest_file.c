@@ -37,8 +37,8 @@ cnnvp_result cnnvp_guest_file(const char *chosen, char *path, size_t room, struc
 cnnvp_result cnnvp_guest_load(const char *chosen, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     char file[4096];
-    const cnnvp_result result = cnnvp_guest_file(chosen, file, sizeof file, error);
-    return result == CNNVP_DONE ? cnnvp_platform_load_elf(platform, file, 0, NULL, error) : result;
+    CNNVP_TRY(cnnvp_guest_file(chosen, file, sizeof file, error));
+    return cnnvp_platform_load_elf(platform, file, 0, NULL, error);
 }
 
 cnnvp_result cnnvp_load_words(cnnvp_platform *platform, const cnnvp_config *config, const uint8_t *bytes, size_t size,
@@ -46,13 +46,9 @@ cnnvp_result cnnvp_load_words(cnnvp_platform *platform, const cnnvp_config *conf
 {
     char guest[4096];
     struct cnnvp_target target = {0};
-    cnnvp_result result = cnnvp_target_map(config, &target, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_guest_file(NULL, guest, sizeof guest, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_target_map(config, &target, error));
+    CNNVP_TRY(cnnvp_guest_file(NULL, guest, sizeof guest, error));
+    CNNVP_TRY(cnnvp_platform_load_elf(platform, guest, 0, NULL, error));
     const struct cnnvp_words_binary binary = {
         .magic = CNNVP_WORDS_BINARY_MAGIC,
         .version = CNNVP_WORDS_BINARY_VERSION,

@@ -85,15 +85,12 @@ static cnnvp_result try_all(const struct trials *trials, struct cnnvp_error *err
 {
     struct cnnvp_plan *plan = &trials->network->plan;
     choose_layers(trials);
-    cnnvp_result result = try_layers(trials, NULL, trials->alone, error);
-    if (result == CNNVP_DONE)
-        result = try_layers(trials, plan, trials->fused, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(try_layers(trials, NULL, trials->alone, error));
+    CNNVP_TRY(try_layers(trials, plan, trials->fused, error));
     keep_better(trials);
     if (plan->run_count == 0 || trials->bounds.ps >= SHORT_PS)
         return CNNVP_DONE;
-    result = try_layers(trials, plan, trials->fused, error);
+    cnnvp_result result = try_layers(trials, plan, trials->fused, error);
     if (result == CNNVP_DONE && !is_better(trials, 0, trials->network->graph.layer_count))
         plan->run_count = 0;
     return result;

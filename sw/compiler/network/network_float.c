@@ -77,9 +77,7 @@ static cnnvp_result run_images(const struct cnnvp_network *network, int ordinary
     const struct cnnvp_graph *graph = &network->graph;
     const uint64_t together = cnnvp_graph_mixes_images(graph) ? network->target.limits.batch : 1u;
     struct cnnvp_floatref run;
-    cnnvp_result result = cnnvp_floatref_new_batch(graph, cnnvp_minimum(together, count), &run, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_floatref_new_batch(graph, cnnvp_minimum(together, count), &run, error));
     const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
     struct place place = {.options = wanted->options, .all = (double)count, .layers = (double)graph->layer_count};
     int (*const stopped)(void) = wanted->options != NULL ? wanted->options->stopped : NULL;
@@ -87,6 +85,7 @@ static cnnvp_result run_images(const struct cnnvp_network *network, int ordinary
     run.stopped = stopped;
     run.begins = wanted->options != NULL && wanted->options->computing != NULL ? tell : NULL;
     run.context = &place;
+    cnnvp_result result = CNNVP_DONE;
     for (uint64_t first = 0; first < count && result == CNNVP_DONE; first += together) {
         const uint64_t some = cnnvp_minimum(together, count - first);
         place.images = (double)first;
@@ -168,11 +167,9 @@ static cnnvp_result float_output(const struct cnnvp_network *network, int ordina
     const float *outputs;
     float *made = NULL;
     memset(array, 0, sizeof *array);
-    cnnvp_result result = cnnvp_network_check_output(network, "reference", output, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_network_check_output(network, "reference", output, error));
     const int32_t tensor = graph->outputs[output].tensor;
-    result = find_outputs(network, ordinary, &outputs, &made, error);
+    cnnvp_result result = find_outputs(network, ordinary, &outputs, &made, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_array(network, tensor, network->images, array, error);
     if (result == CNNVP_DONE)

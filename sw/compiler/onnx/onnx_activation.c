@@ -10,17 +10,13 @@
 static cnnvp_result add_activation(struct cnnvp_import *import, uint32_t count, const struct cnnvp_graph_post *posts)
 {
     int32_t in;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (count == 0)
         return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = in});
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_layer(
-        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_layer(
+        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer));
     layer->post_count = count;
     memcpy(layer->posts, posts, count * sizeof *posts);
     return CNNVP_DONE;
@@ -38,10 +34,7 @@ cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnn
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     struct cnnvp_graph_layer *layer;
-    const cnnvp_result result =
-        cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, input.height, input.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, input.height, input.width, &layer));
     layer->post_count = 1;
     layer->posts[0] = (struct cnnvp_graph_post){kind, value};
     *out = layer->out;
@@ -66,10 +59,8 @@ static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const str
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_graph_layer *layer;
-    result =
-        cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(
+        cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width, &layer));
     layer->in2 = second;
     layer->arithmetic = kind;
     return CNNVP_DONE;
@@ -81,9 +72,7 @@ static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
     int32_t in;
     if (alpha >= -1.0f && alpha <= 1.0f)
         return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, alpha});
-    const cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     if (!(alpha >= -1000.0f && alpha <= 1000.0f))
         return cnnvp_import_error(import, "alpha is %g; -1000 to 1000 is possible", (double)alpha);
     const size_t channels = import->graph->tensors[in].channels;
@@ -135,14 +124,10 @@ static cnnvp_result import_selu(struct cnnvp_import *import)
 static cnnvp_result import_hard_sigmoid(struct cnnvp_import *import)
 {
     int32_t in;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_scale(import, in, cnnvp_onnx_float(import->node, "alpha", 0.2f),
-                                cnnvp_onnx_float(import->node, "beta", 0.5f), 0, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_scale(import, in, cnnvp_onnx_float(import->node, "alpha", 0.2f),
+                                 cnnvp_onnx_float(import->node, "beta", 0.5f), 0, &layer));
     layer->post_count = 2;
     layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, 0.0f};
     layer->posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, 1.0f};
@@ -166,11 +151,8 @@ static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribut
     if (!cnnvp_import_has(import, input))
         return CNNVP_DONE;
     const Onnx__TensorProto *constant;
-    cnnvp_result result = cnnvp_import_constant(import, input, &constant);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_check_floats(import, constant);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_constant(import, input, &constant));
+    CNNVP_TRY(cnnvp_import_check_floats(import, constant));
     struct cnnvp_error why;
     if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_number(&import->onnx, constant, limit, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "limit \"%s\" is not one number", import->node->input[input]);
@@ -184,11 +166,8 @@ static cnnvp_result import_clip(struct cnnvp_import *import)
     int has_high;
     float low = 0.0f;
     float high = 0.0f;
-    cnnvp_result result = clip_limit(import, "min", 1, &has_low, &low);
-    if (result == CNNVP_DONE)
-        result = clip_limit(import, "max", 2, &has_high, &high);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(clip_limit(import, "min", 1, &has_low, &low));
+    CNNVP_TRY(clip_limit(import, "max", 2, &has_high, &high));
     /* Exporters write the largest float where there is no limit. */
     has_low = has_low && low > -3.4e38f;
     has_high = has_high && high < 3.4e38f;
@@ -210,16 +189,13 @@ static cnnvp_result import_prelu(struct cnnvp_import *import)
 {
     int32_t in;
     const Onnx__TensorProto *constant;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &constant);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
     /* What the network becomes must not depend on whether it computes: the slopes are read even then. */
     const int weightless = import->graph->weightless;
     struct cnnvp_import_numbers slopes;
     import->graph->weightless = 0;
-    result = cnnvp_import_operand(import, constant, in, &slopes);
+    cnnvp_result result = cnnvp_import_operand(import, constant, in, &slopes);
     import->graph->weightless = weightless;
     if (result != CNNVP_DONE)
         return result;
@@ -278,16 +254,12 @@ static cnnvp_result view_softmax(struct cnnvp_import *import, struct softmax *so
 
 static cnnvp_result read_softmax(struct cnnvp_import *import, struct softmax *softmax)
 {
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &softmax->in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &softmax->in));
     const int64_t otherwise = import->onnx.opset < 13 ? 1 : -1;
     softmax->rank = cnnvp_import_all_dims(import, softmax->in, softmax->dims);
-    result = cnnvp_import_axis(import, softmax->rank, cnnvp_onnx_int(import->node, "axis", otherwise), &softmax->axis);
-    if (result == CNNVP_DONE)
-        result = view_softmax(import, softmax);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(
+        cnnvp_import_axis(import, softmax->rank, cnnvp_onnx_int(import->node, "axis", otherwise), &softmax->axis));
+    CNNVP_TRY(view_softmax(import, softmax));
     const struct cnnvp_graph_tensor view = import->graph->tensors[softmax->view];
     const int position = view.height == 1 && view.width == 1;
     softmax->alone = position && softmax->view_axis != 1 && view.channels != 1;
@@ -301,19 +273,15 @@ static cnnvp_result import_softmax(struct cnnvp_import *import)
 {
     struct softmax softmax;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = read_softmax(import, &softmax);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(read_softmax(import, &softmax));
     if (softmax.alone)
         return cnnvp_import_scale(import, softmax.in, 0.0f, 1.0f, 0, &layer);
     const struct cnnvp_graph_tensor view = import->graph->tensors[softmax.view];
-    result = softmax.view == softmax.in
-                 ? cnnvp_import_layer(import, CNNVP_OP_SOFTMAX, softmax.view, view.rank, view.channels, view.height,
-                                      view.width, &layer)
-                 : cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, softmax.view, view.channels, view.height, view.width,
-                                      &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(softmax.view == softmax.in
+                  ? cnnvp_import_layer(import, CNNVP_OP_SOFTMAX, softmax.view, view.rank, view.channels, view.height,
+                                       view.width, &layer)
+                  : cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, softmax.view, view.channels, view.height, view.width,
+                                       &layer));
     layer->axis = softmax.over;
     return softmax.view == softmax.in ? CNNVP_DONE : cnnvp_import_view(import, layer->out, softmax.rank, softmax.dims);
 }
@@ -324,14 +292,11 @@ static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32
     static const float low = 1.0f / 32.0f;
     int32_t parts[2] = {in, in};
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, low, &parts[1]);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_scale(import, parts[1], 1.0f / low, 0.0f, 1, &layer);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_post(import, layer->out, CNNVP_GRAPH_LOG, low, &parts[1]);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_post(import, in, CNNVP_GRAPH_LOG, low, &parts[0]);
-    return result == CNNVP_DONE ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, parts[0], parts[1], 1, out) : result;
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, low, &parts[1]));
+    CNNVP_TRY(cnnvp_import_scale(import, parts[1], 1.0f / low, 0.0f, 1, &layer));
+    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_LOG, low, &parts[1]));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_LOG, low, &parts[0]));
+    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, parts[0], parts[1], 1, out);
 }
 
 /* x - max{x} + ln(max{softmax(x)}): the logarithm is that of the largest part of the sum only. */
@@ -339,29 +304,22 @@ static cnnvp_result import_log_softmax(struct cnnvp_import *import)
 {
     struct softmax softmax;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = read_softmax(import, &softmax);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(read_softmax(import, &softmax));
     if (softmax.count == 1)
         return cnnvp_import_scale(import, softmax.in, 0.0f, 0.0f, 0, &layer);
     const struct cnnvp_graph_tensor view = import->graph->tensors[softmax.view];
     const uint32_t axis = (uint32_t)softmax.view_axis;
-    result = cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, softmax.view, view.channels, view.height, view.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(
+        cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, softmax.view, view.channels, view.height, view.width, &layer));
     layer->axis = softmax.over;
     int32_t share = layer->out;
     int32_t largest = softmax.view;
-    result = cnnvp_import_largest(import, axis, &share);
-    if (result == CNNVP_DONE)
-        result = add_logarithm(import, share, &share);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_largest(import, axis, &largest);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, softmax.view, largest, 1, &largest);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, largest, share, 0, &share);
-    return result == CNNVP_DONE ? cnnvp_import_view(import, share, softmax.rank, softmax.dims) : result;
+    CNNVP_TRY(cnnvp_import_largest(import, axis, &share));
+    CNNVP_TRY(add_logarithm(import, share, &share));
+    CNNVP_TRY(cnnvp_import_largest(import, axis, &largest));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, softmax.view, largest, 1, &largest));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, largest, share, 0, &share));
+    return cnnvp_import_view(import, share, softmax.rank, softmax.dims);
 }
 
 static const struct cnnvp_import_operator operators[] = {

@@ -64,9 +64,7 @@ cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, const Onnx__Tenso
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     *numbers = (struct cnnvp_import_numbers){.count = input.channels};
-    const cnnvp_result result = cnnvp_import_old_axis(import, input.rank, &constant);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_old_axis(import, input.rank, &constant));
     if (is_per_channel(constant, input.rank, input.channels))
         return cnnvp_import_per_channel(import, constant, input.rank, input.channels, 1.0f, &numbers->values);
     numbers->each_word = 1;
@@ -86,9 +84,7 @@ cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, int each
             return cnnvp_import_no_memory(import);
         import->graph->tensors[on].base = in;
     }
-    const cnnvp_result result = cnnvp_import_affine(import, on, scale, offset, inner || each_word, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_affine(import, on, scale, offset, inner || each_word, &layer));
     *out = layer->out;
     if (!each_word)
         return CNNVP_DONE;
@@ -129,9 +125,7 @@ static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_binary_a
     int32_t out;
     const uint32_t own = (uint32_t)constant->n_dims + (import->single != 0);
     const uint32_t rank = import->graph->tensors[in].rank;
-    const cnnvp_result result = cnnvp_import_constants(import, constant, own > rank ? own : rank, &other);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_constants(import, constant, own > rank ? own : rank, &other));
     return tensor_input == 0 ? cnnvp_import_pair(import, operation, in, other, 0, &out)
                              : cnnvp_import_pair(import, operation, other, in, 0, &out);
 }
@@ -159,10 +153,9 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_binary
     const int whole = numbers.each_word;
     if ((operation == CNNVP_ARITHMETIC_DIV && reversed) || operation == CNNVP_ARITHMETIC_MAX ||
         operation == CNNVP_ARITHMETIC_MIN) {
-        result = repeat(import, numbers.count, 0.0f, &other);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_line(import, in, whole, other, numbers.values, 1, &out);
-        return result == CNNVP_DONE ? cnnvp_import_pair(import, operation, out, in, 0, &out) : result;
+        CNNVP_TRY(repeat(import, numbers.count, 0.0f, &other));
+        CNNVP_TRY(cnnvp_import_line(import, in, whole, other, numbers.values, 1, &out));
+        return cnnvp_import_pair(import, operation, out, in, 0, &out);
     }
     if (operation == CNNVP_ARITHMETIC_DIV)
         result = invert(import, numbers.count, numbers.values);
@@ -188,19 +181,14 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_binary_ar
     int32_t in;
     float limit;
     struct cnnvp_error why;
-    cnnvp_result result = cnnvp_import_any_rank(import, tensor_input, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_check_floats(import, constant);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, tensor_input, &in));
+    CNNVP_TRY(cnnvp_import_check_floats(import, constant));
     if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_floats(&import->onnx, constant, &limit, 1, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "the constant is not one number");
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_layer(
-        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_layer(
+        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer));
     layer->post_count = 1;
     layer->posts[0].kind = operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN;
     layer->posts[0].value = limit;
@@ -213,9 +201,7 @@ static cnnvp_result import_two(struct cnnvp_import *import)
     struct cnnvp_onnx_value values[2] = {{CNNVP_GRAPH_NONE, NULL}, {CNNVP_GRAPH_NONE, NULL}};
     int32_t out;
     for (size_t i = 0; i < 2; ++i) {
-        const cnnvp_result result = cnnvp_import_value(import, i, &values[i]);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_import_value(import, i, &values[i]));
     }
     if (values[0].constant != NULL && values[1].constant != NULL)
         return cnnvp_import_error(import, "both inputs are constants; fold them before the export");
@@ -233,9 +219,7 @@ static cnnvp_result import_two(struct cnnvp_import *import)
 static cnnvp_result operand(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    const cnnvp_result result = cnnvp_import_value(import, index, &value);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_value(import, index, &value));
     if (value.constant == NULL)
         return cnnvp_import_any_rank(import, index, tensor);
     const uint32_t own = (uint32_t)value.constant->n_dims + (import->single != 0);
@@ -270,11 +254,8 @@ static cnnvp_result import_power(struct cnnvp_import *import)
     float exponent = 0.0f;
     const Onnx__TensorProto *constant;
     struct cnnvp_error why;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &constant);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
     if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_number(&import->onnx, constant, &exponent, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "exponent \"%s\" is not one number", import->node->input[1]);
     const int times = exponent >= 1.0f && exponent <= (float)POWER_MAX ? (int)exponent : 0;
@@ -282,6 +263,7 @@ static cnnvp_result import_power(struct cnnvp_import *import)
         return cnnvp_import_error(
             import, "the exponent is %g; whole numbers from 1 to %d are possible", (double)exponent, POWER_MAX);
     made = in;
+    cnnvp_result result = CNNVP_DONE;
     for (int i = 2; i <= times && result == CNNVP_DONE; ++i)
         result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, made, in, i < times, &made);
     if (result != CNNVP_DONE || times > 1)
@@ -293,8 +275,8 @@ static cnnvp_result import_negate(struct cnnvp_import *import)
 {
     int32_t in;
     struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    return result == CNNVP_DONE ? cnnvp_import_scale(import, in, -1.0f, 0.0f, 0, &layer) : result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    return cnnvp_import_scale(import, in, -1.0f, 0.0f, 0, &layer);
 }
 
 static const struct cnnvp_import_operator operators[] = {

@@ -23,9 +23,7 @@ static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count,
     const int32_t first = cnnvp_graph_channel_view(graph, words, 0, 1);
     if (first == CNNVP_GRAPH_NONE)
         return cnnvp_import_no_memory(import);
-    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_FC, first, count, 1, 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_FC, first, count, 1, 1, &layer));
     layer->has_bias = 1;
     *out = layer->out;
     if (graph->weightless)
@@ -45,8 +43,8 @@ static cnnvp_result shaped_constants(struct cnnvp_import *import, uint32_t rank,
                 import, "a constant of more than %d elements cannot become a tensor", CNNVP_ONNX_DIMENSION_MAX);
         words *= dims[i];
     }
-    const cnnvp_result result = constant_vector(import, (uint32_t)words, values, out);
-    return result == CNNVP_DONE ? cnnvp_import_shaped(import, import->node->output[0], *out, rank, dims, out) : result;
+    CNNVP_TRY(constant_vector(import, (uint32_t)words, values, out));
+    return cnnvp_import_shaped(import, import->node->output[0], *out, rank, dims, out);
 }
 
 cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant, uint32_t rank,
@@ -61,16 +59,14 @@ cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__Ten
         dims[i] = i + constant->n_dims < rank ? 1 : constant->dims[i + constant->n_dims - rank];
     if (dims[0] != 1)
         return cnnvp_import_mixes(import, "a constant that is not the same for all images");
-    const cnnvp_result result = cnnvp_import_floats(import, constant, cnnvp_onnx_elements(constant), &values);
-    return result == CNNVP_DONE ? shaped_constants(import, rank, dims, values, out) : result;
+    CNNVP_TRY(cnnvp_import_floats(import, constant, cnnvp_onnx_elements(constant), &values));
+    return shaped_constants(import, rank, dims, values, out);
 }
 
 cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t index, int32_t *tensor)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    const cnnvp_result result = cnnvp_import_value(import, index, &value);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_value(import, index, &value));
     if (value.constant == NULL)
         return cnnvp_import_any_rank(import, index, tensor);
     const size_t rank = value.constant->n_dims + (import->single != 0);
@@ -108,9 +104,7 @@ cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor)
     const struct cnnvp_graph_tensor expanded = import->graph->tensors[*tensor];
     if (!is_expanded(&expanded))
         return CNNVP_DONE;
-    const cnnvp_result result = shaped_constants(import, expanded.rank, expanded.dims, NULL, &zeros);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(shaped_constants(import, expanded.rank, expanded.dims, NULL, &zeros));
     return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, expanded.base, zeros, 1, tensor);
 }
 
@@ -180,8 +174,8 @@ static cnnvp_result widen(struct cnnvp_import *import, const struct joined *join
     int32_t *narrow = joined->groups[0][joined->widened] == 1 ? first : second;
     for (uint32_t i = 0; i < joined->rank; ++i)
         dims[i] = i >= joined->begin && i < joined->end ? joined->dims[2][i] : 1;
-    const cnnvp_result result = shaped_constants(import, joined->rank, dims, NULL, &zeros);
-    return result == CNNVP_DONE ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, *narrow, zeros, 1, narrow) : result;
+    CNNVP_TRY(shaped_constants(import, joined->rank, dims, NULL, &zeros));
+    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, *narrow, zeros, 1, narrow);
 }
 
 /* As three dimensions. */
@@ -252,11 +246,8 @@ cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_binary_ar
         const cnnvp_result result = pair_groups(import, operation, first, second, out);
         return inner || result != CNNVP_DONE ? result : cnnvp_import_alias(import, import->node->output[0], *out);
     }
-    const cnnvp_result result =
-        inner ? cnnvp_import_inner(import, CNNVP_OP_ADD, first, joined[0], joined[1], joined[2], &layer)
-              : cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, joined[0], joined[1], joined[2], &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(inner ? cnnvp_import_inner(import, CNNVP_OP_ADD, first, joined[0], joined[1], joined[2], &layer)
+                    : cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, joined[0], joined[1], joined[2], &layer));
     layer->in2 = second;
     layer->arithmetic = operation;
     *out = layer->out;
@@ -300,18 +291,14 @@ cnnvp_result cnnvp_import_expand(struct cnnvp_import *import)
     int64_t *dims = cnnvp_arena_array(&import->graph->arena, CNNVP_ONNX_RANK, sizeof *dims);
     if (dims == NULL)
         return cnnvp_import_no_memory(import);
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "shape", 1, CNNVP_ONNX_RANK, shape, &count);
-    if (result == CNNVP_DONE)
-        result = expand_dims(import, in, shape, count, &rank, dims);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_list(import, "shape", 1, CNNVP_ONNX_RANK, shape, &count));
+    CNNVP_TRY(expand_dims(import, in, shape, count, &rank, dims));
     struct cnnvp_graph *graph = import->graph;
     const struct cnnvp_graph_tensor input = graph->tensors[in];
     if (rank > 4 || rank != input.rank) {
-        result = shaped_constants(import, rank, dims, NULL, &out);
-        return result == CNNVP_DONE ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, in, out, 0, &out) : result;
+        CNNVP_TRY(shaped_constants(import, rank, dims, NULL, &out));
+        return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, in, out, 0, &out);
     }
     out = cnnvp_graph_tensor_add(graph, import->node->output[0], rank, input.channels, input.height, input.width);
     if (out == CNNVP_GRAPH_NONE)

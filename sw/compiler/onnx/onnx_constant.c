@@ -64,9 +64,7 @@ static int is_in_memory(const Onnx__TensorProto *tensor, struct cnnvp_constant *
 cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, struct cnnvp_constant *read)
 {
     const Onnx__TensorProto *tensor;
-    cnnvp_result result = cnnvp_import_constant(import, input, &tensor);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_constant(import, input, &tensor));
     *read = (struct cnnvp_constant){.rank = tensor->n_dims,
                                     .whole = tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
                                              tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32};
@@ -88,7 +86,7 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
         return cnnvp_import_error(import, "%.900s", why.text);
     if (is_in_memory(tensor, read))
         return CNNVP_DONE;
-    result = cnnvp_constant_allocate(import, read, 1);
+    cnnvp_result result = cnnvp_constant_allocate(import, read, 1);
     if (result == CNNVP_DONE &&
         (read->whole ? cnnvp_onnx_ints(&import->onnx, tensor, read->ints, count, &why)
                      : cnnvp_onnx_numbers(&import->onnx, tensor, read->floats, count, &why)) != CNNVP_DONE)
@@ -192,9 +190,7 @@ cnnvp_result cnnvp_constant_show(struct cnnvp_import *import, const struct cnnvp
 {
     struct cnnvp_constant to = {.rank = view->rank, .whole = from->whole};
     memcpy(to.dims, view->dims, sizeof to.dims);
-    const cnnvp_result result = cnnvp_constant_allocate(import, &to, cnnvp_constant_known(from));
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_allocate(import, &to, cnnvp_constant_known(from)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(view);
     for (size_t i = 0; i < to.count && to.ints != NULL; ++i)
         to.ints[i] = from->ints[cnnvp_constant_next(&walk)];

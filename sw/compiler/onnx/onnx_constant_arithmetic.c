@@ -208,13 +208,9 @@ static cnnvp_result fold_where(struct cnnvp_import *import)
 {
     struct cnnvp_constant operands[3];
     struct cnnvp_constant made = {.rank = 0};
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i)
-        result = cnnvp_constant_read(import, i, &operands[i]);
-    if (result == CNNVP_DONE)
-        result = prepare(import, operands, 3, 1, operands[1].whole, &made);
-    if (result != CNNVP_DONE)
-        return result;
+    for (size_t i = 0; i < 3; ++i)
+        CNNVP_TRY(cnnvp_constant_read(import, i, &operands[i]));
+    CNNVP_TRY(prepare(import, operands, 3, 1, operands[1].whole, &made));
     struct cnnvp_constant_walk walks[3];
     for (size_t i = 0; i < 3; ++i)
         walks[i] = walk_through(&operands[i], &made);
@@ -238,13 +234,9 @@ static cnnvp_result fold_range(struct cnnvp_import *import)
 {
     struct cnnvp_constant operands[3];
     struct cnnvp_constant made = {.rank = 0};
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i)
-        result = cnnvp_constant_need(import, i, &operands[i]);
-    if (result == CNNVP_DONE)
-        result = prepare(import, operands, 3, 0, operands[0].whole, &made);
-    if (result != CNNVP_DONE)
-        return result;
+    for (size_t i = 0; i < 3; ++i)
+        CNNVP_TRY(cnnvp_constant_need(import, i, &operands[i]));
+    CNNVP_TRY(prepare(import, operands, 3, 0, operands[0].whole, &made));
     double numbers[3];
     for (size_t i = 0; i < 3; ++i) {
         if (operands[i].count != 1)
@@ -256,7 +248,7 @@ static cnnvp_result fold_range(struct cnnvp_import *import)
         return cnnvp_import_error(import, "it has more than %d numbers, or a step of 0", CNNVP_ONNX_DIMENSION_MAX);
     made.rank = 1;
     made.dims[0] = count > 0.0 ? (int64_t)count : 0;
-    result = cnnvp_constant_allocate(import, &made, 1);
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, 1);
     for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
         if (made.whole)
             made.ints[i] = (int64_t)((uint64_t)operands[0].ints[0] + i * (uint64_t)operands[2].ints[0]);
@@ -271,11 +263,8 @@ static cnnvp_result fold_expand(struct cnnvp_import *import)
     struct cnnvp_constant data;
     size_t count;
     int64_t shape[CNNVP_CONSTANT_RANK];
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "shape", 1, CNNVP_CONSTANT_RANK, shape, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_import_list(import, "shape", 1, CNNVP_CONSTANT_RANK, shape, &count));
     struct cnnvp_constant made = {.rank = data.rank};
     memcpy(made.dims, data.dims, sizeof made.dims);
     if (!cnnvp_import_join_dims(&made.rank, made.dims, count, shape))

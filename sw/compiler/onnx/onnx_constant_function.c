@@ -155,9 +155,7 @@ static cnnvp_result read_limit(struct cnnvp_import *import, const char *attribut
     *limit = cnnvp_onnx_float(import->node, attribute, *limit);
     if (!cnnvp_import_has(import, input))
         return CNNVP_DONE;
-    const cnnvp_result result = cnnvp_constant_need(import, input, &read);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_need(import, input, &read));
     if (read.count != 1)
         return cnnvp_import_error(import, "limit \"%s\" is not one number", import->node->input[input]);
     *limit = read.whole ? (float)read.ints[0] : read.floats[0];

@@ -24,21 +24,15 @@ static int64_t limit(int64_t value, int64_t size, int64_t low, int64_t high)
 static cnnvp_result fold_shape(struct cnnvp_import *import)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    cnnvp_result result = cnnvp_import_value(import, 0, &value);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     int64_t dims[CNNVP_CONSTANT_RANK] = {0};
     size_t rank = 0;
-    result = cnnvp_import_value_dims(import, &value, &rank, dims);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_value_dims(import, &value, &rank, dims));
     const int64_t count = (int64_t)rank;
     const int64_t start = limit(cnnvp_onnx_int(import->node, "start", 0), count, 0, count);
     const int64_t end = limit(cnnvp_onnx_int(import->node, "end", count), count, start, count);
     struct cnnvp_constant made = {.rank = 1, .dims = {end - start}, .whole = 1};
-    result = cnnvp_constant_allocate(import, &made, 1);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, 1));
     memcpy(made.ints, dims + start, made.count * sizeof *made.ints);
     return cnnvp_constant_define(import, &made);
 }
@@ -48,14 +42,10 @@ static cnnvp_result fold_size(struct cnnvp_import *import)
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     int64_t dims[CNNVP_CONSTANT_RANK] = {0};
     size_t rank = 0;
-    cnnvp_result result = cnnvp_import_value(import, 0, &value);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_value_dims(import, &value, &rank, dims);
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    CNNVP_TRY(cnnvp_import_value_dims(import, &value, &rank, dims));
     struct cnnvp_constant made = {.whole = 1};
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_allocate(import, &made, 1);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, 1));
     if (value.constant == NULL && rank != 0 && dims[0] == 0)
         return cnnvp_import_mixes(import, "the number of all elements");
     made.ints[0] = 1;
@@ -92,13 +82,9 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
     struct cnnvp_constant data;
     struct cnnvp_constant indices;
     size_t axis = 0;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_need(import, 1, &indices);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_axis(import, cnnvp_onnx_int(import->node, "axis", 0), data.rank, &axis);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));
+    CNNVP_TRY(cnnvp_constant_axis(import, cnnvp_onnx_int(import->node, "axis", 0), data.rank, &axis));
     if (!indices.whole || data.rank - 1 + indices.rank > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(
             import, "indices that are no integers, or more than %u dimensions", CNNVP_CONSTANT_RANK);
@@ -114,7 +100,7 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
         if (indices.ints[i] < -data.dims[axis] || indices.ints[i] >= data.dims[axis])
             return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %zu",
                                       (long long)indices.ints[i], (long long)data.dims[axis], axis);
-    result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
     if (result == CNNVP_DONE && made.count != 0 && cnnvp_constant_known(&made))
         gather(&data, axis, &indices, &made);
     return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
@@ -127,11 +113,8 @@ static cnnvp_result fold_squeeze(struct cnnvp_import *import)
     int64_t axes[CNNVP_CONSTANT_RANK];
     int marked[2 * CNNVP_CONSTANT_RANK] = {0};
     size_t count = 0;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 1, CNNVP_CONSTANT_RANK, axes, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_CONSTANT_RANK, axes, &count));
     const int64_t all = (int64_t)(data.rank + (adds ? count : 0));
     if (all > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(
@@ -197,17 +180,15 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
     int known = 1;
     const size_t inputs = import->node->n_input;
     struct cnnvp_constant *parts = cnnvp_arena_array(&import->graph->arena, inputs, sizeof *parts);
-    cnnvp_result result = parts != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
-    for (size_t i = 0; i < inputs && result == CNNVP_DONE; ++i)
-        result = cnnvp_constant_read(import, i, &parts[i]);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(parts != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import));
+    for (size_t i = 0; i < inputs; ++i)
+        CNNVP_TRY(cnnvp_constant_read(import, i, &parts[i]));
     const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
     const int64_t axis = inputs != 0 ? named + (named < 0 ? (int64_t)parts[0].rank : 0) : -1;
     if (axis < 0 || axis >= (int64_t)parts[0].rank)
         return cnnvp_import_error(
             import, "axis %lld of %zu dimensions", (long long)named, inputs != 0 ? parts[0].rank : 0);
-    result = join_shapes(import, parts, inputs, axis, &made, &known);
+    cnnvp_result result = join_shapes(import, parts, inputs, axis, &made, &known);
     if (result == CNNVP_DONE)
         result = cnnvp_constant_allocate(import, &made, known);
     size_t inner = 1;
@@ -246,17 +227,11 @@ static cnnvp_result fold_slice(struct cnnvp_import *import)
     int64_t axes[CNNVP_CONSTANT_RANK];
     int64_t steps[CNNVP_CONSTANT_RANK];
     size_t count[4] = {0, 0, 0, 0};
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "starts", 1, CNNVP_CONSTANT_RANK, starts, &count[0]);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "ends", 2, CNNVP_CONSTANT_RANK, ends, &count[1]);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 3, CNNVP_CONSTANT_RANK, axes, &count[2]);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "steps", 4, CNNVP_CONSTANT_RANK, steps, &count[3]);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_import_list(import, "starts", 1, CNNVP_CONSTANT_RANK, starts, &count[0]));
+    CNNVP_TRY(cnnvp_import_list(import, "ends", 2, CNNVP_CONSTANT_RANK, ends, &count[1]));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 3, CNNVP_CONSTANT_RANK, axes, &count[2]));
+    CNNVP_TRY(cnnvp_import_list(import, "steps", 4, CNNVP_CONSTANT_RANK, steps, &count[3]));
     if (count[0] == 0 || count[1] != count[0] || (count[2] != 0 && count[2] != count[0]) ||
         (count[3] != 0 && count[3] != count[0]))
         return cnnvp_import_error(import, "starts, ends, axes and steps have %zu, %zu, %zu and %zu numbers", count[0],
@@ -265,13 +240,10 @@ static cnnvp_result fold_slice(struct cnnvp_import *import)
     unsigned seen = 0;
     for (size_t i = 0; i < count[0]; ++i) {
         size_t axis = 0;
-        result = cnnvp_constant_axis(import, count[2] != 0 ? axes[i] : (int64_t)i, data.rank, &axis);
-        if (result == CNNVP_DONE && (seen >> axis & 1u) != 0)
-            result = cnnvp_import_error(import, "axis %zu is named twice", axis);
-        if (result == CNNVP_DONE)
-            result = slice_axis(import, starts[i], ends[i], count[3] != 0 ? steps[i] : 1, axis, &view);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_constant_axis(import, count[2] != 0 ? axes[i] : (int64_t)i, data.rank, &axis));
+        if ((seen >> axis & 1u) != 0)
+            CNNVP_TRY(cnnvp_import_error(import, "axis %zu is named twice", axis));
+        CNNVP_TRY(slice_axis(import, starts[i], ends[i], count[3] != 0 ? steps[i] : 1, axis, &view));
         seen |= 1u << axis;
     }
     return cnnvp_constant_show(import, &data, &view, 0);
@@ -284,13 +256,9 @@ static cnnvp_result fold_split(struct cnnvp_import *import)
     size_t count = 0;
     const size_t parts = import->node->n_output;
     int64_t *sizes = cnnvp_arena_array(&import->graph->arena, parts, sizeof *sizes);
-    cnnvp_result result = sizes != NULL ? cnnvp_constant_read(import, 0, &data) : cnnvp_import_no_memory(import);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_axis(import, cnnvp_onnx_int(import->node, "axis", 0), data.rank, &axis);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "split", 1, parts, sizes, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(sizes != NULL ? cnnvp_constant_read(import, 0, &data) : cnnvp_import_no_memory(import));
+    CNNVP_TRY(cnnvp_constant_axis(import, cnnvp_onnx_int(import->node, "axis", 0), data.rank, &axis));
+    CNNVP_TRY(cnnvp_import_list(import, "split", 1, parts, sizes, &count));
     /* Since operator set 18 the last part may be smaller. */
     const int uneven = cnnvp_onnx_attribute(import->node, "num_outputs") != NULL;
     const int64_t equal = (data.dims[axis] + (int64_t)parts - 1) / (int64_t)parts;
@@ -298,6 +266,7 @@ static cnnvp_result fold_split(struct cnnvp_import *import)
         return cnnvp_import_error(
             import, "%lld elements in %zu parts, of which %zu have a size", (long long)data.dims[axis], parts, count);
     int64_t at = 0;
+    cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < parts && result == CNNVP_DONE; ++i) {
         const int64_t left = data.dims[axis] - at;
         const int64_t size = count != 0 ? sizes[i] : equal < left ? equal : left;
@@ -323,11 +292,8 @@ static cnnvp_result fold_tile(struct cnnvp_import *import)
     struct cnnvp_constant data;
     int64_t repeats[CNNVP_CONSTANT_RANK];
     size_t count = 0;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "repeats", 1, CNNVP_CONSTANT_RANK, repeats, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_import_list(import, "repeats", 1, CNNVP_CONSTANT_RANK, repeats, &count));
     if (count != data.rank)
         return cnnvp_import_error(import, "repeats has %zu numbers for %zu dimensions", count, data.rank);
     struct cnnvp_constant made = {.rank = data.rank, .whole = data.whole};
@@ -336,7 +302,7 @@ static cnnvp_result fold_tile(struct cnnvp_import *import)
             return cnnvp_import_error(import, "%lld repetitions", (long long)repeats[d]);
         made.dims[d] = data.dims[d] * repeats[d]; /* both are of 31 bits */
     }
-    result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
     for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
         size_t place = 0;
         size_t step = 1;
@@ -354,9 +320,7 @@ static cnnvp_result fold_tile(struct cnnvp_import *import)
 static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
 {
     struct cnnvp_constant shape;
-    cnnvp_result result = cnnvp_constant_need(import, 0, &shape);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_need(import, 0, &shape));
     const Onnx__AttributeProto *value = cnnvp_onnx_attribute(import->node, "value");
     struct cnnvp_constant made = {.rank = shape.count};
     if (!shape.whole || shape.count > CNNVP_CONSTANT_RANK)
@@ -374,7 +338,7 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
                         : cnnvp_onnx_floats(&import->onnx, value->t, &number, 1, &why)) != CNNVP_DONE)
             return cnnvp_import_error(import, "attribute value is not one number");
     }
-    result = cnnvp_constant_allocate(import, &made, 1);
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, 1);
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i)
         made.ints[i] = whole;
     for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
@@ -386,9 +350,7 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
 static cnnvp_result fold_cast(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
     const int boolean = to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
     struct cnnvp_constant made = data;
@@ -398,7 +360,7 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
         return cnnvp_import_error(import, "a cast to data type %lld is not supported", (long long)to);
     if (made.whole == data.whole && !boolean)
         return cnnvp_constant_define(import, &made);
-    result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
     for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
         made.floats[i] = (float)data.ints[i];
     for (size_t i = 0; i < made.count && made.ints != NULL && result == CNNVP_DONE; ++i) {
@@ -416,11 +378,8 @@ static cnnvp_result fold_reshape(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
     struct cnnvp_constant shape;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_need(import, 1, &shape);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_constant_need(import, 1, &shape));
     if (!shape.whole || shape.count > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(import, "the shape is no list of up to %u integers", CNNVP_CONSTANT_RANK);
     struct cnnvp_constant made = {.rank = shape.count};
@@ -451,9 +410,7 @@ static cnnvp_result fold_reshape(struct cnnvp_import *import)
 static cnnvp_result fold_flatten(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
     const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
     const int64_t axis = named + (named < 0 ? (int64_t)data.rank : 0);
     int64_t dims[2] = {1, 1};
@@ -468,11 +425,8 @@ static cnnvp_result fold_transpose(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
     int64_t perm[CNNVP_CONSTANT_RANK];
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_perm(import, data.rank, perm);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_import_perm(import, data.rank, perm));
     const struct cnnvp_constant_view from = cnnvp_constant_whole_view(&data);
     struct cnnvp_constant_view view = from;
     for (size_t d = 0; d < data.rank; ++d) {

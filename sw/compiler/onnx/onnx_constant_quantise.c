@@ -71,16 +71,13 @@ static cnnvp_result convert(struct cnnvp_import *import, int back)
 {
     struct cnnvp_constant data;
     struct grid grid;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = read_grid(import, &data, &grid);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(read_grid(import, &data, &grid));
     struct cnnvp_constant made = data;
     made.whole = 0;
     const int known =
         cnnvp_constant_known(&data) && cnnvp_constant_known(&grid.scale) && cnnvp_constant_known(&grid.zero);
-    result = cnnvp_constant_allocate(import, &made, known);
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, known);
     for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
         const size_t at = i / grid.inner % grid.scale.count;
         const float x = data.whole ? (float)data.ints[i] : data.floats[i];

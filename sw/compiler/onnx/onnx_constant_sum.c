@@ -29,9 +29,7 @@ static cnnvp_result read_reduced(struct cnnvp_import *import, const struct cnnvp
     *reduced = (struct reduced){.rank = 0};
     for (size_t i = 0; i < count; ++i) {
         size_t axis = 0;
-        const cnnvp_result result = cnnvp_constant_axis(import, axes[i], data->rank, &axis);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_constant_axis(import, axes[i], data->rank, &axis));
         marked[axis] = 1;
     }
     for (size_t d = 0; d < data->rank; ++d) {
@@ -131,20 +129,15 @@ static cnnvp_result fold_reduction(struct cnnvp_import *import)
     int64_t axes[CNNVP_CONSTANT_RANK];
     size_t count = 0;
     const enum reduction reduction = (enum reduction)import->kind;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 1, CNNVP_CONSTANT_RANK, axes, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_CONSTANT_RANK, axes, &count));
     if (count == 0 && cnnvp_onnx_int(import->node, "noop_with_empty_axes", 0) == 0)
         for (; count < data.rank; ++count)
             axes[count] = (int64_t)count;
-    result = read_reduced(import, &data, cnnvp_onnx_int(import->node, "keepdims", 1) != 0, axes, count, &reduced);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(read_reduced(import, &data, cnnvp_onnx_int(import->node, "keepdims", 1) != 0, axes, count, &reduced));
     struct cnnvp_constant made = {.rank = reduced.rank, .whole = data.whole};
     memcpy(made.dims, reduced.dims, sizeof made.dims);
-    result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&reduced.kept);
     const size_t each = elements_of(&reduced.lost);
     for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
@@ -169,9 +162,7 @@ struct lines {
 static cnnvp_result read_lines(struct cnnvp_import *import, const struct cnnvp_constant *data, int64_t named,
                                size_t *axis, struct lines *lines)
 {
-    const cnnvp_result result = cnnvp_constant_axis(import, named, data->rank, axis);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_axis(import, named, data->rank, axis));
     lines->starts = cnnvp_constant_whole_view(data);
     lines->count = (size_t)data->dims[*axis];
     lines->step = (size_t)lines->starts.steps[*axis];
@@ -195,16 +186,13 @@ static cnnvp_result fold_place(struct cnnvp_import *import)
     struct lines lines;
     size_t axis = 0;
     const int last = cnnvp_onnx_int(import->node, "select_last_index", 0) != 0;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = read_lines(import, &data, cnnvp_onnx_int(import->node, "axis", 0), &axis, &lines);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(read_lines(import, &data, cnnvp_onnx_int(import->node, "axis", 0), &axis, &lines));
     struct cnnvp_constant made = {.whole = 1};
     for (size_t d = 0; d < data.rank; ++d)
         if (d != axis || cnnvp_onnx_int(import->node, "keepdims", 1) != 0)
             made.dims[made.rank++] = d != axis ? data.dims[d] : 1;
-    result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&lines.starts);
     for (size_t i = 0; i < made.count && made.ints != NULL && lines.count != 0; ++i) {
         const size_t start = cnnvp_constant_next(&walk);
@@ -224,17 +212,13 @@ static cnnvp_result fold_running_sum(struct cnnvp_import *import)
     size_t axis = 0;
     const int exclusive = cnnvp_onnx_int(import->node, "exclusive", 0) != 0;
     const int reverse = cnnvp_onnx_int(import->node, "reverse", 0) != 0;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_need(import, 1, &along);
-    if (result == CNNVP_DONE && (!along.whole || along.count != 1))
-        result = cnnvp_import_error(import, "the axis is not one integer");
-    if (result == CNNVP_DONE)
-        result = read_lines(import, &data, along.ints[0], &axis, &lines);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_constant_need(import, 1, &along));
+    if ((!along.whole || along.count != 1))
+        CNNVP_TRY(cnnvp_import_error(import, "the axis is not one integer"));
+    CNNVP_TRY(read_lines(import, &data, along.ints[0], &axis, &lines));
     struct cnnvp_constant made = data;
-    result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&lines.starts);
     const size_t starts = lines.count != 0 && cnnvp_constant_known(&made) ? made.count / lines.count : 0;
     for (size_t i = 0; i < starts && result == CNNVP_DONE; ++i) {
@@ -266,20 +250,17 @@ static cnnvp_result fold_softmax(struct cnnvp_import *import)
     struct lines lines;
     size_t axis = 0;
     const int flat = import->onnx.opset < 13;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
-    if (result == CNNVP_DONE && data.whole)
-        result = cnnvp_import_error(import, "the constant has integers; floats are needed");
-    if (result == CNNVP_DONE)
-        result = read_lines(import, &data, cnnvp_onnx_int(import->node, "axis", flat ? 1 : -1), &axis, &lines);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    if (data.whole)
+        CNNVP_TRY(cnnvp_import_error(import, "the constant has integers; floats are needed"));
+    CNNVP_TRY(read_lines(import, &data, cnnvp_onnx_int(import->node, "axis", flat ? 1 : -1), &axis, &lines));
     for (size_t d = axis + 1; d < data.rank && flat; ++d) {
         lines.count *= (size_t)data.dims[d];
         lines.starts.dims[d] = 1;
         lines.step = 1;
     }
     struct cnnvp_constant made = data;
-    result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&lines.starts);
     const size_t starts = lines.count != 0 && made.floats != NULL ? made.count / lines.count : 0;
     for (size_t i = 0; i < starts; ++i) {
@@ -337,11 +318,8 @@ static cnnvp_result check_effort(struct cnnvp_import *import, const struct produ
 static cnnvp_result fold_matmul(struct cnnvp_import *import)
 {
     struct cnnvp_constant operands[2];
-    cnnvp_result result = cnnvp_constant_read(import, 0, &operands[0]);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_read(import, 1, &operands[1]);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &operands[0]));
+    CNNVP_TRY(cnnvp_constant_read(import, 1, &operands[1]));
     struct cnnvp_constant a = operands[0];
     struct cnnvp_constant b = operands[1];
     const int vector_a = a.rank == 1;
@@ -357,9 +335,7 @@ static cnnvp_result fold_matmul(struct cnnvp_import *import)
         b.dims[1] = 1;
         b.rank = 2;
     }
-    result = check_product(import, &operands[0], &operands[1], a.dims[a.rank - 1], b.dims[b.rank - 2]);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(check_product(import, &operands[0], &operands[1], a.dims[a.rank - 1], b.dims[b.rank - 2]));
     struct product p = {(size_t)a.dims[a.rank - 2], (size_t)b.dims[b.rank - 1], (size_t)a.dims[a.rank - 1], 0, 1, 1, 0};
     p.a_row = p.inner;
     p.b_step = p.columns;
@@ -376,7 +352,7 @@ static cnnvp_result fold_matmul(struct cnnvp_import *import)
         made.dims[made.rank++] = (int64_t)p.rows;
     if (!vector_b)
         made.dims[made.rank++] = (int64_t)p.columns;
-    result = cnnvp_constant_allocate(
+    cnnvp_result result = cnnvp_constant_allocate(
         import, &made, cnnvp_constant_known(&operands[0]) && cnnvp_constant_known(&operands[1]));
     if (result == CNNVP_DONE && made.floats != NULL)
         result = check_effort(import, &p, matrices);

@@ -78,9 +78,7 @@ cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, u
                                       int has_bias, float *bias)
 {
     struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_FC, in, 2, outputs, 1, 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_FC, in, 2, outputs, 1, 1, &layer));
     layer->weights = weights;
     layer->has_bias = has_bias != 0;
     layer->bias = bias;
@@ -122,12 +120,9 @@ static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, int t
     static const uint32_t swap[3] = {2, 1, 0};
     const uint32_t rank = import->graph->tensors[in].rank;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = turned ? CNNVP_DONE : permute(import, in, to, &in);
-    if (result == CNNVP_DONE)
-        result = multiply_channels(import, in, outputs, weights, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    result = permute(import, layer->out, turned ? swap : back, out);
+    CNNVP_TRY(turned ? CNNVP_DONE : permute(import, in, to, &in));
+    CNNVP_TRY(multiply_channels(import, in, outputs, weights, &layer));
+    cnnvp_result result = permute(import, layer->out, turned ? swap : back, out);
     if (result == CNNVP_DONE)
         import->graph->tensors[*out].rank = rank;
     return result;
@@ -181,11 +176,11 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
     uint32_t outputs;
     float *weights;
     float *biases = NULL;
-    result = cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
-                                 import->graph->tensors[in].channels, &outputs, &weights);
-    if (result == CNNVP_DONE && bias != NULL)
-        result = cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases);
-    return result == CNNVP_DONE ? cnnvp_import_dense_layer(import, in, outputs, weights, bias != NULL, biases) : result;
+    CNNVP_TRY(cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
+                                  import->graph->tensors[in].channels, &outputs, &weights));
+    if (bias != NULL)
+        CNNVP_TRY(cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases));
+    return cnnvp_import_dense_layer(import, in, outputs, weights, bias != NULL, biases);
 }
 
 /* Dimensions of 1 in front of a matrix, no more than the tensor has, say nothing. */
@@ -212,13 +207,9 @@ static cnnvp_result multiply_from_left(struct cnnvp_import *import, const Onnx__
         return cnnvp_import_error(
             import, "the second operand has %u dimensions; a constant times one matrix is supported", rank);
     const int64_t maps[4] = {dims[0], dims[rank - 2], 1, dims[rank - 1]};
-    cnnvp_result result = cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, maps, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_matrix(import, &matrix, 1, 1.0f, (uint32_t)maps[1], &outputs, &weights);
-    if (result == CNNVP_DONE)
-        result = multiply_channels(import, in, outputs, weights, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, maps, &in));
+    CNNVP_TRY(cnnvp_import_matrix(import, &matrix, 1, 1.0f, (uint32_t)maps[1], &outputs, &weights));
+    CNNVP_TRY(multiply_channels(import, in, outputs, weights, &layer));
     dims[rank - 2] = outputs;
     return cnnvp_import_view(import, layer->out, rank, dims);
 }
@@ -272,20 +263,14 @@ static cnnvp_result multiply_matrices(struct cnnvp_import *import, int32_t in, c
     const int64_t views[3][4] = {{dims[0], matrices, dims[rank - 2], dims[rank - 1]},
                                  {dims[0], matrices * dims[rank - 1], 1, dims[rank - 2]},
                                  {dims[0], matrices, outputs, dims[rank - 2]}};
-    cnnvp_result result = turn_matrices(import, constant, (size_t)views[0][3], (size_t)outputs, &weights);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_shaped(import, name, in, 4, views[0], &in);
-    if (result == CNNVP_DONE)
-        result = permute(import, in, turn, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_shaped(import, name, in, 4, views[1], &in);
-    if (result == CNNVP_DONE)
-        result = multiply_channels(import, in, (uint32_t)(matrices * outputs), weights, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(turn_matrices(import, constant, (size_t)views[0][3], (size_t)outputs, &weights));
+    CNNVP_TRY(cnnvp_import_shaped(import, name, in, 4, views[0], &in));
+    CNNVP_TRY(permute(import, in, turn, &in));
+    CNNVP_TRY(cnnvp_import_shaped(import, name, in, 4, views[1], &in));
+    CNNVP_TRY(multiply_channels(import, in, (uint32_t)(matrices * outputs), weights, &layer));
     layer->groups = (uint32_t)matrices;
     layer->depthwise = matrices > 1 && views[0][3] == 1 && outputs == 1;
-    result = cnnvp_import_shaped(import, name, layer->out, 4, views[2], &out);
+    cnnvp_result result = cnnvp_import_shaped(import, name, layer->out, 4, views[2], &out);
     if (result == CNNVP_DONE)
         result = permute(import, out, turn, &out);
     dims[rank - 1] = outputs;
@@ -300,24 +285,18 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     const Onnx__TensorProto *constant;
     uint32_t outputs;
     float *weights;
-    cnnvp_result result = cnnvp_import_value(import, 0, &value);
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     const size_t tensor = value.constant != NULL ? 1 : 0;
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_any_rank(import, tensor, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1 - tensor, &constant);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, tensor, &in));
+    CNNVP_TRY(cnnvp_import_constant(import, 1 - tensor, &constant));
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const Onnx__TensorProto matrix = without_ones(constant, input.rank);
     if (tensor == 0 && matrix.n_dims > 2)
         return multiply_matrices(import, in, &matrix);
-    result = cnnvp_import_tensor(import, tensor, 0, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_tensor(import, tensor, 0, &in));
     if (tensor == 1)
         return multiply_from_left(import, constant, in);
-    result = cnnvp_import_matrix(
+    cnnvp_result result = cnnvp_import_matrix(
         import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs, &weights);
     if (result == CNNVP_DONE && input.rank == 2)
         return cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL);
@@ -343,12 +322,9 @@ cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float 
         for (size_t c = 0; c < input.channels && i == 0; ++c)
             (*arrays[i])[c] = 1.0f;
     }
-    const cnnvp_result result =
-        inner ? cnnvp_import_inner(import, CNNVP_OP_NORM, in, input.channels, input.height, input.width, layer)
-              : cnnvp_import_layer(import, CNNVP_OP_NORM, in, input.rank, input.channels, input.height, input.width,
-                                   layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(inner ? cnnvp_import_inner(import, CNNVP_OP_NORM, in, input.channels, input.height, input.width, layer)
+                    : cnnvp_import_layer(import, CNNVP_OP_NORM, in, input.rank, input.channels, input.height,
+                                         input.width, layer));
     (*layer)->weights = scale;
     (*layer)->bias = offset;
     return CNNVP_DONE;
@@ -381,9 +357,7 @@ static cnnvp_result add_affine(struct cnnvp_import *import, int32_t in, float *s
 static cnnvp_result add_batch_norm(struct cnnvp_import *import, int32_t in, float *values[4], float epsilon)
 {
     struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_affine(import, in, values[0], values[1], 0, &layer));
     layer->mean = values[2];
     layer->variance = values[3];
     layer->epsilon = epsilon;
@@ -399,9 +373,7 @@ static cnnvp_result add_statistics(struct cnnvp_import *import, int32_t in, floa
     struct cnnvp_graph_layer *layer;
     if (!(epsilon >= 0.0f))
         return cnnvp_import_error(import, "epsilon is %g; 0 or more is needed", (double)epsilon);
-    const cnnvp_result result = cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_affine(import, in, values[0], values[1], 0, &layer));
     layer->norm = norm;
     layer->epsilon = epsilon;
     return CNNVP_DONE;
@@ -462,16 +434,13 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
 static cnnvp_result import_instance_norm(struct cnnvp_import *import)
 {
     int32_t in;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     float *values[2] = {NULL, NULL}; /* scale, offset */
-    for (size_t i = 0; i < 2 && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < 2; ++i) {
         const Onnx__TensorProto *constant;
-        result = cnnvp_import_constant(import, i + 1, &constant);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]);
+        CNNVP_TRY(cnnvp_import_constant(import, i + 1, &constant));
+        CNNVP_TRY(cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]));
     }
-    if (result != CNNVP_DONE)
-        return result;
     const float epsilon = cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (import->graph->tensors[in].rank < 3)
         return cnnvp_import_error(

@@ -148,8 +148,8 @@ cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t
 {
     int32_t view;
     const char *name = import->node->output[0];
-    const cnnvp_result result = cnnvp_import_shaped(import, name, in, rank, dims, &view);
-    return result == CNNVP_DONE ? cnnvp_import_alias(import, name, view) : result;
+    CNNVP_TRY(cnnvp_import_shaped(import, name, in, rank, dims, &view));
+    return cnnvp_import_alias(import, name, view);
 }
 
 cnnvp_result cnnvp_import_rows(struct cnnvp_import *import, int32_t in, int64_t *axis, int32_t *view)

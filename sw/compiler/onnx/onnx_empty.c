@@ -50,9 +50,7 @@ static cnnvp_result refuse(struct cnnvp_import *import, size_t index)
 {
     char shape[CNNVP_ONNX_SHAPE_TEXT];
     const Onnx__TensorProto *empty;
-    const cnnvp_result result = cnnvp_import_constant(import, index, &empty);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_constant(import, index, &empty));
     cnnvp_import_shape_text(import, empty, shape);
     return cnnvp_import_error(
         import, "input \"%s\" has no elements: its shape is %s", import->node->input[index], shape);
@@ -70,11 +68,8 @@ static cnnvp_result join_inputs(struct cnnvp_import *import)
         char shapes[2][CNNVP_ONNX_SHAPE_TEXT];
         if (!cnnvp_import_has(import, i))
             continue;
-        cnnvp_result result = cnnvp_import_value(import, i, &value);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_value_dims(import, &value, &own_rank, own);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_import_value(import, i, &value));
+        CNNVP_TRY(cnnvp_import_value_dims(import, &value, &own_rank, own));
         cnnvp_onnx_shape_text(rank, dims, shapes[0]);
         cnnvp_onnx_shape_text(own_rank, own, shapes[1]);
         if (!cnnvp_import_join_dims(&rank, dims, own_rank, own))
@@ -101,11 +96,8 @@ static cnnvp_result leave_out(struct cnnvp_import *import, int *done)
         struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
         int64_t dims[CNNVP_ONNX_RANK];
         size_t rank;
-        cnnvp_result result = cnnvp_import_value(import, i, &value);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_value_dims(import, &value, &rank, dims);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_import_value(import, i, &value));
+        CNNVP_TRY(cnnvp_import_value_dims(import, &value, &rank, dims));
         if (i == 0) {
             first_rank = rank;
             memcpy(first, dims, rank * sizeof *dims);

@@ -339,10 +339,8 @@ static cnnvp_result write_model(struct export *export, FILE *stream)
 static cnnvp_result write_file(struct export *export, const char *to)
 {
     struct cnnvp_whole_file out;
-    cnnvp_result result = cnnvp_whole_open(to, &out, export->error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = write_model(export, out.stream);
+    CNNVP_TRY(cnnvp_whole_open(to, &out, export->error));
+    cnnvp_result result = write_model(export, out.stream);
     const cnnvp_result closed = cnnvp_whole_close(&out, result == CNNVP_DONE, export->error);
     return result != CNNVP_DONE ? result : closed;
 }
@@ -351,10 +349,8 @@ cnnvp_result cnnvp_onnx_export(const char *from, const char *to, const struct cn
                                struct cnnvp_error *error)
 {
     struct export export = {.graph = graph, .error = error};
-    cnnvp_result result = cnnvp_onnx_open(from, &export.onnx, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = collect(&export);
+    CNNVP_TRY(cnnvp_onnx_open(from, &export.onnx, error));
+    cnnvp_result result = collect(&export);
     if (result == CNNVP_DONE)
         result = find_dead(&export);
     if (result == CNNVP_DONE)

@@ -69,9 +69,7 @@ cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index, struc
 cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, int32_t *tensor)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    const cnnvp_result result = cnnvp_import_value(import, index, &value);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_value(import, index, &value));
     if (value.tensor == CNNVP_GRAPH_NONE)
         return cnnvp_import_error(import,
                                   "input \"%s\" is a constant; a tensor that depends on the network's input is "
@@ -83,9 +81,7 @@ cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, in
 
 cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
 {
-    const cnnvp_result result = cnnvp_import_any_rank(import, index, tensor);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, index, tensor));
     const uint32_t found = import->graph->tensors[*tensor].rank;
     if (rank != 0 && found != rank)
         return cnnvp_import_error(
@@ -100,9 +96,7 @@ cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint
 cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, const Onnx__TensorProto **tensor)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    const cnnvp_result result = cnnvp_import_value(import, index, &value);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_value(import, index, &value));
     if (value.constant == NULL)
         return cnnvp_import_error(
             import, "input \"%s\" depends on the network's input; a constant is needed", import->node->input[index]);
@@ -227,9 +221,7 @@ cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribut
     if (!cnnvp_import_has(import, index))
         return CNNVP_DONE;
     const Onnx__TensorProto *constant = NULL;
-    const cnnvp_result result = cnnvp_import_constant(import, index, &constant);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_constant(import, index, &constant));
     *count = cnnvp_onnx_elements(constant);
     if (*count > most)
         return cnnvp_import_error(
@@ -253,10 +245,8 @@ static cnnvp_result define_initializers(struct cnnvp_import *import)
         if (cnnvp_names_get(&import->names, tensor->name, &number))
             return cnnvp_compiler_error(
                 import->error, "%s: two weights are named \"%s\"", import->onnx.name, tensor->name);
-        const cnnvp_result result = cnnvp_import_define(
-            import, tensor->name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_import_define(
+            import, tensor->name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor}));
     }
     return CNNVP_DONE;
 }
@@ -267,9 +257,7 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
     const size_t front = import->single != 0;
     int64_t sizes[CNNVP_ONNX_RANK + 1] = {0, 1, 1, 1};
     size_t own = 0;
-    cnnvp_result result = cnnvp_import_sizes(import, info, &own, sizes + front);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_sizes(import, info, &own, sizes + front));
     const size_t rank = own + front;
     import->batch = front ? 1 : own != 0 ? sizes[0] : 0;
     if (rank < 2 || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
@@ -279,9 +267,7 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
                                     "(N, C, W) or (N, features), and 1 to %u where all are numbers",
                                     file, info->name, own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
     }
-    result = cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &import->graph->input);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &import->graph->input));
     const int type = info->type->tensor_type->elem_type;
     import->graph->tensors[import->graph->input].whole =
         type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
@@ -363,9 +349,7 @@ static cnnvp_result give_whole(struct cnnvp_import *import, int32_t *tensor)
 {
     struct cnnvp_graph_layer *layer;
     const float zero = (float)import->graph->tensors[cnnvp_graph_base(import->graph, *tensor)].zero;
-    const cnnvp_result result = cnnvp_import_scale(import, *tensor, 1.0f, zero, 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_scale(import, *tensor, 1.0f, zero, 1, &layer));
     *tensor = layer->out;
     import->graph->tensors[*tensor].whole = 1;
     return CNNVP_DONE;
@@ -424,10 +408,9 @@ static cnnvp_result define_outputs(struct cnnvp_import *import)
     graph->outputs = cnnvp_arena_array(&graph->arena, from->n_output, sizeof *graph->outputs);
     if (graph->outputs == NULL)
         return cnnvp_import_no_memory(import);
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < from->n_output && result == CNNVP_DONE; ++i)
-        result = define_output(import, from->output[i]->name, &graph->outputs[graph->output_count++]);
-    return result;
+    for (size_t i = 0; i < from->n_output; ++i)
+        CNNVP_TRY(define_output(import, from->output[i]->name, &graph->outputs[graph->output_count++]));
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
@@ -468,11 +451,9 @@ static cnnvp_result read_as(const char *file, const struct cnnvp_onnx_sizes *siz
     *graph = (struct cnnvp_graph){.file = file, .weightless = weightless, .single = (uint32_t)single};
     graph->input = CNNVP_GRAPH_NONE;
     struct cnnvp_import import = {.graph = graph, .sizes = sizes, .single = single, .error = error};
-    cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_onnx_open(file, &import.onnx, error));
     graph->file_hash = import.onnx.hash;
-    result = cnnvp_import_graph(&import);
+    cnnvp_result result = cnnvp_import_graph(&import);
     *reading = (struct reading){import.batch, import.node_count, import.mixed};
     cnnvp_import_clear(&import);
     if (result != CNNVP_DONE)

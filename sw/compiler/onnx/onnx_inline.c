@@ -224,20 +224,17 @@ static cnnvp_result import_if(struct cnnvp_import *import)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     struct cnnvp_constant condition = {0};
-    cnnvp_result result = cnnvp_import_value(import, 0, &value);
-    if (result == CNNVP_DONE && value.constant == NULL)
-        result = cnnvp_import_error(import,
-                                    "its condition \"%s\" depends on the network's input; one that is known while the "
-                                    "file is read is needed",
-                                    import->node->input[0]);
-    if (result == CNNVP_DONE && import->training)
-        result = cnnvp_import_error(import, "a network that learns has no branches");
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_need(import, 0, &condition);
-    if (result == CNNVP_DONE && condition.count != 1)
-        result = cnnvp_import_error(import, "its condition has %zu elements; one is needed", condition.count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    if (value.constant == NULL)
+        CNNVP_TRY(cnnvp_import_error(import,
+                                     "its condition \"%s\" depends on the network's input; one that is known while the "
+                                     "file is read is needed",
+                                     import->node->input[0]));
+    if (import->training)
+        CNNVP_TRY(cnnvp_import_error(import, "a network that learns has no branches"));
+    CNNVP_TRY(cnnvp_constant_need(import, 0, &condition));
+    if (condition.count != 1)
+        CNNVP_TRY(cnnvp_import_error(import, "its condition has %zu elements; one is needed", condition.count));
     const int taken =
         condition.whole ? condition.ints[0] != 0 : condition.floats[0] < 0.0f || condition.floats[0] > 0.0f;
     const Onnx__AttributeProto *found = cnnvp_onnx_attribute(import->node, taken ? "then_branch" : "else_branch");
@@ -316,14 +313,11 @@ cnnvp_result cnnvp_import_call(struct cnnvp_import *import, int *done)
         return cnnvp_import_error(import, "a network that learns has no functions");
     if (import->calls == CALLS_MAX)
         return cnnvp_import_error(import, "functions call one another more than %u deep", CALLS_MAX);
-    cnnvp_result result = find_opset(import, function, &opset);
-    if (result == CNNVP_DONE)
-        result = body_of(import, function, &body);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(find_opset(import, function, &opset));
+    CNNVP_TRY(body_of(import, function, &body));
     import->onnx.opset = opset;
     ++import->calls;
-    result = put_in_place(import, &body, function);
+    cnnvp_result result = put_in_place(import, &body, function);
     --import->calls;
     import->onnx.opset = before;
     return result;

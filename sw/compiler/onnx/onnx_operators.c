@@ -95,9 +95,7 @@ static cnnvp_result find_inputs(struct cnnvp_import *import, struct inputs *inpu
             return cnnvp_import_error(import, "it has more than %zu inputs", inputs->count);
         inputs->values[inputs->count] = number;
         inputs->tensors[inputs->count] = import->values[number].tensor;
-        const cnnvp_result result = cnnvp_import_expanded(import, &inputs->tensors[inputs->count++]);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_import_expanded(import, &inputs->tensors[inputs->count++]));
     }
     return CNNVP_DONE;
 }
@@ -235,9 +233,7 @@ static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_i
     struct inputs inputs;
     if (found->form == CNNVP_FORM_ALL)
         return run(import, found);
-    const cnnvp_result result = find_inputs(import, &inputs);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(find_inputs(import, &inputs));
     const int64_t images = count_images(import, &inputs);
     if (found->form == CNNVP_FORM_WORDS)
         return images == 1 && !constants_have_images(import, &inputs)

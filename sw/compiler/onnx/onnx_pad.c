@@ -33,11 +33,8 @@ static cnnvp_result read_pad_value(struct cnnvp_import *import, struct padding *
     if (import->onnx.opset >= 11 && cnnvp_import_has(import, 2)) {
         const Onnx__TensorProto *constant;
         struct cnnvp_error why;
-        cnnvp_result result = cnnvp_import_constant(import, 2, &constant);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_check_floats(import, constant);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_import_constant(import, 2, &constant));
+        CNNVP_TRY(cnnvp_import_check_floats(import, constant));
         if (cnnvp_onnx_elements(constant) != 1 ||
             cnnvp_onnx_number(&import->onnx, constant, &padding->value, &why) != CNNVP_DONE)
             return cnnvp_import_error(import, "the value is not one number");
@@ -52,11 +49,8 @@ static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_
     int64_t axes[4] = {0, 1, 2, 3};
     size_t count = 0;
     size_t axis_count = 0;
-    cnnvp_result result = cnnvp_import_list(import, "pads", 1, 8, named, &count);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 3, 4, axes, &axis_count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_list(import, "pads", 1, 8, named, &count));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 3, 4, axes, &axis_count));
     axis_count = axis_count == 0 ? rank : axis_count;
     if (count != 2 * axis_count)
         return cnnvp_import_error(import, "pads has %zu numbers; %zu are needed", count, 2 * axis_count);
@@ -113,11 +107,9 @@ static cnnvp_result place_in_zeros(struct cnnvp_import *import, int32_t in, cons
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const uint32_t height = input.height + padding->top + padding->bottom;
     const uint32_t width = input.width + padding->left + padding->right;
-    const cnnvp_result result =
+    CNNVP_TRY(
         inner ? cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, height, width, layer)
-              : cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, height, width, layer);
-    if (result != CNNVP_DONE)
-        return result;
+              : cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, height, width, layer));
     cnnvp_import_pass(*layer);
     (*layer)->placed = 1;
     (*layer)->place_row = padding->top;
@@ -129,10 +121,9 @@ static cnnvp_result place_in_zeros(struct cnnvp_import *import, int32_t in, cons
 static cnnvp_result pad_with_value(struct cnnvp_import *import, int32_t in, const struct padding *padding)
 {
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = cnnvp_import_scale(import, in, 1.0f, -padding->value, 1, &layer);
-    if (result == CNNVP_DONE)
-        result = place_in_zeros(import, layer->out, padding, 1, &layer);
-    return result == CNNVP_DONE ? cnnvp_import_scale(import, layer->out, 1.0f, padding->value, 0, &layer) : result;
+    CNNVP_TRY(cnnvp_import_scale(import, in, 1.0f, -padding->value, 1, &layer));
+    CNNVP_TRY(place_in_zeros(import, layer->out, padding, 1, &layer));
+    return cnnvp_import_scale(import, layer->out, 1.0f, padding->value, 0, &layer);
 }
 
 /* Row or column `from` of the middle once more at `to` of the result. */
@@ -141,9 +132,7 @@ static cnnvp_result repeat_line(struct cnnvp_import *import, int32_t in, int32_t
 {
     struct cnnvp_graph_layer *layer;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    const cnnvp_result result = cnnvp_import_copy(import, in, out, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_copy(import, in, out, &layer));
     layer->concat = 1;
     layer->placed = 1;
     layer->cropped = 1;
@@ -176,9 +165,8 @@ static cnnvp_result pad_direction(struct cnnvp_import *import, int32_t *in, enum
                                   "%u and %u lines cannot be added to %u; up to %d, and less than there are to "
                                   "reflect, are possible",
                                   before, after, size, COPIES_MAX);
-    cnnvp_result result = place_in_zeros(import, *in, &around, 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(place_in_zeros(import, *in, &around, 1, &layer));
+    cnnvp_result result = CNNVP_DONE;
     const int32_t out = layer->out;
     layer->concat = 1; /* several copies make the result: none of them is a padding */
     for (uint32_t i = 0; i < before && result == CNNVP_DONE; ++i)
@@ -192,8 +180,8 @@ static cnnvp_result pad_direction(struct cnnvp_import *import, int32_t *in, enum
 cnnvp_result cnnvp_import_repeat_border(struct cnnvp_import *import, int32_t *in, int columns, uint32_t before,
                                         uint32_t after)
 {
-    const cnnvp_result result = cnnvp_import_reformat(import, in);
-    return result == CNNVP_DONE ? pad_direction(import, in, PAD_EDGE, columns, before, after) : result;
+    CNNVP_TRY(cnnvp_import_reformat(import, in));
+    return pad_direction(import, in, PAD_EDGE, columns, before, after);
 }
 
 /* This many channels of one number: x * 0 + value, as many at once as x has. */
@@ -247,30 +235,22 @@ static cnnvp_result import_pad(struct cnnvp_import *import)
     int32_t in;
     struct padding padding;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
-    if (result == CNNVP_DONE)
-        result = read_pad_value(import, &padding);
-    if (result == CNNVP_DONE)
-        result = read_pads(import, &in, &padding);
-    if (result == CNNVP_DONE)
-        result = pad_channels(import, &in, &padding);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_tensor(import, 0, 0, &in));
+    CNNVP_TRY(read_pad_value(import, &padding));
+    CNNVP_TRY(read_pads(import, &in, &padding));
+    CNNVP_TRY(pad_channels(import, &in, &padding));
     if (padding.top + padding.bottom + padding.left + padding.right == 0)
         return cnnvp_import_alias(import, import->node->output[0], in);
-    result = cnnvp_import_reformat(import, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_reformat(import, &in));
     if (padding.mode != PAD_CONSTANT) {
-        result = pad_direction(import, &in, padding.mode, 1, padding.left, padding.right);
-        if (result == CNNVP_DONE)
-            result = pad_direction(import, &in, padding.mode, 0, padding.top, padding.bottom);
-        return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], in) : result;
+        CNNVP_TRY(pad_direction(import, &in, padding.mode, 1, padding.left, padding.right));
+        CNNVP_TRY(pad_direction(import, &in, padding.mode, 0, padding.top, padding.bottom));
+        return cnnvp_import_alias(import, import->node->output[0], in);
     }
     const int lowest = padding.value < -1e30f;
     if (!lowest && (padding.value < 0.0f || padding.value > 0.0f))
         return pad_with_value(import, in, &padding);
-    result = place_in_zeros(import, in, &padding, 0, &layer);
+    cnnvp_result result = place_in_zeros(import, in, &padding, 0, &layer);
     if (result == CNNVP_DONE)
         layer->lowest = (uint32_t)lowest;
     return result;

@@ -23,16 +23,12 @@ static cnnvp_result concat_shape(struct cnnvp_import *import, int32_t *parts, in
     const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
     for (size_t i = 0; i < import->node->n_input; ++i) {
         int64_t part[CNNVP_ONNX_RANK];
-        cnnvp_result result = cnnvp_import_tensor_or_constant(import, i, &parts[i]);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_import_tensor_or_constant(import, i, &parts[i]));
         const uint32_t part_rank = cnnvp_import_all_dims(import, parts[i], part);
         if (i == 0) {
             *rank = part_rank;
             memcpy(dims, part, sizeof part);
-            result = cnnvp_import_axis(import, *rank, named, axis);
-            if (result != CNNVP_DONE)
-                return result;
+            CNNVP_TRY(cnnvp_import_axis(import, *rank, named, axis));
         }
         for (uint32_t d = 1; d < *rank; ++d)
             if (part_rank != *rank || (d != *axis && part[d] != dims[d]))
@@ -76,9 +72,7 @@ cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_
             return cnnvp_import_no_memory(import);
     }
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_copy(import, in, out, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_copy(import, in, out, &layer));
     layer->concat = 1;
     if (axis > 1) {
         layer->placed = 1;
@@ -102,12 +96,11 @@ static cnnvp_result import_concat(struct cnnvp_import *import)
     int32_t *parts = cnnvp_arena_array(&import->graph->arena, count, sizeof *parts);
     if (parts == NULL)
         return cnnvp_import_no_memory(import);
-    cnnvp_result result = concat_shape(import, parts, &axis, &rank, dims);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out);
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i)
-        result = cnnvp_import_append(import, parts[i], out, axis, &at);
-    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], out) : result;
+    CNNVP_TRY(concat_shape(import, parts, &axis, &rank, dims));
+    CNNVP_TRY(cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out));
+    for (size_t i = 0; i < count; ++i)
+        CNNVP_TRY(cnnvp_import_append(import, parts[i], out, axis, &at));
+    return cnnvp_import_alias(import, import->node->output[0], out);
 }
 
 /* ---- weaving ---- */
@@ -121,14 +114,13 @@ static cnnvp_result weave_rows(struct cnnvp_import *import, const int32_t *parts
     const int64_t made[4] = {0, part.channels, (int64_t)part.height * (int64_t)count, part.width};
     const char *name = import->node->output[0];
     int64_t at = 0;
-    cnnvp_result result = cnnvp_import_new_tensor(import, name, 4, woven, out);
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(cnnvp_import_new_tensor(import, name, 4, woven, out));
+    for (size_t i = 0; i < count; ++i) {
         int32_t view;
-        result = cnnvp_import_shaped(import, name, parts[i], 4, lines, &view);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_append(import, view, *out, 2, &at);
+        CNNVP_TRY(cnnvp_import_shaped(import, name, parts[i], 4, lines, &view));
+        CNNVP_TRY(cnnvp_import_append(import, view, *out, 2, &at));
     }
-    return result == CNNVP_DONE ? cnnvp_import_shaped(import, name, *out, 4, made, out) : result;
+    return cnnvp_import_shaped(import, name, *out, 4, made, out);
 }
 
 /* Columns: the parts one after the other, then which part it is becomes the last dimension. */
@@ -177,10 +169,9 @@ static cnnvp_result cut_rows(struct cnnvp_import *import, int32_t in, int64_t ax
     const char *name = import->graph->tensors[in].name;
     const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
     dims[axis] = count;
-    cnnvp_result result = cnnvp_import_rows(import, in, &axis, out);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_cut(import, *out, axis, first, count, out);
-    return result == CNNVP_DONE ? cnnvp_import_shaped(import, name, *out, rank, dims, out) : result;
+    CNNVP_TRY(cnnvp_import_rows(import, in, &axis, out));
+    CNNVP_TRY(cnnvp_import_cut(import, *out, axis, first, count, out));
+    return cnnvp_import_shaped(import, name, *out, rank, dims, out);
 }
 
 cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t axis, int64_t first, int64_t count,
@@ -202,10 +193,7 @@ cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t a
     const int columns = axis == (int64_t)input.rank - 1;
     const uint32_t height = columns ? input.height : (uint32_t)count;
     const uint32_t width = columns ? (uint32_t)count : input.width;
-    const cnnvp_result result =
-        cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, height, width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, height, width, &layer));
     cnnvp_import_pass(layer);
     layer->cropped = 1;
     layer->crop_row = columns ? 0 : (uint32_t)first;
@@ -240,14 +228,10 @@ static cnnvp_result import_split(struct cnnvp_import *import)
     int64_t *sizes = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *sizes);
     if (sizes == NULL)
         return cnnvp_import_no_memory(import);
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_axis(
-            import, cnnvp_import_all_dims(import, in, dims), cnnvp_onnx_int(import->node, "axis", 0), &axis);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "split", 1, PARTS_MAX, sizes, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_axis(
+        import, cnnvp_import_all_dims(import, in, dims), cnnvp_onnx_int(import->node, "axis", 0), &axis));
+    CNNVP_TRY(cnnvp_import_list(import, "split", 1, PARTS_MAX, sizes, &count));
     const size_t parts = import->node->n_output;
     /* Since operator set 18 the last part may be smaller. */
     const int uneven = cnnvp_onnx_attribute(import->node, "num_outputs") != NULL;
@@ -258,6 +242,7 @@ static cnnvp_result import_split(struct cnnvp_import *import)
     if (count != 0 && count != parts)
         return cnnvp_import_error(import, "split has %zu numbers for %zu outputs", count, parts);
     int64_t at = 0;
+    cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < parts && result == CNNVP_DONE; ++i) {
         int32_t part;
         const int64_t size = count != 0 ? sizes[i] : i + 1 < parts ? equal : dims[axis] - at;
@@ -290,16 +275,15 @@ cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_
     if (end == count)
         return cnnvp_import_cut(import, in, axis, indices[0], (int64_t)count, out);
     dims[axis] = (int64_t)count;
-    cnnvp_result result = cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, out);
-    for (size_t first = 0; first < count && result == CNNVP_DONE; first = end) {
+    CNNVP_TRY(cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, out));
+    for (size_t first = 0; first < count; first = end) {
         int32_t part;
         for (end = first + 1; end < count && indices[end] == indices[end - 1] + 1;)
             ++end;
-        result = cnnvp_import_cut(import, in, axis, indices[first], (int64_t)(end - first), &part);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_append(import, part, *out, axis, &at);
+        CNNVP_TRY(cnnvp_import_cut(import, in, axis, indices[first], (int64_t)(end - first), &part));
+        CNNVP_TRY(cnnvp_import_append(import, part, *out, axis, &at));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result import_gather(struct cnnvp_import *import)
@@ -314,16 +298,11 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
     int64_t *indices = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *indices);
     if (indices == NULL)
         return cnnvp_import_no_memory(import);
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_axis(
-            import, cnnvp_import_all_dims(import, in, old), cnnvp_onnx_int(import->node, "axis", 0), &axis);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &constant);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "indices", 1, PARTS_MAX, indices, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_axis(
+        import, cnnvp_import_all_dims(import, in, old), cnnvp_onnx_int(import->node, "axis", 0), &axis));
+    CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
+    CNNVP_TRY(cnnvp_import_list(import, "indices", 1, PARTS_MAX, indices, &count));
     /* The indices' dimensions take the axis's place. */
     const uint32_t rank = import->graph->tensors[in].rank;
     const size_t made = rank - 1 + constant->n_dims;
@@ -346,8 +325,8 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
                                       (long long)indices[i], (long long)old[axis], (long long)axis);
         indices[i] += indices[i] < 0 ? old[axis] : 0;
     }
-    result = cnnvp_import_gather(import, in, axis, indices, count, &out);
-    return result == CNNVP_DONE ? cnnvp_import_view(import, out, (uint32_t)made, dims) : result;
+    CNNVP_TRY(cnnvp_import_gather(import, in, axis, indices, count, &out));
+    return cnnvp_import_view(import, out, (uint32_t)made, dims);
 }
 
 /* ---- Slice ---- */
@@ -359,11 +338,8 @@ static cnnvp_result stride(struct cnnvp_import *import, int32_t *in, uint32_t ro
     struct cnnvp_graph_layer *layer;
     if (rows == 1 && columns == 1)
         return CNNVP_DONE;
-    const cnnvp_result result =
-        cnnvp_import_inner(import, CNNVP_OP_POOL, *in, input.channels, (input.height + rows - 1) / rows,
-                           (input.width + columns - 1) / columns, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_POOL, *in, input.channels, (input.height + rows - 1) / rows,
+                                 (input.width + columns - 1) / columns, &layer));
     layer->pool = CNNVP_POOL_MAX;
     layer->sy = rows;
     layer->sx = columns;
@@ -381,15 +357,10 @@ static cnnvp_result read_slice(struct cnnvp_import *import, struct slice *slice)
     size_t ends = 0;
     size_t axes = 0;
     size_t steps = 0;
-    cnnvp_result result = cnnvp_import_list(import, "starts", 1, CNNVP_ONNX_RANK, slice->starts, &slice->count);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "ends", 2, CNNVP_ONNX_RANK, slice->ends, &ends);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 3, CNNVP_ONNX_RANK, slice->axes, &axes);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "steps", 4, CNNVP_ONNX_RANK, slice->steps, &steps);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_list(import, "starts", 1, CNNVP_ONNX_RANK, slice->starts, &slice->count));
+    CNNVP_TRY(cnnvp_import_list(import, "ends", 2, CNNVP_ONNX_RANK, slice->ends, &ends));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 3, CNNVP_ONNX_RANK, slice->axes, &axes));
+    CNNVP_TRY(cnnvp_import_list(import, "steps", 4, CNNVP_ONNX_RANK, slice->steps, &steps));
     if (ends != slice->count || (axes != 0 && axes != slice->count) || (steps != 0 && steps != slice->count))
         return cnnvp_import_error(
             import, "there are %zu starts, %zu ends, %zu axes, %zu steps", slice->count, ends, axes, steps);
@@ -437,9 +408,7 @@ static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *
     if (!import->single && (slice->axes[i] == 0 || slice->axes[i] == -rank) && slice->starts[i] == 0 && step == 1 &&
         slice->ends[i] >= (import->batch != 0 ? import->batch : INT32_MAX))
         return CNNVP_DONE;
-    const cnnvp_result result = cnnvp_import_axis(import, (uint32_t)rank, slice->axes[i], &axis);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_axis(import, (uint32_t)rank, slice->axes[i], &axis));
     const int64_t size = dims[axis];
     const int64_t first = clamp(slice->starts[i], size, 0, step < 0 ? size - 1 : size);
     const int64_t end = clamp(slice->ends[i], size, step < 0 ? -1 : 0, size);

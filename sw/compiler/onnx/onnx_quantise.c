@@ -25,13 +25,11 @@ static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size
 {
     const Onnx__TensorProto *constant;
     float *read = NULL;
-    cnnvp_result result = cnnvp_import_constant(import, index, &constant);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_constant(import, index, &constant));
     const int weightless = import->graph->weightless;
     *count = cnnvp_onnx_elements(constant);
     import->graph->weightless = 0;
-    result = cnnvp_import_floats(import, constant, *count, &read);
+    cnnvp_result result = cnnvp_import_floats(import, constant, *count, &read);
     import->graph->weightless = weightless;
     *numbers = read;
     return result;
@@ -106,8 +104,8 @@ static cnnvp_result check_one(struct cnnvp_import *import, size_t index, const s
 
 static cnnvp_result read_step(struct cnnvp_import *import, size_t index, struct steps *step)
 {
-    const cnnvp_result result = read_steps(import, index, step);
-    return result == CNNVP_DONE ? check_one(import, index, step) : result;
+    CNNVP_TRY(read_steps(import, index, step));
+    return check_one(import, index, step);
 }
 
 static float zero_of(const struct steps *steps, size_t i)
@@ -153,12 +151,8 @@ static cnnvp_result add_scale(struct cnnvp_import *import, int32_t in, float fac
 static cnnvp_result whole_input(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *in,
                                 struct steps *step)
 {
-    cnnvp_result result =
-        rank == 0 ? cnnvp_import_any_rank(import, index, in) : cnnvp_import_tensor(import, index, rank, in);
-    if (result == CNNVP_DONE)
-        result = read_steps(import, index + 1, step);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(rank == 0 ? cnnvp_import_any_rank(import, index, in) : cnnvp_import_tensor(import, index, rank, in));
+    CNNVP_TRY(read_steps(import, index + 1, step));
     if (base_of(import, *in)->whole == 0)
         return cnnvp_import_error(import, "input \"%s\" is not quantised; the result of a QuantizeLinear is needed",
                                   import->node->input[index]);
@@ -170,18 +164,13 @@ static cnnvp_result same_zero_input(struct cnnvp_import *import, size_t index, u
                                     struct steps *step)
 {
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = whole_input(import, index, rank, in, step);
-    if (result == CNNVP_DONE)
-        result = check_one(import, index + 1, step);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(whole_input(import, index, rank, in, step));
+    CNNVP_TRY(check_one(import, index + 1, step));
     const int32_t zero = base_of(import, *in)->zero;
     const int32_t wanted = (int32_t)zero_of(step, 0);
     if (zero == wanted)
         return CNNVP_DONE;
-    result = add_scale(import, *in, 1.0f, (float)(zero - wanted), 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(add_scale(import, *in, 1.0f, (float)(zero - wanted), 1, &layer));
     *in = layer->out;
     import->graph->tensors[*in].whole = 1;
     import->graph->tensors[*in].zero = wanted;
@@ -229,9 +218,8 @@ static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float
     int32_t in;
     int64_t axis = 1;
     struct steps steps;
-    cnnvp_result result = whole_input(import, index, 0, &in, &steps);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(whole_input(import, index, 0, &in, &steps));
+    cnnvp_result result = CNNVP_DONE;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (steps.count > 1)
         result = cnnvp_import_axis(import, input.rank, cnnvp_onnx_int(import->node, "axis", 1), &axis);
@@ -296,25 +284,16 @@ static cnnvp_result import_conv(struct cnnvp_import *import)
     struct steps x, w, y;
     const Onnx__TensorProto *constant;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = same_zero_input(import, 0, 0, &in, &x);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 3, &constant);
-    if (result == CNNVP_DONE)
-        result = read_steps(import, 4, &w);
-    if (result == CNNVP_DONE)
-        result = read_step(import, 6, &y);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_conv_layer(import, in, constant, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(same_zero_input(import, 0, 0, &in, &x));
+    CNNVP_TRY(cnnvp_import_constant(import, 3, &constant));
+    CNNVP_TRY(read_steps(import, 4, &w));
+    CNNVP_TRY(read_step(import, 6, &y));
+    CNNVP_TRY(cnnvp_import_conv_layer(import, in, constant, &layer));
     const size_t outputs = import->graph->tensors[layer->out].channels;
     const size_t weights = cnnvp_onnx_elements(constant);
     const float factor = x.scales[0] / y.scales[0];
-    result = check_steps(import, 4, &w, outputs);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_floats(import, constant, weights, &layer->weights);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(check_steps(import, 4, &w, outputs));
+    CNNVP_TRY(cnnvp_import_floats(import, constant, weights, &layer->weights));
     if (layer->weights != NULL)
         scale_weights(layer->weights, outputs, weights / outputs, &w, factor);
     make_whole(import, layer, &y);
@@ -330,24 +309,15 @@ static cnnvp_result add_product(struct cnnvp_import *import, int transposed, flo
     uint32_t outputs = 0;
     float *weights = NULL;
     const Onnx__TensorProto *matrix;
-    cnnvp_result result = same_zero_input(import, 0, 2, &in, &x);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 3, &matrix);
-    if (result == CNNVP_DONE)
-        result = read_steps(import, 4, &w);
-    if (result == CNNVP_DONE)
-        result = read_step(import, result_index, &y);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(same_zero_input(import, 0, 2, &in, &x));
+    CNNVP_TRY(cnnvp_import_constant(import, 3, &matrix));
+    CNNVP_TRY(read_steps(import, 4, &w));
+    CNNVP_TRY(read_step(import, result_index, &y));
     const uint32_t inputs = import->graph->tensors[in].channels;
     const float factor = alpha * x.scales[0] / y.scales[0];
-    result = cnnvp_import_matrix(import, matrix, transposed, 1.0f, inputs, &outputs, &weights);
-    if (result == CNNVP_DONE)
-        result = check_steps(import, 4, &w, outputs);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_matrix(import, matrix, transposed, 1.0f, inputs, &outputs, &weights));
+    CNNVP_TRY(check_steps(import, 4, &w, outputs));
+    CNNVP_TRY(cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL));
     struct cnnvp_graph_layer *layer = &import->graph->layers[import->graph->layer_count - 1];
     memset(layer->origins, 0, sizeof layer->origins); /* not trained */
     if (weights != NULL)
@@ -379,24 +349,17 @@ static cnnvp_result import_add(struct cnnvp_import *import)
 {
     struct steps result_step;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = read_step(import, 6, &result_step);
-    if (result == CNNVP_DONE)
-        result = dequantised(import, 0, result_step.scales[0], 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(read_step(import, 6, &result_step));
+    CNNVP_TRY(dequantised(import, 0, result_step.scales[0], 1, &layer));
     const int32_t first = layer->out;
-    result = dequantised(import, 3, result_step.scales[0], 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(dequantised(import, 3, result_step.scales[0], 1, &layer));
     const int32_t second = layer->out;
     const struct cnnvp_graph_tensor a = import->graph->tensors[first];
     const struct cnnvp_graph_tensor b = import->graph->tensors[second];
     if (a.rank != b.rank || a.channels != b.channels || a.height != b.height || a.width != b.width)
         return cnnvp_import_error(import, "the inputs have shapes %u x %u x %u and %u x %u x %u; they must be the same",
                                   a.channels, a.height, a.width, b.channels, b.height, b.width);
-    result = cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, a.channels, a.height, a.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, a.channels, a.height, a.width, &layer));
     layer->in2 = second;
     layer->arithmetic = CNNVP_ARITHMETIC_ADD;
     make_whole(import, layer, &result_step);
@@ -409,22 +372,17 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
     int32_t in;
     struct steps x, y;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = same_zero_input(import, 0, 4, &in, &x);
-    if (result == CNNVP_DONE)
-        result = read_step(import, 3, &y);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(same_zero_input(import, 0, 4, &in, &x));
+    CNNVP_TRY(read_step(import, 3, &y));
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0 || input.height > INT16_MAX || input.width > INT16_MAX)
         return cnnvp_import_error(
             import, "channels_last=1 or maps of %u x %u are not supported", input.height, input.width);
-    result = cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, 1, 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, 1, 1, &layer));
     layer->pool = CNNVP_POOL_AVERAGE;
     layer->kx = layer->sx = input.width;
     layer->ky = layer->sy = input.height;
-    result = add_scale(import, layer->out, x.scales[0] / y.scales[0], 0.0f, 0, &layer);
+    cnnvp_result result = add_scale(import, layer->out, x.scales[0] / y.scales[0], 0.0f, 0, &layer);
     if (result == CNNVP_DONE)
         make_whole(import, layer, &y);
     return result;

@@ -406,9 +406,7 @@ static cnnvp_result locate_external(const struct cnnvp_onnx *onnx, const Onnx__T
                                     "tensor \"%s\": offset or length in file \"%.200s\" is no number, or is not "
                                     "%zu bytes as its shape says",
                                     name, location, bytes);
-    const cnnvp_result result = open_external(onnx, location, &file, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(open_external(onnx, location, &file, error));
     if (offset > file->size || bytes > file->size - offset)
         return cnnvp_compiler_error(error, "tensor \"%s\": file \"%.200s\" ends before its data", name, location);
     *raw = file->data + offset;
@@ -523,9 +521,7 @@ cnnvp_result cnnvp_onnx_numbers(const struct cnnvp_onnx *onnx, const Onnx__Tenso
                                 size_t count, struct cnnvp_error *error)
 {
     const uint8_t *raw;
-    const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(locate(onnx, tensor, count, &raw, error));
     announce(raw, count * element_size(tensor->data_type));
     convert(tensor, raw, 0, count, out);
     return CNNVP_DONE;
@@ -536,9 +532,7 @@ cnnvp_result cnnvp_onnx_number(const struct cnnvp_onnx *onnx, const Onnx__Tensor
 {
     float read = 0.0f;
     const uint8_t *raw;
-    const cnnvp_result result = locate(onnx, tensor, 1, &raw, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(locate(onnx, tensor, 1, &raw, error));
     convert(tensor, raw, 0, 1, &read);
     if (read != read)
         return cnnvp_compiler_error(error, "tensor \"%s\" is no number", tensor->name != NULL ? tensor->name : "");
@@ -550,9 +544,7 @@ cnnvp_result cnnvp_onnx_ints(const struct cnnvp_onnx *onnx, const Onnx__TensorPr
                              struct cnnvp_error *error)
 {
     const uint8_t *raw;
-    const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(locate(onnx, tensor, count, &raw, error));
     const int wide = tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
     if (!wide && tensor->data_type != ONNX__TENSOR_PROTO__DATA_TYPE__INT32)
         return cnnvp_compiler_error(error, "tensor \"%s\" has data type %d where integers are needed",

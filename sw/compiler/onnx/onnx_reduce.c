@@ -44,10 +44,8 @@ static cnnvp_result pool(struct cnnvp_import *import, int32_t *in, enum reductio
             return cnnvp_import_no_memory(import);
         graph->tensors[view].base = *in;
     }
-    const cnnvp_result result = cnnvp_import_inner(
-        import, CNNVP_OP_POOL, view, (uint32_t)shape[0], (uint32_t)(shape[1] / ky), (uint32_t)(shape[2] / kx), &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_inner(
+        import, CNNVP_OP_POOL, view, (uint32_t)shape[0], (uint32_t)(shape[1] / ky), (uint32_t)(shape[2] / kx), &layer));
     layer->pool = reduction == REDUCE_MAX ? CNNVP_POOL_MAX : CNNVP_POOL_AVERAGE;
     layer->ky = layer->sy = (uint32_t)ky;
     layer->kx = layer->sx = (uint32_t)kx;
@@ -108,9 +106,7 @@ cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, in
     struct reduced reduced = {.words = 1};
     reduced.rank = cnnvp_import_dims(import, *in, reduced.dims);
     reduced.axes[axis] = 1;
-    const cnnvp_result result = reduce_runs(import, in, REDUCE_MAX, &reduced);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(reduce_runs(import, in, REDUCE_MAX, &reduced));
     reduced.dims[axis] = 1;
     return cnnvp_import_shaped(import, import->graph->tensors[*in].name, *in, reduced.rank, reduced.dims, in);
 }
@@ -135,13 +131,10 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
     const enum disguise disguise = (enum disguise)(import->kind >> 4);
     int32_t in;
     struct reduced reduced;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = read_axes(import, in, &reduced);
-    if (result == CNNVP_DONE)
-        result = put_on(import, disguise, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(read_axes(import, in, &reduced));
+    CNNVP_TRY(put_on(import, disguise, &in));
+    cnnvp_result result = CNNVP_DONE;
     const uint32_t rank = reduced.rank;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int64_t shape[3] = {input.channels, input.height, input.width};

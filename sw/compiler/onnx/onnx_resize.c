@@ -121,9 +121,7 @@ static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size
 {
     const Onnx__TensorProto *constant;
     struct cnnvp_error why = {""};
-    const cnnvp_result result = cnnvp_import_constant(import, index, &constant);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_constant(import, index, &constant));
     if (cnnvp_onnx_elements(constant) != count)
         return cnnvp_import_error(
             import, "input %zu has %zu numbers; %zu are needed", index, cnnvp_onnx_elements(constant), count);
@@ -142,8 +140,8 @@ static cnnvp_result read_factors(struct cnnvp_import *import, size_t count, floa
     if (*are_sizes)
         return read_numbers(import, 3, count, scales);
     if (attribute == NULL) {
-        const cnnvp_result result = cnnvp_import_constant(import, index, &constant);
-        return result == CNNVP_DONE ? read_numbers(import, index, count, scales) : result;
+        CNNVP_TRY(cnnvp_import_constant(import, index, &constant));
+        return read_numbers(import, index, count, scales);
     }
     if (attribute->n_floats != count)
         return cnnvp_import_error(
@@ -232,11 +230,9 @@ static cnnvp_result weigh_neighbours(struct cnnvp_import *import, int32_t in, in
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int columns = axis == (int64_t)input.rank - 1;
     struct cnnvp_graph_layer *layer;
-    const cnnvp_result result =
+    CNNVP_TRY(
         cnnvp_import_inner(import, CNNVP_OP_CONV, in, input.channels, columns ? input.height : input.height - count + 1,
-                           columns ? input.width - count + 1 : input.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+                           columns ? input.width - count + 1 : input.width, &layer));
     layer->kx = columns ? count : 1;
     layer->ky = columns ? 1 : count;
     layer->groups = input.channels;
@@ -259,17 +255,16 @@ static cnnvp_result resize_by_phases(struct cnnvp_import *import, const struct r
     const int64_t factor = line->out / line->in;
     int32_t parts[PHASES_MAX];
     int32_t in = *tensor;
-    cnnvp_result result =
-        cnnvp_import_repeat_border(import, &in, axis == (int64_t)import->graph->tensors[in].rank - 1, 1, 1);
-    for (int64_t i = 0; i < factor && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(cnnvp_import_repeat_border(import, &in, axis == (int64_t)import->graph->tensors[in].rank - 1, 1, 1));
+    for (int64_t i = 0; i < factor; ++i) {
         const double place = place_of(resize, line, i);
         const double before = floor(place); /* -1 or 0 */
         float weights[3] = {0.0f, 0.0f, 0.0f};
         weights[1 + (int)before] = (float)(1.0 - (place - before));
         weights[2 + (int)before] = (float)(place - before);
-        result = weigh_neighbours(import, in, axis, weights, 3, &parts[i]);
+        CNNVP_TRY(weigh_neighbours(import, in, axis, weights, 3, &parts[i]));
     }
-    return result == CNNVP_DONE ? cnnvp_import_weave(import, parts, (size_t)factor, axis, tensor) : result;
+    return cnnvp_import_weave(import, parts, (size_t)factor, axis, tensor);
 }
 
 /* Of the neighbours -1 to 2 of a place that is `part` after number 0. */
@@ -334,18 +329,13 @@ static cnnvp_result resize_by_matrix(struct cnnvp_import *import, const struct r
     if (line->out > MATRIX_MAX / line->in)
         return cnnvp_import_error(import, "%lld of %lld elements take a matrix of more than %d weights",
                                   (long long)line->out, (long long)line->in, MATRIX_MAX);
-    cnnvp_result result = fill_matrix(import, resize, line, &matrix);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_permute(import, *tensor, sizes, from[columns], &turned);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(fill_matrix(import, resize, line, &matrix));
+    CNNVP_TRY(cnnvp_import_permute(import, *tensor, sizes, from[columns], &turned));
     const uint32_t rows = import->graph->tensors[turned].height, width = import->graph->tensors[turned].width;
-    result = cnnvp_import_inner(import, CNNVP_OP_CONV, turned, (uint32_t)line->out, rows, width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_CONV, turned, (uint32_t)line->out, rows, width, &layer));
     layer->weights = matrix;
     const uint32_t made[3] = {(uint32_t)line->out, rows, width};
-    result = cnnvp_import_permute(import, layer->out, made, back[columns], tensor);
+    cnnvp_result result = cnnvp_import_permute(import, layer->out, made, back[columns], tensor);
     const int64_t dims[4] = {0, input.channels, columns && input.rank == 4 ? (int64_t)input.height : line->out,
                              columns ? line->out : (int64_t)input.width};
     return result == CNNVP_DONE && input.rank == 3
@@ -378,16 +368,13 @@ static cnnvp_result import_resize(struct cnnvp_import *import)
     int64_t dims[4];
     struct resize resize = {.mode = NEAREST};
     struct line lines[4];
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &tensor);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_tensor(import, 0, 0, &tensor));
     const uint32_t rank = cnnvp_import_dims(import, tensor, dims);
-    result = read_modes(import, &resize);
-    if (result == CNNVP_DONE)
-        result = read_lines(import, rank, dims, lines);
-    for (uint32_t axis = rank; axis-- > 2 && result == CNNVP_DONE;)
-        result = resize_line(import, &resize, &lines[axis], axis, &tensor);
-    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], tensor) : result;
+    CNNVP_TRY(read_modes(import, &resize));
+    CNNVP_TRY(read_lines(import, rank, dims, lines));
+    for (uint32_t axis = rank; axis-- > 2;)
+        CNNVP_TRY(resize_line(import, &resize, &lines[axis], axis, &tensor));
+    return cnnvp_import_alias(import, import->node->output[0], tensor);
 }
 
 static const struct cnnvp_import_operator operators[] = {

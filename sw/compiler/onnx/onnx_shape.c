@@ -8,8 +8,8 @@
 static cnnvp_result import_identity(struct cnnvp_import *import)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    const cnnvp_result result = cnnvp_import_value(import, 0, &value);
-    return result == CNNVP_DONE ? cnnvp_import_define(import, import->node->output[0], value) : result;
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    return cnnvp_import_define(import, import->node->output[0], value);
 }
 
 /* Nothing is dropped but by a node that is said to train. */
@@ -21,9 +21,7 @@ static cnnvp_result import_dropout(struct cnnvp_import *import)
         struct cnnvp_error why;
         if (!cnnvp_import_has(import, i + 1))
             continue;
-        const cnnvp_result result = cnnvp_import_constant(import, i + 1, &given[i]);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_import_constant(import, i + 1, &given[i]));
         if (cnnvp_onnx_elements(given[i]) != 1 ||
             cnnvp_onnx_number(&import->onnx, given[i], &numbers[i], &why) != CNNVP_DONE)
             return cnnvp_import_error(import, "input %zu is not one number", i + 1);
@@ -39,9 +37,7 @@ static cnnvp_result import_flatten(struct cnnvp_import *import)
 {
     int32_t in;
     int64_t old[CNNVP_ONNX_RANK];
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     const int64_t rank = cnnvp_import_all_dims(import, in, old);
     const int64_t front = import->single != 0;
     const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
@@ -92,11 +88,8 @@ static cnnvp_result import_reshape(struct cnnvp_import *import)
 {
     int32_t in;
     const Onnx__TensorProto *shape;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &shape);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_constant(import, 1, &shape));
     const size_t front = import->single != 0;
     const size_t count = shape->n_dims == 1 && shape->dims[0] == 0 ? 0 : cnnvp_onnx_elements(shape);
     const size_t rank = count + front;
@@ -111,8 +104,8 @@ static cnnvp_result import_reshape(struct cnnvp_import *import)
                                   count, CNNVP_ONNX_RANK - front);
     if (count != 0 && cnnvp_onnx_ints(&import->onnx, shape, dims + front, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
-    result = resolve_shape(import, in, rank, dims);
-    return result == CNNVP_DONE ? cnnvp_import_view(import, in, (uint32_t)rank, dims) : result;
+    CNNVP_TRY(resolve_shape(import, in, rank, dims));
+    return cnnvp_import_view(import, in, (uint32_t)rank, dims);
 }
 
 /* Marks the axes that a list names, with `rank` dimensions in all. */
@@ -136,17 +129,12 @@ static cnnvp_result import_squeeze(struct cnnvp_import *import)
     int64_t old[CNNVP_ONNX_RANK];
     int marked[CNNVP_ONNX_RANK] = {0};
     size_t count = 0;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
     const uint32_t rank = cnnvp_import_all_dims(import, in, old);
     if (count == 0 && !import->single && import->batch == 1)
         return cnnvp_import_mixes(import, "a batch of 1 and no axes");
-    result = mark_axes(import, axes, count, rank, marked);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(mark_axes(import, axes, count, rank, marked));
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     uint32_t left = 1;
     for (uint32_t i = 1; i < rank; ++i) {
@@ -165,19 +153,14 @@ static cnnvp_result import_unsqueeze(struct cnnvp_import *import)
     int64_t old[CNNVP_ONNX_RANK];
     int marked[CNNVP_ONNX_RANK] = {0};
     size_t count = 0;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
     const uint32_t old_rank = cnnvp_import_all_dims(import, in, old);
     const uint32_t rank = old_rank + (uint32_t)count;
     if (rank > CNNVP_ONNX_RANK)
         return cnnvp_import_error(
             import, "the result has %u dimensions; up to %u are supported", rank, CNNVP_ONNX_RANK);
-    result = mark_axes(import, axes, count, rank, marked);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(mark_axes(import, axes, count, rank, marked));
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     uint32_t next = 1;
     for (uint32_t i = 1; i < rank; ++i)

@@ -134,9 +134,7 @@ static cnnvp_result find_given(struct cnnvp_import *import, const char *name, st
                                         "%s: --shape %s: the network has no input of that name; its "
                                         "input is \"%s\"",
                                         import->onnx.name, text, name);
-        const cnnvp_result result = read_shape(text, given, import->error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(read_shape(text, given, import->error));
         if (before != NULL)
             return cnnvp_compiler_error(
                 import->error, "--shape %s: input \"%s\" has a shape already, of --shape %s", text, name, before);

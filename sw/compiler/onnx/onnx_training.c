@@ -170,10 +170,8 @@ cnnvp_result cnnvp_onnx_import_training(const char *file, const struct cnnvp_tra
     *graph = (struct cnnvp_graph){.file = file, .weightless = options->weightless};
     graph->input = CNNVP_GRAPH_NONE;
     struct cnnvp_import import = {.graph = graph, .sizes = options->sizes, .error = error, .training = 1};
-    cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = cnnvp_import_graph(&import);
+    CNNVP_TRY(cnnvp_onnx_open(file, &import.onnx, error));
+    cnnvp_result result = cnnvp_import_graph(&import);
     if (result == CNNVP_DONE)
         take_biases(graph);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {

@@ -51,14 +51,10 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
 {
     int32_t view;
     const int64_t dims[4] = {0, sizes[0], sizes[1], sizes[2]};
-    cnnvp_result result = cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, dims, &view);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, dims, &view));
     struct cnnvp_graph_layer *layer;
-    result =
-        cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, view, sizes[from[0]], sizes[from[1]], sizes[from[2]], &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(
+        cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, view, sizes[from[0]], sizes[from[1]], sizes[from[2]], &layer));
     cnnvp_import_pass(layer);
     layer->permuted = 1;
     memcpy(layer->from, from, sizeof layer->from);
@@ -128,10 +124,8 @@ static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint
                                    const int64_t *perm)
 {
     struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, rank, (uint32_t)dims[1],
-                                                   rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, rank, (uint32_t)dims[1],
+                                 rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer));
     cnnvp_import_pass(layer);
     layer->permuted = 1;
     for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): channels and columns change places */
@@ -143,9 +137,7 @@ cnnvp_result cnnvp_import_perm(struct cnnvp_import *import, size_t rank, int64_t
 {
     size_t count = 0;
     uint32_t seen = 0;
-    const cnnvp_result result = cnnvp_import_list(import, "perm", SIZE_MAX, CNNVP_ONNX_RANK, perm, &count);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_list(import, "perm", SIZE_MAX, CNNVP_ONNX_RANK, perm, &count));
     if (count == 0)
         for (; count < rank; ++count)
             perm[count] = (int64_t)(rank - 1 - count);
@@ -161,9 +153,7 @@ static cnnvp_result read_order(struct cnnvp_import *import, uint32_t rank, int64
 {
     int64_t named[CNNVP_ONNX_RANK];
     const size_t front = import->single != 0;
-    const cnnvp_result result = cnnvp_import_perm(import, rank - front, named);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_perm(import, rank - front, named));
     if (!front && named[0] != 0)
         return cnnvp_import_mixes(import, "a perm that does not leave the batch in front");
     perm[0] = 0;
@@ -178,19 +168,15 @@ static cnnvp_result import_transpose(struct cnnvp_import *import)
     int64_t perm[CNNVP_ONNX_RANK];
     int64_t old[CNNVP_ONNX_RANK];
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     const uint32_t rank = cnnvp_import_all_dims(import, in, old);
-    result = read_order(import, rank, perm);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(read_order(import, rank, perm));
     for (uint32_t i = 1; i < rank; ++i)
         dims[i] = old[perm[i]];
     if (rank <= 4 && group_axes(rank, old, perm).count > 1)
         return transpose_maps(import, in, rank, dims, perm);
-    result = reorder(import, &in, rank, old, perm);
-    return result == CNNVP_DONE ? cnnvp_import_view(import, in, rank, dims) : result;
+    CNNVP_TRY(reorder(import, &in, rank, old, perm));
+    return cnnvp_import_view(import, in, rank, dims);
 }
 
 /* ---- DepthToSpace, SpaceToDepth ---- */
@@ -212,9 +198,7 @@ static cnnvp_result import_depth_to_space(struct cnnvp_import *import)
     int32_t in;
     int64_t b;
     int64_t old[4];
-    cnnvp_result result = block_input(import, &in, &b);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(block_input(import, &in, &b));
     (void)cnnvp_import_dims(import, in, old);
     if (old[1] % (b * b) != 0)
         return cnnvp_import_error(import, "%lld channels are not divided by the square of the blocksize, %lld",
@@ -225,7 +209,7 @@ static cnnvp_result import_depth_to_space(struct cnnvp_import *import)
         return cnnvp_import_error(import, "mode is none of DCR, CRD");
     const int64_t channels = old[1] / (b * b);
     const int64_t dims[6] = {0, by_channels ? channels : b, b, by_channels ? b : channels, old[2], old[3]};
-    result = reorder(import, &in, 6, dims, by_channels ? channels_first : block_first);
+    cnnvp_result result = reorder(import, &in, 6, dims, by_channels ? channels_first : block_first);
     const int64_t made[4] = {0, channels, old[2] * b, old[3] * b};
     return result == CNNVP_DONE ? cnnvp_import_view(import, in, 4, made) : result;
 }
@@ -236,15 +220,13 @@ static cnnvp_result import_space_to_depth(struct cnnvp_import *import)
     int32_t in;
     int64_t b;
     int64_t old[4];
-    cnnvp_result result = block_input(import, &in, &b);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(block_input(import, &in, &b));
     (void)cnnvp_import_dims(import, in, old);
     if (old[2] % b != 0 || old[3] % b != 0)
         return cnnvp_import_error(import, "maps of %lld x %lld are not divided by the blocksize, %lld",
                                   (long long)old[2], (long long)old[3], (long long)b);
     const int64_t dims[6] = {0, old[1], old[2] / b, b, old[3] / b, b};
-    result = reorder(import, &in, 6, dims, perm);
+    cnnvp_result result = reorder(import, &in, 6, dims, perm);
     const int64_t made[4] = {0, old[1] * b * b, old[2] / b, old[3] / b};
     return result == CNNVP_DONE ? cnnvp_import_view(import, in, 4, made) : result;
 }

@@ -212,16 +212,13 @@ static cnnvp_result add_phase(struct cnnvp_import *import, const struct transpos
         rows.after > CNNVP_ONNX_WINDOW_MAX || columns.before > CNNVP_ONNX_WINDOW_MAX ||
         columns.after > CNNVP_ONNX_WINDOW_MAX)
         return cnnvp_import_error(import, "the padding is too large for the input and the kernel");
-    cnnvp_result result = cnnvp_import_cut(import, in, made->rank - 1, columns.first, columns.count, &in);
-    if (result == CNNVP_DONE && made->rank == 4)
-        result = cnnvp_import_cut(import, in, 2, rows.first, rows.count, &in);
-    if (result == CNNVP_DONE && empty)
-        result = cnnvp_import_cut(import, in, 1, 0, 1, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_inner(
-            import, CNNVP_OP_CONV, in, (uint32_t)(made->outputs * made->groups), height, width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_cut(import, in, made->rank - 1, columns.first, columns.count, &in));
+    if (made->rank == 4)
+        CNNVP_TRY(cnnvp_import_cut(import, in, 2, rows.first, rows.count, &in));
+    if (empty)
+        CNNVP_TRY(cnnvp_import_cut(import, in, 1, 0, 1, &in));
+    CNNVP_TRY(
+        cnnvp_import_inner(import, CNNVP_OP_CONV, in, (uint32_t)(made->outputs * made->groups), height, width, &layer));
     layer->ky = empty ? 1 : (uint32_t)y.taps;
     layer->kx = empty ? 1 : (uint32_t)x.taps;
     layer->dy = (uint32_t)y.dilation;
@@ -262,9 +259,7 @@ static cnnvp_result import_conv_transpose(struct cnnvp_import *import)
     struct transposed made = {.groups = 1};
     const Onnx__TensorProto *weights = NULL;
     const Onnx__TensorProto *bias = NULL;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &made.in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_tensor(import, 0, 0, &made.in));
     const struct cnnvp_graph_tensor input = import->graph->tensors[made.in];
     made.rank = input.rank;
     made.inputs = input.channels;
@@ -273,21 +268,17 @@ static cnnvp_result import_conv_transpose(struct cnnvp_import *import)
     if (made.rank < 3)
         return cnnvp_import_error(
             import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed", import->node->input[0]);
-    result = cnnvp_import_constant(import, 1, &weights);
-    if (result == CNNVP_DONE)
-        result = check_weights(import, weights, &made);
-    if (result == CNNVP_DONE)
-        result = read_axes(import, &made);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_floats(import, weights, cnnvp_onnx_elements(weights), &made.weights);
-    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
-        result = cnnvp_import_constant(import, 2, &bias);
-    if (result == CNNVP_DONE && bias != NULL)
-        result = cnnvp_import_floats(import, bias, (size_t)(made.outputs * made.groups), &made.bias);
+    CNNVP_TRY(cnnvp_import_constant(import, 1, &weights));
+    CNNVP_TRY(check_weights(import, weights, &made));
+    CNNVP_TRY(read_axes(import, &made));
+    CNNVP_TRY(cnnvp_import_floats(import, weights, cnnvp_onnx_elements(weights), &made.weights));
+    if (cnnvp_import_has(import, 2))
+        CNNVP_TRY(cnnvp_import_constant(import, 2, &bias));
+    if (bias != NULL)
+        CNNVP_TRY(cnnvp_import_floats(import, bias, (size_t)(made.outputs * made.groups), &made.bias));
     int32_t out = CNNVP_GRAPH_NONE;
-    if (result == CNNVP_DONE)
-        result = add_phases(import, &made, &out);
-    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], out) : result;
+    CNNVP_TRY(add_phases(import, &made, &out));
+    return cnnvp_import_alias(import, import->node->output[0], out);
 }
 
 static const struct cnnvp_import_operator operators[] = {

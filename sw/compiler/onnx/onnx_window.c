@@ -145,9 +145,7 @@ static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__Tenso
 /* Maps, or rows; `most` dimensions. */
 static cnnvp_result window_input(struct cnnvp_import *import, uint32_t most, int32_t *in)
 {
-    const cnnvp_result result = cnnvp_import_any_rank(import, 0, in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, in));
     const uint32_t rank = import->graph->tensors[*in].rank;
     if (rank < 3 || rank > most)
         return cnnvp_import_error(import, "input \"%s\" has %u dimensions; (N, C, H, W) or (N, C, W)%s is needed",
@@ -164,16 +162,11 @@ cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in, co
     if (input.rank < 3)
         return cnnvp_import_error(
             import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed", import->node->input[0]);
-    cnnvp_result result = check_weights(import, weights, input.rank, input.channels, group, d);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(check_weights(import, weights, input.rank, input.channels, group, d));
     struct axis axes[3] = {{.in = 1}, {.in = input.height, .kernel = d[2]}, {.in = input.width, .kernel = d[3]}};
-    result = read_window(import, input.rank, axes);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_layer(
-            import, CNNVP_OP_CONV, in, input.rank, (uint32_t)d[0], (uint32_t)axes[1].out, (uint32_t)axes[2].out, layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(read_window(import, input.rank, axes));
+    CNNVP_TRY(cnnvp_import_layer(
+        import, CNNVP_OP_CONV, in, input.rank, (uint32_t)d[0], (uint32_t)axes[1].out, (uint32_t)axes[2].out, layer));
     set_window(*layer, &axes[1], &axes[2]);
     (*layer)->groups = (uint32_t)group;
     (*layer)->depthwise = group > 1 && group == input.channels && d[0] == group;
@@ -186,17 +179,12 @@ static cnnvp_result import_conv(struct cnnvp_import *import)
     const Onnx__TensorProto *weights;
     const Onnx__TensorProto *bias = NULL;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = window_input(import, 4, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &weights);
-    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
-        result = cnnvp_import_constant(import, 2, &bias);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_conv_layer(import, in, weights, &layer);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_floats(import, weights, cnnvp_onnx_elements(weights), &layer->weights);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(window_input(import, 4, &in));
+    CNNVP_TRY(cnnvp_import_constant(import, 1, &weights));
+    if (cnnvp_import_has(import, 2))
+        CNNVP_TRY(cnnvp_import_constant(import, 2, &bias));
+    CNNVP_TRY(cnnvp_import_conv_layer(import, in, weights, &layer));
+    CNNVP_TRY(cnnvp_import_floats(import, weights, cnnvp_onnx_elements(weights), &layer->weights));
     cnnvp_import_origin(import, CNNVP_GRAPH_WEIGHTS, 1);
     if (bias == NULL)
         return CNNVP_DONE;
@@ -213,11 +201,8 @@ static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const stru
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const uint32_t rows = (uint32_t)y->out;
     const uint32_t columns = (uint32_t)x->out;
-    const cnnvp_result result =
-        inner ? cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, rows, columns, &layer)
-              : cnnvp_import_layer(import, CNNVP_OP_POOL, in, input.rank, input.channels, rows, columns, &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(inner ? cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, rows, columns, &layer)
+                    : cnnvp_import_layer(import, CNNVP_OP_POOL, in, input.rank, input.channels, rows, columns, &layer));
     *out = layer->out;
     set_window(layer, y, x);
     layer->pool = (enum cnnvp_binary_pool_kind)import->kind;
@@ -245,15 +230,10 @@ static cnnvp_result add_deep_pool(struct cnnvp_import *import, int32_t in, const
     const int64_t depths[4] = {dims[0], dims[1], dims[2], axes[1].out * axes[2].out};
     struct axis along = position;
     along.in = along.out = depths[3];
-    cnnvp_result result = cnnvp_import_shaped(import, name, in, 4, maps, &in);
-    if (result == CNNVP_DONE)
-        result = add_pool(import, in, &axes[1], &axes[2], 1, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_shaped(import, name, in, 4, depths, &in);
-    if (result == CNNVP_DONE)
-        result = add_pool(import, in, &axes[0], &along, 1, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_shaped(import, name, in, 4, maps, &in));
+    CNNVP_TRY(add_pool(import, in, &axes[1], &axes[2], 1, &in));
+    CNNVP_TRY(cnnvp_import_shaped(import, name, in, 4, depths, &in));
+    CNNVP_TRY(add_pool(import, in, &axes[0], &along, 1, &in));
     for (size_t i = 0; i < 3; ++i)
         dims[i + 2] = axes[i].out;
     return cnnvp_import_view(import, in, 5, dims);
@@ -262,9 +242,7 @@ static cnnvp_result add_deep_pool(struct cnnvp_import *import, int32_t in, const
 static cnnvp_result import_pool(struct cnnvp_import *import)
 {
     int32_t in;
-    cnnvp_result result = window_input(import, 5, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(window_input(import, 5, &in));
     if (import->node->n_output > 1 && cnnvp_import_is_read(import, import->node->output[1]))
         return cnnvp_import_error(import, "the indices of the maxima are not computed; only the first output is");
     int64_t dims[CNNVP_ONNX_RANK];
@@ -272,7 +250,7 @@ static cnnvp_result import_pool(struct cnnvp_import *import)
     (void)cnnvp_import_all_dims(import, in, dims);
     struct axis axes[3] = {
         {.in = input.rank == 5 ? dims[2] : 1}, {.in = input.rank == 5 ? dims[3] : input.height}, {.in = input.width}};
-    result = read_window(import, input.rank, axes);
+    cnnvp_result result = read_window(import, input.rank, axes);
     for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i) {
         const int64_t reach = (axes[i].kernel - 1) * axes[i].dilation + 1;
         if (import->kind == CNNVP_POOL_AVERAGE && axes[i].dilation != 1)
@@ -289,15 +267,13 @@ static cnnvp_result import_global(struct cnnvp_import *import)
 {
     int32_t in;
     int64_t dims[CNNVP_ONNX_RANK];
-    cnnvp_result result = window_input(import, CNNVP_ONNX_RANK, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(window_input(import, CNNVP_ONNX_RANK, &in));
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (input.height > CNNVP_ONNX_WINDOW_MAX || input.width > CNNVP_ONNX_WINDOW_MAX)
         return cnnvp_import_error(import, "maps of %u x %u are too large to pool at once", input.height, input.width);
     const struct axis y = {input.height, input.height, 1, 1, 0, 0, 1, 0};
     const struct axis x = {input.width, input.width, 1, 1, 0, 0, 1, 0};
-    result = add_pool(import, in, &y, &x, input.rank > 4, &in);
+    cnnvp_result result = add_pool(import, in, &y, &x, input.rank > 4, &in);
     if (result != CNNVP_DONE || input.rank <= 4)
         return result;
     for (size_t i = 2; i < CNNVP_ONNX_RANK; ++i)

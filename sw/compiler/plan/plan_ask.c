@@ -159,9 +159,7 @@ static cnnvp_result choose_parts(struct cnnvp_binary_layer *layer, const struct 
             const struct cnnvp_window window = cnnvp_sums_window(&tried, 1);
             struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
             put_descriptor(&command, &window, sizeof window);
-            const cnnvp_result result = cnnvp_units_command(limits->units, unit, &command, &cost, error);
-            if (result != CNNVP_DONE)
-                return result;
+            CNNVP_TRY(cnnvp_units_command(limits->units, unit, &command, &cost, error));
             if (cost.status == CNNVP_OK && cost.ps < least) {
                 least = cost.ps;
                 layer->norm_parts = tried.norm_parts;

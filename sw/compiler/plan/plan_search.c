@@ -457,9 +457,7 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char
     struct cnnvp_binary_layer trial = *layer;
     struct search search = {.limits = limits, .layer = &trial, .finalists = finalists};
     memset(finalists, 0, sizeof *finalists);
-    cnnvp_result result = cnnvp_plan_tiling(layer, name, limits, &search.tiling, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
     search.ask = cnnvp_plan_ask_new(&trial, name, limits);
     if (search.ask == NULL)
         return cnnvp_compiler_no_memory(error);
@@ -479,7 +477,7 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char
         finalists->count = 0;
         consider_edges(&search);
     }
-    result = cnnvp_plan_ask_result(search.ask, error);
+    cnnvp_result result = cnnvp_plan_ask_result(search.ask, error);
     if (result == CNNVP_DONE && finalists->count == 0 && cnnvp_plan_refusal(search.ask)[0] != '\0')
         result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.ask));
     if (result == CNNVP_DONE && finalists->count == 0) {
@@ -551,16 +549,13 @@ cnnvp_result cnnvp_plan_check(const struct cnnvp_binary_layer *layer, const char
     struct cnnvp_binary_layer trial = *layer;
     struct cnnvp_plan_finalists finalists = {.count = 0};
     struct search search = {.limits = limits, .layer = &trial, .finalists = &finalists};
-    cnnvp_result result = check_edges(layer, name, place, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_plan_tiling(layer, name, limits, &search.tiling, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(check_edges(layer, name, place, error));
+    CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
     search.ask = cnnvp_plan_ask_new(&trial, name, limits);
     if (search.ask == NULL)
         return cnnvp_compiler_no_memory(error);
     consider(&search);
-    result = cnnvp_plan_ask_result(search.ask, error);
+    cnnvp_result result = cnnvp_plan_ask_result(search.ask, error);
     if (result == CNNVP_DONE && finalists.count == 0)
         result = tile_does_not_fit(&search, name, place, error);
     cnnvp_plan_ask_free(search.ask);

@@ -82,13 +82,9 @@ cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *t
 {
     uint64_t plic = 0;
     uint64_t size;
-    cnnvp_result result = window(config, "dram", &target->memory_base, &target->memory_size, error);
-    if (result == CNNVP_DONE)
-        result = read_element(config, "", &target->accelerators[0], error);
-    if (result == CNNVP_DONE)
-        result = window(config, "plic", &plic, &size, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(window(config, "dram", &target->memory_base, &target->memory_size, error));
+    CNNVP_TRY(read_element(config, "", &target->accelerators[0], error));
+    CNNVP_TRY(window(config, "plic", &plic, &size, error));
     if (target->memory_base != CNNVP_MEMORY_BASE)
         return cnnvp_compiler_error(error, "dram begins at 0x%llx; the guest program is made for 0x%x",
                                     (unsigned long long)target->memory_base, (unsigned)CNNVP_MEMORY_BASE);

@@ -306,28 +306,26 @@ static cnnvp_result check_each(
     const cnnvp_config *config, enum cnnvp_target_software software, const struct cnnvp_accelerators *accelerators,
     cnnvp_result (*look)(const struct check *check, struct cnnvp_error *error), struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (uint32_t i = 0; i < accelerators->count && result == CNNVP_DONE; ++i) {
+    for (uint32_t i = 0; i < accelerators->count; ++i) {
         const struct check check = {config, who_needs(software), accelerators, accelerators->suffixes[i]};
-        result = look(&check, error);
+        CNNVP_TRY(look(&check, error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_target_complete(const cnnvp_config *config, enum cnnvp_target_software software,
                                    struct cnnvp_error *error)
 {
     struct cnnvp_accelerators accelerators;
-    const cnnvp_result result = cnnvp_target_accelerators(config, software, &accelerators, error);
-    return result == CNNVP_DONE ? check_each(config, software, &accelerators, check_complete, error) : result;
+    CNNVP_TRY(cnnvp_target_accelerators(config, software, &accelerators, error));
+    return check_each(config, software, &accelerators, check_complete, error);
 }
 
 cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, enum cnnvp_target_software software,
                                  struct cnnvp_error *error)
 {
     struct cnnvp_accelerators accelerators;
-    cnnvp_result result = cnnvp_target_accelerators(config, software, &accelerators, error);
-    if (result == CNNVP_DONE)
-        result = check_each(config, software, &accelerators, check_wires, error);
-    return result == CNNVP_DONE ? cnnvp_target_alike(config, &accelerators, error) : result;
+    CNNVP_TRY(cnnvp_target_accelerators(config, software, &accelerators, error));
+    CNNVP_TRY(check_each(config, software, &accelerators, check_wires, error));
+    return cnnvp_target_alike(config, &accelerators, error);
 }

@@ -250,11 +250,8 @@ static void fill_header(struct builder *b)
 static cnnvp_result build_all(struct builder *b)
 {
     struct cnnvp_train_binary *header = &b->build->header;
-    cnnvp_result result = place_held(b);
-    if (result == CNNVP_DONE)
-        result = plan_layers(b);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(place_held(b));
+    CNNVP_TRY(plan_layers(b));
     fill_header(b);
     number_layers(b);
     b->build->end = CNNVP_BINARY_ADDRESS;

@@ -86,9 +86,7 @@ static cnnvp_result read_matrix(const struct look *look, int velocity, struct cn
         1, node->co, cnnvp_train_net_weights(node) / node->co, CNNVP_BFP_BLOCK_TENSOR};
     const uint32_t block =
         look->trainer->build.header.block == CNNVP_TRAIN_BY_CHANNEL ? CNNVP_TRAIN_BY_CHANNEL : CNNVP_TRAIN_BY_TENSOR;
-    const cnnvp_result result = new_array(look, node->connected ? 2 : 4, shape, values);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(new_array(look, node->connected ? 2 : 4, shape, values));
     if (narrow)
         return read_bfp(look, &look->layer->weights, block, &layout, values);
     return read_memory(look, velocity ? look->layer->master.velocity : look->layer->master.values, values->data,
@@ -100,9 +98,7 @@ static cnnvp_result read_bias(const struct look *look, int velocity, struct cnnv
     const uint64_t shape[] = {look->node->co};
     if (!look->layer->bias)
         return none(look, "bias that learns");
-    const cnnvp_result result = new_array(look, 1, shape, values);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(new_array(look, 1, shape, values));
     return read_memory(look, velocity ? look->layer->bias_master.velocity : look->layer->bias_master.values,
                        values->data, look->node->co * sizeof(float));
 }
@@ -113,11 +109,11 @@ static cnnvp_result read_norm(const struct look *look, size_t at, struct cnnvp_a
     const uint64_t shape[] = {look->node->co};
     if (!look->layer->norm)
         return none(look, "batch norm");
-    cnnvp_result result = new_array(look, 1, shape, values);
-    for (uint32_t c = 0; c < look->node->co && result == CNNVP_DONE; ++c)
-        result = read_memory(look, look->layer->norm_entries + c * CNNVP_TRAIN_NORM_BYTES + (uint32_t)(at * 4u),
-                             (float *)values->data + c, sizeof(float));
-    return result;
+    CNNVP_TRY(new_array(look, 1, shape, values));
+    for (uint32_t c = 0; c < look->node->co; ++c)
+        CNNVP_TRY(read_memory(look, look->layer->norm_entries + c * CNNVP_TRAIN_NORM_BYTES + (uint32_t)(at * 4u),
+                              (float *)values->data + c, sizeof(float)));
+    return CNNVP_DONE;
 }
 
 /* Activations that entered the first layer: as the data set has them, in the order of the step. */
@@ -154,9 +150,7 @@ static cnnvp_result read_map(const struct look *look, enum cnnvp_train_tensor te
     const struct cnnvp_bfp_layout layout = {shape[0], shape[1], shape[2] * shape[3], CNNVP_BFP_BLOCK_TENSOR};
     if (look->images == 0)
         return none(look, "maps: no step is complete");
-    const cnnvp_result result = new_array(look, node->connected ? 2 : 4, shape, values);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(new_array(look, node->connected ? 2 : 4, shape, values));
     if (tensor == CNNVP_TRAIN_SUMS)
         return read_memory(look, look->layer->sums, values->data, count_of(values) * sizeof(float));
     if (!input)

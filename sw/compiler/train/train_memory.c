@@ -57,13 +57,10 @@ static cnnvp_result put_bfp(const struct cnnvp_train_source *source, cnnvp_platf
     void *mantissas = NULL;
     int8_t *exponents = NULL;
     const uint64_t bytes = layout->channels * layout->plane * source->target->value_bytes;
-    cnnvp_result result = map(platform, place->mantissas, bytes, "weights", &mantissas, error);
-    if (result == CNNVP_DONE)
-        result = map(platform, place->exponents, cnnvp_bfp_blocks(layout), "exponents", &exponents, error);
-    if (result == CNNVP_DONE)
-        result = encode(source, header->rounding, cnnvp_train_seed(seed, 0, (uint32_t)layer, what), layout, values,
-                        mantissas, exponents, error);
-    return result;
+    CNNVP_TRY(map(platform, place->mantissas, bytes, "weights", &mantissas, error));
+    CNNVP_TRY(map(platform, place->exponents, cnnvp_bfp_blocks(layout), "exponents", &exponents, error));
+    return encode(source, header->rounding, cnnvp_train_seed(seed, 0, (uint32_t)layer, what), layout, values, mantissas,
+                  exponents, error);
 }
 
 /* -- weights -- */
@@ -133,10 +130,9 @@ static cnnvp_result put_layer(const struct cnnvp_train_source *source, cnnvp_pla
 cnnvp_result cnnvp_train_put_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
                                      struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < source->net->count && result == CNNVP_DONE; ++i)
-        result = put_layer(source, platform, i, error);
-    return result;
+    for (size_t i = 0; i < source->net->count; ++i)
+        CNNVP_TRY(put_layer(source, platform, i, error));
+    return CNNVP_DONE;
 }
 
 /* -- back -- */
@@ -181,12 +177,8 @@ static cnnvp_result get_matrix(const struct cnnvp_train_source *source, cnnvp_pl
     const struct cnnvp_bfp_layout layout = {
         1, node->co, count / node->co, by_channel ? CNNVP_BFP_BLOCK_CHANNEL : CNNVP_BFP_BLOCK_TENSOR};
     const uint32_t bits = source->target->mantissa_bits;
-    cnnvp_result result =
-        map(platform, layer->weights.mantissas, count * source->target->value_bytes, "weights", &data, error);
-    if (result == CNNVP_DONE)
-        result = map(platform, layer->weights.exponents, cnnvp_bfp_blocks(&layout), "exponents", &exponents, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(map(platform, layer->weights.mantissas, count * source->target->value_bytes, "weights", &data, error));
+    CNNVP_TRY(map(platform, layer->weights.exponents, cnnvp_bfp_blocks(&layout), "exponents", &exponents, error));
     const int status = source->target->value_bytes == 1u
                            ? cnnvp_bfp_decode(bits, &layout, data, exponents, values)
                            : cnnvp_bfp_decode_wide(bits, &layout, data, exponents, values);
@@ -273,15 +265,12 @@ cnnvp_result cnnvp_train_put_images(const struct cnnvp_train_source *source, con
     void *mantissas = NULL;
     int8_t *exponents = NULL;
     const uint64_t bytes = reader->images * words * source->target->value_bytes;
-    cnnvp_result result = map(platform, images->mantissas, bytes, "images", &mantissas, error);
-    if (result == CNNVP_DONE)
-        result = map(platform, images->exponents, image_blocks(block, reader), "exponents", &exponents, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(map(platform, images->mantissas, bytes, "images", &mantissas, error));
+    CNNVP_TRY(map(platform, images->exponents, image_blocks(block, reader), "exponents", &exponents, error));
     float *values = malloc((size_t)words * sizeof *values);
     if (values == NULL)
         return cnnvp_compiler_no_memory(error);
-    result = put_image_set(source, reader, block, values, mantissas, exponents, error);
+    cnnvp_result result = put_image_set(source, reader, block, values, mantissas, exponents, error);
     free(values);
     return result;
 }
@@ -317,9 +306,7 @@ cnnvp_result cnnvp_train_each_region(const struct cnnvp_train_source *source,
         for (size_t r = 0; r < sizeof regions / sizeof regions[0]; ++r) {
             if (regions[r].address == 0)
                 continue;
-            const cnnvp_result result = function(context, regions[r].address, (size_t)regions[r].bytes);
-            if (result != CNNVP_DONE)
-                return result;
+            CNNVP_TRY(function(context, regions[r].address, (size_t)regions[r].bytes));
         }
     }
     return CNNVP_DONE;

@@ -178,9 +178,7 @@ cnnvp_result cnnvp_train_net_make(struct cnnvp_graph *graph, struct cnnvp_train_
         return cnnvp_compiler_no_memory(error);
     chain.tensor = cnnvp_graph_base(graph, graph->input);
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        const cnnvp_result result = take(&chain, i);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(take(&chain, i));
     }
     return check_end(&chain);
 }

@@ -17,18 +17,15 @@ cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_
         .rank = 4, .shape = {(size_t)info.images, info.channels, info.height, info.width}};
     const struct cnnvp_onnx_sizes sizes = {shapes, shape_count, &images};
     const struct cnnvp_train_import_options options = {.weightless = 1, .sizes = &sizes};
-    cnnvp_result result = cnnvp_network_find(onnx_file, file, sizeof file, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_onnx_import_training(file, &options, &graph, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
+    CNNVP_TRY(cnnvp_onnx_import_training(file, &options, &graph, error));
     const struct cnnvp_graph_tensor *input = &graph.tensors[graph.input];
     const size_t classes = cnnvp_graph_words(&graph.tensors[graph.outputs[0].tensor]);
     const size_t words = cnnvp_graph_words(input);
     const int vector = input->rank == 2 && (size_t)info.channels * info.height * info.width == words;
-    result = vector
-                 ? cnnvp_dataset_fit(dataset, info.channels, info.height, info.width, (uint32_t)classes, error)
-                 : cnnvp_dataset_fit(dataset, input->channels, input->height, input->width, (uint32_t)classes, error);
+    cnnvp_result result =
+        vector ? cnnvp_dataset_fit(dataset, info.channels, info.height, info.width, (uint32_t)classes, error)
+               : cnnvp_dataset_fit(dataset, input->channels, input->height, input->width, (uint32_t)classes, error);
     cnnvp_graph_clear(&graph);
     return result;
 }

@@ -93,20 +93,13 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     target->core_ps = PS_A_US / (number(config, "cpu.clock_mhz") != 0 ? number(config, "cpu.clock_mhz") : DEFAULT_MHZ);
     target->stages_positions = number(config, "encode.positions") != 0;
     target->error_rows = number(config, "pe_array.gradient") != 0;
-    cnnvp_result result =
-        cnnvp_target_buffer(config, "input_buffer", &target->input_half, &target->input_halves, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_buffer(config, "weight_buffer", &target->weight_half, &target->weight_halves, error);
-    if (result == CNNVP_DONE)
-        result =
-            cnnvp_target_buffer(config, "intermediate_buffer", &target->output_half, &target->output_halves, error);
-    if (result == CNNVP_DONE)
-        result = read_zones(config, target, error);
-    if (result == CNNVP_DONE)
-        result = read_module(config, target, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_map(config, &target->map, error);
-    return result == CNNVP_DONE ? cnnvp_units_new(config, &target->units, error) : result;
+    CNNVP_TRY(cnnvp_target_buffer(config, "input_buffer", &target->input_half, &target->input_halves, error));
+    CNNVP_TRY(cnnvp_target_buffer(config, "weight_buffer", &target->weight_half, &target->weight_halves, error));
+    CNNVP_TRY(cnnvp_target_buffer(config, "intermediate_buffer", &target->output_half, &target->output_halves, error));
+    CNNVP_TRY(read_zones(config, target, error));
+    CNNVP_TRY(read_module(config, target, error));
+    CNNVP_TRY(cnnvp_target_map(config, &target->map, error));
+    return cnnvp_units_new(config, &target->units, error);
 }
 
 void cnnvp_train_target_clear(struct cnnvp_train_target *target)
