@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One run of a network: arrays, network, platform, outputs and statistics. The command, a point of a sweep and a trial
- * of
- * --advise run this; they differ in who prints, and where files go.
+ * of --advise run this; they differ in who prints, and where files go.
  *   struct cnnvp_run run = {.file = ..., .options = ..., ...};
  *   cnnvp_run_plan, cnnvp_run_load, cnnvp_platform_run, cnnvp_run_collect, cnnvp_run_statistics, cnnvp_run_clear
  */
