@@ -106,7 +106,7 @@ struct cnnvp_network_options {
     void (*computing)(void *context, double share);
 };
 
-/* The options of a command by name: "run", "train", "exec", "check" or "memory". NULL: there is no such command, or no
+/* The options of a command by name: such as "run" or "train". NULL: there is no such command, or no
  * memory. */
 typedef struct cnnvp_options cnnvp_options;
 cnnvp_options *cnnvp_options_new(const char *command);

@@ -3,9 +3,6 @@
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include "cli.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,49 +115,4 @@ void *cli_parse_init(struct argp_state *state)
 {
     state->hook = state->input;
     return state->hook;
-}
-
-double cli_real(struct argp_state *state, const char *option, const char *text, double min, int closed, double limit)
-{
-    char *end = NULL;
-    errno = 0;
-    const double value = strtod(text, &end);
-    const int good = end != text && *end == '\0' && isfinite(value) && (closed ? value >= min : value > min) &&
-                     value < limit && (value <= 0 || (float)value > 0);
-    if (!good)
-        cli_usage(state, "%s: \"%s\" is not a number %s %g and below %g", option, text, closed ? "from" : "above", min,
-                  limit);
-    return value;
-}
-
-int cli_choice(struct argp_state *state, const char *option, const char *text, const char *const *words)
-{
-    char list[200] = "";
-    for (int i = 0; words[i]; ++i) {
-        if (strcmp(text, words[i]) == 0)
-            return i;
-        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    const char *meant = cnnvp_did_you_mean(text, words);
-    cli_usage(state, "%s: \"%s\" is not one of %s%s%s%s", option, text, list, meant != NULL ? "; did you mean \"" : "",
-              meant != NULL ? meant : "", meant != NULL ? "\"?" : "");
-    return 0;
-}
-
-uint64_t cli_number(struct argp_state *state, const char *option, const char *text, uint64_t min, uint64_t max)
-{
-    int hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    const char *digits = hexadecimal ? text + 2 : text;
-    const char *allowed = hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
-    uint64_t value = 0;
-    int bad = !*digits || strspn(digits, allowed) != strlen(digits);
-    for (const char *at = digits; *at && !bad; ++at) {
-        unsigned base = hexadecimal ? 16 : 10;
-        unsigned digit = *at <= '9' ? (unsigned)(*at - '0') : (unsigned)((*at | 0x20) - 'a' + 10);
-        bad = value > (UINT64_MAX - digit) / base;
-        value = value * base + digit;
-    }
-    if (bad || value < min || value > max)
-        cli_usage(state, "%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, option, text, min, max);
-    return value;
 }

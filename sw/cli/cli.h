@@ -38,13 +38,6 @@ cnnvp_result cli_report(cnnvp_result result, const struct cnnvp_error *error);
 void cli_parse(const struct argp *argp, const char *command, unsigned flags, int argc, char **argv, void *input);
 /* To be called for ARGP_KEY_INIT by a command's own parser: returns `input`, which is state->hook from then on. */
 void *cli_parse_init(struct argp_state *state);
-/* A whole number from min to max, decimal or 0x; ends the program with a usage message otherwise. */
-uint64_t cli_number(struct argp_state *state, const char *option, const char *text, uint64_t min, uint64_t max);
-/* A decimal number below `limit` from `min`, or above `min` unless `closed`, that is no zero as a float unless it is
- * written as zero; ends the program with a usage message otherwise. */
-double cli_real(struct argp_state *state, const char *option, const char *text, double min, int closed, double limit);
-/* The index of `text` among the words, which NULL ends; ends the program with a usage message otherwise. */
-int cli_choice(struct argp_state *state, const char *option, const char *text, const char *const *words);
 
 /* ---- files (cli_file.c) ---- */
 
@@ -92,9 +85,6 @@ error_t cli_parse_network(int key, char *arg, struct argp_state *state);
 void cli_options_clear(struct cli_options *options);
 /* cli_check_files of all files that they name. Makes the folder of --report. */
 CNNVP_MUST_USE cnnvp_result cli_check_command_files(struct cli_options *options);
-
-/* --color, for commands with tables. */
-extern const struct argp cli_style_argp;
 
 /* The configuration that the options name, resolved. */
 CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_options *options, cnnvp_config **config);

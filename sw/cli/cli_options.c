@@ -11,27 +11,7 @@
 
 /* ---- styles ---- */
 
-enum { KEY_COLOR = 0x80 };
-
-enum color { AUTO, ALWAYS, NEVER };
-static enum color color;
-
-static error_t parse_style(int key, char *arg, struct argp_state *state)
-{
-    static const char *const words[] = {"auto", "always", "never", NULL};
-    if (key != KEY_COLOR)
-        return ARGP_ERR_UNKNOWN;
-    color = (enum color)cli_choice(state, "--color", arg, words);
-    return 0;
-}
-
-static const struct argp_option style_options[] = {
-    {"color", KEY_COLOR, "auto|always|never", 0,
-     "Colours in tables (default: auto, which means on a terminal, unless NO_COLOR is set)", 5},
-    {0},
-};
-
-const struct argp cli_style_argp = {.options = style_options, .parser = parse_style};
+static enum { AUTO, ALWAYS, NEVER } color;
 
 const char *cli_style(enum cli_style style)
 {
@@ -86,6 +66,7 @@ error_t cli_parse_option(int key, char *arg, struct argp_state *state)
         (void)cli_parse_init(state);
     if (key == ARGP_KEY_END && cnnvp_options_check(&options->all, &error) != CNNVP_DONE)
         cli_usage(state, "%s", error.text);
+    color = options->all.color;
     const struct cnnvp_command_option *option = option_of(options->all.command, key);
     if (option == NULL)
         return ARGP_ERR_UNKNOWN;

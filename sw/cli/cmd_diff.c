@@ -6,73 +6,45 @@
 #include "cnnvp_explore.h"
 
 struct diff_options {
+    struct cli_options options;
     const char *files[2];
-    const char *csv;
-    double threshold;
-    int all;
 };
-
-enum { KEY_CSV = 0x200, KEY_THRESHOLD, KEY_ALL };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct diff_options *options = state->hook;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        (void)cli_parse_init(state);
-        return 0;
-    case KEY_CSV:
-        options->csv = arg;
-        return 0;
-    case KEY_ALL:
-        options->all = 1;
-        return 0;
-    case KEY_THRESHOLD:
-        options->threshold = cli_real(state, "--threshold", arg, 0, 1, 1e6) / 100.0;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num >= 2)
-            cli_usage(state, "two files are expected, not also %s", arg);
-        options->files[state->arg_num] = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (state->arg_num < 2)
-            cli_usage(state, "which runs? A.json and B.json are expected");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct diff_options *options = state->input;
+    if (key == ARGP_KEY_END && state->arg_num < 2)
+        cli_usage(state, "which runs? A.json and B.json are expected");
+    if (key != ARGP_KEY_ARG)
+        return cli_parse_option(key, arg, state);
+    if (state->arg_num >= 2)
+        cli_usage(state, "two files are expected, not also %s", arg);
+    options->files[state->arg_num] = arg;
+    return 0;
 }
 
 static int command(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"all", KEY_ALL, NULL, 0, "Show every number that differs, not only the lines that matter first", 0},
-        {"csv", KEY_CSV, "FILE.csv", 0, "Write every number of both runs, equal ones too", 0},
-        {"threshold", KEY_THRESHOLD, "PERCENT", 0, "Leave out numbers that differ by less than this", 0},
-        {0},
-    };
-    const struct argp_child children[] = {{&cli_style_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
-        .options = options,
+        .options = cli_option_table("diff"),
         .parser = parse,
-        .children = children,
         .args_doc = "A.json B.json",
         .doc =
             "Shows what changed from one run to another: what was set, totals and costs, the layers that changed most; "
             "with --all each number of the run, its layers and units. The files are those of `cnnvp run --stats`.",
     };
-    struct diff_options chosen = {.csv = NULL};
+    struct diff_options chosen = {.files = {NULL}};
+    const struct cnnvp_options *all = &chosen.options.all;
     struct cnnvp_error error = {""};
     char *table = NULL;
+    cnnvp_options_init(&chosen.options.all, "diff");
     cli_parse(&argp, "cnnvp diff", 0, argc, argv, &chosen);
-    const struct cli_named_file files[] = {
-        {"", chosen.files[0], 0}, {"", chosen.files[1], 0}, {"--csv", chosen.csv, 1}};
+    const struct cli_named_file files[] = {{"", chosen.files[0], 0}, {"", chosen.files[1], 0}, {"--csv", all->csv, 1}};
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result != CNNVP_DONE)
         return (int)result;
     result = cnnvp_stats_diff(
-        chosen.files[0], chosen.files[1], chosen.threshold, chosen.all, chosen.csv, &table, NULL, &error);
+        chosen.files[0], chosen.files[1], all->threshold / 100.0, all->all, all->csv, &table, NULL, &error);
     if (table != NULL)
         cli_print_sections(table, stdout);
     free(table);

@@ -112,7 +112,6 @@ static int execute(const struct exec_options *options, const cnnvp_config *confi
 
 static int command(int argc, char **argv)
 {
-    const struct argp_child children[] = {{&cli_style_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = cli_option_table("exec"),
         .parser = parse,
@@ -124,7 +123,6 @@ static int command(int argc, char **argv)
                "\vArguments of the program that begin with - come after --. The program ends by writing `tohost` (1 "
                "is success, otherwise value >> 1 is the exit status) or by a semihosting exit. Exit status: the "
                "program's own, 1 if it did not end by itself, 2 for bad usage or input.",
-        .children = children,
     };
     struct exec_options options = {.program = calloc((size_t)argc + 1, sizeof *options.program)};
     if (options.program == NULL) {

@@ -9,10 +9,9 @@
 enum { MAX_SOURCES = 64 };
 
 struct report_options {
+    struct cli_options options;
     const char *sources[MAX_SOURCES];
     size_t count;
-    const char *page;
-    int quiet;
 };
 
 /* What the page of results could be called: without folders before it, its ending, a slash after it. */
@@ -33,37 +32,23 @@ static const char *page_of(const char *source, char name[256])
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct report_options *options = state->hook;
+    struct report_options *options = state->input;
     char name[256];
-    switch (key) {
-    case ARGP_KEY_INIT:
-        (void)cli_parse_init(state);
-        return 0;
-    case 'o':
-        options->page = arg;
-        return 0;
-    case 'q':
-        options->quiet = 1;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->count == MAX_SOURCES)
-            cli_usage(state, "at most %d runs fit on one page", MAX_SOURCES);
-        options->sources[options->count++] = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (options->count == 0)
-            cli_usage(state, "which results? RESULTS.sqlite or RUN-FOLDER is missing");
-        if (options->page == NULL)
-            cli_usage(state, "which page? -o REPORT.html is missing: cnnvp report %s -o %s.html", options->sources[0],
-                      page_of(options->sources[0], name));
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (key == ARGP_KEY_END && options->count == 0)
+        cli_usage(state, "which results? RESULTS.sqlite or RUN-FOLDER is missing");
+    if (key == ARGP_KEY_END && options->options.all.output.count == 0)
+        cli_usage(state, "which page? -o REPORT.html is missing: cnnvp report %s -o %s.html", options->sources[0],
+                  page_of(options->sources[0], name));
+    if (key != ARGP_KEY_ARG)
+        return cli_parse_option(key, arg, state);
+    if (options->count == MAX_SOURCES)
+        cli_usage(state, "at most %d runs fit on one page", MAX_SOURCES);
+    options->sources[options->count++] = arg;
+    return 0;
 }
 
 /* The page may not be what it is made of. */
-static cnnvp_result check_files(const struct report_options *chosen)
+static cnnvp_result check_files(const struct report_options *chosen, const char *page)
 {
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < chosen->count && result == CNNVP_DONE; ++i) {
@@ -71,7 +56,7 @@ static cnnvp_result check_files(const struct report_options *chosen)
         (void)snprintf(stats, sizeof stats, "%s/stats.json", chosen->sources[i]);
         (void)snprintf(series, sizeof series, "%s/run.series", chosen->sources[i]);
         const struct cli_named_file files[] = {
-            {"", chosen->sources[i], 0}, {"", stats, 0}, {"", series, 0}, {"--output", chosen->page, 1}};
+            {"", chosen->sources[i], 0}, {"", stats, 0}, {"", series, 0}, {"--output", page, 1}};
         result = cli_check_files(files, sizeof files / sizeof *files);
     }
     return result;
@@ -84,32 +69,31 @@ static void watch(void *context, double share)
 
 static int command(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"output", 'o', "REPORT.html", 0, "The page; opens offline", 0},
-        {"quiet", 'q', NULL, 0, "Print errors only", 0},
-        {0},
-    };
     const struct argp argp = {
-        .options = options,
+        .options = cli_option_table("report"),
         .parser = parse,
         .args_doc = "RESULTS.sqlite|RUN-FOLDER...",
         .doc = "Makes one page of a sweep's results, of a run that was recorded by `cnnvp run --report FOLDER`, or of "
                "several such runs side by side. Runs of a sweep's points that were recorded in RESULTS.sqlite.runs/KEY "
                "get pages in REPORT.html.runs, which the sweep's page links.",
     };
-    struct report_options chosen = {.page = NULL};
+    struct report_options chosen = {.count = 0};
     struct cnnvp_error error = {""};
+    cnnvp_options_init(&chosen.options.all, "report");
     cli_parse(&argp, "cnnvp report", 0, argc, argv, &chosen);
-    cnnvp_result result = check_files(&chosen);
+    const char *page = cnnvp_option_last(&chosen.options.all.output);
+    const int quiet = chosen.options.all.quiet;
+    cli_options_clear(&chosen.options);
+    cnnvp_result result = check_files(&chosen, page);
     if (result != CNNVP_DONE)
         return (int)result;
     struct cli_progress progress;
-    cli_progress_begin(&progress, chosen.quiet);
-    result = chosen.count == 1 ? cnnvp_report(chosen.sources[0], chosen.page, watch, &progress, &error)
-                               : cnnvp_report_runs(chosen.sources, chosen.count, chosen.page, &error);
+    cli_progress_begin(&progress, quiet);
+    result = chosen.count == 1 ? cnnvp_report(chosen.sources[0], page, watch, &progress, &error)
+                               : cnnvp_report_runs(chosen.sources, chosen.count, page, &error);
     cli_progress_end(&progress);
-    if (result == CNNVP_DONE && !chosen.quiet)
-        (void)printf("%s is written; open it in any browser, such as: xdg-open %s\n", chosen.page, chosen.page);
+    if (result == CNNVP_DONE && !quiet)
+        (void)printf("%s is written; open it in any browser, such as: xdg-open %s\n", page, page);
     return (int)cli_report(result, &error);
 }
 

@@ -252,7 +252,6 @@ static cnnvp_result run_network(struct run *run)
 
 static int command(int argc, char **argv)
 {
-    const struct argp_child children[] = {{&cli_style_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = cli_option_table("run"),
         .parser = cli_parse_network,
@@ -262,7 +261,6 @@ static int command(int argc, char **argv)
             "an ONNX file or the name of an installed network, such as lenet5."
             "\vThe statistics are those of schema cnnvp-stats/2. Exit status: 0 done, 1 the run failed, 2 bad usage or "
             "input.",
-        .children = children,
     };
     struct cli_options chosen = {.file = NULL};
     cnnvp_options_init(&chosen.all, "run");

@@ -9,66 +9,23 @@
 #include "cli.h"
 #include "cnnvp_explore.h"
 
-struct sweep_options {
-    const char *spec;
-    const char *results;
-    const char *export;
-    uint32_t jobs;
-    enum cnnvp_sweep_executor executor;
-    uint64_t seed;
-    int pareto;
-    int retry;
-    int quiet;
-};
-
-enum { KEY_EXECUTOR = 0x200, KEY_EXPORT, KEY_PARETO, KEY_SEED, KEY_RETRY };
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    static const char *const executors[] = {"local", "slurm", NULL};
-    struct sweep_options *options = state->hook;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        (void)cli_parse_init(state);
-        return 0;
-    case 'o':
-        options->results = arg;
-        return 0;
-    case 'j':
-        options->jobs = (uint32_t)cli_number(state, "--jobs", arg, 1, 4096);
-        return 0;
-    case 'q':
-        options->quiet = 1;
-        return 0;
-    case KEY_EXPORT:
-        options->export = arg;
-        return 0;
-    case KEY_PARETO:
-        options->pareto = 1;
-        return 0;
-    case KEY_SEED:
-        options->seed = cli_number(state, "--seed", arg, 0, UINT64_MAX);
-        return 0;
-    case KEY_RETRY:
-        options->retry = 1;
-        return 0;
-    case KEY_EXECUTOR:
-        options->executor = (enum cnnvp_sweep_executor)cli_choice(state, "--executor", arg, executors);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->spec != NULL)
-            cli_usage(state, "one specification is expected, not also %s", arg);
-        options->spec = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (options->spec == NULL)
-            cli_usage(state, "which sweep? SPEC.yaml is missing");
-        if (options->results == NULL)
-            cli_usage(state, "which output? -o RESULTS.sqlite is missing");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    struct cli_options *options = state->input;
+    if (key == ARGP_KEY_END && options->file == NULL)
+        cli_usage(state, "which sweep? SPEC.yaml is missing");
+    if (key != ARGP_KEY_ARG)
+        return cli_parse_option(key, arg, state);
+    if (options->file != NULL)
+        cli_usage(state, "one specification is expected, not also %s", arg);
+    options->file = arg;
+    return 0;
+}
+
+/* The database of results. */
+static const char *results_of(const struct cnnvp_options *options)
+{
+    return cnnvp_option_last(&options->output);
 }
 
 /* ---- progress ---- */
@@ -156,7 +113,7 @@ static void catch_signals(void)
     (void)sigaction(SIGXFSZ, &action, NULL);
 }
 
-static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options *options,
+static cnnvp_result print_results(cnnvp_sweep *sweep, const struct cnnvp_options *options,
                                   const struct cnnvp_sweep_progress *done)
 {
     struct cnnvp_error error = {""};
@@ -167,7 +124,7 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options
                      done->combinations);
     if (!options->quiet)
         (void)printf("%" PRIu64 " points: %" PRIu64 " ok, %" PRIu64 " failed; %" PRIu64 " were in %s already\n",
-                     done->finished, done->finished - done->failed, done->failed, done->found, options->results);
+                     done->finished, done->finished - done->failed, done->failed, done->found, results_of(options));
     if (options->pareto)
         result = cnnvp_sweep_front(sweep, &table, &error);
     if (table != NULL)
@@ -179,7 +136,7 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options
 }
 
 /* Each kind's first reason, and in the last line how many. */
-static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct sweep_options *options,
+static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct cnnvp_options *options,
                                     const struct cnnvp_sweep_progress *done)
 {
     struct cnnvp_error error = {""};
@@ -198,49 +155,48 @@ static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct sweep_optio
     if (result != CNNVP_DONE)
         return result;
     if (done->failed == done->finished)
-        cli_message("all %" PRIu64 " points failed; their errors are in %s", done->failed, options->results);
+        cli_message("all %" PRIu64 " points failed; their errors are in %s", done->failed, results_of(options));
     else
         cli_message("%" PRIu64 " of %" PRIu64 " points failed; their errors are in %s", done->failed, done->finished,
-                    options->results);
+                    results_of(options));
     return CNNVP_FAILED;
 }
 
 /* Neither output may be something that the sweep reads: its specification, networks, arrays, platform. */
-static cnnvp_result check_files(const struct sweep_options *chosen, const cnnvp_sweep *sweep)
+static cnnvp_result check_files(struct cli_options *chosen, const cnnvp_sweep *sweep)
 {
-    const struct cli_named_file files[] = {
-        {"", chosen->spec, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
-    cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
+    cnnvp_result result = cli_check_command_files(chosen);
     const char *file;
     for (size_t i = 0; result == CNNVP_DONE && (file = cnnvp_sweep_input(sweep, i)) != NULL; ++i) {
         const struct cli_named_file pair[] = {
-            {"", file, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
+            {"", file, 0}, {"--output", results_of(&chosen->all), 1}, {"--export", chosen->all.export, 1}};
         result = cli_check_files(pair, sizeof pair / sizeof *pair);
     }
     return result;
 }
 
-static cnnvp_result run_sweep(const struct sweep_options *chosen)
+static cnnvp_result run_sweep(struct cli_options *chosen)
 {
-    struct display display = {.results = chosen->results};
+    const struct cnnvp_options *all = &chosen->all;
+    struct display display = {.results = results_of(all)};
     struct cnnvp_error error = {""};
     struct cnnvp_sweep_progress done = {.points = 0};
     const struct cnnvp_sweep_options options = {
         .struct_size = sizeof options,
-        .results = chosen->results,
-        .jobs = chosen->jobs,
-        .executor = chosen->executor,
-        .seed = chosen->seed,
-        .retry_failed = chosen->retry,
-        .progress = chosen->quiet ? NULL : show,
+        .results = results_of(all),
+        .jobs = (uint32_t)all->jobs,
+        .executor = (enum cnnvp_sweep_executor)all->executor,
+        .seed = all->seed,
+        .retry_failed = all->retry_failed,
+        .progress = all->quiet ? NULL : show,
         .progress_context = &display,
     };
     cnnvp_sweep *sweep = NULL;
-    cli_progress_begin(&display.line, chosen->quiet);
-    cnnvp_result result = cli_check_output("--export", chosen->export);
+    cli_progress_begin(&display.line, all->quiet);
+    cnnvp_result result = cli_check_output("--export", all->export);
     if (result != CNNVP_DONE)
         return result;
-    result = cli_report(cnnvp_sweep_new(chosen->spec, &sweep, &error), &error);
+    result = cli_report(cnnvp_sweep_new(chosen->file, &sweep, &error), &error);
     if (result == CNNVP_DONE)
         result = check_files(chosen, sweep);
     if (result == CNNVP_DONE) {
@@ -249,9 +205,9 @@ static cnnvp_result run_sweep(const struct sweep_options *chosen)
         (void)cli_report(result, &error);
     }
     if (result == CNNVP_DONE)
-        result = print_results(sweep, chosen, &done);
+        result = print_results(sweep, all, &done);
     if (result == CNNVP_DONE)
-        result = report_failures(sweep, chosen, &done);
+        result = report_failures(sweep, all, &done);
     cnnvp_sweep_free(sweep);
     return result;
 }
@@ -265,21 +221,8 @@ static int run_task(const char *file)
 
 static int command(int argc, char **argv)
 {
-    static const struct argp_option options[] = {
-        {"output", 'o', "RESULTS.sqlite", 0, "Database of results; created, or added to", 0},
-        {"jobs", 'j', "N", 0, "Points or tasks at a time (default: one per processor)", 0},
-        {"executor", KEY_EXECUTOR, "local|slurm", 0,
-         "Where points run: processes on this machine, or a cluster's job array", 0},
-        {"seed", KEY_SEED, "N", 0, "Seed of a random search or nsga2 (default: 0)", 0},
-        {"export", KEY_EXPORT, "FILE.csv", 0, "Write one row per point", 1},
-        {"pareto", KEY_PARETO, NULL, 0,
-         "Print each network's Pareto front: the points that no other point beats in all objectives", 1},
-        {"retry-failed", KEY_RETRY, NULL, 0, "Run failed points again", 1},
-        {"quiet", 'q', NULL, 0, "Print only errors and the results asked for", 2},
-        {0},
-    };
     const struct argp argp = {
-        .options = options,
+        .options = cli_option_table("sweep"),
         .parser = parse,
         .args_doc = "SPEC.yaml",
         .doc = "Runs a network, or a program for the core, with many combinations of parameters. A point that is in "
@@ -289,12 +232,15 @@ static int command(int argc, char **argv)
                "objectives and "
                "search (grid, {random: N} or {nsga2: {population: N, generations: N}}).",
     };
-    struct sweep_options chosen = {.spec = NULL};
+    struct cli_options chosen = {.file = NULL};
     if (argc == 3 && strcmp(argv[1], "--task") == 0)
         return run_task(argv[2]);
+    cnnvp_options_init(&chosen.all, "sweep");
     cli_parse(&argp, "cnnvp sweep", 0, argc, argv, &chosen);
     catch_signals();
-    return (int)run_sweep(&chosen);
+    const int status = (int)run_sweep(&chosen);
+    cli_options_clear(&chosen);
+    return status;
 }
 
 const struct cli_command cli_sweep = {"sweep", "run many points, each with other parameters", command};

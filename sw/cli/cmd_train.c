@@ -19,8 +19,7 @@ static cnnvp_result check_files(struct cli_options *options)
 /* The file of the trained network, the last one that was named. */
 static const char *output_of(const struct train *train)
 {
-    const struct cnnvp_option_list *list = &train->options->all.output;
-    return list->count > 0 && !train->options->all.timing_only ? list->texts[list->count - 1u] : NULL;
+    return train->options->all.timing_only ? NULL : cnnvp_option_last(&train->options->all.output);
 }
 
 static cnnvp_result read_dataset(const struct train *train, const char *text, uint64_t limit, cnnvp_dataset **dataset)
@@ -160,7 +159,6 @@ static cnnvp_result run(struct train *train)
 
 static int command(int argc, char **argv)
 {
-    const struct argp_child children[] = {{&cli_style_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = cli_option_table("train"),
         .parser = cli_parse_network,
@@ -170,7 +168,6 @@ static int command(int argc, char **argv)
                "\vThe platform is the preset `trainer` unless -p names another. The same seed gives the same weights, "
                "bit by bit, also through --checkpoint and --resume. Exit status: 0 done, 1 the run failed or was "
                "interrupted, 2 bad usage or input.",
-        .children = children,
     };
     struct cli_options chosen = {.file = NULL};
     struct train train = {.options = &chosen};

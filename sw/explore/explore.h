@@ -216,6 +216,9 @@ struct cnnvp_point {
     struct cnnvp_error refused;
 };
 
+/* The options that a point's axes say, as the command has them; to be cleared in any case. */
+CNNVP_MUST_USE cnnvp_result cnnvp_point_options(const struct cnnvp_sweep *sweep, uint64_t number,
+                                                struct cnnvp_options *options, struct cnnvp_error *error);
 /* Resolves a point's configuration; its key stays empty. A configuration that cannot be is no error of this
  * function. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t number,

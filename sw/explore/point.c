@@ -192,17 +192,18 @@ static void no_console(void *context, const void *data, size_t size)
     (void)size;
 }
 
-/* What the point's axes say, as the command has it. */
-static cnnvp_result set_options(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_options *options,
-                                struct cnnvp_error *error)
+cnnvp_result cnnvp_point_options(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_options *options,
+                                 struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
+    cnnvp_options_init(options, sweep->command);
     for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
         const struct cnnvp_axis_value *value = &axis->values[cnnvp_point_index(sweep, number, i)];
         if (axis->kind == CNNVP_AXIS_OPTION)
             result = cnnvp_options_set(options, axis->name, value->file != NULL ? value->file : value->text, error);
     }
+    memset(options->given, 0, sizeof options->given); /* some change nothing with one schedule of several */
     return result;
 }
 
@@ -235,10 +236,8 @@ cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp
     struct cnnvp_run run = {.file = cnnvp_point_option(sweep, point->number, sweep->work)->file, .options = &options};
     char *json = NULL;
     *stats = NULL;
-    cnnvp_options_init(&options, sweep->command);
+    cnnvp_result result = cnnvp_point_options(sweep, point->number, &options, error);
     options.quiet = 1;
-    cnnvp_result result = set_options(sweep, point->number, &options, error);
-    memset(options.given, 0, sizeof options.given); /* some change nothing with one schedule of several */
     run.platform_options = cnnvp_platform_options_of(&options);
     run.platform_options.console = no_console;
     if (result == CNNVP_DONE)

@@ -408,6 +408,8 @@ static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_ya
 
 /* ---- all of it ---- */
 
+enum { CHECKED_TOGETHER = 4096 };
+
 static cnnvp_result count_combinations(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
 {
     sweep->combinations = 1;
@@ -438,7 +440,23 @@ static cnnvp_result check_schedules(const struct cnnvp_axis *axis, const struct 
     return cnnvp_config_error(error, axis->place, "%s", reason.text);
 }
 
-static cnnvp_result check_options(const struct cnnvp_sweep *sweep, struct cnnvp_error *error)
+/* Refuses options that cannot be together in any point, as the command refuses them. */
+static cnnvp_result check_together(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
+{
+    struct cnnvp_error reason = {""};
+    cnnvp_result result = count_combinations(sweep, error);
+    for (uint64_t i = 0; i < sweep->combinations && result == CNNVP_DONE; ++i) {
+        struct cnnvp_options options;
+        result = cnnvp_point_options(sweep, i, &options, error);
+        const int together = cnnvp_options_check(&options, &reason) == CNNVP_DONE;
+        cnnvp_options_clear(&options);
+        if (together || result != CNNVP_DONE || i == CHECKED_TOGETHER)
+            return result;
+    }
+    return result == CNNVP_DONE ? cnnvp_config_error(error, sweep->file, "%s", reason.text) : result;
+}
+
+static cnnvp_result check_options(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
 {
     const struct cnnvp_axis *schedules = NULL;
     cnnvp_result result = CNNVP_DONE;
@@ -448,7 +466,7 @@ static cnnvp_result check_options(const struct cnnvp_sweep *sweep, struct cnnvp_
     for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i)
         if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && sweep->axes[i].option->schedules != NULL)
             result = check_schedules(&sweep->axes[i], schedules, error);
-    return result;
+    return result == CNNVP_DONE ? check_together(sweep, error) : result;
 }
 
 static cnnvp_result read_axes(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *const found[KEYS],

@@ -8,7 +8,7 @@
 #include "compiler.h"
 #include "value.h"
 
-enum { RUN = 1, TRAIN = 2, EXEC = 4, CHECK = 8, MEMORY = 16, SWEEP = 32 };
+enum { RUN = 1, TRAIN = 2, EXEC = 4, CHECK = 8, MEMORY = 16, SWEEPS = 32, DIFF = 64, REPORT = 128, SWEEP = 256 };
 
 const struct cnnvp_command_option cnnvp_command_option_table[] = {
 #define CNNVP_OPTION(name, letter, commands, type, default_value, min, max, choices, schedules, argument, group, help) \
@@ -33,7 +33,7 @@ _Static_assert(OPTIONS <= sizeof((struct cnnvp_options *)0)->given, "each option
 
 static unsigned mask_of(const char *command)
 {
-    static const char *const names[] = {"run", "train", "exec", "check", "memory"};
+    static const char *const names[] = {"run", "train", "exec", "check", "memory", "sweep", "diff", "report"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
         if (strcmp(command, names[i]) == 0)
             return 1u << i;
@@ -183,7 +183,6 @@ static cnnvp_result set(struct cnnvp_options *options, const struct cnnvp_comman
     if (cnnvp_command_option_parse(option, text, 0, &number, &real, reason, sizeof reason) != 0)
         return cnnvp_compiler_error(error, "--%s: %s", cnnvp_command_option_word(option, word), reason);
     const int whole = (int)number + (option->type == CNNVP_OPTION_CHOICE && !*option->default_value);
-    const float single = (float)real;
     switch (option->type) {
     case CNNVP_OPTION_CHOICE:
     case CNNVP_OPTION_FLAG:
@@ -195,7 +194,7 @@ static cnnvp_result set(struct cnnvp_options *options, const struct cnnvp_comman
         break;
     case CNNVP_OPTION_REAL:
     case CNNVP_OPTION_POSITIVE:
-        memcpy(at, &single, sizeof single);
+        memcpy(at, &real, sizeof real);
         break;
     case CNNVP_OPTION_COUNT:
         ++*(int *)(void *)at;

@@ -88,7 +88,7 @@ bold=$(printf '\033[1m')
 [ "$(sed 's/\x1b\[[0-9]*m//g' out)" = "$plain" ] || fail "colours change more than colours"
 script -qec "'$CNNVP' diff a.json b.json" /dev/null </dev/null | grep -qF "$bold" || fail "plain on a terminal"
 NO_COLOR=1 script -qec "'$CNNVP' diff a.json b.json" /dev/null </dev/null | grep -qF "$bold" && fail "NO_COLOR is ignored"
-refused 2 "not one of auto, always, never" diff a.json b.json --color red
+refused 2 "not one of auto|always|never" diff a.json b.json --color red
 
 # Differences have no more digits than what they are of.
 sed 's/"total_pj": [0-9.]*/"total_pj": 3323684.47/' a.json >x.json

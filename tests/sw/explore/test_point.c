@@ -46,8 +46,9 @@ static void test_train(void **state)
     (void)state;
     (void)snprintf(text, sizeof text,
                    "command: train\nnetwork: %s/scripts/networks/lenet5.onnx\n"
-                   "options: {timing_only: true, lr: 0.5}\nparameters: {pe_array.rows: [2, 3]}\n",
-                   getenv("SOURCE"));
+                   "options: {timing_only: true, lr: 0.5, dataset: \"idx:%s/README.md,%s/README.md\"}\n"
+                   "parameters: {pe_array.rows: [2, 3]}\n",
+                   getenv("SOURCE"), getenv("SOURCE"), getenv("SOURCE"));
     (void)snprintf(program, sizeof program, "%s/program", explore_folder);
     (void)snprintf(database, sizeof database, "%s/train.sqlite", explore_folder);
     assert_int_equal(cnnvp_write_text(program, program_text, sizeof program_text - 1, &error), CNNVP_DONE);

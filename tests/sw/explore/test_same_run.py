@@ -144,10 +144,19 @@ def refusals():
             schedule="fused")
     refused("--halo changes nothing without --schedule fused or auto", "run", lenet, halo="row")
     refused("is out of range: 1 to 65536", "run", lenet, batch=0)
+    refused("--on-chip keeps every map on chip whole", "run", lenet, on_chip=True, schedule="fused")
+    refused("--batch: --on-chip loads weights once", "run", lenet, on_chip=True, batch=2)
+    refused("--dataset is missing", "train", digits, epochs=2)
     refused("\"0\" is not a number above 0 and below 1e+06", "train", digits, dataset="idx:images,labels", lr=0)
     refused("\"1\" is not a number from 0 and below 1", "train", digits, dataset="idx:images,labels", momentum=1)
     refused("is out of range: 1 to 65535", "train", digits, dataset="idx:images,labels", batch=65536)
     refused("\"1.5\" is not a time above 0", "run", lenet, max_time="1.5")
+    # where two of the sweep's options go together in one of its points, so do all
+    write("spec.yaml", json.dumps({"network": lenet, "options": {
+        "timing_only": True, "schedule": ["fused", "layer"], "on_chip": [True, False]}}))
+    swept = call("sweep", "spec.yaml", "-o", "together.sqlite")
+    if swept.returncode != 1 or "4 points: 3 ok, 1 failed" not in swept.stdout:
+        failures.append(f"options together: {swept.stdout}{swept.stderr}")
     # where a schedule of the sweep takes note of it, the others do not mind
     write("spec.yaml", json.dumps({"network": mixed, "options": {
         "timing_only": True, "schedule": ["layer", "depth-first"], "block": [4, 8]}}))

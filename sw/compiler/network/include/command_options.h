@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of the commands that have a platform (options.def): the command, a sweep's point and C set them here, and
+/* The options of the commands (options.def): the command, a sweep's point and C set them here, and
  * have their defaults, their limits and what cannot be together from here. */
 #ifndef CNNVP_COMMAND_OPTIONS_H
 #define CNNVP_COMMAND_OPTIONS_H
@@ -68,8 +68,8 @@ struct cnnvp_options {
     const char *command;
 #define CNNVP_C_CHOICE int
 #define CNNVP_C_NUMBER uint64_t
-#define CNNVP_C_REAL float
-#define CNNVP_C_POSITIVE float
+#define CNNVP_C_REAL double
+#define CNNVP_C_POSITIVE double
 #define CNNVP_C_FLAG int
 #define CNNVP_C_COUNT int
 #define CNNVP_C_TIME uint64_t
@@ -86,6 +86,12 @@ struct cnnvp_options {
 #include "options.def"
     unsigned char given[96]; /* by place in the table */
 };
+
+/* The last one that was given; NULL: none was. */
+static inline const char *cnnvp_option_last(const struct cnnvp_option_list *list)
+{
+    return list->count > 0 ? list->texts[list->count - 1u] : NULL;
+}
 
 void cnnvp_options_init(struct cnnvp_options *options, const char *command);
 void cnnvp_options_clear(struct cnnvp_options *options);
