@@ -71,9 +71,10 @@ CNNVP_MUST_USE cnnvp_result cli_read_file(const char *file, size_t limit, char *
 /* A command's options, and what follows from them. First in what such a command gives to cli_parse. */
 struct cli_options {
     struct cnnvp_options all;
-    const char *file;   /* the command's argument; NULL: none */
-    int report_made;    /* the folder of --report, by this command */
-    char *report_stats; /* in it; NULL: no --report */
+    const char *what, *name; /* the command's argument, for messages: "network", "NETWORK" */
+    const char *file;        /* what it is; NULL: none */
+    int report_made;         /* the folder of --report, by this command */
+    char *report_stats;      /* in it; NULL: no --report */
     char *report_series;
 };
 
@@ -81,7 +82,7 @@ struct cli_options {
  * At the end all of them are checked. */
 const struct argp_option *cli_option_table(const char *command);
 error_t cli_parse_option(int key, char *arg, struct argp_state *state);
-error_t cli_parse_network(int key, char *arg, struct argp_state *state);
+error_t cli_parse_file(int key, char *arg, struct argp_state *state);
 void cli_options_clear(struct cli_options *options);
 /* cli_check_files of all files that they name. Makes the folder of --report. */
 CNNVP_MUST_USE cnnvp_result cli_check_command_files(struct cli_options *options);

@@ -75,15 +75,15 @@ error_t cli_parse_option(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-error_t cli_parse_network(int key, char *arg, struct argp_state *state)
+error_t cli_parse_file(int key, char *arg, struct argp_state *state)
 {
     struct cli_options *options = state->input;
     if (key == ARGP_KEY_END && options->file == NULL)
-        cli_usage(state, "which network? NETWORK is missing");
+        cli_usage(state, "which %s? %s is missing", options->what, options->name);
     if (key != ARGP_KEY_ARG)
         return cli_parse_option(key, arg, state);
     if (options->file != NULL)
-        cli_usage(state, "one network is expected, not also %s", arg);
+        cli_usage(state, "one %s is expected, not also %s", options->what, arg);
     options->file = arg;
     return 0;
 }

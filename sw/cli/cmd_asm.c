@@ -9,45 +9,6 @@
 /* Of a source or a binary; a program of the largest queue takes 8 MiB. */
 static const size_t file_limit = (size_t)64 << 20;
 
-struct asm_options {
-    const char *input;
-    const char *output;
-    const char *wanted; /* what is missing if there is no input */
-    int needs_output;
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct asm_options *options = state->hook;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        (void)cli_parse_init(state);
-        return 0;
-    case 'o':
-        options->output = arg;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->input != NULL)
-            cli_usage(state, "one file is expected, not also %s", arg);
-        options->input = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (options->input == NULL)
-            cli_usage(state, "which file? %s is missing", options->wanted);
-        if (options->needs_output && options->output == NULL)
-            cli_usage(state, "-o FILE.bin is missing");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static cnnvp_result check_files(const struct asm_options *options)
-{
-    const struct cli_named_file files[] = {{"", options->input, 0}, {"--output", options->output, 1}};
-    return cli_check_files(files, sizeof files / sizeof *files);
-}
-
 static cnnvp_result write_words(const char *file, const uint64_t *words, size_t count)
 {
     unsigned char *bytes = malloc(count ? 8 * count : 1);
@@ -64,59 +25,61 @@ static cnnvp_result write_words(const char *file, const uint64_t *words, size_t 
 
 static int command_asm(int argc, char **argv)
 {
-    static const struct argp_option option_list[] = {
-        {"output", 'o', "FILE.bin", 0, "Write the words to this file", 0}, {0}};
     const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
+        .options = cli_option_table("asm"),
+        .parser = cli_parse_file,
         .args_doc = "FILE.s -o FILE.bin",
         .doc = "Assembles a program of the accelerator's instruction element; `cnnvp exec FILE.bin` runs it. "
                "`cnnvp models isa` explains the instructions."};
-    struct asm_options options = {.wanted = "FILE.s", .needs_output = 1};
+    struct cli_options options = {.what = "file", .name = "FILE.s"};
+    cnnvp_options_init(&options.all, "asm");
     cli_parse(&argp, "cnnvp asm", 0, argc, argv, &options);
+    const char *output = cnnvp_option_last(&options.all.output);
     struct cnnvp_error error = {""};
     char *text = NULL;
     uint64_t *words = NULL;
     size_t size = 0, count = 0;
-    cnnvp_result result = check_files(&options);
+    cnnvp_result result = cli_check_command_files(&options);
     if (result == CNNVP_DONE)
-        result = cli_read_file(options.input, file_limit, &text, &size);
+        result = cli_read_file(options.file, file_limit, &text, &size);
     if (result == CNNVP_DONE && strlen(text) != size)
-        result = cli_bad("%s: has a zero byte; it is not a text", options.input);
+        result = cli_bad("%s: has a zero byte; it is not a text", options.file);
     else if (result == CNNVP_DONE)
-        result = cli_report(cnnvp_assemble(options.input, text, &words, &count, &error), &error);
+        result = cli_report(cnnvp_assemble(options.file, text, &words, &count, &error), &error);
     if (result == CNNVP_DONE)
-        result = write_words(options.output, words, count);
+        result = write_words(output, words, count);
     free(words);
     free(text);
+    cli_options_clear(&options);
     return (int)result;
 }
 
 static int command_disasm(int argc, char **argv)
 {
-    static const struct argp_option option_list[] = {
-        {"output", 'o', "FILE.s", 0, "Write the text to this file (default: standard output)", 0}, {0}};
     const struct argp argp = {
-        .options = option_list,
-        .parser = parse,
+        .options = cli_option_table("disasm"),
+        .parser = cli_parse_file,
         .args_doc = "FILE.bin",
         .doc = "Prints a program of the accelerator's instruction element as text that assembles to the same words."};
-    struct asm_options options = {.wanted = "FILE.bin"};
+    struct cli_options options = {.what = "file", .name = "FILE.bin"};
+    cnnvp_options_init(&options.all, "disasm");
     cli_parse(&argp, "cnnvp disasm", 0, argc, argv, &options);
+    const char *output = cnnvp_option_last(&options.all.output);
     struct cnnvp_error error = {""};
     char *bytes = NULL, *text = NULL;
     size_t size = 0;
-    cnnvp_result result = check_files(&options);
+    cnnvp_result result = cli_check_command_files(&options);
     if (result == CNNVP_DONE)
-        result = cli_read_file(options.input, file_limit, &bytes, &size);
+        result = cli_read_file(options.file, file_limit, &bytes, &size);
     if (result == CNNVP_DONE)
-        result = cli_report(cnnvp_disassemble(options.input, (const uint8_t *)bytes, size, &text, &error), &error);
-    if (result == CNNVP_DONE && options.output != NULL)
-        result = cli_write_file(options.output, text, strlen(text));
+        result = cli_report(cnnvp_disassemble(options.file, (const uint8_t *)bytes, size, &text, &error), &error);
+    if (result == CNNVP_DONE && output != NULL)
+        result = cli_write_file(output, text, strlen(text));
     else if (result == CNNVP_DONE)
         (void)fputs(text, stdout);
     free(text);
     free(bytes);
+    cli_options_clear(&options);
     return (int)result;
 }
 

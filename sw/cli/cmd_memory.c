@@ -10,16 +10,11 @@
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct cli_options *options = state->input;
-    if (key == ARGP_KEY_END && options->file == NULL && !options->all.stream)
-        cli_usage(state, "which trace? TRACE.txt is missing");
-    if (key != ARGP_KEY_ARG && (key != ARGP_KEY_END || options->file == NULL || !options->all.stream))
+    if (key == ARGP_KEY_END && options->all.stream && options->file == NULL)
         return cli_parse_option(key, arg, state);
-    if (key == ARGP_KEY_END)
+    if (key == ARGP_KEY_END && options->all.stream)
         cli_usage(state, "--stream takes no trace and leaves no statistics");
-    if (options->file != NULL)
-        cli_usage(state, "one trace is expected, not also %s", arg);
-    options->file = arg;
-    return 0;
+    return cli_parse_file(key, arg, state);
 }
 
 static void print_result(const struct cnnvp_memory_result *result)
@@ -99,7 +94,7 @@ static int command(int argc, char **argv)
                "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
                "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
     };
-    struct cli_options options = {.file = NULL};
+    struct cli_options options = {.what = "trace", .name = "TRACE.txt"};
     cnnvp_options_init(&options.all, "memory");
     cli_parse(&argp, "cnnvp memory", 0, argc, argv, &options);
     cnnvp_config *config = NULL;

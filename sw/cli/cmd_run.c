@@ -254,7 +254,7 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .options = cli_option_table("run"),
-        .parser = cli_parse_network,
+        .parser = cli_parse_file,
         .args_doc = "NETWORK",
         .doc =
             "Runs a network on the simulated accelerator and shows where every cycle and every byte goes. NETWORK is "
@@ -262,7 +262,7 @@ static int command(int argc, char **argv)
             "\vThe statistics are those of schema cnnvp-stats/2. Exit status: 0 done, 1 the run failed, 2 bad usage or "
             "input.",
     };
-    struct cli_options chosen = {.file = NULL};
+    struct cli_options chosen = {.what = "network", .name = "NETWORK"};
     cnnvp_options_init(&chosen.all, "run");
     cli_catch_signals();
     cli_parse(&argp, "cnnvp run", 0, argc, argv, &chosen);

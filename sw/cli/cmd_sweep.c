@@ -9,19 +9,6 @@
 #include "cli.h"
 #include "cnnvp_explore.h"
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct cli_options *options = state->input;
-    if (key == ARGP_KEY_END && options->file == NULL)
-        cli_usage(state, "which sweep? SPEC.yaml is missing");
-    if (key != ARGP_KEY_ARG)
-        return cli_parse_option(key, arg, state);
-    if (options->file != NULL)
-        cli_usage(state, "one specification is expected, not also %s", arg);
-    options->file = arg;
-    return 0;
-}
-
 /* The database of results. */
 static const char *results_of(const struct cnnvp_options *options)
 {
@@ -223,7 +210,7 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .options = cli_option_table("sweep"),
-        .parser = parse,
+        .parser = cli_parse_file,
         .args_doc = "SPEC.yaml",
         .doc = "Runs a network, or a program for the core, with many combinations of parameters. A point that is in "
                "the database is not run again, "
@@ -232,7 +219,7 @@ static int command(int argc, char **argv)
                "objectives and "
                "search (grid, {random: N} or {nsga2: {population: N, generations: N}}).",
     };
-    struct cli_options chosen = {.file = NULL};
+    struct cli_options chosen = {.what = "sweep", .name = "SPEC.yaml"};
     if (argc == 3 && strcmp(argv[1], "--task") == 0)
         return run_task(argv[2]);
     cnnvp_options_init(&chosen.all, "sweep");

@@ -161,7 +161,7 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .options = cli_option_table("train"),
-        .parser = cli_parse_network,
+        .parser = cli_parse_file,
         .args_doc = "NETWORK",
         .doc = "Trains a network on the simulated training engine: forward, backward, gradients and update. "
                "NETWORK is an ONNX file or the name of an installed network, such as digits."
@@ -169,7 +169,7 @@ static int command(int argc, char **argv)
                "bit by bit, also through --checkpoint and --resume. Exit status: 0 done, 1 the run failed or was "
                "interrupted, 2 bad usage or input.",
     };
-    struct cli_options chosen = {.file = NULL};
+    struct cli_options chosen = {.what = "network", .name = "NETWORK"};
     struct train train = {.options = &chosen};
     cnnvp_options_init(&chosen.all, "train");
     cli_parse(&argp, "cnnvp train", 0, argc, argv, &chosen);

@@ -8,7 +8,19 @@
 #include "compiler.h"
 #include "value.h"
 
-enum { RUN = 1, TRAIN = 2, EXEC = 4, CHECK = 8, MEMORY = 16, SWEEPS = 32, DIFF = 64, REPORT = 128, SWEEP = 256 };
+enum {
+    RUN = 1,
+    TRAIN = 2,
+    EXEC = 4,
+    CHECK = 8,
+    MEMORY = 16,
+    SWEEPS = 32,
+    DIFF = 64,
+    REPORT = 128,
+    ASM = 256,
+    DISASM = 512,
+    SWEEP = 1024
+};
 
 const struct cnnvp_command_option cnnvp_command_option_table[] = {
 #define CNNVP_OPTION(name, letter, commands, type, default_value, min, max, choices, schedules, argument, group, help) \
@@ -33,7 +45,8 @@ _Static_assert(OPTIONS <= sizeof((struct cnnvp_options *)0)->given, "each option
 
 static unsigned mask_of(const char *command)
 {
-    static const char *const names[] = {"run", "train", "exec", "check", "memory", "sweep", "diff", "report"};
+    static const char *const names[] = {
+        "run", "train", "exec", "check", "memory", "sweep", "diff", "report", "asm", "disasm"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
         if (strcmp(command, names[i]) == 0)
             return 1u << i;
