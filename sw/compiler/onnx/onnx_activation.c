@@ -48,16 +48,11 @@ static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const str
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     int32_t first = in;
     int32_t second = in;
-    cnnvp_result result = CNNVP_DONE;
     if (kind == CNNVP_ARITHMETIC_ADD) {
-        result = cnnvp_import_post(import, in, CNNVP_GRAPH_MAX, 0.0f, &first);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, 0.0f, &second);
+        CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MAX, 0.0f, &first));
+        CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, 0.0f, &second));
     }
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_line(import, second, slopes->each_word, slopes->values, NULL, 1, &second);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_line(import, second, slopes->each_word, slopes->values, NULL, 1, &second));
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(
         cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width, &layer));

@@ -140,15 +140,11 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_binary
     const Onnx__TensorProto *constant = NULL;
     struct cnnvp_import_numbers numbers;
     float *other = NULL;
-    cnnvp_result result = cnnvp_import_any_rank(import, tensor_input, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1 - tensor_input, &constant);
-    if (result == CNNVP_DONE && cnnvp_import_is_larger(import, constant, in))
+    CNNVP_TRY(cnnvp_import_any_rank(import, tensor_input, &in));
+    CNNVP_TRY(cnnvp_import_constant(import, 1 - tensor_input, &constant));
+    if (cnnvp_import_is_larger(import, constant, in))
         return with_larger(import, operation, tensor_input, in, constant);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_operand(import, constant, in, &numbers);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_operand(import, constant, in, &numbers));
     const int reversed = tensor_input == 1;
     const int whole = numbers.each_word;
     if ((operation == CNNVP_ARITHMETIC_DIV && reversed) || operation == CNNVP_ARITHMETIC_MAX ||
@@ -158,20 +154,18 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_binary
         return cnnvp_import_pair(import, operation, out, in, 0, &out);
     }
     if (operation == CNNVP_ARITHMETIC_DIV)
-        result = invert(import, numbers.count, numbers.values);
+        CNNVP_TRY(invert(import, numbers.count, numbers.values));
     if (operation == CNNVP_ARITHMETIC_SUB && reversed)
-        result = repeat(import, numbers.count, -1.0f, &other);
+        CNNVP_TRY(repeat(import, numbers.count, -1.0f, &other));
     const int negative = operation == CNNVP_ARITHMETIC_SUB && !reversed;
     for (size_t i = 0; negative && numbers.values != NULL && i < numbers.count; ++i)
         numbers.values[i] = -numbers.values[i];
-    if (result != CNNVP_DONE)
-        return result;
     const int product = operation == CNNVP_ARITHMETIC_MUL || operation == CNNVP_ARITHMETIC_DIV;
-    result = cnnvp_import_line(
-        import, in, whole, product ? numbers.values : other, product ? NULL : numbers.values, 0, &out);
-    if (result == CNNVP_DONE && operation == CNNVP_ARITHMETIC_ADD && !whole)
+    CNNVP_TRY(cnnvp_import_line(
+        import, in, whole, product ? numbers.values : other, product ? NULL : numbers.values, 0, &out));
+    if (operation == CNNVP_ARITHMETIC_ADD && !whole)
         cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 1 - tensor_input);
-    return result;
+    return CNNVP_DONE;
 }
 
 /* max{x, limit} or min{x, limit} with one number. */

@@ -185,28 +185,20 @@ static cnnvp_result pair_groups(struct cnnvp_import *import, enum cnnvp_binary_a
     struct joined joined = {0};
     struct cnnvp_graph_layer *layer;
     const char *name = import->node->output[0];
-    cnnvp_result result = cnnvp_import_expanded(import, &first);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_expanded(import, &second);
-    if (result == CNNVP_DONE)
-        result = join_dims(import, first, second, &joined);
-    while (result == CNNVP_DONE && joined.count > 3) {
-        result = widen(import, &joined, &first, &second);
-        if (result == CNNVP_DONE)
-            result = join_dims(import, first, second, &joined);
+    CNNVP_TRY(cnnvp_import_expanded(import, &first));
+    CNNVP_TRY(cnnvp_import_expanded(import, &second));
+    CNNVP_TRY(join_dims(import, first, second, &joined));
+    while (joined.count > 3) {
+        CNNVP_TRY(widen(import, &joined, &first, &second));
+        CNNVP_TRY(join_dims(import, first, second, &joined));
     }
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_shaped(import, import->graph->tensors[first].name, first, 4, joined.groups[0], &first);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_shaped(import, import->graph->tensors[second].name, second, 4, joined.groups[1], &second);
+    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[first].name, first, 4, joined.groups[0], &first));
+    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[second].name, second, 4, joined.groups[1], &second));
     const int64_t *groups = joined.groups[2];
-    if (result == CNNVP_DONE && groups[1] * groups[2] > INT32_MAX / groups[3])
+    if (groups[1] * groups[2] > INT32_MAX / groups[3])
         return cnnvp_import_error(import, "the result has more than 2^31 elements");
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_inner(
-            import, CNNVP_OP_ADD, first, (uint32_t)groups[1], (uint32_t)groups[2], (uint32_t)groups[3], &layer);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_import_inner(
+        import, CNNVP_OP_ADD, first, (uint32_t)groups[1], (uint32_t)groups[2], (uint32_t)groups[3], &layer));
     layer->in2 = second;
     layer->arithmetic = operation;
     return cnnvp_import_shaped(import, name, layer->out, joined.rank, joined.dims[2], out);

@@ -164,7 +164,7 @@ static cnnvp_result match_exponent(struct cnnvp_import *import, int whole, struc
     if (from.whole == whole)
         return CNNVP_DONE;
     exponent->whole = whole;
-    const cnnvp_result result = cnnvp_constant_allocate(import, exponent, cnnvp_constant_known(&from));
+    CNNVP_TRY(cnnvp_constant_allocate(import, exponent, cnnvp_constant_known(&from)));
     for (size_t i = 0; i < from.count && exponent->floats != NULL; ++i)
         exponent->floats[i] = (float)from.ints[i];
     for (size_t i = 0; i < from.count && exponent->ints != NULL; ++i) {
@@ -172,7 +172,7 @@ static cnnvp_result match_exponent(struct cnnvp_import *import, int whole, struc
             return cnnvp_import_error(import, "integers to the power of %g", (double)from.floats[i]);
         exponent->ints[i] = (int64_t)from.floats[i];
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Two operands, or one after the other of any number. */
@@ -182,26 +182,25 @@ static cnnvp_result fold_several(struct cnnvp_import *import)
     const int operation = import->kind == MEAN ? ADD : import->kind;
     const int many = import->kind == MEAN || operation == ADD || operation == LESSER || operation == GREATER;
     struct cnnvp_constant made;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &made);
-    if (result == CNNVP_DONE && (many ? count < 1 : count != 2))
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &made));
+    if (many ? count < 1 : count != 2)
         return cnnvp_import_error(import, "it has %zu operands", count);
-    for (size_t i = 1; i < count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 1; i < count; ++i) {
         struct cnnvp_constant operands[2] = {made};
-        result = cnnvp_constant_read(import, i, &operands[1]);
-        if (result == CNNVP_DONE && operation == POWER)
-            result = match_exponent(import, operands[0].whole, &operands[1]);
-        if (result == CNNVP_DONE)
-            result = combine(import, operation, operands, &made);
+        CNNVP_TRY(cnnvp_constant_read(import, i, &operands[1]));
+        if (operation == POWER)
+            CNNVP_TRY(match_exponent(import, operands[0].whole, &operands[1]));
+        CNNVP_TRY(combine(import, operation, operands, &made));
     }
-    if (result == CNNVP_DONE && import->kind == MEAN && made.whole)
+    if (import->kind == MEAN && made.whole)
         return cnnvp_import_error(import, "a mean of integers");
-    if (result == CNNVP_DONE && import->kind == MEAN) {
+    if (import->kind == MEAN) {
         const struct cnnvp_constant sum = made;
-        result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&sum));
+        CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&sum)));
         for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
             made.floats[i] = sum.floats[i] / (float)count;
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 static cnnvp_result fold_where(struct cnnvp_import *import)
@@ -248,14 +247,14 @@ static cnnvp_result fold_range(struct cnnvp_import *import)
         return cnnvp_import_error(import, "it has more than %d numbers, or a step of 0", CNNVP_ONNX_DIMENSION_MAX);
     made.rank = 1;
     made.dims[0] = count > 0.0 ? (int64_t)count : 0;
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, 1);
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, 1));
+    for (size_t i = 0; i < made.count && cnnvp_constant_known(&made); ++i) {
         if (made.whole)
             made.ints[i] = (int64_t)((uint64_t)operands[0].ints[0] + i * (uint64_t)operands[2].ints[0]);
         else
             made.floats[i] = operands[0].floats[0] + (float)i * operands[2].floats[0];
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 static cnnvp_result fold_expand(struct cnnvp_import *import)

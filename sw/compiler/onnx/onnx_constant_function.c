@@ -116,17 +116,16 @@ static cnnvp_result fold_function(struct cnnvp_import *import)
 {
     struct cnnvp_constant operand;
     const enum function function = (enum function)import->kind;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &operand);
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &operand));
     struct cnnvp_constant made = operand;
-    if (result == CNNVP_DONE && operand.whole && function > ROUND)
+    if (operand.whole && function > ROUND)
         return cnnvp_import_error(import, "the constant has integers; floats are needed");
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand));
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand)));
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i)
         made.ints[i] = whole_of(function, operand.ints[i]);
     for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
         made.floats[i] = (float)value_of(function, (double)operand.floats[i]);
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 /* What is true of one number: 0 or 1. */
@@ -136,16 +135,15 @@ static cnnvp_result fold_question(struct cnnvp_import *import)
 {
     struct cnnvp_constant operand;
     const enum question question = (enum question)import->kind;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &operand);
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &operand));
     struct cnnvp_constant made = operand;
     made.whole = 1;
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand));
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand)));
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i) {
         const float x = operand.whole ? (float)operand.ints[i] : operand.floats[i];
         made.ints[i] = question == IS_NAN ? isnan(x) != 0 : question == IS_INFINITE ? isinf(x) != 0 : !(x < 0 || x > 0);
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 /* A limit of Clip from an attribute (before operator set 11) or an input; without it the one that is there. */
@@ -167,14 +165,11 @@ static cnnvp_result fold_clip(struct cnnvp_import *import)
     struct cnnvp_constant operand;
     float low = -INFINITY;
     float high = INFINITY;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &operand);
-    if (result == CNNVP_DONE)
-        result = read_limit(import, "min", 1, &low);
-    if (result == CNNVP_DONE)
-        result = read_limit(import, "max", 2, &high);
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &operand));
+    CNNVP_TRY(read_limit(import, "min", 1, &low));
+    CNNVP_TRY(read_limit(import, "max", 2, &high));
     struct cnnvp_constant made = operand;
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand));
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand)));
     for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
         made.floats[i] = fminf(high, fmaxf(low, operand.floats[i]));
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i) {
@@ -183,7 +178,7 @@ static cnnvp_result fold_clip(struct cnnvp_import *import)
                        : x < (double)low ? (int64_t)(high < low ? high : low)
                                          : operand.ints[i];
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 static const struct cnnvp_import_operator operators[] = {

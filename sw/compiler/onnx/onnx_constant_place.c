@@ -100,10 +100,10 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
         if (indices.ints[i] < -data.dims[axis] || indices.ints[i] >= data.dims[axis])
             return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %zu",
                                       (long long)indices.ints[i], (long long)data.dims[axis], axis);
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
-    if (result == CNNVP_DONE && made.count != 0 && cnnvp_constant_known(&made))
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
+    if (made.count != 0 && cnnvp_constant_known(&made))
         gather(&data, axis, &indices, &made);
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 static cnnvp_result fold_squeeze(struct cnnvp_import *import)
@@ -188,19 +188,18 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
     if (axis < 0 || axis >= (int64_t)parts[0].rank)
         return cnnvp_import_error(
             import, "axis %lld of %zu dimensions", (long long)named, inputs != 0 ? parts[0].rank : 0);
-    cnnvp_result result = join_shapes(import, parts, inputs, axis, &made, &known);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_allocate(import, &made, known);
+    CNNVP_TRY(join_shapes(import, parts, inputs, axis, &made, &known));
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, known));
     size_t inner = 1;
     size_t at = 0;
     for (size_t d = (size_t)axis + 1; d < made.rank; ++d)
         inner *= (size_t)made.dims[d];
-    for (size_t i = 0; i < inputs && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
+    for (size_t i = 0; i < inputs && cnnvp_constant_known(&made); ++i) {
         const size_t chunk = (size_t)parts[i].dims[axis] * inner;
         join_part(&parts[i], chunk, at, (size_t)made.dims[axis] * inner, &made);
         at += chunk;
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 /* Elements first, first + step ... of one axis. */
@@ -266,8 +265,7 @@ static cnnvp_result fold_split(struct cnnvp_import *import)
         return cnnvp_import_error(
             import, "%lld elements in %zu parts, of which %zu have a size", (long long)data.dims[axis], parts, count);
     int64_t at = 0;
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < parts && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < parts; ++i) {
         const int64_t left = data.dims[axis] - at;
         const int64_t size = count != 0 ? sizes[i] : equal < left ? equal : left;
         if (size < 0 || size > left)
@@ -277,13 +275,13 @@ static cnnvp_result fold_split(struct cnnvp_import *import)
         view.first = at * view.steps[axis];
         view.dims[axis] = size;
         if (import->node->output[i][0] != '\0')
-            result = cnnvp_constant_show(import, &data, &view, i);
+            CNNVP_TRY(cnnvp_constant_show(import, &data, &view, i));
         at += size;
     }
-    return result == CNNVP_DONE && at != data.dims[axis]
+    return at != data.dims[axis]
                ? cnnvp_import_error(import, "the parts have %lld of %lld elements", (long long)at,
                                     (long long)data.dims[axis])
-               : result;
+               : CNNVP_DONE;
 }
 
 /* Each dimension several times. */
@@ -302,8 +300,8 @@ static cnnvp_result fold_tile(struct cnnvp_import *import)
             return cnnvp_import_error(import, "%lld repetitions", (long long)repeats[d]);
         made.dims[d] = data.dims[d] * repeats[d]; /* both are of 31 bits */
     }
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
+    for (size_t i = 0; i < made.count && cnnvp_constant_known(&made); ++i) {
         size_t place = 0;
         size_t step = 1;
         size_t left = i;
@@ -314,7 +312,7 @@ static cnnvp_result fold_tile(struct cnnvp_import *import)
         else
             made.floats[i] = data.floats[place];
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
@@ -338,12 +336,12 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
                         : cnnvp_onnx_floats(&import->onnx, value->t, &number, 1, &why)) != CNNVP_DONE)
             return cnnvp_import_error(import, "attribute value is not one number");
     }
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, 1);
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, 1));
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i)
         made.ints[i] = whole;
     for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
         made.floats[i] = number;
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 /* Floats of all sizes are one here, integers of 32 and 64 bits another; 0 and 1 are booleans. */
@@ -360,18 +358,18 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
         return cnnvp_import_error(import, "a cast to data type %lld is not supported", (long long)to);
     if (made.whole == data.whole && !boolean)
         return cnnvp_constant_define(import, &made);
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
         made.floats[i] = (float)data.ints[i];
-    for (size_t i = 0; i < made.count && made.ints != NULL && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < made.count && made.ints != NULL; ++i) {
         if (boolean)
             made.ints[i] = data.whole ? data.ints[i] != 0 : data.floats[i] < 0.0f || data.floats[i] > 0.0f;
         else if (data.floats[i] > -9.0e18f && data.floats[i] < 9.0e18f)
             made.ints[i] = (int64_t)data.floats[i];
         else
-            result = cnnvp_import_error(import, "%g is not an integer", (double)data.floats[i]);
+            CNNVP_TRY(cnnvp_import_error(import, "%g is not an integer", (double)data.floats[i]));
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 static cnnvp_result fold_reshape(struct cnnvp_import *import)

@@ -26,19 +26,14 @@ static void find_limits(int32_t type, struct grid *grid)
 static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_constant *data, struct grid *grid)
 {
     *grid = (struct grid){.inner = 1, .low = 0.0f, .high = 255.0f};
-    cnnvp_result result = cnnvp_import_check_steps(import);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_read(import, 1, &grid->scale);
-    if (result == CNNVP_DONE && cnnvp_import_has(import, 2)) {
+    CNNVP_TRY(cnnvp_import_check_steps(import));
+    CNNVP_TRY(cnnvp_constant_read(import, 1, &grid->scale));
+    if (cnnvp_import_has(import, 2)) {
         const Onnx__TensorProto *tensor;
-        result = cnnvp_constant_read(import, 2, &grid->zero);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_constant(import, 2, &tensor);
-        if (result == CNNVP_DONE)
-            find_limits(tensor->data_type, grid);
+        CNNVP_TRY(cnnvp_constant_read(import, 2, &grid->zero));
+        CNNVP_TRY(cnnvp_import_constant(import, 2, &tensor));
+        find_limits(tensor->data_type, grid);
     }
-    if (result != CNNVP_DONE)
-        return result;
     int64_t axis = cnnvp_onnx_int(import->node, "axis", 1);
     axis += axis < 0 ? (int64_t)data->rank : 0;
     const size_t numbers = grid->scale.count;
@@ -77,13 +72,13 @@ static cnnvp_result convert(struct cnnvp_import *import, int back)
     made.whole = 0;
     const int known =
         cnnvp_constant_known(&data) && cnnvp_constant_known(&grid.scale) && cnnvp_constant_known(&grid.zero);
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, known);
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, known));
+    for (size_t i = 0; i < made.count && cnnvp_constant_known(&made); ++i) {
         const size_t at = i / grid.inner % grid.scale.count;
         const float x = data.whole ? (float)data.ints[i] : data.floats[i];
         made.floats[i] = back ? (x - zero_at(&grid, at)) * grid.scale.floats[at] : quantised(&grid, at, x);
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 /* (x - zero point) * scale. */

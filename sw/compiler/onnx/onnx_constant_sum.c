@@ -137,17 +137,17 @@ static cnnvp_result fold_reduction(struct cnnvp_import *import)
     CNNVP_TRY(read_reduced(import, &data, cnnvp_onnx_int(import->node, "keepdims", 1) != 0, axes, count, &reduced));
     struct cnnvp_constant made = {.rank = reduced.rank, .whole = data.whole};
     memcpy(made.dims, reduced.dims, sizeof made.dims);
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&reduced.kept);
     const size_t each = elements_of(&reduced.lost);
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE && cnnvp_constant_known(&made); ++i) {
+    for (size_t i = 0; i < made.count && cnnvp_constant_known(&made); ++i) {
         reduced.lost.first = (int64_t)cnnvp_constant_next(&walk);
         if (!made.whole)
             made.floats[i] = (float)reduce_floats(reduction, &data, &reduced.lost, each);
         else if (!reduce_ints(reduction, &data, &reduced.lost, each, &made.ints[i]))
-            result = cnnvp_import_error(import, "the integers overflow, or their result is none");
+            CNNVP_TRY(cnnvp_import_error(import, "the integers overflow, or their result is none"));
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 /* ---- along one axis ---- */
@@ -192,7 +192,7 @@ static cnnvp_result fold_place(struct cnnvp_import *import)
     for (size_t d = 0; d < data.rank; ++d)
         if (d != axis || cnnvp_onnx_int(import->node, "keepdims", 1) != 0)
             made.dims[made.rank++] = d != axis ? data.dims[d] : 1;
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&lines.starts);
     for (size_t i = 0; i < made.count && made.ints != NULL && lines.count != 0; ++i) {
         const size_t start = cnnvp_constant_next(&walk);
@@ -201,7 +201,7 @@ static cnnvp_result fold_place(struct cnnvp_import *import)
                           import->kind == OF_SMALLEST, last))
                 made.ints[i] = (int64_t)k;
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 static cnnvp_result fold_running_sum(struct cnnvp_import *import)
@@ -218,10 +218,10 @@ static cnnvp_result fold_running_sum(struct cnnvp_import *import)
         CNNVP_TRY(cnnvp_import_error(import, "the axis is not one integer"));
     CNNVP_TRY(read_lines(import, &data, along.ints[0], &axis, &lines));
     struct cnnvp_constant made = data;
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&lines.starts);
     const size_t starts = lines.count != 0 && cnnvp_constant_known(&made) ? made.count / lines.count : 0;
-    for (size_t i = 0; i < starts && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < starts; ++i) {
         const size_t start = cnnvp_constant_next(&walk);
         double sum = 0.0;
         int64_t whole = 0;
@@ -238,7 +238,7 @@ static cnnvp_result fold_running_sum(struct cnnvp_import *import)
                 made.floats[at] = (float)(exclusive ? before : sum);
         }
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 enum softmax { SHARES, LOGARITHMS };
@@ -260,7 +260,7 @@ static cnnvp_result fold_softmax(struct cnnvp_import *import)
         lines.step = 1;
     }
     struct cnnvp_constant made = data;
-    cnnvp_result result = cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data));
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&lines.starts);
     const size_t starts = lines.count != 0 && made.floats != NULL ? made.count / lines.count : 0;
     for (size_t i = 0; i < starts; ++i) {
@@ -272,7 +272,7 @@ static cnnvp_result fold_softmax(struct cnnvp_import *import)
             made.floats[at] = (float)(import->kind == SHARES ? exp(x) : x);
         }
     }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 /* ---- products of matrices ---- */
@@ -352,26 +352,23 @@ static cnnvp_result fold_matmul(struct cnnvp_import *import)
         made.dims[made.rank++] = (int64_t)p.rows;
     if (!vector_b)
         made.dims[made.rank++] = (int64_t)p.columns;
-    cnnvp_result result = cnnvp_constant_allocate(
-        import, &made, cnnvp_constant_known(&operands[0]) && cnnvp_constant_known(&operands[1]));
-    if (result == CNNVP_DONE && made.floats != NULL)
-        result = check_effort(import, &p, matrices);
+    CNNVP_TRY(cnnvp_constant_allocate(
+        import, &made, cnnvp_constant_known(&operands[0]) && cnnvp_constant_known(&operands[1])));
+    if (made.floats != NULL)
+        CNNVP_TRY(check_effort(import, &p, matrices));
     struct cnnvp_constant_walk walks[2] = {cnnvp_constant_begin(&views[0]), cnnvp_constant_begin(&views[1])};
-    for (size_t i = 0; i < matrices && made.count != 0 && result == CNNVP_DONE && made.floats != NULL; ++i)
+    for (size_t i = 0; i < matrices && made.count != 0 && made.floats != NULL; ++i)
         multiply(&p, a.floats + cnnvp_constant_next(&walks[0]) * p.rows * p.inner,
                  b.floats + cnnvp_constant_next(&walks[1]) * p.inner * p.columns, made.floats + i * p.rows * p.columns);
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+    return cnnvp_constant_define(import, &made);
 }
 
 static cnnvp_result fold_gemm(struct cnnvp_import *import)
 {
     struct cnnvp_constant operands[3] = {{0}, {0}, {0}};
-    cnnvp_result result = CNNVP_DONE;
     const int has_c = cnnvp_import_has(import, 2);
-    for (size_t i = 0; i < (has_c ? 3 : 2) && result == CNNVP_DONE; ++i)
-        result = cnnvp_constant_read(import, i, &operands[i]);
-    if (result != CNNVP_DONE)
-        return result;
+    for (size_t i = 0; i < (has_c ? 3 : 2); ++i)
+        CNNVP_TRY(cnnvp_constant_read(import, i, &operands[i]));
     const struct cnnvp_constant *a = &operands[0];
     const struct cnnvp_constant *b = &operands[1];
     const struct cnnvp_constant *c = &operands[2];
@@ -379,7 +376,7 @@ static cnnvp_result fold_gemm(struct cnnvp_import *import)
     const size_t turned_b = cnnvp_onnx_int(import->node, "transB", 0) != 0;
     if (a->rank != 2 || b->rank != 2)
         return cnnvp_import_error(import, "an operand has no two dimensions");
-    result = check_product(import, a, b, a->dims[1 - turned_a], b->dims[turned_b]);
+    CNNVP_TRY(check_product(import, a, b, a->dims[1 - turned_a], b->dims[turned_b]));
     const struct product p = {
         .rows = (size_t)a->dims[turned_a],
         .columns = (size_t)b->dims[1 - turned_b],
@@ -391,17 +388,13 @@ static cnnvp_result fold_gemm(struct cnnvp_import *import)
     struct cnnvp_constant made = {.rank = 2, .dims = {(int64_t)p.rows, (int64_t)p.columns}};
     size_t rank = 2;
     int64_t dims[CNNVP_CONSTANT_RANK] = {made.dims[0], made.dims[1]};
-    if (result == CNNVP_DONE && has_c &&
-        (c->whole || c->rank > 2 || !cnnvp_import_join_dims(&rank, dims, c->rank, c->dims) || dims[0] != made.dims[0] ||
-         dims[1] != made.dims[1]))
-        result = cnnvp_import_error(import, "the third operand does not fit to the product");
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_allocate(
-            import, &made, cnnvp_constant_known(a) && cnnvp_constant_known(b) && (!has_c || cnnvp_constant_known(c)));
-    if (result == CNNVP_DONE && made.floats != NULL)
-        result = check_effort(import, &p, 1);
-    if (result != CNNVP_DONE)
-        return result;
+    if (has_c && (c->whole || c->rank > 2 || !cnnvp_import_join_dims(&rank, dims, c->rank, c->dims) ||
+                  dims[0] != made.dims[0] || dims[1] != made.dims[1]))
+        CNNVP_TRY(cnnvp_import_error(import, "the third operand does not fit to the product"));
+    CNNVP_TRY(cnnvp_constant_allocate(
+        import, &made, cnnvp_constant_known(a) && cnnvp_constant_known(b) && (!has_c || cnnvp_constant_known(c))));
+    if (made.floats != NULL)
+        CNNVP_TRY(check_effort(import, &p, 1));
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
     const float beta = cnnvp_onnx_float(import->node, "beta", 1.0f);
     if (made.count != 0 && made.floats != NULL)

@@ -103,11 +103,9 @@ static cnnvp_result multiply_channels(struct cnnvp_import *import, int32_t in, u
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if ((uint64_t)outputs * input.height > INT32_MAX / input.width)
         return cnnvp_import_error(import, "the result has more than 2^31 elements");
-    const cnnvp_result result =
-        cnnvp_import_inner(import, CNNVP_OP_CONV, in, outputs, input.height, input.width, layer);
-    if (result == CNNVP_DONE)
-        (*layer)->weights = weights;
-    return result;
+    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_CONV, in, outputs, input.height, input.width, layer));
+    (*layer)->weights = weights;
+    return CNNVP_DONE;
 }
 
 /* The product over the last of 3 or 4 dimensions: those become channels and go back; `turned`: they are channels, as
@@ -122,10 +120,9 @@ static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, int t
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(turned ? CNNVP_DONE : permute(import, in, to, &in));
     CNNVP_TRY(multiply_channels(import, in, outputs, weights, &layer));
-    cnnvp_result result = permute(import, layer->out, turned ? swap : back, out);
-    if (result == CNNVP_DONE)
-        import->graph->tensors[*out].rank = rank;
-    return result;
+    CNNVP_TRY(permute(import, layer->out, turned ? swap : back, out));
+    import->graph->tensors[*out].rank = rank;
+    return CNNVP_DONE;
 }
 
 /* A matrix of images: (1, M, K), or (1, K, M). The third operand, of any shape that fits, is added after. */
@@ -138,18 +135,15 @@ static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const O
     float *weights;
     int32_t out = CNNVP_GRAPH_NONE;
     struct cnnvp_import_numbers numbers;
-    cnnvp_result result = cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
-                                              turned ? input.channels : input.width, &outputs, &weights);
-    if (result == CNNVP_DONE)
-        result = multiply_rows(import, in, turned, outputs, weights, &out);
-    if (result == CNNVP_DONE && bias == NULL)
+    CNNVP_TRY(cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
+                                  turned ? input.channels : input.width, &outputs, &weights));
+    CNNVP_TRY(multiply_rows(import, in, turned, outputs, weights, &out));
+    if (bias == NULL)
         return cnnvp_import_alias(import, import->node->output[0], out);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_operand(import, bias, out, &numbers);
-    for (size_t i = 0; result == CNNVP_DONE && numbers.values != NULL && i < numbers.count; ++i)
+    CNNVP_TRY(cnnvp_import_operand(import, bias, out, &numbers));
+    for (size_t i = 0; numbers.values != NULL && i < numbers.count; ++i)
         numbers.values[i] *= beta;
-    return result == CNNVP_DONE ? cnnvp_import_line(import, out, numbers.each_word, NULL, numbers.values, 0, &out)
-                                : result;
+    return cnnvp_import_line(import, out, numbers.each_word, NULL, numbers.values, 0, &out);
 }
 
 static cnnvp_result import_gemm(struct cnnvp_import *import)
@@ -158,19 +152,16 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
     const Onnx__TensorProto *matrix;
     const Onnx__TensorProto *bias = NULL;
     const float beta = cnnvp_onnx_float(import->node, "beta", 1.0f);
-    cnnvp_result result = cnnvp_import_tensor(import, 0, import->single ? 3 : 2, &in);
-    if (result == CNNVP_DONE && !import->single && cnnvp_onnx_int(import->node, "transA", 0) != 0)
-        result = cnnvp_import_mixes(import, "transA=1");
+    CNNVP_TRY(cnnvp_import_tensor(import, 0, import->single ? 3 : 2, &in));
+    if (!import->single && cnnvp_onnx_int(import->node, "transA", 0) != 0)
+        CNNVP_TRY(cnnvp_import_mixes(import, "transA=1"));
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
-    if (result == CNNVP_DONE && import->training && (alpha < 1.0f || alpha > 1.0f || beta < 1.0f || beta > 1.0f))
-        result = cnnvp_import_error(
-            import, "alpha is %g, beta %g; a layer that learns needs 1", (double)alpha, (double)beta);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &matrix);
-    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
-        result = cnnvp_import_constant(import, 2, &bias);
-    if (result != CNNVP_DONE)
-        return result;
+    if (import->training && (alpha < 1.0f || alpha > 1.0f || beta < 1.0f || beta > 1.0f))
+        CNNVP_TRY(cnnvp_import_error(
+            import, "alpha is %g, beta %g; a layer that learns needs 1", (double)alpha, (double)beta));
+    CNNVP_TRY(cnnvp_import_constant(import, 1, &matrix));
+    if (cnnvp_import_has(import, 2))
+        CNNVP_TRY(cnnvp_import_constant(import, 2, &bias));
     if (import->single)
         return gemm_single(import, in, matrix, bias, alpha, beta);
     uint32_t outputs;
@@ -270,11 +261,10 @@ static cnnvp_result multiply_matrices(struct cnnvp_import *import, int32_t in, c
     CNNVP_TRY(multiply_channels(import, in, (uint32_t)(matrices * outputs), weights, &layer));
     layer->groups = (uint32_t)matrices;
     layer->depthwise = matrices > 1 && views[0][3] == 1 && outputs == 1;
-    cnnvp_result result = cnnvp_import_shaped(import, name, layer->out, 4, views[2], &out);
-    if (result == CNNVP_DONE)
-        result = permute(import, out, turn, &out);
+    CNNVP_TRY(cnnvp_import_shaped(import, name, layer->out, 4, views[2], &out));
+    CNNVP_TRY(permute(import, out, turn, &out));
     dims[rank - 1] = outputs;
-    return result == CNNVP_DONE ? cnnvp_import_view(import, out, rank, dims) : result;
+    return cnnvp_import_view(import, out, rank, dims);
 }
 
 static cnnvp_result import_matmul(struct cnnvp_import *import)
@@ -296,13 +286,12 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_tensor(import, tensor, 0, &in));
     if (tensor == 1)
         return multiply_from_left(import, constant, in);
-    cnnvp_result result = cnnvp_import_matrix(
-        import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs, &weights);
-    if (result == CNNVP_DONE && input.rank == 2)
+    CNNVP_TRY(cnnvp_import_matrix(
+        import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs, &weights));
+    if (input.rank == 2)
         return cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL);
-    if (result == CNNVP_DONE)
-        result = multiply_rows(import, in, 0, outputs, weights, &out);
-    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], out) : result;
+    CNNVP_TRY(multiply_rows(import, in, 0, outputs, weights, &out));
+    return cnnvp_import_alias(import, import->node->output[0], out);
 }
 
 /* ---- x * scale[c] + offset[c] ---- */
@@ -397,17 +386,14 @@ static int takes_statistics(const struct cnnvp_import *import)
 static cnnvp_result import_batch_norm(struct cnnvp_import *import)
 {
     int32_t in;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     const int of_data = takes_statistics(import) && !import->training;
     float *values[4] = {NULL, NULL, NULL, NULL}; /* scale, offset, mean, variance */
-    for (size_t i = 0; i < 4 && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < 4; ++i) {
         const Onnx__TensorProto *constant;
-        result = cnnvp_import_constant(import, i + 1, &constant);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]);
+        CNNVP_TRY(cnnvp_import_constant(import, i + 1, &constant));
+        CNNVP_TRY(cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]));
     }
-    if (result != CNNVP_DONE)
-        return result;
     const double epsilon = (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (import->training)
         return add_batch_norm(import, in, values, (float)epsilon);

@@ -332,10 +332,8 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
         const Onnx__ValueInfoProto *info = graph->input[i];
         if (info->name == NULL || cnnvp_names_get(&import->names, info->name, &number))
             continue;
-        const cnnvp_result result = first != NULL ? define_further(import, first, info) : define_input(import, info);
+        CNNVP_TRY(first != NULL ? define_further(import, first, info) : define_input(import, info));
         first = first != NULL ? first : info->name;
-        if (result != CNNVP_DONE)
-            return result;
     }
     if (first == NULL)
         return cnnvp_compiler_error(import->error, "%s: the network has no input", import->onnx.name);
@@ -389,14 +387,13 @@ static cnnvp_result define_output(struct cnnvp_import *import, const char *name,
     if (tensor == CNNVP_GRAPH_NONE)
         return cnnvp_compiler_error(
             import->error, "%s: the network's output \"%s\" is a constant", import->onnx.name, name);
-    cnnvp_result result = cnnvp_import_expanded(import, &tensor);
-    if (result == CNNVP_DONE && !import->training &&
-        cnnvp_graph_base(graph, tensor) == cnnvp_graph_base(graph, graph->input))
-        result = copy_input(import, name, &tensor);
-    if (result == CNNVP_DONE && graph->tensors[cnnvp_graph_base(graph, tensor)].zero != 0)
-        result = give_whole(import, &tensor);
+    CNNVP_TRY(cnnvp_import_expanded(import, &tensor));
+    if (!import->training && cnnvp_graph_base(graph, tensor) == cnnvp_graph_base(graph, graph->input))
+        CNNVP_TRY(copy_input(import, name, &tensor));
+    if (graph->tensors[cnnvp_graph_base(graph, tensor)].zero != 0)
+        CNNVP_TRY(give_whole(import, &tensor));
     *output = (struct cnnvp_graph_output){cnnvp_arena_text(&graph->arena, name), tensor};
-    return result == CNNVP_DONE && output->name == NULL ? cnnvp_import_no_memory(import) : result;
+    return output->name == NULL ? cnnvp_import_no_memory(import) : CNNVP_DONE;
 }
 
 static cnnvp_result define_outputs(struct cnnvp_import *import)

@@ -56,20 +56,19 @@ static cnnvp_result find_own(struct renaming *renaming, const Onnx__GraphProto *
                              const Onnx__FunctionProto *function)
 {
     size_t count = branch->n_initializer + (function != NULL ? function->n_input : 0);
-    cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < branch->n_node; ++i)
         count += branch->node[i]->n_output;
     renaming->names = cnnvp_arena_array(&renaming->import->graph->arena, count, sizeof *renaming->names);
     if (renaming->names == NULL)
         return cnnvp_import_no_memory(renaming->import);
     if (function != NULL)
-        result = add_inputs(renaming, function);
-    for (size_t i = 0; i < branch->n_initializer && result == CNNVP_DONE; ++i)
-        result = add_own(renaming, branch->initializer[i]->name);
-    for (size_t i = 0; i < branch->n_node && result == CNNVP_DONE; ++i)
-        for (size_t j = 0; j < branch->node[i]->n_output && result == CNNVP_DONE; ++j)
-            result = add_own(renaming, branch->node[i]->output[j]);
-    return result;
+        CNNVP_TRY(add_inputs(renaming, function));
+    for (size_t i = 0; i < branch->n_initializer; ++i)
+        CNNVP_TRY(add_own(renaming, branch->initializer[i]->name));
+    for (size_t i = 0; i < branch->n_node; ++i)
+        for (size_t j = 0; j < branch->node[i]->n_output; ++j)
+            CNNVP_TRY(add_own(renaming, branch->node[i]->output[j]));
+    return CNNVP_DONE;
 }
 
 static char *renamed(const struct renaming *renaming, char *name)
@@ -187,11 +186,10 @@ static cnnvp_result import_nodes(struct cnnvp_import *import, const Onnx__GraphP
 static cnnvp_result give_outputs(struct cnnvp_import *import, const Onnx__GraphProto *branch)
 {
     const Onnx__NodeProto *node = import->node;
-    cnnvp_result result = CNNVP_DONE;
     if (branch->n_output < node->n_output)
         return cnnvp_import_error(
             import, "what it stands for has %zu outputs, the node %zu", branch->n_output, node->n_output);
-    for (size_t i = 0; i < node->n_output && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < node->n_output; ++i) {
         uint32_t number;
         const char *name = branch->output[i]->name;
         if (node->output[i][0] == '\0')
@@ -199,9 +197,9 @@ static cnnvp_result give_outputs(struct cnnvp_import *import, const Onnx__GraphP
         if (name == NULL || !cnnvp_names_get(&import->names, name, &number))
             return cnnvp_import_error(
                 import, "no node of what it stands for computes \"%s\"", name != NULL ? name : "");
-        result = cnnvp_import_define(import, node->output[i], import->values[number]);
+        CNNVP_TRY(cnnvp_import_define(import, node->output[i], import->values[number]));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* The branch, or a function's body, in place of the node. */
@@ -317,7 +315,7 @@ cnnvp_result cnnvp_import_call(struct cnnvp_import *import, int *done)
     CNNVP_TRY(body_of(import, function, &body));
     import->onnx.opset = opset;
     ++import->calls;
-    cnnvp_result result = put_in_place(import, &body, function);
+    const cnnvp_result result = put_in_place(import, &body, function);
     --import->calls;
     import->onnx.opset = before;
     return result;

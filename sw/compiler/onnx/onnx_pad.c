@@ -69,10 +69,10 @@ static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_
 static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct padding *padding)
 {
     const uint32_t rank = import->graph->tensors[*in].rank;
-    cnnvp_result result = list_pads(import, rank, padding->pads);
+    CNNVP_TRY(list_pads(import, rank, padding->pads));
     int64_t *before = padding->pads;
     int64_t *after = padding->pads + rank;
-    for (uint32_t i = 0; i < rank && result == CNNVP_DONE; ++i) {
+    for (uint32_t i = 0; i < rank; ++i) {
         int64_t dims[4];
         (void)cnnvp_import_dims(import, *in, dims);
         if (before[i] > 32767 || after[i] > 32767 || before[i] < -CNNVP_ONNX_DIMENSION_MAX ||
@@ -89,7 +89,7 @@ static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct p
             continue;
         if (left < 1)
             return cnnvp_import_error(import, "pads take all of dimension %u away", i);
-        result = cnnvp_import_cut(import, *in, i, first, left, in);
+        CNNVP_TRY(cnnvp_import_cut(import, *in, i, first, left, in));
     }
     padding->first = (uint32_t)before[1];
     padding->last = (uint32_t)after[1];
@@ -97,7 +97,7 @@ static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct p
     padding->bottom = rank == 4 ? (uint32_t)after[2] : 0;
     padding->left = rank > 2 ? (uint32_t)before[rank - 1] : 0;
     padding->right = rank > 2 ? (uint32_t)after[rank - 1] : 0;
-    return result;
+    return CNNVP_DONE;
 }
 
 /* A copy of `in` into the middle of zeros. */
@@ -188,20 +188,17 @@ cnnvp_result cnnvp_import_repeat_border(struct cnnvp_import *import, int32_t *in
 static cnnvp_result append_channels(struct cnnvp_import *import, int32_t in, int32_t out, float value, uint32_t count,
                                     int64_t *at)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (uint32_t left = count; left > 0 && result == CNNVP_DONE;) {
+    for (uint32_t left = count; left > 0;) {
         const uint32_t channels = import->graph->tensors[in].channels;
         const uint32_t some = left < channels ? left : channels;
         struct cnnvp_graph_layer *layer;
         int32_t part;
-        result = cnnvp_import_cut(import, in, 1, 0, some, &part);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_scale(import, part, 0.0f, value, 1, &layer);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_append(import, layer->out, out, 1, at);
+        CNNVP_TRY(cnnvp_import_cut(import, in, 1, 0, some, &part));
+        CNNVP_TRY(cnnvp_import_scale(import, part, 0.0f, value, 1, &layer));
+        CNNVP_TRY(cnnvp_import_append(import, layer->out, out, 1, at));
         left -= some;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result pad_channels(struct cnnvp_import *import, int32_t *in, const struct padding *padding)
@@ -219,15 +216,12 @@ static cnnvp_result pad_channels(struct cnnvp_import *import, int32_t *in, const
             import, "%u and %u channels cannot be added to %lld; up to %d times as many are possible", padding->first,
             padding->last, (long long)dims[1], COPIES_MAX);
     dims[1] += padding->first + padding->last;
-    cnnvp_result result = cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out);
-    if (result == CNNVP_DONE)
-        result = append_channels(import, *in, out, padding->value, padding->first, &at);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_append(import, *in, out, 1, &at);
-    if (result == CNNVP_DONE)
-        result = append_channels(import, *in, out, padding->value, padding->last, &at);
+    CNNVP_TRY(cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out));
+    CNNVP_TRY(append_channels(import, *in, out, padding->value, padding->first, &at));
+    CNNVP_TRY(cnnvp_import_append(import, *in, out, 1, &at));
+    CNNVP_TRY(append_channels(import, *in, out, padding->value, padding->last, &at));
     *in = out;
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result import_pad(struct cnnvp_import *import)
@@ -250,10 +244,9 @@ static cnnvp_result import_pad(struct cnnvp_import *import)
     const int lowest = padding.value < -1e30f;
     if (!lowest && (padding.value < 0.0f || padding.value > 0.0f))
         return pad_with_value(import, in, &padding);
-    cnnvp_result result = place_in_zeros(import, in, &padding, 0, &layer);
-    if (result == CNNVP_DONE)
-        layer->lowest = (uint32_t)lowest;
-    return result;
+    CNNVP_TRY(place_in_zeros(import, in, &padding, 0, &layer));
+    layer->lowest = (uint32_t)lowest;
+    return CNNVP_DONE;
 }
 
 static const struct cnnvp_import_operator operators[] = {

@@ -47,23 +47,19 @@ cnnvp_result cnnvp_import_reformat(struct cnnvp_import *import, int32_t *in)
     if (!cnnvp_graph_has_fixed_format(import->graph, *in))
         return CNNVP_DONE;
     struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_affine(import, *in, NULL, NULL, 1, &layer);
-    if (result == CNNVP_DONE)
-        *in = layer->out;
-    return result;
+    CNNVP_TRY(cnnvp_import_affine(import, *in, NULL, NULL, 1, &layer));
+    *in = layer->out;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_t out, int64_t axis, int64_t *at)
 {
-    cnnvp_result result = cnnvp_import_reformat(import, &in);
-    if (result == CNNVP_DONE && import->graph->tensors[out].rank > 4) {
+    CNNVP_TRY(cnnvp_import_reformat(import, &in));
+    if (import->graph->tensors[out].rank > 4) {
         int64_t same = axis;
-        result = cnnvp_import_rows(import, in, &same, &in);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_rows(import, out, &axis, &out);
+        CNNVP_TRY(cnnvp_import_rows(import, in, &same, &in));
+        CNNVP_TRY(cnnvp_import_rows(import, out, &axis, &out));
     }
-    if (result != CNNVP_DONE)
-        return result;
     int64_t part[4];
     const uint32_t rank = cnnvp_import_dims(import, in, part);
     if (axis == 1) {
@@ -135,14 +131,13 @@ static cnnvp_result weave_columns(struct cnnvp_import *import, const int32_t *pa
     const uint32_t rank = cnnvp_import_dims(import, parts[0], dims);
     const uint32_t sizes[3] = {(uint32_t)count, part.channels * part.height, part.width};
     dims[1] *= (int64_t)count;
-    cnnvp_result result = cnnvp_import_new_tensor(import, name, rank, dims, out);
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i)
-        result = cnnvp_import_append(import, parts[i], *out, 1, &at);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_permute(import, *out, sizes, last, out);
+    CNNVP_TRY(cnnvp_import_new_tensor(import, name, rank, dims, out));
+    for (size_t i = 0; i < count; ++i)
+        CNNVP_TRY(cnnvp_import_append(import, parts[i], *out, 1, &at));
+    CNNVP_TRY(cnnvp_import_permute(import, *out, sizes, last, out));
     dims[1] = part.channels;
     dims[rank - 1] *= (int64_t)count;
-    return result == CNNVP_DONE ? cnnvp_import_shaped(import, name, *out, rank, dims, out) : result;
+    return cnnvp_import_shaped(import, name, *out, rank, dims, out);
 }
 
 cnnvp_result cnnvp_import_weave(struct cnnvp_import *import, const int32_t *parts, size_t count, int64_t axis,
@@ -242,23 +237,21 @@ static cnnvp_result import_split(struct cnnvp_import *import)
     if (count != 0 && count != parts)
         return cnnvp_import_error(import, "split has %zu numbers for %zu outputs", count, parts);
     int64_t at = 0;
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < parts && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < parts; ++i) {
         int32_t part;
         const int64_t size = count != 0 ? sizes[i] : i + 1 < parts ? equal : dims[axis] - at;
         if (size < 0 || size > dims[axis] - at)
             return cnnvp_import_error(
                 import, "part %zu has %lld of %lld elements", i, (long long)size, (long long)dims[axis]);
         if (size == 0) {
-            result = define_none(import, in, 1u << axis, import->node->output[i]);
+            CNNVP_TRY(define_none(import, in, 1u << axis, import->node->output[i]));
             continue;
         }
-        result = cnnvp_import_cut(import, in, axis, at, size, &part);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_alias(import, import->node->output[i], part);
+        CNNVP_TRY(cnnvp_import_cut(import, in, axis, at, size, &part));
+        CNNVP_TRY(cnnvp_import_alias(import, import->node->output[i], part));
         at += size;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* ---- Gather ---- */
@@ -432,16 +425,14 @@ static cnnvp_result import_slice(struct cnnvp_import *import)
     struct slice slice = {0};
     uint32_t steps[2] = {1, 1}; /* of rows and columns */
     unsigned empty = 0;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = read_slice(import, &slice);
-    for (size_t i = 0; i < slice.count && result == CNNVP_DONE; ++i)
-        result = slice_axis(import, &slice, i, steps, &in, &empty);
-    if (result == CNNVP_DONE)
-        result = stride(import, &in, steps[0], steps[1]);
-    if (result == CNNVP_DONE && empty != 0)
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(read_slice(import, &slice));
+    for (size_t i = 0; i < slice.count; ++i)
+        CNNVP_TRY(slice_axis(import, &slice, i, steps, &in, &empty));
+    CNNVP_TRY(stride(import, &in, steps[0], steps[1]));
+    if (empty != 0)
         return define_none(import, in, empty, import->node->output[0]);
-    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], in) : result;
+    return cnnvp_import_alias(import, import->node->output[0], in);
 }
 
 static const struct cnnvp_import_operator operators[] = {

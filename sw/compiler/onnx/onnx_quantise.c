@@ -62,24 +62,20 @@ static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct
 {
     size_t zeros = 0;
     *steps = (struct steps){.low = 0.0f, .high = 255.0f};
-    cnnvp_result result = cnnvp_import_check_steps(import);
-    if (result == CNNVP_DONE)
-        result = read_numbers(import, index, &steps->count, &steps->scales);
-    if (result == CNNVP_DONE && cnnvp_import_has(import, index + 1)) {
+    CNNVP_TRY(cnnvp_import_check_steps(import));
+    CNNVP_TRY(read_numbers(import, index, &steps->count, &steps->scales));
+    if (cnnvp_import_has(import, index + 1)) {
         const Onnx__TensorProto *constant = NULL;
-        result = read_numbers(import, index + 1, &zeros, &steps->zeros);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_constant(import, index + 1, &constant);
-        if (result == CNNVP_DONE && (constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ||
-                                     constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16))
-            result = cnnvp_import_error(import, "a zero point has 16 bits; it must be of 8 bits");
-        if (result == CNNVP_DONE && constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8) {
+        CNNVP_TRY(read_numbers(import, index + 1, &zeros, &steps->zeros));
+        CNNVP_TRY(cnnvp_import_constant(import, index + 1, &constant));
+        if ((constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ||
+             constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16))
+            CNNVP_TRY(cnnvp_import_error(import, "a zero point has 16 bits; it must be of 8 bits"));
+        if (constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8) {
             steps->low = -128.0f;
             steps->high = 127.0f;
         }
     }
-    if (result != CNNVP_DONE)
-        return result;
     if (zeros != 0 && zeros != steps->count)
         return cnnvp_import_error(import, "there are %zu scales and %zu zero points", steps->count, zeros);
     for (size_t i = 0; i < steps->count; ++i)
@@ -141,10 +137,9 @@ static void make_whole(struct cnnvp_import *import, struct cnnvp_graph_layer *la
 static cnnvp_result add_scale(struct cnnvp_import *import, int32_t in, float factor, float offset, int inner,
                               struct cnnvp_graph_layer **layer)
 {
-    const cnnvp_result result = cnnvp_import_scale(import, in, factor, offset, inner, layer);
-    if (result == CNNVP_DONE)
-        (*layer)->uniform = offset < 0.0f || offset > 0.0f ? 0.0f : factor;
-    return result;
+    CNNVP_TRY(cnnvp_import_scale(import, in, factor, offset, inner, layer));
+    (*layer)->uniform = offset < 0.0f || offset > 0.0f ? 0.0f : factor;
+    return CNNVP_DONE;
 }
 
 /* Input `index`, which must be quantised, and the numbers with which it is to be taken. */
@@ -182,14 +177,11 @@ static cnnvp_result import_quantize(struct cnnvp_import *import)
     int32_t in;
     struct steps step;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = read_step(import, 1, &step);
-    if (result == CNNVP_DONE)
-        result = add_scale(import, in, 1.0f / step.scales[0], 0.0f, 0, &layer);
-    if (result == CNNVP_DONE)
-        make_whole(import, layer, &step);
-    return result;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(read_step(import, 1, &step));
+    CNNVP_TRY(add_scale(import, in, 1.0f / step.scales[0], 0.0f, 0, &layer));
+    make_whole(import, layer, &step);
+    return CNNVP_DONE;
 }
 
 /* (x - zero) * scale with numbers for each channel. */
@@ -219,17 +211,14 @@ static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float
     int64_t axis = 1;
     struct steps steps;
     CNNVP_TRY(whole_input(import, index, 0, &in, &steps));
-    cnnvp_result result = CNNVP_DONE;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (steps.count > 1)
-        result = cnnvp_import_axis(import, input.rank, cnnvp_onnx_int(import->node, "axis", 1), &axis);
-    if (result == CNNVP_DONE && steps.count > 1 && (axis != 1 || steps.count != input.channels))
+        CNNVP_TRY(cnnvp_import_axis(import, input.rank, cnnvp_onnx_int(import->node, "axis", 1), &axis));
+    if (steps.count > 1 && (axis != 1 || steps.count != input.channels))
         return cnnvp_import_error(import,
                                   "input \"%s\" has %zu numbers for axis %lld; one for all, or one for each of %u "
                                   "channels is supported",
                                   import->node->input[index + 1], steps.count, (long long)axis, input.channels);
-    if (result != CNNVP_DONE)
-        return result;
     if (steps.count > 1)
         return add_scales(import, in, &steps, by, inner, layer);
     const float factor = steps.scales[0] / by;
@@ -260,13 +249,12 @@ static cnnvp_result read_bias(struct cnnvp_import *import, size_t index, size_t 
     const Onnx__TensorProto *constant;
     if (!cnnvp_import_has(import, index))
         return CNNVP_DONE;
-    cnnvp_result result = cnnvp_import_constant(import, index, &constant);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_floats(import, constant, outputs, &layer->bias);
+    CNNVP_TRY(cnnvp_import_constant(import, index, &constant));
+    CNNVP_TRY(cnnvp_import_floats(import, constant, outputs, &layer->bias));
     layer->has_bias = 1;
-    for (size_t o = 0; result == CNNVP_DONE && layer->bias != NULL && o < outputs; ++o)
+    for (size_t o = 0; layer->bias != NULL && o < outputs; ++o)
         layer->bias[o] *= scale_of(weights, o) * factor;
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result check_steps(struct cnnvp_import *import, size_t index, const struct steps *weights, size_t outputs)
@@ -382,10 +370,9 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
     layer->pool = CNNVP_POOL_AVERAGE;
     layer->kx = layer->sx = input.width;
     layer->ky = layer->sy = input.height;
-    cnnvp_result result = add_scale(import, layer->out, x.scales[0] / y.scales[0], 0.0f, 0, &layer);
-    if (result == CNNVP_DONE)
-        make_whole(import, layer, &y);
-    return result;
+    CNNVP_TRY(add_scale(import, layer->out, x.scales[0] / y.scales[0], 0.0f, 0, &layer));
+    make_whole(import, layer, &y);
+    return CNNVP_DONE;
 }
 
 static const struct cnnvp_import_operator operators[] = {

@@ -81,9 +81,8 @@ static cnnvp_result read_axes(struct cnnvp_import *import, int32_t in, struct re
 static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum reduction reduction,
                                 const struct reduced *reduced)
 {
-    cnnvp_result result = CNNVP_DONE;
     int64_t after = 1;
-    for (uint32_t end = reduced->rank; end > 1 && result == CNNVP_DONE;) {
+    for (uint32_t end = reduced->rank; end > 1;) {
         uint32_t first = end;
         int64_t shape[3] = {1, 1, 1};
         while (first > 1 && reduced->axes[first - 1] == reduced->axes[end - 1])
@@ -92,13 +91,13 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum r
             for (uint32_t i = 1; i < first; ++i)
                 shape[0] *= reduced->dims[i];
             shape[2] = after;
-            result = pool(import, in, reduction, shape, shape[1], 1);
+            CNNVP_TRY(pool(import, in, reduction, shape, shape[1], 1));
         } else {
             after *= shape[1];
         }
         end = first;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in)

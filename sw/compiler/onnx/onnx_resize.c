@@ -168,28 +168,27 @@ static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const
     int64_t axes[4] = {0, 1, 2, 3};
     size_t count = 0;
     int are_sizes = 0;
-    cnnvp_result result = cnnvp_import_list(import, "axes", SIZE_MAX, 4, axes, &count);
+    CNNVP_TRY(cnnvp_import_list(import, "axes", SIZE_MAX, 4, axes, &count));
     count = count == 0 ? rank : count;
-    if (result == CNNVP_DONE)
-        result = read_factors(import, count, numbers, &are_sizes);
+    CNNVP_TRY(read_factors(import, count, numbers, &are_sizes));
     for (uint32_t i = 0; i < 4; ++i)
         lines[i] = (struct line){i < rank ? dims[i] : 1, i < rank ? dims[i] : 1, 1.0};
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         const int64_t axis = axes[i] + (axes[i] < 0 ? rank : 0);
         if (axis < 0 || axis >= (int64_t)rank)
             return cnnvp_import_error(import, "axis %lld is outside of %u dimensions", (long long)axes[i], rank);
         if (axis > 0)
-            result = read_line(import, numbers[i], are_sizes, &lines[axis]);
+            CNNVP_TRY(read_line(import, numbers[i], are_sizes, &lines[axis]));
         else if (!are_sizes && (numbers[i] < 1.0f || numbers[i] > 1.0f))
             return cnnvp_import_error(import, "the batch cannot be resized");
     }
-    if (result == CNNVP_DONE && lines[1].out != dims[1])
+    if (lines[1].out != dims[1])
         return cnnvp_import_error(import, "channels cannot be resized");
-    if (result == CNNVP_DONE && cnnvp_onnx_int(import->node, "antialias", 0) != 0)
+    if (cnnvp_onnx_int(import->node, "antialias", 0) != 0)
         for (uint32_t i = 2; i < rank; ++i)
             if (lines[i].out < lines[i].in)
                 return cnnvp_import_error(import, "antialias is not supported where maps become smaller");
-    return result;
+    return CNNVP_DONE;
 }
 
 /* ---- the nearest element ---- */
@@ -335,12 +334,10 @@ static cnnvp_result resize_by_matrix(struct cnnvp_import *import, const struct r
     CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_CONV, turned, (uint32_t)line->out, rows, width, &layer));
     layer->weights = matrix;
     const uint32_t made[3] = {(uint32_t)line->out, rows, width};
-    cnnvp_result result = cnnvp_import_permute(import, layer->out, made, back[columns], tensor);
+    CNNVP_TRY(cnnvp_import_permute(import, layer->out, made, back[columns], tensor));
     const int64_t dims[4] = {0, input.channels, columns && input.rank == 4 ? (int64_t)input.height : line->out,
                              columns ? line->out : (int64_t)input.width};
-    return result == CNNVP_DONE && input.rank == 3
-               ? cnnvp_import_shaped(import, input.name, *tensor, 3, dims, tensor)
-               : result;
+    return input.rank == 3 ? cnnvp_import_shaped(import, input.name, *tensor, 3, dims, tensor) : CNNVP_DONE;
 }
 
 /* All positions of a phase lie alike between their neighbours, at most half an element before the first. */

@@ -112,14 +112,12 @@ static cnnvp_result import_reshape(struct cnnvp_import *import)
 static cnnvp_result mark_axes(struct cnnvp_import *import, const int64_t *axes, size_t count, uint32_t rank,
                               int *marked)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         int64_t axis;
-        result = cnnvp_import_axis(import, rank, axes[i], &axis);
-        if (result == CNNVP_DONE)
-            marked[axis] = 1;
+        CNNVP_TRY(cnnvp_import_axis(import, rank, axes[i], &axis));
+        marked[axis] = 1;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result import_squeeze(struct cnnvp_import *import)

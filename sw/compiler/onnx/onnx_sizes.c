@@ -197,13 +197,11 @@ cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueIn
                                     "(N, features) is needed",
                                     file, info->name);
     const Onnx__TensorShapeProto *shape = info->type->tensor_type->shape;
-    cnnvp_result result = find_given(import, info->name, &given);
-    if (result == CNNVP_DONE && shape == NULL && given.text == NULL)
+    CNNVP_TRY(find_given(import, info->name, &given));
+    if (shape == NULL && given.text == NULL)
         return ask(import, info->name, NULL, 0);
-    if (result == CNNVP_DONE && shape != NULL && given.text != NULL)
-        result = compare(import, info->name, shape, &given);
-    if (result != CNNVP_DONE)
-        return result;
+    if (shape != NULL && given.text != NULL)
+        CNNVP_TRY(compare(import, info->name, shape, &given));
     *rank = shape != NULL ? shape->n_dim : given.rank;
     for (size_t i = 0; i < *rank && i < CNNVP_ONNX_RANK; ++i) {
         dims[i] = given.text != NULL ? given.dims[i] : number_of(shape->dim[i]);

@@ -84,14 +84,14 @@ static cnnvp_result move_one(struct cnnvp_import *import, int32_t *in, struct gr
     for (uint32_t i = 0; i < groups->count; ++i)
         if (i != moved)
             sizes[i < moved ? 0 : 2] *= groups->sizes[i];
-    const cnnvp_result result = cnnvp_import_permute(import, *in, sizes, last, in);
+    CNNVP_TRY(cnnvp_import_permute(import, *in, sizes, last, in));
     memmove(groups->sizes + moved, groups->sizes + moved + 1, (groups->count - 1 - moved) * sizeof size);
     groups->sizes[groups->count - 1] = size;
     for (uint32_t i = 0; i < groups->count; ++i) {
         uint32_t *wanted = &groups->wanted[i];
         *wanted = *wanted == moved ? groups->count - 1 : *wanted - (*wanted > moved);
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Groups that have come together become one. */
@@ -185,10 +185,10 @@ static cnnvp_result import_transpose(struct cnnvp_import *import)
 static cnnvp_result block_input(struct cnnvp_import *import, int32_t *in, int64_t *side)
 {
     *side = cnnvp_onnx_int(import->node, "blocksize", 0);
-    const cnnvp_result result = cnnvp_import_tensor(import, 0, 4, in);
-    if (result == CNNVP_DONE && (*side < 1 || *side > 32767))
+    CNNVP_TRY(cnnvp_import_tensor(import, 0, 4, in));
+    if ((*side < 1 || *side > 32767))
         return cnnvp_import_error(import, "blocksize is %lld; 1 to 32767 is possible", (long long)*side);
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result import_depth_to_space(struct cnnvp_import *import)
@@ -209,9 +209,9 @@ static cnnvp_result import_depth_to_space(struct cnnvp_import *import)
         return cnnvp_import_error(import, "mode is none of DCR, CRD");
     const int64_t channels = old[1] / (b * b);
     const int64_t dims[6] = {0, by_channels ? channels : b, b, by_channels ? b : channels, old[2], old[3]};
-    cnnvp_result result = reorder(import, &in, 6, dims, by_channels ? channels_first : block_first);
+    CNNVP_TRY(reorder(import, &in, 6, dims, by_channels ? channels_first : block_first));
     const int64_t made[4] = {0, channels, old[2] * b, old[3] * b};
-    return result == CNNVP_DONE ? cnnvp_import_view(import, in, 4, made) : result;
+    return cnnvp_import_view(import, in, 4, made);
 }
 
 static cnnvp_result import_space_to_depth(struct cnnvp_import *import)
@@ -226,9 +226,9 @@ static cnnvp_result import_space_to_depth(struct cnnvp_import *import)
         return cnnvp_import_error(import, "maps of %lld x %lld are not divided by the blocksize, %lld",
                                   (long long)old[2], (long long)old[3], (long long)b);
     const int64_t dims[6] = {0, old[1], old[2] / b, b, old[3] / b, b};
-    cnnvp_result result = reorder(import, &in, 6, dims, perm);
+    CNNVP_TRY(reorder(import, &in, 6, dims, perm));
     const int64_t made[4] = {0, old[1] * b * b, old[2] / b, old[3] / b};
-    return result == CNNVP_DONE ? cnnvp_import_view(import, in, 4, made) : result;
+    return cnnvp_import_view(import, in, 4, made);
 }
 
 static const struct cnnvp_import_operator operators[] = {

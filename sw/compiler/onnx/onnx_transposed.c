@@ -114,19 +114,14 @@ static cnnvp_result read_axes(struct cnnvp_import *import, struct transposed *ma
     int64_t strides[2] = {1, 1}, dilations[2] = {1, 1}, extra[2] = {0, 0}, asked[2] = {0, 0};
     int64_t pads[4] = {0, 0, 0, 0};
     const size_t skip = 2 - sides;
-    cnnvp_result result = cnnvp_import_ints(import, "kernel_shape", sides, 1, kernel + skip);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_ints(import, "strides", sides, 1, strides + skip);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_ints(import, "dilations", sides, 1, dilations + skip);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_ints(import, "pads", 2 * sides, 0, pads);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_ints(import, "output_padding", sides, 0, extra + skip);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_ints(import, "output_shape", sides, 1, asked + skip);
+    CNNVP_TRY(cnnvp_import_ints(import, "kernel_shape", sides, 1, kernel + skip));
+    CNNVP_TRY(cnnvp_import_ints(import, "strides", sides, 1, strides + skip));
+    CNNVP_TRY(cnnvp_import_ints(import, "dilations", sides, 1, dilations + skip));
+    CNNVP_TRY(cnnvp_import_ints(import, "pads", 2 * sides, 0, pads));
+    CNNVP_TRY(cnnvp_import_ints(import, "output_padding", sides, 0, extra + skip));
+    CNNVP_TRY(cnnvp_import_ints(import, "output_shape", sides, 1, asked + skip));
     struct axis *const axes[2] = {&made->y, &made->x};
-    for (size_t i = skip; i < 2 && result == CNNVP_DONE; ++i) {
+    for (size_t i = skip; i < 2; ++i) {
         if (kernel[i] != axes[i]->kernel)
             return cnnvp_import_error(import, "attribute kernel_shape says %lld, the weights have %lld",
                                       (long long)kernel[i], (long long)axes[i]->kernel);
@@ -135,12 +130,12 @@ static cnnvp_result read_axes(struct cnnvp_import *import, struct transposed *ma
         axes[i]->extra = extra[i];
         axes[i]->before = pads[i - skip];
         axes[i]->after = pads[i - skip + sides];
-        result = size_axis(import, axes[i], asked[i]);
+        CNNVP_TRY(size_axis(import, axes[i], asked[i]));
     }
-    if (result == CNNVP_DONE && made->y.stride * made->x.stride > PHASES_MAX)
+    if (made->y.stride * made->x.stride > PHASES_MAX)
         return cnnvp_import_error(import, "strides of %lld x %lld are too large; their product may be up to %d",
                                   (long long)made->y.stride, (long long)made->x.stride, PHASES_MAX);
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__TensorProto *weights,
@@ -240,18 +235,14 @@ static cnnvp_result add_phases(struct cnnvp_import *import, const struct transpo
     int32_t rows[PHASES_MAX];
     int32_t columns[PHASES_MAX];
     const size_t row_count = (size_t)made->y.stride, column_count = (size_t)made->x.stride;
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t y = 0; y < row_count && result == CNNVP_DONE; ++y) {
-        for (size_t x = 0; x < column_count && result == CNNVP_DONE; ++x)
-            result = add_phase(import, made, (int64_t)y, (int64_t)x, &columns[x]);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_weave(import, columns, column_count, made->rank - 1, &rows[y]);
+    for (size_t y = 0; y < row_count; ++y) {
+        for (size_t x = 0; x < column_count; ++x)
+            CNNVP_TRY(add_phase(import, made, (int64_t)y, (int64_t)x, &columns[x]));
+        CNNVP_TRY(cnnvp_import_weave(import, columns, column_count, made->rank - 1, &rows[y]));
     }
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_weave(import, rows, row_count, 2, out);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_cut(import, *out, made->rank - 1, 0, made->x.out, out);
-    return result == CNNVP_DONE && made->rank == 4 ? cnnvp_import_cut(import, *out, 2, 0, made->y.out, out) : result;
+    CNNVP_TRY(cnnvp_import_weave(import, rows, row_count, 2, out));
+    CNNVP_TRY(cnnvp_import_cut(import, *out, made->rank - 1, 0, made->x.out, out));
+    return made->rank == 4 ? cnnvp_import_cut(import, *out, 2, 0, made->y.out, out) : CNNVP_DONE;
 }
 
 static cnnvp_result import_conv_transpose(struct cnnvp_import *import)

@@ -74,14 +74,11 @@ static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, stru
     const size_t skip = 3 - sides;
     for (size_t i = 0; i < 3; ++i)
         kernel[i] = i < skip ? 1 : axes[i].kernel;
-    cnnvp_result result = cnnvp_import_ints(import, "kernel_shape", sides, 1, kernel + skip);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_ints(import, "strides", sides, 1, strides + skip);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_ints(import, "dilations", sides, 1, dilations + skip);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_ints(import, "pads", 2 * sides, 0, pads);
-    for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(cnnvp_import_ints(import, "kernel_shape", sides, 1, kernel + skip));
+    CNNVP_TRY(cnnvp_import_ints(import, "strides", sides, 1, strides + skip));
+    CNNVP_TRY(cnnvp_import_ints(import, "dilations", sides, 1, dilations + skip));
+    CNNVP_TRY(cnnvp_import_ints(import, "pads", 2 * sides, 0, pads));
+    for (size_t i = 0; i < 3; ++i) {
         if (kernel[i] == 0)
             return cnnvp_import_error(import, "attribute kernel_shape is missing");
         if (i >= skip && axes[i].kernel != 0 && axes[i].kernel != kernel[i])
@@ -96,9 +93,9 @@ static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, stru
         }
         axes[i].before = pads[i - skip];
         axes[i].after = pads[i - skip + sides];
-        result = size_axis(import, &axes[i]);
+        CNNVP_TRY(size_axis(import, &axes[i]));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static void set_window(struct cnnvp_graph_layer *layer, const struct axis *y, const struct axis *x)
@@ -250,16 +247,14 @@ static cnnvp_result import_pool(struct cnnvp_import *import)
     (void)cnnvp_import_all_dims(import, in, dims);
     struct axis axes[3] = {
         {.in = input.rank == 5 ? dims[2] : 1}, {.in = input.rank == 5 ? dims[3] : input.height}, {.in = input.width}};
-    cnnvp_result result = read_window(import, input.rank, axes);
-    for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(read_window(import, input.rank, axes));
+    for (size_t i = 0; i < 3; ++i) {
         const int64_t reach = (axes[i].kernel - 1) * axes[i].dilation + 1;
         if (import->kind == CNNVP_POOL_AVERAGE && axes[i].dilation != 1)
             return cnnvp_import_error(import, "average pooling with dilation is not supported");
         if (axes[i].before >= reach || axes[i].after >= reach)
             return cnnvp_import_error(import, "the padding is as large as the window");
     }
-    if (result != CNNVP_DONE)
-        return result;
     return input.rank == 5 ? add_deep_pool(import, in, axes) : add_pool(import, in, &axes[1], &axes[2], 0, &in);
 }
 
