@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cnnvp_dataset_* of cnnvp_data.h. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,29 +10,12 @@
 #include "cnnvp_command.h"
 #include "dataset.h"
 
-cnnvp_result cnnvp_data_error(struct cnnvp_error *error, const char *format, ...)
-{
-    if (error != NULL) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-        va_end(arguments);
-    }
-    return CNNVP_BAD_INPUT;
-}
-
-cnnvp_result cnnvp_data_no_memory(struct cnnvp_error *error)
-{
-    (void)cnnvp_data_error(error, "out of memory");
-    return CNNVP_FAILED;
-}
-
 cnnvp_result cnnvp_data_sources(struct cnnvp_dataset *dataset, const char *images, const char *labels,
                                 struct cnnvp_error *error)
 {
     dataset->image_source = strdup(images);
     dataset->label_source = strdup(labels);
-    return dataset->image_source != NULL && dataset->label_source != NULL ? CNNVP_DONE : cnnvp_data_no_memory(error);
+    return dataset->image_source != NULL && dataset->label_source != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
 static cnnvp_result read_text(const char *text, uint64_t limit, struct cnnvp_dataset *dataset,
@@ -49,12 +31,13 @@ static cnnvp_result read_text(const char *text, uint64_t limit, struct cnnvp_dat
             continue;
         char *files = strdup(text + length);
         if (files == NULL)
-            return cnnvp_data_no_memory(error);
+            return cnnvp_config_no_memory(error);
         const cnnvp_result result = formats[i].read(files, limit, dataset, error);
         free(files);
         return result;
     }
-    return cnnvp_data_error(error, "data set \"%.500s\": idx:IMAGES,LABELS or cifar10:FILE[,FILE...] is needed", text);
+    return cnnvp_config_error(
+        error, NULL, "data set \"%.500s\": idx:IMAGES,LABELS or cifar10:FILE[,FILE...] is needed", text);
 }
 
 cnnvp_result cnnvp_dataset_new(const char *text, uint64_t limit, cnnvp_dataset **dataset, struct cnnvp_error *error)
@@ -62,7 +45,7 @@ cnnvp_result cnnvp_dataset_new(const char *text, uint64_t limit, cnnvp_dataset *
     *dataset = NULL;
     struct cnnvp_dataset *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return cnnvp_data_no_memory(error);
+        return cnnvp_config_no_memory(error);
     const cnnvp_result result = read_text(text, limit, made, error);
     if (result == CNNVP_DONE)
         *dataset = made;
@@ -92,13 +75,13 @@ static cnnvp_result enlarge(struct cnnvp_dataset *dataset, uint32_t height, uint
 {
     const uint64_t maps = dataset->images * dataset->channels;
     if ((uint64_t)height * width > CNNVP_DATASET_BYTES_MAX / maps)
-        return cnnvp_data_error(error,
-                                "%" PRIu64 " images of %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                                " bytes are more than 1 GiB; use fewer (--limit)",
-                                dataset->images, dataset->channels, height, width);
+        return cnnvp_config_error(error, NULL,
+                                  "%" PRIu64 " images of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                                  " bytes are more than 1 GiB; use fewer (--limit)",
+                                  dataset->images, dataset->channels, height, width);
     uint8_t *pixels = calloc(maps, (size_t)height * width);
     if (pixels == NULL)
-        return cnnvp_data_no_memory(error);
+        return cnnvp_config_no_memory(error);
     const uint64_t top = (height - dataset->height) / 2;
     const uint64_t left = (width - dataset->width) / 2;
     for (uint64_t map = 0; map < maps; ++map)
@@ -116,15 +99,15 @@ cnnvp_result cnnvp_dataset_fit(cnnvp_dataset *dataset, uint32_t channels, uint32
                                uint32_t classes, struct cnnvp_error *error)
 {
     if (dataset->channels != channels || dataset->height > height || dataset->width > width)
-        return cnnvp_data_error(
-            error,
+        return cnnvp_config_error(
+            error, NULL,
             "%s: its images have %" PRIu32 " channels of %" PRIu32 " x %" PRIu32 "; the network takes %" PRIu32
             " of %" PRIu32 " x %" PRIu32 " or smaller ones",
             dataset->image_source, dataset->channels, dataset->height, dataset->width, channels, height, width);
     for (uint64_t i = 0; i < dataset->images; ++i)
         if (dataset->labels[i] >= classes)
-            return cnnvp_data_error(
-                error,
+            return cnnvp_config_error(
+                error, NULL,
                 "%s: label %u of image %" PRIu64 " is out of range; the network has %" PRIu32 " classes, 0 to %" PRIu32,
                 dataset->label_source, dataset->labels[i], i, classes, classes - 1);
     if (dataset->height == height && dataset->width == width)

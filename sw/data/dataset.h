@@ -5,6 +5,7 @@
 
 #include <zlib.h>
 
+#include "base.h"
 #include "cnnvp_data.h"
 
 /* Bytes of images at most. */
@@ -21,9 +22,6 @@ struct cnnvp_dataset {
     char *label_source;
 };
 
-/* Writes the message and returns CNNVP_BAD_INPUT. */
-cnnvp_result cnnvp_data_error(struct cnnvp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-CNNVP_MUST_USE cnnvp_result cnnvp_data_no_memory(struct cnnvp_error *error);
 /* Notes where images and labels come from. */
 CNNVP_MUST_USE cnnvp_result cnnvp_data_sources(struct cnnvp_dataset *dataset, const char *images, const char *labels,
                                                struct cnnvp_error *error);

@@ -20,7 +20,7 @@ static cnnvp_result grow(struct cnnvp_dataset *dataset, uint64_t *room, struct c
         dataset->pixels = pixels;
     uint8_t *labels = pixels != NULL ? realloc(dataset->labels, larger) : NULL;
     if (labels == NULL)
-        return cnnvp_data_no_memory(error);
+        return cnnvp_config_no_memory(error);
     dataset->labels = labels;
     *room = larger;
     return CNNVP_DONE;
@@ -30,10 +30,10 @@ static cnnvp_result take_record(const struct cnnvp_data_file *file, const uint8_
                                 struct cnnvp_dataset *dataset)
 {
     if (record[0] >= CLASSES)
-        return cnnvp_data_error(file->error,
-                                "%s: record %" PRIu64 " has label %u; CIFAR-10 has 0 to %d (is it the "
-                                "binary version, %d bytes a record?)",
-                                file->name, number, record[0], CLASSES - 1, RECORD);
+        return cnnvp_config_error(file->error, NULL,
+                                  "%s: record %" PRIu64 " has label %u; CIFAR-10 has 0 to %d (is it the "
+                                  "binary version, %d bytes a record?)",
+                                  file->name, number, record[0], CLASSES - 1, RECORD);
     dataset->labels[dataset->images] = record[0];
     memcpy(dataset->pixels + dataset->images * IMAGE, record + 1, IMAGE);
     ++dataset->images;
@@ -45,26 +45,29 @@ static cnnvp_result read_file(struct cnnvp_data_file *file, uint64_t limit, stru
 {
     uint8_t *records = malloc((size_t)BATCH * RECORD);
     if (records == NULL)
-        return cnnvp_data_no_memory(file->error);
+        return cnnvp_config_no_memory(file->error);
     cnnvp_result result = CNNVP_DONE;
     size_t got = (size_t)BATCH * RECORD;
     uint64_t number = 0;
     while (result == CNNVP_DONE && got == (size_t)BATCH * RECORD && (limit == 0 || dataset->images < limit)) {
         result = cnnvp_data_some(file, records, (size_t)BATCH * RECORD, &got);
         if (result == CNNVP_DONE && dataset->images + BATCH > CNNVP_DATASET_BYTES_MAX / IMAGE)
-            result = cnnvp_data_error(file->error, "%s: more than 1 GiB of images; use fewer (--limit)", file->name);
+            result =
+                cnnvp_config_error(file->error, NULL, "%s: more than 1 GiB of images; use fewer (--limit)", file->name);
         if (result == CNNVP_DONE)
             result = grow(dataset, room, file->error);
         for (size_t at = 0; at + RECORD <= got && result == CNNVP_DONE && (limit == 0 || dataset->images < limit);
              at += RECORD)
             result = take_record(file, records + at, number++, dataset);
         if (result == CNNVP_DONE && got % RECORD != 0 && (limit == 0 || dataset->images < limit))
-            result = cnnvp_data_error(
-                file->error, "%s: cut off in record %" PRIu64 "; CIFAR-10's have %d bytes", file->name, number, RECORD);
+            result =
+                cnnvp_config_error(file->error, NULL, "%s: cut off in record %" PRIu64 "; CIFAR-10's have %d bytes",
+                                   file->name, number, RECORD);
     }
     free(records);
     if (result == CNNVP_DONE && number == 0)
-        return cnnvp_data_error(file->error, "%s: the file is empty; CIFAR-10's binary version is needed", file->name);
+        return cnnvp_config_error(
+            file->error, NULL, "%s: the file is empty; CIFAR-10's binary version is needed", file->name);
     return result;
 }
 

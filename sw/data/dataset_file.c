@@ -19,23 +19,23 @@ cnnvp_result cnnvp_data_open(const char *name, struct cnnvp_data_file *file, str
     struct stat status;
     *file = (struct cnnvp_data_file){.name = name, .error = error};
     if (*name == '\0')
-        return cnnvp_data_error(error, "the name of a file is empty");
+        return cnnvp_config_error(error, NULL, "the name of a file is empty");
     const int descriptor = open(name, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return cnnvp_data_error(error, "%s: %s", name, strerror(errno));
+        return cnnvp_config_error(error, NULL, "%s: %s", name, strerror(errno));
     if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
         (void)close(descriptor);
-        return cnnvp_data_error(error, "%s: a folder; a file is needed", name);
+        return cnnvp_config_error(error, NULL, "%s: a folder; a file is needed", name);
     }
     if (cnnvp_input_is_lfs(descriptor)) {
         (void)close(descriptor);
-        return cnnvp_data_error(error, "%s: " CNNVP_LFS_POINTER, name);
+        return cnnvp_config_error(error, NULL, "%s: " CNNVP_LFS_POINTER, name);
     }
     file->stream = gzdopen(descriptor, "rb");
     if (file->stream != NULL)
         return CNNVP_DONE;
     (void)close(descriptor);
-    return cnnvp_data_no_memory(error);
+    return cnnvp_config_no_memory(error);
 }
 
 void cnnvp_data_close(struct cnnvp_data_file *file)
@@ -54,8 +54,8 @@ cnnvp_result cnnvp_data_some(struct cnnvp_data_file *file, void *data, size_t si
         int code = Z_OK;
         const char *why = gzerror(file->stream, &code);
         if (count < 0 || (code != Z_OK && code != Z_STREAM_END))
-            return cnnvp_data_error(
-                file->error, "%s: %s", file->name,
+            return cnnvp_config_error(
+                file->error, NULL, "%s: %s", file->name,
                 code == Z_ERRNO        ? strerror(errno)
                 : code == Z_BUF_ERROR  ? "the gzip file is cut off"
                 : code == Z_DATA_ERROR ? "the gzip file is damaged"
@@ -75,7 +75,7 @@ cnnvp_result cnnvp_data_append(struct cnnvp_data_file *file, uint8_t **buffer, s
         grown = grown < size ? grown : size;
         uint8_t *larger = realloc(*buffer, used + grown);
         if (larger == NULL)
-            return cnnvp_data_no_memory(file->error);
+            return cnnvp_config_no_memory(file->error);
         *buffer = larger;
         room = grown;
         size_t part;

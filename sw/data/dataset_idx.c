@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base.h"
 #include "dataset.h"
 
 #define TYPE_BYTE 8
@@ -18,16 +17,19 @@ static cnnvp_result read_header(struct cnnvp_data_file *file, uint8_t *rank, uin
     size_t got;
     CNNVP_TRY(cnnvp_data_some(file, bytes, 4, &got));
     if (got != 4 || bytes[0] != 0 || bytes[1] != 0)
-        return cnnvp_data_error(file->error, "%s: not an IDX file; it must begin with two zero bytes", file->name);
+        return cnnvp_config_error(
+            file->error, NULL, "%s: not an IDX file; it must begin with two zero bytes", file->name);
     if (bytes[2] != TYPE_BYTE)
-        return cnnvp_data_error(
-            file->error, "%s: elements of IDX type 0x%02x; unsigned bytes (0x08) are needed", file->name, bytes[2]);
+        return cnnvp_config_error(
+            file->error, NULL, "%s: elements of IDX type 0x%02x; unsigned bytes (0x08) are needed", file->name,
+            bytes[2]);
     *rank = bytes[3];
     if (*rank < 1 || *rank > RANK_MAX)
-        return cnnvp_data_error(file->error, "%s: %u dimensions; images have 3 or 4, labels 1", file->name, *rank);
+        return cnnvp_config_error(
+            file->error, NULL, "%s: %u dimensions; images have 3 or 4, labels 1", file->name, *rank);
     cnnvp_result result = cnnvp_data_some(file, bytes + 4, 4u * *rank, &got);
     if (result == CNNVP_DONE && got != 4u * *rank)
-        result = cnnvp_data_error(file->error, "%s: cut off within its header", file->name);
+        result = cnnvp_config_error(file->error, NULL, "%s: cut off within its header", file->name);
     for (size_t i = 0; i < *rank && result == CNNVP_DONE; ++i)
         dims[i] = (uint32_t)bytes[4 + 4 * i] << 24 | (uint32_t)bytes[5 + 4 * i] << 16 |
                   (uint32_t)bytes[6 + 4 * i] << 8 | (uint32_t)bytes[7 + 4 * i];
@@ -41,7 +43,7 @@ static cnnvp_result check_end(struct cnnvp_data_file *file)
     size_t got;
     const cnnvp_result result = cnnvp_data_some(file, &byte, 1, &got);
     if (result == CNNVP_DONE && got != 0)
-        return cnnvp_data_error(file->error, "%s: it has more elements than its header says", file->name);
+        return cnnvp_config_error(file->error, NULL, "%s: it has more elements than its header says", file->name);
     return result;
 }
 
@@ -52,8 +54,8 @@ static cnnvp_result read_elements(struct cnnvp_data_file *file, const char *what
     size_t got = 0;
     cnnvp_result result = cnnvp_data_append(file, data, 0, (size_t)(wanted * size), &got);
     if (result == CNNVP_DONE && got != wanted * size)
-        result = cnnvp_data_error(
-            file->error, "%s: cut off in %s %" PRIu64 " of %" PRIu64, file->name, what, (uint64_t)got / size, all);
+        result = cnnvp_config_error(file->error, NULL, "%s: cut off in %s %" PRIu64 " of %" PRIu64, file->name, what,
+                                    (uint64_t)got / size, all);
     return result == CNNVP_DONE && wanted == all ? check_end(file) : result;
 }
 
@@ -64,26 +66,26 @@ static cnnvp_result read_images(struct cnnvp_data_file *file, uint64_t limit, st
     uint32_t dims[RANK_MAX];
     CNNVP_TRY(read_header(file, &rank, dims));
     if (rank < 3)
-        return cnnvp_data_error(file->error,
-                                "%s: %u dimensions; images are [N][height][width] or "
-                                "[N][channels][height][width]%s",
-                                file->name, rank, rank == 1 ? " (are images and labels exchanged?)" : "");
+        return cnnvp_config_error(file->error, NULL,
+                                  "%s: %u dimensions; images are [N][height][width] or "
+                                  "[N][channels][height][width]%s",
+                                  file->name, rank, rank == 1 ? " (are images and labels exchanged?)" : "");
     dataset->channels = rank == 4 ? dims[1] : 1;
     dataset->height = dims[rank - 2];
     dataset->width = dims[rank - 1];
     for (size_t i = 0; i < rank; ++i)
         if (dims[i] == 0 || (i > 0 && dims[i] > CNNVP_DATASET_SIDE_MAX))
-            return cnnvp_data_error(file->error, "%s: dimension %zu is %" PRIu32 "; %s is possible", file->name, i,
-                                    dims[i], i == 0 ? "1 and more" : "1 to 65536");
+            return cnnvp_config_error(file->error, NULL, "%s: dimension %zu is %" PRIu32 "; %s is possible", file->name,
+                                      i, dims[i], i == 0 ? "1 and more" : "1 to 65536");
     *all = dims[0];
     dataset->images = limit != 0 && limit < *all ? limit : *all;
     const uint64_t plane = (uint64_t)dataset->height * dataset->width;
     if (plane > CNNVP_DATASET_BYTES_MAX / dataset->channels ||
         dataset->images > CNNVP_DATASET_BYTES_MAX / (plane * dataset->channels))
-        return cnnvp_data_error(file->error,
-                                "%s: %" PRIu64 " images of %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                                " bytes are more than 1 GiB; use fewer (--limit)",
-                                file->name, dataset->images, dataset->channels, dataset->height, dataset->width);
+        return cnnvp_config_error(file->error, NULL,
+                                  "%s: %" PRIu64 " images of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                                  " bytes are more than 1 GiB; use fewer (--limit)",
+                                  file->name, dataset->images, dataset->channels, dataset->height, dataset->width);
     return read_elements(file, "image", *all, dataset->images, plane * dataset->channels, &dataset->pixels);
 }
 
@@ -94,10 +96,10 @@ static cnnvp_result read_labels(struct cnnvp_data_file *file, const char *images
     uint32_t dims[RANK_MAX];
     CNNVP_TRY(read_header(file, &rank, dims));
     if (rank != 1)
-        return cnnvp_data_error(file->error, "%s: %u dimensions; labels are [N]", file->name, rank);
+        return cnnvp_config_error(file->error, NULL, "%s: %u dimensions; labels are [N]", file->name, rank);
     if (dims[0] != all)
-        return cnnvp_data_error(file->error, "%s: %" PRIu32 " labels for the %" PRIu64 " images of %s", file->name,
-                                dims[0], all, images_name);
+        return cnnvp_config_error(file->error, NULL, "%s: %" PRIu32 " labels for the %" PRIu64 " images of %s",
+                                  file->name, dims[0], all, images_name);
     return read_elements(file, "label", all, dataset->images, 1, &dataset->labels);
 }
 
@@ -105,7 +107,7 @@ cnnvp_result cnnvp_data_idx(char *files, uint64_t limit, struct cnnvp_dataset *d
 {
     char *labels_name = strchr(files, ',');
     if (labels_name == NULL || strchr(labels_name + 1, ',') != NULL)
-        return cnnvp_data_error(error, "data set \"idx:%s\": two files are needed, idx:IMAGES,LABELS", files);
+        return cnnvp_config_error(error, NULL, "data set \"idx:%s\": two files are needed, idx:IMAGES,LABELS", files);
     *labels_name++ = '\0';
     struct cnnvp_data_file images = {0};
     struct cnnvp_data_file labels = {0};

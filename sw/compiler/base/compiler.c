@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compiler.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +9,6 @@
 
 #include "cnnvp_command.h"
 
-cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format, ...)
-{
-    if (error != NULL) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-        va_end(arguments);
-    }
-    return CNNVP_BAD_INPUT;
-}
-
 cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struct cnnvp_error *error)
 {
     if (result == CNNVP_BAD_INPUT && error != NULL && strncmp(error->text, file, strlen(file)) != 0) {
@@ -28,12 +16,6 @@ cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struc
         (void)snprintf(error->text, sizeof error->text, "%.1000s: %.1000s", file, inner.text);
     }
     return result;
-}
-
-cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error)
-{
-    (void)cnnvp_compiler_error(error, "out of memory");
-    return CNNVP_FAILED;
 }
 
 static struct cnnvp_name *slot_of(const struct cnnvp_names *names, const char *name)

@@ -9,12 +9,12 @@
 #include "base.h"
 #include "cnnvp_network.h"
 
-/* Writes the message (if error is not NULL) and returns CNNVP_BAD_INPUT. */
-cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Writes the message (if error is not NULL) and returns CNNVP_BAD_INPUT; says that memory ran out, returns
+ * CNNVP_FAILED. */
+#define cnnvp_compiler_error(error, ...) cnnvp_config_error(error, NULL, __VA_ARGS__)
+#define cnnvp_compiler_no_memory(error) cnnvp_config_no_memory(error)
 /* Puts the file in front of the message of bad input where that does not begin with it; returns `result`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struct cnnvp_error *error);
-CNNVP_MUST_USE cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error);
 
 /* ---- names ---- */
 
