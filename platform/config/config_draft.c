@@ -205,21 +205,20 @@ static cnnvp_result read_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml
             error, node->place, "%s: %s where a map is expected, such as {model: uart, at: 0x10000000}",
             cnnvp_config_show(node->key).text, cnnvp_yaml_kind_name(node));
     struct cnnvp_draft_unit *unit = NULL;
-    cnnvp_result result = find_or_add(draft, node, &unit, error);
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
-         child = child->next) {
+    CNNVP_TRY(find_or_add(draft, node, &unit, error));
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
         int drop = strcmp(child->key, "connect") == 0;
         if (drop && cnnvp_yaml_is_null(child))
-            result = cnnvp_config_error(error, child->place,
-                                        "%s.connect: null takes away one port at a time, "
-                                        "such as connect: {mem: null}",
-                                        unit->name);
+            CNNVP_TRY(cnnvp_config_error(error, child->place,
+                                         "%s.connect: null takes away one port at a time, "
+                                         "such as connect: {mem: null}",
+                                         unit->name));
         else if (drop)
-            result = read_connect(draft, unit, child, common, error);
+            CNNVP_TRY(read_connect(draft, unit, child, common, error));
         else
-            result = read_setting(draft, unit, child, common, error);
+            CNNVP_TRY(read_setting(draft, unit, child, common, error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* ---- one file ---- */
@@ -276,13 +275,11 @@ static cnnvp_result put_scalar(struct cnnvp_draft *draft, struct cnnvp_draft_uni
 static cnnvp_result read_energy(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *energy,
                                 const struct cnnvp_setting *common, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     if (energy->kind == CNNVP_YAML_SCALAR)
         return put_scalar(draft, &draft->energy, "table", energy, common, error);
-    for (const struct cnnvp_yaml_node *child = energy->children; child != NULL && result == CNNVP_DONE;
-         child = child->next)
-        result = read_setting(draft, &draft->energy, child, common, error);
-    return result;
+    for (const struct cnnvp_yaml_node *child = energy->children; child != NULL; child = child->next)
+        CNNVP_TRY(read_setting(draft, &draft->energy, child, common, error));
+    return CNNVP_DONE;
 }
 
 /* `memory: external` is short for another model of the instance dram. */
@@ -316,11 +313,10 @@ static cnnvp_result read_base(struct cnnvp_draft *draft, const struct cnnvp_yaml
     char *file = NULL;
     if (frame->outer == NULL)
         draft->base = base->text;
-    cnnvp_result result = find_file(&draft->arena, base->text, folder, base->place, &file, error);
-    if (result == CNNVP_DONE)
-        result = read_with_bases(draft, file, base->place, frame, level, error);
+    CNNVP_TRY(find_file(&draft->arena, base->text, folder, base->place, &file, error));
+    CNNVP_TRY(read_with_bases(draft, file, base->place, frame, level, error));
     ++*level;
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Base first, then the file itself. `level` grows by one for each base. */

@@ -80,17 +80,16 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
 static cnnvp_result read_entries(const struct cnnvp_yaml_node *entries, struct cnnvp_energy_table *table,
                                  struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     if (entries->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(
             error, entries->place, "entries: %s where a map is expected, such as {dram_byte: 100}",
             cnnvp_yaml_kind_name(entries));
-    for (const struct cnnvp_yaml_node *at = entries->children; at != NULL && result == CNNVP_DONE; at = at->next) {
+    for (const struct cnnvp_yaml_node *at = entries->children; at != NULL; at = at->next) {
         if (at->kind != CNNVP_YAML_SCALAR || strcmp(at->key, "sram_scaling") == 0)
             return cnnvp_config_error(error, at->place, "entries.%s: a number of picojoules is expected", at->key);
-        result = set_entry(table, at->key, at->key_place, at->text, at->place, error);
+        CNNVP_TRY(set_entry(table, at->key, at->key_place, at->text, at->place, error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Without a base, which would have them, each entry must be there: none is 0, or another table's, in silence. */
@@ -179,18 +178,17 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
 cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_unit *draft, struct cnnvp_error *error)
 {
     struct cnnvp_energy_table *table = cnnvp_arena_alloc(&box->arena, sizeof *table);
-    cnnvp_result result = CNNVP_DONE;
     if (table == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_energy_default(table);
     const struct cnnvp_setting *name = cnnvp_draft_setting(draft, "table", 0);
     if (name != NULL)
-        result = read_table(&box->arena, name->text, name->folder, name->place, 0, table, error);
-    for (const struct cnnvp_setting *at = draft->settings; at != NULL && result == CNNVP_DONE; at = at->next)
+        CNNVP_TRY(read_table(&box->arena, name->text, name->folder, name->place, 0, table, error));
+    for (const struct cnnvp_setting *at = draft->settings; at != NULL; at = at->next)
         if (strcmp(at->key, "table") != 0)
-            result = set_entry(table, at->key, at->key_place, at->text, at->place, error);
+            CNNVP_TRY(set_entry(table, at->key, at->key_place, at->text, at->place, error));
     box->resolved.energy = table;
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Bit by bit, so that -0 is not 0 and what is printed reads back as the same table. */

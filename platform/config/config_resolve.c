@@ -187,15 +187,14 @@ static cnnvp_result set_params(struct cnnvp_box *box, struct cnnvp_instance *ins
     instance->places = cnnvp_arena_array(&box->arena, count, sizeof *instance->places);
     if (instance->values == NULL || instance->texts == NULL || instance->places == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = CNNVP_DONE;
     for (const struct cnnvp_setting *setting = draft->settings; setting != NULL; setting = setting->next) {
         int known = cnnvp_config_reserved(setting->key) || cnnvp_unit_param(instance->unit, setting->key) != UINT32_MAX;
         if (!setting->connect && !known && setting->level >= model->level)
             return unknown_key(instance, setting, error);
     }
-    for (uint32_t i = 0; i < count && result == CNNVP_DONE; ++i)
-        result = set_param(box, instance, i, cnnvp_draft_setting(draft, instance->unit->params[i].name, 0), error);
-    return result;
+    for (uint32_t i = 0; i < count; ++i)
+        CNNVP_TRY(set_param(box, instance, i, cnnvp_draft_setting(draft, instance->unit->params[i].name, 0), error));
+    return CNNVP_DONE;
 }
 
 /* ---- all of it ---- */

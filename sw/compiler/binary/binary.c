@@ -299,7 +299,6 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
     struct cnnvp_binary_layer *layer = &build->layers[index];
     struct cnnvp_plan_finalists *finalists = &build->finalists[index];
     struct cnnvp_plan_limits limits = target->limits;
-    cnnvp_result result = CNNVP_DONE;
     size_t as = 0;
     limits.input_bytes = room_of(target, build, index);
     if (plan != NULL && plan->cuts[index].group_out != 0) {
@@ -316,10 +315,9 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
     if (as < index)
         *finalists = build->finalists[as];
     else
-        result = search_layer(graph, index, &limits, target->limits.input_bytes - limits.input_bytes, build, error);
-    if (result == CNNVP_DONE)
-        cnnvp_plan_cut_layer(layer, &finalists->all[0].cut);
-    return result;
+        CNNVP_TRY(search_layer(graph, index, &limits, target->limits.input_bytes - limits.input_bytes, build, error));
+    cnnvp_plan_cut_layer(layer, &finalists->all[0].cut);
+    return CNNVP_DONE;
 }
 
 static int make_finalists(const struct cnnvp_graph *graph, struct cnnvp_build *build)
@@ -438,35 +436,30 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     cnnvp_binary_shape_tensors(graph, build);
     for (size_t i = 0; i < graph->layer_count; ++i)
         describe_layer(graph, i, options, build);
-    cnnvp_result result = format_layers(graph, options->rounding, build, error);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
-        result = cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error);
-    if (result == CNNVP_DONE && options->block != 0)
-        result = cnnvp_depth_place(graph, target, options, build, error);
-    if (result == CNNVP_DONE && options->made != NULL)
-        result = make_plan(graph, target, options, build, error);
+    CNNVP_TRY(format_layers(graph, options->rounding, build, error));
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error));
+    if (options->block != 0)
+        CNNVP_TRY(cnnvp_depth_place(graph, target, options, build, error));
+    if (options->made != NULL)
+        CNNVP_TRY(make_plan(graph, target, options, build, error));
     const struct cnnvp_plan *plan = options->made != NULL ? options->made : options->plan;
-    if (result == CNNVP_DONE && (options->on_chip || plan != NULL)) {
-        result = cnnvp_binary_place_residents(graph, target, plan, build, error);
+    if (options->on_chip || plan != NULL) {
+        CNNVP_TRY(cnnvp_binary_place_residents(graph, target, plan, build, error));
         for (size_t i = 0; i < graph->layer_count; ++i)
             refer_to_tensors(graph, build, i);
     }
-    if (result == CNNVP_DONE && plan != NULL)
-        result = cnnvp_fused_plan(graph, target, plan, build, error);
-    if (result == CNNVP_DONE)
-        result = plan_layers(graph, target, options, plan, build, error);
-    if (result == CNNVP_DONE && build->depth != NULL)
-        result = cnnvp_depth_place_weights(target, build, error);
-    if (result == CNNVP_DONE && build->fused != NULL)
-        result = cnnvp_fused_place_weights(target, build, error);
-    if (result != CNNVP_DONE)
-        return result;
+    if (plan != NULL)
+        CNNVP_TRY(cnnvp_fused_plan(graph, target, plan, build, error));
+    CNNVP_TRY(plan_layers(graph, target, options, plan, build, error));
+    if (build->depth != NULL)
+        CNNVP_TRY(cnnvp_depth_place_weights(target, build, error));
+    if (build->fused != NULL)
+        CNNVP_TRY(cnnvp_fused_place_weights(target, build, error));
     place_binary(build);
-    result = cnnvp_binary_place_tensors(graph, target, options->images, build, error);
-    if (result == CNNVP_DONE && options->on_chip)
-        result = cnnvp_binary_keep_blobs(graph, target, build, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_binary_place_tensors(graph, target, options->images, build, error));
+    if (options->on_chip)
+        CNNVP_TRY(cnnvp_binary_keep_blobs(graph, target, build, error));
     for (size_t i = 0; i < graph->layer_count; ++i)
         refer_to_tensors(graph, build, i);
     if (build->depth != NULL)

@@ -211,10 +211,9 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
     if (lives.of == NULL || lives.of->all == NULL)
         return cnnvp_compiler_no_memory(error);
     find_lives(&lives, build);
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < lives.of->count && result == CNNVP_DONE; ++i)
-        result = place_life(&lives, &lives.of->all[i], error);
-    for (int32_t i = 0; i < (int32_t)graph->tensor_count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < lives.of->count; ++i)
+        CNNVP_TRY(place_life(&lives, &lives.of->all[i], error));
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
         const struct cnnvp_life *life = life_of(lives.of, cnnvp_graph_base(graph, i));
         if (life == NULL)
             continue;
@@ -222,7 +221,7 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
         build->tensors[i].chip_half = life->half;
         build->tensors[i].chip_address = (uint32_t)(life->address + cnnvp_binary_view_offset(graph, build, i));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 uint64_t cnnvp_binary_chip_top(const struct cnnvp_target *target, const struct cnnvp_build *build, uint32_t half,

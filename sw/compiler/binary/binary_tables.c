@@ -53,11 +53,10 @@ static cnnvp_result list_group(const struct listing *listing, uint32_t number)
 
 static cnnvp_result list_orders(const struct listing *listing, const struct cnnvp_binary_level *levels, size_t count)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; i < count; ++i)
         if (levels[i].order != 0)
-            result = list(listing, levels[i].order, sizeof(uint32_t) << (levels[i].bits_x + levels[i].bits_y));
-    return result;
+            CNNVP_TRY(list(listing, levels[i].order, sizeof(uint32_t) << (levels[i].bits_x + levels[i].bits_y)));
+    return CNNVP_DONE;
 }
 
 static cnnvp_result list_chain(const struct listing *listing, uint32_t number)
@@ -96,12 +95,11 @@ static cnnvp_result list_step(const struct listing *listing, size_t layer, size_
 static cnnvp_result list_steps(struct listing *listing)
 {
     size_t count = 0;
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < listing->build->header.layer_count && result == CNNVP_DONE; i += count) {
-        result = list_step(listing, i, &count);
+    for (size_t i = 0; i < listing->build->header.layer_count; i += count) {
+        CNNVP_TRY(list_step(listing, i, &count));
         ++listing->step;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_binary_list_held(const struct cnnvp_build *build, cnnvp_binary_table_fn list_table, void *context)

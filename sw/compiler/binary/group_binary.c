@@ -262,7 +262,6 @@ cnnvp_result cnnvp_fused_try(const struct cnnvp_graph *graph, const struct cnnvp
 cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                               const struct cnnvp_plan *plan, struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     build->fused = calloc(1, sizeof *build->fused);
     if (build->fused == NULL)
         return cnnvp_compiler_no_memory(error);
@@ -271,17 +270,16 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
     fused->table = calloc(plan->run_count + 1, sizeof *fused->table);
     if (fused->groups == NULL || fused->table == NULL)
         return cnnvp_compiler_no_memory(error);
-    for (size_t g = 0; g < plan->run_count && result == CNNVP_DONE; ++g) {
+    for (size_t g = 0; g < plan->run_count; ++g) {
         const struct cnnvp_plan_run *run = &plan->runs[g];
         fused->count = g + 1;
-        result = make_group(graph, target, plan, run, build, &fused->groups[g], error);
+        CNNVP_TRY(make_group(graph, target, plan, run, build, &fused->groups[g], error));
         for (size_t i = run->first; i < run->first + run->count; ++i)
             build->layers[i].group = (uint32_t)g + 1u;
         fused->member_count += run->count;
     }
-    if (result == CNNVP_DONE)
-        fused->members = calloc(fused->member_count + 1, sizeof *fused->members);
-    return result == CNNVP_DONE && fused->members == NULL ? cnnvp_compiler_no_memory(error) : result;
+    fused->members = calloc(fused->member_count + 1, sizeof *fused->members);
+    return fused->members == NULL ? cnnvp_compiler_no_memory(error) : CNNVP_DONE;
 }
 
 static int members_alike(const struct cnnvp_plan_member *a, const struct cnnvp_plan_member *b)

@@ -135,8 +135,8 @@ static cnnvp_result unknown_key(struct reader *reader, const struct cnnvp_yaml_n
 
 static cnnvp_result read_layers(struct reader *reader, const struct cnnvp_yaml_node *list, struct cnnvp_plan_run *run)
 {
-    cnnvp_result result = expect(reader, list, CNNVP_YAML_LIST, "a list of layers");
-    for (const struct cnnvp_yaml_node *node = list->children; node != NULL && result == CNNVP_DONE; node = node->next) {
+    CNNVP_TRY(expect(reader, list, CNNVP_YAML_LIST, "a list of layers"));
+    for (const struct cnnvp_yaml_node *node = list->children; node != NULL; node = node->next) {
         size_t layer = 0;
         CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, "the name of a layer"));
         CNNVP_TRY(find_layer(reader, node->text, node->place, &layer));
@@ -153,9 +153,9 @@ static cnnvp_result read_layers(struct reader *reader, const struct cnnvp_yaml_n
             run->first = layer;
         ++run->count;
     }
-    if (result == CNNVP_DONE && run->count < 2)
+    if (run->count < 2)
         return cnnvp_config_error(reader->error, list->place, "a group has two layers or more");
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_halo(struct reader *reader, const struct cnnvp_yaml_node *node, struct cnnvp_plan_run *run)
@@ -210,24 +210,21 @@ static cnnvp_result read_group(struct reader *reader, const struct cnnvp_yaml_no
     static const char *const keys[] = {"layers", "tile_h", "tile_w", "halo"};
     struct cnnvp_plan_run run = {.place = node->place};
     int given[4] = {0, 0, 0, 0};
-    cnnvp_result result = expect(reader, node, CNNVP_YAML_MAP, "a group");
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
-         child = child->next) {
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a group"));
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
         size_t key = 0;
         while (key < 4 && strcmp(child->key, keys[key]) != 0)
             ++key;
         if (key == 4)
             return unknown_key(reader, child, keys, 4);
         given[key] = 1;
-        result = key == 0   ? read_layers(reader, child, &run)
-                 : key == 3 ? read_halo(reader, child, &run)
-                            : read_number(reader, child, key == 1 ? &run.tile_h : &run.tile_w);
+        CNNVP_TRY(key == 0   ? read_layers(reader, child, &run)
+                  : key == 3 ? read_halo(reader, child, &run)
+                             : read_number(reader, child, key == 1 ? &run.tile_h : &run.tile_w));
     }
-    if (result == CNNVP_DONE)
-        result = check_run(reader, node, given, &run);
-    if (result == CNNVP_DONE)
-        reader->plan->runs[reader->plan->run_count++] = run;
-    return result;
+    CNNVP_TRY(check_run(reader, node, given, &run));
+    reader->plan->runs[reader->plan->run_count++] = run;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_groups(struct reader *reader, const struct cnnvp_yaml_node *list)
@@ -247,23 +244,21 @@ static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node
     uint32_t *const values[] = {
         &cut.group_out, &cut.tile_h, &cut.tile_w, &cut.tile_in, &cut.tile_out, &cut.tile_kx, &cut.tile_ky};
     size_t layer = 0;
-    cnnvp_result result = find_layer(reader, node->key, node->key_place, &layer);
-    if (result == CNNVP_DONE)
-        result = expect(reader, node, CNNVP_YAML_MAP, "a map of group_out, tile_h, tile_w, tile_in, tile_out");
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
-         child = child->next) {
+    CNNVP_TRY(find_layer(reader, node->key, node->key_place, &layer));
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a map of group_out, tile_h, tile_w, tile_in, tile_out"));
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
         size_t key = 0;
         while (key < 7 && strcmp(child->key, keys[key]) != 0)
             ++key;
-        result = key == 7 ? unknown_key(reader, child, keys, 7) : read_number(reader, child, values[key]);
+        CNNVP_TRY(key == 7 ? unknown_key(reader, child, keys, 7) : read_number(reader, child, values[key]));
     }
-    for (size_t i = 0; i < 5 && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; i < 5; ++i)
         if (*values[i] == 0)
-            result =
-                cnnvp_config_error(reader->error, node->place, "the cut of \"%s\" needs %s too", node->key, keys[i]);
+            CNNVP_TRY(
+                cnnvp_config_error(reader->error, node->place, "the cut of \"%s\" needs %s too", node->key, keys[i]));
     reader->plan->cuts[layer] = cut;
     reader->plan->cut_places[layer] = node->place;
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_cuts(struct reader *reader, const struct cnnvp_yaml_node *map)
@@ -320,14 +315,13 @@ static cnnvp_result read_tensors(struct reader *reader, const struct cnnvp_yaml_
 static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_node *root)
 {
     static const char *const keys[] = {"groups", "cuts", "on_chip"};
-    cnnvp_result result = name_layers(reader);
-    for (const struct cnnvp_yaml_node *child = root->children; child != NULL && result == CNNVP_DONE;
-         child = child->next)
-        result = strcmp(child->key, keys[0]) == 0   ? read_groups(reader, child)
-                 : strcmp(child->key, keys[1]) == 0 ? read_cuts(reader, child)
-                 : strcmp(child->key, keys[2]) == 0 ? read_tensors(reader, child)
-                                                    : unknown_key(reader, child, keys, 3);
-    return result;
+    CNNVP_TRY(name_layers(reader));
+    for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next)
+        CNNVP_TRY(strcmp(child->key, keys[0]) == 0   ? read_groups(reader, child)
+                  : strcmp(child->key, keys[1]) == 0 ? read_cuts(reader, child)
+                  : strcmp(child->key, keys[2]) == 0 ? read_tensors(reader, child)
+                                                     : unknown_key(reader, child, keys, 3));
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, struct cnnvp_plan *plan,

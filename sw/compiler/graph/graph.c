@@ -465,19 +465,15 @@ static cnnvp_result separate_borders(struct cnnvp_graph *graph, struct cnnvp_err
 cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     cnnvp_graph_drop_unused(graph);
-    cnnvp_result result = cnnvp_graph_fold(graph, error);
-    if (result == CNNVP_DONE)
-        result = split_groups(graph, error);
-    if (result == CNNVP_DONE) {
-        fold_paddings(graph);
-        place_concatenations(graph);
-        result = check_paddings(graph, error);
-    }
-    if (result == CNNVP_DONE)
-        result = separate_borders(graph, error);
-    if (result == CNNVP_DONE && graph->layer_count == 0)
-        result = cnnvp_compiler_error(error, "%s: the network has no layer: nothing to run", graph->file);
-    return result;
+    CNNVP_TRY(cnnvp_graph_fold(graph, error));
+    CNNVP_TRY(split_groups(graph, error));
+    fold_paddings(graph);
+    place_concatenations(graph);
+    CNNVP_TRY(check_paddings(graph, error));
+    CNNVP_TRY(separate_borders(graph, error));
+    if (graph->layer_count == 0)
+        CNNVP_TRY(cnnvp_compiler_error(error, "%s: the network has no layer: nothing to run", graph->file));
+    return CNNVP_DONE;
 }
 
 int cnnvp_graph_mixes_images(const struct cnnvp_graph *graph)

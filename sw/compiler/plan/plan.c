@@ -172,10 +172,10 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name
     layer->tile_in = cnnvp_plan_is_channelwise(layer) ? layer->group_out : cnnvp_layer_inputs(layer);
     layer->tile_out = layer->group_out;
     layer->tile_images = 1;
-    const cnnvp_result result = cnnvp_plan_tiling(layer, name, limits, &tiling, error);
-    if (result == CNNVP_DONE && layer->op == CNNVP_OP_FC)
+    CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &tiling, error));
+    if (layer->op == CNNVP_OP_FC)
         layer->tile_out = cnnvp_minimum32(layer->group_out, tiling.out);
-    return result;
+    return CNNVP_DONE;
 }
 
 /* What a plan does not depend on. */

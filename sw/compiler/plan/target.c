@@ -50,12 +50,9 @@ cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instanc
     uint64_t pingpong;
     memcpy(name, instance, length);
     memcpy(name + length, ".size", sizeof ".size");
-    cnnvp_result result = get(config, name, &size, error);
+    CNNVP_TRY(get(config, name, &size, error));
     memcpy(name + length, ".pingpong", sizeof ".pingpong");
-    if (result == CNNVP_DONE)
-        result = get(config, name, &pingpong, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(get(config, name, &pingpong, error));
     *halves = pingpong != 0 ? 2 : 1;
     *half = size / *halves;
     return CNNVP_DONE;
@@ -69,13 +66,12 @@ static cnnvp_result read_element(const cnnvp_config *config, const char *suffix,
     uint64_t size;
     uint64_t irq = 0;
     cnnvp_target_name("instruction", suffix, name);
-    cnnvp_result result = window(config, name, &base, &size, error);
+    CNNVP_TRY(window(config, name, &base, &size, error));
     cnnvp_target_name("instruction.irq", suffix, name);
-    if (result == CNNVP_DONE)
-        result = get(config, name, &irq, error);
+    CNNVP_TRY(get(config, name, &irq, error));
     accelerator->element = (uint32_t)base;
     accelerator->element_irq = (uint32_t)irq;
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
@@ -121,16 +117,16 @@ static cnnvp_result read_accelerators(const cnnvp_config *config, struct cnnvp_t
     struct cnnvp_accelerators accelerators;
     uint64_t clint = 0;
     uint64_t size;
-    cnnvp_result result = cnnvp_target_accelerators(config, CNNVP_TARGET_INFERENCE, &accelerators, error);
-    if (result == CNNVP_DONE && accelerators.count > 1)
-        result = window(config, "clint", &clint, &size, error);
-    for (uint32_t i = 0; i < accelerators.count && result == CNNVP_DONE; ++i) {
-        result = read_element(config, accelerators.suffixes[i], &target->accelerators[i], error);
+    CNNVP_TRY(cnnvp_target_accelerators(config, CNNVP_TARGET_INFERENCE, &accelerators, error));
+    if (accelerators.count > 1)
+        CNNVP_TRY(window(config, "clint", &clint, &size, error));
+    for (uint32_t i = 0; i < accelerators.count; ++i) {
+        CNNVP_TRY(read_element(config, accelerators.suffixes[i], &target->accelerators[i], error));
         read_scheduler(config, accelerators.suffixes[i], &target->accelerators[i]);
     }
     target->clint = (uint32_t)clint;
     target->accelerator_count = accelerators.count;
-    return result;
+    return CNNVP_DONE;
 }
 
 static uint64_t number(const cnnvp_config *config, const char *name, uint64_t otherwise)
@@ -159,16 +155,16 @@ static double way_of(const cnnvp_config *config, const char *to)
 cnnvp_result cnnvp_target_power(const cnnvp_config *config, double *pj_a_ps, struct cnnvp_error *error)
 {
     double milliwatts = 0;
-    const cnnvp_result result = cnnvp_config_static_power(config, &milliwatts, error);
+    CNNVP_TRY(cnnvp_config_static_power(config, &milliwatts, error));
     *pj_a_ps = milliwatts / MILLIWATTS_A_PJ;
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_energy *to, struct cnnvp_error *error)
 {
     const double way = way_of(config, "input_buffer");
     double power;
-    const cnnvp_result result = cnnvp_target_power(config, &power, error);
+    CNNVP_TRY(cnnvp_target_power(config, &power, error));
     *to = (struct cnnvp_plan_energy){
         .read_byte = energy(config, "dram", "read_bytes") + energy(config, "dram", "bus_read_bytes"),
         .write_byte = energy(config, "dram", "write_bytes") + energy(config, "dram", "bus_write_bytes"),
@@ -180,27 +176,20 @@ static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_en
         .mac = energy(config, "pe_array", "macs"),
         .ps = power,
     };
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
 {
     memset(target, 0, sizeof *target);
     struct cnnvp_plan_limits *limits = &target->limits;
-    cnnvp_result result =
-        cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_buffer(config, "output_buffer", &limits->output_bytes, &target->output_halves, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_map(config, target, error);
-    if (result == CNNVP_DONE)
-        result = read_accelerators(config, target, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_units_new(config, &limits->units, error);
-    if (result == CNNVP_DONE)
-        result = read_energy(config, &limits->energy, error);
+    CNNVP_TRY(cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves, error));
+    CNNVP_TRY(cnnvp_target_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error));
+    CNNVP_TRY(cnnvp_target_buffer(config, "output_buffer", &limits->output_bytes, &target->output_halves, error));
+    CNNVP_TRY(cnnvp_target_map(config, target, error));
+    CNNVP_TRY(read_accelerators(config, target, error));
+    CNNVP_TRY(cnnvp_units_new(config, &limits->units, error));
+    CNNVP_TRY(read_energy(config, &limits->energy, error));
     limits->output_halves = target->output_halves;
     limits->memory_base = target->memory_base;
     limits->batch = 1;
@@ -210,7 +199,7 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     const uint64_t acc_bits = number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
     target->acc_bits = (uint32_t)cnnvp_minimum(acc_bits, number(config, "fully_connected.acc_bits", acc_bits));
     limits->sum_bits = number(config, "pe_array.normalisation", 1) == 0 ? (uint32_t)acc_bits : 0;
-    return result;
+    return CNNVP_DONE;
 }
 
 void cnnvp_target_clear(struct cnnvp_target *target)

@@ -74,17 +74,16 @@ static cnnvp_result compare_parameter(const cnnvp_config *config, const char *na
 static cnnvp_result compare_units(const cnnvp_config *config, const struct cnnvp_config_instance *unit,
                                   const struct cnnvp_config_instance *first, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     if (strcmp(unit->model, first->model) != 0)
         return differ(config, unit->name, unit->model, first->name, first->model, error);
-    for (uint32_t i = 0; unit->unit != NULL && i < unit->unit->param_count && result == CNNVP_DONE; ++i) {
+    for (uint32_t i = 0; unit->unit != NULL && i < unit->unit->param_count; ++i) {
         char name[2 * CNNVP_TARGET_NAME];
         char other[2 * CNNVP_TARGET_NAME];
         (void)snprintf(name, sizeof name, "%s.%s", unit->name, unit->unit->params[i].name);
         (void)snprintf(other, sizeof other, "%s.%s", first->name, unit->unit->params[i].name);
-        result = compare_parameter(config, name, other, error);
+        CNNVP_TRY(compare_parameter(config, name, other, error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static int find(const cnnvp_config *config, const char *name, struct cnnvp_config_instance *instance)
@@ -114,10 +113,9 @@ cnnvp_result cnnvp_target_alike(const cnnvp_config *config, const struct cnnvp_a
                                 struct cnnvp_error *error)
 {
     struct cnnvp_config_instance first;
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; result == CNNVP_DONE && cnnvp_config_instance(config, i, &first) == CNNVP_DONE; ++i)
-        for (uint32_t k = 1; k < accelerators->count && result == CNNVP_DONE; ++k)
+    for (size_t i = 0; cnnvp_config_instance(config, i, &first) == CNNVP_DONE; ++i)
+        for (uint32_t k = 1; k < accelerators->count; ++k)
             if (cnnvp_target_is_own(first.name, strlen(first.name)))
-                result = check_unit(config, &first, accelerators->suffixes[k], error);
-    return result;
+                CNNVP_TRY(check_unit(config, &first, accelerators->suffixes[k], error));
+    return CNNVP_DONE;
 }

@@ -282,23 +282,22 @@ static enum who who_needs(enum cnnvp_target_software software)
 
 static cnnvp_result check_complete(const struct check *check, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < COUNT(wires) && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; i < COUNT(wires); ++i)
         if (!wires[i].choice && concerns(check, &wires[i]))
-            result = check_open(check, &wires[i], error);
-    return result;
+            CNNVP_TRY(check_open(check, &wires[i], error));
+    return CNNVP_DONE;
 }
 
 static cnnvp_result check_wires(const struct check *check, struct cnnvp_error *error)
 {
-    cnnvp_result result = check_complete(check, error);
-    for (size_t i = 0; i < COUNT(wires) && result == CNNVP_DONE; ++i)
+    CNNVP_TRY(check_complete(check, error));
+    for (size_t i = 0; i < COUNT(wires); ++i)
         if (concerns(check, &wires[i]))
-            result = check_wire(check, &wires[i], error);
-    for (size_t i = 0; i < COUNT(fixed) && result == CNNVP_DONE; ++i)
+            CNNVP_TRY(check_wire(check, &wires[i], error));
+    for (size_t i = 0; i < COUNT(fixed); ++i)
         if (fixed[i].who == ALL || fixed[i].who == check->who)
-            result = check_fixed(check->config, fixed[i].who, fixed[i].name, fixed[i].value, error);
-    return result;
+            CNNVP_TRY(check_fixed(check->config, fixed[i].who, fixed[i].name, fixed[i].value, error));
+    return CNNVP_DONE;
 }
 
 /* Each accelerator in turn. */
