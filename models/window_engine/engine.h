@@ -16,8 +16,8 @@ struct cnnvp_window_unit {
 };
 
 /*
- * The units' callbacks (engine_units.c). shape: 1 for what the unit does not have. opcode: the instruction that it takes;
- * refusal: what it says of others.
+ * The units' callbacks (engine_units.c). shape: 1 for what the unit does not have. opcode: the instruction that it
+ * takes; refusal: what it says of others.
  */
 void cnnvp_window_init(struct cnnvp_window_unit *window, const struct cnnvp_init *init,
                        const struct cnnvp_window_shape *shape, uint32_t opcode, const char *refusal);
