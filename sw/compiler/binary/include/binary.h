@@ -76,13 +76,13 @@ struct cnnvp_build {
     struct cnnvp_binary_layer *layers;   /* one for each of the graph's */
     struct cnnvp_binary_tensor *tensors; /* one for each of the graph's */
     struct cnnvp_binary_blobs blobs;
-    int16_t **tables;                       /* of each layer, NULL if it has none */
-    size_t table_bytes;                     /* header and tables */
-    uint64_t blob_end;                      /* address after header, tables and blobs */
-    uint64_t end;                           /* address after everything */
-    struct cnnvp_depth *depth;              /* depth.h; NULL: layer by layer */
-    struct cnnvp_fused *fused;              /* group_build.h; NULL: nothing is */
-    struct cnnvp_residents *residents;      /* NULL: none */
+    int16_t **tables;                  /* of each layer, NULL if it has none */
+    size_t table_bytes;                /* header and tables */
+    uint64_t blob_end;                 /* address after header, tables and blobs */
+    uint64_t end;                      /* address after everything */
+    struct cnnvp_depth *depth;         /* depth.h; NULL: layer by layer */
+    struct cnnvp_fused *fused;         /* group_build.h; NULL: nothing is */
+    struct cnnvp_residents *residents; /* NULL: none */
     struct cnnvp_shortage shortage;
     struct cnnvp_plan_finalists *finalists; /* of each layer outside of chains; NULL: planned before, or kept on chip */
 };

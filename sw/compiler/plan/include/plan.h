@@ -143,10 +143,9 @@ struct cnnvp_plan_finalists {
 /* Which of a layer's tilings may be the best. Of a batch, whose images go together to load less, those are that take
  * the fewest bytes of bursts, and hardly longer than the fastest. The error says what the unit says of the layer. That
  * none fits is no error: there are no finalists then, all[0].cut is the smallest one, and `smallest` what it takes. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name,
-                                             const struct cnnvp_plan_limits *limits,
-                                             struct cnnvp_plan_finalists *finalists, struct cnnvp_plan_use *smallest,
-                                             struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result
+cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                 struct cnnvp_plan_finalists *finalists, struct cnnvp_plan_use *smallest, struct cnnvp_error *error);
 
 /* Whether the tiles that are set can be: they are parts of the layer, fit, and its unit takes them. BAD_INPUT, from
  * `place` in a file (may be NULL): what is wrong, and what would be right. */
