@@ -103,7 +103,7 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
         platform->buffers[i] = 2048u << soak_random(random, 7);
 }
 
-/* Text of soak_memory.h: loosely or approximately timed, in any of the styles that targets are written in. */
+/* Text of soak_memory.cpp: loosely or approximately timed, in any of the styles that targets are written in. */
 static void draw_external(struct soak_platform *platform, uint64_t *random)
 {
     static const char *const storages[] = {"target", "target", "platform"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Export of what was learned. See train_import.h. The file is copied field by field, so whatever this program does not
+ * Export of what was learned. See onnx.h. The file is copied field by field, so whatever this program does not
  * know stays; field numbers are those of onnx.proto.
  */
 #include <math.h>

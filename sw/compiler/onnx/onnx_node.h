@@ -40,7 +40,7 @@ struct cnnvp_import {
     unsigned calls;        /* of functions, in one another */
     size_t inlined;        /* nodes that came in place of others */
     size_t constant_bytes; /* of constants that were computed */
-    int training;          /* parameters stay apart, and may be without values (train_import.h) */
+    int training;          /* parameters stay apart, and may be without values (onnx.h) */
     struct cnnvp_error *error;
 };
 

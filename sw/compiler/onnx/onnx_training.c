@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Import for training. See train_import.h. */
+/* Import for training. See onnx.h. */
 #include "onnx.h"
 
 #include <math.h>

@@ -47,7 +47,7 @@ enum cnnvp_graph_role {
     CNNVP_GRAPH_ROLES = 4
 };
 
-/* Where the file has a parameter (train_import.h): input `input` of node number `node` - 1; node 0: nowhere. */
+/* Where the file has a parameter (onnx.h): input `input` of node number `node` - 1; node 0: nowhere. */
 struct cnnvp_graph_origin {
     uint32_t node;
     uint32_t input;
