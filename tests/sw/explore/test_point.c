@@ -46,7 +46,7 @@ static void test_train(void **state)
     (void)state;
     (void)snprintf(text, sizeof text,
                    "command: train\nnetwork: %s/scripts/networks/lenet5.onnx\n"
-                   "options: {timing_only: true, lr: 0.5, dataset: \"idx:%s/README.md,%s/README.md\"}\n"
+                   "options: {timing_only: true, lr: 0.5, dataset: \"idx:%s/CMakeLists.txt,%s/CMakeLists.txt\"}\n"
                    "parameters: {pe_array.rows: [2, 3]}\n",
                    getenv("SOURCE"), getenv("SOURCE"), getenv("SOURCE"));
     (void)snprintf(program, sizeof program, "%s/program", explore_folder);
