@@ -62,7 +62,7 @@ grep -q '^cnnvp: --check-results: no command was compared; without a reference: 
 array() {
     sed -e "$1" "$source/scripts/examples/own_array/systolic.c" >array.c
     [ -z "$1" ] || ! cmp -s array.c "$source/scripts/examples/own_array/systolic.c" || fail "nothing is changed by $1"
-    cc -std=c11 -O2 -shared -fPIC -I"$source/c_api" -I"$build/include" array.c "$build/models/fx16/libcnnvp_fx16.a" \
+    cc -std=c11 -O2 -shared -fPIC -I"$source/c_api" -I"$build/include" array.c "$build/models/libcnnvp_fx16.a" \
         -o libsystolic.so
 }
 cp "$source/scripts/examples/own_array/systolic.yaml" .
@@ -87,7 +87,7 @@ right "$networks/lenet5.onnx" -p systolic.yaml
 # The same one, which works while the DMA goes on: late FAULT.
 late() {
     cc -std=c11 -O2 -shared -fPIC -I"$source/c_api" -I"$build/include" -I"$source/scripts/examples/own_array" \
-        -DLATE_FAULT="$1" "$source/tests/system/late_array.c" "$build/models/fx16/libcnnvp_fx16.a" -o liblate.so
+        -DLATE_FAULT="$1" "$source/tests/system/late_array.c" "$build/models/libcnnvp_fx16.a" -o liblate.so
 }
 cat >late.yaml <<'YAML'
 platform: late

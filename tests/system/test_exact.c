@@ -332,7 +332,7 @@ static void batch_norm_is_over_the_batch(void **state)
     cnnvp_config *config = configure(&small);
     cnnvp_network *network = NULL;
     assert_int_equal(cnnvp_network_new(file, config, &options, &network, &problem), CNNVP_BAD_INPUT);
-    assert_non_null(strstr(problem.text, "take a smaller --batch, whose statistics these are"));
+    assert_non_null(strstr(problem.text, "use a smaller --batch or -s input_buffer.size="));
     cnnvp_config_free(config);
     (void)unlink(file);
 }
