@@ -11,7 +11,9 @@
 
 /* ---- styles ---- */
 
-static enum { AUTO, ALWAYS, NEVER } color;
+enum { AUTO, ALWAYS, NEVER }; /* as in options.def */
+
+static int color;
 
 const char *cli_style(enum cli_style style)
 {
@@ -28,10 +30,11 @@ enum { FIRST_KEY = 0x100 };
 
 const struct argp_option *cli_option_table(const char *command)
 {
-    static struct argp_option table[100];
-    static char words[100][64];
+    enum { MOST = 100 };
+    static struct argp_option table[MOST];
+    static char words[MOST][64];
     size_t count = 0;
-    for (size_t i = 0; i < cnnvp_command_option_count; ++i) {
+    for (size_t i = 0; i < cnnvp_command_option_count && count + 1u < MOST; ++i) {
         const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
         if (!cnnvp_command_option_is_of(option, command, 0))
             continue;

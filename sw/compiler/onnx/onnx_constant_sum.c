@@ -214,7 +214,7 @@ static cnnvp_result fold_running_sum(struct cnnvp_import *import)
     const int reverse = cnnvp_onnx_int(import->node, "reverse", 0) != 0;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
     CNNVP_TRY(cnnvp_constant_need(import, 1, &along));
-    if ((!along.whole || along.count != 1))
+    if (!along.whole || along.count != 1)
         CNNVP_TRY(cnnvp_import_error(import, "the axis is not one integer"));
     CNNVP_TRY(read_lines(import, &data, along.ints[0], &axis, &lines));
     struct cnnvp_constant made = data;

@@ -186,7 +186,7 @@ static cnnvp_result block_input(struct cnnvp_import *import, int32_t *in, int64_
 {
     *side = cnnvp_onnx_int(import->node, "blocksize", 0);
     CNNVP_TRY(cnnvp_import_tensor(import, 0, 4, in));
-    if ((*side < 1 || *side > 32767))
+    if (*side < 1 || *side > 32767)
         return cnnvp_import_error(import, "blocksize is %lld; 1 to 32767 is possible", (long long)*side);
     return CNNVP_DONE;
 }
