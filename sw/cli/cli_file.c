@@ -50,12 +50,31 @@ cnnvp_result cli_check_output(const char *option, const char *file)
     return CNNVP_DONE;
 }
 
+static const char *name_in_folder(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash != NULL ? slash + 1 : file;
+}
+
+/* One name in one folder, which may be written in two ways. */
+static int is_same_place(const char *a, const char *b)
+{
+    char *a_folder = folder_of(a), *b_folder = folder_of(b);
+    struct stat a_status, b_status;
+    const int same = a_folder != NULL && b_folder != NULL && stat(a_folder, &a_status) == 0 &&
+                     stat(b_folder, &b_status) == 0 && a_status.st_dev == b_status.st_dev &&
+                     a_status.st_ino == b_status.st_ino && strcmp(name_in_folder(a), name_in_folder(b)) == 0;
+    free(a_folder);
+    free(b_folder);
+    return same;
+}
+
 /* Links and devices may be named twice: each write is theirs to order. */
 static int is_same_file(const char *a, const char *b)
 {
     struct stat a_status, b_status;
     if (lstat(a, &a_status) != 0 || lstat(b, &b_status) != 0)
-        return strcmp(a, b) == 0;
+        return is_same_place(a, b);
     return S_ISREG(a_status.st_mode) && a_status.st_dev == b_status.st_dev && a_status.st_ino == b_status.st_ino;
 }
 

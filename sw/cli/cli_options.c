@@ -118,6 +118,8 @@ static int make_folders(const char *folder, int *made)
     struct stat status;
     if (path == NULL)
         return 0;
+    for (size_t length = strlen(path); length > 1 && path[length - 1u] == '/'; --length)
+        path[length - 1u] = '\0';
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         (void)mkdir(path, 0777);
@@ -151,10 +153,30 @@ static int is_replaced(const struct cnnvp_options *options, const char *file)
     return file == options->resume && options->checkpoint != NULL && strcmp(file, options->checkpoint) == 0;
 }
 
+/* Files of a data set: FORM:FILE,FILE... in `text`, which loses its commas. */
+static void add_dataset(const char *option, char *text, struct cli_named_file *files, size_t *count)
+{
+    char *rest = NULL;
+    for (char *file = strtok_r(strchr(text, ':'), ":,", &rest); file != NULL; file = strtok_r(NULL, ",", &rest))
+        files[(*count)++] = (struct cli_named_file){option, file, 0};
+}
+
+static size_t commas_in(const char *text)
+{
+    size_t count = 0;
+    for (; text != NULL && (text = strchr(text, ',')) != NULL; ++text)
+        ++count;
+    return count;
+}
+
 cnnvp_result cli_check_command_files(struct cli_options *options)
 {
     cnnvp_result result = open_report(options);
-    struct cli_named_file *files = calloc(cnnvp_command_option_count + options->all.output.count + 3u, sizeof *files);
+    const char *const sets[] = {options->all.dataset, options->all.eval};
+    char *of_sets[] = {NULL, NULL};
+    struct cli_named_file *files =
+        calloc(cnnvp_command_option_count + options->all.output.count + 3u + commas_in(sets[0]) + commas_in(sets[1]),
+               sizeof *files);
     char(*words)[66] = calloc(cnnvp_command_option_count, sizeof *words);
     size_t count = 0, name;
     if (result == CNNVP_DONE && (files == NULL || words == NULL)) {
@@ -175,12 +197,17 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
                 files[count++] = (struct cli_named_file){
                     words[i], option->type == CNNVP_OPTION_INPUT ? cnnvp_input_file(file, &name) : file, is_output};
     }
+    for (size_t i = 0; result == CNNVP_DONE && i < 2u; ++i)
+        if (sets[i] != NULL && strchr(sets[i], ':') != NULL && (of_sets[i] = strdup(sets[i])) != NULL)
+            add_dataset(i == 0 ? "--dataset" : "--eval", of_sets[i], files, &count);
     if (result == CNNVP_DONE) {
         files[count++] = (struct cli_named_file){"", options->file, 0};
         files[count++] = (struct cli_named_file){"--report", options->report_stats, 1};
         files[count++] = (struct cli_named_file){"--report", options->report_series, 1};
         result = cli_check_files(files, count);
     }
+    free(of_sets[0]);
+    free(of_sets[1]);
     free(words);
     free(files);
     return result;

@@ -165,6 +165,18 @@ refused 2 "cannot be written" train "$network" $set --checkpoint absent/x.check
 cp "$network" own.onnx
 refused 2 "own.onnx" train own.onnx $set -o own.onnx
 cmp -s "$network" own.onnx || fail "the network was overwritten"
+# No output takes the place of a file of a data set, nor one of two, nor of another output that is named in another way.
+cp test_images own_images
+cp test_labels own_labels
+for way in "--stats own_images" "-o ./own_labels" "--eval idx:own_images,own_labels --log own_labels" \
+    "-o new.onnx --stats ./new.onnx"; do
+    # shellcheck disable=SC2086 # a list of words
+    refused 2 "which would be lost" train "$network" --dataset idx:own_images,own_labels --steps 1 -q $way
+done
+# shellcheck disable=SC2086 # a list of words
+refused 2 "one file is taken; b.onnx is a second" train "$network" $set --steps 1 -q -o a.onnx -o b.onnx
+cmp -s test_images own_images && cmp -s test_labels own_labels || fail "a data set has been overwritten"
+
 # Where the program does not fit into the core's own memory, it is read off chip, and the same is learnt.
 for size in 256KiB 8KiB; do
     expect 0 train "$network" $set --batch 16 --steps 2 -o tcm_$size.onnx --stats tcm_$size.json -s cpu.tcm_size=$size
