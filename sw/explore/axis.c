@@ -88,6 +88,21 @@ static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axi
     return CNNVP_DONE;
 }
 
+/* [NAME=]FILE; a file whose name has such a sign is one. */
+static cnnvp_result input_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
+                                struct cnnvp_axis_value *value, struct cnnvp_error *error)
+{
+    const char *equals = strchr(value->text, '=');
+    if (equals == NULL || access(find_file(sweep, value->text), F_OK) == 0)
+        return file_value(sweep, axis, value, error);
+    struct cnnvp_axis_value part = *value;
+    part.text = equals + 1;
+    CNNVP_TRY(file_value(sweep, axis, &part, error));
+    memcpy(value->hash, part.hash, sizeof value->hash);
+    value->file = cnnvp_arena_printf(&sweep->arena, "%.*s=%s", (int)(equals - value->text), value->text, part.file);
+    return value->file != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+}
+
 /* KIND:FILE[,FILE...]: the hash is that of the files' hashes. */
 static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
                                   struct cnnvp_axis_value *value, struct cnnvp_error *error)
@@ -144,8 +159,9 @@ static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_a
         value->operand = (struct cnnvp_operand){NULL, (double)number};
         return CNNVP_DONE;
     case CNNVP_OPTION_FILE:
-    case CNNVP_OPTION_INPUT:
         return file_value(sweep, axis, value, error);
+    case CNNVP_OPTION_INPUT:
+        return input_value(sweep, axis, value, error);
     case CNNVP_OPTION_DATASET:
         return dataset_value(sweep, axis, value, error);
     default:

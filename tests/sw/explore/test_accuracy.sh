@@ -34,7 +34,7 @@ PYTHON
 # ---- runs with labels ----
 cat >run.yaml <<END
 network: $lenet
-options: {input: $images, labels: labels.npy, rounding: [nearest, truncate]}
+options: {input: input=$images, labels: labels.npy, rounding: [nearest, truncate]}
 parameters: {pe_array.rows: [4, 8]}
 objectives: [-values.accuracy.top1, total.time_ps]
 END
