@@ -83,7 +83,7 @@ struct cnnvp_trainer_options {
     enum cnnvp_train_spill spill;
 };
 
-/* Those of "train" (cnnvp_options_new), without the data sets. */
+/* The members that options of "train" have (cnnvp_options_new), without the data sets; as cnnvp_network_options_of. */
 struct cnnvp_trainer_options cnnvp_trainer_options_of(const cnnvp_options *options);
 
 /*

@@ -216,6 +216,11 @@ ranges arrays_of(const cnnvp_elf &elf, uint32_t stack)
     std::sort(arrays.begin(), arrays.end(), [](const cnnvp_program_range &a, const cnnvp_program_range &b) {
         return a.size != b.size ? a.size > b.size : a.address < b.address;
     });
+    arrays.erase(std::unique(arrays.begin(), arrays.end(),
+                             [](const cnnvp_program_range &a, const cnnvp_program_range &b) {
+                                 return a.address == b.address && a.size == b.size; // two names of one
+                             }),
+                 arrays.end());
     arrays.resize(std::min(arrays.size(), most_arrays));
     std::sort(arrays.begin(), arrays.end(),
               [](const cnnvp_program_range &a, const cnnvp_program_range &b) { return a.address < b.address; });

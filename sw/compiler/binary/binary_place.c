@@ -189,8 +189,8 @@ static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnv
     say_buffer("output_buffer", shortage->need.output_bytes, limits->output_bytes, limits->output_halves, &what,
                &settings);
     if (memory) {
-        say(&what, "%sprogram, network and %u images%s need %llu bytes of memory, dram has %llu", *text ? "; " : "",
-            images, places_of(build) > 1 ? ", with maps of all images at work," : "", (unsigned long long)need,
+        say(&what, "%sprogram, network and %u image%s%s need %llu bytes of memory, dram has %llu", *text ? "; " : "",
+            images, images == 1 ? "" : "s", places_of(build) > 1 ? ", with maps of all images at work," : "", (unsigned long long)need,
             (unsigned long long)target->memory_size);
         say(&settings, " -s dram.size=%lluMiB", (unsigned long long)((need + 0xfffffu) >> 20));
     }

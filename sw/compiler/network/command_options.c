@@ -167,7 +167,9 @@ int cnnvp_command_option_parse(const struct cnnvp_command_option *option, const 
         struct cnnvp_error refused = {""};
         if (cnnvp_shape_check(text, &refused) == CNNVP_DONE)
             return 0;
-        (void)snprintf(reason, reason_size, "%s", refused.text);
+        /* Behind "--shape TEXT: ". */
+        const size_t prefix = strlen("--shape : ") + strlen(text);
+        (void)snprintf(reason, reason_size, "%.390s", refused.text + (prefix < strlen(refused.text) ? prefix : 0));
         return -1;
     }
     default:
@@ -270,8 +272,11 @@ cnnvp_result cnnvp_options_set(cnnvp_options *options, const char *name, const c
         if (option->type == CNNVP_OPTION_INPUT && *given)
             return cnnvp_compiler_error(
                 error, "--%s: one file is taken, since networks here have one input; %s is a second", name, value);
+        if (option->type == CNNVP_OPTION_OUTS && *given && strcmp(options->command, "run") != 0)
+            return cnnvp_compiler_error(error, "--%s: one file is taken; %s is a second", name, value);
+        CNNVP_TRY(set(options, option, value, error));
         *given = 1;
-        return set(options, option, value, error);
+        return CNNVP_DONE;
     }
     cnnvp_suggest_begin(&suggest, name);
     for (size_t i = 0; i < OPTIONS; ++i)

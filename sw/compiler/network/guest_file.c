@@ -21,7 +21,7 @@ cnnvp_result cnnvp_guest_file(const char *chosen, char *path, size_t room, struc
     const char *by = chosen != NULL ? "" : ", named by CNNVP_GUEST,";
     if (chosen == NULL)
         chosen = getenv("CNNVP_GUEST");
-    if (chosen != NULL && chosen[0] != '\0') {
+    if (chosen != NULL && (*by == '\0' || *chosen != '\0')) {
         const int size = snprintf(path, room, "%s", chosen);
         if (size > 0 && (size_t)size < room && access(path, R_OK) == 0)
             return CNNVP_DONE;

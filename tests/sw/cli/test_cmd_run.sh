@@ -230,6 +230,9 @@ refused 2 "nowhere.npy" run "$network" -i "$input" --calibration nowhere.npy -o 
 refused 2 "pe_array.rows" run "$network" -i "$input" -s pe_array.rows=0 -o x.npy
 refused 2 "cnnvp: $network: 2 layers, the first \"C1\", do not fit: a half of input_buffer has 32 bytes, 50 are needed; use -s input_buffer.size=128" \
     run "$network" -i "$input" -s input_buffer.size=64 -o x.npy
+refused 2 "--shape: \"\" is not a size" run "$network" --shape=
+refused 2 "the guest program  cannot be read" run "$network" --guest=
+refused 2 "--tune tries ways" run "$network" --tune --on-chip
 # All that is too small comes in one message, with settings that do.
 short='-s input_buffer.size=64 -s weight_buffer.size=64 -s dram.size=256KiB'
 # shellcheck disable=SC2086 # lists of words

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of the commands (options.def): the command, a sweep's point and C set them here, and
- * have their defaults, their limits and what cannot be together from here. */
+/* The options of the commands (options.def). The command, a sweep's point and C set them here; defaults, limits and what
+ * cannot be together are known here alone. */
 #ifndef CNNVP_COMMAND_OPTIONS_H
 #define CNNVP_COMMAND_OPTIONS_H
 
@@ -95,8 +95,7 @@ static inline const char *cnnvp_option_last(const struct cnnvp_option_list *list
 
 void cnnvp_options_init(struct cnnvp_options *options, const char *command);
 void cnnvp_options_clear(struct cnnvp_options *options);
-/* Index by index, the texts that files are named by: of an option, NULL for what is not given. NULL: there are no
- * more of them. */
+/* The index-th file that an option of type TEXT, FILE, INPUT, OUT, OUTS or DATASET names; NULL: it names no more. */
 const char *cnnvp_options_text(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
                                size_t index);
 
