@@ -112,17 +112,17 @@ typedef struct cnnvp_options cnnvp_options;
 cnnvp_options *cnnvp_options_new(const char *command);
 void cnnvp_options_free(cnnvp_options *options);
 /* Sets one by the long name that it has with the command ("objective", "timing-only" or "timing_only") to what a text
- * says ("energy"; of a switch "true" or "false"); those that may be repeated get one more, "verbose" counts, and "input"
- * is set once only. Texts are kept, not copied. BAD_INPUT: there is no such option, or the text is no value of it;
- * nothing is set. */
+ * says ("energy"; of a switch "true" or "false"); those that may be repeated get one more, "verbose" counts, and
+ * "input" is set once only. Texts are kept, not copied. BAD_INPUT: there is no such option, or the text is no value of
+ * it; nothing is set. */
 CNNVP_MUST_USE cnnvp_result cnnvp_options_set(cnnvp_options *options, const char *name, const char *value,
                                               struct cnnvp_error *error);
 /* BAD_INPUT: some cannot be together, one changes nothing with the others, or one is missing; the message names them.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_options_check(const cnnvp_options *options, struct cnnvp_error *error);
 /* The members of struct cnnvp_network_options that options have; what was not set has the command's default. The other
- * options of a command (platform and its settings, arrays, outputs, how the platform is run) are the caller's to follow.
- * Points into `options`, which has to live until the network is made. Not checked: see cnnvp_options_check. */
+ * options of a command (platform and its settings, arrays, outputs, how the platform is run) are the caller's to
+ * follow. Points into `options`, which has to live until the network is made. Not checked: see cnnvp_options_check. */
 struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *options);
 
 /* The preset that a command ("run", "train", "exec") takes without -p. */

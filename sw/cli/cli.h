@@ -78,8 +78,8 @@ struct cli_options {
     char *report_series;
 };
 
-/* argp's table of a command's options, and its parsers: cli_parse_option takes options alone, cli_parse_file also the one
- * file that the command works on. At the end all of them are checked. */
+/* argp's table of a command's options, and its parsers: cli_parse_option takes options alone, cli_parse_file also the
+ * one file that the command works on. At the end all of them are checked. */
 const struct argp_option *cli_option_table(const char *command);
 error_t cli_parse_option(int key, char *arg, struct argp_state *state);
 error_t cli_parse_file(int key, char *arg, struct argp_state *state);

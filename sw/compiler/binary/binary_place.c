@@ -190,8 +190,8 @@ static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnv
                &settings);
     if (memory) {
         say(&what, "%sprogram, network and %u image%s%s need %llu bytes of memory, dram has %llu", *text ? "; " : "",
-            images, images == 1 ? "" : "s", places_of(build) > 1 ? ", with maps of all images at work," : "", (unsigned long long)need,
-            (unsigned long long)target->memory_size);
+            images, images == 1 ? "" : "s", places_of(build) > 1 ? ", with maps of all images at work," : "",
+            (unsigned long long)need, (unsigned long long)target->memory_size);
         say(&settings, " -s dram.size=%lluMiB", (unsigned long long)((need + 0xfffffu) >> 20));
     }
     const int fewer = memory && images > 1;

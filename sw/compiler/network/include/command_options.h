@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of the commands (options.def). The command, a sweep's point and C set them here; defaults, limits and what
- * cannot be together are known here alone. */
+/* The options of the commands (options.def). The command, a sweep's point and C set them here; defaults, limits and
+ * what cannot be together are known here alone. */
 #ifndef CNNVP_COMMAND_OPTIONS_H
 #define CNNVP_COMMAND_OPTIONS_H
 
