@@ -29,7 +29,7 @@ def check_file(name):
 def check_symbols(folder):
     for root, _, files in os.walk(os.path.join(folder, "models")):
         for library in sorted(f for f in files if f.endswith(".a")):
-            unit = os.path.basename(root)
+            unit = library.removeprefix("libcnnvp_").removesuffix(".a")
             text = subprocess.run(["nm", "-g", "--defined-only", os.path.join(root, library)], capture_output=True,
                                   text=True, check=True).stdout
             allowed = ("cnnvp_", *PREFIXES.get(unit, (unit + "_",)))
