@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What an installation holds beside the program, the guest program and the presets (those are installed where they are
-# made): headers, the platform as one static library, pkg-config and CMake package files, manual pages.
+# made): headers, the platform as one static library, pkg-config and CMake package files, manual pages, completion for bash.
 # Nothing holds an absolute path: the prefix can be moved.
 include(CMakePackageConfigHelpers)
 
@@ -128,6 +128,8 @@ elseif(NOT CNNVP_SANITIZE)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   list(APPEND to_install ${pages})
 endif()
+
+install(FILES ${PROJECT_SOURCE_DIR}/scripts/completion/cnnvp DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 
 # ---- pages and examples ----
 

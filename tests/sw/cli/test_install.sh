@@ -49,6 +49,7 @@ if command -v help2man >/dev/null && [ -e "$BUILD/man/cnnvp.1" ]; then
         fi
     done
 fi
+[ -s moved/share/bash-completion/completions/cnnvp ] || fail "no completion for bash"
 mkdir elsewhere && cd elsewhere || exit 1
 expect 0 check nfu
 expect 0 run lenet5 --timing-only
