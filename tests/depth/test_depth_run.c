@@ -481,7 +481,7 @@ static void wrong_use_is_refused(void **state)
     refused(file, "--schedule depth-first --block 0", "--block");
     refused(file, "--schedule depth-first --on-chip", "use one of the two");
     refused(wide_file, "--schedule depth-first --block 8 -s input_buffer.size=2KiB",
-            "bytes of input_buffer, one half of which holds 1024; use a smaller --block or -s input_buffer.size=");
+            "bytes of input_buffer, one half of which holds 1024; use a smaller --block or -s input_buffer.size=4096");
     refused(wide_file, "--schedule depth-first --block 8 -s output_buffer.size=1KiB", "of output_buffer");
     refused("$net/lenet5.onnx", "--schedule depth-first", "use --schedule layer");
     refused(file, "--schedule depth-first --block-order z", "is not one of morton|table");

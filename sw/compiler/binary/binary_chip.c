@@ -51,10 +51,13 @@ static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_
     }
     free(sorted);
     if (missing != 0)
-        return cnnvp_compiler_error(error,
-                                    "the network does not fit on chip: the weight buffer lacks %llu bytes for all "
-                                    "weights; use -s weight_buffer.size= or run it from memory",
-                                    (unsigned long long)missing);
+        return cnnvp_compiler_error(
+            error,
+            "the network does not fit on chip: the weight buffer lacks %llu bytes for all "
+            "weights; use -s weight_buffer.size=%llu or run it from memory",
+            (unsigned long long)missing,
+            (unsigned long long)cnnvp_binary_buffer_size(
+                target->limits.weight_halves * target->limits.weight_bytes + missing));
     return CNNVP_DONE;
 }
 
@@ -173,15 +176,16 @@ static cnnvp_result no_room(const struct lives *lives, const struct cnnvp_life *
                             struct cnnvp_error *error)
 {
     const char *name = lives->graph->tensors[life->tensor].name;
+    const unsigned long long size = lives->halves * cnnvp_binary_buffer_size(lives->room + lack);
     if (lives->plan != NULL)
         return cnnvp_config_error(error, lives->plan->on_chip_places[life->tensor],
                                   "tensor \"%s\" does not fit on chip: a half of the input buffer lacks %llu bytes "
-                                  "beside what else stays there; leave it out, or use -s input_buffer.size=",
-                                  name, (unsigned long long)lack);
+                                  "beside what else stays there; leave it out, or use -s input_buffer.size=%llu",
+                                  name, (unsigned long long)lack, size);
     return cnnvp_compiler_error(error,
                                 "the network does not fit on chip: a half of the input buffer lacks %llu bytes for "
-                                "tensor \"%s\"; use -s input_buffer.size= or run it from memory",
-                                (unsigned long long)lack, name);
+                                "tensor \"%s\"; use -s input_buffer.size=%llu or run it from memory",
+                                (unsigned long long)lack, name, size);
 }
 
 static cnnvp_result place_life(struct lives *lives, struct cnnvp_life *life, struct cnnvp_error *error)
@@ -249,9 +253,10 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
             return cnnvp_compiler_error(
                 error,
                 "the network does not fit on chip: layer \"%s\" gives %llu bytes, a half of "
-                "the output buffer holds %llu; use -s output_buffer.size= or run it from "
+                "the output buffer holds %llu; use -s output_buffer.size=%llu or run it from "
                 "memory",
-                graph->layers[i].name, (unsigned long long)need, (unsigned long long)target->limits.output_bytes);
+                graph->layers[i].name, (unsigned long long)need, (unsigned long long)target->limits.output_bytes,
+                (unsigned long long)(target->limits.output_halves * cnnvp_binary_buffer_size(need)));
         if (i + 1 < graph->layer_count && cnnvp_graph_is_output(graph, graph->layers[i].out))
             return cnnvp_compiler_error(
                 error, "the network cannot stay on chip: its output is not made by its last layer "

@@ -270,6 +270,7 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
     const char *buffer = "input_buffer";
     uint64_t need = cnnvp_binary_align(cnnvp_binary_frame_bytes(&layer.in));
     uint64_t have = limits->input_bytes;
+    uint32_t halves = limits->input_halves;
     if (!cnnvp_depth_choose_tiles(row, limits->weight_bytes, &layer)) {
         const struct cnnvp_tiling tiling = tiling_of(row, &layer);
         layer.group_out = layer.out.channels;
@@ -280,13 +281,14 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
         buffer = weights ? "weight_buffer" : "output_buffer";
         need = weights ? use.weight_bytes : use.output_bytes;
         have = weights ? limits->weight_bytes : limits->output_bytes;
+        halves = weights ? limits->weight_halves : limits->output_halves;
     }
     return cnnvp_compiler_error(
         error,
         "layer \"%s\": a block of %ux%u with all channels needs %llu bytes of %s, one half of "
-        "which holds %llu; use a smaller --block or -s %s.size=",
+        "which holds %llu; use a smaller --block or -s %s.size=%llu",
         from->name, from->block_height, from->block_width, (unsigned long long)need, buffer, (unsigned long long)have,
-        buffer);
+        buffer, (unsigned long long)(halves * cnnvp_binary_buffer_size(need)));
 }
 
 /* Block padding is ordinary padding: the map is one block. */

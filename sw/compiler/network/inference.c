@@ -47,7 +47,7 @@ static cnnvp_result check_images(const struct cnnvp_network *network, uint64_t i
     return cnnvp_compiler_error(
         error,
         "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "
-        "or -s dram.size=",
+        "or a larger dram.size",
         graph->file, (unsigned long long)images, (unsigned long long)words, (unsigned long long)room);
 }
 

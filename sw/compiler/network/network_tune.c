@@ -443,7 +443,8 @@ cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_confi
         return CNNVP_DONE;
     cnnvp_result result = choose_trials(network, &trials, error);
     if (result == CNNVP_DONE && trials.count != 0 && !place_tables(&trials, &network->target))
-        result = cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use -s dram.size=");
+        result =
+            cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use a larger dram.size");
     if (result == CNNVP_DONE && trials.count != 0)
         result = try_all(network, &trials, config, options, build, error);
     network->trials = trials.count;

@@ -40,10 +40,12 @@ static cnnvp_result check_memory(const struct builder *b)
     const uint64_t used = b->build->end - b->target->map.memory_base;
     if (used <= room)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(b->error,
-                                "%s: weights, maps and images take %llu bytes of memory, dram has %llu; use a smaller "
-                                "batch, fewer images (--limit) or -s dram.size=",
-                                b->graph->file, (unsigned long long)used, (unsigned long long)room);
+    return cnnvp_compiler_error(
+        b->error,
+        "%s: weights, maps and images take %llu bytes of memory, dram has %llu; use a smaller "
+        "batch, fewer images (--limit) or -s dram.size=%lluMiB",
+        b->graph->file, (unsigned long long)used, (unsigned long long)room,
+        (unsigned long long)((used + 0xfffffu) >> 20));
 }
 
 /* ---- layers ---- */

@@ -60,7 +60,7 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
     if (images > inference_of(network)->target.map.memory_size / words)
         return cnnvp_compiler_error(error,
                                     "%s: %llu images of %llu values do not fit into dram; use fewer images or "
-                                    "-s dram.size=",
+                                    "a larger dram.size",
                                     graph->file, (unsigned long long)images, (unsigned long long)words);
     result = options->input != NULL ? cnnvp_network_input(graph, options, input, &images, error)
                                     : cnnvp_network_seeded(graph, options->seed, images, input, error);

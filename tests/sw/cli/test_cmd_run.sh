@@ -233,6 +233,8 @@ refused 2 "cnnvp: $network: 2 layers, the first \"C1\", do not fit: a half of in
 refused 2 "--shape: \"\" is not a size" run "$network" --shape=
 refused 2 "the guest program  cannot be read" run "$network" --guest=
 refused 2 "--tune tries ways" run "$network" --tune --on-chip
+refused 2 "use -s weight_buffer.size=131072 or run it from memory" run "$network" --timing-only --on-chip -s weight_buffer.size=4KiB
+expect 0 run "$network" --timing-only -q --on-chip -s weight_buffer.size=131072
 # All that is too small comes in one message, with settings that do.
 short='-s input_buffer.size=64 -s weight_buffer.size=64 -s dram.size=256KiB'
 # shellcheck disable=SC2086 # lists of words

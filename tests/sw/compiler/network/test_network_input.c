@@ -72,7 +72,7 @@ static void wrong_inputs_are_refused(void **state)
                     .images = 1, .schedule = CNNVP_SCHEDULE_FUSED, .objective = CNNVP_OBJECTIVE_ENERGY},
                 "--schedule fused is chosen by traffic");
     must_refuse("missing", &config, (struct cnnvp_network_options){.images = 1}, "missing.onnx: No such file");
-    must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1000000}, "-s dram.size=");
+    must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1000000}, "a larger dram.size");
     struct fake_config small = config;
     small.memory_bytes = 1100 << 10;
     must_refuse("lenet5", &small, (struct cnnvp_network_options){.images = 1}, "-s dram.size=");
