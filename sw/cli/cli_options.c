@@ -193,7 +193,9 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
         memcpy(words[i], "--", 2);
         (void)cnnvp_command_option_word(option, words[i] + 2);
         for (size_t n = 0; (file = cnnvp_options_text(&options->all, option, n)) != NULL; ++n)
-            if (!is_replaced(&options->all, file))
+            if (!is_output && !*file && strchr(option->argument, '|') == NULL) /* one of a preset says more */
+                result = cli_bad("%s: the name of a file is expected", words[i]);
+            else if (!is_replaced(&options->all, file))
                 files[count++] = (struct cli_named_file){
                     words[i], option->type == CNNVP_OPTION_INPUT ? cnnvp_input_file(file, &name) : file, is_output};
     }

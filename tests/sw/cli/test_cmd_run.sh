@@ -231,7 +231,9 @@ refused 2 "pe_array.rows" run "$network" -i "$input" -s pe_array.rows=0 -o x.npy
 refused 2 "cnnvp: $network: 2 layers, the first \"C1\", do not fit: a half of input_buffer has 32 bytes, 50 are needed; use -s input_buffer.size=128" \
     run "$network" -i "$input" -s input_buffer.size=64 -o x.npy
 refused 2 "--shape: \"\" is not a size" run "$network" --shape=
-refused 2 "the guest program  cannot be read" run "$network" --guest=
+for option in --guest --input --labels --plan; do
+    refused 2 "$option: the name of a file is expected" run "$network" --timing-only $option=
+done
 refused 2 "--tune tries ways" run "$network" --tune --on-chip
 refused 2 "use -s weight_buffer.size=131072 or run it from memory" run "$network" --timing-only --on-chip -s weight_buffer.size=4KiB
 expect 0 run "$network" --timing-only -q --on-chip -s weight_buffer.size=131072
