@@ -167,9 +167,7 @@ int cnnvp_command_option_parse(const struct cnnvp_command_option *option, const 
         struct cnnvp_error refused = {""};
         if (cnnvp_shape_check(text, &refused) == CNNVP_DONE)
             return 0;
-        /* Behind "--shape TEXT: ". */
-        const size_t prefix = strlen("--shape : ") + strlen(text);
-        (void)snprintf(reason, reason_size, "%.390s", refused.text + (prefix < strlen(refused.text) ? prefix : 0));
+        (void)snprintf(reason, reason_size, "%.390s", refused.text + strlen(*text ? "--shape " : "--shape : "));
         return -1;
     }
     default:

@@ -71,10 +71,10 @@ shape_refused() { refused 2 "$1" run $flat.onnx --shape "$2"; }
 shape_refused "--shape y=1x3x6x8: the network has no input of that name; its input is \"input\"" y=1x3x6x8
 shape_refused "--shape 1x3x6: input \"input\" [N,3,height,width] has 4 sizes, not 3" 1x3x6
 shape_refused "--shape 1x4x6x8: size 2 of input \"input\" [N,3,height,width] is 3, not 4" 1x4x6x8
-shape_refused "--shape 1x3x0x8: \"0\" is not a size; sizes are numbers from 1 to 1048576 with x in between" 1x3x0x8
-shape_refused "--shape 1x3xHxW: \"H\" is not a size" 1x3xHxW
-shape_refused "--shape 1,3,6,8: \"1,3,6,8\" is not a size" 1,3,6,8
-shape_refused "--shape 1x3x6x: \"\" is not a size" 1x3x6x
+shape_refused "--shape: 1x3x0x8: \"0\" is not a size; sizes are numbers from 1 to 1048576 with x in between" 1x3x0x8
+shape_refused "--shape: 1x3xHxW: \"H\" is not a size" 1x3xHxW
+shape_refused "--shape: 1,3,6,8: \"1,3,6,8\" is not a size" 1,3,6,8
+shape_refused "--shape: 1x3x6x: \"\" is not a size" 1x3x6x
 shape_refused "\"1048577\" is not a size" 1x3x6x1048577
 shape_refused "more than 8 sizes" 1x1x1x1x1x1x1x1x1
 refused 2 "--shape 1x3x6x9: input \"input\" has a shape already, of --shape 1x3x6x8" \
@@ -139,5 +139,5 @@ YAML
 expect 0 sweep sweep.yaml -o sweep.sqlite --export sweep.csv
 [ "$(grep -c ',ok,' sweep.csv)" -eq 4 ] || fail "sweep over shapes: $(cat sweep.csv)"
 sed 's/shape: .*]/shape: 1x3x0x8/' sweep.yaml >bad.yaml
-refused 2 "bad.yaml:4:37: shape: --shape 1x3x0x8: \"0\" is not a size" sweep bad.yaml -o bad.sqlite
+refused 2 "bad.yaml:4:37: shape: 1x3x0x8: \"0\" is not a size" sweep bad.yaml -o bad.sqlite
 finish
