@@ -35,7 +35,7 @@ grep -q "own owes the completion of opcode 0x[0-9a-f]*, given at [0-9.]* us" err
 # A run that is interrupted says who runs and what is under way, and leaves nothing but its statistics. A unit that does
 # not return is named when the signal has had no effect; a second one ends the program.
 "$CNNVP" run "$lenet" -n 200000 --timing-only -o never.npy --stats part.json -q >out 2>err &
-sleep 2
+sleep 5
 kill -INT $!
 wait $!
 [ $? = 1 ] || fail "interrupted: $(cat err)"
@@ -43,9 +43,9 @@ grep -Eq "^cnnvp: interrupted at .* of simulated time: [a-z_]+ runs(; .*(waits|s
 absent never.npy
 grep -q '"partial": true' part.json || fail "no partial statistics"
 "$CNNVP" run "$lenet" -p faults.yaml -s own.fault=stay --timing-only -q --stats none.json --trace none.vcd >out 2>err &
-sleep 2
+sleep 5
 kill -INT $!
-sleep 3
+sleep 5
 grep -qx "cnnvp: own: its unit does not return from event; a second signal ends the program at once" err || fail "$(cat err)"
 kill -INT $!
 wait $!
