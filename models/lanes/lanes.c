@@ -96,7 +96,7 @@ static int check_table(struct lanes *lanes, const struct cnnvp_command *command,
 /* Feature values among the results: vectors of one word a channel are parameters. */
 static uint64_t feature_words(const struct lanes_job *job)
 {
-    return job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar ? 0 : job->count * job->repeat;
+    return job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar ? 0 : job->count * job->repeat;
 }
 
 static void count_command(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_cost *cost,
@@ -111,7 +111,7 @@ static void count_command(struct lanes *lanes, const struct cnnvp_command *comma
     ops->count(lanes->host, STAT_elements, command->tag, cost->elements);
     if (busy > cost->cycles)
         ops->count(lanes->host, STAT_port_cycles, command->tag, busy - cost->cycles);
-    if (command->opcode == LANES_OP_vconv && cost->operations[LANES_mac] != 0)
+    if (command->opcode == CNNVP_OPCODE_vconv && cost->operations[LANES_mac] != 0)
         ops->count(lanes->host, STAT_macs, command->tag, cost->operations[LANES_mac]);
     for (uint32_t o = 0; o < LANES_OPERATORS; ++o)
         if (cost->operations[o] != 0)
@@ -151,7 +151,7 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
     if (error != NULL)
         return refuse(lanes, command, CNNVP_E_INVAL, error);
     lanes_cost(&job, &lanes->shape, &cost);
-    if (job.opcode == LANES_OP_vact && !lanes->timing_only) {
+    if (job.opcode == CNNVP_OPCODE_vact && !lanes->timing_only) {
         const int status = check_table(lanes, command, &job.b);
         if (status != CNNVP_OK)
             return status;
@@ -216,9 +216,9 @@ static int execute_window(struct lanes *lanes, const struct cnnvp_command *comma
 /* NULL where the unit takes the command. */
 static const char *refusal(const struct lanes *lanes, const struct cnnvp_command *command)
 {
-    if (lanes->opcode != LANES_OP_ANY && command->opcode != lanes->opcode)
+    if (lanes->opcode != 0 && command->opcode != lanes->opcode)
         return lanes->refusal;
-    if (lanes->opcode == LANES_OP_vnorm && (command->status >> CNNVP_STATUS_vnorm_store & 1u) == 0)
+    if (lanes->opcode == CNNVP_OPCODE_vnorm && (command->status >> CNNVP_STATUS_vnorm_store & 1u) == 0)
         return "the normalise-and-reconstruct unit stores what it calculates: vnorm.store";
     return NULL;
 }
@@ -239,8 +239,8 @@ int lanes_access(void *self, uint32_t port, struct cnnvp_access *access)
                                             : execute_elements(lanes, command, &access->delay);
 }
 
-void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct lanes_shape *shape,
-                enum lanes_opcode opcode, const char *refusal)
+void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct lanes_shape *shape, uint32_t opcode,
+                const char *refusal)
 {
     lanes->host = init->host;
     lanes->ops = init->ops;

@@ -85,6 +85,7 @@
 #include <stdint.h>
 
 #include "cnnvp_fx16.h"
+#include "cnnvp_isa.h"
 
 #define LANES_MAX 256u /* of a unit */
 
@@ -103,18 +104,12 @@ struct lanes_shape {
     uint64_t div_cycles;
 };
 
-enum lanes_opcode {
-    LANES_OP_ANY = 0,
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) LANES_OP_##mnemonic = (code),
-#include "instruction/opcodes.def"
-};
-
 /* An instance of a unit made of lanes. */
 struct lanes {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
     struct lanes_shape shape;
-    enum lanes_opcode opcode; /* the instruction that it takes */
+    uint32_t opcode; /* of the instruction that it takes; 0: of any */
     const char *refusal;
     uint64_t clock_mhz;
     bool timing_only;
@@ -125,10 +120,11 @@ struct lanes {
 };
 
 /*
- * The units' callbacks (lanes_units.c). opcode: the instruction that the unit takes; refusal: what it says of others.
+ * The units' callbacks (lanes_units.c). opcode: of the instruction that the unit takes, 0 of any; refusal: what it says
+ * of others.
  */
-void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct lanes_shape *shape,
-                enum lanes_opcode opcode, const char *refusal);
+void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct lanes_shape *shape, uint32_t opcode,
+                const char *refusal);
 void lanes_fini(void *self);
 void lanes_reset(void *self);
 int lanes_access(void *self, uint32_t port, struct cnnvp_access *access);

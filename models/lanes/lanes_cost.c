@@ -25,43 +25,43 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     cost->beats = job->accumulate ? job->repeat * row : cnnvp_divide_up(elements, lanes);
     cost->cycles = cost->beats;
     switch (job->opcode) {
-    case LANES_OP_vmac:
+    case CNNVP_OPCODE_vmac:
         operations[LANES_mac] = elements;
         break;
-    case LANES_OP_vnorm:
+    case CNNVP_OPCODE_vnorm:
         operations[LANES_mac] = elements;
         if (shape->units > 1u)
             cost->beats = turns * row;
         cost->cycles = cost->beats;
         break;
-    case LANES_OP_vadd:
+    case CNNVP_OPCODE_vadd:
         operations[LANES_add] = elements + accumulated;
         break;
-    case LANES_OP_vsub:
+    case CNNVP_OPCODE_vsub:
         operations[LANES_sub] = elements;
         operations[LANES_add] = accumulated;
         break;
-    case LANES_OP_vdiv:
+    case CNNVP_OPCODE_vdiv:
         operations[LANES_div] = elements;
         operations[LANES_add] = accumulated;
         cost->cycles = cost->beats * (1u + div_cycles);
         break;
-    case LANES_OP_vcmp:
+    case CNNVP_OPCODE_vcmp:
         operations[LANES_cmp] = elements + accumulated;
         break;
-    case LANES_OP_vact:
+    case CNNVP_OPCODE_vact:
         operations[LANES_mac] = elements;
         operations[LANES_sub] = elements;
         cost->beats = cnnvp_divide_up(elements, lanes * shape->units);
         cost->cycles = cost->beats;
         break;
-    case LANES_OP_vmean:
+    case CNNVP_OPCODE_vmean:
         operations[LANES_add] = elements;
         operations[LANES_div] = job->repeat;
         cost->beats = turns * row;
         cost->cycles = turns * (row + levels + 1u + div_cycles);
         break;
-    case LANES_OP_vvar:
+    case CNNVP_OPCODE_vvar:
         operations[LANES_sub] = elements;
         operations[LANES_mac] = elements;
         operations[LANES_div] = 2u * job->repeat;
@@ -75,7 +75,7 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
         cost->beats *= 2u;
         cost->cycles += turns * (row + levels + 3u);
         break;
-    case LANES_OP_vsoftmax:
+    case CNNVP_OPCODE_vsoftmax:
         operations[LANES_cmp] = elements;
         operations[LANES_sub] = 2u * elements;
         operations[LANES_mac] = 2u * elements;
@@ -84,7 +84,7 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
         cost->beats = 3u * turns * row;
         cost->cycles = turns * (3u * row + 2u * levels + row * div_cycles);
         break;
-    case LANES_OP_vout:
+    case CNNVP_OPCODE_vout:
         cost->beats = row;
         cost->cycles = row;
         break;

@@ -26,22 +26,22 @@ struct operands {
 static struct operands operands_of(uint32_t opcode, int store)
 {
     switch (opcode) {
-    case LANES_OP_vout:
+    case CNNVP_OPCODE_vout:
         return (struct operands){.out = 1};
-    case LANES_OP_vact:
+    case CNNVP_OPCODE_vact:
         return (struct operands){.a = 1, .b = 1, .out = 1, .elementwise = 1};
-    case LANES_OP_vnorm:
+    case CNNVP_OPCODE_vnorm:
         return (struct operands){.a = 1, .b = 1, .c = 1, .out = store, .elementwise = 1};
-    case LANES_OP_vmean:
-    case LANES_OP_vsoftmax:
+    case CNNVP_OPCODE_vmean:
+    case CNNVP_OPCODE_vsoftmax:
         return (struct operands){.a = 1, .out = 1};
-    case LANES_OP_vvar:
+    case CNNVP_OPCODE_vvar:
         return (struct operands){.a = 1, .b = 1, .out = 1};
-    case LANES_OP_vmac:
-    case LANES_OP_vadd:
-    case LANES_OP_vsub:
-    case LANES_OP_vdiv:
-    case LANES_OP_vcmp:
+    case CNNVP_OPCODE_vmac:
+    case CNNVP_OPCODE_vadd:
+    case CNNVP_OPCODE_vsub:
+    case CNNVP_OPCODE_vdiv:
+    case CNNVP_OPCODE_vcmp:
         return (struct operands){.a = 1, .b = 1, .out = store, .elementwise = 1};
     default:
         return (struct operands){0};
@@ -108,7 +108,7 @@ static int collides(const struct lanes_job *job, const struct lanes_operand *rea
 static void flatten(struct lanes_job *job)
 {
     struct lanes_operand *const operands[] = {&job->a, &job->b, &job->out};
-    if (job->accumulate || job->repeat == 1u || job->opcode == LANES_OP_vnorm || job->opcode == LANES_OP_vact)
+    if (job->accumulate || job->repeat == 1u || job->opcode == CNNVP_OPCODE_vnorm || job->opcode == CNNVP_OPCODE_vact)
         return;
     for (size_t n = 0; n < sizeof operands / sizeof operands[0]; ++n)
         if (operands[n]->used && operands[n]->repeat != operands[n]->stride * (int64_t)job->count)
@@ -120,12 +120,12 @@ static void flatten(struct lanes_job *job)
 /* Sums of squares, and how many elements the sums are of. */
 static const char *set_sums(uint32_t halves, struct lanes_job *job)
 {
-    job->divisor = (uint32_t)(job->opcode == LANES_OP_vmean ? job->immediate : job->b_stride);
+    job->divisor = (uint32_t)(job->opcode == CNNVP_OPCODE_vmean ? job->immediate : job->b_stride);
     if (job->a.bytes != 8u)
         return "sums are 64-bit slots: a is 3";
     if (job->divisor == 0 || job->divisor > LANES_MOST_ELEMENTS)
         return "sums are of 1 to 2^28 elements";
-    if (job->opcode == LANES_OP_vmean)
+    if (job->opcode == CNNVP_OPCODE_vmean)
         return NULL;
     if (job->c_addr % 8u != 0)
         return "c_addr of 64-bit slots is a multiple of 8";
@@ -152,10 +152,10 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
         set_range(&job->a, job->count, job->repeat);
     }
     const int immediate = source_b == LANES_IMMEDIATE;
-    if (has->b && (!immediate || job->opcode == LANES_OP_vact || has->c || job->opcode == LANES_OP_vvar)) {
-        if (immediate || (job->opcode == LANES_OP_vact && source_b == LANES_OUTPUT))
+    if (has->b && (!immediate || job->opcode == CNNVP_OPCODE_vact || has->c || job->opcode == CNNVP_OPCODE_vvar)) {
+        if (immediate || (job->opcode == CNNVP_OPCODE_vact && source_b == LANES_OUTPUT))
             return "b of this instruction is a buffer: 0 input, 1 weight, and for vnorm and vvar 2 output";
-        const int by_repetition = has->c || job->opcode == LANES_OP_vvar;
+        const int by_repetition = has->c || job->opcode == CNNVP_OPCODE_vvar;
         job->b = operand_at(source_b, halves, job->b_addr, by_repetition ? 0 : job->b_stride, job->b_repeat);
         set_range(&job->b, job->count, job->repeat);
     }
@@ -165,9 +165,9 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
     }
     if (has->out) {
         job->out = operand_at(LANES_OUTPUT, halves, job->out_addr, 1, job->out_repeat);
-        const int one_word = job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar;
-        set_range(&job->out, one_word ? 1u : job->count, job->opcode == LANES_OP_vout ? 1u : job->repeat);
-        job->out.words = (one_word ? 1u : job->count) * (job->opcode == LANES_OP_vout ? 1u : job->repeat);
+        const int one_word = job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar;
+        set_range(&job->out, one_word ? 1u : job->count, job->opcode == CNNVP_OPCODE_vout ? 1u : job->repeat);
+        job->out.words = (one_word ? 1u : job->count) * (job->opcode == CNNVP_OPCODE_vout ? 1u : job->repeat);
     }
     return NULL;
 }
@@ -180,11 +180,11 @@ static int outside(const struct lanes_operand *operand)
 
 static const char *check_numbers(const struct lanes_job *job)
 {
-    if (job->opcode == LANES_OP_vvar && (job->bias_shift < 0 || job->bias_shift > 15))
+    if (job->opcode == CNNVP_OPCODE_vvar && (job->bias_shift < 0 || job->bias_shift > 15))
         return "means have 0 .. 15 fraction bits more than the data";
-    if (job->opcode == LANES_OP_vvar && job->immediate < 0)
+    if (job->opcode == CNNVP_OPCODE_vvar && job->immediate < 0)
         return "epsilon is not negative";
-    if (job->opcode == LANES_OP_vsoftmax && (job->bias_shift < -16 || job->bias_shift > 24))
+    if (job->opcode == CNNVP_OPCODE_vsoftmax && (job->bias_shift < -16 || job->bias_shift > 24))
         return "operands of softmax have -16 .. 24 fraction bits";
     return NULL;
 }
@@ -201,9 +201,9 @@ static void set_table(struct lanes_job *job)
 
 const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job)
 {
-    const int optional = command->opcode <= LANES_OP_vcmp || command->opcode == LANES_OP_vnorm;
+    const int optional = command->opcode <= CNNVP_OPCODE_vcmp || command->opcode == CNNVP_OPCODE_vnorm;
     const int store = !optional || CNNVP_STATUS_OF(command, vmac, store);
-    const int is_vout = command->opcode == LANES_OP_vout;
+    const int is_vout = command->opcode == CNNVP_OPCODE_vout;
     const struct operands has = operands_of(command->opcode, store);
     memset(job, 0, sizeof *job);
     if (!has.a && !has.out)
@@ -213,9 +213,9 @@ const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, st
     if (error != NULL)
         return error;
     job->opcode = command->opcode;
-    job->accumulate = command->opcode <= LANES_OP_vcmp && CNNVP_STATUS_OF(command, vmac, accumulate);
-    job->minimum = command->opcode == LANES_OP_vcmp && CNNVP_STATUS_OF(command, vcmp, minimum);
-    job->sums = (command->opcode == LANES_OP_vmean || command->opcode == LANES_OP_vvar) &&
+    job->accumulate = command->opcode <= CNNVP_OPCODE_vcmp && CNNVP_STATUS_OF(command, vmac, accumulate);
+    job->minimum = command->opcode == CNNVP_OPCODE_vcmp && CNNVP_STATUS_OF(command, vcmp, minimum);
+    job->sums = (command->opcode == CNNVP_OPCODE_vmean || command->opcode == CNNVP_OPCODE_vvar) &&
                 CNNVP_STATUS_OF(command, vmean, sums);
     job->operator_ = CNNVP_STATUS_OF(command, vout, operator);
     if (is_vout)
@@ -232,9 +232,9 @@ const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, st
     job->divisor = job->count;
     if (job->sums && (error = set_sums(command->halves, job)) != NULL)
         return error;
-    if (job->opcode == LANES_OP_vact)
+    if (job->opcode == CNNVP_OPCODE_vact)
         set_table(job);
-    if (job->opcode == LANES_OP_vsoftmax)
+    if (job->opcode == CNNVP_OPCODE_vsoftmax)
         job->a.words *= 3u; /* three sweeps */
     if (outside(&job->a) || outside(&job->b) || outside(&job->c) || outside(&job->out))
         return "an operand leaves its buffer";

@@ -100,7 +100,7 @@ static void combine_table(const struct lanes_job *job, struct chunk *c)
 
 static int shifts_b(uint32_t opcode)
 {
-    return opcode != LANES_OP_vmac && opcode != LANES_OP_vdiv;
+    return opcode != CNNVP_OPCODE_vmac && opcode != CNNVP_OPCODE_vdiv;
 }
 
 static void combine(const struct lanes_job *job, struct chunk *c)
@@ -110,22 +110,22 @@ static void combine(const struct lanes_job *job, struct chunk *c)
         for (uint64_t k = 0; k < c->n; ++k)
             c->b[k] = lanes_shift(c->b[k], job->bias_shift);
     switch (job->opcode) {
-    case LANES_OP_vmac:
+    case CNNVP_OPCODE_vmac:
         for (uint64_t k = 0; k < c->n; ++k)
             c->results[k] = lanes_multiply(c->a[k], c->b[k]);
         break;
-    case LANES_OP_vadd:
+    case CNNVP_OPCODE_vadd:
         for (uint64_t k = 0; k < c->n; ++k)
             c->results[k] = lanes_add(c->a[k], c->b[k]);
         break;
-    case LANES_OP_vsub:
+    case CNNVP_OPCODE_vsub:
         for (uint64_t k = 0; k < c->n; ++k)
             c->results[k] = (int64_t)((uint64_t)c->a[k] - (uint64_t)c->b[k]);
         break;
-    case LANES_OP_vdiv:
+    case CNNVP_OPCODE_vdiv:
         combine_divide(job, c);
         break;
-    case LANES_OP_vcmp:
+    case CNNVP_OPCODE_vcmp:
         combine_compare(job, c);
         break;
     default: /* has its own function, or is refused by lanes_decode */
@@ -149,13 +149,13 @@ static void combine_norm(const struct lanes_job *job, struct chunk *c)
 static enum lanes_operator operator_of(uint32_t opcode)
 {
     switch (opcode) {
-    case LANES_OP_vadd:
+    case CNNVP_OPCODE_vadd:
         return LANES_add;
-    case LANES_OP_vsub:
+    case CNNVP_OPCODE_vsub:
         return LANES_sub;
-    case LANES_OP_vdiv:
+    case CNNVP_OPCODE_vdiv:
         return LANES_div;
-    case LANES_OP_vcmp:
+    case CNNVP_OPCODE_vcmp:
         return LANES_cmp;
     default:
         return LANES_mac;
@@ -165,7 +165,7 @@ static enum lanes_operator operator_of(uint32_t opcode)
 /* The chunk does not wrap around the lanes. */
 static void accumulate(const struct lanes_job *job, struct chunk *c, int64_t *lane)
 {
-    if (job->opcode != LANES_OP_vcmp) {
+    if (job->opcode != CNNVP_OPCODE_vcmp) {
         for (uint64_t k = 0; k < c->n; ++k)
             lane[k] = lanes_add(lane[k], c->results[k]);
     } else {
@@ -192,7 +192,7 @@ static uint64_t write_results(const struct lanes_job *job, struct chunk *c)
 {
     uint64_t clipped = 0;
     /* a quotient has its shift already */
-    const int32_t shift = job->opcode == LANES_OP_vdiv ? 0 : job->shift;
+    const int32_t shift = job->opcode == CNNVP_OPCODE_vdiv ? 0 : job->shift;
     clipped = cnnvp_fx16_round_words(c->results, c->n, shift, job->rounding, job->seed, c->e, c->words);
     lanes_put(&job->out, c->o, c->i, c->n, c->words);
     return clipped;
@@ -223,9 +223,9 @@ uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes
 {
     struct chunk c;
     uint64_t clipped = 0;
-    if (job->opcode == LANES_OP_vout)
+    if (job->opcode == CNNVP_OPCODE_vout)
         return write_registers(job, registers);
-    if (job->opcode == LANES_OP_vmean || job->opcode == LANES_OP_vvar || job->opcode == LANES_OP_vsoftmax)
+    if (job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar || job->opcode == CNNVP_OPCODE_vsoftmax)
         return lanes_reduce(job);
     int64_t *const lane = registers->lane[operator_of(job->opcode)];
     if (!job->b.used)
@@ -236,9 +236,9 @@ uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes
             c.n = chunk_length(job, lanes, c.i);
             c.e = c.o * job->count + c.i;
             lanes_load(&job->a, c.o, c.i, c.n, c.a);
-            if (job->opcode == LANES_OP_vact) {
+            if (job->opcode == CNNVP_OPCODE_vact) {
                 combine_table(job, &c);
-            } else if (job->opcode == LANES_OP_vnorm) {
+            } else if (job->opcode == CNNVP_OPCODE_vnorm) {
                 combine_norm(job, &c);
             } else {
                 if (job->b.used)
@@ -247,7 +247,7 @@ uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes
             }
             if (job->accumulate)
                 accumulate(job, &c, lane + c.i % lanes);
-            else if (job->opcode != LANES_OP_vact)
+            else if (job->opcode != CNNVP_OPCODE_vact)
                 keep_last(job, &c, lanes, lane);
             if (job->out.used)
                 clipped += write_results(job, &c);

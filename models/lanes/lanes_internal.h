@@ -75,7 +75,7 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
 
 static inline int lanes_is_window(uint32_t opcode)
 {
-    return opcode == LANES_OP_vpool || opcode == LANES_OP_vconv;
+    return opcode == CNNVP_OPCODE_vpool || opcode == CNNVP_OPCODE_vconv;
 }
 
 /* Of a window's taps. */

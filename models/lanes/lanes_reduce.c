@@ -109,11 +109,11 @@ uint64_t lanes_reduce(const struct lanes_job *job)
     uint64_t clipped = 0;
     for (uint64_t o = 0; o < job->repeat; ++o) {
         int16_t word;
-        if (job->opcode == LANES_OP_vsoftmax) {
+        if (job->opcode == CNNVP_OPCODE_vsoftmax) {
             softmax(job, o);
             continue;
         }
-        if (job->opcode == LANES_OP_vmean) {
+        if (job->opcode == CNNVP_OPCODE_vmean) {
             word = clip(lanes_divide(sum_of(job, &job->a, o), (int64_t)job->divisor, job->shift, job->rounding,
                                      cnnvp_round_random(job->seed, o)),
                         &clipped);

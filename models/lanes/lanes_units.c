@@ -76,7 +76,7 @@ static struct lanes_shape shape_of(const struct cnnvp_unit *unit, const uint64_t
     };
 }
 
-static int start(const struct cnnvp_unit *unit, void *self, const struct cnnvp_init *init, enum lanes_opcode opcode,
+static int start(const struct cnnvp_unit *unit, void *self, const struct cnnvp_init *init, uint32_t opcode,
                  const char *refusal)
 {
     uint64_t values[CNNVP_KIND_PARAMS];
@@ -95,12 +95,12 @@ static void say(const struct cnnvp_unit *unit, const uint64_t *values, const str
                        part->what);
 }
 
-/* refusal: what the unit says of other instructions than `opcode_`. */
+/* opcode_: 0: the unit takes all that lanes do; refusal: what it says of others. */
 #define LANES_UNIT(kind_, params_, opcode_, refusal, summary_)                                                  \
     extern const struct cnnvp_unit cnnvp_unit_##kind_;                                                          \
     static int kind_##_init(void *self, const struct cnnvp_init *init)                                          \
     {                                                                                                           \
-        return start(&cnnvp_unit_##kind_, self, init, LANES_OP_##opcode_, refusal);                             \
+        return start(&cnnvp_unit_##kind_, self, init, (opcode_), refusal);                                      \
     }                                                                                                           \
     static void kind_##_costs(const uint64_t *values, const struct cnnvp_costs *costs)                          \
     {                                                                                                           \
@@ -119,13 +119,13 @@ static void say(const struct cnnvp_unit *unit, const uint64_t *values, const str
         .costs = kind_##_costs,                                                                                 \
     };
 
-LANES_UNIT(vector, params, ANY, "",
+LANES_UNIT(vector, params, 0, "",
            "lanes of MAC, add, subtract, divide, compare: activation, normalisation, softmax, pooling, convolution")
-LANES_UNIT(mean, dividing_params, vmean, "a mean-update unit takes vmean alone",
+LANES_UNIT(mean, dividing_params, CNNVP_OPCODE_vmean, "a mean-update unit takes vmean alone",
            "mean-update unit (S000 A4 L7-L11): means of channels")
-LANES_UNIT(variance, dividing_params, vvar, "a variance-update unit takes vvar alone",
+LANES_UNIT(variance, dividing_params, CNNVP_OPCODE_vvar, "a variance-update unit takes vvar alone",
            "variance-update unit (S000 A4 L12-L16): inverse standard deviations of channels")
-LANES_UNIT(normalise, other_params, vnorm, "a normalise-and-reconstruct unit takes vnorm alone",
+LANES_UNIT(normalise, other_params, CNNVP_OPCODE_vnorm, "a normalise-and-reconstruct unit takes vnorm alone",
            "normalise-and-reconstruct unit (S000 A4 L17-L21): scale and offset of each channel")
-LANES_UNIT(activation, other_params, vact, "an activation unit takes vact alone",
+LANES_UNIT(activation, other_params, CNNVP_OPCODE_vact, "an activation unit takes vact alone",
            "activation unit (S000 A3): piecewise-linear functions of feature values")

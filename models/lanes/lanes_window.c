@@ -3,7 +3,6 @@
  * unit's own, see lanes.h. */
 #include "lanes_internal.h"
 #include "cnnvp_integer.h"
-#include "cnnvp_isa.h"
 
 _Static_assert((int)CNNVP_STATUS_MASK_vpool == (int)CNNVP_STATUS_MASK_pool &&
                    (int)CNNVP_STATUS_vpool_update == (int)CNNVP_STATUS_pool_update &&
@@ -19,10 +18,10 @@ _Static_assert((int)CNNVP_STATUS_MASK_vconv == (int)CNNVP_STATUS_MASK_conv &&
 
 const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
 {
-    const int pool = command->opcode == LANES_OP_vpool;
+    const int pool = command->opcode == CNNVP_OPCODE_vpool;
     struct cnnvp_command of_array = *command;
     const char *reason = NULL;
-    of_array.opcode = pool ? LANES_OP_pool : LANES_OP_conv;
+    of_array.opcode = pool ? CNNVP_OPCODE_pool : CNNVP_OPCODE_conv;
     if ((command->status & ~(uint32_t)(pool ? CNNVP_STATUS_MASK_vpool : CNNVP_STATUS_MASK_vconv)) != 0)
         return "vpool and vconv have the status bits of pool and conv";
     return cnnvp_fx16_decode(&of_array, tile, &reason) == CNNVP_OK ? NULL : reason;

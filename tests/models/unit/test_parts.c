@@ -16,7 +16,7 @@ static const struct cnnvp_unit *const units[] = {
 #undef CNNVP_BUILTIN
 };
 
-/* The host's core is no hardware, and `external` stands for what others model. */
+/* `external` stands for what others model. */
 static const char *const without_costs[] = {"external", NULL};
 /* Nothing of theirs has a number. */
 static const char *const of_one_size[] = {"clint", "plic", "uart", NULL};
