@@ -85,20 +85,28 @@ static void begin_slot(struct cnnvp_guest *guest, const struct work *work, uint3
     }
 }
 
-/* Lines of the map that the slot holds after the tile. */
-static uint32_t lines_held(const struct cnnvp_binary_reach *reach)
+/* Lines of the map in front of `end` that the slot holds after the tile: none where it begins behind `end`, since windows
+ * pass over lines. */
+static uint32_t lines_held(const struct cnnvp_binary_reach *reach, int32_t end)
 {
     const int32_t held = reach->held > 0 ? reach->held : 0;
-    return (uint32_t)(reach->first + (int32_t)reach->count - held);
+    return end > held ? (uint32_t)(end - held) : 0;
+}
+
+static uint32_t all_lines_held(const struct cnnvp_binary_reach *reach)
+{
+    return lines_held(reach, reach->first + (int32_t)reach->count);
 }
 
 static uint32_t words_held(const struct work *work, uint32_t number)
 {
     const struct cnnvp_binary_reach *row = &work->rows[number];
-    const uint32_t columns = lines_held(&work->columns[number]);
-    const uint32_t before = lines_held(&work->last_columns[number]); /* of rows that an earlier row of tiles made */
-    const uint32_t all = work->group->halo == CNNVP_HALO_FULL ? before : columns;
-    return work->members[number].made * ((lines_held(row) - row->count) * all + row->count * columns);
+    const uint32_t columns = all_lines_held(&work->columns[number]);
+    const uint32_t before = all_lines_held(&work->last_columns[number]); /* of rows that an earlier row of tiles made */
+    const uint32_t earlier_columns = work->group->halo == CNNVP_HALO_FULL ? before : columns;
+    const uint32_t earlier_rows = lines_held(row, row->first);
+    const uint32_t rows = all_lines_held(row) - earlier_rows;
+    return work->members[number].made * (earlier_rows * earlier_columns + rows * columns);
 }
 
 /* A slot's tensor as the tile sees it. */

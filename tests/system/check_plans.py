@@ -283,6 +283,25 @@ def check_weights():
         assert second == 2 * 9216 - (group["resident_weight_bytes"] - first), (second, group)
 
 
+def check_gaps():
+    """A window of fewer lines than its stride passes over lines. When n2 is done, and n1 has a line that nobody reads, what
+    n1 would read next begins behind all lines that n0 has made."""
+    for halo in ("recompute", "row", "full"):
+        with tempfile.TemporaryDirectory() as folder:
+            net = Network(random.Random(2))
+            net.shape, net.maps = (2, 31, 31), [("input", (2, 31, 31))]
+            for size, kernel, stride in ((31, 3, 1), (10, 2, 3), (3, 3, 3), (3, 3, 1)):
+                net.node("Conv", [net.maps[-1][0], net.parameter(2, 2, kernel, kernel)], (2, size, size),
+                         kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[int(stride == 1)] * 4)
+            net.write(os.path.join(folder, "n.onnx"))
+            plan = os.path.join(folder, "p.yaml")
+            with open(plan, "w", encoding="utf-8") as stream:
+                stream.write(f"groups:\n  - {{layers: [n0, n1, n2, n3], tile_h: 2, tile_w: 1, halo: {halo}}}\n")
+            _, output, _ = run(folder)
+            stats, bytes_, error = run(folder, "--plan", plan)
+            assert stats is not None and bytes_ == output, (halo, error)
+
+
 def check_example():
     """The plan that the documentation shows runs; what is wrong with others is said."""
     group = "groups:\n  - {{layers: [{}], tile_h: {}, tile_w: 1, halo: row}}\n"
@@ -321,6 +340,7 @@ def main():
             ran, fused = ran + plans, fused + groups
     check_addition()
     check_weights()
+    check_gaps()
     check_example()
     print(f"{COUNT + len(FOUND)} networks, {ran} plans ran, {fused} groups")
     assert ran >= COUNT / 2 and fused >= COUNT, "too few plans could run"
