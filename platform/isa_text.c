@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cnnvp.h"
-#include "instruction/isa.h"
+#include "isa/isa.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -11,7 +11,7 @@
 
 #include "cnnvp_buffer.h"
 extern "C" {
-#include "instruction/isa.h"
+#include "isa/isa.h"
 }
 
 namespace cnnvp {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which commands have a reference, where their results lie, and how they are called. */
-#include "instruction/isa.h"
+#include "isa/isa.h"
 #include "reference_internal.h"
 
 #include <inttypes.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What instructions do, by plain loops: the judge of units (--check-results) and of tests. Written from the documents
- * of the instruction set (opcodes.def, descriptors.def, cnnvp_command.h, lanes/lanes.h, S002), without any of the code
- * of units: what they share would not be judged. Formats come from the .def tables. Speed does not matter here.
+ * of the instruction set (opcodes.def, descriptors.def, cnnvp_command.h, inference/lanes/lanes.h, S002), without any of
+ * the code of units: what they share would not be judged. Formats come from the .def tables. Speed does not matter
+ * here.
  *
  * There is a reference for the instructions of a PE array on FX16 (conv, pool, matmul, step), of the vector unit (vmac
  * to vconv) and of the training engine's PE module (tforward to touter). There is none for those of its multi-function

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instructions of lanes, element by element in the order and by the formulas of lanes/lanes.h. */
+/* The instructions of lanes, element by element in the order and by the formulas of inference/lanes/lanes.h. */
 #include "reference_internal.h"
 
 #include <stdlib.h>

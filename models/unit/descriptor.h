@@ -9,7 +9,7 @@
 
 #include "cnnvp_command.h"
 #include "cnnvp_isa.h"
-#include "instruction/descriptors.def"
+#include "isa/descriptors.def"
 
 #include <stddef.h>
 #include <stdio.h>

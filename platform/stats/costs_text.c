@@ -33,12 +33,12 @@ static void print_technologies(FILE *stream)
     }
 }
 
-/* Currents of off-chip memories: what their commands take, see models/dram/dram_power.c. */
+/* Currents of off-chip memories: what their commands take, see models/memory/dram/dram_power.c. */
 static void print_rails(FILE *stream)
 {
     static const char *const presets[] = {
 #define CNNVP_DRAM_PRESET(index, name, ...) [index] = name,
-#include "dram/dram.def"
+#include "memory/dram/dram.def"
     };
     fprintf(stream, "\n  %-12s  %5s  %7s  %6s  %6s  %6s  %6s  %6s  %6s  %7s  %7s\n", "off chip, mA", "volts", "devices",
             "IDD0", "IDD2N", "IDD3N", "IDD4R", "IDD4W", "IDD5", "pins RD", "pins WR");
@@ -46,7 +46,7 @@ static void print_rails(FILE *stream)
     fprintf(stream, "  %-12s  %5.4g  %7d  %6.4g  %6.4g  %6.4g  %6.4g  %6.4g  %6.4g  %7.4g  %7.4g\n", presets[preset], \
             volts, devices, (double)(idd0), (double)(idd2n), (double)(idd3n), (double)(idd4r), (double)(idd4w),       \
             (double)(idd5), (double)(read_io), (double)(write_io));
-#include "dram/dram.def"
+#include "memory/dram/dram.def"
     fputs("  "
           "Currents of a device; pins: pJ of a burst. Lowest: without pins; highest: 1.3 times as much. ddr3, "
           "ddr4, hbm2: DRAMsim3; lpddr4: JESD209-4; ddr5: Ramulator; pins: TN-40-07, JESD209-4, O'Connor.\n",
@@ -57,7 +57,7 @@ static void print_rails(FILE *stream)
     fprintf(stream, "  %-12s  %6.4g  %6.4g  %6.4g  %7.5g  %8.3g  %10.3g  %5.2gx  %6.2gx\n", presets[preset],          \
             (double)(activate), (double)(read), (double)(write), (double)(refresh), (double)(open), (double)(closed), \
             (double)(low), (double)(high));
-#include "dram/dram.def"
+#include "memory/dram/dram.def"
     fputs("  "
           "A rank's commands, pins included, where no currents are public: lpddr5 from JESD209-4's by the squares "
           "of the voltages, hbm3 from O'Connor's for two 1 KB rows; ranges by what vendors say.\n",

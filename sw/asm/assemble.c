@@ -25,7 +25,7 @@
 
 #include "base.h"
 #include "expression.h"
-#include "instruction/isa.h"
+#include "isa/isa.h"
 #include "lexer.h"
 
 struct assembler {

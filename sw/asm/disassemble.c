@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cnnvp_asm.h"
-#include "instruction/isa.h"
+#include "isa/isa.h"
 
 struct output {
     char *text;

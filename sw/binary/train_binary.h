@@ -114,7 +114,7 @@ struct cnnvp_train_layer {
     struct cnnvp_train_master bias_master;
 };
 
-/* Entries of the multi-function module's buffers (models/multi_function), bytes. */
+/* Entries of the multi-function module's buffers (models/training/multi_function), bytes. */
 #define CNNVP_TRAIN_EXTREME_BYTES 16u
 #define CNNVP_TRAIN_SUM_BYTES 32u
 #define CNNVP_TRAIN_NORM_BYTES 96u

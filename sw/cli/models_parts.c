@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp models dram: what each part of the off-chip memory consists of, and its timings (models/dram/dram.def). */
+/* cnnvp models dram: what each part of the off-chip memory consists of, and its timings (models/memory/dram/dram.def).
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 
 enum timing {
 #define CNNVP_DRAM_TIMING(name, max, help) TIMING_##name,
-#include "dram/dram.def"
+#include "memory/dram/dram.def"
     TIMINGS
 };
 
@@ -22,7 +23,7 @@ struct part {
 
 static const struct part parts[] = {
 #define CNNVP_DRAM_PRESET(index, name, ...) [index] = {name, {__VA_ARGS__}},
-#include "dram/dram.def"
+#include "memory/dram/dram.def"
 };
 
 static const char *const names[STRUCTURE + TIMINGS] = {
@@ -30,7 +31,7 @@ static const char *const names[STRUCTURE + TIMINGS] = {
     "command buses",  "bank groups",       "banks of a group", "rows",
     "bytes of a row",
 #define CNNVP_DRAM_TIMING(name, max, help) "t_" #name,
-#include "dram/dram.def"
+#include "memory/dram/dram.def"
 };
 
 void cli_print_parts(FILE *stream)

@@ -10,17 +10,17 @@
 
 enum scheduler_register {
 #define CNNVP_REGISTER(name, offset, access, reset, mask, help) SCHEDULER_##name = offset,
-#include "scheduler/scheduler.def"
+#include "control/scheduler/scheduler.def"
 };
 
 enum scheduler_field {
 #define CNNVP_FIELD(reg, name, lsb, width, help) SCHEDULER_##reg##_##name = (int)(((1u << (width)) - 1u) << (lsb)),
-#include "scheduler/scheduler.def"
+#include "control/scheduler/scheduler.def"
 };
 
 enum scheduler_value {
 #define CNNVP_SCHEDULER_VALUE(name, value, help) SCHEDULER_##name = (value),
-#include "scheduler/scheduler.def"
+#include "control/scheduler/scheduler.def"
 };
 
 #define SECTIONS 6u

@@ -14,10 +14,10 @@
 
 #include "cnnvp_memory.h"
 #include "config.h"
-#include "dram/dram.h"
-#include "dram/dram_counts.h"
-#include "dram/dram_replay.h"
-#include "dram/dram_windows.h"
+#include "memory/dram/dram.h"
+#include "memory/dram/dram_counts.h"
+#include "memory/dram/dram_replay.h"
+#include "memory/dram/dram_windows.h"
 #include "memory_internal.h"
 #include "recorder.h"
 

@@ -7,8 +7,8 @@
 #include "cnnvp_command.h"
 #include "cnnvp_integer.h"
 #include "cnnvp_memory.h"
-#include "dram/dram.h"
-#include "dram/dram_replay.h"
+#include "memory/dram/dram.h"
+#include "memory/dram/dram_replay.h"
 #include "memory_internal.h"
 
 enum { CLOCKS = 65536, STRIDE = 4096 };

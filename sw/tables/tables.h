@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables for the vector unit's instruction vact (models/lanes/lanes.h), and the functions behind them. Everything
- * here uses additions, multiplications, divisions and scaling by powers of two in a fixed order, so that its results
- * are the same on every machine.
+ * Tables for the vector unit's instruction vact (models/inference/lanes/lanes.h), and the functions behind them.
+ * Everything here uses additions, multiplications, divisions and scaling by powers of two in a fixed order, so that its
+ * results are the same on every machine.
  */
 #ifndef CNNVP_TABLES_H
 #define CNNVP_TABLES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instruction words into the instruction element with made-up units (tests/models/instruction/rig.h). Byte 0: bit 0
- * strict order, bit 1 a program in memory, bits 3:2 capacity of the units, bits 5:4 depth of the sequence; then words
- * of 8 bytes.
+ * Instruction words into the instruction element with made-up units (tests/models/control/instruction/rig.h). Byte 0:
+ * bit 0 strict order, bit 1 a program in memory, bits 3:2 capacity of the units, bits 5:4 depth of the sequence; then
+ * words of 8 bytes.
  */
 #include "fuzz.h"
 

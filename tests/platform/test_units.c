@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-#include "instruction/isa.h"
+#include "isa/isa.h"
 #include "units_rig.h"
 #include "random.h"
 
@@ -26,7 +26,7 @@ static const struct instruction {
 } instructions[] = {
 #define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) \
     {#mnemonic, code, ISA_FORM_##descriptor, mask, ISA_UNIT_##unit},
-#include "instruction/opcodes.def"
+#include "isa/opcodes.def"
 };
 enum { INSTRUCTIONS = sizeof instructions / sizeof instructions[0] };
 

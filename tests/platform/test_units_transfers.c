@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-#include "dram/dram.h"
+#include "memory/dram/dram.h"
 #include "cnnvp_isa.h"
 #include "units_rig.h"
 

@@ -2,7 +2,7 @@
 /*
  * The reference of training (train_reference.h): in binary64 its gradients are the derivatives of its loss, and with 24
  * bits of mantissa they agree with those. That the units compute what it does, bit by bit, is tested with the units
- * (models/multi_function/test_machine_step.c).
+ * (models/training/multi_function/test_machine_step.c).
  */
 #include "random.h"
 #include "train_reference.h"

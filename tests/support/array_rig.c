@@ -2,7 +2,7 @@
 /* An FX16 array between real buffers: see array_rig.h. */
 #include "array_rig.h"
 
-#include "buffer/buffer.h"
+#include "memory/buffer/buffer.h"
 
 #include "test.h"
 

@@ -2,7 +2,7 @@
 /* A block of the multi-function module by itself: see block_rig.h. */
 #include "block_rig.h"
 
-#include "buffer/buffer.h"
+#include "memory/buffer/buffer.h"
 
 #include "test.h"
 

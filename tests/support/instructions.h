@@ -10,16 +10,16 @@
 
 enum {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
-#include "instruction/opcodes.def"
+#include "isa/opcodes.def"
 };
 
 /* 1 in each status field, which is all of a field of one bit. */
 enum {
 #define CNNVP_STATUS(mnemonic, name, lsb, width, help) ST_##mnemonic##_##name = 1 << (lsb),
-#include "instruction/opcodes.def"
+#include "isa/opcodes.def"
 };
 
-#include "instruction/descriptors.def"
+#include "isa/descriptors.def"
 #define MACHINE_MEMBER(name, help, fields) uint32_t name;
 #define MACHINE_STRUCT(form, name)              \
     struct machine_##name {                     \

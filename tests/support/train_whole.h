@@ -3,9 +3,9 @@
 #ifndef CNNVP_TEST_WHOLE_H
 #define CNNVP_TEST_WHOLE_H
 
-#include "batch_norm/batch_norm.h"
-#include "stage/extremes.h"
-#include "stage/sums.h"
+#include "training/batch_norm/batch_norm.h"
+#include "training/stage/extremes.h"
+#include "training/stage/sums.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -16,15 +16,15 @@ enum { UART_LINE = 10, TICKS = 20, TRANSFERS = 16, BYTES = 2048, LINE = 64, BASE
 
 enum element_register {
 #define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
-#include "instruction/instruction.def"
+#include "control/instruction/instruction.def"
 };
 
 enum opcode {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OPCODE_##mnemonic = code,
-#include "instruction/opcodes.def"
+#include "isa/opcodes.def"
 };
 
-#include "instruction/descriptors.def"
+#include "isa/descriptors.def"
 enum transfer {
 #define MEMBER(name, help, fields) TRANSFER_##name,
     CNNVP_DESCRIPTOR_TRANSFER(MEMBER)

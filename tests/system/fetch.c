@@ -18,7 +18,7 @@ enum { DATA_WORDS = 0x10000 / 4, SETTLED = 2000 };
 
 enum element_register {
 #define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
-#include "instruction/instruction.def"
+#include "control/instruction/instruction.def"
 };
 
 volatile uint32_t tohost __attribute__((section(".data"), aligned(64))) = 0;

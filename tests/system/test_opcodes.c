@@ -2,14 +2,14 @@
 /*
  * Every opcode of the table that a unit executes, on the presets' units: it executes. And every field of their
  * descriptors: a value out of its bounds is refused by its name. (Those of the instruction element:
- * models/instruction/opcodes.)
+ * models/control/instruction/opcodes.)
  */
 #include "test.h"
 
 #include "cnnvp.h"
 #include "cnnvp_bfp.h"
 #include "cnnvp_command.h"
-#include "instruction/isa.h"
+#include "isa/isa.h"
 #include "instructions.h"
 
 static struct cnnvp_error problem;

@@ -10,7 +10,7 @@
 
 enum element_register {
 #define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
-#include "instruction/instruction.def"
+#include "control/instruction/instruction.def"
 };
 
 enum { CHANNELS = 3, SIDE = 8, OUT = 6, SHIFT = 5 };

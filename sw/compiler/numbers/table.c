@@ -53,8 +53,8 @@ static double call_function(const void *context, double x)
 }
 
 /*
- * Two lines that meet at 0 (vact, models/lanes/lanes.h): x0 = -2^15 and segments of 2^15 words. The slope of the
- * right one is 1 with 14 fraction bits and the change of format in the shift.
+ * Two lines that meet at 0 (vact, models/inference/lanes/lanes.h): x0 = -2^15 and segments of 2^15 words. The slope of
+ * the right one is 1 with 14 fraction bits and the change of format in the shift.
  */
 static int leaky_relu(float alpha, int32_t in_frac, int32_t out_frac, int16_t *words)
 {

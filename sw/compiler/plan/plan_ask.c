@@ -8,7 +8,7 @@
 #include "binary/layer_command.h"
 #include "cnnvp_command.h"
 #include "cnnvp_integer.h"
-#include "instruction/isa.h"
+#include "isa/isa.h"
 
 #define SOURCE_OUTPUT 2u   /* of a vector operand */
 #define POOL_CHANNELS 64u  /* asked about together, or fewer where they are too large */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "guest.h"
-#include "instruction/isa.h"
+#include "isa/isa.h"
 #include "train/train.h"
 
 /* Part of all work that counts beside the longest: what is not hidden. */

@@ -119,7 +119,7 @@ void cnnvp_kit_handle(uint32_t line, void (*handler)(void *context), void *conte
     cnnvp_plic_enable(&machine, PLIC_BASE, line);
 }
 
-/* Semihosting calls for what the core's model offers programs of its own: models/cpu/cpu_semihost.c. */
+/* Semihosting calls for what the core's model offers programs of its own: models/soc/cpu/cpu_semihost.c. */
 enum { SYS_REPORT = 0x100, SYS_NAME_LAYER = 0x101 };
 
 static void __attribute__((noinline)) semihost(uint32_t operation, const uint32_t *block)

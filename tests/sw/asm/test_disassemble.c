@@ -18,7 +18,7 @@ static const struct shape {
 #define TILE UINT64_C(0xff07ffffffff)
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
     {(uint64_t)(code) << 56, (uint64_t)(status_mask) << 48 | (format)},
-#include "instruction/opcodes.def"
+#include "isa/opcodes.def"
 };
 
 static uint64_t random_word(uint64_t *state)

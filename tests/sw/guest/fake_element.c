@@ -7,7 +7,7 @@
 
 enum element_register {
 #define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = 0x10010000 + (offset),
-#include "instruction/instruction.def"
+#include "control/instruction/instruction.def"
 };
 
 static uint32_t read_device(void *host, uint32_t address)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Piecewise-linear tables: what is refused. How near they are to their functions is in
- * models/lanes/test_lanes_reduce.c. */
+ * models/inference/lanes/test_lanes_reduce.c. */
 #include <math.h>
 
 #include "test.h"

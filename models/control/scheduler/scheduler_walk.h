@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The schedule of S004 as a state machine: a Morton counter for each feature, a counter of gathered positions, and what
+ * to do next. Host-free.
+ *
+ * The table (32-bit words): word 0 is the number of features. From word 1 on four words for each feature:
+ *   bits_x | bits_y << 8   2^bits_x blocks side by side, 2^bits_y one above the other
+ *   target                 positions of a block
+ *   part                   positions that one block of the feature before gives; 0 for the first
+ *   list                   word at which the sections of the layer that reads the feature begin; 0 for the last
+ * A list is the number of its sections, then four words for each: control, first instruction, first patch, patches.
+ * control is the condition in 7:0, in 15:8 whose block the section is about, in 31:16 the instructions. An
+ * instruction has two words, low and high. A patch has five words: in 15:0 the instruction and in 31:16 its kinds;
+ * then how much its low half grows by x, by y, by each gathered position and by each image. Assignments whose values
+ * depend on data are marked with KEEP: how many words are pushed must not depend on them (invariant 2).
+ */
+#ifndef CNNVP_SCHEDULER_WALK_H
+#define CNNVP_SCHEDULER_WALK_H
+
+#include <stdint.h>
+
+enum scheduler_value {
+#define CNNVP_SCHEDULER_VALUE(name, value, help) SCHEDULER_##name = (value),
+#include "control/scheduler/scheduler.def"
+};
+
+struct scheduler_walk {
+    const uint32_t *table;
+    uint32_t size;   /* words */
+    uint32_t levels; /* features */
+    uint32_t image;
+    uint32_t x[SCHEDULER_LEVELS];
+    uint32_t y[SCHEDULER_LEVELS];
+    uint32_t gathered[SCHEDULER_LEVELS];
+    uint32_t blocks; /* of feature 0, that no step has taken yet */
+    uint32_t left;   /* of feature 0, that have not been loaded */
+    uint32_t layer;
+    uint32_t section;
+    uint32_t input_x, input_y; /* of the block in work */
+    uint32_t steps;
+    int done;
+};
+
+/* Instructions to push, and what their patches depend on. */
+struct scheduler_section {
+    uint32_t words; /* of the table */
+    uint32_t count; /* instructions */
+    uint32_t patches;
+    uint32_t patch_count;
+    uint32_t x, y, gathered, half;
+};
+
+/* The first block; the first one of feature 0 has been loaded. 0: the table is malformed. */
+int scheduler_begin(struct scheduler_walk *walk, const uint32_t *table, uint32_t size, uint32_t image);
+/* The next section, an empty one after each step: 1, or 0 when all is done, or -1: the table is malformed. */
+int scheduler_next(struct scheduler_walk *walk, struct scheduler_section *section);
+/* Instruction number i of a section, patched. */
+void scheduler_word(const struct scheduler_walk *walk, const struct scheduler_section *section, uint32_t i,
+                    uint32_t *high, uint32_t *low);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Units made of lanes, beside a PE array (lanes.h).
+ *
+ * Modelled: S003's data calculation element (c3, c4, c5): in each lane a multiplier or MAC, an adder, a subtractor, a
+ * divider and a comparator (Part B 3-1), each with its own register, accumulation by the status field (3-3), output
+ * selection (vout); the ALU stage that S002 lacks (2-2): division for average pooling, piecewise-linear activation;
+ * S000's mean-update, variance-update and normalise-and-reconstruct units (A4) and its activation unit (A3); pooling
+ * and convolution (vpool, vconv) for what the PE array does not take: results by the arithmetic of the PE arrays
+ * (models/inference/fx16), time and words at the ports by the lanes.
+ * Not modelled: the single stages of the pipeline; reuse of window inputs from lane to lane.
+ *
+ * Instructions and their cost are defined in lanes.h. A tile is one access on the link to a buffer for each operand.
+ */
+#include "lanes_internal.h"
+
+#include <string.h>
+
+#include "cnnvp_buffer.h"
+#include "isa/isa.h"
+
+#define UNIT_DEF "inference/lanes/lanes.def"
+#include "unit/unit_enums.inc"
+
+_Static_assert((int)PORT_input == (int)CNNVP_FX16_PORT_input && (int)PORT_weight == (int)CNNVP_FX16_PORT_weight &&
+                   (int)PORT_output == (int)CNNVP_FX16_PORT_output,
+               "windows reach the buffers through the links of the PE arrays");
+
+/* ---- helpers ---- */
+
+static int refuse(struct lanes *lanes, const struct cnnvp_command *command, int status, const char *why)
+{
+    return cnnvp_fx16_refuse(&lanes->links, command, status, why);
+}
+
+static cnnvp_time after(const struct lanes *lanes, cnnvp_time time, uint64_t cycles)
+{
+    return cnnvp_edge_time(lanes->clock_mhz, cnnvp_edge_at_or_after(lanes->clock_mhz, time) + cycles);
+}
+
+static struct cnnvp_access link_access(const struct cnnvp_command *command, const struct lanes_operand *operand,
+                                       enum cnnvp_op op)
+{
+    return (struct cnnvp_access){
+        .op = op,
+        .tag = command->tag,
+        .flow = command->sequence,
+        .address = cnnvp_buffer_address(operand->half, (uint32_t)operand->low),
+        .size = (uint64_t)(operand->high - operand->low),
+        .words = operand->words,
+    };
+}
+
+/* Borrows an operand's range. *delay: the longest so far. */
+static int borrow(struct lanes *lanes, const struct cnnvp_command *command, struct lanes_operand *operand,
+                  enum cnnvp_op op, uint64_t feature_words, uint64_t cycles, cnnvp_time *delay)
+{
+    if (!operand->used)
+        return CNNVP_OK;
+    struct cnnvp_access access = link_access(command, operand, op);
+    const cnnvp_time now = lanes->ops->now(lanes->host);
+    access.cycles = cycles;
+    access.delay = after(lanes, now, cycles) - now;
+    access.mode = op == CNNVP_BORROW_READ ? cnnvp_buffer_read_mode(CNNVP_READ_SEQUENTIAL)
+                                          : cnnvp_buffer_write_mode(feature_words);
+    const int status = lanes->ops->access(lanes->host, PORT_input + operand->buffer, &access);
+    if (status != CNNVP_OK)
+        return status;
+    if (access.delay > *delay)
+        *delay = access.delay;
+    if (lanes->timing_only)
+        return CNNVP_OK;
+    if (access.data == NULL)
+        return CNNVP_E_STATE;
+    operand->data = (uint8_t *)access.data + (operand->base - operand->low);
+    return CNNVP_OK;
+}
+
+/* Looks at a table without counting: its length is data, and counts do not depend on data. */
+static int check_table(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_operand *table)
+{
+    struct cnnvp_access access = link_access(command, table, CNNVP_BORROW_READ);
+    uint64_t bytes = 0;
+    access.flags = CNNVP_DEBUG;
+    int status = lanes->ops->access(lanes->host, PORT_input + table->buffer, &access);
+    if (status != CNNVP_OK || access.data == NULL)
+        return refuse(lanes, command, status == CNNVP_OK ? CNNVP_E_STATE : status, "the table leaves the half");
+    const char *error = lanes_check_table(access.data, &bytes);
+    if (error != NULL)
+        return refuse(lanes, command, CNNVP_E_INVAL, error);
+    access.size = bytes;
+    status = lanes->ops->access(lanes->host, PORT_input + table->buffer, &access);
+    return status == CNNVP_OK ? status : refuse(lanes, command, status, "the table leaves the half");
+}
+
+/* Feature values among the results: vectors of one word a channel are parameters. */
+static uint64_t feature_words(const struct lanes_job *job)
+{
+    return job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar ? 0 : job->count * job->repeat;
+}
+
+static void count_command(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_cost *cost,
+                          uint64_t busy)
+{
+    static const uint32_t operations[LANES_OPERATORS] = {
+        STAT_mac_operations, STAT_add_operations, STAT_sub_operations, STAT_div_operations, STAT_cmp_operations};
+    const struct cnnvp_host_ops *ops = lanes->ops;
+    ops->count(lanes->host, STAT_commands, command->tag, 1);
+    ops->count(lanes->host, STAT_busy_cycles, command->tag, busy);
+    ops->count(lanes->host, STAT_beats, command->tag, cost->beats);
+    ops->count(lanes->host, STAT_elements, command->tag, cost->elements);
+    if (busy > cost->cycles)
+        ops->count(lanes->host, STAT_port_cycles, command->tag, busy - cost->cycles);
+    if (command->opcode == CNNVP_OPCODE_vconv && cost->operations[LANES_mac] != 0)
+        ops->count(lanes->host, STAT_macs, command->tag, cost->operations[LANES_mac]);
+    for (uint32_t o = 0; o < LANES_OPERATORS; ++o)
+        if (cost->operations[o] != 0)
+            ops->count(lanes->host, operations[o], command->tag, cost->operations[o]);
+}
+
+static void count_clipped(struct lanes *lanes, const struct cnnvp_command *command, uint64_t clipped)
+{
+    if (clipped != 0)
+        lanes->ops->count(lanes->host, STAT_saturations, command->tag, clipped);
+}
+
+/* The unit works on the command for this many cycles after those before it: counts, delay, span. */
+static void occupy(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_cost *cost,
+                   uint64_t busy, cnnvp_time *delay)
+{
+    const cnnvp_time now = lanes->ops->now(lanes->host);
+    const cnnvp_time begin = after(lanes, lanes->busy_until > now ? lanes->busy_until : now, 0);
+    const cnnvp_time end = after(lanes, begin, busy);
+    lanes->busy_until = end;
+    *delay += end - now;
+    count_command(lanes, command, cost, busy);
+    /* a command from before a reset may still be drawn */
+    const cnnvp_time drawn_from = begin > lanes->track_end ? begin : lanes->track_end;
+    lanes->track_end = end > drawn_from ? end : drawn_from;
+    lanes->ops->span(lanes->host, 0, cnnvp_isa_opcode(command->opcode)->mnemonic, command->tag, command->sequence,
+                     drawn_from, lanes->track_end);
+}
+
+/* ---- commands ---- */
+
+static int execute_elements(struct lanes *lanes, const struct cnnvp_command *command, cnnvp_time *delay)
+{
+    struct lanes_job job;
+    struct lanes_cost cost;
+    const char *error = lanes_decode(command, lanes->shape.lanes, &job);
+    if (error != NULL)
+        return refuse(lanes, command, CNNVP_E_INVAL, error);
+    lanes_cost(&job, &lanes->shape, &cost);
+    if (job.opcode == CNNVP_OPCODE_vact && !lanes->timing_only) {
+        const int status = check_table(lanes, command, &job.b);
+        if (status != CNNVP_OK)
+            return status;
+    }
+    const uint64_t streaming = cost.cycles - lanes->shape.pipeline;
+    cnnvp_time longest = 0;
+    int status = borrow(lanes, command, &job.a, CNNVP_BORROW_READ, 0, streaming, &longest);
+    if (status == CNNVP_OK)
+        status = borrow(lanes, command, &job.b, CNNVP_BORROW_READ, 0, streaming, &longest);
+    if (status == CNNVP_OK)
+        status = borrow(lanes, command, &job.c, CNNVP_BORROW_READ, 0, streaming, &longest);
+    if (status == CNNVP_OK)
+        status = borrow(lanes, command, &job.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming, &longest);
+    if (status != CNNVP_OK)
+        return refuse(lanes, command, status, "an operand is outside its half of the buffer");
+
+    /* by the slowest port */
+    const uint64_t streamed = cnnvp_delay_cycles(lanes->clock_mhz, lanes->ops->now(lanes->host), longest);
+    const uint64_t busy = cost.cycles + (streamed > streaming ? streamed - streaming : 0);
+    occupy(lanes, command, &cost, busy, delay);
+    if (!lanes->timing_only) {
+        const uint64_t clipped = lanes_execute(&job, lanes->shape.lanes, &lanes->registers);
+        count_clipped(lanes, command, clipped);
+    }
+    return CNNVP_OK;
+}
+
+static uint64_t longest_stall(const struct cnnvp_fx16_stalls *stalls)
+{
+    const uint64_t reading = stalls->input > stalls->weight ? stalls->input : stalls->weight;
+    return reading > stalls->output ? reading : stalls->output;
+}
+
+static int execute_window(struct lanes *lanes, const struct cnnvp_command *command, cnnvp_time *delay)
+{
+    struct cnnvp_fx16_tile tile;
+    struct lanes_cost cost;
+    struct cnnvp_fx16_traffic traffic;
+    struct cnnvp_fx16_data data = {0};
+    struct cnnvp_fx16_stalls stalls = {0};
+    uint64_t clipped = 0;
+    const char *error = lanes_window_decode(command, &tile);
+    if (error != NULL)
+        return refuse(lanes, command, CNNVP_E_INVAL, error);
+    lanes_window_cost(&tile, &lanes->shape, &cost, &traffic);
+    if (cost.cycles > CNNVP_FX16_MAX_CYCLES)
+        return refuse(lanes, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
+    int status = cnnvp_fx16_fetch(&lanes->links, command, &tile, &traffic, &data, &stalls);
+    if (status == CNNVP_OK && !lanes->timing_only)
+        status = cnnvp_fx16_compute(LANES_REGISTER_BITS, &tile, &data, &lanes->links.scratch);
+    if (status == CNNVP_OK)
+        status = cnnvp_fx16_deliver(&lanes->links, command, &tile, &traffic, &data, &stalls, &clipped);
+    if (status != CNNVP_OK)
+        return refuse(lanes, command, status, NULL);
+    occupy(lanes, command, &cost, cost.cycles + longest_stall(&stalls), delay);
+    count_clipped(lanes, command, clipped);
+    return CNNVP_OK;
+}
+
+/* ---- callbacks ---- */
+
+/* NULL where the unit takes the command. */
+static const char *refusal(const struct lanes *lanes, const struct cnnvp_command *command)
+{
+    if (lanes->opcode != 0 && command->opcode != lanes->opcode)
+        return lanes->refusal;
+    if (lanes->opcode == CNNVP_OPCODE_vnorm && (command->status >> CNNVP_STATUS_vnorm_store & 1u) == 0)
+        return "the normalise-and-reconstruct unit stores what it calculates: vnorm.store";
+    return NULL;
+}
+
+int lanes_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    struct lanes *lanes = self;
+    const struct cnnvp_command *command = access->data;
+    (void)port;
+    if (access->op != CNNVP_COMMAND || command == NULL || access->size < sizeof *command)
+        return CNNVP_E_ACCESS;
+    if (access->flags & CNNVP_DEBUG)
+        return CNNVP_OK;
+    const char *error = refusal(lanes, command);
+    if (error != NULL)
+        return refuse(lanes, command, CNNVP_E_INVAL, error);
+    return lanes_is_window(command->opcode) ? execute_window(lanes, command, &access->delay)
+                                            : execute_elements(lanes, command, &access->delay);
+}
+
+void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct lanes_shape *shape, uint32_t opcode,
+                const char *refusal)
+{
+    lanes->host = init->host;
+    lanes->ops = init->ops;
+    lanes->shape = *shape;
+    lanes->opcode = opcode;
+    lanes->refusal = refusal;
+    lanes->timing_only = init->ops->timing_only(init->host) != 0;
+    lanes->links = (struct cnnvp_fx16_unit){
+        .host = init->host,
+        .ops = init->ops,
+        .acc_bits = LANES_REGISTER_BITS,
+        .timing_only = lanes->timing_only,
+        .rejected_stat = STAT_rejected,
+    };
+}
+
+void lanes_fini(void *self)
+{
+    struct lanes *lanes = self;
+    cnnvp_fx16_unit_free(&lanes->links);
+}
+
+void lanes_reset(void *self)
+{
+    struct lanes *lanes = self;
+    lanes->clock_mhz = lanes->ops->clock_mhz(lanes->host);
+    lanes->busy_until = 0;
+    memset(&lanes->registers, 0, sizeof lanes->registers);
+}

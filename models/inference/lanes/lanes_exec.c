@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The element-by-element instructions. Elements are loaded, combined and written in chunks; the loops over a chunk are
+ * plain and free of dependences. A job whose results reach operands that are still to be read goes in chunks of one. */
+#include "lanes_internal.h"
+
+#include <string.h>
+
+#include "inference/fx16/fx16_words.h"
+
+/* A chunk at work: elements (o, i) .. (o, i + n - 1), the first of which has number e. */
+struct chunk {
+    uint64_t o, i, n, e;
+    int64_t a[LANES_CHUNK];
+    int64_t b[LANES_CHUNK];
+    int64_t results[LANES_CHUNK];
+    int16_t words[LANES_CHUNK];
+};
+
+void lanes_load(const struct lanes_operand *operand, uint64_t o, uint64_t i, uint64_t n, int64_t *values)
+{
+    const int64_t step = operand->stride * (int64_t)operand->bytes;
+    const uint8_t *at =
+        operand->data + ((int64_t)o * operand->repeat + (int64_t)i * operand->stride) * (int64_t)operand->bytes;
+    if (operand->bytes == 8u) {
+        for (uint64_t k = 0; k < n; ++k)
+            memcpy(&values[k], at + (int64_t)k * step, sizeof values[k]);
+    } else if (operand->stride == 1) {
+        int16_t words[LANES_CHUNK];
+        memcpy(words, at, n * sizeof words[0]);
+        for (uint64_t k = 0; k < n; ++k)
+            values[k] = words[k];
+    } else {
+        for (uint64_t k = 0; k < n; ++k) {
+            int16_t word;
+            memcpy(&word, at + (int64_t)k * step, sizeof word);
+            values[k] = word;
+        }
+    }
+}
+
+void lanes_put(const struct lanes_operand *out, uint64_t o, uint64_t i, uint64_t n, const int16_t *words)
+{
+    memcpy(out->data + ((int64_t)o * out->repeat + (int64_t)i) * 2, words, n * sizeof words[0]);
+}
+
+/* ---- results of a chunk, before registers ---- */
+
+static void combine_compare(const struct lanes_job *job, struct chunk *c)
+{
+    if (job->minimum)
+        for (uint64_t k = 0; k < c->n; ++k)
+            c->results[k] = c->a[k] < c->b[k] ? c->a[k] : c->b[k];
+    else
+        for (uint64_t k = 0; k < c->n; ++k)
+            c->results[k] = c->a[k] > c->b[k] ? c->a[k] : c->b[k];
+}
+
+static void combine_divide(const struct lanes_job *job, struct chunk *c)
+{
+    for (uint64_t k = 0; k < c->n; ++k) {
+        const uint64_t random =
+            job->rounding == CNNVP_ROUNDING_STOCHASTIC ? cnnvp_round_random(job->seed, c->e + k) : 0;
+        c->results[k] = c->b[k] == 0 ? (c->a[k] < 0 ? INT16_MIN : INT16_MAX)
+                                     : lanes_divide(c->a[k], c->b[k], job->shift, job->rounding, random);
+    }
+}
+
+static int16_t table_word(const uint8_t *table, uint64_t index)
+{
+    int16_t word;
+    memcpy(&word, table + 2u * index, sizeof word);
+    return word;
+}
+
+const char *lanes_check_table(const uint8_t *header, uint64_t *table_bytes)
+{
+    const int16_t segments = table_word(header, 2);
+    if (segments < 1 || table_word(header, 1) < 0 || table_word(header, 1) > 62 || table_word(header, 3) < 0 ||
+        table_word(header, 3) > 47)
+        return "the table's header is malformed";
+    *table_bytes = LANES_TABLE_HEADER + 4u * (uint64_t)segments;
+    return NULL;
+}
+
+static void combine_table(const struct lanes_job *job, struct chunk *c)
+{
+    const uint8_t *const table = job->b.data;
+    const int64_t x0 = table_word(table, 0);
+    const int32_t x_shift = table_word(table, 1);
+    const int64_t last = table_word(table, 2) - 1;
+    const int32_t intercept_shift = table_word(table, 3);
+    for (uint64_t k = 0; k < c->n; ++k) {
+        int64_t index = lanes_shift(lanes_add(c->a[k], -x0), -x_shift);
+        index = index < 0 ? 0 : index > last ? last : index;
+        const int64_t slope = table_word(table, 4u + 2u * (uint64_t)index);
+        const int64_t intercept = table_word(table, 5u + 2u * (uint64_t)index);
+        c->results[k] = lanes_add(lanes_multiply(slope, c->a[k]), lanes_shift(intercept, intercept_shift));
+    }
+}
+
+static int shifts_b(uint32_t opcode)
+{
+    return opcode != CNNVP_OPCODE_vmac && opcode != CNNVP_OPCODE_vdiv;
+}
+
+static void combine(const struct lanes_job *job, struct chunk *c)
+{
+    /* an immediate has been shifted once for all chunks */
+    if (job->b.used && shifts_b(job->opcode) && job->bias_shift != 0)
+        for (uint64_t k = 0; k < c->n; ++k)
+            c->b[k] = lanes_shift(c->b[k], job->bias_shift);
+    switch (job->opcode) {
+    case CNNVP_OPCODE_vmac:
+        for (uint64_t k = 0; k < c->n; ++k)
+            c->results[k] = lanes_multiply(c->a[k], c->b[k]);
+        break;
+    case CNNVP_OPCODE_vadd:
+        for (uint64_t k = 0; k < c->n; ++k)
+            c->results[k] = lanes_add(c->a[k], c->b[k]);
+        break;
+    case CNNVP_OPCODE_vsub:
+        for (uint64_t k = 0; k < c->n; ++k)
+            c->results[k] = (int64_t)((uint64_t)c->a[k] - (uint64_t)c->b[k]);
+        break;
+    case CNNVP_OPCODE_vdiv:
+        combine_divide(job, c);
+        break;
+    case CNNVP_OPCODE_vcmp:
+        combine_compare(job, c);
+        break;
+    default: /* has its own function, or is refused by lanes_decode */
+        break;
+    }
+}
+
+static void combine_norm(const struct lanes_job *job, struct chunk *c)
+{
+    int64_t scale;
+    int64_t offset;
+    lanes_load(&job->b, c->o, 0, 1, &scale);
+    lanes_load(&job->c, c->o, 0, 1, &offset);
+    offset = lanes_shift(offset, job->bias_shift);
+    for (uint64_t k = 0; k < c->n; ++k)
+        c->results[k] = lanes_add(lanes_multiply(c->a[k], scale), offset);
+}
+
+/* ---- registers ---- */
+
+static enum lanes_operator operator_of(uint32_t opcode)
+{
+    switch (opcode) {
+    case CNNVP_OPCODE_vadd:
+        return LANES_add;
+    case CNNVP_OPCODE_vsub:
+        return LANES_sub;
+    case CNNVP_OPCODE_vdiv:
+        return LANES_div;
+    case CNNVP_OPCODE_vcmp:
+        return LANES_cmp;
+    default:
+        return LANES_mac;
+    }
+}
+
+/* The chunk does not wrap around the lanes. */
+static void accumulate(const struct lanes_job *job, struct chunk *c, int64_t *lane)
+{
+    if (job->opcode != CNNVP_OPCODE_vcmp) {
+        for (uint64_t k = 0; k < c->n; ++k)
+            lane[k] = lanes_add(lane[k], c->results[k]);
+    } else {
+        for (uint64_t k = 0; k < c->n; ++k) {
+            const int smaller = c->results[k] < lane[k];
+            lane[k] = smaller == job->minimum ? c->results[k] : lane[k];
+        }
+    }
+    memcpy(c->results, lane, c->n * sizeof lane[0]);
+}
+
+/* Leaves the last elements of a job in the registers of their lanes. */
+static void keep_last(const struct lanes_job *job, const struct chunk *c, uint64_t lanes, int64_t *lane)
+{
+    const uint64_t total = job->count * job->repeat;
+    const uint64_t first = total > lanes ? total - lanes : 0;
+    for (uint64_t k = c->e < first ? first - c->e : 0; k < c->n; ++k)
+        lane[(c->e + k) % lanes] = c->results[k];
+}
+
+/* ---- jobs ---- */
+
+static uint64_t write_results(const struct lanes_job *job, struct chunk *c)
+{
+    uint64_t clipped = 0;
+    /* a quotient has its shift already */
+    const int32_t shift = job->opcode == CNNVP_OPCODE_vdiv ? 0 : job->shift;
+    clipped = cnnvp_fx16_round_words(c->results, c->n, shift, job->rounding, job->seed, c->e, c->words);
+    lanes_put(&job->out, c->o, c->i, c->n, c->words);
+    return clipped;
+}
+
+static uint64_t write_registers(const struct lanes_job *job, const struct lanes_registers *registers)
+{
+    int16_t words[LANES_MAX];
+    const uint64_t clipped = cnnvp_fx16_round_words(
+        registers->lane[job->operator_], job->count, job->shift, job->rounding, job->seed, 0, words);
+    lanes_put(&job->out, 0, 0, job->count, words);
+    return clipped;
+}
+
+/* Elements that the next chunk may have. */
+static uint64_t chunk_length(const struct lanes_job *job, uint64_t lanes, uint64_t i)
+{
+    const uint64_t left = job->count - i;
+    uint64_t most = LANES_CHUNK;
+    if (job->in_order)
+        return 1u;
+    if (job->accumulate && lanes - i % lanes < most)
+        most = lanes - i % lanes;
+    return left < most ? left : most;
+}
+
+uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes_registers *registers)
+{
+    struct chunk c;
+    uint64_t clipped = 0;
+    if (job->opcode == CNNVP_OPCODE_vout)
+        return write_registers(job, registers);
+    if (job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar || job->opcode == CNNVP_OPCODE_vsoftmax)
+        return lanes_reduce(job);
+    int64_t *const lane = registers->lane[operator_of(job->opcode)];
+    if (!job->b.used)
+        for (uint64_t k = 0; k < LANES_CHUNK; ++k)
+            c.b[k] = shifts_b(job->opcode) ? lanes_shift(job->immediate, job->bias_shift) : job->immediate;
+    for (c.o = 0; c.o < job->repeat; ++c.o)
+        for (c.i = 0; c.i < job->count; c.i += c.n) {
+            c.n = chunk_length(job, lanes, c.i);
+            c.e = c.o * job->count + c.i;
+            lanes_load(&job->a, c.o, c.i, c.n, c.a);
+            if (job->opcode == CNNVP_OPCODE_vact) {
+                combine_table(job, &c);
+            } else if (job->opcode == CNNVP_OPCODE_vnorm) {
+                combine_norm(job, &c);
+            } else {
+                if (job->b.used)
+                    lanes_load(&job->b, c.o, c.i, c.n, c.b);
+                combine(job, &c);
+            }
+            if (job->accumulate)
+                accumulate(job, &c, lane + c.i % lanes);
+            else if (job->opcode != CNNVP_OPCODE_vact)
+                keep_last(job, &c, lanes, lane);
+            if (job->out.used)
+                clipped += write_results(job, &c);
+        }
+    return clipped;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lanes' host-free parts: decoded commands, their cost, their arithmetic. Those of vpool and vconv are the
+ * PE arrays', from models/inference/fx16; only the cost is the unit's own. */
+#ifndef CNNVP_LANES_INTERNAL_H
+#define CNNVP_LANES_INTERNAL_H
+
+#include <stddef.h>
+
+#include "cnnvp_fx16.h"
+#include "lanes.h"
+
+#define LANES_CHUNK 256u /* elements handled at a time */
+#define LANES_MOST_ELEMENTS (UINT64_C(1) << 28)
+
+/* Sources of operands, as in the status field. */
+enum lanes_source {
+    LANES_INPUT = 0,
+    LANES_WEIGHT = 1,
+    LANES_OUTPUT = 2,
+    LANES_WIDE = 3,     /* a: 64-bit slots of the output buffer */
+    LANES_IMMEDIATE = 3 /* b */
+};
+
+/* One operand, or the results: element (o, i) at `base` + bytes * (o * repeat + i * stride) in its half. */
+struct lanes_operand {
+    int used;
+    uint32_t buffer; /* 0 .. 2 */
+    uint32_t half;
+    uint32_t bytes; /* of an element, 2 or 8 */
+    int64_t base;
+    int64_t stride;
+    int64_t repeat;
+    int64_t low;    /* first byte touched */
+    int64_t high;   /* after the last byte touched */
+    uint64_t words; /* 16-bit words that cross the port */
+    uint8_t *data;  /* of element (0, 0); NULL in timing-only */
+};
+
+/* A command, decoded. */
+struct lanes_job {
+    uint32_t opcode;
+    int accumulate;
+    int minimum;
+    int sums;           /* of vmean and vvar: a, and c, are sums of parts */
+    uint64_t divisor;   /* of vmean and vvar: elements of a repetition */
+    uint32_t operator_; /* of vout */
+    uint64_t count;
+    uint64_t repeat;
+    int32_t shift;
+    int32_t bias_shift;
+    uint32_t rounding;
+    uint64_t seed;
+    int64_t immediate;
+    uint32_t a_addr, b_addr, c_addr, out_addr; /* as in the descriptor, and strides */
+    int64_t a_stride, a_repeat, b_stride, b_repeat, c_repeat, out_repeat;
+    int in_order; /* results reach operands that are still to be read: one element at a time */
+    struct lanes_operand a, b, c, out;
+    char refusal[CNNVP_REFUSAL_SIZE];
+};
+
+struct lanes_cost {
+    uint64_t cycles;
+    uint64_t beats;
+    uint64_t elements;
+    uint64_t operations[LANES_OPERATORS];
+};
+
+/* NULL and the job, or what is wrong, as long as *job lasts. */
+CNNVP_MUST_USE const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job);
+
+void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
+
+/* The lanes' registers, which hold a window's sum while its taps go by. */
+#define LANES_REGISTER_BITS 64u
+
+static inline int lanes_is_window(uint32_t opcode)
+{
+    return opcode == CNNVP_OPCODE_vpool || opcode == CNNVP_OPCODE_vconv;
+}
+
+/* Of a window's taps. */
+static inline enum lanes_operator lanes_window_operator(const struct cnnvp_fx16_tile *tile)
+{
+    if (tile->operation.compare)
+        return LANES_cmp;
+    return tile->uses_k ? LANES_mac : LANES_add;
+}
+
+/* The tile of vpool or vconv, or what is wrong. (lanes_window.c) */
+CNNVP_MUST_USE const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile);
+void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost,
+                       struct cnnvp_fx16_traffic *traffic);
+
+/* Carries a job out on data. Returns how many results were clipped. */
+uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes_registers *registers);
+/* The part of it that goes over a repetition as a whole: vmean, vvar, vsoftmax (lanes_reduce.c). */
+uint64_t lanes_reduce(const struct lanes_job *job);
+/* Bytes of the table of vact, from its header. NULL, or what is wrong with it. */
+#define LANES_TABLE_HEADER 8u
+CNNVP_MUST_USE const char *lanes_check_table(const uint8_t *header, uint64_t *table_bytes);
+
+/* Loads elements (o, i .. i + n - 1) of an operand. */
+void lanes_load(const struct lanes_operand *operand, uint64_t o, uint64_t i, uint64_t n, int64_t *values);
+void lanes_put(const struct lanes_operand *out, uint64_t o, uint64_t i, uint64_t n, const int16_t *words);
+
+/* ---- arithmetic (lanes_math.c) ---- */
+
+/* The integer nearest to numerator * 2^-shift / denominator, as vdiv defines it, within +-(2^63 - 1). denominator not
+ * 0. */
+int64_t lanes_divide(int64_t numerator, int64_t denominator, int32_t shift, uint32_t rounding, uint64_t random);
+/* round(2^exponent / sqrt(sum / count + epsilon)), at most 32767. 0 <= sum, count * epsilon < 2^62. */
+int16_t lanes_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int32_t exponent, uint32_t rounding);
+/* 2^30 * e^(-d), d with `fraction` bits; 0 where it is below 2^-31 or so. */
+uint64_t lanes_exp(uint64_t d, int32_t fraction);
+/* value << shift, floor(value / 2^-shift) for a negative shift; modulo 2^64. */
+static inline int64_t lanes_shift(int64_t value, int32_t shift)
+{
+    if (shift >= 0)
+        return (int64_t)((uint64_t)value << shift);
+    const uint64_t negative = value < 0 ? UINT64_MAX : 0;
+    return (int64_t)((((uint64_t)value ^ negative) >> -shift) ^ negative);
+}
+static inline int64_t lanes_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t lanes_multiply(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+#endif

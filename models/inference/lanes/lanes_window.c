@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vpool and vconv are pool and conv of the PE arrays, which models/inference/fx16 decodes, computes and links. Their
+ * cost is the unit's own, see lanes.h. */
+#include "lanes_internal.h"
+#include "cnnvp_integer.h"
+
+_Static_assert((int)CNNVP_STATUS_MASK_vpool == (int)CNNVP_STATUS_MASK_pool &&
+                   (int)CNNVP_STATUS_vpool_update == (int)CNNVP_STATUS_pool_update &&
+                   (int)CNNVP_STATUS_vpool_sum == (int)CNNVP_STATUS_pool_sum,
+               "vpool has the status of pool");
+_Static_assert((int)CNNVP_STATUS_MASK_vconv == (int)CNNVP_STATUS_MASK_conv &&
+                   (int)CNNVP_STATUS_vconv_update == (int)CNNVP_STATUS_conv_update &&
+                   (int)CNNVP_STATUS_vconv_partial == (int)CNNVP_STATUS_conv_partial &&
+                   (int)CNNVP_STATUS_vconv_bias == (int)CNNVP_STATUS_conv_bias &&
+                   (int)CNNVP_STATUS_vconv_ones == (int)CNNVP_STATUS_conv_ones &&
+                   (int)CNNVP_STATUS_vconv_depthwise == (int)CNNVP_STATUS_conv_depthwise,
+               "vconv has the status of conv");
+
+const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
+{
+    const int pool = command->opcode == CNNVP_OPCODE_vpool;
+    struct cnnvp_command of_array = *command;
+    const char *reason = NULL;
+    of_array.opcode = pool ? CNNVP_OPCODE_pool : CNNVP_OPCODE_conv;
+    if ((command->status & ~(uint32_t)(pool ? CNNVP_STATUS_MASK_vpool : CNNVP_STATUS_MASK_vconv)) != 0)
+        return "vpool and vconv have the status bits of pool and conv";
+    return cnnvp_fx16_decode(&of_array, tile, &reason) == CNNVP_OK ? NULL : reason;
+}
+
+/* Channels that a unit's groups of lanes have to do with, summed over the groups: each boundary between channels that
+ * lies inside a group is one more. */
+static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes)
+{
+    if (channels == 0)
+        return 0;
+    const uint64_t between_groups = (channels - 1u) / (lanes / cnnvp_common_divisor(plane, lanes));
+    return cnnvp_divide_up(channels * plane, lanes) + channels - 1u - between_groups;
+}
+
+void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost,
+                       struct cnnvp_fx16_traffic *traffic)
+{
+    const uint64_t lanes = shape->lanes;
+    const uint64_t plane = tile->plane_words;
+    const uint64_t taps = (uint64_t)tile->kx * tile->ky * (tile->per_channel ? 1u : tile->in_channels);
+    const uint64_t results = tile->planes * plane;
+    const uint64_t turns = cnnvp_divide_up(tile->planes, shape->units); /* channels of a unit, fewer of the last one */
+    const uint64_t groups =
+        tile->planes / turns * channel_groups(turns, plane, lanes) + channel_groups(tile->planes % turns, plane, lanes);
+    const uint64_t parameters = (tile->uses_k ? taps : 0u) + (tile->bias ? 1u : 0u);
+    const uint64_t beats = cnnvp_divide_up(turns * plane, lanes) * taps;
+    *cost = (struct lanes_cost){.cycles = beats + shape->pipeline, .beats = beats, .elements = results * taps};
+    cost->operations[lanes_window_operator(tile)] = cost->elements;
+    *traffic = (struct cnnvp_fx16_traffic){
+        .input_words = cost->elements,
+        .input_cycles = beats,
+        .weight_words = groups * parameters,
+        .weight_cycles = beats,
+        .output_words = results * (tile->partial ? 4u : 1u),
+        .output_cycles = beats,
+        .passes = 1,
+    };
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of opcodes.def and descriptors.def, for all who ask for names or rules of instructions, and decoding of
+ * words by them. Host-free; the assembler and the compiler use it too. */
+#ifndef CNNVP_INSTRUCTION_ISA_H
+#define CNNVP_INSTRUCTION_ISA_H
+
+#include <stdint.h>
+
+#include "cnnvp_command.h"
+#include "cnnvp_isa.h"
+#include "isa/descriptors.def"
+
+enum isa_class { ISA_CLASS_control, ISA_CLASS_data, ISA_CLASS_calc };
+enum isa_unit {
+    ISA_UNIT_none,
+#define CNNVP_EXECUTOR(unit, stand_in, help) ISA_UNIT_##unit,
+#include "isa/opcodes.def"
+    ISA_UNIT_COUNT
+};
+
+enum isa_format {
+#define CNNVP_FORMAT(format, operand_mask) ISA_FORMAT_##format,
+#include "isa/opcodes.def"
+    ISA_FORMAT_COUNT
+};
+
+enum isa_form {
+    ISA_FORM_NONE,
+#define FORM(form, name) ISA_FORM_##form,
+    CNNVP_DESCRIPTORS(FORM)
+#undef FORM
+        ISA_FORM_COUNT
+};
+
+enum isa_code {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) ISA_##mnemonic = (code),
+#include "isa/opcodes.def"
+};
+
+/* What an instruction occupies while it runs. */
+enum isa_resource {
+    ISA_USE_ARRAY = 1u << 0,
+    ISA_USE_VECTOR = 1u << 1,
+    ISA_USE_DMA_READ = 1u << 2,
+    ISA_USE_DMA_WRITE = 1u << 3,
+    ISA_USE_INPUT = 1u << 4, /* first half; the second half is the next bit */
+    ISA_USE_WEIGHT = 1u << 6,
+    ISA_USE_OUTPUT = 1u << 8,
+    ISA_USE_UNITS = 0x00fu,
+    ISA_USE_BUFFERS = 0x3f0u
+};
+
+/* What the PE array waits for while this instruction runs (models/documents.md, Accounting). In order of precedence. */
+enum isa_cause { ISA_CAUSE_VECTOR, ISA_CAUSE_INPUT, ISA_CAUSE_WEIGHT, ISA_CAUSE_OUTPUT, ISA_CAUSE_COUNT };
+
+struct isa_opcode {
+    const char *mnemonic; /* NULL: no such opcode */
+    const char *help;
+    uint8_t class_;
+    uint8_t format;
+    uint8_t unit;
+    uint8_t status_mask;
+    uint8_t descriptor_count; /* registers of the descriptor */
+    uint8_t form;             /* of the descriptor */
+};
+
+struct isa_status {
+    uint32_t opcode;
+    const char *name, *help;
+    uint32_t lsb, width;
+};
+extern const struct isa_status
+    cnnvp_isa_statuses[]; /* those of an opcode follow each other; the last one has no name */
+
+/* A unit that executes instructions. */
+struct isa_executor {
+    const char *name, *help;
+    enum isa_unit stand_in;
+};
+extern const struct isa_executor cnnvp_isa_executors[ISA_UNIT_COUNT]; /* the first one is none: "" */
+
+struct isa_register {
+    const char *name, *help;
+};
+struct isa_form_text {
+    const char *name; /* in lower case; NULL: of no descriptor */
+    const struct isa_register *registers;
+    uint32_t count;
+};
+extern const struct isa_form_text cnnvp_isa_forms[ISA_FORM_COUNT];
+
+extern const uint64_t cnnvp_isa_operand_masks[ISA_FORMAT_COUNT];
+
+/* Whose turn a unit's commands take: array, vector or dma. The same executes them where the unit's port is open. */
+enum isa_unit cnnvp_isa_stand_in(enum isa_unit unit);
+
+/* NULL where the opcode is unknown. */
+const struct isa_opcode *cnnvp_isa_opcode(uint32_t code);
+
+/* 1 if opcode, status and unused bits of a word are as they must be. */
+int cnnvp_isa_legal(uint64_t word);
+
+/* Resources of a legal instruction, and the causes (bits 1 << enum isa_cause) that it stands for; 0 where it uses no
+ * unit. */
+void cnnvp_isa_usage(const struct cnnvp_word_parts *fields, uint32_t *resources, uint32_t *causes);
+
+/* 1 for the instructions after which fetch waits: jump, branches, loop, halt. */
+int cnnvp_isa_redirects(uint32_t opcode);
+
+#endif

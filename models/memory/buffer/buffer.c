@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * On-chip buffer: input, weight and output buffer of the accelerators.
+ *
+ * Modelled
+ * - S000: sequential and rotating reads and reads as 1 (A1 L14, A4 L8; Part B 0-8, 0-9), the output buffer's update
+ *   modes initialise, accumulate and maximise (A1 L16). S003's input and output buffer elements (c1), and its on-chip
+ *   storage element: partial sums live in the output buffer itself (Part B 3-4).
+ * - Two halves (S001 C2 ping-pong). Who may use which half when is the instruction element's scoreboard; both halves
+ *   have SRAMs of their own, so DMA and array never wait for each other inside the buffer.
+ * - The port: `width_words` 16-bit words a cycle, charged for each access as a whole, whoever makes it; and banks, each
+ *   of which serves one address in a cycle: S000's rotating rows and S001's zones are banks of a map (cnnvp_buffer.h).
+ * - Live feature values for `storage` in the statistics.
+ * Not modelled: which word lies in which bank beyond a map's rows (words lie one after the other in the simulator's
+ * memory), ECC, power-down.
+ */
+#include "buffer_internal.h"
+#include "unit/parts.h"
+#include "cnnvp_integer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNIT_DEF "memory/buffer/buffer.def"
+#include "unit/unit_enums.inc"
+
+/* Bit 31 of an address names the half; an address has no bits above. */
+#define WINDOW (UINT64_C(1) << 32) /* of the port */
+#define HALF_BIT (UINT64_C(1) << 31)
+#define STORAGE_ALIGNMENT 64u
+
+struct buffer {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint8_t *storage; /* both halves; NULL in timing-only */
+    int16_t *ones;    /* a half full of 1, made at the first read as ones */
+    uint64_t half_bytes;
+    uint32_t halves;
+    struct buffer_port port;
+    uint64_t latency;
+    uint64_t clock_mhz;
+    int timing_only;
+    struct buffer_live live[2];
+    uint64_t reader; /* the newest instruction of a calculation unit that reads */
+};
+
+/* ---- helpers ---- */
+
+static void count(struct buffer *buffer, uint32_t stat, const struct cnnvp_access *access, uint64_t n)
+{
+    if (n != 0)
+        buffer->ops->count(buffer->host, stat, access->tag, n);
+}
+
+static int refuse(struct buffer *buffer, const struct cnnvp_access *access, int status, const char *why)
+{
+    if (!(access->flags & CNNVP_DEBUG)) {
+        count(buffer, STAT_refused, access, 1);
+        buffer->ops->log(
+            buffer->host, CNNVP_LOG_WARNING, "access at 0x%llx, %llu bytes, refused: %s (a half has %llu bytes)",
+            (unsigned long long)access->address, (unsigned long long)access->size, why,
+            (unsigned long long)buffer->half_bytes);
+    }
+    return status;
+}
+
+/* What an access that lasts longer than its initiator spread it adds to its delay, and a read's latency. */
+static void charge_port(struct buffer *buffer, struct cnnvp_access *access, uint64_t words, uint64_t latency)
+{
+    const struct buffer_pattern pattern = {words, cnnvp_maximum32(access->streams, 1u), access->rows, access->row_step};
+    count(buffer, access->mode & CNNVP_BUFFER_DMA_SIDE ? STAT_dma_port_words : STAT_calculation_port_words, access,
+          words);
+    if (access->cycles == 0 || (access->flags & CNNVP_UNTIMED))
+        return;
+    const uint64_t needed = buffer_port_cycles(&buffer->port, &pattern);
+    const uint64_t extra = latency + (needed > access->cycles ? needed - access->cycles : 0);
+    if (extra == 0)
+        return;
+    count(buffer, STAT_port_conflict_cycles, access, extra);
+    /* delay is a whole number of cycles; add `extra` of them from the edge that now + delay is. */
+    const cnnvp_time from = buffer->ops->now(buffer->host) + access->delay;
+    const uint64_t edge = cnnvp_edge_at_or_after(buffer->clock_mhz, from);
+    access->delay += cnnvp_edge_time(buffer->clock_mhz, edge + extra) - from;
+}
+
+static void report_live(struct buffer *buffer)
+{
+    uint64_t occupied = 0;
+    uint64_t words = 0;
+    uint64_t bytes = 0;
+    for (uint32_t half = 0; half < buffer->halves; ++half)
+        for (uint32_t r = 0; r < buffer->live[half].count; ++r) {
+            const struct buffer_range *range = &buffer->live[half].ranges[r];
+            occupied += range->end - range->begin;
+            if (!buffer_live_counts(range, buffer->reader))
+                continue;
+            words += range->feature_words;
+            bytes += range->feature_words * range->word_bytes;
+        }
+    const cnnvp_time now = buffer->ops->now(buffer->host);
+    buffer->ops->counter(buffer->host, COUNTER_occupancy, now, occupied);
+    buffer->ops->counter(buffer->host, COUNTER_feature_words, now, words);
+    buffer->ops->counter(buffer->host, COUNTER_feature_bytes, now, bytes);
+}
+
+/* Copies of what memory holds are live while they are read: tells which those are now. */
+static void note_reader(struct buffer *buffer, const struct cnnvp_access *access, uint32_t half, uint64_t offset)
+{
+    int changed = 0;
+    if (buffer->reader != access->flow)
+        for (uint32_t h = 0; h < buffer->halves; ++h)
+            for (uint32_t r = 0; r < buffer->live[h].count; ++r)
+                changed |= buffer->live[h].ranges[r].copies && buffer->live[h].ranges[r].reader == buffer->reader;
+    buffer->reader = access->flow;
+    changed |= buffer_live_read(&buffer->live[half], offset, offset + access->size, access->flow);
+    if (changed)
+        report_live(buffer);
+}
+
+static void count_read(struct buffer *buffer, const struct cnnvp_access *access, uint64_t words)
+{
+    static const uint32_t by_mode[] = {
+        [CNNVP_READ_SEQUENTIAL] = STAT_read_sequential_words,
+        [CNNVP_READ_ROTATING] = STAT_read_rotating_words,
+        [CNNVP_READ_ONES] = STAT_read_ones_words,
+    };
+    const uint32_t mode = access->mode & CNNVP_BUFFER_READ_MODE;
+    if (access->mode & CNNVP_BUFFER_DMA_SIDE)
+        count(buffer, STAT_dma_read_words, access, words);
+    else
+        count(buffer, by_mode[mode], access, words);
+    if (mode != CNNVP_READ_ONES)
+        count(buffer, STAT_read_bytes, access, 2u * words);
+}
+
+static void count_write(struct buffer *buffer, const struct cnnvp_access *access, uint64_t words)
+{
+    count(buffer, access->mode & CNNVP_BUFFER_DMA_SIDE ? STAT_dma_write_words : STAT_write_words, access, words);
+    count(buffer, STAT_written_bytes, access, 2u * words);
+}
+
+/* ---- accesses ---- */
+
+/* Checks mode, alignment and range of a tile access. */
+static int check_tile(struct buffer *buffer, const struct cnnvp_access *access, uint32_t *half, uint64_t *offset)
+{
+    if ((access->mode & CNNVP_BUFFER_READ_MODE) > CNNVP_READ_ONES)
+        return refuse(buffer, access, CNNVP_E_INVAL, "no such mode");
+    *half = access->address & HALF_BIT ? 1u : 0u;
+    *offset = access->address & (HALF_BIT - 1u);
+    if (access->address >= WINDOW || *half >= buffer->halves)
+        return refuse(buffer, access, CNNVP_E_ADDR, "there is no such half");
+    if (*offset > buffer->half_bytes || access->size > buffer->half_bytes - *offset)
+        return refuse(buffer, access, CNNVP_E_ADDR, "it leaves the half");
+    if (access->size == 0 || (access->word_bytes != 1u && (access->size % 2u != 0 || *offset % 2u != 0)))
+        return refuse(buffer, access, CNNVP_E_ACCESS, "words have 2 bytes");
+    return CNNVP_OK;
+}
+
+/* The 16-bit words that the words of an access make up. */
+static uint64_t words_of(const struct cnnvp_access *access)
+{
+    if (access->words == 0)
+        return (access->size + 1u) / 2u;
+    return access->word_bytes == 0 ? access->words : (access->words * access->word_bytes + 1u) / 2u;
+}
+
+static int read_as_ones(struct buffer *buffer, struct cnnvp_access *access)
+{
+    if (buffer->ones == NULL && !buffer->timing_only) {
+        const uint64_t words = buffer->half_bytes / 2u;
+        buffer->ones = malloc(buffer->half_bytes);
+        if (buffer->ones == NULL)
+            return CNNVP_E_NOMEM;
+        for (uint64_t i = 0; i < words; ++i)
+            buffer->ones[i] = 1;
+    }
+    if (access->op == CNNVP_BORROW_READ)
+        access->data = buffer->ones;
+    else if (access->data != NULL && buffer->ones != NULL)
+        memcpy(access->data, buffer->ones, access->size);
+    return CNNVP_OK;
+}
+
+static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
+{
+    uint32_t half;
+    uint64_t offset;
+    int status = check_tile(buffer, access, &half, &offset);
+    if (status != CNNVP_OK)
+        return status;
+    const int is_read = access->op == CNNVP_READ || access->op == CNNVP_BORROW_READ;
+    const uint32_t mode = is_read ? access->mode & CNNVP_BUFFER_READ_MODE : CNNVP_READ_SEQUENTIAL;
+    const uint32_t kind = is_read ? CNNVP_BUFFER_VALUES : access->mode & CNNVP_BUFFER_WRITE_KIND;
+    const uint64_t feature_words = access->mode >> CNNVP_BUFFER_FEATURE_SHIFT;
+    if (kind == CNNVP_BUFFER_MARK) {
+        if (access->flags & CNNVP_DEBUG)
+            return CNNVP_OK;
+        buffer_live_mark(&buffer->live[half], offset, offset + access->size, feature_words);
+        report_live(buffer);
+        return CNNVP_OK;
+    }
+    uint8_t *const bytes = buffer->timing_only ? NULL : buffer->storage + half * buffer->half_bytes + offset;
+    if (mode == CNNVP_READ_ONES)
+        status = read_as_ones(buffer, access);
+    else if (access->op == CNNVP_BORROW_READ || access->op == CNNVP_BORROW_WRITE)
+        access->data = bytes;
+    else if (access->data != NULL && bytes != NULL && access->op == CNNVP_READ)
+        memcpy(access->data, bytes, access->size);
+    else if (access->data != NULL && bytes != NULL)
+        memcpy(bytes, access->data, access->size);
+    if (status != CNNVP_OK || (access->flags & CNNVP_DEBUG))
+        return status;
+
+    const uint64_t words = words_of(access);
+    const uint32_t word_bytes = access->word_bytes == 0 ? 2u : access->word_bytes < 4u ? access->word_bytes : 4u;
+    if (is_read) {
+        count_read(buffer, access, words);
+        if (!(access->mode & CNNVP_BUFFER_DMA_SIDE))
+            note_reader(buffer, access, half, offset);
+    } else {
+        count_write(buffer, access, words);
+        if (access->mode & CNNVP_BUFFER_DMA_SIDE)
+            buffer_live_load(&buffer->live[half], offset, offset + access->size, feature_words, word_bytes,
+                             kind == CNNVP_BUFFER_COPIES);
+        else
+            buffer_live_result(&buffer->live[half], offset, offset + access->size, feature_words, word_bytes);
+        report_live(buffer);
+    }
+    if (is_read && (access->mode & CNNVP_BUFFER_DMA_SIDE)) {
+        buffer_live_leave(&buffer->live[half], offset, offset + access->size, feature_words);
+        report_live(buffer);
+    }
+    const int calculates = is_read && !(access->mode & CNNVP_BUFFER_DMA_SIDE);
+    charge_port(buffer, access, words, calculates ? buffer->latency : 0);
+    return CNNVP_OK;
+}
+
+static void account_update(struct buffer *buffer, struct cnnvp_access *access, const struct cnnvp_update *update)
+{
+    static const uint32_t by_mode[] = {
+        [CNNVP_UPDATE_INITIALISE] = STAT_updates_initialise,
+        [CNNVP_UPDATE_ACCUMULATE] = STAT_updates_accumulate,
+        [CNNVP_UPDATE_MAXIMISE] = STAT_updates_maximise,
+    };
+    const uint64_t sums = update->planes * update->plane_words;
+    const uint64_t slot_words = sums * BUFFER_SLOT_BYTES / 2u;
+    struct buffer_live *live = &buffer->live[update->half];
+    const uint64_t acc_end = update->acc_address + sums * BUFFER_SLOT_BYTES;
+    /* Words that were kept, and read back, before the last pass. */
+    const uint64_t kept_words = update->passes > 1u ? slot_words * (update->passes - 1u) : 0;
+    count(buffer, STAT_partial_write_words, access, kept_words);
+    count(buffer, STAT_written_bytes, access, 2u * kept_words);
+    count(buffer, STAT_partial_read_words, access, kept_words);
+    count(buffer, STAT_read_bytes, access, 2u * kept_words);
+    count(buffer, by_mode[update->mode], access, sums);
+    uint64_t found_words = 0;
+    if (update->mode != CNNVP_UPDATE_INITIALISE) {
+        found_words = update->of_words ? sums : slot_words;
+        count(buffer, STAT_partial_read_words, access, found_words);
+        count(buffer, STAT_read_bytes, access, 2u * found_words);
+        if (!update->of_words)
+            buffer_live_drop(live, update->acc_address, acc_end);
+    }
+    if (update->partial) {
+        count(buffer, STAT_partial_write_words, access, slot_words);
+        count(buffer, STAT_written_bytes, access, 2u * slot_words);
+        buffer_live_result(live, update->acc_address, acc_end, sums, BUFFER_SLOT_BYTES);
+    } else {
+        const uint64_t out_words = (update->planes - 1u) * update->plane_stride + update->plane_words;
+        count_write(buffer, access, sums);
+        buffer_live_result(live, update->out_address, update->out_address + 2u * out_words, sums, 2u);
+    }
+    report_live(buffer);
+    const uint64_t last_words = update->partial ? slot_words : sums;
+    const uint64_t written_words = access->words != 0 ? access->words : last_words + kept_words;
+    charge_port(buffer, access, written_words + kept_words + found_words, 0);
+}
+
+static int update_access(struct buffer *buffer, struct cnnvp_access *access)
+{
+    struct cnnvp_update *update = access->data;
+    if (update == NULL || access->size < sizeof *update)
+        return refuse(buffer, access, CNNVP_E_INVAL, "a command carries a struct cnnvp_update");
+    if (update->half >= buffer->halves)
+        return refuse(buffer, access, CNNVP_E_ADDR, "there is no such half");
+    const int status = buffer_update_check(update, buffer->half_bytes);
+    if (status != CNNVP_OK)
+        return refuse(buffer, access, status,
+                      status == CNNVP_E_ADDR     ? "the update leaves the half"
+                      : status == CNNVP_E_ACCESS ? "results are aligned to 2 bytes, partial sums to 8"
+                                                 : "the update is malformed, or results overwrite partial sums");
+    update->saturated = 0;
+    if (access->flags & CNNVP_DEBUG)
+        return CNNVP_OK;
+    if (!buffer->timing_only) {
+        if (update->sums == NULL)
+            return refuse(buffer, access, CNNVP_E_INVAL, "the update has no sums");
+        buffer_update_apply(update, buffer->storage + update->half * buffer->half_bytes);
+    }
+    account_update(buffer, access, update);
+    return CNNVP_OK;
+}
+
+/* ---- callbacks ---- */
+
+static int buffer_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    struct buffer *buffer = self;
+    (void)port;
+    switch (access->op) {
+    case CNNVP_READ:
+    case CNNVP_WRITE:
+    case CNNVP_BORROW_READ:
+    case CNNVP_BORROW_WRITE:
+        return tile_access(buffer, access);
+    case CNNVP_COMMAND:
+        return update_access(buffer, access);
+    default:
+        return refuse(buffer, access, CNNVP_E_INVAL, "no such operation");
+    }
+}
+
+static int buffer_init(void *self, const struct cnnvp_init *init)
+{
+    struct buffer *buffer = self;
+    buffer->host = init->host;
+    buffer->ops = init->ops;
+    const uint64_t size = init->ops->param(init->host, PARAM_size);
+    if (size % 16u != 0)
+        return init->ops->config_error(
+            init->host, PARAM_size, "size must be a multiple of 16 bytes, %llu is not", (unsigned long long)size);
+    buffer->halves = init->ops->param(init->host, PARAM_pingpong) ? 2u : 1u;
+    buffer->half_bytes = size / buffer->halves;
+    buffer->port = (struct buffer_port){
+        init->ops->param(init->host, PARAM_width_words), init->ops->param(init->host, PARAM_banks)};
+    buffer->latency = init->ops->param(init->host, PARAM_latency);
+    buffer->timing_only = init->ops->timing_only(init->host);
+    if (!buffer->timing_only) {
+        const size_t whole = (size_t)(size + STORAGE_ALIGNMENT - 1u) / STORAGE_ALIGNMENT * STORAGE_ALIGNMENT;
+        buffer->storage = aligned_alloc(STORAGE_ALIGNMENT, whole);
+        if (buffer->storage == NULL)
+            return CNNVP_E_NOMEM;
+    }
+    return CNNVP_OK;
+}
+
+static void buffer_fini(void *self)
+{
+    struct buffer *buffer = self;
+    free(buffer->storage);
+    free(buffer->ones);
+}
+
+/* An SRAM's contents after reset are undefined; zero is what every run then has in common. */
+static void buffer_reset(void *self)
+{
+    struct buffer *buffer = self;
+    buffer->clock_mhz = buffer->ops->clock_mhz(buffer->host);
+    if (buffer->storage != NULL)
+        memset(buffer->storage, 0, (size_t)(buffer->half_bytes * buffer->halves));
+    memset(buffer->live, 0, sizeof buffer->live);
+    buffer->reader = BUFFER_NO_READER - 1u;
+    report_live(buffer);
+}
+
+static void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t halves = params[PARAM_pingpong] ? 2u : 1u;
+    const uint64_t possible = cnnvp_minimum(params[PARAM_banks], params[PARAM_size] / halves / 16u);
+    const uint64_t banks = possible != 0 ? possible : 1u;
+    const uint32_t words = (uint32_t)((params[PARAM_width_words] + banks - 1u) / banks);
+    cnnvp_say_sram(costs, 16u * words, params[PARAM_size] / halves / banks, halves * banks, "banks");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, params[PARAM_width_words], "words at the port");
+}
+
+/* The ranges that hold something, oldest first. */
+static void buffer_show(void *self, const struct cnnvp_show *show)
+{
+    const struct buffer *buffer = self;
+    for (uint32_t half = 0; half < buffer->halves; ++half)
+        for (uint32_t r = 0; r < buffer->live[half].count; ++r) {
+            const struct buffer_range *range = &buffer->live[half].ranges[r];
+            show->line(show->context, "half %u: 0x%06llx..0x%06llx %8llu bytes, %llu %s of %u bytes", half,
+                       (unsigned long long)range->begin, (unsigned long long)range->end - 1u,
+                       (unsigned long long)(range->end - range->begin), (unsigned long long)range->feature_words,
+                       range->word_bytes == BUFFER_SLOT_BYTES ? "partial sums"
+                       : range->copies                        ? "copies of feature values"
+                                                              : "feature values",
+                       range->word_bytes);
+        }
+}
+
+/* ---- tables ---- */
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_buffer = {
+    UNIT_TABLES,
+    .kind = "buffer",
+    .version = "1.0",
+    .summary = "on-chip buffer: ping-pong halves, rotating reads, updates of partial sums",
+    .instance_size = sizeof(struct buffer),
+    .init = buffer_init,
+    .fini = buffer_fini,
+    .reset = buffer_reset,
+    .access = buffer_access,
+    .costs = buffer_costs,
+    .show = buffer_show,
+};

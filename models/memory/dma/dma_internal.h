@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The DMA's state: two channels, read and write, each a queue of transfers that share the channel's bursts in
+ * flight. */
+#ifndef CNNVP_DMA_INTERNAL_H
+#define CNNVP_DMA_INTERNAL_H
+
+#include "dma.h"
+#include "cnnvp_command.h"
+#include "dma_geometry.h"
+
+#define UNIT_DEF "memory/dma/dma.def"
+#include "unit/unit_enums.inc"
+
+#define DMA_SLOTS 64u  /* the largest value of parameter `requests` */
+#define DMA_PIECES 16u /* memory requests of a channel in flight */
+#define DMA_BUFFERS 3u
+
+/* Memory that grows to what is needed and stays. */
+struct dma_store {
+    uint8_t *data;
+    uint64_t capacity;
+};
+
+/* One request with its receive, or one store. */
+struct dma_transfer {
+    struct dma_shape memory;
+    struct dma_shape buffer;
+    uint32_t index; /* of the buffer: 0 input, 1 weight, 2 output */
+    uint32_t half;
+    uint64_t bytes;
+    uint64_t feature_words;
+    uint64_t order;         /* place in program order of what may be read ahead, or of the store */
+    uint64_t receive_order; /* the same of the receive */
+    uint64_t flow;          /* sequence number of the request or store */
+    uint32_t tag;
+    uint32_t receive_tag;
+    uint64_t sequence; /* of the instruction that will be completed, 0 none */
+    int received;      /* 1 for stores */
+    int from_memory;   /* what is written to the buffer are copies of memory's words */
+    cnnvp_time waits;  /* since when, for another transfer; CNNVP_TIME_NEVER: it does not */
+    int waited;        /* has been counted as having waited so */
+    int in_buffer;     /* the data have been written to the buffer */
+    int status;
+    uint64_t posted; /* bytes asked for */
+    uint32_t flying; /* pieces in flight */
+    cnnvp_time started;
+    cnnvp_time port_from; /* from when the buffer's port works for it */
+    cnnvp_time data;      /* when memory was done with it; CNNVP_TIME_NEVER: it is not */
+    int at_port;          /* wants the port, or is through it */
+    cnnvp_time finish;    /* when it will be complete; CNNVP_TIME_NEVER: not yet known */
+    struct dma_store staging;
+};
+
+struct dma_piece {
+    struct cnnvp_request request;
+    uint32_t slot;
+    uint64_t bursts; /* that the memory makes of it; 0: the piece is free */
+};
+
+struct dma_channel {
+    struct dma_transfer slots[DMA_SLOTS];
+    uint32_t first;
+    uint32_t count;
+    struct dma_piece pieces[DMA_PIECES];
+    uint64_t bursts; /* of the pieces on their way */
+    uint64_t newest; /* of the last one that was made */
+    cnnvp_time port_free;
+    cnnvp_time track_end;
+};
+
+enum { DMA_READ = 0, DMA_WRITE = 1, DMA_CHANNELS = 2 }; /* channel numbers, event numbers, first two tracks */
+
+/* Choices of `arbiter`. */
+enum dma_arbiter { DMA_ARBITER_separate, DMA_ARBITER_round_robin, DMA_ARBITER_priority, DMA_ARBITER_weighted };
+
+/* Of the oldest transfer of a channel, in clock edges and cycles. */
+struct dma_crossing {
+    uint64_t since;
+    uint64_t cycles;
+    uint64_t left;
+    uint64_t end; /* if left is 0, or no other one comes */
+};
+
+struct dma_port {
+    uint64_t edge; /* up to which the rest is so */
+    struct dma_crossing crossing[DMA_CHANNELS];
+    uint64_t had[DMA_CHANNELS]; /* cycles of those that both have wanted */
+};
+
+struct dma {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint64_t burst_bytes;
+    uint64_t outstanding;
+    uint64_t port_bytes;
+    uint64_t arbiter;
+    uint64_t share[DMA_CHANNELS];
+    struct dma_port port;
+    uint32_t word_bytes;
+    uint64_t clock_mhz;
+    uint32_t slots;
+    int timing_only;
+    uint64_t order; /* program order of the commands so far */
+    uint64_t ahead; /* bytes asked for but not received */
+    uint64_t peak;  /* most bursts in flight so far */
+    cnnvp_time copy_end;
+    struct dma_store scratch; /* of moves */
+    struct dma_channel channels[DMA_CHANNELS];
+    char refusal[CNNVP_REFUSAL_SIZE];
+};
+
+/* `time` + `cycles`, counted from the clock edge at or after `time`. */
+cnnvp_time dma_after(const struct dma *dma, cnnvp_time time, uint64_t cycles);
+uint64_t dma_port_cycles(const struct dma *dma, uint64_t bytes);
+/* The oldest transfer of a channel wants the port from this time on. (dma_port.c) */
+void dma_port_enter(struct dma *dma, uint32_t number, cnnvp_time from, uint64_t bytes);
+/* The edge at which it is through, if nothing else comes. */
+uint64_t dma_port_end(const struct dma *dma, uint32_t number);
+/* What a lone transfer takes, with CNNVP_ESTIMATE. (dma_estimate.c) */
+CNNVP_MUST_USE int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, int store,
+                                const struct dma_shape *memory, const struct dma_shape *buffer, cnnvp_time *delay);
+/* An access to the range of a buffer that `shape` spans, `bytes` of which cross the port. */
+CNNVP_MUST_USE int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_t index, uint32_t half,
+                                     const struct dma_shape *shape, const struct dma_transfer *whose,
+                                     struct cnnvp_access *access);
+
+static inline struct dma_transfer *dma_slot(struct dma *dma, struct dma_channel *channel, uint32_t place)
+{
+    return &channel->slots[(channel->first + place) % dma->slots];
+}
+
+/* Asks the memory for what may be asked for now, on both channels, and notices what is finished. */
+void dma_advance(struct dma *dma);
+/* A piece is back from memory. */
+void dma_piece_complete(struct dma *dma, struct cnnvp_request *request);
+/* A line for each transfer under way. */
+void dma_channel_show(const struct dma *dma, const struct cnnvp_show *show);
+/* The event of a channel: its oldest transfer is due. */
+void dma_channel_event(struct dma *dma, uint32_t channel);
+
+#endif

@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Off-chip memory behind split requests (S003's external data memory; S000's off-chip storage, where a request and its
+ * data are two steps).
+ *
+ * Modelled: storage; arbitration between requesters burst by burst (dram_queue.h); controller, banks, rows and refresh
+ * command by command (dram_channel.h) with the timings of a named part (dram.def). Not modelled: see dram_channel.h.
+ * The core and the loader use `access` and direct memory, which cost no time and are not counted when marked so; an
+ * access that is timed pays that of a closed bank and does not compete with requests.
+ *
+ * A lone transfer is scheduled in one call: commands are computed up to the next thing that the kernel has pending.
+ * A write is complete when the controllers have taken it, a read with its last data. Data move when a request
+ * completes, so requests see each other's data in the order of completion.
+ */
+#define _DEFAULT_SOURCE /* unit/storage.h */
+#include "dram.h"
+#include "dram_power.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/storage.h"
+#include "dram_counts.h"
+#include "dram_queue.h"
+#include "dram_shares.h"
+#include "dram_windows.h"
+
+#define UNIT_DEF "memory/dram/dram.def"
+#include "unit/unit_enums.inc"
+
+enum { EVENT_WORK, EVENT_COUNT };
+
+/* Bursts of one tag, not yet reported. */
+struct served {
+    uint32_t tag;
+    struct dram_served all;
+};
+
+/* What is complete of one tag, not yet reported. */
+struct traffic {
+    uint32_t tag;
+    struct dram_traffic all;
+};
+
+/* Shares of one requester's reads, or of its writes, not yet reported. */
+struct requester {
+    struct dram_traffic traffic;
+    struct dram_served served;
+    uint64_t turnarounds, queue_clocks;
+    uint64_t waited; /* ps; those of its stream that have been reported */
+};
+
+/* Bursts of a request that was not complete when the statistics were asked for, and that they have. */
+struct early {
+    const struct cnnvp_request *request;
+    uint64_t bursts;
+};
+
+struct dram {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint8_t *data;
+    uint64_t size;
+    struct dram_queue queue;
+    struct dram_queue trial; /* of estimates */
+    int trial_made;
+    cnnvp_time notified;
+    struct dram_windows windows;
+    struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
+    struct dram_shares shares;                 /* as the parameter says */
+    int burst_trace;                           /* bursts are listened to */
+    struct served served;
+    struct traffic traffic;
+    struct early *early;
+    uint32_t early_count, early_room;
+    int peak_counted;
+    struct dram_counts counted; /* what the statistics have of the channels' counts */
+};
+
+/* ---- helpers ---- */
+
+static void show_window(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
+{
+    struct dram *self = context;
+    self->ops->counter(self->host, counter, at, value);
+}
+
+/* Whose the counts are. */
+struct owner {
+    struct dram *self;
+    uint32_t number; /* a tag, or an instance */
+};
+
+static void count_of_tag(void *context, uint32_t stat, uint64_t n)
+{
+    const struct owner *owner = context;
+    owner->self->ops->count(owner->self->host, stat, owner->number, n);
+}
+
+static void count_of_requester(void *context, uint32_t stat, uint64_t n)
+{
+    const struct owner *owner = context;
+    owner->self->ops->count_for(owner->self->host, stat, owner->number, n);
+}
+
+static void count_traffic(struct dram *self)
+{
+    struct owner owner = {self, self->traffic.tag};
+    const struct dram_counter counter = {count_of_tag, &owner};
+    cnnvp_dram_count_traffic(&counter, &self->traffic.all);
+    self->traffic.all = (struct dram_traffic){0};
+}
+
+static uint32_t share_of(void *context, uint32_t initiator)
+{
+    const struct dram *self = context;
+    return cnnvp_dram_share(&self->shares, initiator);
+}
+
+/* Bytes and bursts of something that is complete. */
+static void note_traffic(struct dram *self, uint32_t tag, const struct dram_traffic *done)
+{
+    struct dram_traffic *all = &self->traffic.all;
+    if (tag != self->traffic.tag) {
+        count_traffic(self);
+        self->traffic.tag = tag;
+    }
+    cnnvp_dram_traffic_add(all, done);
+}
+
+static struct early *find_early(const struct dram *self, const struct cnnvp_request *request)
+{
+    uint32_t i = 0;
+    while (i < self->early_count && self->early[i].request != request)
+        ++i;
+    return i < self->early_count ? &self->early[i] : NULL;
+}
+
+/* The request's bursts that the statistics have; they are the last that are asked for. */
+static uint64_t take_early(struct dram *self, const struct cnnvp_request *request)
+{
+    struct early *early = self->early_count ? find_early(self, request) : NULL;
+    const uint64_t bursts = early != NULL ? early->bursts : 0;
+    if (early != NULL)
+        *early = self->early[--self->early_count];
+    return bursts;
+}
+
+static struct early *add_early(struct dram *self, const struct cnnvp_request *request)
+{
+    if (self->early_count == self->early_room) {
+        const uint32_t room = 2u * self->early_room + 16u;
+        struct early *larger = realloc(self->early, room * sizeof *larger);
+        if (larger == NULL)
+            return NULL; /* they count when it is complete */
+        self->early = larger;
+        self->early_room = room;
+    }
+    self->early[self->early_count] = (struct early){.request = request};
+    return &self->early[self->early_count++];
+}
+
+/* Bursts of a request that have entered are in a row class: they count, what is asked for does not yet. */
+static void note_unfinished(void *context, const struct cnnvp_request *request)
+{
+    struct dram *self = context;
+    struct early *early = find_early(self, request);
+    struct dram_traffic done = {0};
+    if (early == NULL)
+        early = add_early(self, request);
+    if (early == NULL)
+        return;
+    done.bursts[request->op == CNNVP_WRITE] = cnnvp_dram_queue_bursts(request) - early->bursts;
+    early->bursts = cnnvp_dram_queue_bursts(request);
+    cnnvp_dram_traffic_add(&self->requesters[cnnvp_dram_queue_stream(request)].traffic, &done);
+    note_traffic(self, request->tag, &done);
+}
+
+static void count_served(struct dram *self)
+{
+    struct owner owner = {self, self->served.tag};
+    const struct dram_counter counter = {count_of_tag, &owner};
+    cnnvp_dram_count_served(&counter, &self->served.all);
+    self->served.all = (struct dram_served){0};
+}
+
+static struct dram_served *served_of(struct dram *self, uint32_t tag)
+{
+    if (tag != self->served.tag) {
+        count_served(self);
+        self->served.tag = tag;
+    }
+    return &self->served.all;
+}
+
+static void note_class(void *context, const struct dram_issued *issued)
+{
+    struct dram *self = context;
+    dram_served_classify(served_of(self, issued->class_tag), issued);
+    dram_served_classify(&self->requesters[issued->class_source].served, issued);
+}
+
+/* Of a burst that waits, as it will be. */
+static void note_waiting(void *context, const struct dram_issued *issued)
+{
+    struct dram *self = context;
+    note_class(self, issued);
+    cnnvp_dram_windows_class(&self->windows, issued, self->ops->now(self->host));
+}
+
+static void note_command(void *context, const struct dram_issued *issued)
+{
+    struct dram *self = context;
+    cnnvp_dram_windows_command(&self->windows, issued);
+    if (issued->row_class != DRAM_UNCLASSIFIED)
+        note_class(self, issued);
+    if (cnnvp_dram_is_column(issued->command)) {
+        struct requester *requester = &self->requesters[issued->entry.source];
+        ++served_of(self, issued->entry.tag)->carried[issued->entry.write];
+        ++requester->served.carried[issued->entry.write];
+        requester->turnarounds += (uint64_t)issued->turned;
+        requester->queue_clocks += issued->clock - issued->entry.entered;
+    }
+}
+
+static void note_columns(void *context, const struct dram_columns *columns)
+{
+    struct dram *self = context;
+    struct requester *requester = &self->requesters[columns->source];
+    struct dram_served *served = served_of(self, columns->tag);
+    served->hits += columns->hits;
+    served->carried[0] += columns->bursts;
+    requester->served.hits += columns->hits;
+    requester->served.carried[0] += columns->bursts;
+    requester->queue_clocks += columns->queue_clocks;
+    requester->turnarounds += (uint64_t)columns->turned;
+    cnnvp_dram_windows_columns(&self->windows, columns);
+}
+
+static void note_burst(void *context, const struct dram_stream *stream, const struct cnnvp_request *request,
+                       uint64_t clock)
+{
+    struct dram *self = context;
+    if (self->burst_trace)
+        self->burst_trace = self->ops->burst(self->host, clock * self->queue.timing.tck_ps, clock, stream->initiator,
+                                             request->tag, stream->op, stream->address);
+    if (!self->burst_trace)
+        self->queue.burst = NULL;
+}
+
+/* Reports what each requester has had of the totals. */
+static void count_requesters(struct dram *self)
+{
+    for (uint32_t i = 0; i < self->queue.stream_count; ++i) {
+        const struct dram_stream *stream = &self->queue.streams[i];
+        struct requester *shares = &self->requesters[i];
+        struct owner owner = {self, stream->initiator}, nobody = {self, 0};
+        const struct dram_counter counter = {count_of_requester, &owner}, all = {count_of_tag, &nobody};
+        shares->traffic.waited = stream->waited - shares->waited;
+        cnnvp_dram_count_traffic(&counter, &shares->traffic);
+        cnnvp_dram_count_served(&counter, &shares->served);
+        cnnvp_dram_count(&counter, STAT_turnarounds, shares->turnarounds);
+        cnnvp_dram_count(&counter, stream->op == CNNVP_READ ? STAT_read_queue_clocks : STAT_write_queue_clocks,
+                         shares->queue_clocks);
+        cnnvp_dram_count(&all, STAT_wait_ps, shares->traffic.waited);
+        *shares = (struct requester){.waited = stream->waited};
+    }
+}
+
+/* Brings the statistics up to the channels' counts. */
+static void count_channels(struct dram *self)
+{
+    struct owner nobody = {self, 0};
+    const struct dram_counter counter = {count_of_tag, &nobody};
+    struct dram_counts now;
+    cnnvp_dram_queue_counts(&self->queue, &now);
+    cnnvp_dram_count_channels(&counter, &self->counted, &now);
+    self->counted = now;
+}
+
+/* The schedule is computed when a completion may be due, not when a command is: commands are not seen, and each event
+ * of ours would end a run of the core. */
+static void schedule(struct dram *self)
+{
+    const cnnvp_time now = self->ops->now(self->host);
+    cnnvp_time at = cnnvp_dram_queue_work(&self->queue);
+    const cnnvp_time due = cnnvp_dram_queue_due(&self->queue);
+    if (at <= now)
+        at = now + 1u;
+    if (due < at)
+        at = due;
+    if (at == self->notified)
+        return;
+    self->notified = at;
+    if (at == CNNVP_TIME_NEVER)
+        (void)self->ops->cancel(self->host, EVENT_WORK);
+    else
+        (void)self->ops->notify(self->host, EVENT_WORK, at);
+}
+
+/* The first completion is due. */
+static void complete_one(struct dram *self)
+{
+    struct cnnvp_request *request = cnnvp_dram_queue_take(&self->queue);
+    if (request->status == CNNVP_OK) {
+        struct dram_traffic done = {.requests = 1};
+        const uint32_t write = request->op == CNNVP_WRITE;
+        done.bytes[write] = request->size * request->count;
+        done.bursts[write] = cnnvp_dram_queue_bursts(request) - take_early(self, request);
+        done.latency[write] = request->scratch[DRAM_LATENCY];
+        cnnvp_dram_traffic_add(&self->requesters[cnnvp_dram_queue_stream(request)].traffic, &done);
+        cnnvp_storage_move(self->data, request);
+        note_traffic(self, request->tag, &done);
+    } else {
+        self->ops->count(self->host, STAT_failed, request->tag, 1);
+    }
+    self->ops->crossed(self->host, request, cnnvp_dram_queue_bursts(request) * DRAM_BURST_BYTES);
+    (void)self->ops->complete(self->host, request);
+}
+
+/* ---- callbacks ---- */
+
+static int dram_init(void *instance, const struct cnnvp_init *init)
+{
+    struct dram *self = instance;
+    self->host = init->host;
+    self->ops = init->ops;
+    struct dram_options options;
+    struct dram_timing timing;
+    char message[256];
+    uint32_t wrong;
+    uint64_t values[PARAM_COUNT];
+    for (uint32_t i = 0; i < PARAM_COUNT; ++i)
+        values[i] = init->ops->param(init->host, i);
+    cnnvp_dram_options_read(values, &options);
+    if (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) != CNNVP_OK)
+        return init->ops->config_error(init->host, wrong, "%s", message);
+    int status = cnnvp_dram_shares_read(init, PARAM_shares, &self->shares);
+    if (status != CNNVP_OK)
+        return status;
+    self->size = init->ops->param(init->host, PARAM_size);
+    const uint64_t capacity = cnnvp_dram_capacity(&options, &timing);
+    if (self->size > capacity)
+        return init->ops->config_error(
+            init->host, PARAM_size, "%llu bytes are more than the %llu of its channels and ranks",
+            (unsigned long long)self->size, (unsigned long long)capacity);
+    self->data = cnnvp_storage_make(self->size);
+    if (self->data == NULL)
+        return CNNVP_E_NOMEM;
+    status = cnnvp_dram_queue_init(&self->queue, &options, &timing);
+    if (status != CNNVP_OK) {
+        cnnvp_storage_free(self->data, self->size);
+        self->data = NULL;
+        return status;
+    }
+    cnnvp_dram_windows_init(&self->windows, &timing, show_window, self);
+    self->burst_trace = 1;
+    self->queue.issued = note_command;
+    self->queue.columns_issued = note_columns;
+    self->queue.burst = note_burst;
+    self->queue.share = share_of;
+    self->queue.context = self;
+    return CNNVP_OK;
+}
+
+static void dram_fini(void *instance)
+{
+    struct dram *self = instance;
+    cnnvp_dram_queue_fini(&self->queue);
+    if (self->trial_made)
+        cnnvp_dram_queue_fini(&self->trial);
+    free(self->early);
+    cnnvp_storage_free(self->data, self->size);
+    self->data = NULL;
+}
+
+/* Contents survive, as in a part that is refreshed. */
+static void dram_reset(void *instance)
+{
+    struct dram *self = instance;
+    cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
+    count_requesters(self); /* a reset forgets who they are */
+    cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
+    memset(self->requesters, 0, sizeof self->requesters);
+    self->early_count = 0;
+    self->notified = CNNVP_TIME_NEVER;
+    (void)self->ops->cancel(self->host, EVENT_WORK);
+}
+
+/* A timed access, which is in no queue. */
+static void count_access(struct dram *self, const struct cnnvp_access *access, uint64_t bursts, cnnvp_time latency)
+{
+    struct owner owner = {self, access->initiator};
+    const struct dram_counter counter = {count_of_requester, &owner};
+    const uint32_t write = access->op == CNNVP_WRITE;
+    struct dram_traffic done = {0};
+    struct dram_served served = {0};
+    done.bytes[write] = access->size;
+    done.bursts[write] = bursts;
+    done.latency[write] = latency;
+    served.carried[write] = bursts;
+    note_traffic(self, access->tag, &done);
+    served_of(self, access->tag)->carried[write] += bursts;
+    cnnvp_dram_count_traffic(&counter, &done);
+    cnnvp_dram_count_served(&counter, &served);
+}
+
+static int dram_access(void *instance, uint32_t port, struct cnnvp_access *access)
+{
+    struct dram *self = instance;
+    (void)port;
+    if (access->op > CNNVP_WRITE)
+        return CNNVP_E_ACCESS;
+    if (!cnnvp_storage_has(self->size, access->address, access->size))
+        return CNNVP_E_ADDR;
+    if (!access->size)
+        return CNNVP_OK;
+    cnnvp_storage_copy(self->data + access->address, access->data, access->size, access->op);
+    if (access->flags & (CNNVP_DEBUG | CNNVP_UNTIMED))
+        return CNNVP_OK;
+    const uint64_t first = access->address / DRAM_BURST_BYTES;
+    const uint64_t bursts = (access->address + access->size - 1u) / DRAM_BURST_BYTES - first + 1u;
+    const struct dram_timing *timing = &self->queue.timing;
+    const uint32_t *t = timing->t;
+    const cnnvp_time time = (t[DRAM_T_rcd] + t[DRAM_T_cl] + bursts * t[DRAM_T_bl]) * timing->tck_ps;
+    access->delay += time;
+    count_access(self, access, bursts, bursts * time);
+    cnnvp_dram_windows_data(&self->windows, self->ops->now(self->host) + access->delay, bursts);
+    return CNNVP_OK;
+}
+
+static int dram_request(void *instance, uint32_t port, struct cnnvp_request *request)
+{
+    struct dram *self = instance;
+    const cnnvp_time now = self->ops->now(self->host);
+    (void)port;
+    request->status = cnnvp_storage_check(self->size, request);
+    request->first_data = 0;
+    if (request->status == CNNVP_OK) {
+        const int status = cnnvp_dram_queue_add(&self->queue, request, now);
+        if (status != CNNVP_OK)
+            return status;
+    } else {
+        self->ops->log(
+            self->host, CNNVP_LOG_WARNING,
+            "request for %llu x %llu bytes at 0x%llx, stride %lld, is outside the memory's 0x%llx bytes",
+            (unsigned long long)request->count, (unsigned long long)request->size, (unsigned long long)request->address,
+            (long long)request->stride, (unsigned long long)self->size);
+        request->first_data = now;
+        cnnvp_dram_queue_finish(&self->queue, request, now + self->queue.timing.tck_ps);
+    }
+    /* nothing of it can come before the next clock */
+    if (self->notified > (now / self->queue.timing.tck_ps + 1u) * self->queue.timing.tck_ps)
+        schedule(self);
+    return CNNVP_OK;
+}
+
+/* By a queue and channels of its own, which are idle when the request arrives. */
+static int dram_estimate(void *instance, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration)
+{
+    struct dram *self = instance;
+    struct cnnvp_request alone = *request;
+    (void)port;
+    int status = cnnvp_storage_check(self->size, request);
+    if (status == CNNVP_OK && !self->trial_made) {
+        status = cnnvp_dram_queue_init(&self->trial, &self->queue.options, &self->queue.timing);
+        self->trial_made = status == CNNVP_OK;
+    }
+    if (status != CNNVP_OK)
+        return status;
+    cnnvp_dram_queue_reset(&self->trial, 0);
+    alone.data = NULL;
+    alone.initiator = 0;
+    status = cnnvp_dram_queue_add(&self->trial, &alone, 0);
+    if (status != CNNVP_OK)
+        return status;
+    cnnvp_dram_queue_schedule(&self->trial, CNNVP_TIME_NEVER);
+    *duration = cnnvp_dram_queue_due(&self->trial);
+    (void)cnnvp_dram_queue_take(&self->trial);
+    return *duration == CNNVP_TIME_NEVER ? CNNVP_E_FATAL : CNNVP_OK;
+}
+
+static int dram_dmi(void *instance, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi)
+{
+    struct dram *self = instance;
+    (void)port;
+    if (!cnnvp_storage_has(self->size, address, 1))
+        return CNNVP_E_ADDR;
+    *dmi = (struct cnnvp_dmi){.data = self->data, .start = 0, .end = self->size - 1u};
+    return CNNVP_OK;
+}
+
+static void dram_event(void *instance, uint32_t event)
+{
+    struct dram *self = instance;
+    const cnnvp_time now = self->ops->now(self->host);
+    (void)event;
+    self->notified = CNNVP_TIME_NEVER;
+    const cnnvp_time next = cnnvp_dram_queue_due(&self->queue) <= now ? now : self->ops->next_activity(self->host);
+    cnnvp_dram_queue_schedule(&self->queue, next > now ? next : now);
+    /* requesters answer completions when this call has returned: nothing is computed ahead of that */
+    while (cnnvp_dram_queue_due(&self->queue) <= now)
+        complete_one(self);
+    schedule(self);
+}
+
+static void count_peak(struct dram *self)
+{
+    struct owner nobody = {self, 0};
+    const struct dram_counter counter = {count_of_tag, &nobody};
+    if (!self->peak_counted)
+        cnnvp_dram_count_peak(&counter, &self->queue.options, &self->queue.timing);
+    self->peak_counted = 1;
+}
+
+static void dram_flush(void *instance)
+{
+    struct dram *self = instance;
+    count_peak(self);
+    cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
+    count_channels(self);
+    cnnvp_dram_queue_classify(&self->queue, note_waiting);
+    cnnvp_dram_queue_unfinished(&self->queue, note_unfinished);
+    count_served(self);
+    count_traffic(self);
+    count_requesters(self);
+    cnnvp_dram_windows_end(&self->windows);
+}
+
+static void dram_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    struct dram_options options;
+    cnnvp_dram_options_read(params, &options);
+    cnnvp_dram_power(&options, costs);
+}
+
+/* ---- tables ---- */
+
+#include "unit/unit_tables.inc"
+
+/* Devices are as large as they are; what is wrong with them `init` says. */
+static void dram_fit(uint64_t *values, uint64_t clock_mhz, const struct cnnvp_memory_rate *memory)
+{
+    struct dram_options options;
+    struct dram_timing timing;
+    char message[256];
+    uint32_t wrong;
+    (void)clock_mhz;
+    (void)memory;
+    if (values[PARAM_size] != 0)
+        return;
+    values[PARAM_size] = params[PARAM_size].max;
+    cnnvp_dram_options_read(values, &options);
+    if (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) == CNNVP_OK &&
+        cnnvp_dram_capacity(&options, &timing) < values[PARAM_size])
+        values[PARAM_size] = cnnvp_dram_capacity(&options, &timing);
+}
+
+const struct cnnvp_unit cnnvp_unit_dram = {
+    UNIT_TABLES,
+    .kind = "dram",
+    .version = "2.0",
+    .summary = "Off-chip memory: a named DRAM part and its controller, command by command, several requesters",
+    .instance_size = sizeof(struct dram),
+    .event_count = EVENT_COUNT,
+    .init = dram_init,
+    .fini = dram_fini,
+    .reset = dram_reset,
+    .access = dram_access,
+    .request = dram_request,
+    .dmi = dram_dmi,
+    .event = dram_event,
+    .flush = dram_flush,
+    .estimate = dram_estimate,
+    .costs = dram_costs,
+    .rate = cnnvp_dram_rate,
+    .fit = dram_fit,
+};

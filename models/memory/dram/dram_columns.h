@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a channel does most of the time, without planning: reads are served, the rows of all of them are open, and no
+ * refresh waits. Then the next command is an RD, and what dram_plan.c decides comes down to a comparison of a few
+ * banks. Results are the same in every count and clock: tests/models/memory/dram holds both ways together. Host-free,
+ * internal to the model.
+ */
+#ifndef CNNVP_DRAM_COLUMNS_H
+#define CNNVP_DRAM_COLUMNS_H
+
+#include "dram_channel.h"
+
+/* The next RD; clock is DRAM_NEVER if nothing waits. */
+struct dram_next_column {
+    uint64_t clock;
+    uint32_t bank;
+    int active; /* it is of the read that has opened the row */
+    int looked; /* see struct dram_plan */
+};
+
+/* 1 if an RD is next unless something enters, a refresh waits, or writes get their turn. */
+static inline int dram_reads_are_open(const struct dram_channel *channel)
+{
+    return channel->waiting[0] == channel->hits[0] && !channel->others[0] && !channel->second_by &&
+           !channel->active_writes;
+}
+
+/* Puts the next of the queue in the place of `next` if it is before that. */
+static inline void dram_next_queued(const struct dram_channel *channel, struct dram_next_column *next)
+{
+    const uint64_t from = cnnvp_maximum(channel->clock, channel->column_bus);
+    uint64_t oldest = 0; /* one in activation goes first */
+    for (uint64_t banks = channel->hits[0]; banks; banks &= banks - 1u) {
+        const uint32_t bank = dram_lowest_bit(banks);
+        const uint64_t clock = cnnvp_maximum(from, dram_column_ready(channel, bank, 0));
+        const uint64_t order = channel->list[0][bank].hit_order;
+        if (clock < next->clock || (clock == next->clock && order < oldest)) {
+            *next = (struct dram_next_column){clock, bank, 0, 1};
+            oldest = order;
+        }
+    }
+}
+
+static inline struct dram_next_column dram_next_read(const struct dram_channel *channel)
+{
+    const uint64_t from = cnnvp_maximum(channel->clock, channel->column_bus);
+    struct dram_next_column next = {.clock = DRAM_NEVER, .looked = 1};
+    for (uint64_t banks = channel->active; banks; banks &= banks - 1u) {
+        const uint32_t bank = dram_lowest_bit(banks);
+        const uint64_t clock = cnnvp_maximum(from, dram_column_ready(channel, bank, 0));
+        if (clock < next.clock || (clock == next.clock && dram_active_precedes(channel, bank, next.bank)))
+            next = (struct dram_next_column){clock, bank, 1, 1};
+    }
+    if (next.clock <= channel->clock) {
+        next.looked = 0;
+        return next;
+    }
+    dram_next_queued(channel, &next);
+    return next;
+}
+
+/* Writes wait and get their turn. */
+static inline int dram_writes_are_due(const struct dram_channel *channel, const struct dram_next_column *next)
+{
+    return channel->count[1] && next->looked && dram_next_mode(channel);
+}
+
+/* Everything before `clock` is decided. */
+static inline void dram_columns_pass(struct dram_channel *channel, uint64_t clock, int looked)
+{
+    if (looked && clock > channel->clock)
+        channel->write_mode = dram_next_mode(channel);
+    channel->clock = cnnvp_maximum(channel->clock, clock);
+    channel->plan.valid = 0;
+}
+
+/* The command bus is held by an RD at `clock`. */
+static inline void dram_hold_bus(struct dram_channel *channel, uint64_t clock)
+{
+    channel->column_bus = clock + channel->timing->t[DRAM_T_cmd_column];
+    if (channel->timing->buses == 1)
+        channel->row_bus = channel->column_bus;
+}
+
+/* Everything up to an RD at `clock` is decided; where other commands have their own bus, one of these can follow
+ * at the same clock, and which queue is served is looked at again. */
+static inline void dram_columns_issue(struct dram_channel *channel, uint64_t clock, int looked)
+{
+    if (looked)
+        channel->write_mode = dram_next_mode(channel);
+    channel->clock = clock + (channel->timing->buses == 1);
+    channel->plan.valid = 0;
+    dram_hold_bus(channel, clock);
+}
+
+static inline int dram_row_is_open(const struct dram_channel *channel, const struct dram_place *place)
+{
+    return (channel->open >> place->bank & 1u) && channel->bank[place->bank].row == place->row;
+}
+
+/* 1 if a read would wait for nothing but its turn: its row is open, and no write waits that answers it. */
+static inline int dram_read_is_open(const struct dram_channel *channel, const struct dram_place *place)
+{
+    return dram_row_is_open(channel, place) &&
+           !((channel->waiting[1] >> place->bank & 1u) && cnnvp_dram_channel_holds(channel, place));
+}
+
+/* A read whose row is open enters: the youngest of its bank. */
+static inline void dram_read_enters(struct dram_channel *channel, const struct dram_place *place, uint64_t clock,
+                                    void *owner, uint32_t tag, uint32_t source)
+{
+    const uint8_t index = dram_keep_burst(channel, place, 0, clock, owner, tag, source);
+    struct dram_list *list = &channel->list[0][place->bank];
+    ++channel->count[0];
+    if (list->count++) {
+        channel->entry[list->last].next = index;
+    } else {
+        list->first = list->hit = index;
+        list->first_order = list->hit_order = channel->entry[index].order;
+        channel->waiting[0] |= UINT64_C(1) << place->bank;
+        channel->hits[0] |= UINT64_C(1) << place->bank;
+    }
+    list->last = index;
+}
+
+/* The oldest read of a bank, whose row is open, leaves the queue. */
+static inline uint8_t dram_take_read(struct dram_channel *channel, uint32_t bank)
+{
+    struct dram_list *list = &channel->list[0][bank];
+    const uint8_t index = list->first, after = channel->entry[index].next;
+    --channel->count[0];
+    list->first = list->hit = after;
+    if (--list->count) {
+        list->first_order = list->hit_order = channel->entry[after].order;
+    } else {
+        list->last = DRAM_NONE;
+        list->first_order = list->hit_order = 0;
+        channel->waiting[0] &= ~(UINT64_C(1) << bank);
+        channel->hits[0] &= ~(UINT64_C(1) << bank);
+    }
+    return index;
+}
+
+/* The burst of an RD leaves; its entry is valid until another enters. */
+static inline uint32_t dram_read_leaves(struct dram_channel *channel, const struct dram_next_column *next)
+{
+    struct dram_bank *bank = &channel->bank[next->bank];
+    uint32_t index;
+    dram_columns_issue(channel, next->clock, next->looked);
+    if (next->active) {
+        index = bank->active;
+        bank->active = DRAM_NONE;
+        channel->active &= ~(UINT64_C(1) << next->bank);
+        --channel->active_count;
+    } else {
+        index = dram_take_read(channel, next->bank);
+    }
+    channel->free[channel->free_count++] = (uint8_t)index;
+    if (!cnnvp_dram_channel_waiting(channel))
+        channel->empty_from = next->clock;
+    return index;
+}
+
+#endif

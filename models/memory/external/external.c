@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The platform's side of an off-chip memory that third-party code models (S003's external data memory): behind the port
+ * `socket` lies a TLM-2.0 initiator socket that a C++ program binds (platform/cnnvp_systemc.h).
+ *
+ * Modelled: requests, also strided ones, split into bursts that are contiguous and cross no multiple of `burst_bytes`;
+ * requesters interleaved burst by burst; bursts in flight bounded by the requester's `outstanding` and by `in_flight`;
+ * errors, which end a request and are the requester's to report. Not modelled: anything of the memory itself.
+ * A requester's reads are sent in order, its writes as well; when they come back is the memory's affair. Requests of
+ * several requesters take turns. The core's and the loader's accesses cost no time and are not counted: direct memory,
+ * else debug transport.
+ */
+#define _DEFAULT_SOURCE /* unit/storage.h */
+#include "external.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/bandwidth.h"
+#include "unit/storage.h"
+
+#define UNIT_DEF "memory/external/external.def"
+#include "unit/unit_enums.inc"
+
+enum { EVENT_SEND, EVENT_COUNT };
+
+/* What is kept in a request's `scratch`. */
+enum scratch {
+    NEXT,   /* request after it */
+    SENT,   /* bytes */
+    FLYING, /* bursts */
+    LATENCY /* sum over bursts */
+};
+
+/* A burst at the socket. */
+struct burst {
+    struct cnnvp_request request;
+    struct cnnvp_request *owner; /* NULL: free */
+    uint32_t next_free;
+};
+
+struct external {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint64_t size;
+    uint64_t burst_bytes;
+    uint32_t in_flight;
+    uint32_t dmi;
+    uint8_t *data; /* NULL: the memory behind the socket keeps it */
+    struct burst *bursts;
+    uint32_t free;               /* first free burst, in_flight: none */
+    struct cnnvp_request *first; /* under way, in order of arrival */
+    struct cnnvp_request *turn;  /* the one that sent last, NULL: it is gone */
+    struct cnnvp_bandwidth bandwidth;
+};
+
+/* ---- requests ---- */
+
+static struct cnnvp_request *next_of(const struct cnnvp_request *request)
+{
+    return (struct cnnvp_request *)(uintptr_t)request->scratch[NEXT];
+}
+
+static void set_next(struct cnnvp_request *request, const struct cnnvp_request *next)
+{
+    request->scratch[NEXT] = (uint64_t)(uintptr_t)next;
+}
+
+static void append(struct external *self, struct cnnvp_request *request)
+{
+    struct cnnvp_request *last = self->first;
+    memset(request->scratch, 0, sizeof request->scratch);
+    while (last != NULL && next_of(last) != NULL)
+        last = next_of(last);
+    if (last != NULL)
+        set_next(last, request);
+    else
+        self->first = request;
+}
+
+static void take_out(struct external *self, const struct cnnvp_request *request)
+{
+    struct cnnvp_request *before = NULL;
+    for (struct cnnvp_request *at = self->first; at != request; at = next_of(at))
+        before = at;
+    if (before != NULL)
+        set_next(before, next_of(request));
+    else
+        self->first = next_of(request);
+    if (self->turn == request)
+        self->turn = before;
+}
+
+static int all_sent(const struct cnnvp_request *request)
+{
+    return request->status != CNNVP_OK || request->scratch[SENT] == request->size * request->count;
+}
+
+static void finish(struct external *self, struct cnnvp_request *request)
+{
+    const uint32_t read = request->op == CNNVP_READ;
+    take_out(self, request);
+    if (request->status == CNNVP_OK) {
+        if (self->data != NULL)
+            cnnvp_storage_move(self->data, request);
+        self->ops->count(self->host, read ? STAT_read_bytes : STAT_write_bytes, request->tag,
+                         request->size * request->count);
+        self->ops->count(self->host, STAT_requests, request->tag, 1);
+    } else {
+        self->ops->count(self->host, STAT_failed, request->tag, 1);
+    }
+    self->ops->count(self->host, read ? STAT_read_latency_ps : STAT_write_latency_ps, request->tag,
+                     request->scratch[LATENCY]);
+    if (!request->first_data)
+        request->first_data = self->ops->now(self->host);
+    self->ops->crossed(self->host, request, request->size * request->count);
+    (void)self->ops->complete(self->host, request);
+}
+
+/* ---- bursts ---- */
+
+static void free_burst(struct external *self, struct burst *burst)
+{
+    burst->owner = NULL;
+    burst->next_free = self->free;
+    self->free = (uint32_t)(burst - self->bursts);
+}
+
+/* The request's next burst. */
+static void fill_burst(const struct external *self, const struct cnnvp_request *request, struct burst *burst)
+{
+    const uint64_t segment = request->scratch[SENT] / request->size, offset = request->scratch[SENT] % request->size;
+    const uint64_t address = request->address + segment * (uint64_t)request->stride + offset;
+    const uint64_t room = self->burst_bytes - address % self->burst_bytes;
+    const uint64_t left = request->size - offset;
+    /* what the platform keeps itself is read there; the memory's answer tells only when */
+    uint8_t *data = self->data != NULL && request->op == CNNVP_READ ? NULL : request->data;
+    burst->request = (struct cnnvp_request){
+        .op = request->op,
+        .tag = request->tag,
+        .flow = request->flow,
+        .address = address,
+        .data = data != NULL ? data + request->scratch[SENT] : NULL,
+        .size = left < room ? left : room,
+        .count = 1,
+        .burst_bytes = (uint32_t)self->burst_bytes,
+        .outstanding = 1,
+    };
+}
+
+static void fail(struct external *self, struct cnnvp_request *request, const struct cnnvp_request *burst, int status)
+{
+    self->ops->count(self->host, STAT_errors, request->tag, 1);
+    if (request->status != CNNVP_OK)
+        return;
+    self->ops->log(self->host, CNNVP_LOG_WARNING, "%s of %llu bytes at 0x%llx: the memory at the socket answered: %s%s",
+                   burst->op == CNNVP_READ ? "read" : "write", (unsigned long long)burst->size,
+                   (unsigned long long)burst->address, cnnvp_status_text(status),
+                   status == CNNVP_E_ACCESS ? "; burst_bytes sets the longest transaction" : "");
+    request->status = status;
+}
+
+static void send_burst(struct external *self, struct cnnvp_request *request)
+{
+    struct burst *burst = &self->bursts[self->free];
+    fill_burst(self, request, burst);
+    self->free = burst->next_free;
+    burst->owner = request;
+    request->scratch[SENT] += burst->request.size;
+    ++request->scratch[FLYING];
+    self->turn = request;
+    const int status = self->ops->request(self->host, PORT_socket, &burst->request);
+    if (status != CNNVP_OK) {
+        --request->scratch[FLYING];
+        free_burst(self, burst);
+        fail(self, request, &burst->request, status);
+    }
+}
+
+/* 1 if the request has a burst to send now. Those of one requester in one direction are sent in order, and of all of
+ * them together this many are in flight. */
+static int can_send(const struct external *self, const struct cnnvp_request *request)
+{
+    uint64_t flying = 0;
+    int before = 1;
+    if (all_sent(request))
+        return 0;
+    for (const struct cnnvp_request *at = self->first; at != NULL; at = next_of(at)) {
+        before = before && at != request;
+        if (at->initiator != request->initiator || at->op != request->op)
+            continue;
+        if (before && !all_sent(at))
+            return 0;
+        flying += at->scratch[FLYING];
+    }
+    return flying < request->outstanding;
+}
+
+/* After the one that sent last, then from the first on. */
+static struct cnnvp_request *choose(const struct external *self)
+{
+    struct cnnvp_request *begin = self->turn != NULL ? next_of(self->turn) : self->first;
+    for (struct cnnvp_request *at = begin; at != NULL; at = next_of(at))
+        if (can_send(self, at))
+            return at;
+    for (struct cnnvp_request *at = self->first; at != NULL && at != begin; at = next_of(at))
+        if (can_send(self, at))
+            return at;
+    return NULL;
+}
+
+static void advance(struct external *self)
+{
+    struct cnnvp_request *request;
+    while (self->free < self->in_flight && (request = choose(self)) != NULL)
+        send_burst(self, request);
+    for (struct cnnvp_request *at = self->first, *next; at != NULL; at = next) {
+        next = next_of(at);
+        if (all_sent(at) && !at->scratch[FLYING])
+            finish(self, at);
+    }
+}
+
+static void external_complete(void *instance, uint32_t port, struct cnnvp_request *done)
+{
+    struct external *self = instance;
+    struct burst *burst = (struct burst *)(void *)done; /* its first member */
+    struct cnnvp_request *request = burst->owner;
+    const cnnvp_time now = self->ops->now(self->host);
+    (void)port;
+    --request->scratch[FLYING];
+    if (done->status == CNNVP_OK) {
+        const uint32_t read = done->op == CNNVP_READ;
+        request->scratch[LATENCY] += now - done->issued;
+        if (!request->first_data)
+            request->first_data = now;
+        self->ops->count(self->host, STAT_bursts, done->tag, 1);
+        self->ops->count(self->host, STAT_burst_bytes, done->tag, done->size);
+        if (read)
+            self->ops->count(self->host, STAT_reads, done->tag, 1);
+        cnnvp_bandwidth_add(&self->bandwidth, now, done->size);
+    } else {
+        fail(self, request, done, done->status);
+    }
+    free_burst(self, burst);
+    advance(self);
+}
+
+static void show_bandwidth(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
+{
+    struct external *self = context;
+    self->ops->counter(self->host, counter, at, value);
+}
+
+/* ---- callbacks ---- */
+
+static int external_init(void *instance, const struct cnnvp_init *init)
+{
+    struct external *self = instance;
+    self->host = init->host;
+    self->ops = init->ops;
+    self->size = init->ops->param(init->host, PARAM_size);
+    self->burst_bytes = init->ops->param(init->host, PARAM_burst_bytes);
+    self->in_flight = (uint32_t)init->ops->param(init->host, PARAM_in_flight);
+    self->dmi = (uint32_t)init->ops->param(init->host, PARAM_dmi);
+    if (self->burst_bytes & (self->burst_bytes - 1u))
+        return init->ops->config_error(
+            init->host, PARAM_burst_bytes, "%llu is not a power of two", (unsigned long long)self->burst_bytes);
+    self->bursts = calloc(self->in_flight, sizeof *self->bursts);
+    if (init->ops->param(init->host, PARAM_storage))
+        self->data = cnnvp_storage_make(self->size);
+    self->bandwidth = (struct cnnvp_bandwidth){
+        .scale = CNNVP_BANDWIDTH_SCALE, .counter = COUNTER_bandwidth, .show = show_bandwidth, .context = self};
+    if (self->bursts != NULL && (self->data != NULL || !init->ops->param(init->host, PARAM_storage)))
+        return CNNVP_OK;
+    free(self->bursts);
+    cnnvp_storage_free(self->data, self->size);
+    return CNNVP_E_NOMEM;
+}
+
+static void external_fini(void *instance)
+{
+    struct external *self = instance;
+    free(self->bursts);
+    cnnvp_storage_free(self->data, self->size);
+}
+
+/* Contents survive. The host drops the bursts that are under way. */
+static void external_reset(void *instance)
+{
+    struct external *self = instance;
+    self->first = self->turn = NULL;
+    self->free = self->in_flight;
+    for (uint32_t i = self->in_flight; i-- > 0;)
+        free_burst(self, &self->bursts[i]);
+    (void)self->ops->cancel(self->host, EVENT_SEND);
+}
+
+static int external_access(void *instance, uint32_t port, struct cnnvp_access *access)
+{
+    struct external *self = instance;
+    (void)port;
+    if (access->op > CNNVP_WRITE)
+        return CNNVP_E_ACCESS;
+    if (!cnnvp_storage_has(self->size, access->address, access->size))
+        return CNNVP_E_ADDR;
+    if (!access->size)
+        return CNNVP_OK;
+    if (self->data == NULL)
+        return self->ops->access(self->host, PORT_socket, access);
+    cnnvp_storage_copy(self->data + access->address, access->data, access->size, access->op);
+    return CNNVP_OK;
+}
+
+static int external_request(void *instance, uint32_t port, struct cnnvp_request *request)
+{
+    struct external *self = instance;
+    (void)port;
+    request->status = cnnvp_storage_check(self->size, request);
+    request->first_data = 0;
+    if (request->status != CNNVP_OK)
+        self->ops->log(
+            self->host, CNNVP_LOG_WARNING,
+            "request for %llu x %llu bytes at 0x%llx, stride %lld, is outside the window's 0x%llx bytes",
+            (unsigned long long)request->count, (unsigned long long)request->size, (unsigned long long)request->address,
+            (long long)request->stride, (unsigned long long)self->size);
+    append(self, request);
+    /* A request may not complete inside this call. */
+    (void)self->ops->notify(self->host, EVENT_SEND, self->ops->now(self->host));
+    return CNNVP_OK;
+}
+
+static int external_dmi(void *instance, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi)
+{
+    struct external *self = instance;
+    (void)port;
+    if (!cnnvp_storage_has(self->size, address, 1))
+        return CNNVP_E_ADDR;
+    if (self->data == NULL)
+        return self->dmi ? self->ops->dmi(self->host, PORT_socket, address, dmi) : CNNVP_E_NOSUP;
+    *dmi = (struct cnnvp_dmi){.data = self->data, .start = 0, .end = self->size - 1u};
+    return CNNVP_OK;
+}
+
+static void external_event(void *instance, uint32_t event)
+{
+    (void)event;
+    advance(instance);
+}
+
+static void external_flush(void *instance)
+{
+    struct external *self = instance;
+    cnnvp_bandwidth_end(&self->bandwidth);
+}
+
+/* ---- tables ---- */
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_external = {
+    UNIT_TABLES,
+    .kind = "external",
+    .version = "1.0",
+    .summary = "Third-party off-chip memory: a TLM-2.0 initiator socket that a C++ program binds",
+    .instance_size = sizeof(struct external),
+    .event_count = EVENT_COUNT,
+    .init = external_init,
+    .fini = external_fini,
+    .reset = external_reset,
+    .access = external_access,
+    .request = external_request,
+    .complete = external_complete,
+    .dmi = external_dmi,
+    .event = external_event,
+    .flush = external_flush,
+};

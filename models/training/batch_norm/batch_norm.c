@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Batch norm of S001 (C4) with its buffer (C6): coefficients from the max-min and the sum buffer, the multiply-add
+ * forward and backward, and the sums that dgamma and dbeta are (Part B 1-26).
+ */
+#include "batch_norm.h"
+#include "unit/parts.h"
+
+#include <math.h>
+
+#include "training/elementary/elementary.h"
+#include "training/stage/stage.h"
+#include "training/stage/sums.h"
+
+#define UNIT_DEF "training/batch_norm/batch_norm.def"
+#include "unit/unit_enums.inc"
+
+/* Published for range batch norm (Banner 2018): sigma of a normal distribution from the range of n values. */
+#define RANGE_FACTOR 0.54
+
+double cnnvp_norm_range_factor(uint64_t n)
+{
+    return n > 1u ? RANGE_FACTOR / sqrt(2.0 * cnnvp_elementary_ln((double)n)) : RANGE_FACTOR;
+}
+
+static double range_of(const struct cnnvp_extremes *extremes)
+{
+    return extremes->min <= extremes->max ? (double)extremes->max - (double)extremes->min : 0.0;
+}
+
+static void measure(enum cnnvp_norm_form form, float epsilon, const struct cnnvp_extremes *extremes,
+                    const struct cnnvp_sums *sums, struct cnnvp_norm *norm)
+{
+    norm->mean = 0.0;
+    norm->sigma = 1.0;
+    if (form == CNNVP_NORM_STORED) {
+        norm->mean = (double)norm->running_mean;
+        norm->sigma = (double)norm->running_sigma;
+    } else if (form == CNNVP_NORM_RANGE) {
+        norm->mean = cnnvp_sum_mean(sums);
+        norm->sigma = cnnvp_norm_range_factor(sums->count) * range_of(extremes) + (double)epsilon;
+    } else if (form == CNNVP_NORM_STANDARD) {
+        const double n = sums->count != 0 ? (double)sums->count : 1.0;
+        norm->mean = cnnvp_sum_mean(sums);
+        norm->sigma = sqrt(sums->squares / n + (double)epsilon);
+    }
+}
+
+static float average(float running, double batch, float weight)
+{
+    return (float)((double)running + (double)weight * (batch - (double)running));
+}
+
+void cnnvp_norm_coefficients(enum cnnvp_norm_form form, float epsilon, float running,
+                             const struct cnnvp_extremes *extremes, const struct cnnvp_sums *sums,
+                             struct cnnvp_norm *norm)
+{
+    measure(form, epsilon, extremes, sums, norm);
+    const double scale = form == CNNVP_NORM_NONE ? 1.0 : (double)norm->gamma / norm->sigma;
+    norm->scale = (float)scale;
+    norm->offset = (float)((double)norm->beta - scale * norm->mean);
+    if (running != 0.0f && (form == CNNVP_NORM_RANGE || form == CNNVP_NORM_STANDARD)) {
+        norm->running_mean = average(norm->running_mean, norm->mean, running);
+        norm->running_sigma = average(norm->running_sigma, norm->sigma, running);
+    }
+    norm->count = sums->count;
+    norm->dgamma = norm->dbeta = 0.0;
+    norm->dy_at_min = norm->dy_at_max = 0.0f;
+}
+
+void cnnvp_norm_coefficients_back(enum cnnvp_norm_form form, struct cnnvp_norm *norm)
+{
+    const double n = norm->count != 0 ? (double)norm->count : 1.0;
+    const double scale = form == CNNVP_NORM_NONE ? 1.0 : (double)norm->gamma / norm->sigma;
+    norm->dgamma = form == CNNVP_NORM_NONE ? 0.0 : norm->dgamma / norm->sigma; /* there is no gamma */
+    norm->dy_scale = (float)scale;
+    norm->x_scale = norm->dy_offset = norm->extreme = 0.0f;
+    if (form == CNNVP_NORM_STANDARD) {
+        const double slope = -scale * norm->dgamma / n / norm->sigma;
+        norm->x_scale = (float)slope;
+        norm->dy_offset = (float)(-scale * norm->dbeta / n - slope * norm->mean);
+    } else if (form == CNNVP_NORM_RANGE) {
+        norm->dy_offset = (float)(-scale * norm->dbeta / n);
+        norm->extreme = (float)(-scale * norm->dgamma * cnnvp_norm_range_factor(norm->count));
+    }
+}
+
+void cnnvp_norm_forward(const struct cnnvp_norm *norm, float *x, uint64_t n)
+{
+    const float scale = norm->scale;
+    const float offset = norm->offset;
+    for (uint64_t i = 0; i < n; ++i) {
+        const float product = scale * x[i];
+        x[i] = product + offset;
+    }
+}
+
+void cnnvp_norm_reduce(const struct cnnvp_extremes *extremes, uint64_t first, const float *x, const float *dy,
+                       uint64_t n, struct cnnvp_norm *norm)
+{
+    norm->dbeta += cnnvp_sum(dy, n);
+    norm->dgamma += cnnvp_sum_of_products(dy, x, n, norm->mean);
+    if (extremes->min_at >= first && extremes->min_at - first < n)
+        norm->dy_at_min = dy[extremes->min_at - first];
+    if (extremes->max_at >= first && extremes->max_at - first < n)
+        norm->dy_at_max = dy[extremes->max_at - first];
+}
+
+void cnnvp_norm_backward(const struct cnnvp_norm *norm, const struct cnnvp_extremes *extremes, uint64_t first,
+                         const float *x, float *dy, uint64_t n)
+{
+    const struct cnnvp_norm k = *norm;
+    for (uint64_t i = 0; i < n; ++i) {
+        const float by_error = k.dy_scale * dy[i];
+        const float by_value = k.x_scale * x[i];
+        const float sum = by_error + by_value;
+        dy[i] = sum + k.dy_offset;
+    }
+    if (k.extreme == 0.0f)
+        return;
+    if (extremes->max_at >= first && extremes->max_at - first < n)
+        dy[extremes->max_at - first] += k.extreme;
+    if (extremes->min_at >= first && extremes->min_at - first < n)
+        dy[extremes->min_at - first] -= k.extreme;
+}
+
+struct batch_norm {
+    struct cnnvp_stage stage;
+    uint64_t channel_cycles;
+};
+
+/* Entries of the tile's channels, from `plan.pieces`. */
+enum { NORMS, EXTREMES, SUMS };
+
+static void add_entries(struct cnnvp_stage_plan *plan, const struct cnnvp_tile *tile, bool change, bool extremes,
+                        bool sums)
+{
+    cnnvp_stage_entries(plan, tile, PORT_buffer, change, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm));
+    if (extremes)
+        cnnvp_stage_entries(plan, tile, PORT_max_min, false, tile->norm_entry, tile->channels,
+                            sizeof(struct cnnvp_extremes));
+    if (sums)
+        cnnvp_stage_entries(plan, tile, PORT_sum, false, tile->norm_entry, tile->channels, sizeof(struct cnnvp_sums));
+}
+
+/* ---- coefficients ---- */
+
+static void make_coefficients(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    struct cnnvp_norm *norms = call->data[NORMS];
+    const struct cnnvp_extremes *extremes = call->data[EXTREMES];
+    const struct cnnvp_sums *sums = call->data[SUMS];
+    const enum cnnvp_norm_form form = (enum cnnvp_norm_form)tile->form;
+    for (uint32_t c = 0; c < tile->channels; ++c)
+        if (tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
+            cnnvp_norm_coefficients_back(form, &norms[c]);
+        else
+            cnnvp_norm_coefficients(form, tile->epsilon, tile->running, &extremes[c], &sums[c], &norms[c]);
+}
+
+/* One divider does it all, one channel after the other. */
+static int plan_coefficients(const struct batch_norm *norm, const struct cnnvp_tile *tile,
+                             struct cnnvp_stage_plan *plan)
+{
+    const bool back = tile->kind == CNNVP_TILE_COEFFICIENTS_BACK;
+    cnnvp_stage_work(plan, tile, make_coefficients, "coefficients", STAT_busy_cycles, STAT_channels, tile->channels);
+    plan->values = tile->channels;
+    plan->interval = norm->channel_cycles;
+    add_entries(plan, tile, true, !back, !back);
+    return CNNVP_OK;
+}
+
+/* ---- tiles ---- */
+
+static float *plane_of(const struct cnnvp_tile *tile, uint32_t image, uint32_t channel)
+{
+    return tile->values + ((uint64_t)image * tile->channels + channel) * tile->plane;
+}
+
+static void forward(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    const struct cnnvp_norm *norms = call->data[NORMS];
+    for (uint32_t n = 0; n < tile->images; ++n)
+        for (uint32_t c = 0; c < tile->channels; ++c)
+            cnnvp_norm_forward(&norms[c], plane_of(tile, n, c), tile->plane);
+}
+
+static void backward(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    struct cnnvp_norm *norms = call->data[NORMS];
+    const struct cnnvp_extremes *extremes = call->data[EXTREMES];
+    for (uint32_t n = 0; n < tile->images; ++n) {
+        const uint64_t first = tile->first_value + n * tile->map;
+        for (uint32_t c = 0; c < tile->channels; ++c) {
+            const float *x = tile->inputs + n * tile->inputs_image_stride + c * tile->plane;
+            if ((tile->flags & CNNVP_TILE_REDUCE) != 0)
+                cnnvp_norm_reduce(&extremes[c], first, x, plane_of(tile, n, c), tile->plane, &norms[c]);
+            else
+                cnnvp_norm_backward(&norms[c], &extremes[c], first, x, plane_of(tile, n, c), tile->plane);
+        }
+    }
+}
+
+static int norm_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const uint64_t values = cnnvp_stage_values(tile);
+    const bool back = tile->kind == CNNVP_TILE_BACKWARD;
+    const bool reduce = back && (tile->flags & CNNVP_TILE_REDUCE) != 0;
+    const bool norms = (tile->flags & CNNVP_TILE_NORM) != 0;
+    if (tile->kind == CNNVP_TILE_COEFFICIENTS || tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
+        return plan_coefficients(self, tile, plan);
+    if (tile->kind != CNNVP_TILE_FORWARD && !back)
+        return CNNVP_E_INVAL;
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    cnnvp_stage_pass(plan, tile, reduce ? PORT_statistics : back ? PORT_back : PORT_next, values, 4u);
+    if (reduce) {
+        /* Those at batch norm's own extremes are apart: they get a term of their own. */
+        plan->kind = CNNVP_TILE_EXTREMES;
+        plan->flags = norms ? CNNVP_TILE_APART : 0;
+    }
+    if (!norms)
+        return CNNVP_OK;
+    cnnvp_stage_work(plan, tile, back ? backward : forward,
+                     reduce ? "reduce"
+                     : back ? "backward"
+                            : "forward",
+                     STAT_busy_cycles, STAT_values, back ? 2u * values : values);
+    add_entries(plan, tile, reduce, back, false);
+    return CNNVP_OK;
+}
+
+static int norm_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    return cnnvp_stage_run(self, access, norm_plan);
+}
+
+static int norm_init(void *self, const struct cnnvp_init *init)
+{
+    struct batch_norm *norm = self;
+    norm->channel_cycles = init->ops->param(init->host, PARAM_channel_cycles);
+    return cnnvp_stage_init(self, init);
+}
+
+static void batch_norm_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u * lanes, "both products backward, one forward");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, 3u * lanes, "their sum, the offset, the term of an extreme");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 64u, lanes, "errors times distances from the mean");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 64u, 3u * lanes, "distances, and sums of errors and of products");
+    cnnvp_say_part(costs, CNNVP_PART_DIVIDER, 32u, lanes, "coefficients");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * lanes, "values and inputs");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 16u * cnnvp_module_sets(costs), "partial sums, eight of each");
+}
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_batch_norm = {
+    UNIT_TABLES,
+    .kind = "batch_norm",
+    .version = "1.0",
+    .summary = "batch norm forward and backward, range or standard, by multiply-add",
+    .instance_size = sizeof(struct batch_norm),
+    .init = norm_init,
+    .access = norm_access,
+    .costs = batch_norm_costs,
+};

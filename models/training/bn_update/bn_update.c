@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BN-gradient update of S001. See bn_update.h. */
+#include "bn_update.h"
+#include "unit/parts.h"
+
+#include "training/stage/momentum.h"
+#include "training/stage/stage.h"
+
+#define UNIT_DEF "training/bn_update/bn_update.def"
+#include "unit/unit_enums.inc"
+
+void cnnvp_bn_update_entry(float rate, float momentum, int velocities, struct cnnvp_norm *norm)
+{
+    const float dgamma = (float)norm->dgamma;
+    const float dbeta = (float)norm->dbeta;
+    cnnvp_update_values(rate, momentum, &dgamma, 1u, velocities ? &norm->gamma_velocity : NULL, &norm->gamma);
+    cnnvp_update_values(rate, momentum, &dbeta, 1u, velocities ? &norm->beta_velocity : NULL, &norm->beta);
+}
+
+static void update_entries(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    struct cnnvp_norm *norms = call->data[0];
+    for (uint32_t c = 0; c < tile->channels; ++c)
+        cnnvp_bn_update_entry(tile->rate, tile->momentum, (tile->flags & CNNVP_TILE_MOMENTUM) != 0, &norms[c]);
+}
+
+/* Gamma and beta in turn. */
+static int bn_update_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const uint64_t values = 2u * (uint64_t)tile->channels;
+    (void)self;
+    if (tile->kind != CNNVP_TILE_NORM_UPDATE)
+        return CNNVP_E_INVAL;
+    cnnvp_stage_work(plan, tile, update_entries, "BN update", STAT_busy_cycles, STAT_values,
+                     (tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 2u * values : values);
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_channels, tile->channels};
+    plan->values = values;
+    cnnvp_stage_entries(plan, tile, PORT_buffer, true, tile->norm_entry, tile->channels, sizeof(struct cnnvp_norm));
+    return CNNVP_OK;
+}
+
+static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    return cnnvp_stage_run(self, access, bn_update_plan);
+}
+
+static void bn_update_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u * lanes, "multiply-adds");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, 2u * lanes, "multiply-adds");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+}
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_bn_update = {
+    UNIT_TABLES,
+    .kind = "bn_update",
+    .version = "1.0",
+    .summary = "gamma and beta from the gradients that batch norm's backward has summed up",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = bn_update_access,
+    .costs = bn_update_costs,
+};

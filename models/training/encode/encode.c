@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The encoding module of S001. See encode.h. */
+#include "encode.h"
+#include "unit/parts.h"
+
+#include "training/stage/pool_ids.h"
+#include "training/stage/stage.h"
+
+#include <string.h>
+
+#define UNIT_DEF "training/encode/encode.def"
+#include "unit/unit_enums.inc"
+
+enum { POSITIONS_direct, POSITIONS_staged };
+
+struct encode {
+    struct cnnvp_stage stage;
+    bool stages; /* positions pass the ReLU buffer */
+};
+
+static uint64_t mask_bytes(const struct cnnvp_tile *tile)
+{
+    return tile->channels * cnnvp_tile_packed(tile->plane, 1u);
+}
+
+/* A matrix of `bytes` for each image between the module's buffer and its memory, which is the intermediate buffer. */
+static void move_matrix(const struct cnnvp_tile *tile, void *held, uint64_t bytes, uint8_t *memory, uint64_t stride)
+{
+    for (uint64_t n = 0; n < tile->images; ++n) {
+        uint8_t *of_image = (uint8_t *)held + n * bytes;
+        if (tile->kind == CNNVP_TILE_UNPACK)
+            memcpy(of_image, memory + n * stride, (size_t)bytes);
+        else
+            memcpy(memory + n * stride, of_image, (size_t)bytes);
+    }
+}
+
+static bool moves_matrices(const struct cnnvp_tile *tile)
+{
+    return tile->kind == CNNVP_TILE_UNPACK ||
+           (tile->kind == CNNVP_TILE_FORWARD && (tile->flags & CNNVP_TILE_KEEP) != 0);
+}
+
+/* What positions leave behind on their way through the ReLU buffer is there, too. */
+static void move_matrices(const struct cnnvp_stage_call *call, const struct cnnvp_tile *tile)
+{
+    const struct encode *encode = call->self;
+    void *const *data = call->data;
+    if ((tile->flags & CNNVP_TILE_RELU) != 0)
+        move_matrix(tile, *data++, mask_bytes(tile), tile->mask, tile->mask_image_stride);
+    if ((tile->flags & CNNVP_TILE_POOL) == 0)
+        return;
+    const uint64_t bytes = cnnvp_pool_ids_bytes(tile);
+    move_matrix(tile, data[0], bytes, tile->positions, tile->positions_image_stride);
+    if (encode->stages)
+        memcpy(data[1], data[0], (size_t)(tile->images * bytes));
+}
+
+static void encode_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    const bool whole = (tile->flags & CNNVP_TILE_FLOAT) != 0;
+    const uint64_t bytes = cnnvp_stage_mantissa_bytes(tile);
+    const uint64_t plane = tile->kind == CNNVP_TILE_FORWARD ? cnnvp_tile_pooled(tile) : tile->plane;
+    const char *from = whole ? (const char *)tile->values : (const char *)tile->mantissas;
+    const uint64_t size = tile->channels * plane * bytes;
+    if (moves_matrices(tile))
+        move_matrices(call, tile);
+    for (uint64_t n = 0; n < tile->images && tile->kind != CNNVP_TILE_UNPACK; ++n)
+        memcpy((char *)tile->results + n * tile->results_image_stride * bytes, from + n * size, (size_t)size);
+}
+
+static void plan_matrices(const struct encode *encode, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const enum cnnvp_op op = tile->kind == CNNVP_TILE_UNPACK ? CNNVP_BORROW_WRITE : CNNVP_BORROW_READ;
+    const uint64_t mask = (tile->flags & CNNVP_TILE_RELU) != 0 ? mask_bytes(tile) : 0;
+    const uint64_t positions = (tile->flags & CNNVP_TILE_POOL) != 0 ? cnnvp_pool_ids_bytes(tile) : 0;
+    if (mask != 0)
+        cnnvp_stage_matrix(plan, tile, PORT_relu, op, 0, mask);
+    if (positions != 0)
+        cnnvp_stage_matrix(plan, tile, PORT_id, op, 0, positions);
+    if (positions != 0 && encode->stages) { /* written after the mask, and read again */
+        cnnvp_stage_matrix(plan, tile, PORT_relu, CNNVP_BORROW_WRITE, tile->images * mask, positions);
+        cnnvp_stage_matrix(plan, tile, PORT_relu, CNNVP_BORROW_READ, tile->images * mask, positions);
+    }
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_matrix_bytes, tile->images * (mask + positions)};
+}
+
+static int encode_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const bool unpack = tile->kind == CNNVP_TILE_UNPACK;
+    const bool forward = tile->kind == CNNVP_TILE_FORWARD;
+    /* One row in the trace: matrices come in while mantissas of the same tile go out. */
+    const bool packs_later = unpack && (tile->flags & (CNNVP_TILE_REDUCE | CNNVP_TILE_MEASURE)) == 0;
+    if (!unpack && !forward && tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    const uint64_t values = tile->channels * (forward ? cnnvp_tile_pooled(tile) : tile->plane);
+    cnnvp_stage_work(plan, tile, encode_tile,
+                     packs_later ? NULL
+                     : unpack    ? "unpack"
+                                 : "pack",
+                     STAT_busy_cycles, STAT_values, unpack ? 0 : tile->images * values);
+    plan->values = values;
+    if (moves_matrices(tile))
+        plan_matrices(self, tile, plan);
+    plan->counts[1] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    return CNNVP_OK;
+}
+
+static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    return cnnvp_stage_run(self, access, encode_plan);
+}
+
+static int encode_init(void *self, const struct cnnvp_init *init)
+{
+    struct encode *encode = self;
+    encode->stages = init->ops->param(init->host, PARAM_positions) == POSITIONS_staged;
+    return cnnvp_stage_init(self, init);
+}
+
+static void encode_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * cnnvp_module_lanes(costs),
+                   "values on their way into packed words");
+}
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_encode = {
+    UNIT_TABLES,
+    .kind = "encode",
+    .version = "1.0",
+    .summary = "packer of mantissas, 0/1 and position matrices in front of external memory",
+    .instance_size = sizeof(struct encode),
+    .init = encode_init,
+    .access = encode_access,
+    .costs = encode_costs,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Max pool of S001 (C4): of quantised activations; the ID buffer keeps the position of each maximum (Part B 1-20). */
+#include "max_pool.h"
+#include "unit/parts.h"
+
+#include "training/stage/pool.h"
+#include "training/stage/pool_ids.h"
+
+#include <string.h>
+
+#define UNIT_DEF "training/max_pool/max_pool.def"
+#include "unit/unit_enums.inc"
+
+/* Pooled planes move up in place: a plane's results are never after its values. */
+static void pool_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    const struct cnnvp_pool_ids *pool = call->self;
+    uint8_t *positions = call->data[0];
+    const struct cnnvp_max_pool shape = {tile->height, tile->width, tile->ky, tile->kx, tile->sy, tile->sx};
+    const uint64_t pooled = cnnvp_tile_pooled(tile);
+    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
+    const uint64_t bytes = cnnvp_tile_packed(pooled, bits);
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    for (uint64_t p = 0; p < planes; ++p) {
+        if (tile->mantissa_bits > 8u)
+            cnnvp_max_pool_forward_wide(&shape, (const int32_t *)tile->mantissas + p * tile->plane,
+                                        (int32_t *)tile->mantissas + p * pooled, pool->ids);
+        else
+            cnnvp_max_pool_forward(&shape, (const int8_t *)tile->mantissas + p * tile->plane,
+                                   (int8_t *)tile->mantissas + p * pooled, pool->ids);
+        if (positions == NULL)
+            continue;
+        memset(positions + p * bytes, 0, (size_t)bytes);
+        cnnvp_pool_ids_pack(pool->ids, pooled, bits, positions + p * bytes);
+    }
+}
+
+static int max_pool_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const bool forward = tile->kind == CNNVP_TILE_FORWARD; /* backward's errors only pass */
+    if (!forward && tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    const uint64_t plane = forward ? cnnvp_tile_pooled(tile) : tile->plane;
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    cnnvp_stage_pass(plan, tile, PORT_next, tile->images * tile->channels * plane, cnnvp_stage_mantissa_bytes(tile));
+    if (!forward || (tile->flags & CNNVP_TILE_POOL) == 0)
+        return CNNVP_OK;
+    cnnvp_stage_work(plan, tile, pool_tile, "max pool", STAT_busy_cycles, STAT_values, cnnvp_stage_values(tile));
+    if ((tile->flags & CNNVP_TILE_KEEP) != 0)
+        cnnvp_stage_matrix(plan, tile, PORT_buffer, CNNVP_BORROW_WRITE, 0, cnnvp_pool_ids_bytes(tile));
+    return cnnvp_pool_ids_reserve(self, cnnvp_tile_pooled(tile));
+}
+
+static int max_pool_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    return cnnvp_stage_run(self, access, max_pool_plan);
+}
+
+static void max_pool_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, lanes, "comparisons");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, (params[PARAM_pipeline] + 1u) * lanes,
+                   "maxima and their positions");
+}
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_max_pool = {
+    UNIT_TABLES,
+    .kind = "max_pool",
+    .version = "1.0",
+    .summary = "max pool of mantissas, with the positions of the maxima",
+    .instance_size = sizeof(struct cnnvp_pool_ids),
+    .init = cnnvp_stage_init,
+    .fini = cnnvp_pool_ids_fini,
+    .access = max_pool_access,
+    .costs = max_pool_costs,
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Max-pool backward of S001 (C4): errors go where the maxima were, by the positions in the ID buffer; all else is 0,
+ * which restores the size of the error matrix.
+ */
+#include "max_pool_back.h"
+#include "unit/parts.h"
+
+#include "training/stage/pool.h"
+#include "training/stage/pool_ids.h"
+
+#include <string.h>
+
+#define UNIT_DEF "training/max_pool_back/max_pool_back.def"
+#include "unit/unit_enums.inc"
+
+/* A position outside its window: the matrix is not one that max pool has left. */
+static void restore(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    const struct cnnvp_pool_ids *pool = call->self;
+    const uint8_t *positions = call->data[0];
+    const struct cnnvp_max_pool shape = {tile->height, tile->width, tile->ky, tile->kx, tile->sy, tile->sx};
+    const uint64_t pooled = cnnvp_tile_pooled(tile);
+    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
+    const uint64_t bytes = cnnvp_tile_packed(pooled, bits);
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    bool good = true;
+    for (uint64_t p = 0; p < planes; ++p) {
+        float *to = tile->values + p * tile->plane;
+        cnnvp_pool_ids_unpack(positions + p * bytes, pooled, bits, pool->ids);
+        if (cnnvp_max_pool_backward(&shape, tile->errors + p * pooled, pool->ids, to) != CNNVP_OK) {
+            memset(to, 0, (size_t)tile->plane * sizeof *to);
+            good = false;
+        }
+    }
+    if (good)
+        return;
+    cnnvp_stage_count(call, STAT_stray_positions, 1u);
+    pool->stage.ops->log(pool->stage.host, CNNVP_LOG_WARNING, "positions outside their windows: their errors became 0");
+}
+
+static int max_pool_back_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const uint64_t values = cnnvp_stage_values(tile);
+    if (tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    cnnvp_stage_pass(plan, tile, PORT_next, values, 4u);
+    if ((tile->flags & CNNVP_TILE_POOL) == 0)
+        return CNNVP_OK;
+    cnnvp_stage_work(plan, tile, restore, "max pool back", STAT_busy_cycles, STAT_values, values);
+    cnnvp_stage_matrix(plan, tile, PORT_buffer, CNNVP_BORROW_READ, 0, cnnvp_pool_ids_bytes(tile));
+    return cnnvp_pool_ids_reserve(self, cnnvp_tile_pooled(tile));
+}
+
+static int max_pool_back_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    return cnnvp_stage_run(self, access, max_pool_back_plan);
+}
+
+static void max_pool_back_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, lanes, "comparison of positions");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 40u, (params[PARAM_pipeline] + 1u) * lanes, "errors and positions");
+}
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_max_pool_back = {
+    UNIT_TABLES,
+    .kind = "max_pool_back",
+    .version = "1.0",
+    .summary = "max pool backward, by the positions of the maxima",
+    .instance_size = sizeof(struct cnnvp_pool_ids),
+    .init = cnnvp_stage_init,
+    .fini = cnnvp_pool_ids_fini,
+    .access = max_pool_back_access,
+    .costs = max_pool_back_costs,
+};

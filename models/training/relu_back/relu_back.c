@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ReLU backward of S001 (C4): errors pass where the 0/1 matrix in the ReLU buffer says so. */
+#include "relu_back.h"
+#include "unit/parts.h"
+
+#include "training/stage/stage.h"
+
+#define UNIT_DEF "training/relu_back/relu_back.def"
+#include "unit/unit_enums.inc"
+
+void cnnvp_relu_backward(const uint8_t *matrix, uint64_t n, float *dy)
+{
+    for (uint64_t i = 0; i < n; ++i)
+        dy[i] = ((unsigned)matrix[i / 8u] >> (i % 8u) & 1u) != 0 ? dy[i] : 0.0f;
+}
+
+static void choose(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
+    const uint8_t *matrix = call->data[0];
+    for (uint64_t p = 0; p < (uint64_t)tile->images * tile->channels; ++p)
+        cnnvp_relu_backward(matrix + p * bytes, tile->plane, tile->values + p * tile->plane);
+}
+
+static int relu_back_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const uint64_t values = cnnvp_stage_values(tile);
+    (void)self;
+    if (tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    cnnvp_stage_pass(plan, tile, PORT_next, values, 4u);
+    if ((tile->flags & CNNVP_TILE_RELU) == 0)
+        return CNNVP_OK;
+    cnnvp_stage_work(plan, tile, choose, "ReLU back", STAT_busy_cycles, STAT_values, values);
+    cnnvp_stage_matrix(plan, tile, PORT_buffer, CNNVP_BORROW_READ, 0,
+                       tile->channels * cnnvp_tile_packed(tile->plane, 1u));
+    return CNNVP_OK;
+}
+
+static int relu_back_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    return cnnvp_stage_run(self, access, relu_back_plan);
+}
+
+static void relu_back_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 33u, (params[PARAM_pipeline] + 1u) * lanes, "errors and their bit");
+}
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_relu_back = {
+    UNIT_TABLES,
+    .kind = "relu_back",
+    .version = "1.0",
+    .summary = "ReLU backward, by the 0/1 matrix",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = relu_back_access,
+    .costs = relu_back_costs,
+};

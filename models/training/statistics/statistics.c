@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The statistics module of S001: finds the extremes of each channel (C4) for the max-min buffer, whose entries batch
+ * norm and the quantiser take. Complete sums come on their way from the PE module, and go on to the sum module; other
+ * blocks send what they want the extremes of.
+ */
+#include "statistics.h"
+#include "unit/parts.h"
+
+#include "training/stage/extremes.h"
+#include "training/stage/stage.h"
+
+#define UNIT_DEF "training/statistics/statistics.def"
+#include "unit/unit_enums.inc"
+
+/* data: the entries, and those whose values are left out. */
+static void add_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    struct cnnvp_extremes *entries = call->data[0];
+    const struct cnnvp_extremes *apart = call->data[1];
+    for (uint32_t n = 0; n < tile->images; ++n) {
+        const float *image = tile->values + (uint64_t)n * tile->channels * tile->plane;
+        const uint64_t first = tile->first_value + n * tile->map;
+        struct cnnvp_extremes *of_image = entries + (uint64_t)n * tile->entry_image_stride;
+        if (tile->entry_channel_stride == 0 && apart == NULL) {
+            cnnvp_extremes_add(image, tile->channels * tile->plane, first, of_image);
+            continue;
+        }
+        for (uint32_t c = 0; c < tile->channels; ++c) {
+            struct cnnvp_extremes *entry = &of_image[(uint64_t)c * tile->entry_channel_stride];
+            if (apart != NULL)
+                cnnvp_extremes_add_apart(
+                    image + c * tile->plane, tile->plane, first, apart[c].min_at, apart[c].max_at, entry);
+            else
+                cnnvp_extremes_add(image + c * tile->plane, tile->plane, first, entry);
+        }
+    }
+}
+
+static int statistics_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const uint64_t values = cnnvp_stage_values(tile);
+    (void)self;
+    if (tile->kind == CNNVP_TILE_STATISTICS || tile->kind == CNNVP_TILE_SQUARES)
+        cnnvp_stage_pass(plan, tile, PORT_sum, values, 4u);
+    if (tile->kind == CNNVP_TILE_SQUARES)
+        return CNNVP_OK;
+    cnnvp_stage_work(plan, tile, add_tile, "extremes", STAT_busy_cycles, STAT_values, 2u * values);
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    cnnvp_stage_entries(plan, tile, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
+                        sizeof(struct cnnvp_extremes));
+    if ((tile->flags & CNNVP_TILE_APART) != 0)
+        cnnvp_stage_entries(plan, tile, PORT_buffer, false, tile->norm_entry, tile->channels,
+                            sizeof(struct cnnvp_extremes));
+    return CNNVP_OK;
+}
+
+static int statistics_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    return cnnvp_stage_run(self, access, statistics_plan);
+}
+
+static void statistics_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 2u * lanes, "comparisons");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 2u * cnnvp_module_sets(costs), "extremes and where they lie");
+}
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_statistics = {
+    UNIT_TABLES,
+    .kind = "statistics",
+    .version = "1.0",
+    .summary = "extremes of channels, for batch norm and quantiser",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = statistics_access,
+    .costs = statistics_costs,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sum module of S001: sums each channel of the PE module's output (C4) into the sum buffer, from which batch norm
+ * has the mean. Modelled: sums and, in standard batch norm's second sweep, squares, over a tile at a time.
+ */
+#include "sum.h"
+#include "unit/parts.h"
+
+#include "training/stage/stage.h"
+#include "training/stage/sums.h"
+
+#define UNIT_DEF "training/sum/sum.def"
+#include "unit/unit_enums.inc"
+
+/* Channels whose images and planes share an entry are summed plane by plane all the same. */
+static void add_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    struct cnnvp_sums *entries = call->data[0];
+    uint64_t nonfinite = 0;
+    for (uint32_t n = 0; n < tile->images; ++n)
+        for (uint32_t c = 0; c < tile->channels; ++c) {
+            struct cnnvp_sums *entry =
+                &entries[(uint64_t)n * tile->entry_image_stride + (uint64_t)c * tile->entry_channel_stride];
+            const float *plane = tile->values + ((uint64_t)n * tile->channels + c) * tile->plane;
+            const uint32_t before = entry->nonfinite;
+            if (tile->kind == CNNVP_TILE_SQUARES)
+                cnnvp_sum_add_squares(plane, tile->plane, entry);
+            else
+                cnnvp_sum_add(plane, tile->plane, entry);
+            nonfinite += entry->nonfinite - before;
+        }
+    cnnvp_stage_count(call, STAT_nonfinite, nonfinite);
+}
+
+static int sum_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const bool squares = tile->kind == CNNVP_TILE_SQUARES;
+    (void)self;
+    if (tile->kind != CNNVP_TILE_STATISTICS && !squares)
+        return CNNVP_E_INVAL;
+    cnnvp_stage_work(plan, tile, add_tile, squares ? "squares" : "sums", STAT_busy_cycles,
+                     squares ? STAT_square_values : STAT_values, cnnvp_stage_values(tile));
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    cnnvp_stage_entries(plan, tile, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
+                        sizeof(struct cnnvp_sums));
+    return CNNVP_OK;
+}
+
+static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    return cnnvp_stage_run(self, access, sum_plan);
+}
+
+static void sum_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 64u, 2u * lanes, "distances from the mean, and sums");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 64u, lanes, "squares");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 8u * cnnvp_module_sets(costs), "partial sums, eight");
+}
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_sum = {
+    UNIT_TABLES,
+    .kind = "sum",
+    .version = "1.0",
+    .summary = "sums of channels, for batch norm",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = sum_access,
+    .costs = sum_costs,
+};

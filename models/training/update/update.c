@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gradient update of S001 (C4): gradients become new weights, 32-bit master copies in the idle half of the intermediate
+ * buffer. Their extremes go to the statistics module, for the exponent under which they are quantised.
+ */
+#include "update.h"
+#include "unit/parts.h"
+
+#include "training/stage/momentum.h"
+#include "training/stage/stage.h"
+
+#define UNIT_DEF "training/update/update.def"
+#include "unit/unit_enums.inc"
+
+static void descend(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
+{
+    (void)call;
+    const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
+    cnnvp_update_values(tile->rate, tile->momentum, tile->errors, tile->channels * tile->plane,
+                        momentum ? tile->velocities : NULL, tile->values);
+}
+
+static int update_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+{
+    const uint64_t values = tile->channels * tile->plane;
+    (void)self;
+    if (tile->kind != CNNVP_TILE_UPDATE)
+        return CNNVP_E_INVAL;
+    cnnvp_stage_work(plan, tile, descend, "update", STAT_busy_cycles, STAT_values,
+                     (tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 2u * values : values);
+    plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
+    cnnvp_stage_pass(plan, tile, PORT_statistics, values, 4u);
+    plan->kind = CNNVP_TILE_EXTREMES;
+    return CNNVP_OK;
+}
+
+static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    return cnnvp_stage_run(self, access, update_plan);
+}
+
+static void update_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t lanes = cnnvp_module_lanes(costs);
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u * lanes, "multiply-adds");
+    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, 2u * lanes, "multiply-adds");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
+}
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_update = {
+    UNIT_TABLES,
+    .kind = "update",
+    .version = "1.0",
+    .summary = "stochastic gradient descent with momentum on 32-bit master weights",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = update_access,
+    .costs = update_costs,
+};

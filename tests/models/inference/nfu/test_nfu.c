@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The NFU as a unit between real buffers, on a host without SystemC: commands, time, statistics, spans, links, and what
+ * a guest can write into a descriptor.
+ */
+#include "array_rig.h"
+#include "inference/nfu/nfu.h"
+#include "nfu_case.h"
+
+#include "test.h"
+
+static void begin(struct array_rig *rig, uint64_t mhz, int timing_only)
+{
+    array_rig_begin(rig, &cnnvp_unit_nfu, mhz, timing_only);
+}
+
+static void load(struct array_rig *rig, const struct nfu_case *c, struct cnnvp_command *command)
+{
+    array_rig_poke(rig->input, 1, 64, c->input, c->input_words);
+    array_rig_poke(rig->weight, 1, 128, c->weights, c->weight_words);
+    array_rig_poke(rig->weight, 1, 2, c->bias, c->bias_words);
+    *command = nfu_case_command(c);
+    command->halves = CNNVP_HALF_INPUT | CNNVP_HALF_WEIGHT | CNNVP_HALF_OUTPUT;
+    command->tag = 3;
+    command->sequence = 41;
+    command->descriptor[IN_ADDR] = 64;
+    command->descriptor[WEIGHT_ADDR] = 128;
+    command->descriptor[BIAS_ADDR] = 2;
+    command->descriptor[OUT_ADDR] = 256;
+    command->descriptor[OUT_STRIDE] = 128;
+}
+
+static void check_c3_results(struct array_rig *rig, const struct nfu_case *c)
+{
+    uint64_t clipped = 0;
+    for (uint32_t o = 0; o < 16u; ++o)
+        for (uint32_t i = 0; i < 100u; ++i) {
+            const int16_t *word = array_rig_peek(rig->output, 1, 256u + (o * 128u + i) * 2u, 2);
+            assert_int_equal(*word, cnnvp_round_fx16(c->sums[o * 100u + i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped));
+        }
+    assert_int_equal(fake_count(rig->array, "saturations"), clipped);
+    assert_true(clipped > 0);
+}
+
+/* The whole path of one command, in both depths and at a clock whose edges are not whole picoseconds apart. */
+static void check_c3(uint64_t detail, uint64_t mhz, int timing_only)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 11;
+    struct nfu_case c = nfu_case_lenet_c3();
+    cnnvp_time delay = 0;
+    begin(&rig, mhz, timing_only);
+    fake_set(rig.array, "detail", detail);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    nfu_case_expect(&c, 48);
+    if (timing_only) {
+        command = nfu_case_command(&c);
+        command.tag = 3;
+        command.sequence = 41;
+        command.descriptor[OUT_STRIDE] = 128;
+    } else {
+        load(&rig, &c, &command);
+    }
+    fake_run(&rig.sim, cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(array_rig_send(&rig, &command, &delay), CNNVP_OK);
+    if (!timing_only)
+        check_c3_results(&rig, &c);
+
+    const uint64_t compute = 96u * 4u * 25u;
+    const uint64_t words = 96u * (100u + 4u * 5u * 10u * 2u + 4u * 10u * 2u);
+    const uint64_t busy = compute + 64u + 2u + 64u;
+    assert_int_equal(fake_count(rig.array, "commands"), 1);
+    assert_int_equal(fake_count(rig.array, "compute_cycles"), compute);
+    assert_int_equal(fake_count(rig.array, "bias_cycles"), 64);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), 2);
+    assert_int_equal(fake_count(rig.array, "writeout_cycles"), 64);
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), 0);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), busy);
+    assert_int_equal(fake_count(rig.array, "input_words"), words);
+    assert_int_equal(fake_count(rig.array, "weight_words"), compute + 64u);
+    assert_int_equal(fake_count(rig.array, "output_words"), 1600);
+    assert_int_equal(fake_count(rig.array, "macs"), 240000);
+    assert_int_equal(fake_count(rig.input, "read_sequential_words"), words);
+    assert_int_equal(fake_count(rig.weight, "read_sequential_words"), compute + 64u);
+    assert_int_equal(fake_count(rig.output, "write_words"), 1600);
+    assert_int_equal(delay, cnnvp_edge_time(mhz, 1001 + busy) - cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(rig.array->span_count, 1);
+    assert_string_equal(rig.array->spans[0].name, "conv");
+    assert_int_equal(rig.array->spans[0].tag, 3);
+    assert_int_equal(rig.array->spans[0].flow, 41);
+    assert_int_equal(rig.array->spans[0].begin, cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(rig.array->spans[0].end, cnnvp_edge_time(mhz, 1001 + busy));
+    assert_int_equal(rig.array->warnings, 0);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+static void test_command(void **state)
+{
+    (void)state;
+    check_c3(0, 1000, 0);
+    check_c3(1, 1000, 0);
+    check_c3(0, 333, 0);
+    check_c3(1, 333, 0);
+    check_c3(0, 1000, 1);
+    check_c3(1, 1000, 1);
+}
+
+/* A narrow input buffer lengthens the command by what its port says, whichever edge of a clock it begins at whose edges
+ * are not whole picoseconds apart. */
+static void check_port_stall(uint64_t edge)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 12;
+    struct nfu_case c = nfu_case_lenet_c3();
+    cnnvp_time delay = 0;
+    begin(&rig, 700, 0);
+    fake_set(rig.input, "width_words", 2);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    load(&rig, &c, &command);
+    fake_run(&rig.sim, cnnvp_edge_time(700, edge));
+    assert_int_equal(array_rig_send(&rig, &command, &delay), CNNVP_OK);
+    const uint64_t compute = 9600u;
+    const uint64_t words = 96u * 580u;
+    const uint64_t busy = words / 2u + 130u;
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), words / 2u - compute);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), busy);
+    assert_int_equal(delay, cnnvp_edge_time(700, edge + busy) - cnnvp_edge_time(700, edge));
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+static void test_port_stall(void **state)
+{
+    (void)state;
+    for (uint64_t edge = 0; edge < 7; ++edge)
+        check_port_stall(edge);
+}
+
+/* Rows of a map of ten that the buffer serves in several turns: those of PEs that are active. */
+static void check_rows(uint64_t rows, uint64_t banks, uint64_t turns, uint64_t detail)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 13;
+    struct nfu_case c = nfu_case_lenet_c3();
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "detail", detail);
+    fake_set(rig.array, "rows", rows);
+    fake_set(rig.input, "width_words", 2);
+    fake_set(rig.input, "banks", banks);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    load(&rig, &c, &command);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    const uint64_t words = fake_count(rig.array, "input_words");
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"),
+                     words / 2u * turns - fake_count(rig.array, "compute_cycles"));
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    for (uint64_t detail = 0; detail < 2; ++detail) {
+        check_rows(5, 5, 1, detail);
+        check_rows(32, 10, 1, detail);
+        check_rows(32, 9, 2, detail);
+        check_rows(32, 5, 2, detail);
+    }
+}
+
+/* Partial sums over two commands, the second with bias and write-out, equal one command over all channels. */
+static void test_partial(void **state)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 13;
+    struct nfu_case c = {.opcode = OP_MATMUL, .in_channels = 100, .out_channels = 90, .format = 14u | 3u << 8};
+    uint64_t clipped = 0;
+    (void)state;
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    c.status = 8u;
+    nfu_case_expect(&c, 48);
+    array_rig_poke(rig.input, 0, 0, c.input, c.input_words);
+    array_rig_poke(rig.weight, 0, 0, c.weights, c.weight_words);
+    array_rig_poke(rig.weight, 0, 20000, c.bias, c.bias_words);
+    c.status = 4u; /* initialise, partial */
+    c.in_channels = 60;
+    command = nfu_case_command(&c);
+    command.descriptor[M_ACC_ADDR] = 4096;
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    assert_int_equal(fake_count(rig.array, "writeout_cycles"), 2u * 4u);
+    assert_int_equal(fake_count(rig.array, "output_words"), 360);
+    c.status = 1u | 8u; /* accumulate, bias */
+    c.in_channels = 40;
+    command = nfu_case_command(&c);
+    command.descriptor[M_IN_ADDR] = 120;
+    command.descriptor[M_WEIGHT_ADDR] = 60u * 90u * 2u;
+    command.descriptor[M_BIAS_ADDR] = 20000;
+    command.descriptor[M_OUT_ADDR] = 512;
+    command.descriptor[M_ACC_ADDR] = 4096;
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    assert_int_equal(fake_count(rig.array, "writeout_cycles"), 2u * 4u + 2u * 5u);
+    for (uint32_t i = 0; i < 90u; ++i) {
+        const int16_t *word = array_rig_peek(rig.output, 0, 512u + i * 2u, 2);
+        assert_int_equal(*word, cnnvp_round_fx16(c.sums[i], 14, CNNVP_ROUNDING_TRUNCATE, 0, &clipped));
+    }
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+/* One register, or the command itself, changed so that it must be refused. */
+struct malformed {
+    uint32_t opcode;
+    uint32_t status;
+    uint32_t reg;
+    uint32_t value;
+    int expected;
+};
+
+static const struct malformed window_faults[] = {
+    {OP_CONV, 0, IN_ADDR, 0x7ffffffeu, CNNVP_E_ADDR},
+    {OP_CONV, 0, ROW_STRIDE, 0, CNNVP_E_INVAL},
+    {OP_CONV, 0, ROW_STRIDE, 13, CNNVP_E_INVAL},
+    {OP_CONV, 0, ROW_STRIDE, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_CONV, 0, ROW_STRIDE, 0x100000, CNNVP_E_ADDR},
+    {OP_CONV, 0, CHANNEL_STRIDE, 0, CNNVP_E_INVAL},
+    {OP_CONV, 0, CHANNEL_STRIDE, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_CONV, 0, IN_CHANNELS, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_CONV, 0, IN_CHANNELS, 4000, CNNVP_E_ADDR},
+    {OP_CONV, 0, OUT_CHANNELS, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_CONV, 0, OUT_CHANNELS, 1000, CNNVP_E_ADDR},
+    {OP_CONV, 0, OUT_H, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_CONV, 0, OUT_W, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_CONV, 0, KERNEL, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_CONV, 0, STRIDE, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_CONV, 0, DILATION, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_CONV, 0, WEIGHT_ADDR, 0x10000, CNNVP_E_ADDR},
+    {OP_CONV, 8, BIAS_ADDR, 5, CNNVP_E_INVAL},
+    {OP_CONV, 8, BIAS_ADDR, 0x7ffffffeu, CNNVP_E_ADDR},
+    {OP_CONV, 0, OUT_ADDR, 0x7ff0, CNNVP_E_ADDR},
+    {OP_CONV, 1, ACC_ADDR, 4, CNNVP_E_INVAL},
+    {OP_CONV, 1, ACC_ADDR, 0x7ff8, CNNVP_E_ADDR},
+    {OP_CONV, 4, ACC_ADDR, 0xfffffff8u, CNNVP_E_INVAL},
+    {OP_CONV, 0, OUT_STRIDE, 99, CNNVP_E_INVAL},
+    {OP_CONV, 0, OUT_STRIDE, UINT32_MAX, CNNVP_E_ADDR},
+    {OP_CONV, 3, SEED, 0, CNNVP_E_INVAL},
+    {OP_CONV, 0x40, SEED, 0, CNNVP_E_INVAL},
+    {OP_POOL, 3, SEED, 0, CNNVP_E_INVAL},
+    {OP_POOL, 0x08, SEED, 0, CNNVP_E_INVAL},
+    {OP_POOL, 0, VALID_ROWS, 5u | 4u << 16, CNNVP_E_INVAL},
+    {OP_POOL, 0, VALID_COLS, 5u | 4u << 16, CNNVP_E_INVAL},
+    {OP_POOL, 0, IN_CHANNELS, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_STEP, 3, SEED, 0, CNNVP_E_INVAL},
+    {OP_STEP, 0x60, SEED, 0, CNNVP_E_INVAL},
+    {OP_STEP, 0x80, SEED, 0, CNNVP_E_INVAL},
+    {0x84, 0, SEED, 0, CNNVP_E_INVAL},
+    {0, 0, SEED, 0, CNNVP_E_INVAL},
+    {UINT32_MAX, UINT32_MAX, SEED, 0, CNNVP_E_INVAL},
+};
+
+static const struct malformed matmul_faults[] = {
+    {OP_MATMUL, 0, M_IN_ADDR, 0x7ffffffeu, CNNVP_E_ADDR}, {OP_MATMUL, 0, M_INPUTS, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_MATMUL, 0, M_INPUTS, 40000, CNNVP_E_ADDR},        {OP_MATMUL, 0, M_OUTPUTS, UINT32_MAX, CNNVP_E_INVAL},
+    {OP_MATMUL, 0, M_OUTPUTS, 40000, CNNVP_E_ADDR},       {OP_MATMUL, 0, M_WEIGHT_ADDR, 0xfff0, CNNVP_E_ADDR},
+    {OP_MATMUL, 8, M_BIAS_ADDR, 1, CNNVP_E_INVAL},        {OP_MATMUL, 4, M_ACC_ADDR, 2, CNNVP_E_INVAL},
+    {OP_MATMUL, 3, M_FORMAT, 0, CNNVP_E_INVAL},           {OP_MATMUL, 0x10, M_FORMAT, 0, CNNVP_E_INVAL},
+};
+
+static void check_refused(struct array_rig *rig, struct cnnvp_command *command, int expected, uint64_t *rejected)
+{
+    const uint32_t warnings = rig->array->warnings;
+    cnnvp_time delay = 1;
+    const int status = array_rig_send(rig, command, &delay);
+    if (status != expected)
+        print_error("opcode %02x status %02x: answered %d, expected %d, after \"%s\"\n", command->opcode,
+                    command->status, status, expected, rig->array->message);
+    assert_int_equal(status, expected);
+    assert_int_equal(delay, 0);
+    assert_int_equal(rig->array->warnings, warnings + 1u);
+    assert_int_equal(fake_count(rig->array, "rejected"), ++*rejected);
+    assert_int_equal(fake_count(rig->array, "commands"), 0);
+    assert_int_equal(fake_count(rig->output, "write_words"), 0);
+}
+
+static void test_malformed(void **state)
+{
+    struct array_rig rig;
+    uint64_t random = 14;
+    struct nfu_case window = nfu_case_lenet_c3();
+    struct nfu_case matmul = {.opcode = OP_MATMUL, .in_channels = 64, .out_channels = 10};
+    uint64_t rejected = 0;
+    (void)state;
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
+    nfu_case_data(&window, &random);
+    nfu_case_data(&matmul, &random);
+    for (size_t i = 0; i < sizeof window_faults / sizeof window_faults[0]; ++i) {
+        const struct malformed *fault = &window_faults[i];
+        struct cnnvp_command command = nfu_case_command(&window);
+        command.opcode = fault->opcode;
+        command.status = fault->status;
+        command.descriptor[fault->reg] = fault->value;
+        check_refused(&rig, &command, fault->expected, &rejected);
+    }
+    for (size_t i = 0; i < sizeof matmul_faults / sizeof matmul_faults[0]; ++i) {
+        const struct malformed *fault = &matmul_faults[i];
+        struct cnnvp_command command = nfu_case_command(&matmul);
+        command.status = fault->status;
+        command.descriptor[fault->reg] = fault->value;
+        check_refused(&rig, &command, fault->expected, &rejected);
+    }
+    struct cnnvp_command command = nfu_case_command(&matmul);
+    command.count = 8;
+    check_refused(&rig, &command, CNNVP_E_INVAL, &rejected);
+    command = nfu_case_command(&window);
+    command.count = 9;
+    check_refused(&rig, &command, CNNVP_E_INVAL, &rejected);
+    nfu_case_free(&window);
+    nfu_case_free(&matmul);
+    array_rig_end(&rig);
+}
+
+/* Sizes that are possible one by one but together take years. */
+static void test_endless(void **state)
+{
+    struct array_rig rig;
+    const struct nfu_case c = nfu_case_window(OP_CONV, 1024, 1, 100, 100, 1000, 1000, 1, 1);
+    uint64_t rejected = 0;
+    (void)state;
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "rows", 1);
+    fake_set(rig.array, "cols", 1);
+    array_rig_start(&rig);
+    struct cnnvp_command command = nfu_case_command(&c);
+    check_refused(&rig, &command, CNNVP_E_INVAL, &rejected);
+    assert_non_null(strstr(rig.array->message, "2^40 cycles"));
+    array_rig_end(&rig);
+}
+
+static void test_port_misuse(void **state)
+{
+    struct array_rig rig;
+    struct cnnvp_command command = {0};
+    (void)state;
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
+    struct cnnvp_access access = {.op = CNNVP_READ, .data = &command, .size = sizeof command};
+    assert_int_equal(fake_access(rig.array, "command", &access), CNNVP_E_ACCESS);
+    access.op = CNNVP_COMMAND;
+    access.size = 4;
+    assert_int_equal(fake_access(rig.array, "command", &access), CNNVP_E_INVAL);
+    access.size = sizeof command;
+    access.data = NULL;
+    assert_int_equal(fake_access(rig.array, "command", &access), CNNVP_E_INVAL);
+    array_rig_end(&rig);
+}
+
+/* Reads as 1: the bias layer of S000, whose weights then are the biases. */
+static void test_ones(void **state)
+{
+    struct array_rig rig;
+    const int16_t weights[] = {100, -200, 300};
+    struct nfu_case c = nfu_case_window(OP_CONV, 1, 3, 4, 4, 1, 1, 1, 1);
+    c.status = 0x10u;
+    (void)state;
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
+    array_rig_poke(rig.weight, 0, 0, weights, 3);
+    struct cnnvp_command command = nfu_case_command(&c);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    const int16_t *out = array_rig_peek(rig.output, 0, 0, 96);
+    for (uint32_t i = 0; i < 48u; ++i)
+        assert_int_equal(out[i], weights[i / 16u]);
+    assert_int_equal(fake_count(rig.input, "read_ones_words"), 48);
+    array_rig_end(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_command),     cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_partial),     cmocka_unit_test(test_ones),       cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_port_misuse), cmocka_unit_test(test_endless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

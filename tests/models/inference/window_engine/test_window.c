@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The window engine as a unit between real buffers, on a host without SystemC: commands, time, statistics, spans,
+ * links, and what is refused. What is refused for every FX16 array alike is the subject of tests/models/inference/nfu,
+ * any bits in a command that of tests/models/inference/window_engine.
+ */
+#include "array_rig.h"
+#include "nfu_case.h"
+
+#include "test.h"
+
+extern const struct cnnvp_unit cnnvp_unit_window;
+
+/* LeNet-5's second convolution, dense: 6 -> 16 maps of 10x10, 5x5, with bias. */
+enum {
+    C3_COMPUTE = 2 * 4 * 100,
+    C3_BIAS = 2 * 101,
+    C3_LOADS = 2 * 4 * 9,
+    C3_PIPELINE = 8,
+    C3_BUSY = C3_COMPUTE + C3_BIAS + C3_LOADS + C3_PIPELINE,
+    C3_INPUT_WORDS = 2 * 6 * 4 * 10 * (9 + 9 * 3),
+    C3_ONES_WORDS = 2 * 100, /* the bias layer's only channel */
+    C3_WEIGHT_WORDS = 96 * 4 * 9 + 16,
+    C3_KEPT_WORDS = 1600 * 4 * 4, /* sums of four passes; the fifth is the bias's */
+    C3_OUTPUT_WORDS = C3_KEPT_WORDS + 1600
+};
+
+static void begin(struct array_rig *rig, uint64_t mhz, int timing_only)
+{
+    array_rig_begin(rig, &cnnvp_unit_window, mhz, timing_only);
+    /* as in the preset */
+    fake_set(rig->input, "width_words", 72);
+    fake_set(rig->output, "width_words", 128);
+}
+
+static struct cnnvp_command command_of(const struct nfu_case *c)
+{
+    struct cnnvp_command command = nfu_case_command(c);
+    command.halves = CNNVP_HALF_INPUT | CNNVP_HALF_WEIGHT | CNNVP_HALF_OUTPUT;
+    command.tag = 3;
+    command.sequence = 41;
+    command.descriptor[IN_ADDR] = 64;
+    command.descriptor[WEIGHT_ADDR] = 128;
+    command.descriptor[BIAS_ADDR] = 2;
+    command.descriptor[OUT_ADDR] = 256;
+    command.descriptor[ACC_ADDR] = 8192;
+    return command;
+}
+
+static void load(struct array_rig *rig, const struct nfu_case *c)
+{
+    array_rig_poke(rig->input, 1, 64, c->input, c->input_words);
+    array_rig_poke(rig->weight, 1, 128, c->weights, c->weight_words);
+    array_rig_poke(rig->weight, 1, 2, c->bias, c->bias_words);
+}
+
+static void check_results(struct array_rig *rig, const struct nfu_case *c)
+{
+    uint64_t clipped = 0;
+    const int16_t *words = array_rig_peek(rig->output, 1, 256, c->results * 2u);
+    for (uint64_t i = 0; i < c->results; ++i)
+        assert_int_equal(words[i], cnnvp_round_fx16(c->sums[i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped));
+    assert_int_equal(fake_count(rig->array, "saturations"), clipped);
+    assert_true(clipped > 0);
+}
+
+/* The whole path of one command, at a clock whose edges are not whole picoseconds apart. */
+static void check_c3(uint64_t mhz, int timing_only)
+{
+    struct array_rig rig;
+    uint64_t random = 11;
+    struct nfu_case c = nfu_case_lenet_c3();
+    cnnvp_time delay = 0;
+    begin(&rig, mhz, timing_only);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    nfu_case_expect(&c, 48);
+    struct cnnvp_command command = command_of(&c);
+    if (!timing_only)
+        load(&rig, &c);
+    fake_run(&rig.sim, cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(array_rig_send(&rig, &command, &delay), CNNVP_OK);
+    if (!timing_only)
+        check_results(&rig, &c);
+    assert_int_equal(fake_count(rig.array, "commands"), 1);
+    assert_int_equal(fake_count(rig.array, "compute_cycles"), C3_COMPUTE);
+    assert_int_equal(fake_count(rig.array, "bias_cycles"), C3_BIAS);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), C3_LOADS + C3_PIPELINE);
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), 0);
+    assert_int_equal(fake_count(rig.array, "weight_port_cycles"), 0);
+    assert_int_equal(fake_count(rig.array, "output_port_cycles"), 0);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), C3_BUSY);
+    assert_int_equal(fake_count(rig.array, "input_words"), C3_INPUT_WORDS + C3_ONES_WORDS);
+    assert_int_equal(fake_count(rig.array, "reused_words"), 2 * 6 * 4 * 900 - C3_INPUT_WORDS);
+    assert_int_equal(fake_count(rig.array, "weight_words"), C3_WEIGHT_WORDS);
+    assert_int_equal(fake_count(rig.array, "kernel_loads"), 8);
+    assert_int_equal(fake_count(rig.array, "output_words"), C3_OUTPUT_WORDS);
+    assert_int_equal(fake_count(rig.array, "macs"), 240000);
+    assert_int_equal(fake_count(rig.input, "read_rotating_words"), C3_INPUT_WORDS);
+    assert_int_equal(fake_count(rig.input, "read_ones_words"), C3_ONES_WORDS);
+    assert_int_equal(fake_count(rig.weight, "read_sequential_words"), C3_WEIGHT_WORDS);
+    assert_int_equal(fake_count(rig.output, "write_words"), 1600);
+    assert_int_equal(fake_count(rig.output, "partial_write_words"), C3_KEPT_WORDS);
+    assert_int_equal(fake_count(rig.output, "partial_read_words"), C3_KEPT_WORDS);
+    assert_int_equal(fake_count(rig.output, "calculation_port_words"), C3_OUTPUT_WORDS + C3_KEPT_WORDS);
+    assert_int_equal(delay, cnnvp_edge_time(mhz, 1001 + C3_BUSY) - cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(rig.array->span_count, 1);
+    assert_string_equal(rig.array->spans[0].name, "conv");
+    assert_int_equal(rig.array->spans[0].tag, 3);
+    assert_int_equal(rig.array->spans[0].flow, 41);
+    assert_int_equal(rig.array->spans[0].begin, cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(rig.array->spans[0].end, cnnvp_edge_time(mhz, 1001 + C3_BUSY));
+    assert_int_equal(rig.array->warnings, 0);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+static void test_command(void **state)
+{
+    (void)state;
+    check_c3(1000, 0);
+    check_c3(333, 0);
+    check_c3(1000, 1);
+}
+
+/* Narrow buffers lengthen a command by what their ports say, those with few banks by what their banks say. */
+static void check_port_stalls(bool few)
+{
+    struct array_rig rig;
+    uint64_t random = 12;
+    struct nfu_case c = nfu_case_lenet_c3();
+    begin(&rig, 700, 0);
+    fake_set(rig.input, "width_words", 4);
+    fake_set(rig.input, "banks", few ? 8 : 24); /* three rows of eight channels side by side */
+    fake_set(rig.weight, "width_words", 8);
+    fake_set(rig.weight, "banks", few ? 3 : 8); /* kernels of eight output channels, whose results leave side by side */
+    fake_set(rig.output, "width_words", 16);
+    fake_set(rig.output, "banks", few ? 4 : 8);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    load(&rig, &c);
+    struct cnnvp_command command = command_of(&c);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    const uint64_t input = C3_INPUT_WORDS / 4 * (few ? 3 : 1) - C3_COMPUTE;
+    const uint64_t weight = C3_WEIGHT_WORDS / 8 * (few ? 3 : 1) - (C3_LOADS + 2); /* two cycles for biases */
+    const uint64_t output = (C3_OUTPUT_WORDS + C3_KEPT_WORDS) / 16 * (few ? 2 : 1) - (C3_COMPUTE + C3_BIAS);
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), input);
+    assert_int_equal(fake_count(rig.array, "weight_port_cycles"), weight);
+    assert_int_equal(fake_count(rig.array, "output_port_cycles"), output);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), C3_BUSY + input + weight + output);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+static void test_port_stalls(void **state)
+{
+    (void)state;
+    check_port_stalls(false);
+    check_port_stalls(true);
+}
+
+/* What this engine asks for beyond the decoding that all arrays share. */
+static void test_refused(void **state)
+{
+    struct array_rig rig;
+    uint64_t random = 14;
+    struct nfu_case c = nfu_case_lenet_c3();
+    struct nfu_case step = nfu_case_lenet_c3();
+    (void)state;
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    load(&rig, &c);
+    step.opcode = OP_STEP;
+    step.status = 0;
+    nfu_case_data(&step, &random);
+    struct cnnvp_command command = command_of(&step);
+    array_rig_check_refused(&rig, command, CNNVP_E_INVAL, "takes conv alone");
+    /* Several passes keep their sums: their place is checked though nothing else of the command would use it. */
+    command = command_of(&c);
+    command.descriptor[ACC_ADDR] = 8196;
+    array_rig_check_refused(&rig, command, CNNVP_E_INVAL, "multiple of 8 below 2^31");
+    command.descriptor[ACC_ADDR] = 0x80000000u;
+    array_rig_check_refused(&rig, command, CNNVP_E_INVAL, "multiple of 8 below 2^31");
+    command.descriptor[ACC_ADDR] = 32768 - 1600 * 8 + 8;
+    array_rig_check_refused(&rig, command, CNNVP_E_ADDR, "leaves a buffer half");
+    command = command_of(&c);
+    command.opcode = 0x84;
+    array_rig_check_refused(&rig, command, CNNVP_E_INVAL, "takes conv alone");
+    command.opcode = 0;
+    array_rig_check_refused(&rig, command, CNNVP_E_INVAL, "takes conv alone");
+    command = command_of(&c);
+    command.count = 3;
+    array_rig_check_refused(&rig, command, CNNVP_E_INVAL, "descriptor");
+    /* one pass: nothing is kept, and acc_addr does not matter */
+    command = command_of(&c);
+    command.status = 0;
+    command.descriptor[7] = 3u | 3u << 16;
+    command.descriptor[ACC_ADDR] = 0x80000001u;
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    nfu_case_free(&c);
+    nfu_case_free(&step);
+    array_rig_end(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_command), cmocka_unit_test(test_port_stalls), cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

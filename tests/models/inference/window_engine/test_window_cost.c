@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Costs of the window engine against S000's closed forms, and against counts worked out here from its loops: pass by
+ * pass, position by position.
+ */
+#include "nfu_case.h"
+#include "cnnvp_integer.h"
+#include "random.h"
+#include "inference/window_engine/window_tile.h"
+
+#include "test.h"
+
+static struct cnnvp_window_shape engine_of(uint32_t input_para, uint32_t output_para, uint32_t fc_para)
+{
+    return (struct cnnvp_window_shape){
+        .input_para = input_para, .output_para = output_para, .fc_para = fc_para, .acc_bits = 48, .pipeline = 9};
+}
+
+static struct cnnvp_window_cost closed_cost(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
+{
+    struct cnnvp_window_cost cost;
+    const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
+    cnnvp_window_cost(shape, &tile, &cost);
+    return cost;
+}
+
+/* ---- the loops of S000 ---- */
+
+/* Columns of a window that were in the one before it: tap columns are `stride` apart from position to position. */
+static uint32_t columns_kept(uint32_t x, uint32_t stride)
+{
+    uint32_t kept = 0;
+    for (uint32_t c = 0; x > 0 && c < 3u; ++c)
+        for (uint32_t before = 0; before < 3u; ++before)
+            kept += c + stride == before;
+    return kept;
+}
+
+/* One sweep of the positions with a piece of the kernel, from its tap (px, py) on, in place: `lanes` input channels,
+ * `outs` output channels, `pairs` of which have a kernel. */
+static void count_sweep(const struct nfu_case *c, uint32_t lanes, uint32_t outs, uint32_t pairs, int writes_words,
+                        uint32_t px, uint32_t py, struct cnnvp_window_cost *count)
+{
+    const int dilated = (c->dx > 1u && c->kx > 1u) || (c->dy > 1u && c->ky > 1u);
+    const uint64_t taps = cnnvp_minimum(c->kx - px, 3) * cnnvp_minimum(c->ky - py, 3);
+    count->kernel_loads += pairs != 0;
+    count->load_cycles += pairs != 0 ? 9u : 0;
+    count->weight_words += 9u * (uint64_t)pairs;
+    ++count->passes;
+    for (uint32_t y = 0; y < c->out_h; ++y)
+        for (uint32_t x = 0; x < c->out_w; ++x) {
+            const uint32_t kept = dilated ? 0 : columns_kept(x, c->sx);
+            ++count->compute_cycles;
+            count->input_words += lanes * 3u * (3u - kept);
+            count->reused_words += lanes * 3u * kept;
+            count->macs += pairs * taps;
+            count->output_words += (writes_words ? 1u : 4u) * (uint64_t)outs;
+        }
+}
+
+static void count_pieces(const struct nfu_case *c, uint32_t lanes, uint32_t outs, uint32_t pairs, int writes_words,
+                         struct cnnvp_window_cost *count)
+{
+    for (uint32_t py = 0; py < c->ky; py += 3u)
+        for (uint32_t px = 0; px < c->kx; px += 3u)
+            count_sweep(c, lanes, outs, pairs, writes_words && py + 3u >= c->ky && px + 3u >= c->kx, px, py, count);
+}
+
+/* One more input channel that reads as 1, with one tap. */
+static void count_bias(const struct nfu_case *c, uint32_t outs, int partial, struct cnnvp_window_cost *count)
+{
+    const uint64_t positions = (uint64_t)c->out_h * c->out_w;
+    ++count->bias_loads;
+    ++count->passes;
+    count->bias_cycles += 1u + positions;
+    count->ones_words += positions;
+    count->bias_words += outs;
+    count->output_words += (partial ? 4u : 1u) * outs * positions;
+}
+
+static void count_window(const struct cnnvp_window_shape *shape, const struct nfu_case *c,
+                         struct cnnvp_window_cost *count)
+{
+    const int pools = c->opcode == OP_POOL;
+    const int alone = pools || (c->status & 0x20u) != 0;
+    const int bias = !pools && (c->status & 8u) != 0;
+    const int partial = (c->status & 4u) != 0;
+    const uint32_t diagonal = pools ? shape->input_para : cnnvp_minimum32(shape->input_para, shape->output_para);
+    const uint32_t step = alone ? diagonal : shape->output_para;
+    const uint32_t channels = nfu_case_channels(c);
+    uint64_t steps = 0;
+    for (uint32_t out = 0; out < channels; out += step, ++steps) {
+        const uint32_t outs = cnnvp_minimum32(step, channels - out);
+        if (alone)
+            count_pieces(c, outs, outs, pools ? 0 : outs, !bias && !partial, count);
+        for (uint32_t in = 0; in < c->in_channels && !alone; in += shape->input_para) {
+            const uint32_t lanes = cnnvp_minimum32(shape->input_para, c->in_channels - in);
+            count_pieces(c, lanes, outs, lanes * outs, !bias && !partial && in + lanes == c->in_channels, count);
+        }
+        if (bias)
+            count_bias(c, outs, partial, count);
+    }
+    count->passes /= steps; /* each result belongs to one of them */
+}
+
+static void count_matmul(const struct cnnvp_window_shape *shape, const struct nfu_case *c,
+                         struct cnnvp_window_cost *count)
+{
+    const uint32_t inputs = c->in_channels + ((c->status & 8u) != 0);
+    const int partial = (c->status & 4u) != 0;
+    for (uint32_t in = 0; in < inputs; ++in) {
+        const int one = in == c->in_channels; /* the bias's */
+        ++*(one ? &count->ones_words : &count->input_words);
+        ++count->passes;
+        for (uint32_t out = 0; out < c->out_channels; out += shape->fc_para) {
+            const uint32_t lanes = cnnvp_minimum32(shape->fc_para, c->out_channels - out);
+            ++*(one ? &count->bias_cycles : &count->compute_cycles);
+            *(one ? &count->bias_words : &count->weight_words) += lanes;
+            count->bias_loads += one ? 1u : 0;
+            count->macs += one ? 0 : lanes;
+            count->output_words += (in + 1u == inputs && !partial ? 1u : 4u) * (uint64_t)lanes;
+        }
+    }
+}
+
+static void check_shape(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
+{
+    const struct cnnvp_window_cost cost = closed_cost(shape, c);
+    struct cnnvp_window_cost count = {.pipeline_cycles = shape->pipeline - 1u};
+    char text[64];
+    (void)snprintf(text, sizeof text, "para %u %u %u", shape->input_para, shape->output_para, shape->fc_para);
+    if (c->opcode == OP_MATMUL)
+        count_matmul(shape, c, &count);
+    else
+        count_window(shape, c, &count);
+    count.input_words += count.ones_words;
+    count.weight_words += count.bias_words;
+    nfu_case_check_cost(c, text, &cost, &count, sizeof cost);
+}
+
+static void test_random(void **state)
+{
+    uint64_t random = 20240903;
+    (void)state;
+    for (uint32_t i = 0; i < 8000u; ++i) {
+        struct cnnvp_window_shape shape =
+            engine_of(between(&random, 1, 5), between(&random, 1, 5), between(&random, 1, 20));
+        struct nfu_case c;
+        shape.pipeline = between(&random, 1, 12);
+        nfu_case_random(&c, &random);
+        if (c.opcode != OP_STEP) /* the engine has no step */
+            check_shape(&shape, &c);
+        nfu_case_free(&c);
+    }
+}
+
+/* Every stride 1..4 and kernel 1..11 on several engines. */
+static void test_loops(void **state)
+{
+    static const uint32_t engines[][2] = {{8, 8}, {1, 1}, {4, 2}, {2, 4}, {3, 5}, {16, 16}};
+    static const uint32_t maps[][2] = {{8, 8}, {1, 1}, {13, 10}, {5, 17}};
+    (void)state;
+    for (uint32_t n = 0; n < sizeof engines / sizeof engines[0]; ++n)
+        for (uint32_t m = 0; m < sizeof maps / sizeof maps[0]; ++m)
+            for (uint32_t kx = 1; kx <= 11u; ++kx)
+                for (uint32_t sx = 1; sx <= 4u; ++sx) {
+                    const uint32_t ky = 1u + (kx * 7u + sx * 3u + n) % 11u;
+                    const uint32_t sy = 1u + (sx + kx + m) % 4u;
+                    const struct cnnvp_window_shape shape = engine_of(engines[n][0], engines[n][1], 16);
+                    struct nfu_case c = nfu_case_window(OP_CONV, 9, 11, maps[m][0], maps[m][1], kx, ky, sx, sy);
+                    check_shape(&shape, &c);
+                    c.status = 0x20u;
+                    check_shape(&shape, &c);
+                    c = nfu_case_window(OP_POOL, 10, 1, maps[m][0], maps[m][1], kx, ky, sx, sy);
+                    check_shape(&shape, &c);
+                }
+}
+
+/* ---- S000's closed forms ---- */
+
+static void test_closed_forms(void **state)
+{
+    (void)state;
+    for (uint32_t para = 1; para <= 16u; para *= 2u)
+        for (uint32_t k = 1; k <= 11u; ++k)
+            for (uint32_t channels = 1; channels <= 40u; channels += 13u) {
+                const struct cnnvp_window_shape shape = engine_of(para, 2u * para, 4u * para);
+                const uint64_t pieces = cnnvp_divide_up(k, 3) * cnnvp_divide_up(k, 3);
+                struct nfu_case c = nfu_case_window(OP_CONV, channels, 2u * channels + 1u, 20, 7, k, k, 2, 1);
+                assert_int_equal(closed_cost(&shape, &c).compute_cycles,
+                                 cnnvp_divide_up(channels, para) * cnnvp_divide_up(2u * channels + 1u, 2u * para) *
+                                     pieces * 7u * 20u);
+                assert_int_equal(closed_cost(&shape, &c).macs, channels * (2u * channels + 1u) * k * k * 140u);
+                c = nfu_case_window(OP_POOL, channels, 1, 20, 7, k, k, 3, 2);
+                assert_int_equal(closed_cost(&shape, &c).compute_cycles,
+                                 cnnvp_divide_up(channels, para) * pieces * 7u * 20u);
+                assert_int_equal(closed_cost(&shape, &c).macs, 0);
+                c = (struct nfu_case){
+                    .opcode = OP_MATMUL, .in_channels = 31u * channels, .out_channels = 7u * channels};
+                assert_int_equal(closed_cost(&shape, &c).compute_cycles,
+                                 31u * channels * cnnvp_divide_up(7u * channels, 4u * para));
+                assert_int_equal(closed_cost(&shape, &c).input_words, 31u * channels);
+                assert_int_equal(closed_cost(&shape, &c).weight_words, 217u * channels * channels);
+            }
+}
+
+/* LeNet-5, dense, one image, by hand. */
+static void test_lenet(void **state)
+{
+    const struct cnnvp_window_shape shape = engine_of(8, 8, 16);
+    struct nfu_case c = nfu_case_window(OP_CONV, 1, 6, 28, 28, 5, 5, 1, 1);
+    (void)state;
+    assert_int_equal(closed_cost(&shape, &c).compute_cycles, 3136); /* 4 pieces * 784 */
+    assert_int_equal(closed_cost(&shape, &c).input_words, 4 * 28 * (9 + 27 * 3));
+    assert_int_equal(closed_cost(&shape, &c).weight_words, 6 * 4 * 9);
+    c = nfu_case_window(OP_POOL, 6, 1, 14, 14, 2, 2, 2, 2);
+    assert_int_equal(closed_cost(&shape, &c).compute_cycles, 196);
+    assert_int_equal(closed_cost(&shape, &c).input_words, 6 * 14 * (9 + 13 * 6));
+    c = nfu_case_window(OP_CONV, 6, 16, 10, 10, 5, 5, 1, 1);
+    assert_int_equal(closed_cost(&shape, &c).compute_cycles, 800);
+    c = (struct nfu_case){.opcode = OP_MATMUL, .in_channels = 400, .out_channels = 120};
+    assert_int_equal(closed_cost(&shape, &c).compute_cycles, 3200);
+}
+
+/* ---- bias, sums, dilation ---- */
+
+static void test_bias(void **state)
+{
+    const struct cnnvp_window_shape shape = engine_of(8, 8, 16);
+    struct nfu_case c = nfu_case_window(OP_CONV, 8, 20, 10, 9, 3, 3, 1, 1);
+    (void)state;
+    c.status = 8u;
+    struct cnnvp_window_cost cost = closed_cost(&shape, &c);
+    assert_int_equal(cost.compute_cycles, 3 * 90); /* as without */
+    assert_int_equal(cost.bias_cycles, 3 * (90 + 1));
+    assert_int_equal(cost.bias_words, 20);
+    assert_int_equal(cost.weight_words, 8 * 20 * 9 + 20);
+    assert_int_equal(cost.passes, 2);
+    assert_int_equal(cost.output_words, 20 * 90 * (4 + 1)); /* a sum by the first pass, a word by the bias's */
+    c = (struct nfu_case){.opcode = OP_MATMUL, .status = 8u, .in_channels = 100, .out_channels = 70};
+    cost = closed_cost(&shape, &c);
+    assert_int_equal(cost.compute_cycles, 500);
+    assert_int_equal(cost.bias_cycles, 5);
+    assert_int_equal(cost.weight_words, 7070);
+    assert_int_equal(cost.passes, 101);
+    assert_int_equal(cost.output_words, 70 * (4 * 100 + 1));
+}
+
+static void test_sums(void **state)
+{
+    const struct cnnvp_window_shape shape = engine_of(8, 8, 16);
+    struct nfu_case c = nfu_case_window(OP_CONV, 8, 8, 10, 10, 3, 3, 1, 1);
+    (void)state;
+    assert_int_equal(closed_cost(&shape, &c).passes, 1);
+    assert_int_equal(closed_cost(&shape, &c).output_words, 800);
+    c.status = 4u; /* partial */
+    assert_int_equal(closed_cost(&shape, &c).output_words, 3200);
+    c = nfu_case_window(OP_CONV, 17, 8, 10, 10, 5, 5, 1, 1);
+    assert_int_equal(closed_cost(&shape, &c).passes, 12);
+    assert_int_equal(closed_cost(&shape, &c).output_words, 800 * (11 * 4 + 1));
+}
+
+static void test_dilation(void **state)
+{
+    const struct cnnvp_window_shape shape = engine_of(8, 8, 16);
+    struct nfu_case c = nfu_case_window(OP_CONV, 1, 1, 8, 8, 3, 3, 1, 1);
+    (void)state;
+    c.dx = 2;
+    c.in_row_stride = 12;
+    assert_int_equal(closed_cost(&shape, &c).compute_cycles, 64);
+    assert_int_equal(closed_cost(&shape, &c).input_words, 9 * 64);
+    assert_int_equal(closed_cost(&shape, &c).reused_words, 0);
+    c.kx = 1; /* dilation of a kernel of one column says nothing */
+    assert_int_equal(closed_cost(&shape, &c).input_words, 8 * (9 + 7 * 3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loops),  cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_lenet),
+        cmocka_unit_test(test_bias),   cmocka_unit_test(test_sums),         cmocka_unit_test(test_dilation),
+        cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
