@@ -302,6 +302,27 @@ def check_gaps():
             assert stats is not None and bytes_ == output, (halo, error)
 
 
+def check_free_core():
+    """What if the core took no time: by the same plan, also where trials of groups decide."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(3))
+        net.shape, net.maps = (3, 29, 29), [("input", (3, 29, 29))]
+        for source, channels, width in (("input", 3, 6), ("n0", 6, 12)):
+            net.node("Conv", [source, net.parameter(width, channels, 3, 3)], (width, 29, 29), kernel_shape=[3, 3], pads=[1] * 4)
+        net.write(os.path.join(folder, "n.onnx"))
+        plans = []
+        for timing in ("on", "off"):
+            plan = os.path.join(folder, f"{timing}.yaml")
+            stats, _, error = run(folder, "-p", "window", "--schedule", "auto", "--objective", "energy", "-s",
+                                  "pe_array.output_para=6", "-s", "output_buffer.pingpong=off", "-s", "dma.burst_bytes=2048",
+                                  "-s", "input_buffer.size=4096", "-s", "output_buffer.size=1024", "-s",
+                                  f"cpu.timing={timing}", "--plan-out", plan)
+            assert stats is not None, error
+            with open(plan, encoding="utf-8") as stream:
+                plans.append(stream.read())
+        assert plans[0] == plans[1], plans
+
+
 def check_example():
     """The plan that the documentation shows runs; what is wrong with others is said."""
     group = "groups:\n  - {{layers: [{}], tile_h: {}, tile_w: 1, halo: row}}\n"
@@ -341,6 +362,7 @@ def main():
     check_addition()
     check_weights()
     check_gaps()
+    check_free_core()
     check_example()
     print(f"{COUNT + len(FOUND)} networks, {ran} plans ran, {fused} groups")
     assert ran >= COUNT / 2 and fused >= COUNT, "too few plans could run"
