@@ -136,20 +136,25 @@ static void begin(struct search *search, enum cnnvp_train_pass pass, struct cnnv
 /* Smaller tiles are not looked at after this many in a row that were no better. */
 #define PATIENCE 3u
 
-/* Tiles that fit; 1 if they are the best so far. Mantissas wider than 8 bits are summed in binary32, which rounds: the
- * minimum `rank` first, whatever it takes. */
+/* Mantissas wider than 8 bits are summed in binary32. */
+static int is_wide(const struct search *search)
+{
+    return search->fit.target->value_bytes != 1u;
+}
+
+/* Tiles that fit; 1 if they are the best so far. Where parts of a sum are added in binary32, which rounds, fewer parts
+ * come first, whatever they take: the minimum `rank`. */
 static int consider(struct search *search, struct cnnvp_train_tiles tiles, uint64_t rank)
 {
-    const uint64_t wide = search->fit.target->value_bytes != 1u ? rank : 0;
-    if (wide > search->rank)
+    if (rank > search->rank)
         return 0;
     *search->tiles = tiles;
     const uint64_t price = cnnvp_train_price(search->pricer, search->pass, search->layer, search->first, search->images,
-                                             wide == search->rank ? search->price : UINT64_MAX);
+                                             rank == search->rank ? search->price : UINT64_MAX);
     if (price == UINT64_MAX)
         return 0;
     search->best = tiles;
-    search->rank = wide;
+    search->rank = rank;
     search->price = price;
     return 1;
 }
@@ -182,9 +187,10 @@ static int cut_product(struct search *search, int error, struct cnnvp_train_tile
             uint32_t worse = 0;
             while (worse < PATIENCE && next_size(&in)) {
                 const struct cnnvp_train_tiles some = {in.now, out.now, rows.now, group};
-                const uint64_t rank =
+                const uint64_t parts =
                     (uint64_t)cnnvp_divide_up32(inputs, in.now) << 40u |
                     cnnvp_divide_up32(height, rows.now) * (uint64_t)cnnvp_divide_up32(outputs, out.now);
+                const uint64_t rank = is_wide(search) ? parts : 0;
                 if ((!by_channel || in.now == 1u) && cnnvp_train_product_fits(&search->fit, error, &some))
                     worse = consider(search, some, rank) ? 0 : worse + 1u;
             }
@@ -216,6 +222,15 @@ static int cut_maps(struct search *search, int back, struct cnnvp_train_tiles *t
 
 /* ---- gradients ---- */
 
+/* Parts of a gradient whose sums depend on how it is cut. Images with exponents of their own are added one by one in any
+ * case, in binary32; parts of one image then round otherwise than the image. */
+static uint64_t parts_added(const struct search *search, uint64_t image_pieces, uint64_t row_pieces)
+{
+    if (is_wide(search))
+        return image_pieces * row_pieces;
+    return search->fit.options->block == CNNVP_TRAIN_BY_IMAGE ? row_pieces : 0;
+}
+
 /* Whole maps of several images, or rows of one; 1 if the best so far is among them. */
 static int try_channels(struct search *search, uint32_t in, uint32_t out)
 {
@@ -226,13 +241,12 @@ static int try_channels(struct search *search, uint32_t in, uint32_t out)
     tiles.rows = cnnvp_train_gradient_fits(&search->fit, &tiles) ? cnnvp_train_gradient_rows(&search->fit, &tiles) : 0;
     if (tiles.rows == 0)
         return 0;
+    const uint64_t pieces = cnnvp_divide_up32(node->ho, tiles.rows);
     struct sizes images = sizes_of(tiles.rows == node->ho ? cnnvp_minimum32(all, search->fit.target->arrays) : 1u, 1u);
     while (next_size(&images)) {
         tiles.images = images.now;
         if (cnnvp_train_operands_fit(&search->fit, &tiles))
-            better |=
-                consider(search, tiles,
-                         cnnvp_divide_up32(all, tiles.images) * (uint64_t)cnnvp_divide_up32(node->ho, tiles.rows));
+            better |= consider(search, tiles, parts_added(search, cnnvp_divide_up32(all, tiles.images), pieces));
     }
     return better;
 }
