@@ -274,9 +274,9 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
                                                       const char *op_type);
 
 /* onnx_window.c: Conv and pooling; onnx_transposed.c: ConvTranspose; onnx_resize.c: Resize, Upsample;
- * onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation;
- * onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number, softmax;
- * onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
+ * onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation; onnx_layer_norm.c: other
+ * normalisation; onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number,
+ * softmax; onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
  * onnx_transpose.c: dimensions in another order; onnx_inline.c: If, and the functions of a file; onnx_quantise.c: whole
  * numbers and the way there and back, `vendor`: onnxruntime's own operators. */
 /* What cnnvp_import_fold computes. */
@@ -287,6 +287,7 @@ extern const struct cnnvp_import_operators cnnvp_import_transposed;
 extern const struct cnnvp_import_operators cnnvp_import_resizing;
 extern const struct cnnvp_import_operators cnnvp_import_reduction;
 extern const struct cnnvp_import_operators cnnvp_import_dense;
+extern const struct cnnvp_import_operators cnnvp_import_layer_norm;
 extern const struct cnnvp_import_operators cnnvp_import_arithmetic;
 extern const struct cnnvp_import_operators cnnvp_import_activation;
 extern const struct cnnvp_import_operators cnnvp_import_shape;
