@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 import onnx_export
 import zoo_archive
+import zoo_attention
 import zoo_empty
 import zoo_forms
 import zoo_larger
@@ -591,7 +592,7 @@ def make(folder):
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
                  zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts, magnitudes,
                  zoo_networks.several_outputs, zoo_larger.cases, more_activations, zoo_empty.empty,
-                 zoo_symbolic.symbolic):
+                 zoo_symbolic.symbolic, zoo_attention.make):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

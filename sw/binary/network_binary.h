@@ -291,12 +291,14 @@ struct cnnvp_binary_layer {
     uint32_t chain; /* number of the chain that it is part of, from 1; 0: none */
     uint32_t group; /* number of the fused group that it is part of, from 1; 0: none */
     struct cnnvp_binary_tensor in;
-    struct cnnvp_binary_tensor in2; /* add: second operand; conv with `added`: the other one */
+    struct cnnvp_binary_tensor in2; /* add: second operand; conv with `added`: the other one; with `product`: weights */
     struct cnnvp_binary_tensor out;
     uint32_t unit; /* conv, pool: enum cnnvp_binary_unit */
     uint32_t kx, ky, sx, sy, dx, dy;
     uint32_t pad_top, pad_left; /* conv, pool: padding before row 0 and column 0; lies in the frame */
     uint32_t depthwise;         /* conv: 1: output channel c sees input channel c only */
+    uint32_t product;           /* conv: 1: its weights are the words of in2, [output channel][input channel] without
+                                   gaps; there is one input slice, and a blob's address counts from their first byte */
     uint32_t bias;              /* conv, fc: 1: blobs end with biases */
     uint32_t pool;              /* enum cnnvp_binary_pool_kind */
     uint32_t pool_area;         /* average: divisor */
@@ -354,10 +356,16 @@ struct cnnvp_binary_group {
     uint32_t resident; /* 1: some blobs stay in the weight buffer while the group runs */
 };
 
+enum cnnvp_binary_stay {
+    CNNVP_BLOB_PASSES = 0,
+    CNNVP_BLOB_STAYS = 1, /* it has a place: it is loaded once, before the first image or where its chain begins */
+    CNNVP_BLOB_TENSOR = 2 /* words of a tensor, `product` above */
+};
+
 struct cnnvp_binary_blob {
     uint32_t address;
     uint32_t bytes;
-    uint32_t stays; /* 1: it has a place: it is loaded once, before the first image or where its chain begins */
+    uint32_t stays; /* enum cnnvp_binary_stay */
     /* Where it stays: where it lives in the weight buffer. Otherwise the guest chooses half by half, address 0. */
     uint32_t chip_half;
     uint32_t chip_address;

@@ -97,7 +97,9 @@ static struct cnnvp_window window_of(const struct cnnvp_binary_layer *layer, uin
     return window;
 }
 
-void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+/* `product` is a constant where this is called. */
+static inline __attribute__((always_inline)) void convolve(
+    struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step, const int product)
 {
     const struct cnnvp_box *output = &step->output;
     /* Depthwise: each output channel has its own input channel, so the group's channels are one slice. */
@@ -117,7 +119,9 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
         const uint32_t weight_bytes = cnnvp_output_weights(layer, in_count) * CNNVP_WORD_BYTES;
         for (uint32_t out = 0; out < output->channels; out += layer->tile_out) {
             const uint32_t out_count = cnnvp_minimum32(layer->tile_out, output->channels - out);
-            const uint32_t weight_half = cnnvp_load_blob(guest, blobs + out / layer->tile_out, &window.weight_addr);
+            const uint32_t blob = blobs + out / layer->tile_out;
+            const uint32_t weight_half = product ? cnnvp_load_tensor_blob(guest, &layer->in2, blob, &window.weight_addr)
+                                                 : cnnvp_load_blob(guest, blob, &window.weight_addr);
             if (in == 0 && out == 0) {
                 output_half = cnnvp_begin_step(guest);
                 epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
@@ -143,6 +147,16 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
         epilogue.uses_input = !layer->in2.on_chip;
     }
     cnnvp_end_step(guest, &epilogue);
+}
+
+void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+{
+    convolve(guest, layer, step, 0);
+}
+
+void cnnvp_product(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+{
+    convolve(guest, layer, step, 1);
 }
 
 /* The part of a pooling step's window that is swept at once: taps from (ky, kx) on. */

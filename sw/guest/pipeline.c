@@ -325,6 +325,26 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
     return half;
 }
 
+uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t number,
+                                uint32_t *address)
+{
+    const struct cnnvp_box first = {.channels = 1};
+    const struct cnnvp_binary_blob *table = guest->blobs;
+    struct cnnvp_binary_blob blob = table[number];
+    blob.address += cnnvp_tensor_address(guest, tensor, &first);
+    blob.stays = CNNVP_BLOB_PASSES;
+    guest->blobs = &blob;
+    const uint32_t half = cnnvp_load_blob(guest, 0, address);
+    guest->blobs = table;
+    return half;
+}
+
+void cnnvp_forget_weights(struct cnnvp_guest *guest)
+{
+    for (uint32_t half = 0; half < guest->binary->weight_halves; ++half)
+        guest->weight[half].valid = 0;
+}
+
 int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer)
 {
     return (layer->format >> FORMAT_ROUNDING & 3u) == ROUNDING_STOCHASTIC;

@@ -106,6 +106,11 @@ void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tens
 
 /* Makes sure that a blob is in the weight buffer; *address is where in the half. Returns the half. */
 uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t blob, uint32_t *address);
+/* The same of a blob that is words of a tensor. */
+uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t blob,
+                                uint32_t *address);
+/* What the weight buffer holds counts no longer: a tensor has other words now. */
+void cnnvp_forget_weights(struct cnnvp_guest *guest);
 
 /* Pushes a calculation. Registers that hold number formats are pushed each time. */
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,

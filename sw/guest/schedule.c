@@ -8,7 +8,10 @@ static void run_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer 
 {
     switch (layer->op) {
     case CNNVP_OP_CONV:
-        cnnvp_convolution(guest, layer, step);
+        if (layer->product == 0)
+            cnnvp_convolution(guest, layer, step);
+        else
+            cnnvp_product(guest, layer, step);
         break;
     case CNNVP_OP_POOL:
         cnnvp_pooling(guest, layer, step);
@@ -90,11 +93,23 @@ void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_binary_lay
             run_group(guest, layer, box, channel, first, cnnvp_minimum32(together, guest->batch_images - first));
 }
 
+/* Weights that are a tensor come when all that makes it is done. */
+static __attribute__((noinline)) void begin_product(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
+{
+    cnnvp_element_layer(&guest->element, layer->tag);
+    cnnvp_schedule_settle(guest);
+    cnnvp_forget_inputs(guest);
+    cnnvp_forget_weights(guest);
+}
+
 static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
 {
     const struct cnnvp_binary_tensor *out = &layer->out;
     const struct cnnvp_box whole = {.channels = out->channels, .rows = out->height, .columns = out->width};
-    cnnvp_schedule_begin(guest, layer);
+    if (layer->product == 0)
+        cnnvp_schedule_begin(guest, layer);
+    else
+        begin_product(guest, layer);
     if (out->on_chip && layer->fill)
         cnnvp_fill_chip_tensor(guest, out);
     cnnvp_schedule_box(guest, layer, &whole);

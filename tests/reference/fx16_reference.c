@@ -121,6 +121,11 @@ static void read_weights(struct run *run)
         run->wrong = "out of memory";
         return;
     }
+    for (uint32_t o = 0; o < s.outputs && layer->product; ++o)
+        for (uint32_t i = 0; i < s.inputs; ++i)
+            run->weights[(uint64_t)o * s.inputs + i] = *word(run, &layer->in2, o, 0, i);
+    if (layer->product)
+        return;
     for (uint32_t group = 0; group < s.outputs; group += layer->group_out) {
         const uint32_t outputs = cnnvp_minimum32(layer->group_out, s.outputs - group);
         const uint32_t step = layer->depthwise ? 1 : layer->tile_in;

@@ -172,6 +172,7 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
         .pad_top = from->pad_top,
         .pad_left = from->pad_left,
         .depthwise = from->depthwise,
+        .product = from->product,
         .bias = from->has_bias != 0 && from->op != CNNVP_OP_NORM,
         .pool = (uint32_t)from->pool,
         .pool_area = from->kx * from->ky,
@@ -238,14 +239,22 @@ cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_binary_layer *layer, struct cnn
         return CNNVP_FAILED;
     blobs->all = all;
     blobs->count = (uint32_t)count;
-    for (uint32_t i = 0; i < layer->blob_count; ++i)
-        all[layer->first_blob + i] = (struct cnnvp_binary_blob){.bytes = (uint32_t)cnnvp_plan_blob_bytes(layer, i)};
+    for (uint32_t i = 0; i < layer->blob_count; ++i) {
+        struct cnnvp_binary_blob *blob = &all[layer->first_blob + i];
+        *blob = (struct cnnvp_binary_blob){.bytes = (uint32_t)cnnvp_plan_blob_bytes(layer, i)};
+        if (layer->product == 0)
+            continue;
+        blob->stays = CNNVP_BLOB_TENSOR;
+        blob->address = cnnvp_blob_slice(layer, i).out * layer->in.channels * CNNVP_WORD_BYTES;
+    }
     return CNNVP_DONE;
 }
 
 uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t first, uint64_t at)
 {
     for (uint32_t i = first; i < blobs->count; ++i) {
+        if (blobs->all[i].stays == CNNVP_BLOB_TENSOR)
+            continue;
         blobs->all[i].address = (uint32_t)at;
         at += cnnvp_binary_align(blobs->all[i].bytes);
     }

@@ -247,6 +247,11 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_tiling tiling;
+        if (graph->layers[i].product != 0)
+            return cnnvp_compiler_error(error,
+                                        "the network cannot stay on chip: layer \"%s\" multiplies two tensors, and "
+                                        "takes one of them as weights, from memory; run it from memory",
+                                        graph->layers[i].name);
         CNNVP_TRY(cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, &target->limits, &tiling, error));
         const uint64_t need = cnnvp_plan_use_of(&build->layers[i], tiling.result_bytes).output_bytes;
         if (need > target->limits.output_bytes)

@@ -61,7 +61,7 @@ static const char *why_not(const struct cnnvp_graph *graph, const struct cnnvp_g
 {
     const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
     const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
-    if (layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_POOL)
+    if ((layer->op != CNNVP_OP_CONV || layer->product != 0) && layer->op != CNNVP_OP_POOL)
         return "it is neither a convolution nor a pool";
     const char *reason = layer->op == CNNVP_OP_CONV ? why_no_conv(layer, in, out) : why_no_pool(layer, in, out, block);
     if (reason != NULL)

@@ -18,7 +18,7 @@ static int is_plain(const struct cnnvp_graph *graph, int32_t tensor)
 const char *cnnvp_group_why_not(const struct cnnvp_graph *graph, size_t index)
 {
     const struct cnnvp_graph_layer *layer = &graph->layers[index];
-    if (layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_SOFTMAX)
+    if (layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_SOFTMAX || layer->product != 0)
         return "it reads whole maps";
     if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
         return "it takes statistics of whole maps";

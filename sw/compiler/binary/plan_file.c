@@ -296,6 +296,11 @@ static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_n
             return cnnvp_config_error(
                 reader->error, node->place,
                 "\"%s\" is an output of the network, which leaves the chip; take it from the list", node->text);
+        if (cnnvp_graph_is_weights(graph, (int32_t)i))
+            return cnnvp_config_error(
+                reader->error, node->place,
+                "\"%s\" is multiplied with another tensor, as weights, which come from memory; take it from the list",
+                node->text);
         reader->plan->on_chip[i] = 1;
         reader->plan->on_chip_places[i] = node->place;
         return CNNVP_DONE;

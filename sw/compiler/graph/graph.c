@@ -115,7 +115,7 @@ const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer)
         [CNNVP_OP_FC] = "fc",          [CNNVP_OP_ACTIVATION] = "activation",
         [CNNVP_OP_NORM] = "norm",      [CNNVP_OP_ADD] = "add",
         [CNNVP_OP_SOFTMAX] = "softmax"};
-    return layer->concat != 0 ? "concat" : names[layer->op];
+    return layer->concat != 0 ? "concat" : layer->product != 0 ? "matmul" : names[layer->op];
 }
 
 int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind)
@@ -145,6 +145,15 @@ ptrdiff_t cnnvp_graph_producer(const struct cnnvp_graph *graph, int32_t tensor)
         if (cnnvp_graph_base(graph, graph->layers[i].out) == base)
             return (ptrdiff_t)i;
     return -1;
+}
+
+int cnnvp_graph_is_weights(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].product != 0 &&
+            cnnvp_graph_base(graph, graph->layers[i].in2) == cnnvp_graph_base(graph, tensor))
+            return 1;
+    return 0;
 }
 
 int cnnvp_graph_is_output(const struct cnnvp_graph *graph, int32_t tensor)
@@ -240,7 +249,9 @@ static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, str
         part.groups = 1;
         part.in = cnnvp_graph_channel_view(graph, whole.in, g * inputs, inputs);
         part.out = cnnvp_graph_channel_view(graph, whole.out, g * outputs, outputs);
-        if (!graph->weightless) {
+        if (whole.product != 0) {
+            part.in2 = cnnvp_graph_channel_view(graph, whole.in2, g * outputs, outputs);
+        } else if (!graph->weightless) {
             part.weights += g * weights;
             if (part.has_bias)
                 part.bias += (size_t)g * outputs;
@@ -294,7 +305,7 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
         if (layer->op != CNNVP_OP_CONV || layer->groups == 1 || layer->depthwise)
             continue;
         const uint32_t multiplier = graph->tensors[layer->out].channels / layer->groups;
-        const int deep = graph->tensors[layer->in].channels == layer->groups;
+        const int deep = graph->tensors[layer->in].channels == layer->groups && layer->product == 0;
         if ((deep ? multiplier : layer->groups) > SPLIT_MAX)
             return cnnvp_compiler_error(error,
                                         "%s: node \"%s\" (%s): %u groups of %u outputs would become too many "

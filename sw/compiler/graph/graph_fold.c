@@ -51,7 +51,7 @@ static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_gra
 {
     if (before->op != CNNVP_OP_CONV && before->op != CNNVP_OP_FC && before->op != CNNVP_OP_NORM)
         return 0;
-    if (norm->norm != CNNVP_NORM_STORED)
+    if (norm->norm != CNNVP_NORM_STORED || before->product != 0)
         return 0;
     /* Whole numbers were rounded. Limits can be scaled, other functions cannot. */
     if (graph->tensors[cnnvp_graph_base(graph, before->out)].whole != 0 ||
@@ -118,7 +118,9 @@ static uint32_t join_posts(const struct cnnvp_graph_layer *before, const struct 
 static int can_fold_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *after)
 {
     struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS];
-    if (before->op == CNNVP_OP_SOFTMAX || is_copy(before) || is_copy(after))
+    /* A product's weights leave no place for a table. */
+    if (before->op == CNNVP_OP_SOFTMAX || is_copy(before) || is_copy(after) ||
+        (before->product != 0 && has_table(after)))
         return 0;
     return join_posts(before, after, posts) <= CNNVP_GRAPH_POSTS && !(has_table(before) && has_table(after));
 }
@@ -192,8 +194,8 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
-        const ptrdiff_t at =
-            layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC ? cnnvp_graph_producer(graph, layer->in) : -1;
+        const int has_weights = (layer->op == CNNVP_OP_CONV && layer->product == 0) || layer->op == CNNVP_OP_FC;
+        const ptrdiff_t at = has_weights ? cnnvp_graph_producer(graph, layer->in) : -1;
         if (at < 0)
             continue;
         const struct cnnvp_graph_layer *scale = &graph->layers[at];

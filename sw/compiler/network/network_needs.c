@@ -366,6 +366,10 @@ static struct part operand_part(struct finding *finding, const struct cnnvp_grap
     struct part in = {.shape = &finding->graph->tensors[operand]};
     if (!out->all && out->words == NULL)
         return in;
+    if (layer->product != 0 && operand == layer->in2) {
+        in.all = 1;
+        return in;
+    }
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL) {
         window_part(finding, layer, out, &in);
         return in;

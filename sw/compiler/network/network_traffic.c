@@ -83,7 +83,7 @@ cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network, const st
     if (info == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < graph->layer_count; ++i)
-        if (network->build.layers[i].blob_count != 0)
+        if (network->build.layers[i].blob_count != 0 && network->build.layers[i].product == 0)
             info[(*count)++] = weights_of(network, i);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
         if (graph->tensors[i].base == CNNVP_GRAPH_NONE && network->build.tensors[i].address != 0)

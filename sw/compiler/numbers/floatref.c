@@ -456,6 +456,14 @@ static void run_blocks(struct cnnvp_floatref *run, const struct cnnvp_graph_laye
         }
 }
 
+/* The weights are another tensor. */
+static void run_product(struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    struct cnnvp_graph_layer conv = *layer;
+    conv.weights = run->data[layer->in2];
+    cnnvp_float_conv(run->kernels, run->graph, &conv, s->x, s->y, &run->scratch);
+}
+
 /* The layer's own function on one image. */
 static void run_layer(struct cnnvp_floatref *run, size_t index)
 {
@@ -466,7 +474,9 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
     const size_t words = cnnvp_graph_words(s.out);
     switch (layer->op) {
     case CNNVP_OP_CONV:
-        if (layer->block_height != 0 && !run->ordinary)
+        if (layer->product != 0)
+            run_product(run, layer, &s);
+        else if (layer->block_height != 0 && !run->ordinary)
             run_blocks(run, layer, &s);
         else
             cnnvp_float_conv(run->kernels, graph, layer, s.x, s.y, &run->scratch);

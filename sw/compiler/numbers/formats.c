@@ -274,8 +274,13 @@ static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_l
     if (layer->op != CNNVP_OP_NORM)
         weights = (size_t)(cnnvp_graph_macs(graph, layer) /
                            ((size_t)graph->tensors[layer->out].height * graph->tensors[layer->out].width));
-    const float weight_max = largest_of(graph, layer->weights, weights);
     const int32_t in_frac = graph->tensors[layer->in].frac;
+    if (layer->product != 0) {
+        layer->weight_frac = graph->tensors[layer->in2].frac;
+        layer->bias_shift = 0;
+        return;
+    }
+    const float weight_max = largest_of(graph, layer->weights, weights);
     layer->weight_frac = weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0) : CNNVP_FRAC_UNKNOWN;
     /* Sums are exact modulo 2^acc_bits: only the last one has to fit. */
     const double limit = scale(1.0, (int32_t)acc_bits - 1);

@@ -52,7 +52,7 @@ static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const str
         CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MAX, 0.0f, &first));
         CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, 0.0f, &second));
     }
-    CNNVP_TRY(cnnvp_import_line(import, second, slopes->each_word, slopes->values, NULL, 1, &second));
+    CNNVP_TRY(cnnvp_import_line(import, second, slopes->each, slopes->values, NULL, 1, &second));
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(
         cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width, &layer));

@@ -59,6 +59,15 @@ static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProt
     return CNNVP_DONE;
 }
 
+/* One number for each column, whatever the other dimensions of up to four are. */
+static int is_of_last(const Onnx__TensorProto *constant, const struct cnnvp_graph_tensor *input)
+{
+    int fits = input->rank >= 3 && input->rank <= 4 && constant->n_dims != 0 && constant->n_dims <= input->rank;
+    for (size_t i = 0; i + 1 < constant->n_dims && fits; ++i)
+        fits = constant->dims[i] == 1;
+    return fits && constant->dims[constant->n_dims - 1] == input->width && input->width > 1;
+}
+
 cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in,
                                   struct cnnvp_import_numbers *numbers)
 {
@@ -67,29 +76,52 @@ cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, const Onnx__Tenso
     CNNVP_TRY(cnnvp_import_old_axis(import, input.rank, &constant));
     if (is_per_channel(constant, input.rank, input.channels))
         return cnnvp_import_per_channel(import, constant, input.rank, input.channels, 1.0f, &numbers->values);
-    numbers->each_word = 1;
+    if (is_of_last(constant, &input)) {
+        numbers->each = CNNVP_EACH_LAST;
+        numbers->count = input.width;
+        return cnnvp_import_floats(import, constant, input.width, &numbers->values);
+    }
+    numbers->each = CNNVP_EACH_WORD;
     numbers->count = cnnvp_graph_words(&input);
     return read_all(import, constant, in, &numbers->values);
 }
 
-cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, int each_word, float *scale, float *offset,
-                               int inner, int32_t *out)
+/* The last dimension becomes channels, and goes back. */
+static cnnvp_result scale_last(struct cnnvp_import *import, int32_t in, float *scale, float *offset, int32_t *out)
+{
+    static const uint32_t to[3] = {2, 0, 1};
+    static const uint32_t back[3] = {1, 2, 0};
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const uint32_t sizes[3] = {input.channels, input.height, input.width};
+    const uint32_t turned[3] = {input.width, input.channels, input.height};
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(cnnvp_import_permute(import, in, sizes, to, &in));
+    CNNVP_TRY(cnnvp_import_affine(import, in, scale, offset, 1, &layer));
+    return cnnvp_import_permute(import, layer->out, turned, back, out);
+}
+
+cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, enum cnnvp_import_each each, float *scale,
+                               float *offset, int inner, int32_t *out)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     struct cnnvp_graph_layer *layer;
     int32_t on = in;
-    if (each_word) { /* of a view of the words as channels */
+    int32_t made;
+    if (each == CNNVP_EACH_WORD) { /* of a view of the words as channels */
         on = cnnvp_graph_tensor_add(import->graph, input.name, 2, (uint32_t)cnnvp_graph_words(&input), 1, 1);
         if (on == CNNVP_GRAPH_NONE)
             return cnnvp_import_no_memory(import);
         import->graph->tensors[on].base = in;
     }
-    CNNVP_TRY(cnnvp_import_affine(import, on, scale, offset, inner || each_word, &layer));
-    *out = layer->out;
-    if (!each_word)
+    if (each == CNNVP_EACH_LAST) {
+        CNNVP_TRY(scale_last(import, in, scale, offset, &made));
+    } else {
+        CNNVP_TRY(cnnvp_import_affine(import, on, scale, offset, inner || each == CNNVP_EACH_WORD, &layer));
+        *out = made = layer->out;
+    }
+    if (each == CNNVP_EACH_CHANNEL)
         return CNNVP_DONE;
     int64_t dims[CNNVP_ONNX_RANK];
-    const int32_t made = layer->out;
     const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
     const cnnvp_result shaped = cnnvp_import_shaped(import, import->node->output[0], made, rank, dims, out);
     return inner || shaped != CNNVP_DONE ? shaped : cnnvp_import_alias(import, import->node->output[0], *out);
@@ -146,11 +178,10 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_binary
         return with_larger(import, operation, tensor_input, in, constant);
     CNNVP_TRY(cnnvp_import_operand(import, constant, in, &numbers));
     const int reversed = tensor_input == 1;
-    const int whole = numbers.each_word;
     if ((operation == CNNVP_ARITHMETIC_DIV && reversed) || operation == CNNVP_ARITHMETIC_MAX ||
         operation == CNNVP_ARITHMETIC_MIN) {
         CNNVP_TRY(repeat(import, numbers.count, 0.0f, &other));
-        CNNVP_TRY(cnnvp_import_line(import, in, whole, other, numbers.values, 1, &out));
+        CNNVP_TRY(cnnvp_import_line(import, in, numbers.each, other, numbers.values, 1, &out));
         return cnnvp_import_pair(import, operation, out, in, 0, &out);
     }
     if (operation == CNNVP_ARITHMETIC_DIV)
@@ -162,8 +193,8 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_binary
         numbers.values[i] = -numbers.values[i];
     const int product = operation == CNNVP_ARITHMETIC_MUL || operation == CNNVP_ARITHMETIC_DIV;
     CNNVP_TRY(cnnvp_import_line(
-        import, in, whole, product ? numbers.values : other, product ? NULL : numbers.values, 0, &out));
-    if (operation == CNNVP_ARITHMETIC_ADD && !whole)
+        import, in, numbers.each, product ? numbers.values : other, product ? NULL : numbers.values, 0, &out));
+    if (operation == CNNVP_ARITHMETIC_ADD && numbers.each == CNNVP_EACH_CHANNEL)
         cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 1 - tensor_input);
     return CNNVP_DONE;
 }

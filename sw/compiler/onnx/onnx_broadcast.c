@@ -75,6 +75,9 @@ cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t
     return cnnvp_import_constants(import, value.constant, (uint32_t)rank, tensor);
 }
 
+/* A number for each word takes a scale and an offset of each, which lie in the weight buffer together. */
+#define EACH_WORD_MAX 8192u
+
 int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -84,9 +87,14 @@ int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__Tensor
         return 0;
     if (rank > 4 && count > 1 && count != (size_t)dims[1])
         return 1;
-    for (size_t i = 1; i <= constant->n_dims; ++i)
+    size_t wide = 0;
+    for (size_t i = 1; i <= constant->n_dims; ++i) {
         if (constant->dims[constant->n_dims - i] != 1 && i < rank && dims[rank - i] == 1)
             return 1;
+        wide += constant->dims[constant->n_dims - i] != 1;
+    }
+    if (wide > 1 && count > EACH_WORD_MAX)
+        return 1;
     return import->single && constant->n_dims >= rank;
 }
 

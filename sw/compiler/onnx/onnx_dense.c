@@ -143,7 +143,7 @@ static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const O
     CNNVP_TRY(cnnvp_import_operand(import, bias, out, &numbers));
     for (size_t i = 0; numbers.values != NULL && i < numbers.count; ++i)
         numbers.values[i] *= beta;
-    return cnnvp_import_line(import, out, numbers.each_word, NULL, numbers.values, 0, &out);
+    return cnnvp_import_line(import, out, numbers.each, NULL, numbers.values, 0, &out);
 }
 
 static cnnvp_result import_gemm(struct cnnvp_import *import)
@@ -267,6 +267,14 @@ static cnnvp_result multiply_matrices(struct cnnvp_import *import, int32_t in, c
     return cnnvp_import_view(import, out, rank, dims);
 }
 
+static int64_t count_of(const int64_t *dims, uint32_t first, uint32_t end)
+{
+    int64_t count = 1;
+    for (uint32_t i = first; i < end; ++i)
+        count *= dims[i];
+    return count;
+}
+
 static cnnvp_result import_matmul(struct cnnvp_import *import)
 {
     int32_t in;
@@ -278,11 +286,26 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     const size_t tensor = value.constant != NULL ? 1 : 0;
     CNNVP_TRY(cnnvp_import_any_rank(import, tensor, &in));
+    CNNVP_TRY(cnnvp_import_value(import, 1, &value));
+    if (tensor == 0 && value.constant == NULL) {
+        CNNVP_TRY(cnnvp_import_any_rank(import, 1, &out));
+        return cnnvp_import_product(import, in, out);
+    }
     CNNVP_TRY(cnnvp_import_constant(import, 1 - tensor, &constant));
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    const Onnx__TensorProto matrix = without_ones(constant, input.rank);
+    const Onnx__TensorProto matrix = without_ones(constant, import->graph->tensors[in].rank);
     if (tensor == 0 && matrix.n_dims > 2)
         return multiply_matrices(import, in, &matrix);
+    int64_t dims[CNNVP_ONNX_RANK];
+    const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
+    if (tensor == 0 && rank > 4) {
+        const int64_t merged[4] = {dims[0], count_of(dims, 1, rank - 2), dims[rank - 2], dims[rank - 1]};
+        CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, merged, &in));
+        CNNVP_TRY(cnnvp_import_matrix(import, &matrix, 0, 1.0f, (uint32_t)dims[rank - 1], &outputs, &weights));
+        CNNVP_TRY(multiply_rows(import, in, 0, outputs, weights, &out));
+        dims[rank - 1] = outputs;
+        return cnnvp_import_view(import, out, rank, dims);
+    }
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     CNNVP_TRY(cnnvp_import_tensor(import, tensor, 0, &in));
     if (tensor == 1)
         return multiply_from_left(import, constant, in);

@@ -55,25 +55,6 @@ static cnnvp_result read_places(struct cnnvp_import *import, size_t index, int64
     return cnnvp_import_floats(import, constant, (size_t)words, values);
 }
 
-static cnnvp_result scale_places(struct cnnvp_import *import, int32_t *in, const struct split *split)
-{
-    static const uint32_t to[3] = {2, 0, 1};
-    static const uint32_t back[3] = {1, 2, 0};
-    float *scale;
-    float *offset;
-    struct cnnvp_graph_layer *layer;
-    const int is_row =
-        split->rank == 4 && split->words == split->dims[3]; /* of maps in rows, as convolutions have them */
-    const uint32_t rows = is_row ? (uint32_t)split->dims[1] : (uint32_t)split->maps;
-    const uint32_t sizes[2][3] = {{rows, (uint32_t)split->maps / rows, (uint32_t)split->words},
-                                  {(uint32_t)split->words, rows, (uint32_t)split->maps / rows}};
-    CNNVP_TRY(read_places(import, 1, split->words, &scale));
-    CNNVP_TRY(read_places(import, 2, split->words, &offset));
-    CNNVP_TRY(cnnvp_import_permute(import, *in, sizes[0], to, in));
-    CNNVP_TRY(cnnvp_import_affine(import, *in, scale, offset, 1, &layer));
-    return cnnvp_import_permute(import, layer->out, sizes[1], back, in);
-}
-
 static cnnvp_result import_layer_norm(struct cnnvp_import *import)
 {
     int32_t in;
@@ -85,9 +66,16 @@ static cnnvp_result import_layer_norm(struct cnnvp_import *import)
                                       import->node->output[i]);
     const uint32_t rank = import->graph->tensors[in].rank;
     CNNVP_TRY(cnnvp_import_axis(import, rank, cnnvp_onnx_int(import->node, "axis", -1), &axis));
+    float *scale;
+    float *offset;
     const struct split split = split_at(import, in, axis);
+    CNNVP_TRY(read_places(import, 1, split.words, &scale));
+    CNNVP_TRY(read_places(import, 2, split.words, &offset));
     CNNVP_TRY(normalise(import, &in, split.maps, split.words));
-    CNNVP_TRY(scale_places(import, &in, &split));
+    if (axis + 1 == rank && rank <= 4)
+        CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, rank, split.dims, &in));
+    const enum cnnvp_import_each each = rank == 2 ? CNNVP_EACH_CHANNEL : CNNVP_EACH_LAST; /* (N, features) */
+    CNNVP_TRY(cnnvp_import_line(import, in, each, scale, offset, 1, &in));
     return cnnvp_import_view(import, in, split.rank, split.dims);
 }
 

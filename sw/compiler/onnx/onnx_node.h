@@ -179,17 +179,19 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int
 /* The same with one number for all channels each. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float factor, float offset,
                                                int inner, struct cnnvp_graph_layer **layer);
-/* A constant operand: one number for each channel of a tensor, or for each word of an image. */
+/* A constant operand: one number for each channel of a tensor, for each element of its last dimension, or for each word
+ * of an image. */
+enum cnnvp_import_each { CNNVP_EACH_CHANNEL = 0, CNNVP_EACH_LAST = 1, CNNVP_EACH_WORD = 2 };
 struct cnnvp_import_numbers {
-    int each_word;
+    enum cnnvp_import_each each;
     size_t count;
     float *values; /* NULL if the graph is weightless */
 };
 CNNVP_MUST_USE cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                  int32_t in, struct cnnvp_import_numbers *numbers);
 /* x * scale + offset with such numbers, NULL as above, as the node's result or a step on the way there. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, int each_word, float *scale,
-                                              float *offset, int inner, int32_t *out);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, enum cnnvp_import_each each,
+                                              float *scale, float *offset, int inner, int32_t *out);
 /* first (operation) second, as the node's result or a step on the way there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
@@ -218,6 +220,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import,
 CNNVP_MUST_USE cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix,
                                                 int transposed, float factor, uint32_t inputs, uint32_t *outputs,
                                                 float **weights);
+/* onnx_product.c: the product of two tensors, matrix by matrix, as the node's output. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_product(struct cnnvp_import *import, int32_t first, int32_t second);
 /* A product with such weights as the node's output. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, uint32_t outputs,
                                                      float *weights, int has_bias, float *bias);

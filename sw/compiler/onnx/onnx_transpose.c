@@ -46,6 +46,50 @@ static struct groups group_axes(uint32_t rank, const int64_t *dims, const int64_
     return groups;
 }
 
+/* Dimensions of more than one element in an order, counted from the first one on; *sizes: how many elements each has in
+ * the order that they are counted in. Returns how many. */
+static uint32_t count_wide(const uint32_t sizes[3], const uint32_t from[3], uint32_t order[3], uint32_t wide[3])
+{
+    uint32_t number[3];
+    uint32_t count = 0;
+    uint32_t ordered = 0;
+    for (uint32_t i = 0; i < 3; ++i) {
+        number[i] = count;
+        if (sizes[i] != 1)
+            wide[count++] = sizes[i];
+    }
+    for (uint32_t i = 0; i < 3; ++i)
+        if (sizes[from[i]] != 1)
+            order[ordered++] = number[from[i]];
+    return count;
+}
+
+/* What `in` is a copy of with dimensions in another order, where this order puts them back. CNNVP_GRAPH_NONE: of
+ * nothing. */
+static int32_t put_back(const struct cnnvp_graph *graph, int32_t in, const uint32_t sizes[3], const uint32_t from[3])
+{
+    uint32_t first[3], second[3], made[3], read[3], wide[3];
+    const int32_t base = cnnvp_graph_base(graph, in);
+    const struct cnnvp_graph_layer *layer = NULL;
+    for (size_t i = graph->layer_count; i-- > 0 && layer == NULL;)
+        if (cnnvp_graph_base(graph, graph->layers[i].out) == base)
+            layer = &graph->layers[i];
+    if (layer == NULL || layer->permuted == 0 || layer->out != base ||
+        cnnvp_graph_words(&graph->tensors[in]) != cnnvp_graph_words(&graph->tensors[base]))
+        return CNNVP_GRAPH_NONE;
+    const struct cnnvp_graph_tensor *source = &graph->tensors[layer->in];
+    const uint32_t sources[3] = {source->channels, source->height, source->width};
+    const uint32_t count = count_wide(sources, layer->from, first, wide);
+    if (count != count_wide(sizes, from, second, read))
+        return CNNVP_GRAPH_NONE;
+    for (uint32_t i = 0; i < count; ++i)
+        made[i] = wide[first[i]];
+    for (uint32_t i = 0; i < count; ++i)
+        if (made[i] != read[i] || first[second[i]] != i)
+            return CNNVP_GRAPH_NONE;
+    return layer->in;
+}
+
 cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
                                   const uint32_t from[3], int32_t *out)
 {
@@ -53,6 +97,16 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
     const int64_t dims[4] = {0, sizes[0], sizes[1], sizes[2]};
     CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, dims, &view));
     struct cnnvp_graph_layer *layer;
+    const int32_t before = put_back(import->graph, in, sizes, from);
+    if (before != CNNVP_GRAPH_NONE) {
+        struct cnnvp_graph *graph = import->graph;
+        *out = cnnvp_graph_tensor_add(
+            graph, graph->tensors[before].name, 4, sizes[from[0]], sizes[from[1]], sizes[from[2]]);
+        if (*out == CNNVP_GRAPH_NONE)
+            return cnnvp_import_no_memory(import);
+        graph->tensors[*out].base = before;
+        return CNNVP_DONE;
+    }
     CNNVP_TRY(
         cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, view, sizes[from[0]], sizes[from[1]], sizes[from[2]], &layer));
     cnnvp_import_pass(layer);

@@ -390,11 +390,12 @@ static void consider_tiles(struct search *search)
 {
     struct cnnvp_binary_layer *layer = search->layer;
     const struct cnnvp_tiling *tiling = &search->tiling;
-    const struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), tiling->in);
+    struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), tiling->in);
     struct candidates groups = parts_of(layer->out.channels, tiling->out);
     struct candidates heights = parts_of(layer->out.height, tiling->rows);
     struct candidates widths = parts_of(layer->out.width, tiling->cols);
     keep_whole(layer, &groups, &heights, &widths);
+    inputs.count = layer->product != 0 ? 1 : inputs.count;
     for (size_t g = 0; g < groups.count; ++g) {
         layer->group_out = groups.values[g];
         for (size_t h = 0; h < heights.count; ++h) {
@@ -416,8 +417,9 @@ static void consider_edges(struct search *search)
     struct cnnvp_binary_layer *layer = search->layer;
     const uint32_t batch = search->limits->batch;
     const struct candidates images =
-        layer->norm == CNNVP_NORM_BATCH ? (struct candidates){.values = {batch}, .count = 1}
-                                        : parts_of(cnnvp_plan_has_weights(layer) ? batch : 1u, 1);
+        layer->norm == CNNVP_NORM_BATCH
+            ? (struct candidates){.values = {batch}, .count = 1}
+            : parts_of(cnnvp_plan_has_weights(layer) && layer->product == 0 ? batch : 1u, 1);
     for (size_t i = 0; i < images.count; ++i) {
         layer->tile_images = images.values[i];
         layer->images_outer = 0;
@@ -505,7 +507,8 @@ static cnnvp_result check_edges(const struct cnnvp_binary_layer *layer, const ch
         {"group_out", layer->group_out, layer->out.channels, groups.count == 1},
         {"tile_h", layer->tile_h, layer->out.height, heights.count == 1},
         {"tile_w", layer->tile_w, layer->out.width, widths.count == 1},
-        {"tile_in", layer->tile_in, channelwise ? layer->group_out : cnnvp_layer_inputs(layer), channelwise},
+        {"tile_in", layer->tile_in, channelwise ? layer->group_out : cnnvp_layer_inputs(layer),
+         channelwise || layer->product != 0},
         {"tile_out", layer->tile_out, layer->group_out, channelwise},
     };
     for (size_t i = 0; i < sizeof edges / sizeof edges[0]; ++i) {

@@ -78,12 +78,13 @@ struct cnnvp_graph_layer {
     const char *name;    /* of the ONNX node, or what stands for it */
     const char *op_type; /* of the ONNX node, for messages */
     int32_t in;
-    int32_t in2; /* add */
+    int32_t in2; /* add; conv with `product` */
     int32_t out;
     uint32_t kx, ky, sx, sy, dx, dy;
     uint32_t pad_top, pad_left, pad_bottom, pad_right;
     uint32_t groups;    /* conv */
     uint32_t depthwise; /* conv: groups == input channels == output channels */
+    uint32_t product;   /* conv, 1x1: its weights are the words of in2, [out][in of the group], which nobody else reads */
     enum cnnvp_binary_pool_kind pool;
     uint32_t by_position; /* average: the divisor counts the taps within these rows and columns (network_binary.h) */
     int32_t count_top, count_bottom, count_left, count_right;
@@ -159,6 +160,8 @@ int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
 size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor);
 /* 1: an output of the network is the tensor, or has part of its memory. */
 int cnnvp_graph_is_output(const struct cnnvp_graph *graph, int32_t tensor);
+/* 1: a product takes the tensor as its weights, or part of it. */
+int cnnvp_graph_is_weights(const struct cnnvp_graph *graph, int32_t tensor);
 /* Of all outputs before this one, of one image; of output_count: of all. */
 size_t cnnvp_graph_output_words(const struct cnnvp_graph *graph, size_t output);
 /* Dimensions of one image of it, as ONNX has them. Returns how many. */
