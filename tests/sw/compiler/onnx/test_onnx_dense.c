@@ -49,9 +49,17 @@ static void shapes_that_do_not_fit_are_named(void **state)
     onnx_case_must_fail(&builder, "has 4 dimensions; 2 are needed");
     builder_free(&builder);
 
-    onnx_case_begin(&b, "x", 4, maps);
+    const int64_t unequal[4] = {-1, 4, 6, 5};
+    onnx_case_begin(&b, "x", 4, unequal);
     (void)builder_node(&b, "MatMul", "y", "x", "x", NULL, NULL);
-    onnx_case_refused(&b, "node \"y\" (MatMul): input \"x\" depends on the network's input; a constant is needed");
+    onnx_case_refused(
+        &b, "node \"y\" (MatMul): the operands have other matrices: as many of each, and as many columns of the "
+            "first one as rows of the second one are needed");
+    const int64_t features[2] = {-1, 4};
+    onnx_case_begin(&b, "x", 2, features);
+    (void)builder_node(&b, "MatMul", "y", "x", "x", NULL, NULL);
+    onnx_case_refused(
+        &b, "node \"y\" (MatMul): a product of two tensors of 2 dimensions would mix the images of the batch");
 
     const int64_t matrices[4] = {2, 4, 6, 6};
     onnx_case_begin(&b, "x", 4, maps);
