@@ -45,6 +45,13 @@ def norms(zoo):
     layer_norm("layer_norm_maps", (4, 5, 6), -1)
     layer_norm("layer_norm_two", (4, 5, 6), -2, ("scale",))
     layer_norm("layer_norm_features", (24,), -1)
+    queries = zoo.normal(1, 7, 12)
+    scale, offset = zoo.normal(12) + 1, zoo.normal(12)
+    zoo.graph("layer_norm_constant", [
+        helper.make_node("LayerNormalization", ["queries", "scale", "offset"], ["n"]),
+        helper.make_node("Mul", ["n", "input"], ["output"])], (7, 12),
+        lambda x: F.layer_norm(t(queries), (12,), t(scale), t(offset)) * x,
+        {"queries": queries, "scale": scale, "offset": offset}, opset=17)
     for opset, count in ((18, 3), (21, 6)):
         scale, offset = zoo.normal(count) + 2, zoo.normal(count)
         repeat = 6 // count
