@@ -186,6 +186,7 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
         .permuted = from->permuted,
         .from = {from->from[0], from->from[1], from->from[2]},
         .norm = (uint32_t)from->norm,
+        .format = pack_format(0, 0, options->rounding),
         .seed = options->seed * 0x9e3779b1u + (uint32_t)index * 0x85ebca77u,
     };
     refer_to_tensors(graph, build, index);
@@ -445,7 +446,6 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     cnnvp_binary_shape_tensors(graph, build);
     for (size_t i = 0; i < graph->layer_count; ++i)
         describe_layer(graph, i, options, build);
-    CNNVP_TRY(format_layers(graph, options->rounding, build, error));
     for (size_t i = 0; i < graph->layer_count; ++i)
         CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error));
     if (options->block != 0)

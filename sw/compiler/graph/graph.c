@@ -473,6 +473,26 @@ static cnnvp_result separate_borders(struct cnnvp_graph *graph, struct cnnvp_err
     return CNNVP_DONE;
 }
 
+int cnnvp_graph_aligns_operands(const struct cnnvp_graph_layer *layer)
+{
+    return layer->op == CNNVP_OP_ADD && layer->arithmetic != CNNVP_ARITHMETIC_MUL &&
+           layer->arithmetic != CNNVP_ARITHMETIC_DIV;
+}
+
+/* The operand whose format is fixed is better the first one. */
+static void order_operands(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *add = &graph->layers[i];
+        if (!cnnvp_graph_aligns_operands(add) || add->arithmetic == CNNVP_ARITHMETIC_SUB ||
+            !cnnvp_graph_has_fixed_format(graph, add->in2) || cnnvp_graph_has_fixed_format(graph, add->in))
+            continue;
+        const int32_t second = add->in2;
+        add->in2 = add->in;
+        add->in = second;
+    }
+}
+
 cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     cnnvp_graph_drop_unused(graph);
@@ -482,6 +502,7 @@ cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error 
     place_concatenations(graph);
     CNNVP_TRY(check_paddings(graph, error));
     CNNVP_TRY(separate_borders(graph, error));
+    order_operands(graph);
     if (graph->layer_count == 0)
         CNNVP_TRY(cnnvp_compiler_error(error, "%s: the network has no layer: nothing to run", graph->file));
     return CNNVP_DONE;

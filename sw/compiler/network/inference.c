@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks for PE arrays with 16-bit fixed point: from a file to a binary in a platform's memory, and back to numbers.
- */
+/* Networks for PE arrays with 16-bit fixed point, once they are compiled (compile.c): into a platform's memory, and
+ * back to numbers. */
 #include "network.h"
 
 #include <stdio.h>
@@ -8,219 +8,8 @@
 #include <string.h>
 
 #include "binary_tables.h"
-#include "cnnvp_command.h"
 #include "cnnvp_integer.h"
 #include "numbers.h"
-#include "onnx.h"
-
-/* ---- make ---- */
-
-/* Windows of pools need no bytes of the file: what would run for hours is refused. Taps of all pools and images. */
-#define POOL_TAPS_MAX (UINT64_C(1) << 37)
-
-static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images, struct cnnvp_error *error)
-{
-    uint64_t taps = 0;
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (layer->op != CNNVP_OP_POOL)
-            continue;
-        /* Below 2^31 results of 2^30 taps each. */
-        taps += cnnvp_graph_words(&graph->tensors[layer->out]) * ((uint64_t)layer->kx * layer->ky);
-        if (taps > POOL_TAPS_MAX / images)
-            return cnnvp_compiler_error(error,
-                                        "%s: node \"%s\" (%s): windows of %u x %u at this many places are more than "
-                                        "2^37 comparisons or additions; use --timing-only or fewer images",
-                                        graph->file, layer->name, layer->op_type, layer->ky, layer->kx);
-    }
-    return CNNVP_DONE;
-}
-
-/* More images than memory can ever hold are refused before anything is made of them. */
-static cnnvp_result check_images(const struct cnnvp_network *network, uint64_t images, struct cnnvp_error *error)
-{
-    const struct cnnvp_graph *graph = &network->graph;
-    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
-    const uint64_t room = network->target.memory_size;
-    if (images <= room / (words * CNNVP_WORD_BYTES))
-        return CNNVP_DONE;
-    return cnnvp_compiler_error(
-        error,
-        "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "
-        "or a larger dram.size",
-        graph->file, (unsigned long long)images, (unsigned long long)words, (unsigned long long)room);
-}
-
-static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *network,
-                                                     const struct cnnvp_network_options *options)
-{
-    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
-    return (struct cnnvp_binary_options){
-        .rounding = roundings[options->rounding],
-        .seed = (uint32_t)(options->seed ^ options->seed >> 32),
-        .images = network->images,
-        .on_chip = options->on_chip,
-        .block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0,
-        .order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE,
-        .issue = options->issue,
-        .plan = options->plan != NULL ? &network->plan : NULL,
-        .halo = (uint32_t)options->halo,
-        .made = options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO
-                    ? &network->plan
-                    : NULL,
-    };
-}
-
-/* Processing elements of the unit that runs a layer, which says so itself; 1: of the vector unit's. */
-static cnnvp_result layer_pes(const struct cnnvp_network *network, size_t layer, uint64_t *pes,
-                              struct cnnvp_error *error)
-{
-    struct cnnvp_tiling tiling;
-    const cnnvp_result result = cnnvp_plan_tiling(
-        &network->build.layers[layer], network->graph.layers[layer].name, &network->target.limits, &tiling, error);
-    *pes = tiling.pes;
-    return result;
-}
-
-/* The array's: as many as the largest unit for a layer has. */
-static cnnvp_result count_pes(struct cnnvp_network *network, struct cnnvp_error *error)
-{
-    cnnvp_result result = CNNVP_DONE;
-    network->target.pes = 1;
-    for (size_t i = 0; i < network->graph.layer_count && result == CNNVP_DONE; ++i) {
-        uint64_t pes = 1;
-        result = layer_pes(network, i, &pes, error);
-        network->target.pes = cnnvp_maximum(network->target.pes, pes);
-    }
-    return result;
-}
-
-/* Finds better tiles and builds with them. */
-static cnnvp_result tune(struct cnnvp_network *network, const cnnvp_config *config,
-                         const struct cnnvp_network_options *asked, struct cnnvp_error *error)
-{
-    cnnvp_result result = cnnvp_network_tune(network, config, asked, error);
-    if (result != CNNVP_DONE)
-        return result;
-    struct cnnvp_build planned = network->build;
-    struct cnnvp_binary_options options = network->binary_options;
-    options.planned = planned.layers;
-    result = cnnvp_binary_build(&network->graph, &network->target, &options, &network->build, error);
-    cnnvp_binary_clear(&planned, network->graph.layer_count);
-    return result;
-}
-
-/* Plans, before images are made and calculated in float, which could take any time and memory: what does not fit is
- * refused first. Sizes and places do not depend on number formats. */
-static cnnvp_result make_plan(struct cnnvp_network *network, const cnnvp_config *config,
-                              const struct cnnvp_network_options *options, struct cnnvp_error *error)
-{
-    struct cnnvp_graph *graph = &network->graph;
-    const int weightless = graph->weightless;
-    graph->weightless = 1;
-    network->binary_options = binary_options_of(network, options);
-    cnnvp_formats_choose(graph, network->target.acc_bits);
-    cnnvp_result result = cnnvp_binary_build(graph, &network->target, &network->binary_options, &network->build, error);
-    if (network->binary_options.made != NULL) {
-        network->binary_options.plan = network->binary_options.made;
-        network->binary_options.made = NULL;
-    }
-    network->watched = options;
-    if (result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_AUTO)
-        result = cnnvp_network_settle(network, config, error);
-    network->watched = NULL;
-    if (result == CNNVP_DONE)
-        result = count_pes(network, error);
-    if (result == CNNVP_DONE && options->tune)
-        result = tune(network, config, options, error);
-    graph->weightless = weightless;
-    return result;
-}
-
-/* NULL for data: how many they are, and whether they can be. */
-static cnnvp_result bring_images(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
-                                 float **data, uint64_t *images, struct cnnvp_error *error)
-{
-    return options->input != NULL ? cnnvp_network_input(graph, options, data, images, error)
-                                  : cnnvp_network_seeded(graph, options->seed, *images, data, error);
-}
-
-/* How many images go through a layer together: those whose statistics a layer takes, which are all if not said. */
-static cnnvp_result take_batch(struct cnnvp_network *network, const struct cnnvp_network_options *options,
-                               struct cnnvp_error *error)
-{
-    const int mixes = cnnvp_graph_mixes_images(&network->graph);
-    const uint32_t asked = options->batch == 0 && mixes ? network->images : cnnvp_maximum32(options->batch, 1);
-    /* At most as many as leave some for each accelerator. */
-    const uint32_t most =
-        mixes ? network->images : cnnvp_divide_up32(network->images, network->target.accelerator_count);
-    network->target.limits.batch = cnnvp_minimum32(asked, most);
-    if (network->target.limits.batch > 1 && options->batch == 0 &&
-        (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip || options->plan != NULL))
-        return cnnvp_compiler_error(
-            error,
-            "%s: batch norm with training_mode=1 is over all images: use --schedule layer, maps through memory, "
-            "or --batch 1",
-            network->graph.file);
-    return CNNVP_DONE;
-}
-
-/* The images to run and, unless nothing is computed, the formats. */
-static cnnvp_result take_images(struct cnnvp_network *network, const cnnvp_config *config,
-                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
-{
-    struct cnnvp_graph *graph = &network->graph;
-    uint64_t images = options->images;
-    cnnvp_result result = bring_images(graph, options, NULL, &images, error);
-    if (result == CNNVP_DONE)
-        result = check_images(network, images, error);
-    if (result != CNNVP_DONE)
-        return result;
-    network->images = (uint32_t)images;
-    network->target.limits.objective =
-        options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_OBJECTIVE_TRAFFIC : options->objective;
-    result = take_batch(network, options, error);
-    if (result == CNNVP_DONE)
-        result = make_plan(network, config, options, error);
-    if (result == CNNVP_DONE && !options->timing_only)
-        result = check_pools(graph, images, error);
-    float **input = options->timing_only ? NULL : &network->input;
-    if (result == CNNVP_DONE)
-        result = bring_images(graph, options, input, &images, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = cnnvp_network_calibrate(network, options, error);
-    if (result == CNNVP_DONE)
-        cnnvp_formats_choose(graph, network->target.acc_bits);
-    return result;
-}
-
-static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *config,
-                            const struct cnnvp_network_options *options, struct cnnvp_error *error)
-{
-    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, options->input};
-    cnnvp_result result = cnnvp_target_read(config, &network->target, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_wiring(config, CNNVP_TARGET_INFERENCE, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_driven(config, CNNVP_TARGET_INFERENCE, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_graph_simplify(&network->graph, error);
-    if (result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
-        result = cnnvp_depth_find(&network->graph, options->block, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_take_plan(network, options, error);
-    if (result == CNNVP_DONE)
-        result = take_images(network, config, options, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = cnnvp_binary_take_formats(&network->graph, network->binary_options.rounding, &network->build, error);
-    if (result == CNNVP_DONE && network->block != 0 && !network->timing_only)
-        result = cnnvp_network_compare_blocks(network, error);
-    return result;
-}
 
 /* ---- load ---- */
 
@@ -339,12 +128,24 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
     return CNNVP_DONE;
 }
 
-/* One for each layer; to be given back with free(). */
+/* Processing elements of the unit that runs a layer, which says so itself; 1: of the vector unit's. */
+static cnnvp_result layer_pes(const struct cnnvp_network *network, size_t layer, uint64_t *pes,
+                              struct cnnvp_error *error)
+{
+    struct cnnvp_tiling tiling;
+    const cnnvp_result result = cnnvp_plan_tiling(
+        &network->build.layers[layer], network->graph.layers[layer].name, &network->target.limits, &tiling, error);
+    *pes = tiling.pes;
+    return result;
+}
+
+/* One for each layer; to be given back with free(). *pes: the array's, as many as the largest unit for a layer has. */
 static cnnvp_result describe_layers(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
-                                    struct cnnvp_layer_info **layers, struct cnnvp_error *error)
+                                    struct cnnvp_layer_info **layers, uint64_t *pes, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
     cnnvp_result result = CNNVP_DONE;
+    *pes = 1;
     *layers = calloc(graph->layer_count, sizeof **layers);
     if (*layers == NULL)
         return cnnvp_compiler_no_memory(error);
@@ -357,6 +158,7 @@ static cnnvp_result describe_layers(const struct cnnvp_network *network, const s
             .macs = cnnvp_graph_macs(graph, &graph->layers[i]),
             .least_dram_bytes = cnnvp_network_layer_bound(network, needs, i)};
         result = layer_pes(network, i, &layer->pes, error);
+        *pes = cnnvp_maximum(*pes, layer->pes);
         if (layer->pes == 1)
             layer->pes = 0;
     }
@@ -370,7 +172,8 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
     struct cnnvp_chain_info *chains = NULL;
     struct cnnvp_tensor_info *tensors = NULL;
     size_t tensor_count = 0;
-    cnnvp_result result = describe_layers(network, needs, &layers, error);
+    uint64_t pes = 1;
+    cnnvp_result result = describe_layers(network, needs, &layers, &pes, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_chains(network, &chains, error);
     if (result == CNNVP_DONE)
@@ -383,7 +186,7 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
         .network_hash = network->graph.file_hash,
         .seed = network->seed,
         .images = network->images,
-        .pes = network->target.pes,
+        .pes = pes,
         .layers = layers,
         .layer_count = network->graph.layer_count,
         .block = network->block,
@@ -553,7 +356,7 @@ const struct cnnvp_back_end cnnvp_inference = {
     .is_for = is_for,
     .software = CNNVP_TARGET_INFERENCE,
     .check = check,
-    .make = compile,
+    .make = cnnvp_network_compile,
     .free = forget,
     .load = load,
     .output = read_output,

@@ -16,12 +16,14 @@
 struct trials {
     struct cnnvp_network *network;
     const cnnvp_config *config;
-    struct cnnvp_plan_taken bounds;         /* of the whole network, layer by layer */
-    struct cnnvp_binary_options options;    /* of builds in which nothing is planned again */
-    struct cnnvp_binary_layer *planned;     /* cut as layers by themselves */
-    unsigned char *tried;                   /* 1: a layer of the trials */
-    unsigned char *kept;                    /* 1: a group that stays */
-    struct cnnvp_plan_taken *alone, *fused; /* of each layer */
+    const struct cnnvp_network_options *watched; /* who is told how much of the trials is done, */
+    double done;                                 /* which is this */
+    struct cnnvp_plan_taken bounds;              /* of the whole network, layer by layer */
+    struct cnnvp_binary_options options;         /* of builds in which nothing is planned again */
+    struct cnnvp_binary_layer *planned;          /* cut as layers by themselves */
+    unsigned char *tried;                        /* 1: a layer of the trials */
+    unsigned char *kept;                         /* 1: a group that stays */
+    struct cnnvp_plan_taken *alone, *fused;      /* of each layer */
 };
 
 static size_t first_alike(const struct cnnvp_network *network, size_t group)
@@ -70,18 +72,18 @@ static void keep_better(const struct trials *trials)
     plan->run_count = kept;
 }
 
-static cnnvp_result try_layers(const struct trials *trials, const struct cnnvp_plan *plan,
-                               struct cnnvp_plan_taken *taken, struct cnnvp_error *error)
+static cnnvp_result try_layers(struct trials *trials, const struct cnnvp_plan *plan, struct cnnvp_plan_taken *taken,
+                               struct cnnvp_error *error)
 {
     struct cnnvp_binary_options options = trials->options;
     options.plan = plan;
-    const cnnvp_result result =
-        cnnvp_network_try(trials->network, &options, trials->config, trials->tried, taken, error);
-    trials->network->tried += CNNVP_NETWORK_TRY;
+    const cnnvp_result result = cnnvp_network_try(
+        trials->network, &options, trials->config, trials->watched, trials->done, trials->tried, taken, error);
+    trials->done += CNNVP_NETWORK_TRY;
     return result;
 }
 
-static cnnvp_result try_all(const struct trials *trials, struct cnnvp_error *error)
+static cnnvp_result try_all(struct trials *trials, struct cnnvp_error *error)
 {
     struct cnnvp_plan *plan = &trials->network->plan;
     choose_layers(trials);
@@ -96,22 +98,8 @@ static cnnvp_result try_all(const struct trials *trials, struct cnnvp_error *err
     return result;
 }
 
-/* The network as it is to run. */
-static cnnvp_result build_again(const struct trials *trials, struct cnnvp_error *error)
-{
-    struct cnnvp_network *network = trials->network;
-    struct cnnvp_build before = network->build;
-    const cnnvp_result result =
-        cnnvp_binary_build(&network->graph, &network->target, &trials->options, &network->build, error);
-    if (result == CNNVP_DONE) {
-        network->build.finalists = before.finalists;
-        before.finalists = NULL;
-    }
-    cnnvp_binary_clear(&before, network->graph.layer_count);
-    return result;
-}
-
-cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
+cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_config *config,
+                                  const struct cnnvp_network_options *watched, struct cnnvp_error *error)
 {
     const size_t layers = network->graph.layer_count;
     const size_t before = network->plan.run_count;
@@ -120,6 +108,7 @@ cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_con
     struct trials trials = {
         .network = network,
         .config = config,
+        .watched = watched,
         .options = network->binary_options,
         .planned = calloc(layers, sizeof *trials.planned),
         .tried = calloc(layers, 1),
@@ -138,7 +127,7 @@ cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_con
             ? try_all(&trials, error)
             : cnnvp_compiler_no_memory(error);
     if (result == CNNVP_DONE && network->plan.run_count != before)
-        result = build_again(&trials, error);
+        result = cnnvp_network_build_again(network, trials.planned, error);
     free(trials.planned);
     free(trials.tried);
     free(trials.kept);

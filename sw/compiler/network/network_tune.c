@@ -366,12 +366,10 @@ static cnnvp_result run_trial(const struct cnnvp_network *network, const struct 
 }
 
 cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
-                               const cnnvp_config *config, const unsigned char *tried, struct cnnvp_plan_taken *layers,
-                               struct cnnvp_error *error)
+                               const cnnvp_config *config, const struct cnnvp_network_options *watched, double first,
+                               const unsigned char *tried, struct cnnvp_plan_taken *layers, struct cnnvp_error *error)
 {
-    const struct cnnvp_network_options unwatched = {.tuning = NULL};
-    const struct part part = {
-        network->watched != NULL ? network->watched : &unwatched, network->tried, CNNVP_NETWORK_TRY, 0};
+    const struct part part = {watched, first, CNNVP_NETWORK_TRY, 0};
     struct bench bench;
     uint64_t ps;
     cnnvp_result result = make_bench(&network->target, config, &bench, error);
@@ -447,6 +445,21 @@ static cnnvp_result try_all(const struct cnnvp_network *network, struct trials *
     return result;
 }
 
+cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_binary_layer *planned,
+                                       struct cnnvp_error *error)
+{
+    struct cnnvp_build before = network->build;
+    struct cnnvp_binary_options options = network->binary_options;
+    options.planned = planned;
+    const cnnvp_result result = cnnvp_binary_build(&network->graph, &network->target, &options, &network->build, error);
+    if (result == CNNVP_DONE) {
+        network->build.finalists = before.finalists;
+        before.finalists = NULL;
+    }
+    cnnvp_binary_clear(&before, network->graph.layer_count);
+    return result;
+}
+
 cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
                                 const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
@@ -460,6 +473,8 @@ cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_confi
             cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use a larger dram.size");
     if (result == CNNVP_DONE && trials.count != 0)
         result = try_all(network, &trials, config, options, build, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_build_again(network, build->layers, error);
     network->trials = trials.count;
     free(trials.all);
     free(trials.layers);

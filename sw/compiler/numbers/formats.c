@@ -105,13 +105,6 @@ uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
     return units < 2147483647.0 ? (uint32_t)(units + 0.5) : INT32_MAX;
 }
 
-/* Sums, differences, maxima: the operands' fraction points are brought together. */
-static int aligns_operands(const struct cnnvp_graph_layer *layer)
-{
-    return layer->op == CNNVP_OP_ADD && layer->arithmetic != CNNVP_ARITHMETIC_MUL &&
-           layer->arithmetic != CNNVP_ARITHMETIC_DIV;
-}
-
 /* Gives tensors that must have one format the same: the smallest. Also second operands of additions, which may not
  * have more fraction bits than the first, and first ones that have too many for the second. Each round lowers at least
  * one; fracs are bounded. Softmax's stay. */
@@ -131,7 +124,7 @@ static void unify(struct cnnvp_graph *graph)
             } else if (keeps_format(layer) && !has_table(layer) && in->frac != out->frac) {
                 lower = in->frac > out->frac ? in : out;
                 to = in->frac > out->frac ? out->frac : in->frac;
-            } else if (aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
+            } else if (cnnvp_graph_aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
                 struct cnnvp_graph_tensor *in2 = &graph->tensors[cnnvp_graph_base(graph, layer->in2)];
                 const int apart = in->frac > in2->frac + OPERANDS_APART;
                 lower = in2->frac > in->frac ? in2 : apart ? in : NULL;
@@ -142,21 +135,6 @@ static void unify(struct cnnvp_graph *graph)
                 changed = 1;
             }
         }
-    }
-}
-
-/* Softmax has a fixed format: it is better the first operand. Which operand is first depends neither on data nor on how
- * often formats are chosen. */
-static void order_operands(struct cnnvp_graph *graph)
-{
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        struct cnnvp_graph_layer *add = &graph->layers[i];
-        if (!aligns_operands(add) || add->arithmetic == CNNVP_ARITHMETIC_SUB ||
-            !cnnvp_graph_has_fixed_format(graph, add->in2) || cnnvp_graph_has_fixed_format(graph, add->in))
-            continue;
-        const int32_t second = add->in2;
-        add->in2 = add->in;
-        add->in = second;
     }
 }
 
@@ -206,7 +184,7 @@ static void take_sizes(struct cnnvp_graph *graph)
             const struct cnnvp_graph_layer *layer = &graph->layers[i];
             if (keeps_format(layer) && !has_table(layer))
                 changed |= take_size(graph, layer->in, layer->out);
-            else if (aligns_operands(layer))
+            else if (cnnvp_graph_aligns_operands(layer))
                 changed |= take_size(graph, layer->in, layer->in2);
         }
     }
@@ -242,7 +220,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
         graph->tensors[i].frac = graph->tensors[cnnvp_graph_base(graph, (int32_t)i)].frac;
 }
 
-/* Weightless: 0, also of a graph that only counts as that while its plan is checked. */
+/* Of a weightless graph 0. */
 static float largest_of(const struct cnnvp_graph *graph, const float *values, size_t count)
 {
     return values != NULL && !graph->weightless ? cnnvp_float_kernels()->largest(values, count) : 0.0f;
@@ -297,7 +275,6 @@ static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_l
 
 void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
 {
-    order_operands(graph);
     choose_tensors(graph);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
@@ -340,7 +317,7 @@ void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_gr
         }
         break;
     case CNNVP_OP_ADD:
-        if (aligns_operands(layer))
+        if (cnnvp_graph_aligns_operands(layer))
             *bias_shift = in_frac - graph->tensors[layer->in2].frac;
         else if (layer->arithmetic == CNNVP_ARITHMETIC_MUL)
             *shift += graph->tensors[layer->in2].frac;

@@ -87,11 +87,11 @@ struct cnnvp_build {
     struct cnnvp_plan_finalists *finalists; /* of each layer outside of chains; NULL: planned before, or kept on chip */
 };
 
-/* Plans and places. Neither depends on the graph's number formats, which may still change. */
+/* Plans and places. Neither depends on number formats, which the graph need not have yet. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                                struct cnnvp_error *error);
-/* Takes the number formats that the graph has now. `rounding`: enum cnnvp_round_mode. */
+/* Takes the graph's number formats, after which the binary can be written with its weights. `rounding`: enum cnnvp_round_mode. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,
                                                       struct cnnvp_build *build, struct cnnvp_error *error);
 void cnnvp_binary_clear(struct cnnvp_build *build, size_t layers);

@@ -180,6 +180,8 @@ int cnnvp_graph_mixes_images(const struct cnnvp_graph *graph);
 int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint32_t first, uint32_t count);
 /* 1: the tensor's format is softmax's or that of whole numbers, which does not follow from its values. */
 int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor);
+/* 1: sums, differences, maxima: the operands' fraction points are brought together. */
+int cnnvp_graph_aligns_operands(const struct cnnvp_graph_layer *layer);
 
 /*
  * Simplifies: folds normalisations and biases into the convolution or fully connected layer before, activations into

@@ -28,7 +28,10 @@ struct cnnvp_back_end {
 };
 #define CNNVP_NETWORK_FLOAT INT32_MIN
 
-/* inference.c. */
+/* compile.c: reads, plans and quantises network->file; inference.c: the rest. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_compile(struct cnnvp_network *network, const cnnvp_config *config,
+                                                  const struct cnnvp_network_options *options,
+                                                  struct cnnvp_error *error);
 extern const struct cnnvp_back_end cnnvp_inference;
 /* ../train: forward with the batch norms' stored values, groups of as many images as the engine has arrays (the last
  * one shorter), softmax and its output data buffer at the end. Number formats follow from the data. */
@@ -43,11 +46,9 @@ struct cnnvp_network {
     struct cnnvp_target target;
     struct cnnvp_binary_options binary_options; /* without `planned` */
     struct cnnvp_build build;
-    struct cnnvp_plan plan;                      /* what binary_options.plan refers to */
-    const char *schedule;                        /* of a plan, for the statistics; NULL: there is none */
-    size_t trials;                               /* of tilings, with --tune */
-    const struct cnnvp_network_options *watched; /* who is told of cnnvp_network_try; NULL: nobody */
-    double tried;                                /* and how much of all trials is done before */
+    struct cnnvp_plan plan; /* what binary_options.plan refers to */
+    const char *schedule;   /* of a plan, for the statistics; NULL: there is none */
+    size_t trials;          /* of tilings, with --tune */
     uint64_t seed;
     uint32_t images;
     int on_chip;
@@ -71,6 +72,9 @@ const char *cnnvp_network_clash(const struct cnnvp_network_options *options);
 /* network_tune.c: chooses the tiles of the network's build by trial. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
                                                const struct cnnvp_network_options *options, struct cnnvp_error *error);
+/* network_tune.c: the network's build anew, with these tiles for layers outside of chains and groups. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_build_again(
+    struct cnnvp_network *network, const struct cnnvp_binary_layer *planned, struct cnnvp_error *error);
 
 /* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cnnvp_chain_info **chains,
@@ -98,12 +102,15 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network 
 
 /* network_auto.c: leaves out the plan's groups that are worse, by the objective and by trial, than their layers. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_config *config,
+                                                 const struct cnnvp_network_options *watched,
                                                  struct cnnvp_error *error);
 /* network_tune.c: what each layer takes with these options, timing only, in a run of those that are marked in `tried`;
- * NULL: of all. Groups are tried whole or not at all. */
+ * NULL: of all. Groups are tried whole or not at all. `watched` is told of it, from the share `first` of all trials on.
+ */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_try(
     const struct cnnvp_network *network, const struct cnnvp_binary_options *options, const cnnvp_config *config,
-    const unsigned char *tried, struct cnnvp_plan_taken *layers, struct cnnvp_error *error);
+    const struct cnnvp_network_options *watched, double first, const unsigned char *tried,
+    struct cnnvp_plan_taken *layers, struct cnnvp_error *error);
 
 /* network_input.c: images from an array or seeded, as float. *data is given back with free(). Of an array that messages
  * call `what` the first `limit`, which it must have; 0: all. */

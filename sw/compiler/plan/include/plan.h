@@ -212,7 +212,6 @@ struct cnnvp_target {
     struct cnnvp_plan_limits limits;
     uint32_t output_halves;
     uint32_t acc_bits;    /* of sums: the PE array's or the fully connected unit's, whichever are narrower */
-    uint64_t pes;         /* its processing elements */
     uint32_t cycle_ps;    /* of the PE array */
     uint64_t memory_base; /* off-chip memory's window on the bus */
     uint64_t memory_size;

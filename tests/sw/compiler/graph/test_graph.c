@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simplification: results with two readers stay, borders and words without gaps are separated. */
+/* Simplification: results with two readers stay, borders and words without gaps are separated, operands of
+ * a fixed format come first. */
 
 #include "test.h"
 
@@ -59,11 +60,39 @@ static void borders_and_vectors_are_separated(void **state)
     builder_free(&builder);
 }
 
+/* softmax(x) + softmax(x) stays; x + softmax(x) becomes softmax(x) + x, x - softmax(x) cannot. */
+static void operands_of_a_fixed_format_come_first(void **state)
+{
+    (void)state;
+    struct builder builder;
+    struct cnnvp_graph graph;
+    builder_init(&builder, 13);
+    builder_input(&builder, "x", 4, map4);
+    (void)builder_node(&builder, "Softmax", "a", "x", NULL, NULL, NULL);
+    (void)builder_node(&builder, "Softmax", "b", "a", NULL, NULL, NULL);
+    (void)builder_node(&builder, "Add", "c", "a", "b", NULL, NULL);
+    (void)builder_node(&builder, "Add", "d", "x", "b", NULL, NULL);
+    (void)builder_node(&builder, "Sub", "e", "x", "b", NULL, NULL);
+    (void)builder_node(&builder, "Mul", "f", "c", "d", NULL, NULL);
+    (void)builder_node(&builder, "Mul", "y", "e", "f", NULL, NULL);
+    builder_output(&builder, "y");
+    onnx_case_must_import(&builder, &graph);
+    const int32_t a = graph.layers[0].out, b = graph.layers[1].out;
+    const int32_t operands[][2] = {{a, b}, {b, graph.input}, {graph.input, b}};
+    for (size_t i = 0; i < 3; ++i) {
+        assert_int_equal(cnnvp_graph_base(&graph, graph.layers[2 + i].in), operands[i][0]);
+        assert_int_equal(cnnvp_graph_base(&graph, graph.layers[2 + i].in2), operands[i][1]);
+    }
+    cnnvp_graph_clear(&graph);
+    builder_free(&builder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_results_stay),
         cmocka_unit_test(borders_and_vectors_are_separated),
+        cmocka_unit_test(operands_of_a_fixed_format_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

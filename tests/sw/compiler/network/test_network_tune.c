@@ -182,7 +182,8 @@ static void a_trial_takes_the_energy_of_the_run(void **state)
     const size_t layers = network->graph.layer_count;
     struct cnnvp_plan_taken *taken = calloc(layers, sizeof *taken);
     assert_non_null(taken);
-    done(cnnvp_network_try(network, &network->binary_options, config, NULL, taken, &problem));
+    const struct cnnvp_network_options unwatched = {.tuning = NULL};
+    done(cnnvp_network_try(network, &network->binary_options, config, &unwatched, 0, NULL, taken, &problem));
     cnnvp_platform *platform = platform_of(config, 1);
     done(cnnvp_network_load(network, platform, &problem));
     assert_int_equal(cnnvp_platform_run(platform, &end), CNNVP_DONE);

@@ -204,36 +204,6 @@ static void shifts_stay_in_range(void **state)
     cnnvp_graph_clear(&graph);
 }
 
-/* Formats are chosen once for the sizes and once for the numbers: a swap must not be undone by the second time, which
- * --timing-only does not have. */
-static void operands_keep_their_order(void **state)
-{
-    (void)state;
-    struct cnnvp_graph graph = {.file = "test"};
-    for (int i = 0; i < 5; ++i)
-        assert_int_equal(cnnvp_graph_tensor_add(&graph, "t", 4, 1, 4, 4), i);
-    for (int i = 0; i < 2; ++i) {
-        struct cnnvp_graph_layer *softmax = cnnvp_graph_layer_add(&graph, CNNVP_OP_SOFTMAX, "softmax", "Softmax");
-        softmax->in = 0;
-        softmax->out = 1 + i;
-    }
-    const int32_t operands[2][2] = {{1, 2}, {0, 2}};
-    for (int i = 0; i < 2; ++i) {
-        struct cnnvp_graph_layer *add = cnnvp_graph_layer_add(&graph, CNNVP_OP_ADD, "add", "Add");
-        add->in = operands[i][0];
-        add->in2 = operands[i][1];
-        add->out = 3 + i;
-    }
-    for (int times = 0; times < 2; ++times) {
-        cnnvp_formats_choose(&graph, 48);
-        assert_int_equal(graph.layers[2].in, 1);
-        assert_int_equal(graph.layers[2].in2, 2);
-        assert_int_equal(graph.layers[3].in, 2); /* the one whose format is fixed */
-        assert_int_equal(graph.layers[3].in2, 0);
-    }
-    cnnvp_graph_clear(&graph);
-}
-
 /* Tensors that were zero throughout, copied into one and added to one with values: those keep their bits. */
 static void zeros_take_no_bits(void **state)
 {
@@ -271,7 +241,6 @@ int main(void)
         cmocka_unit_test(reference_rounds_as_defined),
         cmocka_unit_test(softmax_sums_to_one),
         cmocka_unit_test(ties_hold),
-        cmocka_unit_test(operands_keep_their_order),
         cmocka_unit_test(shifts_stay_in_range),
         cmocka_unit_test(zeros_take_no_bits),
     };

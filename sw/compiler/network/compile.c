@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A network's way from its file to the words in memory, one room after the other, none twice:
+ *
+ *   onnx      the file becomes a graph
+ *   graph     layers that can be one are one; depth first: which of them form chains
+ *   plan      what is fused, how each layer is cut, where all lies: by what the units say, and by trial where the
+ * options ask for it. What does not fit is refused here, before images are made and calculated in float, which could
+ *             take any time and memory. A plan does not depend on number formats.
+ *   numbers   the float model runs; the formats follow from its values
+ *   emit      the planned layers get these formats; cnnvp_binary_write writes them
+ */
+#include "network.h"
+
+#include "cnnvp_command.h"
+#include "cnnvp_integer.h"
+#include "numbers.h"
+#include "onnx.h"
+
+/* ---- onnx and graph ---- */
+
+static cnnvp_result read_target(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
+{
+    CNNVP_TRY(cnnvp_target_read(config, &network->target, error));
+    CNNVP_TRY(cnnvp_target_wiring(config, CNNVP_TARGET_INFERENCE, error));
+    return cnnvp_target_driven(config, CNNVP_TARGET_INFERENCE, error);
+}
+
+static cnnvp_result make_graph(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                               struct cnnvp_error *error)
+{
+    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, options->input};
+    CNNVP_TRY(cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error));
+    CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));
+    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
+               ? cnnvp_depth_find(&network->graph, options->block, error)
+               : CNNVP_DONE;
+}
+
+/* ---- plan ---- */
+
+/* NULL for data: how many they are, and whether they can be. */
+static cnnvp_result bring_images(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
+                                 float **data, uint64_t *images, struct cnnvp_error *error)
+{
+    return options->input != NULL ? cnnvp_network_input(graph, options, data, images, error)
+                                  : cnnvp_network_seeded(graph, options->seed, *images, data, error);
+}
+
+/* More images than memory can ever hold are refused before anything is made of them. */
+static cnnvp_result count_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                 struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    const uint64_t room = network->target.memory_size;
+    uint64_t images = options->images;
+    CNNVP_TRY(bring_images(graph, options, NULL, &images, error));
+    network->images = (uint32_t)images;
+    if (images <= room / (words * CNNVP_WORD_BYTES))
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(
+        error,
+        "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "
+        "or a larger dram.size",
+        graph->file, (unsigned long long)images, (unsigned long long)words, (unsigned long long)room);
+}
+
+/* How many images go through a layer together: those whose statistics a layer takes, which are all if not said. */
+static cnnvp_result take_batch(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                               struct cnnvp_error *error)
+{
+    const int mixes = cnnvp_graph_mixes_images(&network->graph);
+    const uint32_t asked = options->batch == 0 && mixes ? network->images : cnnvp_maximum32(options->batch, 1);
+    /* At most as many as leave some for each accelerator. */
+    const uint32_t most =
+        mixes ? network->images : cnnvp_divide_up32(network->images, network->target.accelerator_count);
+    network->target.limits.batch = cnnvp_minimum32(asked, most);
+    if (network->target.limits.batch > 1 && options->batch == 0 &&
+        (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip || options->plan != NULL))
+        return cnnvp_compiler_error(
+            error,
+            "%s: batch norm with training_mode=1 is over all images: use --schedule layer, maps through memory, "
+            "or --batch 1",
+            network->graph.file);
+    return CNNVP_DONE;
+}
+
+static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *network,
+                                                     const struct cnnvp_network_options *options)
+{
+    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
+    return (struct cnnvp_binary_options){
+        .rounding = roundings[options->rounding],
+        .seed = (uint32_t)(options->seed ^ options->seed >> 32),
+        .images = network->images,
+        .on_chip = options->on_chip,
+        .block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0,
+        .order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE,
+        .issue = options->issue,
+        .plan = options->plan != NULL ? &network->plan : NULL,
+        .halo = (uint32_t)options->halo,
+        .made = options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO
+                    ? &network->plan
+                    : NULL,
+    };
+}
+
+static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *config,
+                         const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    struct cnnvp_binary_options *build = &network->binary_options;
+    network->target.limits.objective =
+        options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_OBJECTIVE_TRAFFIC : options->objective;
+    CNNVP_TRY(cnnvp_network_take_plan(network, options, error));
+    CNNVP_TRY(count_images(network, options, error));
+    CNNVP_TRY(take_batch(network, options, error));
+    *build = binary_options_of(network, options);
+    CNNVP_TRY(cnnvp_binary_build(&network->graph, &network->target, build, &network->build, error));
+    if (build->made != NULL)
+        build->plan = build->made;
+    build->made = NULL;
+    if (options->schedule == CNNVP_SCHEDULE_AUTO)
+        CNNVP_TRY(cnnvp_network_settle(network, config, options, error));
+    return options->tune ? cnnvp_network_tune(network, config, options, error) : CNNVP_DONE;
+}
+
+/* ---- numbers ---- */
+
+/* Windows of pools need no bytes of the file: what would run for hours is refused. Taps of all pools and images. */
+#define POOL_TAPS_MAX (UINT64_C(1) << 37)
+
+static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images, struct cnnvp_error *error)
+{
+    uint64_t taps = 0;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (layer->op != CNNVP_OP_POOL)
+            continue;
+        /* Below 2^31 results of 2^30 taps each. */
+        taps += cnnvp_graph_words(&graph->tensors[layer->out]) * ((uint64_t)layer->kx * layer->ky);
+        if (taps > POOL_TAPS_MAX / images)
+            return cnnvp_compiler_error(error,
+                                        "%s: node \"%s\" (%s): windows of %u x %u at this many places are more than "
+                                        "2^37 comparisons or additions; use --timing-only or fewer images",
+                                        graph->file, layer->name, layer->op_type, layer->ky, layer->kx);
+    }
+    return CNNVP_DONE;
+}
+
+/* Where nothing is computed, the formats are those of unknown values. */
+static cnnvp_result choose_numbers(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                   struct cnnvp_error *error)
+{
+    uint64_t images = options->images;
+    if (!options->timing_only)
+        CNNVP_TRY(check_pools(&network->graph, network->images, error));
+    CNNVP_TRY(bring_images(&network->graph, options, options->timing_only ? NULL : &network->input, &images, error));
+    CNNVP_TRY(cnnvp_network_calibrate(network, options, error));
+    cnnvp_formats_choose(&network->graph, network->target.acc_bits);
+    return network->block != 0 && !options->timing_only ? cnnvp_network_compare_blocks(network, error) : CNNVP_DONE;
+}
+
+/* ---- all of it ---- */
+
+cnnvp_result cnnvp_network_compile(struct cnnvp_network *network, const cnnvp_config *config,
+                                   const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    CNNVP_TRY(read_target(network, config, error));
+    CNNVP_TRY(make_graph(network, options, error));
+    CNNVP_TRY(plan(network, config, options, error));
+    CNNVP_TRY(choose_numbers(network, options, error));
+    return cnnvp_binary_take_formats(&network->graph, network->binary_options.rounding, &network->build, error);
+}
