@@ -27,6 +27,21 @@ static cnnvp_result check_residents(const struct cnnvp_network *network, struct 
     return CNNVP_DONE;
 }
 
+/* Where a plan cuts every layer, nothing is left to choose. */
+static cnnvp_result check_choice(const struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                 struct cnnvp_error *error)
+{
+    size_t cut = 0;
+    while (cut < network->graph.layer_count && network->plan.cuts[cut].group_out != 0)
+        ++cut;
+    if (cut < network->graph.layer_count || (!options->tune && options->objective == CNNVP_OBJECTIVE_TIME))
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error,
+                                "%s: the plan has the cuts of all layers, which leaves --%s no choice: use one of the "
+                                "two, or leave out the cuts of some layers",
+                                network->plan.file, options->tune ? "tune" : "objective");
+}
+
 cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                      struct cnnvp_error *error)
 {
@@ -41,7 +56,9 @@ cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, const struct
     const cnnvp_result result = cnnvp_plan_read(&network->graph, options->plan, &network->plan, error);
     if (result == CNNVP_DONE && network->plan.run_count != 0 && options->rounding == CNNVP_ROUND_STOCHASTIC)
         return rounds_by_chance(error);
-    return result == CNNVP_DONE ? check_residents(network, error) : result;
+    CNNVP_TRY(result);
+    CNNVP_TRY(check_choice(network, options, error));
+    return check_residents(network, error);
 }
 
 int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor)
@@ -136,6 +153,11 @@ cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, 
                                     "%s: a plan says what is fused, cut and kept of layers that run on the PE "
                                     "array; neither the depth-first schedule nor the training engine has one",
                                     file != NULL ? file : graph->file);
+    if (network->on_chip || network->target.limits.batch > 1)
+        return cnnvp_compiler_error(
+            error, "%s: a plan does not say %s, or leave out --plan-out", file != NULL ? file : graph->file,
+            network->on_chip ? "that weights stay on chip from the start: leave out --on-chip"
+                             : "how many images go through a layer together: use --batch 1");
     if (file == NULL)
         return CNNVP_DONE;
     cnnvp_result result = cnnvp_plan_new(graph, &plan, error);

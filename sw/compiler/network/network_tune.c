@@ -49,9 +49,10 @@ struct trials {
     uint64_t table_bytes; /* header and tables */
 };
 
+/* Its tiles are the planner's choice: neither a chain's, nor a group's, nor a plan's. */
 static int is_planned(const struct cnnvp_build *build, size_t layer)
 {
-    return build->layers[layer].chain == 0 && build->layers[layer].group == 0;
+    return build->layers[layer].chain == 0 && build->layers[layer].group == 0 && build->finalists[layer].count != 0;
 }
 
 /* The first layer that is as this one. */

@@ -47,7 +47,22 @@ refused 1 "max-time" run "$network" --timing-only -q --max-time 5us --plan-out p
 refused 2 "has no input of that name" run "$network" -q -i "other=$input" --plan-out plan.yaml
 refused 2 "there are 2 files for 1 output" run "$network" -q -o a.npy -o b.npy --plan-out plan.yaml
 refused 2 "lenet5.onnx: a plan says what is fused" run "$network" --timing-only -p trainer --plan-out plan.yaml
+# What a plan cannot say is refused, and so is what a plan leaves nothing to.
+refused 2 "leave out --on-chip, or leave out --plan-out" run "$network" --timing-only -q --on-chip --plan-out plan.yaml
+refused 2 "use --batch 1, or leave out --plan-out" run "$network" --timing-only -q -n 4 --batch 2 --plan-out plan.yaml
+absent plan.yaml
+expect 0 run "$network" --timing-only -q -n 2 --batch 1 --plan-out all.yaml
+refused 2 "all.yaml: the plan has the cuts of all layers, which leaves --tune no choice" \
+    run "$network" --timing-only -q --plan all.yaml --tune
+refused 2 "which leaves --objective no choice" run "$network" --timing-only -q --plan all.yaml --objective energy
+expect 0 run "$network" --timing-only -q --plan all.yaml
+# Trials choose the tiles of layers that are left out, and leave the plan's as they are, where layers are alike too.
+echo 'cuts: {conv12: {group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out: 4}}' >one.yaml
+expect 0 run vgg16_cifar --timing-only -q --plan one.yaml --tune --plan-out tuned.yaml
+grep -q '"conv12": {group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out: 4}' tuned.yaml ||
+    fail "--tune changes a plan's tiles"
 absent plan.yaml a.npy
+rm all.yaml one.yaml tuned.yaml
 # An installed network by its name, with the same statistics; a file of that name wins, a folder does not.
 expect 0 run lenet5 -q -i "$input" -o named.npy --stats named.json
 cmp -s out.npy named.npy && grep -q '"name": *"lenet5.onnx"' named.json || fail "run lenet5"
