@@ -10,8 +10,9 @@
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
 #include "plan.h"
+#include "scratchpad.h"
 
-#define HALVES 2u
+#define HALVES CNNVP_SCRATCHPAD_HALVES
 
 /* ---- weight buffer: largest first, each into the first half with room ---- */
 
@@ -119,30 +120,21 @@ static void find_lives(const struct lives *lives, const struct cnnvp_build *buil
     }
 }
 
-/* Highest address of a half where the tensor overlaps no other that lives at the same time. 0: no room. */
-static int find_room(const struct lives *lives, const struct cnnvp_life *life, uint32_t half, uint64_t *address,
-                     uint64_t *lack)
+static struct cnnvp_extent extent_of(const void *of, size_t number)
 {
-    uint64_t end = lives->room / CNNVP_BINARY_ALIGNMENT * CNNVP_BINARY_ALIGNMENT;
-    for (int moved = 1; moved;) {
-        moved = 0;
-        for (size_t i = 0; i < lives->of->count; ++i) {
-            const struct cnnvp_life *other = &lives->of->all[i];
-            if (!other->placed || other->half != half || other->end < life->begin || life->end < other->begin ||
-                other->address >= end || other->address + other->bytes + life->bytes <= end)
-                continue;
-            end = other->address;
-            moved = 1;
-        }
-    }
-    *address = end - life->bytes;
-    if (life->bytes <= end)
-        return 1;
-    *lack = cnnvp_minimum(*lack, life->bytes - end);
-    return 0;
+    const struct lives *lives = of;
+    const struct cnnvp_life *life = &lives->of->all[number];
+    return (struct cnnvp_extent){life->half, lives->room - life->address - life->bytes, life->bytes};
 }
 
-/* The half of the tensor that is added to this one, if that has a place; HALVES: free choice. */
+static int live_together(const void *of, size_t number, size_t other)
+{
+    const struct lives *lives = of;
+    const struct cnnvp_life *a = &lives->of->all[number], *b = &lives->of->all[other];
+    return a->begin <= b->end && b->begin <= a->end;
+}
+
+/* The half of the tensor that is added to this one, if that has a place. */
 static uint32_t forced_half(const struct lives *lives, int32_t tensor)
 {
     const struct cnnvp_graph *graph = lives->graph;
@@ -159,7 +151,7 @@ static uint32_t forced_half(const struct lives *lives, int32_t tensor)
         if (other != NULL && other->placed)
             return other->half;
     }
-    return HALVES;
+    return CNNVP_SCRATCHPAD_ANY;
 }
 
 /* The half that the layer which makes the tensor reads from: the other one is better. */
@@ -188,27 +180,27 @@ static cnnvp_result no_room(const struct lives *lives, const struct cnnvp_life *
                                 (unsigned long long)lack, name, size);
 }
 
-static cnnvp_result place_life(struct lives *lives, struct cnnvp_life *life, struct cnnvp_error *error)
+static cnnvp_result place_life(struct lives *lives, size_t number, struct cnnvp_error *error)
 {
-    const uint32_t forced = forced_half(lives, life->tensor);
-    const uint32_t better = (source_half(lives, life) + 1u) % lives->halves;
+    const struct cnnvp_scratchpad pad = {lives->halves, {lives->room, lives->room}, lives, extent_of, live_together};
+    struct cnnvp_life *life = &lives->of->all[number];
+    struct cnnvp_extent extent = {.bytes = life->bytes};
     uint64_t lack = UINT64_MAX;
-    for (uint32_t i = 0; i < lives->halves; ++i) {
-        const uint32_t half = (better + i) % lives->halves;
-        if ((forced != HALVES && half != forced) || !find_room(lives, life, half, &life->address, &lack))
-            continue;
-        life->placed = 1;
-        life->half = half;
-        return CNNVP_DONE;
-    }
-    return no_room(lives, life, lack, error);
+    if (!cnnvp_scratchpad_find(&pad, number, (source_half(lives, life) + 1u) % lives->halves,
+                               forced_half(lives, life->tensor), &extent, &lack))
+        return no_room(lives, life, lack, error);
+    life->placed = 1;
+    life->half = extent.half;
+    life->address = lives->room - extent.offset - extent.bytes;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                           const struct cnnvp_plan *plan, struct cnnvp_build *build,
                                           struct cnnvp_error *error)
 {
-    struct lives lives = {graph, plan, NULL, target->limits.input_bytes, target->limits.input_halves};
+    const uint64_t room = target->limits.input_bytes / CNNVP_BINARY_ALIGNMENT * CNNVP_BINARY_ALIGNMENT;
+    struct lives lives = {graph, plan, NULL, room, target->limits.input_halves};
     build->residents = lives.of = calloc(1, sizeof *lives.of);
     if (lives.of != NULL)
         lives.of->all = calloc(graph->layer_count + 1, sizeof *lives.of->all);
@@ -216,7 +208,7 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
         return cnnvp_compiler_no_memory(error);
     find_lives(&lives, build);
     for (size_t i = 0; i < lives.of->count; ++i)
-        CNNVP_TRY(place_life(&lives, &lives.of->all[i], error));
+        CNNVP_TRY(place_life(&lives, i, error));
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
         const struct cnnvp_life *life = life_of(lives.of, cnnvp_graph_base(graph, i));
         if (life == NULL)

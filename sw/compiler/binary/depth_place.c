@@ -8,6 +8,7 @@
  */
 #include "binary_internal.h"
 #include "plan.h"
+#include "scratchpad.h"
 
 #include <stdlib.h>
 
@@ -102,12 +103,6 @@ static int is_gathered(const struct cnnvp_binary_level *levels, size_t level)
            (levels[level].bits_x < levels[level - 1].bits_x || levels[level].bits_y < levels[level - 1].bits_y);
 }
 
-static int at_the_same_time(const struct cnnvp_binary_level *levels, size_t a, size_t b)
-{
-    const size_t deeper = a > b ? a : b;
-    return a == 0 || b == 0 || is_gathered(levels, deeper);
-}
-
 static uint64_t slot_bytes(const struct cnnvp_binary_level *level)
 {
     return cnnvp_binary_align(cnnvp_binary_frame_bytes(&level->block));
@@ -119,55 +114,58 @@ static int overlap(const struct cnnvp_binary_level *a, const struct cnnvp_binary
            b->block.chip_address < a->block.chip_address + slot_bytes(a);
 }
 
-/* Lowest address in the half beside the slots that are placed already; 0: no room. */
-static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t placed, uint32_t half,
-                     int share)
+/* Levels in the order in which they get their slots. */
+struct slots {
+    const struct cnnvp_depth_row *row;
+    struct cnnvp_binary_level *levels;
+};
+
+static struct cnnvp_extent extent_of(const void *of, size_t number)
 {
-    struct cnnvp_binary_level *level = &levels[row->sequence[placed]];
-    const uint64_t room = row->target->limits.input_bytes;
-    level->block.on_chip = CNNVP_PLACE_SLOT;
-    level->block.chip_half = half;
-    level->block.chip_address = 0;
-    if (slot_bytes(level) > room)
-        return 0;
-    for (int moved = 1; moved;) {
-        moved = 0;
-        for (size_t i = 0; i < placed; ++i) {
-            const struct cnnvp_binary_level *other = &levels[row->sequence[i]];
-            if ((share && !at_the_same_time(levels, row->sequence[i], row->sequence[placed])) || !overlap(level, other))
-                continue;
-            const uint64_t behind = other->block.chip_address + slot_bytes(other);
-            if (behind + slot_bytes(level) > room)
-                return 0;
-            level->block.chip_address = (uint32_t)behind;
-            moved = 1;
-        }
-    }
+    const struct slots *slots = of;
+    const struct cnnvp_binary_level *level = &slots->levels[slots->row->sequence[number]];
+    return (struct cnnvp_extent){level->block.chip_half, level->block.chip_address, slot_bytes(level)};
+}
+
+static int at_the_same_time(const void *of, size_t number, size_t other)
+{
+    const struct slots *slots = of;
+    const size_t a = slots->row->sequence[number], b = slots->row->sequence[other];
+    return a == 0 || b == 0 || is_gathered(slots->levels, a > b ? a : b);
+}
+
+static int always(const void *of, size_t number, size_t other)
+{
+    (void)of;
+    (void)number;
+    (void)other;
     return 1;
 }
 
-/* Feature 0 into the first half, the others into the last where there is room: it can be loaded while they are worked
- * on. */
-static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t count)
+/* Feature 0 into the first half, the others into the last, or into the other one where there is no room: it can be
+ * loaded while they are worked on. Side by side: none shares a place or lies in another half. */
+static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t count,
+                             int side_by_side)
 {
-    const uint32_t halves = row->target->limits.input_halves;
+    const struct cnnvp_plan_limits *limits = &row->target->limits;
+    const struct slots slots = {row, levels};
+    const struct cnnvp_scratchpad pad = {
+        limits->input_halves,
+        {limits->input_bytes, limits->input_bytes},
+        &slots,
+        extent_of,
+        side_by_side ? always : at_the_same_time};
+    uint64_t lack = UINT64_MAX;
     for (size_t i = 0; i < count; ++i) {
-        int found = 0;
-        for (uint32_t h = 0; h < halves && !found; ++h)
-            found = find_slot(row, levels, i, row->sequence[i] == 0 ? h : halves - 1u - h, 1);
-        if (!found)
+        struct cnnvp_binary_level *level = &levels[row->sequence[i]];
+        const uint32_t half = row->sequence[i] == 0 ? 0 : limits->input_halves - 1u;
+        struct cnnvp_extent extent = {.bytes = slot_bytes(level)};
+        if (!cnnvp_scratchpad_find(&pad, i, half, side_by_side ? half : CNNVP_SCRATCHPAD_ANY, &extent, &lack))
             return 0;
+        level->block.on_chip = CNNVP_PLACE_SLOT;
+        level->block.chip_half = extent.half;
+        level->block.chip_address = (uint32_t)extent.offset;
     }
-    return 1;
-}
-
-/* The same, without any that share a place or lie in another half. */
-static int place_side_by_side(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t count)
-{
-    const uint32_t last = row->target->limits.input_halves - 1u;
-    for (size_t i = 0; i < count; ++i)
-        if (!find_slot(row, levels, i, row->sequence[i] == 0 ? 0 : last, 0))
-            return 0;
     return 1;
 }
 
@@ -176,7 +174,7 @@ static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_binary_le
     const size_t count = level_count - (levels[level_count - 1].on_chip == 0);
     for (size_t i = 0; i < count; ++i)
         row->sequence[i] = i;
-    if (place_side_by_side(row, levels, count) || place_in_sequence(row, levels, count))
+    if (place_in_sequence(row, levels, count, 1) || place_in_sequence(row, levels, count, 0))
         return 1;
     /* Otherwise the largest first. */
     for (size_t i = 1; i < count; ++i)
@@ -186,7 +184,7 @@ static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_binary_le
             row->sequence[k] = row->sequence[k - 1];
             row->sequence[k - 1] = swapped;
         }
-    return place_in_sequence(row, levels, count);
+    return place_in_sequence(row, levels, count, 0);
 }
 
 static void choose_padding(struct cnnvp_binary_level *levels, size_t level_count)

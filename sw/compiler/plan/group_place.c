@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the slots of a fused group lie: from the top of the halves down, so that the rest of both serves tiles. */
 #include "group.h"
+#include "scratchpad.h"
 
-#define HALVES 2u
+#define HALVES CNNVP_SCRATCHPAD_HALVES
 #define ALIGNMENT 64u
 #define LARGE_PART 4u /* one half alone serves tiles where the other one has less than this part of its room */
 
@@ -12,42 +13,31 @@ static uint64_t slot_bytes(const struct cnnvp_plan_slot *slot)
     return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
 }
 
-/* They are there at the same time: what stays from tile to tile always is. */
-static int coexist(const struct cnnvp_plan_group *group, const struct cnnvp_plan_slot *a,
-                   const struct cnnvp_plan_slot *b)
+struct slots {
+    const struct cnnvp_plan_group *group;
+    uint64_t top[HALVES];
+};
+
+static struct cnnvp_extent extent_of(const void *of, size_t number)
 {
+    const struct slots *slots = of;
+    const struct cnnvp_plan_slot *slot = &slots->group->slots[number];
+    const uint64_t bytes = slot_bytes(slot);
+    return (struct cnnvp_extent){slot->half, slots->top[slot->half] - slot->address - bytes, bytes};
+}
+
+/* What stays from tile to tile always is there. */
+static int coexist(const void *of, size_t number, size_t other)
+{
+    const struct cnnvp_plan_group *group = ((const struct slots *)of)->group;
+    const struct cnnvp_plan_slot *a = &group->slots[number], *b = &group->slots[other];
     return group->halo != CNNVP_HALO_RECOMPUTE || (a->first <= b->last && b->first <= a->last);
 }
 
-/* Highest address of the half beside the first `placed` slots; 0: no room. */
-static int find_room(const struct cnnvp_plan_group *group, size_t placed, uint32_t half, uint64_t top,
-                     uint64_t *address, uint64_t *lack)
-{
-    const struct cnnvp_plan_slot *slot = &group->slots[placed];
-    const uint64_t bytes = slot_bytes(slot);
-    uint64_t end = top / ALIGNMENT * ALIGNMENT;
-    for (int moved = 1; moved;) {
-        moved = 0;
-        for (size_t i = 0; i < placed; ++i) {
-            const struct cnnvp_plan_slot *other = &group->slots[i];
-            if (other->half != half || !coexist(group, slot, other) || other->address >= end ||
-                other->address + slot_bytes(other) + bytes <= end)
-                continue;
-            end = other->address;
-            moved = 1;
-        }
-    }
-    if (bytes > end && bytes - end < *lack)
-        *lack = bytes - end;
-    *address = end - bytes;
-    return bytes <= end;
-}
-
-/* Both operands of an addition lie in one half: the half of one that has a place; HALVES: any; HALVES + 1: there is no
- * such half. */
+/* Both operands of an addition lie in one half: the half of one that has a place. */
 static uint32_t forced_half(const struct cnnvp_plan_group *group, size_t slot)
 {
-    uint32_t forced = HALVES;
+    uint32_t forced = CNNVP_SCRATCHPAD_ANY;
     for (size_t i = 0; i < group->count; ++i) {
         const struct cnnvp_plan_member *member = &group->members[i];
         const struct cnnvp_binary_layer *layer = &member->layer;
@@ -55,14 +45,14 @@ static uint32_t forced_half(const struct cnnvp_plan_group *group, size_t slot)
             continue;
         const size_t other = member->in == slot ? member->in2 : member->in;
         const struct cnnvp_binary_tensor *elsewhere = member->in == slot ? &layer->in2 : &layer->in;
-        uint32_t half = HALVES;
+        uint32_t half = CNNVP_SCRATCHPAD_ANY;
         if (other == CNNVP_PLAN_NO_SLOT && elsewhere->on_chip)
             half = elsewhere->chip_half;
         else if (other != CNNVP_PLAN_NO_SLOT && other < slot)
             half = group->slots[other].half;
-        if (half != HALVES && forced != HALVES && half != forced)
-            return HALVES + 1u;
-        forced = half != HALVES ? half : forced;
+        if (half != CNNVP_SCRATCHPAD_ANY && forced != CNNVP_SCRATCHPAD_ANY && half != forced)
+            return CNNVP_SCRATCHPAD_NONE;
+        forced = half != CNNVP_SCRATCHPAD_ANY ? half : forced;
     }
     return forced;
 }
@@ -99,21 +89,17 @@ static void leave_room(struct cnnvp_plan_group *group, size_t number, const uint
 
 int cnnvp_plan_group_place(struct cnnvp_plan_group *group, const uint64_t top[2], uint32_t halves, uint64_t *lack)
 {
+    const struct slots slots = {group, {top[0] / ALIGNMENT * ALIGNMENT, top[1] / ALIGNMENT * ALIGNMENT}};
+    const struct cnnvp_scratchpad pad = {halves, {slots.top[0], slots.top[1]}, &slots, extent_of, coexist};
     *lack = UINT64_MAX;
     for (size_t s = 0; s < group->slot_count; ++s) {
         struct cnnvp_plan_slot *slot = &group->slots[s];
-        const uint32_t forced = forced_half(group, s);
-        const uint32_t better = (source_half(group, slot) + 1u) % halves;
-        int placed = 0;
-        for (uint32_t i = 0; i < halves && !placed; ++i) {
-            const uint32_t half = (better + i) % halves;
-            if (forced != HALVES && half != forced)
-                continue;
-            placed = find_room(group, s, half, top[half], &slot->address, lack);
-            slot->half = half;
-        }
-        if (!placed)
+        struct cnnvp_extent extent = {.bytes = slot_bytes(slot)};
+        if (!cnnvp_scratchpad_find(
+                &pad, s, (source_half(group, slot) + 1u) % halves, forced_half(group, s), &extent, lack))
             return 0;
+        slot->half = extent.half;
+        slot->address = slots.top[slot->half] - extent.offset - extent.bytes;
     }
     for (size_t i = 0; i < group->count; ++i)
         leave_room(group, i, top, halves);
