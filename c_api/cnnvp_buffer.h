@@ -15,13 +15,13 @@
  * - `mode` is made by the functions below: how a read addresses the banks (enum cnnvp_read_mode), which side the
  *   initiator is on, and how many live feature values a write brings (borders left out; 0 for weights and constants),
  *   of which kind (enum cnnvp_buffer_write).
- * - `streams` says at how many addresses the initiator works side by side: rows of a window, images, reading and
- *   writing back. A bank serves one address in a cycle; `turns` is what the bank with the most of them needs. Streams
- * are spread over the banks evenly: turns = ceil(streams / banks). With `rows` they are streams / rows maps, to each of
- *   which belong B = banks / maps banks (at least 1), and row r of a map is in its bank r mod B (S000's rotating
- * structure and S001's zones are B = 3): turns = ceil(rows / (B / gcd(B, row_step))) * ceil(maps / banks).
- * - Time: `delay` grows by latency + max(0, ceil(words / width_words) * turns - cycles) accelerator cycles, latency for
- *   reads of calculation units; and by nothing where `cycles` is 0 or CNNVP_UNTIMED is set.
+ * - `clocks` says what crosses the port in a clock (struct cnnvp_buffer_clocks below), `clock_count` of them. Without,
+ *   the words come evenly, over `cycles`.
+ * - Time: `delay` grows by latency and by the accelerator cycles that the port and the banks are late: without `clocks`
+ *   max(0, ceil(words / width_words) - cycles), with them the sum over all. latency is of reads of calculation units.
+ *   Where `cycles` is 0 or CNNVP_UNTIMED is set, delay grows by nothing.
+ * - CNNVP_COMMAND with CNNVP_DEBUG and the mode CNNVP_BUFFER_ASKS carries a struct cnnvp_buffer_shape, which the buffer
+ *   fills in. A buffer that has no such banks refuses it.
  * - CNNVP_DEBUG: the range is checked, the pointer given, nothing counted.
  */
 #ifndef CNNVP_BUFFER_PROTOCOL_H
@@ -38,6 +38,48 @@ extern "C" {
 #define CNNVP_BUFFER_WRITE_KIND 0x3u /* enum cnnvp_buffer_write */
 #define CNNVP_BUFFER_DMA_SIDE 0x4u
 #define CNNVP_BUFFER_FEATURE_SHIFT 4u
+
+/* Mode of a command that asks for the shape. */
+#define CNNVP_BUFFER_ASKS 0x1u
+
+/*
+ * A buffer's words are in banks. A bank is column_step SRAMs, and an SRAM gives one line of line_words words a clock.
+ * Row r of a map is in bank r mod banks and begins at a line; its column c is in the bank's SRAM c mod column_step, at
+ * c div column_step. Where maps are read side by side, each has banks div maps banks to itself, or, where there are
+ * fewer banks than maps, shares one. Words that are no rows follow each other in lines that go round the banks. A word
+ * larger than a line takes several lines of one SRAM.
+ */
+struct cnnvp_buffer_shape {
+    uint64_t width_words; /* that cross the port in a clock, of all banks together */
+    uint64_t banks;
+    uint64_t line_words;
+    uint64_t column_step;
+};
+
+/*
+ * A class of clocks: what crosses the port in one of them, and how often it comes. In each it is `columns` words (of
+ * the access's word_bytes, and so are columns), column_step columns apart, of each of `rows` rows, row_step rows apart,
+ * of each of `maps` maps. A class comes `times` times at each of places * taps places: there its first word is in
+ * column column + p * pitch + t * tap_pitch.
+ *
+ * Each takes max(ceil(words / width_words), the most lines of one SRAM) clocks, and is late by what these are more than
+ * `cycles`. Members that are 0 count as 1, but for `times` and these:
+ *   rows 0         `columns` words that are no rows of a map, the first of them word `column`
+ *   words not 0    so many of the words cross, from the banks of all maps
+ *   late not 0     late by so much, as the initiator has counted itself; nothing else counts
+ */
+struct cnnvp_buffer_clocks {
+    uint64_t times;
+    uint64_t column;
+    uint32_t cycles; /* that the initiator has for each */
+    uint32_t maps;
+    uint32_t rows, row_step;
+    uint32_t columns, column_step;
+    uint32_t places, pitch;
+    uint32_t taps, tap_pitch;
+    uint32_t words;
+    uint32_t late;
+};
 
 /* What a write's feature values are to the account of live values (`storage` in stats.json). */
 enum cnnvp_buffer_write {

@@ -8,7 +8,7 @@
 #ifndef CNNVP_FX16_TILE_H
 #define CNNVP_FX16_TILE_H
 
-#include "cnnvp_command.h"
+#include "cnnvp_buffer.h"
 
 #include <stdbool.h>
 
@@ -156,6 +156,21 @@ struct cnnvp_fx16_unit {
     uint64_t sums_size; /* elements */
 };
 
+/* What crosses a port in a clock, by classes; none: the words come evenly. */
+#define CNNVP_FX16_CLASSES 24u
+
+struct cnnvp_fx16_clocks {
+    uint32_t count;
+    struct cnnvp_buffer_clocks classes[CNNVP_FX16_CLASSES];
+};
+
+/* One more class, unless it never comes. */
+static inline void cnnvp_fx16_add(struct cnnvp_fx16_clocks *clocks, struct cnnvp_buffer_clocks of)
+{
+    if (of.times != 0 && clocks->count < CNNVP_FX16_CLASSES)
+        clocks->classes[clocks->count++] = of;
+}
+
 /* Words that cross each port and the cycles over which they are spread. */
 struct cnnvp_fx16_traffic {
     uint64_t input_words, input_cycles;
@@ -163,11 +178,9 @@ struct cnnvp_fx16_traffic {
     uint64_t weight_words, weight_cycles; /* biases included */
     uint64_t output_words, output_cycles;
     uint32_t passes; /* updates of each sum; with more than one they are kept at acc_addr while the command runs */
-    /* cnnvp_access::streams: addresses at which the array works side by side; 0: one */
-    uint32_t input_streams, weight_streams, output_streams;
-    uint32_t input_rows, input_row_step; /* cnnvp_access::rows, row_step */
-    enum cnnvp_read_mode input_mode;     /* of windows */
-    uint32_t flags;                      /* cnnvp_access::flags of reads */
+    struct cnnvp_fx16_clocks input, weight, output;
+    enum cnnvp_read_mode input_mode; /* of windows */
+    uint32_t flags;                  /* cnnvp_access::flags of reads */
 };
 
 /* Cycles by which the buffers' ports lengthen a command. */
@@ -181,6 +194,9 @@ void cnnvp_fx16_unit_free(struct cnnvp_fx16_unit *unit);
 
 /* The command that an access at the command port carries; CNNVP_E_ACCESS or CNNVP_E_INVAL where it carries none. */
 CNNVP_MUST_USE int cnnvp_fx16_command(const struct cnnvp_access *access, const struct cnnvp_command **command);
+
+/* The banks of the buffer at a port; all 0 where it has none. */
+struct cnnvp_buffer_shape cnnvp_fx16_buffer(const struct cnnvp_fx16_unit *unit, enum cnnvp_fx16_port port);
 
 /* Counts and reports a refused command; returns `status`. `reason` may be NULL: then it follows from the status. */
 CNNVP_MUST_USE int cnnvp_fx16_refuse(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,

@@ -109,6 +109,8 @@ enum cnnvp_access_flag {
     CNNVP_ESTIMATE = 1u << 2
 };
 
+struct cnnvp_buffer_clocks;
+
 /*
  * A run-to-completion transaction: registers, commands, buffer tiles. It crosses the platform as one b_transport call.
  * The initiator fills it and owns it; it lives until the call returns.
@@ -126,10 +128,9 @@ struct cnnvp_access {
     uint64_t cycles;     /* cycles over which the initiator spreads the words; 0 where it does not matter */
     uint32_t mode;       /* meaning set by the target: a buffer's read or update mode, a command's number */
     uint32_t word_bytes; /* bytes of one of `words`; 0 means 2. Links count words * word_bytes, or size without words */
-    uint32_t streams;    /* addresses at which it works side by side: of a buffer's banks; 0: one */
-    uint32_t rows;       /* this many of the streams are rows of one map, rotating through its banks; 0: none are */
-    uint32_t row_step;   /* rows of the map from one of them to the next */
-    cnnvp_time delay;    /* in: how far the initiator has run ahead of now; out: plus what the target took */
+    uint32_t clock_count;                     /* of `clocks`; 0: the words come evenly, over `cycles` */
+    const struct cnnvp_buffer_clocks *clocks; /* of a buffer: what crosses its port in a clock (cnnvp_buffer.h) */
+    cnnvp_time delay; /* in: how far the initiator has run ahead of now; out: plus what the target took */
 };
 
 /*

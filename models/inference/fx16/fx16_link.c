@@ -22,6 +22,12 @@ static struct cnnvp_access link_access(uint32_t op, const struct cnnvp_command *
     return (struct cnnvp_access){.op = op, .tag = command->tag, .flow = command->sequence};
 }
 
+static void take_clocks(struct cnnvp_access *access, const struct cnnvp_fx16_clocks *clocks)
+{
+    access->clocks = clocks->classes;
+    access->clock_count = clocks->count;
+}
+
 static uint64_t stall_cycles(const struct cnnvp_fx16_unit *unit, const struct cnnvp_access *access)
 {
     return cnnvp_delay_cycles(unit->ops->clock_mhz(unit->host), unit->ops->now(unit->host), access->delay);
@@ -62,9 +68,7 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     access.flags = traffic->flags;
     access.words = traffic->input_words;
     access.cycles = traffic->input_cycles;
-    access.streams = traffic->input_streams;
-    access.rows = traffic->input_rows;
-    access.row_step = traffic->input_row_step;
+    take_clocks(&access, &traffic->input);
     access.mode = tile->ones                        ? CNNVP_READ_ONES
                   : tile->kind == CNNVP_FX16_WINDOW ? traffic->input_mode
                                                     : CNNVP_READ_SEQUENTIAL;
@@ -114,7 +118,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
     access.flags = traffic->flags;
     access.words = traffic->weight_words;
     access.cycles = traffic->weight_cycles;
-    access.streams = traffic->weight_streams;
+    take_clocks(&access, &traffic->weight);
     access.mode = CNNVP_READ_SEQUENTIAL;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_weight, &access);
     if (status == CNNVP_OK && access.data != NULL) {
@@ -152,6 +156,15 @@ static const char *failure(int status)
 }
 
 /* ---- for engines ---- */
+
+struct cnnvp_buffer_shape cnnvp_fx16_buffer(const struct cnnvp_fx16_unit *unit, enum cnnvp_fx16_port port)
+{
+    struct cnnvp_buffer_shape shape = {0};
+    struct cnnvp_access access = {
+        .op = CNNVP_COMMAND, .flags = CNNVP_DEBUG, .mode = CNNVP_BUFFER_ASKS, .data = &shape, .size = sizeof shape};
+    const int status = unit->ops->access(unit->host, port, &access);
+    return status == CNNVP_OK ? shape : (struct cnnvp_buffer_shape){0};
+}
 
 void cnnvp_fx16_unit_free(struct cnnvp_fx16_unit *unit)
 {
@@ -228,7 +241,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     access.size = sizeof update;
     access.words = traffic->output_words;
     access.cycles = traffic->output_cycles;
-    access.streams = traffic->output_streams;
+    take_clocks(&access, &traffic->output);
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
     stalls->output = stall_cycles(unit, &access);
     *saturated = status == CNNVP_OK ? update.saturated : 0;

@@ -58,6 +58,8 @@ static int borrow(struct lanes *lanes, const struct cnnvp_command *command, stru
     if (!operand->used)
         return CNNVP_OK;
     struct cnnvp_access access = link_access(command, operand, op);
+    access.clocks = &operand->clocks;
+    access.clock_count = operand->clocks.times != 0;
     const cnnvp_time now = lanes->ops->now(lanes->host);
     access.cycles = cycles;
     access.delay = after(lanes, now, cycles) - now;
@@ -157,6 +159,7 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
             return status;
     }
     const uint64_t streaming = cost.cycles - lanes->shape.pipeline;
+    lanes_clocks(&lanes->shape, &cost, &job);
     cnnvp_time longest = 0;
     int status = borrow(lanes, command, &job.a, CNNVP_BORROW_READ, 0, streaming, &longest);
     if (status == CNNVP_OK)

@@ -93,3 +93,37 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     }
     cost->cycles += shape->pipeline;
 }
+
+/* Of a beat in which every unit takes `lanes` elements. Operands with a word for a repetition, or for all, and results
+ * of which a repetition has one, come evenly. */
+static void beat_of(const struct lanes_shape *shape, const struct lanes_cost *cost, const struct lanes_job *job,
+                    int side_by_side, struct lanes_operand *operand)
+{
+    const uint64_t elements = job->accumulate || side_by_side ? job->count : job->count * job->repeat;
+    const uint64_t lanes =
+        cnnvp_minimum(job->opcode == CNNVP_OPCODE_vact ? shape->lanes * shape->units : shape->lanes, elements);
+    const uint64_t words = operand->bytes / 2u; /* of an element */
+    const uint64_t stride = (uint64_t)(operand->stride < 0 ? -operand->stride : operand->stride);
+    if (!operand->used || stride == 0)
+        return;
+    operand->clocks = (struct cnnvp_buffer_clocks){
+        .times = cost->beats,
+        .cycles = (uint32_t)((cost->cycles - shape->pipeline) / cost->beats),
+        .maps = side_by_side ? (uint32_t)shape->units : 1u,
+        .columns = (uint32_t)(stride == 1u ? lanes * words : lanes),
+        .column_step = (uint32_t)(stride * (stride == 1u ? 1u : words)),
+        .words = (uint32_t)(lanes * words * (side_by_side ? cnnvp_minimum(shape->units, job->repeat) : 1u)),
+    };
+}
+
+void lanes_clocks(const struct lanes_shape *shape, const struct lanes_cost *cost, struct lanes_job *job)
+{
+    const int reduces = job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar;
+    const int repetitions =
+        reduces || job->opcode == CNNVP_OPCODE_vsoftmax || (job->opcode == CNNVP_OPCODE_vnorm && shape->units > 1u);
+    beat_of(shape, cost, job, repetitions, &job->a);
+    beat_of(shape, cost, job, repetitions, &job->b);
+    beat_of(shape, cost, job, repetitions, &job->c);
+    if (!reduces && job->opcode != CNNVP_OPCODE_vsoftmax && !job->accumulate)
+        beat_of(shape, cost, job, repetitions, &job->out);
+}

@@ -30,10 +30,11 @@ struct lanes_operand {
     int64_t base;
     int64_t stride;
     int64_t repeat;
-    int64_t low;    /* first byte touched */
-    int64_t high;   /* after the last byte touched */
-    uint64_t words; /* 16-bit words that cross the port */
-    uint8_t *data;  /* of element (0, 0); NULL in timing-only */
+    int64_t low;                       /* first byte touched */
+    int64_t high;                      /* after the last byte touched */
+    uint64_t words;                    /* 16-bit words that cross the port */
+    uint8_t *data;                     /* of element (0, 0); NULL in timing-only */
+    struct cnnvp_buffer_clocks clocks; /* that its words take in a beat; times 0: they come evenly */
 };
 
 /* A command, decoded. */
@@ -69,6 +70,8 @@ struct lanes_cost {
 CNNVP_MUST_USE const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job);
 
 void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
+/* Sets the operands' clocks. */
+void lanes_clocks(const struct lanes_shape *shape, const struct lanes_cost *cost, struct lanes_job *job);
 
 /* The lanes' registers, which hold a window's sum while its taps go by. */
 #define LANES_REGISTER_BITS 64u

@@ -30,15 +30,13 @@ struct nfu {
     struct cnnvp_nfu_shape shape;
     bool stepped;
     struct cnnvp_nfu_array array; /* of detail: cycle */
+    struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS];
 };
 
 /* ---- commands ---- */
 
-static struct cnnvp_fx16_traffic traffic_of(const struct nfu *nfu, const struct cnnvp_fx16_tile *tile,
-                                            const struct cnnvp_nfu_cost *cost)
+static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_nfu_cost *cost)
 {
-    /* of PEs that are active, each row with an address of its own */
-    const uint32_t rows = tile->kind == CNNVP_FX16_WINDOW ? cnnvp_minimum32(nfu->shape.rows, tile->out_h) : 1u;
     return (struct cnnvp_fx16_traffic){
         .input_words = cost->input_words,
         .input_cycles = cost->compute_cycles,
@@ -47,9 +45,23 @@ static struct cnnvp_fx16_traffic traffic_of(const struct nfu *nfu, const struct 
         .output_words = cost->output_words,
         .output_cycles = cost->writeout_cycles,
         .passes = 1,
-        .input_streams = rows,
-        .output_streams = rows,
     };
+}
+
+/* Steps the command: traffic and cost are as counted, and the ports are late as their addresses were. */
+static int step(struct nfu *nfu, const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
+                struct cnnvp_nfu_cost *cost, struct cnnvp_fx16_traffic *traffic)
+{
+    struct cnnvp_fx16_clocks *const clocks[] = {&traffic->input, &traffic->weight, &traffic->output};
+    for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
+        nfu->ports[i].shape = cnnvp_fx16_buffer(&nfu->unit, CNNVP_FX16_PORT_input + i);
+    const int status = cnnvp_nfu_cycle(&nfu->shape, tile, data, &nfu->array, cost, nfu->ports);
+    *traffic = traffic_of(cost);
+    for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i) {
+        clocks[i]->count = 1u;
+        clocks[i]->classes[0] = (struct cnnvp_buffer_clocks){.times = nfu->ports[i].late, .late = 1u};
+    }
+    return status;
 }
 
 static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnvp_nfu_cost *cost,
@@ -91,11 +103,11 @@ static int execute(struct nfu *nfu, struct cnnvp_access *access, const struct cn
     cnnvp_nfu_cost(&nfu->shape, &tile, &cost);
     if (cost.compute_cycles + cost.writeout_cycles > CNNVP_FX16_MAX_CYCLES)
         return cnnvp_fx16_refuse(&nfu->unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
-    struct cnnvp_fx16_traffic traffic = traffic_of(nfu, &tile, &cost);
-    if (nfu->stepped && cnnvp_fx16_look(&nfu->unit, command, &tile, &traffic, &data) == CNNVP_OK) {
-        status = cnnvp_nfu_cycle(&nfu->shape, &tile, &data, &nfu->array, &cost);
-        traffic = traffic_of(nfu, &tile, &cost);
-    }
+    struct cnnvp_fx16_traffic traffic = traffic_of(&cost);
+    if (!nfu->stepped)
+        cnnvp_nfu_clocks(&nfu->shape, &tile, &traffic);
+    else if (cnnvp_fx16_look(&nfu->unit, command, &tile, &traffic, &data) == CNNVP_OK)
+        status = step(nfu, &tile, &data, &cost, &traffic);
     if (status == CNNVP_OK)
         status = cnnvp_fx16_fetch(&nfu->unit, command, &tile, &traffic, &data, &stalls);
     if (status == CNNVP_OK && !nfu->stepped && !nfu->unit.timing_only)
@@ -177,6 +189,8 @@ static void nfu_fini(void *self)
     struct nfu *nfu = self;
     cnnvp_fx16_unit_free(&nfu->unit);
     cnnvp_nfu_array_free(&nfu->array);
+    for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
+        cnnvp_nfu_beat_free(&nfu->ports[i]);
 }
 
 /* FIFOs for strides up to this in both directions (Part B 2-4). */

@@ -38,10 +38,10 @@ static uint64_t reduction_steps(uint64_t pes)
     return steps;
 }
 
-uint64_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile)
+uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile)
 {
-    const uint64_t write = tile->partial ? 4u : 1u;
-    return write + (tile->of_words ? 1u : cnnvp_fx16_finds_sums(tile) ? 4u : 0);
+    const uint32_t write = tile->partial ? 4u : 1u;
+    return write + (tile->of_words ? 1u : cnnvp_fx16_finds_sums(tile) ? 4u : 0u);
 }
 
 /*

@@ -20,6 +20,7 @@ struct window_port {
     uint32_t y0;
     uint32_t tap_x;
     uint32_t tap_y;
+    struct cnnvp_nfu_beat *beat;
 };
 
 /* A whole command under way. */
@@ -29,6 +30,7 @@ struct run {
     const struct cnnvp_fx16_data *data;
     struct cnnvp_nfu_array *array;
     struct cnnvp_nfu_cost *cost;
+    struct cnnvp_nfu_beat *ports;
     uint64_t result_sets; /* that have left through the output port */
 };
 
@@ -43,9 +45,13 @@ static struct cnnvp_nfu_value read_window(const void *context, uint32_t col, uin
 {
     const struct window_port *port = context;
     const struct cnnvp_fx16_tile *tile = port->tile;
-    const uint64_t x = (uint64_t)(port->x0 + col) * tile->sx + (uint64_t)port->tap_x * tile->dx;
+    const uint64_t x = (uint64_t)(port->x0 + col) * tile->sx + (uint64_t)port->tap_x * (tile->kx > 1u ? tile->dx : 1u);
     const uint64_t y = (uint64_t)(port->y0 + row) * tile->sy + (uint64_t)port->tap_y * tile->dy;
     struct cnnvp_nfu_value value = {0, true};
+    if (tile->ones)
+        cnnvp_nfu_beat_made(port->beat);
+    else
+        cnnvp_nfu_beat_map(port->beat, y, x);
     if (!inside_kernel(port))
         return value;
     if (tile->clipped)
@@ -91,6 +97,7 @@ static void sweep_piece(struct run *run, struct window_port *port, const int16_t
                     step.k = weights[(uint64_t)port->tap_y * tile->kx + port->tap_x];
             }
             cnnvp_nfu_array_step(run->array, &step, read_window, port);
+            cnnvp_nfu_beat_end(port->beat, 1);
         }
         cnnvp_nfu_array_flush_h(run->array);
     }
@@ -122,10 +129,30 @@ static void bias_step(struct run *run, uint64_t out, uint32_t w, uint32_t h)
     ++run->cost->bias_words;
 }
 
+/* A set of results leaves the array, w x h of a map from (x0, y0) on or w neurons from x0 on: first what is added up or
+ * compared is read, a step for each word of a result, then it is written. */
+static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t w, uint64_t h)
+{
+    struct cnnvp_nfu_beat *beat = &run->ports[CNNVP_NFU_OUTPUT];
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    const uint64_t read = tile->of_words ? 1u : tile->update != CNNVP_UPDATE_INITIALISE ? 4u : 0u;
+    const uint64_t words[] = {read, tile->partial ? 4u : 1u};
+    for (unsigned i = 0; i < 2u; ++i) {
+        for (uint64_t row = 0; row < h; ++row)
+            for (uint64_t word = 0; word < w * words[i]; ++word)
+                if (map)
+                    cnnvp_nfu_beat_map(beat, y0 + row, x0 * words[i] + word);
+                else
+                    cnnvp_nfu_beat_word(beat, x0 * words[i] + word);
+        cnnvp_nfu_beat_end(beat, words[i]);
+    }
+    ++run->result_sets;
+}
+
 static void window_results(struct run *run, const struct window_port *port, uint64_t out, uint32_t w, uint32_t h)
 {
     const struct cnnvp_fx16_tile *tile = run->tile;
-    ++run->result_sets;
+    leave(run, true, port->x0, port->y0, w, h);
     run->cost->output_words += (uint64_t)w * h * (tile->partial ? 4u : 1u);
     if (run->data->sums == NULL)
         return;
@@ -142,7 +169,7 @@ static void window_tile(struct run *run, uint64_t out, uint32_t x0, uint32_t y0)
     const struct cnnvp_fx16_tile *tile = run->tile;
     const uint32_t w = cnnvp_minimum32(run->shape->cols, tile->out_w - x0);
     const uint32_t h = cnnvp_minimum32(run->shape->rows, tile->out_h - y0);
-    struct window_port port = {.tile = tile, .x0 = x0, .y0 = y0};
+    struct window_port port = {.tile = tile, .x0 = x0, .y0 = y0, .beat = &run->ports[CNNVP_NFU_INPUT]};
     cnnvp_nfu_array_begin(run->array, w, h, &tile->operation);
     if (tile->per_channel) {
         sweep_connection(run, &port, out, out);
@@ -193,6 +220,9 @@ static struct cnnvp_nfu_pe *pe_at(const struct run *run, uint64_t index)
 static void multiply(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t in, uint64_t out)
 {
     const struct cnnvp_fx16_tile *tile = run->tile;
+    /* of all PEs on one neuron its weights lie side by side, otherwise those of one input */
+    cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_WEIGHT],
+                        run->shape->single_neuron ? out * tile->inputs + in : in * tile->outputs + out);
     const struct cnnvp_fx16_data *data = run->data;
     const int16_t k = data->weights != NULL ? data->weights[in * tile->outputs + out] : 0;
     pe->selected = (struct cnnvp_nfu_value){data->input != NULL ? data->input[in] : 0, true};
@@ -214,6 +244,26 @@ static void neuron_result(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t out
         run->data->sums[out] = pe->p;
 }
 
+/* All PEs have multiplied. */
+static void next_clock(struct run *run)
+{
+    cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_INPUT], 1);
+    cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_WEIGHT], 1);
+    ++run->cost->compute_cycles;
+}
+
+/* The clock of their biases, and their way out. */
+static void finish_neurons(struct run *run, uint64_t first, uint64_t count)
+{
+    if (run->tile->bias) {
+        for (uint64_t i = 0; i < count; ++i)
+            cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_WEIGHT], first + i);
+        cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_WEIGHT], 1);
+        ++run->cost->bias_cycles;
+    }
+    leave(run, false, first, 0, count, 1);
+}
+
 /* One input for all PEs in each cycle, one neuron a PE. */
 static void matmul_broadcast(struct run *run, uint64_t pes)
 {
@@ -223,14 +273,14 @@ static void matmul_broadcast(struct run *run, uint64_t pes)
         cnnvp_nfu_array_begin(run->array, run->shape->cols, run->shape->rows, &tile->operation);
         for (uint64_t in = 0; in < tile->inputs; ++in) {
             ++run->cost->input_words;
+            cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_INPUT], in);
             for (uint64_t i = 0; i < active; ++i)
                 multiply(run, pe_at(run, i), in, first + i);
-            ++run->cost->compute_cycles;
+            next_clock(run);
         }
         for (uint64_t i = 0; i < active; ++i)
             neuron_result(run, pe_at(run, i), first + i);
-        run->cost->bias_cycles += tile->bias;
-        ++run->result_sets;
+        finish_neurons(run, first, active);
     }
 }
 
@@ -253,14 +303,14 @@ static void matmul_single(struct run *run, uint64_t pes)
         for (uint64_t first = 0; first < tile->inputs; first += pes) {
             for (uint64_t i = 0; i < pes && first + i < tile->inputs; ++i) {
                 ++run->cost->input_words;
+                cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_INPUT], first + i);
                 multiply(run, pe_at(run, i), first + i, out);
             }
-            ++run->cost->compute_cycles;
+            next_clock(run);
         }
         reduce(run, pes);
         neuron_result(run, pe_at(run, 0), out);
-        run->cost->bias_cycles += tile->bias;
-        ++run->result_sets;
+        finish_neurons(run, out, 1);
     }
 }
 
@@ -280,9 +330,12 @@ static int matmul(struct run *run)
 /* ---- whole commands ---- */
 
 int cnnvp_nfu_cycle(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
-                    const struct cnnvp_fx16_data *data, struct cnnvp_nfu_array *array, struct cnnvp_nfu_cost *cost)
+                    const struct cnnvp_fx16_data *data, struct cnnvp_nfu_array *array, struct cnnvp_nfu_cost *cost,
+                    struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS])
 {
-    struct run run = {.shape = shape, .tile = tile, .data = data, .array = array, .cost = cost};
+    struct run run = {.shape = shape, .tile = tile, .data = data, .array = array, .cost = cost, .ports = ports};
+    for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
+        ports[i].late = 0;
     *cost = (struct cnnvp_nfu_cost){0};
     const int status = tile->kind == CNNVP_FX16_MATMUL ? matmul(&run) : window(&run);
     if (status != CNNVP_OK)
@@ -290,5 +343,8 @@ int cnnvp_nfu_cycle(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16
     cost->weight_words += cost->bias_words;
     cost->writeout_cycles += run.result_sets * cnnvp_nfu_writeout_steps(tile);
     cost->fill_cycles = shape->pipeline - 1u;
+    for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
+        if (ports[i].failed)
+            return CNNVP_E_NOMEM;
     return array->fault ? CNNVP_E_FATAL : CNNVP_OK;
 }

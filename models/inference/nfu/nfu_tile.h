@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The NFU's side of a command, free of any host: the array's shape and a command's cost. The command itself and its
- * exact sums are cnnvp_fx16.h's. Both depths share these structures and nothing else: fx16_compute.c and nfu_cost.c
- * compute, nfu_cycle.c steps.
+ * exact sums are cnnvp_fx16.h's. Both depths share these structures and nothing else: fx16_compute.c, nfu_cost.c and
+ * nfu_clocks.c compute, nfu_cycle.c and nfu_beat.c step.
  */
 #ifndef CNNVP_NFU_TILE_H
 #define CNNVP_NFU_TILE_H
@@ -40,8 +40,12 @@ struct cnnvp_nfu_cost {
 void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                     struct cnnvp_nfu_cost *cost);
 
+/* What crosses the ports in a clock: classes are added to the traffic. (nfu_clocks.c) */
+void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                      struct cnnvp_fx16_traffic *traffic);
+
 /* Cycles in which one set of results leaves the array through the output port. */
-uint64_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile);
+uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile);
 
 /* True where values can pass between PEs: propagation is on and the kernel is not dilated. */
 bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);

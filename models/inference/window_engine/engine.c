@@ -46,12 +46,9 @@ static void count_command(const struct cnnvp_window_unit *window, uint32_t tag, 
     cnnvp_command_count(window->unit.host, window->unit.ops, tag, counts, sizeof counts / sizeof counts[0]);
 }
 
-/* Kernel pieces come while nothing is computed, fully connected weights with every cycle. Of each input channel three
- * rows are read side by side, of each output channel a kernel. */
-static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                                            const struct cnnvp_window_cost *cost)
+/* Kernel pieces come while nothing is computed, fully connected weights with every cycle. */
+static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_fx16_tile *tile, const struct cnnvp_window_cost *cost)
 {
-    const bool sweeps = tile->kind == CNNVP_FX16_WINDOW;
     const uint64_t sweeping = cost->compute_cycles + cost->bias_cycles;
     return (struct cnnvp_fx16_traffic){
         .input_words = cost->input_words - cost->ones_words,
@@ -63,11 +60,6 @@ static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_window_shape *sha
         .output_words = cost->output_words,
         .output_cycles = sweeping,
         .passes = (uint32_t)cost->passes,
-        .input_streams = sweeps ? CNNVP_WINDOW_SIDE * shape->input_para : 1u,
-        .input_rows = sweeps ? CNNVP_WINDOW_SIDE : 0,
-        .input_row_step = tile->ky > 1u ? tile->dy : 1u,
-        .weight_streams = sweeps ? shape->output_para : 1u,
-        .output_streams = sweeps ? shape->output_para : 1u,
         .input_mode = CNNVP_READ_ROTATING,
     };
 }
@@ -92,7 +84,8 @@ static int execute(struct cnnvp_window_unit *window, struct cnnvp_access *access
     if (cost.passes > 1u && (tile.acc_addr % 8u != 0 || tile.acc_addr >> 31 != 0))
         return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL,
                                  "acc_addr, where several passes keep their sums, is a multiple of 8 below 2^31");
-    const struct cnnvp_fx16_traffic traffic = traffic_of(&window->shape, &tile, &cost);
+    struct cnnvp_fx16_traffic traffic = traffic_of(&tile, &cost);
+    cnnvp_window_clocks(&window->shape, &tile, &cost, &traffic);
     status = cnnvp_fx16_fetch(&window->unit, command, &tile, &traffic, &data, &stalls);
     if (status == CNNVP_OK && !window->unit.timing_only)
         status = cnnvp_fx16_compute(window->shape.acc_bits, &tile, &data, &window->unit.scratch);

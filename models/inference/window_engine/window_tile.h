@@ -45,4 +45,8 @@ struct cnnvp_window_cost {
 void cnnvp_window_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
                        struct cnnvp_window_cost *cost);
 
+/* What crosses the ports in a clock: classes are added to the traffic. (window_clocks.c) */
+void cnnvp_window_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
+                         const struct cnnvp_window_cost *cost, struct cnnvp_fx16_traffic *traffic);
+
 #endif

@@ -8,8 +8,8 @@
  *   storage element: partial sums live in the output buffer itself (Part B 3-4).
  * - Two halves (S001 C2 ping-pong). Who may use which half when is the instruction element's scoreboard; both halves
  *   have SRAMs of their own, so DMA and array never wait for each other inside the buffer.
- * - The port: `width_words` 16-bit words a cycle, charged for each access as a whole, whoever makes it; and banks, each
- *   of which serves one address in a cycle: S000's rotating rows and S001's zones are banks of a map (cnnvp_buffer.h).
+ * - The port, `width_words` 16-bit words a clock, and the banks, whose SRAMs give one line a clock each, charged for
+ * each class of clocks of an access: S000's rotating rows and S001's zones are banks of a map (cnnvp_buffer.h).
  * - Live feature values for `storage` in the statistics.
  * Not modelled: which word lies in which bank beyond a map's rows (words lie one after the other in the simulator's
  * memory), ECC, power-down.
@@ -36,7 +36,7 @@ struct buffer {
     int16_t *ones;    /* a half full of 1, made at the first read as ones */
     uint64_t half_bytes;
     uint32_t halves;
-    struct buffer_port port;
+    struct cnnvp_buffer_shape shape;
     uint64_t latency;
     uint64_t clock_mhz;
     int timing_only;
@@ -64,16 +64,29 @@ static int refuse(struct buffer *buffer, const struct cnnvp_access *access, int 
     return status;
 }
 
-/* What an access that lasts longer than its initiator spread it adds to its delay, and a read's latency. */
+/* Clocks by which the port and the banks are late, a read's latency among them. */
+static uint64_t lateness(const struct buffer *buffer, const struct cnnvp_access *access, uint64_t words,
+                         uint64_t latency)
+{
+    if (access->cycles == 0 || (access->flags & CNNVP_UNTIMED))
+        return 0;
+    const uint64_t needed = buffer_port_cycles(&buffer->shape, words);
+    if (access->clock_count == 0)
+        return latency + (needed > access->cycles ? needed - access->cycles : 0);
+    const int generated = access->op != CNNVP_COMMAND && (access->mode & CNNVP_BUFFER_READ_MODE) == CNNVP_READ_ONES &&
+                          (access->op == CNNVP_READ || access->op == CNNVP_BORROW_READ);
+    const uint32_t word_bytes = access->word_bytes != 0 ? access->word_bytes : 2u;
+    uint64_t late = latency;
+    for (uint32_t i = 0; i < access->clock_count; ++i)
+        late += buffer_port_late(&buffer->shape, &access->clocks[i], word_bytes, generated);
+    return late;
+}
+
 static void charge_port(struct buffer *buffer, struct cnnvp_access *access, uint64_t words, uint64_t latency)
 {
-    const struct buffer_pattern pattern = {words, cnnvp_maximum32(access->streams, 1u), access->rows, access->row_step};
     count(buffer, access->mode & CNNVP_BUFFER_DMA_SIDE ? STAT_dma_port_words : STAT_calculation_port_words, access,
           words);
-    if (access->cycles == 0 || (access->flags & CNNVP_UNTIMED))
-        return;
-    const uint64_t needed = buffer_port_cycles(&buffer->port, &pattern);
-    const uint64_t extra = latency + (needed > access->cycles ? needed - access->cycles : 0);
+    const uint64_t extra = lateness(buffer, access, words, latency);
     if (extra == 0)
         return;
     count(buffer, STAT_port_conflict_cycles, access, extra);
@@ -277,6 +290,15 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
     charge_port(buffer, access, written_words + kept_words + found_words, 0);
 }
 
+static int tell_shape(struct buffer *buffer, struct cnnvp_access *access)
+{
+    struct cnnvp_buffer_shape *shape = access->data;
+    if (shape == NULL || access->size < sizeof *shape)
+        return CNNVP_E_INVAL;
+    *shape = buffer->shape;
+    return CNNVP_OK;
+}
+
 static int update_access(struct buffer *buffer, struct cnnvp_access *access)
 {
     struct cnnvp_update *update = access->data;
@@ -315,7 +337,9 @@ static int buffer_access(void *self, uint32_t port, struct cnnvp_access *access)
     case CNNVP_BORROW_WRITE:
         return tile_access(buffer, access);
     case CNNVP_COMMAND:
-        return update_access(buffer, access);
+        return (access->flags & CNNVP_DEBUG) && access->mode == CNNVP_BUFFER_ASKS
+                   ? tell_shape(buffer, access)
+                   : update_access(buffer, access);
     default:
         return refuse(buffer, access, CNNVP_E_INVAL, "no such operation");
     }
@@ -332,8 +356,12 @@ static int buffer_init(void *self, const struct cnnvp_init *init)
             init->host, PARAM_size, "size must be a multiple of 16 bytes, %llu is not", (unsigned long long)size);
     buffer->halves = init->ops->param(init->host, PARAM_pingpong) ? 2u : 1u;
     buffer->half_bytes = size / buffer->halves;
-    buffer->port = (struct buffer_port){
-        init->ops->param(init->host, PARAM_width_words), init->ops->param(init->host, PARAM_banks)};
+    buffer->shape = (struct cnnvp_buffer_shape){
+        .width_words = init->ops->param(init->host, PARAM_width_words),
+        .banks = init->ops->param(init->host, PARAM_banks),
+        .line_words = init->ops->param(init->host, PARAM_line_words),
+        .column_step = init->ops->param(init->host, PARAM_column_step),
+    };
     buffer->latency = init->ops->param(init->host, PARAM_latency);
     buffer->timing_only = init->ops->timing_only(init->host);
     if (!buffer->timing_only) {
@@ -367,10 +395,10 @@ static void buffer_reset(void *self)
 static void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t halves = params[PARAM_pingpong] ? 2u : 1u;
-    const uint64_t possible = cnnvp_minimum(params[PARAM_banks], params[PARAM_size] / halves / 16u);
-    const uint64_t banks = possible != 0 ? possible : 1u;
-    const uint32_t words = (uint32_t)((params[PARAM_width_words] + banks - 1u) / banks);
-    cnnvp_say_sram(costs, 16u * words, params[PARAM_size] / halves / banks, halves * banks, "banks");
+    const uint64_t line_bytes = 2u * params[PARAM_line_words];
+    const uint64_t possible = cnnvp_maximum(params[PARAM_size] / halves / line_bytes, 1u);
+    const uint64_t srams = cnnvp_minimum(params[PARAM_banks] * params[PARAM_column_step], possible);
+    cnnvp_say_sram(costs, (uint32_t)(8u * line_bytes), params[PARAM_size] / halves / srams, halves * srams, "banks");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, params[PARAM_width_words], "words at the port");
 }
 

@@ -18,21 +18,13 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half);
 
 /* ---- the port (buffer_port.c) ---- */
 
-struct buffer_port {
-    uint64_t width_words;
-    uint64_t banks;
-};
+/* Clocks in which `words` have crossed that come evenly. */
+uint64_t buffer_port_cycles(const struct cnnvp_buffer_shape *shape, uint64_t words);
 
-/* What an access asks of it, as in struct cnnvp_access; streams at least 1. */
-struct buffer_pattern {
-    uint64_t words;
-    uint64_t streams;
-    uint64_t rows;
-    uint64_t row_step;
-};
-
-/* Cycles in which the words have crossed. */
-uint64_t buffer_port_cycles(const struct buffer_port *port, const struct buffer_pattern *pattern);
+/* Clocks by which a class of words of `word_bytes` is late, all its times together. `generated`: the words do not come
+ * from the banks. */
+uint64_t buffer_port_late(const struct cnnvp_buffer_shape *shape, const struct cnnvp_buffer_clocks *clocks,
+                          uint32_t word_bytes, int generated);
 
 /* ---- what is alive in a half (buffer_live.c) ---- */
 

@@ -63,6 +63,8 @@ static int borrow(const struct multi_function *module, struct work *work, struct
 {
     const uint64_t begin = operand->address & ~UINT64_C(1);
     const uint64_t end = (operand->address + cnnvp_job_span(operand) + 1u) & ~UINT64_C(1);
+    const struct cnnvp_buffer_clocks clocks = cnnvp_stage_clocks(
+        operand->held ? 1u : cnnvp_stage_streams(&work->job.tile), 1u, operand->words, work->job.beats);
     struct cnnvp_access access = {
         .op = (uint32_t)op,
         .flags = flags,
@@ -71,8 +73,9 @@ static int borrow(const struct multi_function *module, struct work *work, struct
         .address = begin | (uint64_t)operand->half << 31,
         .size = end - begin,
         .words = operand->words,
-        .streams = operand->held ? 1u : cnnvp_stage_streams(&work->job.tile),
         .cycles = work->job.beats,
+        .clocks = &clocks,
+        .clock_count = 1u,
         .word_bytes = operand->bytes,
         .mode = op == CNNVP_BORROW_WRITE && leaves_features(&work->job, operand)
                     ? cnnvp_buffer_write_mode(operand->words)
@@ -186,6 +189,7 @@ static bool is_held(const struct cnnvp_job *job)
 static int borrow_held(const struct multi_function *module, struct work *work, uint32_t flags, void **data)
 {
     const struct cnnvp_job *job = &work->job;
+    const struct cnnvp_buffer_clocks clocks = cnnvp_stage_clocks(1u, 1u, job->held_words, job->beats);
     struct cnnvp_access access = {
         .op = job->opcode == CNNVP_OPCODE_tsave ? CNNVP_BORROW_READ : CNNVP_BORROW_WRITE,
         .flags = flags,
@@ -194,6 +198,8 @@ static int borrow_held(const struct multi_function *module, struct work *work, u
         .address = job->offset,
         .size = job->size,
         .words = job->held_words,
+        .clocks = &clocks,
+        .clock_count = 1u,
         .word_bytes = 4u,
         .cycles = job->beats,
     };

@@ -40,7 +40,7 @@ void cnnvp_stage_entries(struct cnnvp_stage_plan *plan, const struct cnnvp_tile 
         add_piece(plan, port, CNNVP_BORROW_READ, first * entry_bytes, count * entry_bytes);
     piece->change = change;
     piece->word_bytes = 4u;
-    piece->streams = change ? 2u : 1u;
+    piece->streams = 1u;
     piece->cycles = plan->interval * cnnvp_tile_beats(tile, plan->values);
 }
 
@@ -68,6 +68,17 @@ uint32_t cnnvp_stage_streams(const struct cnnvp_tile *tile)
     return cnnvp_minimum32(tile->images, tile->sets);
 }
 
+struct cnnvp_buffer_clocks cnnvp_stage_clocks(uint32_t streams, uint32_t ways, uint64_t words, uint64_t cycles)
+{
+    const uint64_t most = UINT32_MAX;
+    return (struct cnnvp_buffer_clocks){
+        .times = words != 0,
+        .cycles = (uint32_t)cnnvp_minimum(cycles, most),
+        .maps = streams * ways,
+        .columns = (uint32_t)cnnvp_minimum(cnnvp_divide_up(words, streams), most),
+        .words = (uint32_t)cnnvp_minimum(words, most)};
+}
+
 uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile)
 {
     return (uint64_t)(tile->images - 1u) * tile->entry_image_stride +
@@ -82,6 +93,9 @@ static int borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *ac
                   const struct cnnvp_stage_piece *piece, enum cnnvp_op op, void **data)
 {
     struct cnnvp_tile *tile = access->data;
+    const uint64_t words = piece->size / piece->word_bytes;
+    const struct cnnvp_buffer_clocks clocks =
+        cnnvp_stage_clocks(piece->streams, piece->change ? 2u : 1u, words, piece->cycles);
     struct cnnvp_access borrow = {
         .op = (uint32_t)op,
         .flags = access->flags & CNNVP_DEBUG,
@@ -89,10 +103,11 @@ static int borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *ac
         .flow = access->flow,
         .address = piece->address,
         .size = piece->size,
-        .words = piece->size / piece->word_bytes,
+        .words = words,
         .word_bytes = piece->word_bytes,
         .cycles = piece->cycles,
-        .streams = piece->streams,
+        .clocks = &clocks,
+        .clock_count = 1u,
     };
     const int status = stage->ops->access(stage->host, piece->port, &borrow);
     *data = status == CNNVP_OK ? borrow.data : NULL;

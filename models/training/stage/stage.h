@@ -7,6 +7,7 @@
 #ifndef CNNVP_STAGE_H
 #define CNNVP_STAGE_H
 
+#include "cnnvp_buffer.h"
 #include "cnnvp_tile.h"
 
 #include <stdbool.h>
@@ -27,7 +28,7 @@ struct cnnvp_stage_piece {
     uint64_t address; /* bytes */
     uint64_t size;    /* bytes */
     uint32_t word_bytes;
-    uint32_t streams; /* addresses side by side */
+    uint32_t streams; /* side by side */
     uint64_t cycles;  /* that it has for crossing */
 };
 
@@ -116,6 +117,10 @@ uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile);
 
 /* Images that the sets take side by side, each with a matrix of its own. */
 uint32_t cnnvp_stage_streams(const struct cnnvp_tile *tile);
+
+/* How words cross a buffer's port while a tile takes its cycles: in order, line by line, in as many streams side by
+ * side, each in banks of its own; 2 ways: read, and written back beside that. */
+struct cnnvp_buffer_clocks cnnvp_stage_clocks(uint32_t streams, uint32_t ways, uint64_t words, uint64_t cycles);
 
 /* ---- while computing ---- */
 

@@ -49,6 +49,7 @@ struct work {
     const struct cnnvp_command *command;
     struct cnnvp_train_tile tile;
     struct cnnvp_train_cost cost;
+    struct cnnvp_train_port_clocks clocks;
     struct cnnvp_train_data data;
     int16_t *scales;
     struct port_stalls stalls;
@@ -66,8 +67,7 @@ struct piece {
     uint64_t words;   /* that cross the port */
     uint64_t cycles;
     uint32_t mode;
-    uint32_t streams; /* addresses side by side */
-    uint32_t rows;    /* of them, rows of a map */
+    const struct cnnvp_train_clocks *clocks; /* NULL: its words come evenly */
 };
 
 static uint64_t stall_cycles(const struct train_array *array, const struct cnnvp_access *access)
@@ -91,9 +91,8 @@ static int borrow(const struct train_array *array, const struct work *work, uint
         .words = piece->words,
         .cycles = piece->cycles,
         .mode = piece->mode,
-        .streams = piece->streams,
-        .rows = piece->rows,
-        .row_step = 1,
+        .clocks = piece->clocks != NULL ? piece->clocks->classes : NULL,
+        .clock_count = piece->clocks != NULL ? piece->clocks->count : 0,
         .word_bytes = piece->bytes,
     };
     const int status = array->ops->access(array->host, piece->port, &access);
@@ -123,7 +122,7 @@ static struct piece results_piece(const struct train_array *array, const struct 
         .words = work->cost.output_words,
         .cycles = work->cost.compute_cycles + work->cost.writeout_cycles,
         .mode = cnnvp_buffer_write_mode(features),
-        .streams = array->shape.arrays * array->shape.cols};
+        .clocks = &work->clocks.output};
 }
 
 static struct piece scales_piece(const struct work *work)
@@ -181,22 +180,16 @@ static int borrow_operands(struct train_array *array, struct work *work)
     const struct cnnvp_train_cost *cost = &work->cost;
     const uint32_t bytes = mantissa_bytes(array);
     const uint32_t rotating = tile->connected ? CNNVP_READ_SEQUENTIAL : CNNVP_READ_ROTATING;
-    const uint32_t rows = tile->connected ? 0 : CNNVP_TRAIN_ZONES;
-    const uint32_t side = tile->connected ? 1u : CNNVP_TRAIN_ZONES;
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
-    /* maps that are read side by side: an array each; errors, a column each */
-    const uint32_t maps = cnnvp_minimum32(array->shape.arrays, gradient ? tile->in_channels : tile->images);
-    const uint32_t errors = cnnvp_minimum32(array->shape.cols, tile->out_channels);
     const struct piece pieces[] = {
         {PORT_input, tile->in_half, tile->in_addr, tile->in_span, bytes, cost->input_words, cost->compute_cycles,
-         rotating, maps * side, rows},
+         rotating, &work->clocks.input},
         {PORT_weight, tile->second_half, tile->second_addr, tile->second_span, bytes, cost->weight_words,
-         cost->compute_cycles, gradient ? rotating : CNNVP_READ_SEQUENTIAL,
-         gradient ? errors * side : array->shape.cols * array->shape.rows, gradient ? rows : 0},
-        {PORT_input, tile->in_half, tile->in_exp_addr, tile->in_exps, 1u, tile->in_exps, 0, CNNVP_READ_SEQUENTIAL, 1u,
-         0},
+         cost->compute_cycles, gradient ? rotating : CNNVP_READ_SEQUENTIAL, &work->clocks.weight},
+        {PORT_input, tile->in_half, tile->in_exp_addr, tile->in_exps, 1u, tile->in_exps, 0, CNNVP_READ_SEQUENTIAL,
+         NULL},
         {PORT_weight, tile->second_half, tile->second_exp_addr, tile->second_exps, 1u, tile->second_exps, 0,
-         CNNVP_READ_SEQUENTIAL, 1u, 0},
+         CNNVP_READ_SEQUENTIAL, NULL},
     };
     void *data[4] = {NULL};
     uint64_t stalls[4] = {0};
@@ -307,6 +300,7 @@ static int execute(struct train_array *array, struct cnnvp_access *access, const
     if (status != CNNVP_OK)
         return refuse(array, command, status, reason);
     cnnvp_train_cost(&array->shape, &work.tile, &work.cost);
+    cnnvp_train_clocks(&array->shape, &work.tile, &work.clocks);
     if (work.cost.compute_cycles > CNNVP_TRAIN_MAX_CYCLES || work.cost.writeout_cycles > CNNVP_TRAIN_MAX_CYCLES)
         return refuse(array, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
     status = check_output(array, &work);

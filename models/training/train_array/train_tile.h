@@ -23,6 +23,7 @@
 #define CNNVP_TRAIN_TILE_H
 
 #include "cnnvp_bfp.h"
+#include "cnnvp_buffer.h"
 
 /* MAC cycles of a kernel row: kernels go in pieces of 3 columns and as many rows as a column has PEs. */
 #define CNNVP_TRAIN_TAPS 3u
@@ -135,6 +136,17 @@ CNNVP_MUST_USE int cnnvp_train_decode(const struct cnnvp_train_shape *shape, con
 /* Closed forms. (train_cost.c) */
 void cnnvp_train_cost(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                       struct cnnvp_train_cost *cost);
+
+/* What crosses the ports in a clock. (train_clocks.c) */
+struct cnnvp_train_clocks {
+    uint32_t count;
+    struct cnnvp_buffer_clocks classes[4];
+};
+struct cnnvp_train_port_clocks {
+    struct cnnvp_train_clocks input, weight, output;
+};
+void cnnvp_train_clocks(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                        struct cnnvp_train_port_clocks *ports);
 
 /* Working memory of the kernels, grown where a command needs more. All zero at first. (train_compute.c) */
 struct cnnvp_train_scratch {

@@ -61,7 +61,7 @@ static struct cost cost_of(const struct systolic *array, const struct cnnvp_fx16
     const uint64_t shown = !array->hides ? array->rows : array->rows > positions ? array->rows - positions : 0;
     const uint64_t load = array->rows + (sets - 1u) * shown;
     const uint64_t results = tile->planes * tile->plane_words;
-    return (struct cost){
+    struct cost cost = {
         .compute_cycles = sets * positions,
         .fill_cycles = load + array->rows + array->cols - 2u,
         .macs = k * n * positions,
@@ -73,6 +73,17 @@ static struct cost cost_of(const struct systolic *array, const struct cnnvp_fx16
                     .output_cycles = columns * positions,
                     .passes = 1},
     };
+    /* In a clock a word for each row of PEs, a row of weights, a result of each column: words that follow each other.
+     */
+    const uint32_t at_once = (uint32_t)cnnvp_minimum(array->cols, n);
+    cnnvp_fx16_add(
+        &cost.traffic.input,
+        (struct cnnvp_buffer_clocks){.times = cost.compute_cycles, .columns = (uint32_t)cnnvp_minimum(array->rows, k)});
+    cnnvp_fx16_add(&cost.traffic.weight, (struct cnnvp_buffer_clocks){.times = sets * array->rows, .columns = at_once});
+    cnnvp_fx16_add(
+        &cost.traffic.output,
+        (struct cnnvp_buffer_clocks){.times = columns * positions, .columns = at_once * (tile->partial ? 4u : 1u)});
+    return cost;
 }
 
 /* ---- commands ---- */

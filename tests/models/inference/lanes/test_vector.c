@@ -426,6 +426,40 @@ static void test_port_limit(void **state)
     bench_close(&bench);
 }
 
+/* Two beats of 16 lanes: words so far apart, in lines of eight that go round the banks. A beat of 16 words side by side
+ * is two lines, of sums side by side, four words each, eight. */
+static void test_banks(void **state)
+{
+    static const struct {
+        uint64_t banks;
+        int32_t stride;
+        uint32_t source;
+        int64_t clocks; /* of a beat */
+    } cases[] = {{16, 1, IN, 1},   {1, 1, IN, 2}, {16, 8, IN, 1},   {16, 16, IN, 2}, {16, 128, IN, 16},
+                 {64, 128, IN, 4}, {2, 3, IN, 3}, {16, -16, IN, 2}, {4, 1, 3, 2},    {8, 1, 3, 1}};
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+        struct bench bench;
+        const int sums = cases[c].source == 3u;
+        const struct vector_tile t = {
+            .count = 32,
+            .repeat = 1,
+            .a_addr = cases[c].stride < 0 ? 8192 : 0,
+            .a_stride = cases[c].stride,
+            .out_addr = 16384};
+        bench_open(&bench, 16, 1);
+        const int b = sums ? OUT : IN;
+        bench.buffers[b] = fake_add(&bench.sim, &cnnvp_unit_buffer);
+        fake_set(bench.buffers[b], "banks", cases[c].banks);
+        fake_set(bench.buffers[b], "size", 1u << 20);
+        assert_int_equal(fake_start(bench.buffers[b]), CNNVP_OK);
+        fake_connect(bench.vector, sums ? "output" : "input", bench.buffers[b], "port");
+        assert_int_equal(bench_run(&bench, OP_vcmp, A(cases[c].source) | B(IMM) | STORE, 0, &t),
+                         2 * cases[c].clocks + 4);
+        bench_close(&bench);
+    }
+}
+
 static void test_counts(void **state)
 {
     struct bench bench[2];
@@ -530,6 +564,7 @@ int main(void)
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_port_limit),
+        cmocka_unit_test(test_banks),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_bad_commands),
         cmocka_unit_test(test_reset),

@@ -22,6 +22,7 @@ void bench_open_units(struct bench *bench, uint64_t lanes, uint64_t units, int t
         bench->buffers[b] = fake_add(&bench->sim, &cnnvp_unit_buffer);
         fake_set(bench->buffers[b], "size", 2u * BENCH_HALF);
         fake_set(bench->buffers[b], "width_words", 4096);
+        fake_set(bench->buffers[b], "banks", 1024);
         assert_int_equal(fake_start(bench->buffers[b]), CNNVP_OK);
         fake_connect(bench->vector, ports[b], bench->buffers[b], "port");
     }

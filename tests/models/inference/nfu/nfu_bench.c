@@ -76,8 +76,9 @@ static void measure_layer(const struct layer *layer)
         printf("  %s %6.1f", kernels->name, measure(kernels, shape.acc_bits, &tile, &data, cost.macs));
     if (cost.macs < 3000000u) {
         struct cnnvp_nfu_array array = {0};
+        struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS] = {0};
         const double begin = seconds();
-        if (cnnvp_nfu_cycle(&shape, &tile, &data, &array, &cost) != CNNVP_OK)
+        if (cnnvp_nfu_cycle(&shape, &tile, &data, &array, &cost, ports) != CNNVP_OK)
             exit(1);
         printf("  stepped %.4f", (double)cost.macs / (seconds() - begin) * 1e-9);
         cnnvp_nfu_array_free(&array);

@@ -26,9 +26,10 @@ static struct cnnvp_nfu_cost stepped_cost(const struct cnnvp_nfu_shape *shape, c
 {
     struct cnnvp_nfu_cost cost;
     struct cnnvp_nfu_array array = {0};
+    struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS] = {0};
     const struct cnnvp_fx16_data nothing = {0};
     const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
-    assert_int_equal(cnnvp_nfu_cycle(shape, &tile, &nothing, &array, &cost), CNNVP_OK);
+    assert_int_equal(cnnvp_nfu_cycle(shape, &tile, &nothing, &array, &cost, ports), CNNVP_OK);
     cnnvp_nfu_array_free(&array);
     return cost;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random commands on random arrays: the fast kernels, each of their variants, the cycle-stepped array and the
- * definition give the same results, and stepping counts what the closed forms say.
+ * definition give the same results, and stepping counts what the closed forms say. So do the addresses that are
+ * stepped, counted one by one in random buffers, and the classes of clocks.
  */
 #include "inference/nfu/nfu_cycle.h"
 #include "inference/fx16/fx16_kernels.h"
+#include "memory/buffer/buffer_internal.h"
 #include "nfu_case.h"
 #include "random.h"
 
@@ -34,9 +36,30 @@ static const char *text_of(const struct cnnvp_nfu_shape *shape)
     return text;
 }
 
+static struct cnnvp_buffer_shape random_buffer(uint64_t *random)
+{
+    static const uint32_t lines[] = {8, 8, 8, 4, 2, 16, 1, 5};
+    return (struct cnnvp_buffer_shape){
+        .width_words = between(random, 0, 1) != 0 ? 64u : between(random, 1, 70),
+        .banks = between(random, 0, 1) != 0 ? 1u << between(random, 0, 4) : between(random, 1, 20),
+        .line_words = lines[between(random, 0, 7)],
+        .column_step = between(random, 0, 1) != 0 ? 1u : between(random, 1, 4),
+    };
+}
+
+static uint64_t late_of(const struct cnnvp_fx16_clocks *clocks, const struct cnnvp_buffer_shape *shape, int generated)
+{
+    uint64_t late = 0;
+    for (uint32_t i = 0; i < clocks->count; ++i)
+        late += buffer_port_late(shape, &clocks->classes[i], 2, generated);
+    return late;
+}
+
 struct memory {
     struct cnnvp_fx16_scratch scratch;
     struct cnnvp_nfu_array array;
+    struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS];
+    uint64_t late; /* cases with */
 };
 
 static void run_case(struct nfu_case *c, const struct cnnvp_nfu_shape *shape, struct memory *memory)
@@ -61,26 +84,47 @@ static void run_case(struct nfu_case *c, const struct cnnvp_nfu_shape *shape, st
     }
     cnnvp_nfu_cost(shape, &tile, &closed);
     memset(sums, 0x55, c->results * sizeof *sums);
-    assert_int_equal(cnnvp_nfu_cycle(shape, &tile, &data, &memory->array, &stepped), CNNVP_OK);
+    assert_int_equal(cnnvp_nfu_cycle(shape, &tile, &data, &memory->array, &stepped, memory->ports), CNNVP_OK);
     nfu_case_check_sums(c, text, "stepped", sums);
     nfu_case_check_cost(c, text, &closed, &stepped, sizeof closed);
+    struct cnnvp_fx16_traffic traffic = {0};
+    cnnvp_nfu_clocks(shape, &tile, &traffic);
+    const struct cnnvp_fx16_clocks *const clocks[] = {&traffic.input, &traffic.weight, &traffic.output};
+    for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i) {
+        const struct cnnvp_nfu_beat *port = &memory->ports[i];
+        const uint64_t late = late_of(clocks[i], &port->shape, i == CNNVP_NFU_INPUT && tile.ones);
+        if (late != port->late)
+            fail_msg("%s, %ux%u of %ux%u, stride %ux%u, %s: port %u, width %llu, %llu banks, line %llu, step %llu: "
+                     "%llu late, %llu by classes",
+                     tile.name, tile.kx, tile.ky, tile.out_w, tile.out_h, tile.sx, tile.sy, text, i,
+                     (unsigned long long)port->shape.width_words, (unsigned long long)port->shape.banks,
+                     (unsigned long long)port->shape.line_words, (unsigned long long)port->shape.column_step,
+                     (unsigned long long)port->late, (unsigned long long)late);
+        memory->late += late != 0;
+    }
     free(sums);
 }
 
 static void test_random(void **state)
 {
     uint64_t random = 20240817;
+    uint64_t buffers = 7;
     struct memory memory = {0};
     (void)state;
     for (uint32_t i = 0; i < 40000u; ++i) {
         struct nfu_case c;
         const struct cnnvp_nfu_shape shape = random_shape(&random);
         nfu_case_random(&c, &random);
+        for (unsigned p = 0; p < CNNVP_NFU_PORTS; ++p)
+            memory.ports[p].shape = random_buffer(&buffers);
         run_case(&c, &shape, &memory);
         nfu_case_free(&c);
     }
     cnnvp_fx16_scratch_free(&memory.scratch);
     cnnvp_nfu_array_free(&memory.array);
+    for (unsigned p = 0; p < CNNVP_NFU_PORTS; ++p)
+        cnnvp_nfu_beat_free(&memory.ports[p]);
+    assert_in_range(memory.late, 20000, 100000);
 }
 
 int main(void)

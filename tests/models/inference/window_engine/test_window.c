@@ -30,6 +30,7 @@ static void begin(struct array_rig *rig, uint64_t mhz, int timing_only)
     array_rig_begin(rig, &cnnvp_unit_window, mhz, timing_only);
     /* as in the preset */
     fake_set(rig->input, "width_words", 72);
+    fake_set(rig->input, "banks", 24);
     fake_set(rig->output, "width_words", 128);
 }
 
@@ -123,7 +124,12 @@ static void test_command(void **state)
     check_c3(1000, 1);
 }
 
-/* Narrow buffers lengthen a command by what their ports say, those with few banks by what their banks say. */
+/*
+ * Narrow buffers lengthen a command by what their ports take in each clock, those with few banks by what their banks
+ * do. Eight sweeps of ten rows, each a first position with 9 words of 6 channels and nine with 3; taps of 6 x 8 pairs,
+ * 8 biases; sums of 8 channels at 200 places, written (32 words), three times read and written (64), read and written
+ * out (40).
+ */
 static void check_port_stalls(bool few)
 {
     struct array_rig rig;
@@ -131,7 +137,7 @@ static void check_port_stalls(bool few)
     struct nfu_case c = nfu_case_lenet_c3();
     begin(&rig, 700, 0);
     fake_set(rig.input, "width_words", 4);
-    fake_set(rig.input, "banks", few ? 8 : 24); /* three rows of eight channels side by side */
+    fake_set(rig.input, "banks", few ? 2 : 24); /* three rows of eight channels side by side: 12 of them in one of 2 */
     fake_set(rig.weight, "width_words", 8);
     fake_set(rig.weight, "banks", few ? 3 : 8); /* kernels of eight output channels, whose results leave side by side */
     fake_set(rig.output, "width_words", 16);
@@ -141,9 +147,9 @@ static void check_port_stalls(bool few)
     load(&rig, &c);
     struct cnnvp_command command = command_of(&c);
     assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
-    const uint64_t input = C3_INPUT_WORDS / 4 * (few ? 3 : 1) - C3_COMPUTE;
-    const uint64_t weight = C3_WEIGHT_WORDS / 8 * (few ? 3 : 1) - (C3_LOADS + 2); /* two cycles for biases */
-    const uint64_t output = (C3_OUTPUT_WORDS + C3_KEPT_WORDS) / 16 * (few ? 2 : 1) - (C3_COMPUTE + C3_BIAS);
+    const uint64_t input = few ? 80 * (14 - 1) + 720 * (12 - 1) : 80 * (14 - 1) + 720 * (5 - 1);
+    const uint64_t weight = 72 * (6 - 1) + (few ? 2 * (3 - 1) : 0);
+    const uint64_t output = 200 * ((2 - 1) + 3 * (4 - 1) + (few ? 4 - 1 : 3 - 1));
     assert_int_equal(fake_count(rig.array, "input_port_cycles"), input);
     assert_int_equal(fake_count(rig.array, "weight_port_cycles"), weight);
     assert_int_equal(fake_count(rig.array, "output_port_cycles"), output);

@@ -7,6 +7,7 @@
 #include "cnnvp_integer.h"
 #include "random.h"
 #include "inference/window_engine/window_tile.h"
+#include "memory/buffer/buffer_internal.h"
 
 #include "test.h"
 
@@ -36,6 +37,33 @@ static uint32_t columns_kept(uint32_t x, uint32_t stride)
     return kept;
 }
 
+/* The input buffer of a count, and clocks by which it is late: row r of each of input_para channels is in bank r mod B
+ * of the channel's B, in lines of so many words. */
+static struct {
+    struct cnnvp_buffer_shape shape;
+    uint64_t channels;
+    uint64_t late;
+} input;
+
+/* A position's words, three rows from `row` on, `columns` of them from `column` on. */
+static void read_position(uint64_t lanes, uint64_t row, uint64_t row_step, uint64_t column, uint64_t column_step,
+                          uint64_t columns)
+{
+    uint64_t of_bank[64] = {0};
+    uint64_t lines = 0, most = 0;
+    const uint64_t each = cnnvp_maximum(input.shape.banks / input.channels, 1u);
+    for (uint64_t c = 0; c < columns; ++c)
+        lines += c == 0 || (column + c * column_step) / input.shape.line_words !=
+                               (column + (c - 1u) * column_step) / input.shape.line_words;
+    for (uint64_t channel = 0; channel < input.channels; ++channel)
+        for (uint64_t r = 0; r < 3u; ++r)
+            of_bank[(channel * each + (row + r * row_step) % each) % input.shape.banks] += lines;
+    for (uint64_t b = 0; b < input.shape.banks; ++b)
+        most = cnnvp_maximum(most, of_bank[b]);
+    const uint64_t crossing = cnnvp_divide_up(lanes * 3u * columns, input.shape.width_words);
+    input.late += cnnvp_maximum(crossing, most) - 1u;
+}
+
 /* One sweep of the positions with a piece of the kernel, from its tap (px, py) on, in place: `lanes` input channels,
  * `outs` output channels, `pairs` of which have a kernel. */
 static void count_sweep(const struct nfu_case *c, uint32_t lanes, uint32_t outs, uint32_t pairs, int writes_words,
@@ -50,6 +78,8 @@ static void count_sweep(const struct nfu_case *c, uint32_t lanes, uint32_t outs,
     for (uint32_t y = 0; y < c->out_h; ++y)
         for (uint32_t x = 0; x < c->out_w; ++x) {
             const uint32_t kept = dilated ? 0 : columns_kept(x, c->sx);
+            const uint32_t dx = c->kx > 1u ? c->dx : 1u;
+            read_position(lanes, y * c->sy, c->ky > 1u ? c->dy : 1u, x * c->sx + (px + kept) * dx, dx, 3u - kept);
             ++count->compute_cycles;
             count->input_words += lanes * 3u * (3u - kept);
             count->reused_words += lanes * 3u * kept;
@@ -125,10 +155,19 @@ static void count_matmul(const struct cnnvp_window_shape *shape, const struct nf
 
 static void check_shape(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
 {
+    static uint32_t buffers;
     const struct cnnvp_window_cost cost = closed_cost(shape, c);
     struct cnnvp_window_cost count = {.pipeline_cycles = shape->pipeline - 1u};
     char text[64];
     (void)snprintf(text, sizeof text, "para %u %u %u", shape->input_para, shape->output_para, shape->fc_para);
+    input.shape = (struct cnnvp_buffer_shape){
+        .width_words = 1u + buffers % 50u,
+        .banks = 1u + buffers / 50u % 33u,
+        .line_words = 1u << buffers / 1650u % 5u,
+        .column_step = 1};
+    buffers += 41u;
+    input.channels = shape->input_para;
+    input.late = 0;
     if (c->opcode == OP_MATMUL)
         count_matmul(shape, c, &count);
     else
@@ -136,6 +175,19 @@ static void check_shape(const struct cnnvp_window_shape *shape, const struct nfu
     count.input_words += count.ones_words;
     count.weight_words += count.bias_words;
     nfu_case_check_cost(c, text, &cost, &count, sizeof cost);
+    const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
+    struct cnnvp_fx16_traffic traffic = {0};
+    uint64_t late = 0;
+    cnnvp_window_clocks(shape, &tile, &cost, &traffic);
+    for (uint32_t i = 0; i < traffic.input.count; ++i)
+        late += buffer_port_late(&input.shape, &traffic.input.classes[i], 2, 0);
+    if (late != input.late)
+        fail_msg(
+            "%s, opcode %02x, %ux%u, stride %ux%u, dilation %ux%u, %ux%u results: %llu late, not %llu; width %llu, "
+            "%llu banks, lines of %llu",
+            text, c->opcode, c->kx, c->ky, c->sx, c->sy, c->dx, c->dy, c->out_w, c->out_h, (unsigned long long)late,
+            (unsigned long long)input.late, (unsigned long long)input.shape.width_words,
+            (unsigned long long)input.shape.banks, (unsigned long long)input.shape.line_words);
 }
 
 static void test_random(void **state)

@@ -90,7 +90,7 @@ static void test_entries(void **state)
     }
 }
 
-/* Entries of 48 words are read and written back, side by side where the buffer has more than one bank. */
+/* Entries of 24 lines are read and written back, side by side where the buffer has more than one bank. */
 static void test_narrow(void **state)
 {
     (void)state;
@@ -99,11 +99,11 @@ static void test_narrow(void **state)
             struct block_rig rig;
             struct cnnvp_tile tile = update_of(false);
             block_rig_begin(&rig, &cnnvp_unit_bn_update, timing_only);
-            fake_set(block_rig_buffer(&rig, "buffer"), "width_words", 1);
+            fake_set(block_rig_buffer(&rig, "buffer"), "line_words", 2);
             fake_set(block_rig_buffer(&rig, "buffer"), "banks", banks);
             fake_set(block_rig_buffer(&rig, "buffer"), "latency", 7);
             block_rig_start(&rig);
-            block_rig_do(&rig, &tile, CHANNELS * 48u * (3u - banks) + 7u);
+            block_rig_do(&rig, &tile, CHANNELS * 24u * (3u - banks) + 7u);
             assert_int_equal(tile.cycles, CYCLES);
             block_rig_end(&rig);
         }

@@ -123,6 +123,10 @@ void machine_begin(struct machine *machine, const struct machine_options *option
         fake_set(machine->units[i], "banks", options->held_banks != 0 ? options->held_banks : 1024u);
         fake_set(machine->units[i], "latency", options->held_latency);
     }
+    for (unsigned i = M_INPUT; i <= M_OUTPUT; ++i)
+        if (i <= M_INTERMEDIATE || i >= M_MAX_MIN)
+            fake_set(machine->units[i], "line_words",
+                     (i <= M_INTERMEDIATE ? options->banks : options->held_banks) != 0 ? 2u : 256u);
     for (unsigned i = 0; i < M_INSTANCES; ++i)
         assert_int_equal(fake_start(machine->units[i]), CNNVP_OK);
 }

@@ -3,9 +3,11 @@
  * What instructions of the multi-function module take: words through the ports of every buffer, and cycles, worked out
  * here from S001 (C4 to C7) and multi_function.h for random shapes, sets, lanes, ports and banks.
  *
- * Of a block: the values that it takes, one in each lane of each set at a time, and for every piece of a buffer the
- * cycles of its port, ceil(words / width) * ceil(streams / banks), beyond those. A tile takes what its slowest block
- * does, the pipelines of all its blocks, and what the slowest operand of the module itself takes beyond its values.
+ * Of a block: the values that it takes, one in each lane of each set at a time, and for every piece of a buffer what
+ * its port and its banks take beyond those. A piece is streams side by side, each of which has banks div streams banks,
+ * one at least, or shares one with others; their lines, of 32 bits, go round the banks. A tile takes what its slowest
+ * block does, the pipelines of all its blocks, and what the slowest operand of the module itself takes beyond its
+ * values.
  */
 #include "machine.h"
 #include "cnnvp_integer.h"
@@ -27,6 +29,7 @@ struct expected {
     const struct machine_options *options;
     uint32_t images, channels, h, w, plane;
     uint32_t sets, lanes;           /* that take it */
+    uint64_t value_lines;           /* of a sum, in one bank: two of 64 bits; 0: one */
     uint64_t taken;                 /* cycles in which all its values are */
     uint64_t block;                 /* cycles of the block that is worked out */
     uint64_t cycles, waiting, fill; /* of the slowest block, with its waits; of all pipelines */
@@ -53,23 +56,28 @@ static struct expected tile_of(const struct machine_options *options, uint64_t *
     return e;
 }
 
-/* Words of 16 bits through a buffer's port; cycles by which they are late after `cycles`. */
+/* Words of 16 bits through a buffer's port; cycles by which they are late after `cycles`. `ways` 2: as many streams
+ * again go the other way. */
 static uint64_t cross(struct expected *e, enum machine_instance buffer, int direction, uint64_t bytes, uint64_t streams,
-                      uint64_t cycles)
+                      uint64_t ways, uint64_t cycles)
 {
     const bool large = buffer == M_INTERMEDIATE;
     const uint64_t width = large ? e->options->width_words : e->options->held_words;
     const uint64_t banks = large ? e->options->banks : e->options->held_banks;
     const uint64_t words = cnnvp_divide_up(bytes, 2);
+    const uint64_t value_lines = cnnvp_maximum(e->value_lines, 1u);
+    const uint64_t values = cnnvp_divide_up(bytes, 4u * value_lines * streams); /* of a stream, or lines of values */
+    const uint64_t served = cnnvp_divide_up(values, cnnvp_maximum(banks / (streams * ways), 1u)) * value_lines *
+                            cnnvp_divide_up(streams * ways, banks);
     e->words[buffer][direction] += words;
-    const uint64_t needed = cnnvp_divide_up(words, width) * cnnvp_divide_up(streams, banks);
+    const uint64_t needed = cnnvp_maximum(cnnvp_divide_up(words, width), served);
     return needed > cycles ? needed - cycles : 0;
 }
 
 /* An operand of the module itself, each image's at an address of its own. */
 static void operand(struct expected *e, int direction, uint64_t bytes)
 {
-    const uint64_t late = cross(e, M_INTERMEDIATE, direction, bytes, cnnvp_minimum(e->images, e->sets), e->taken);
+    const uint64_t late = cross(e, M_INTERMEDIATE, direction, bytes, cnnvp_minimum(e->images, e->sets), 1u, e->taken);
     e->module_waits = cnnvp_maximum(e->module_waits, late);
 }
 
@@ -77,9 +85,10 @@ static void operand(struct expected *e, int direction, uint64_t bytes)
 static void sums(struct expected *e, bool fp32, uint64_t values, uint64_t scales)
 {
     operand(e, READ, values * 4u);
+    e->value_lines = 0;
     e->fill += pipelines[M_MODULE];
     if (!fp32)
-        e->module_waits = cnnvp_maximum(e->module_waits, cross(e, M_MAX_MIN, READ, scales * 2u, 1u, e->taken));
+        e->module_waits = cnnvp_maximum(e->module_waits, cross(e, M_MAX_MIN, READ, scales * 2u, 1u, 1u, e->taken));
 }
 
 /* A block takes values for so many cycles. */
@@ -96,13 +105,13 @@ static void entries(struct expected *e, enum machine_instance buffer, bool chang
 {
     for (int direction = READ; direction <= (change ? WRITTEN : READ); ++direction)
         e->waiting =
-            cnnvp_maximum(e->waiting, e->block + cross(e, buffer, direction, bytes, change ? 2u : 1u, e->block));
+            cnnvp_maximum(e->waiting, e->block + cross(e, buffer, direction, bytes, 1u, change ? 2u : 1u, e->block));
 }
 
 /* A packed matrix of the tile, `bytes` in all, while its values pass; an image's at an address of its own. */
 static void matrix(struct expected *e, enum machine_instance buffer, int direction, uint64_t bytes)
 {
-    const uint64_t late = cross(e, buffer, direction, bytes, cnnvp_minimum(e->images, e->sets), e->taken);
+    const uint64_t late = cross(e, buffer, direction, bytes, cnnvp_minimum(e->images, e->sets), 1u, e->taken);
     e->waiting = cnnvp_maximum(e->waiting, e->block + late);
 }
 
@@ -207,6 +216,7 @@ static void post(struct machine *m, const struct machine_options *options, uint6
     const uint64_t ids = packed(&e, pooled * position_bits(d.pool));
     pooled = (status & ST_tpost_pool) != 0 ? pooled : e.plane;
     const uint64_t sum_words = wide != 0 && (status & ST_tpost_fp32) == 0 ? 2u : 1u;
+    e.value_lines = sum_words;
     sums(&e, (status & ST_tpost_fp32) != 0, e.images * all * sum_words, e.channels);
     if ((status & ST_tpost_park) != 0)
         operand(&e, WRITTEN, e.images * all * 4u);
@@ -214,7 +224,7 @@ static void post(struct machine *m, const struct machine_options *options, uint6
         operand(&e, WRITTEN, (uint64_t)e.images * e.channels * pooled * (whole || wide != 0 ? 4u : 1u));
     if (!measures && !whole) { /* exponents */
         const uint64_t late = cross(
-            &e, M_INTERMEDIATE, READ, e.images + 2u * (e.channels - 1u), cnnvp_minimum(e.images, e.sets), e.taken);
+            &e, M_INTERMEDIATE, READ, e.images + 2u * (e.channels - 1u), cnnvp_minimum(e.images, e.sets), 1u, e.taken);
         e.module_waits = cnnvp_maximum(e.module_waits, late);
     }
     if (keeps_mask)
@@ -405,8 +415,8 @@ static void classify(struct machine *m, const struct machine_options *options, u
     sums(&e, (status & ST_tsoftmax_fp32) != 0, all, e.channels);
     const uint64_t interval = 17; /* a comparison, and two passes of exponentials and divisions */
     block(&e, M_SOFTMAX, interval * e.taken);
-    const uint64_t late = cross(
-        &e, M_OUTPUT, WRITTEN, e.images * (16u + 4u * (uint64_t)e.channels), cnnvp_minimum(e.images, e.sets), e.block);
+    const uint64_t late = cross(&e, M_OUTPUT, WRITTEN, e.images * (16u + 4u * (uint64_t)e.channels),
+                                cnnvp_minimum(e.images, e.sets), 1u, e.block);
     e.waiting = cnnvp_maximum(e.waiting, e.block + late);
     if ((status & ST_tsoftmax_gradient) != 0) {
         operand(&e, READ, e.images * 4u);
@@ -477,7 +487,7 @@ static void move(struct machine *m, const struct machine_options *options, uint6
         e.fill = pipelines[M_MODULE];
     }
     const uint64_t late =
-        cross(&e, (enum machine_instance)(M_MAX_MIN + buffer), which == 1u ? READ : WRITTEN, h.bytes, 1u, e.taken);
+        cross(&e, (enum machine_instance)(M_MAX_MIN + buffer), which == 1u ? READ : WRITTEN, h.bytes, 1u, 1u, e.taken);
     e.module_waits = cnnvp_maximum(e.module_waits, late);
     CHECK(m, &e, opcodes[which], buffer, h);
 }

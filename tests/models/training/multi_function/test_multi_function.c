@@ -108,17 +108,17 @@ static void test_time(void **state)
             check_time(shapes[i][0], shapes[i][1], timing_only != 0);
 }
 
-/* Each image has an address of its own: with a single bank as many turns as images that the sets take side by side. */
+/* Each image has lines of its own: a single bank gives them one after the other, a value of 32 bits each. */
 static void test_bank(void **state)
 {
-    const struct machine_options options = {.bits = 8, .sets = 4, .width_words = 1, .banks = 1};
+    const struct machine_options options = {.bits = 8, .sets = 4, .banks = 1};
     struct machine m;
     struct machine_tpost d = post();
     (void)state;
     machine_begin(&m, &options);
     for (d.images = 1; d.images <= IMAGES; ++d.images) {
         MACHINE_DO(&m, OP_tpost, ST_tpost_fp32, d);
-        assert_int_equal(cycles(&m), 2u * d.images * d.images * CHANNELS * PLANE + 5u);
+        assert_int_equal(cycles(&m), d.images * CHANNELS * PLANE + 5u);
     }
     machine_end(&m);
 }
@@ -147,20 +147,14 @@ static void test_port(void **state)
 static void check_held(uint32_t banks, uint32_t latency, bool timing_only)
 {
     const struct machine_options options = {
-        .bits = 8,
-        .timing_only = timing_only,
-        .sets = 4,
-        .lanes = 16,
-        .held_words = 1,
-        .held_banks = banks,
-        .held_latency = latency};
+        .bits = 8, .timing_only = timing_only, .sets = 4, .lanes = 16, .held_banks = banks, .held_latency = latency};
     struct machine m;
     machine_begin(&m, &options);
     /* Each image has a 0/1 matrix, 2 words a plane, of its own: three are written side by side, in 8 cycles. */
     struct machine_tpost d = post();
     d.mask_addr = 0x10000;
     d.mask_image_stride = 1000;
-    const uint64_t matrices = IMAGES * CHANNELS * 2u * cnnvp_divide_up(IMAGES, banks);
+    const uint64_t matrices = CHANNELS * cnnvp_divide_up(IMAGES, banks); /* a line a plane */
     const uint64_t tile = cnnvp_divide_up(CHANNELS * PLANE, 16);
     MACHINE_DO(&m, OP_tpost, ST_tpost_fp32 | ST_tpost_relu | ST_tpost_keep, d);
     assert_int_equal(fake_count(m.units[M_RELU], "busy_cycles"), (matrices > tile ? matrices : tile) + 1u);

@@ -9,6 +9,7 @@ void begin(struct array_rig *b, uint64_t mhz, int timing_only)
     for (size_t i = 0; i < 3; ++i) {
         fake_set(buffers[i], "size", 2 * HALF_BYTES);
         fake_set(buffers[i], "width_words", 4096); /* for every port of the module at once */
+        fake_set(buffers[i], "banks", 128);
     }
 }
 

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the NFU's ports see in a clock, as classes of cnnvp_buffer.h, with the words that nfu_cost.c counts:
+ *   load        every PE from the row input: the rows and columns of a PE tile, Sy and Sx apart
+ *   move right  the right-most column: a word of each row. With the extended FIFO-V, in the lower rows of a window, one
+ *               word, which is never late
+ *   move down   the bottom row: its columns, Sx apart
+ *   write-out   the results of a PE tile, or their partial sums, four words each; what is read there before that
+ * A map's rows begin at a line, and a PE tile's first column is a multiple of the array's width times Sx, with the
+ * column of the tap or of its piece. Fully connected, words follow each other: inputs, results, and weights [input]
+ * [output]; for fc_mapping single-neuron [output][input].
+ */
+#include "nfu_tile.h"
+#include "cnnvp_integer.h"
+
+/* PE tiles along a direction that are alike: whole ones, or the rest. */
+struct side {
+    uint64_t first; /* result */
+    uint64_t tiles;
+    uint32_t size;
+};
+
+static void cut(uint64_t results, uint32_t size, struct side sides[2])
+{
+    const uint64_t whole = results / size;
+    const uint32_t rest = (uint32_t)(results % size);
+    sides[0] = (struct side){0, whole, size};
+    sides[1] = (struct side){whole * size, rest != 0, rest};
+}
+
+/* Clocks that read the row input: at each place where a piece of the kernel lies, `taps` taps from its first column on.
+ */
+static void add_row_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_nfu_shape *shape,
+                          const struct cnnvp_fx16_tile *tile, struct cnnvp_buffer_clocks of, uint32_t taps,
+                          uint32_t tap_pitch)
+{
+    const uint32_t piece = shape->kernel_piece;
+    if (piece == 0 || tile->kx <= piece) {
+        of.taps = taps;
+        of.tap_pitch = tap_pitch;
+        cnnvp_fx16_add(clocks, of);
+        return;
+    }
+    of.taps = (uint32_t)cnnvp_divide_up(tile->kx, piece);
+    of.tap_pitch = piece * tap_pitch;
+    for (uint32_t t = 0; t < taps; ++t, of.column += tap_pitch)
+        cnnvp_fx16_add(clocks, of);
+}
+
+static void window_input(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                         const struct side x[2], const struct side y[2], struct cnnvp_fx16_clocks *clocks)
+{
+    const bool moves = cnnvp_nfu_propagates(shape, tile);
+    const uint32_t kx = shape->kernel_piece != 0 ? shape->kernel_piece : tile->kx;
+    const uint32_t ky = shape->kernel_piece != 0 ? shape->kernel_piece : tile->ky;
+    const uint32_t first_x = moves ? cnnvp_minimum32(kx, tile->sx) : kx;
+    const uint32_t first_y = moves ? cnnvp_minimum32(ky, tile->sy) : ky;
+    const uint32_t step = tile->kx > 1u ? tile->dx : 1u; /* from a tap to the next */
+    const uint64_t connections = (uint64_t)tile->out_channels * (tile->per_channel ? 1u : tile->in_channels);
+    const uint64_t sweeps = connections * cnnvp_divide_up(tile->ky, ky);
+    const uint64_t rows = shape->extended_fifo_v ? first_y : ky; /* of taps in which a column moves right */
+    for (const struct side *w = x; w < x + 2; ++w) {
+        struct cnnvp_buffer_clocks row = {
+            .column = w->first * tile->sx,
+            .row_step = tile->sy,
+            .columns = w->size,
+            .column_step = tile->sx,
+            .places = (uint32_t)w->tiles,
+            .pitch = shape->cols * tile->sx};
+        if (w->tiles == 0)
+            continue;
+        for (const struct side *h = y; h < y + 2; ++h) {
+            row.rows = h->size;
+            row.times = sweeps * h->tiles * first_y;
+            add_row_input(clocks, shape, tile, row, first_x, step);
+        }
+        row.rows = 1u;
+        row.times = sweeps * (y[0].tiles + y[1].tiles) * (ky - first_y);
+        add_row_input(clocks, shape, tile, row, first_x, step);
+    }
+    for (const struct side *h = y; h < y + 2; ++h)
+        cnnvp_fx16_add(
+            clocks, (struct cnnvp_buffer_clocks){.times = sweeps * cnnvp_divide_up(tile->kx, kx) *
+                                                          (x[0].tiles + x[1].tiles) * h->tiles * (kx - first_x) * rows,
+                                                 .rows = h->size,
+                                                 .row_step = tile->sy});
+}
+
+/* Words of a result that leave, or that are read back before that; each takes a clock. */
+static void result_words(const struct cnnvp_fx16_tile *tile, uint32_t words[2])
+{
+    words[0] = tile->partial ? 4u : 1u;
+    words[1] = cnnvp_nfu_writeout_steps(tile) - words[0];
+}
+
+static void window_output(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                          const struct side x[2], const struct side y[2], struct cnnvp_fx16_clocks *clocks)
+{
+    uint32_t words[2];
+    result_words(tile, words);
+    for (unsigned i = 0; i < 2u && words[i] != 0; ++i)
+        for (const struct side *w = x; w < x + 2; ++w)
+            for (const struct side *h = y; h < y + 2 && w->tiles != 0; ++h)
+                cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){
+                                           .times = tile->out_channels * h->tiles,
+                                           .column = w->first * words[i],
+                                           .cycles = words[i],
+                                           .rows = h->size,
+                                           .columns = w->size * words[i],
+                                           .places = (uint32_t)w->tiles,
+                                           .pitch = shape->cols * words[i]});
+}
+
+/* `count` words that follow each other, so many at a time, all of it `times` times. */
+static void add_run(struct cnnvp_fx16_clocks *clocks, uint64_t count, uint32_t at_a_time, uint32_t words,
+                    uint64_t times)
+{
+    struct side parts[2];
+    cut(count, at_a_time, parts);
+    for (const struct side *part = parts; part < parts + 2; ++part)
+        cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){
+                                   .times = part->tiles != 0 ? times : 0,
+                                   .column = part->first * words,
+                                   .cycles = words,
+                                   .columns = part->size * words,
+                                   .places = (uint32_t)part->tiles,
+                                   .pitch = at_a_time * words});
+}
+
+static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                          struct cnnvp_fx16_traffic *traffic)
+{
+    const uint32_t pes = shape->rows * shape->cols;
+    const uint32_t neurons = shape->single_neuron ? 1u : pes; /* at once */
+    uint32_t words[2];
+    result_words(tile, words);
+    if (shape->single_neuron) {
+        add_run(&traffic->input, tile->inputs, pes, 1u, tile->outputs);
+        struct side parts[2];
+        cut(tile->inputs, pes, parts);
+        for (const struct side *part = parts; part < parts + 2; ++part)
+            cnnvp_fx16_add(
+                &traffic->weight,
+                (struct cnnvp_buffer_clocks){
+                    .times = part->tiles != 0,
+                    .column = part->first,
+                    .columns = part->size,
+                    .places = (uint32_t)part->tiles,
+                    .pitch = pes,
+                    .taps = tile->outputs,
+                    .tap_pitch = tile->inputs});
+    } else {
+        struct side groups[2];
+        cut(tile->outputs, pes, groups);
+        for (const struct side *group = groups; group < groups + 2; ++group)
+            cnnvp_fx16_add(
+                &traffic->weight,
+                (struct cnnvp_buffer_clocks){
+                    .times = group->tiles != 0,
+                    .column = group->first,
+                    .columns = group->size,
+                    .places = tile->inputs,
+                    .pitch = tile->outputs,
+                    .taps = (uint32_t)group->tiles,
+                    .tap_pitch = pes});
+    }
+    if (tile->bias)
+        add_run(&traffic->weight, tile->outputs, neurons, 1u, 1u);
+    for (unsigned i = 0; i < 2u && words[i] != 0; ++i)
+        add_run(&traffic->output, tile->outputs, neurons, words[i], 1u);
+}
+
+void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                      struct cnnvp_fx16_traffic *traffic)
+{
+    if (tile->kind == CNNVP_FX16_MATMUL) {
+        matmul_clocks(shape, tile, traffic);
+        return;
+    }
+    struct side x[2], y[2];
+    cut(tile->out_w, shape->cols, x);
+    cut(tile->out_h, shape->rows, y);
+    window_input(shape, tile, x, y, &traffic->input);
+    window_output(shape, tile, x, y, &traffic->output);
+}

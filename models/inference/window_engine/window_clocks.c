@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the ports of S000's units see in a clock, as classes of cnnvp_buffer.h, with the words that window_cost.c
+ * counts.
+ *
+ * Banks are those of as many channels as the unit takes at a time, also where a step has fewer.
+ *
+ *   input     three rows of each channel of a step of the input depth, each channel's in banks of its own: at the first
+ *             position of a row three columns, at any further one its new columns (dilated: always three, dx apart)
+ *   weight    a tap of every pair of channels, each output channel's side by side, in banks of its own and from a line
+ *             on; the bias of each output channel; fully connected, words of [input][output]
+ *   output    the sum of each output channel, in banks of its own, or fully connected all of them side by side: of one
+ *             pass written, of the next read and written, at an address each
+ */
+#include "window_tile.h"
+#include "cnnvp_integer.h"
+
+#define SUM_WORDS CNNVP_WINDOW_SLOT_WORDS
+
+/* Steps of channels that are alike: of `para`, or of the rest. */
+struct step {
+    uint64_t first;
+    uint64_t count;
+    uint32_t size;
+};
+
+static void cut(uint64_t channels, uint32_t para, struct step steps[2])
+{
+    const uint64_t whole = channels / para;
+    const uint32_t rest = (uint32_t)(channels % para);
+    steps[0] = (struct step){0, whole, para};
+    steps[1] = (struct step){whole * para, rest != 0, rest};
+}
+
+/* Passes over a step of `channels`, `sweeps` of every piece. */
+static void add_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_tile *tile, uint32_t maps,
+                      uint32_t channels, uint64_t sweeps)
+{
+    const uint32_t dx = tile->kx > 1u ? tile->dx : 1u;
+    const uint32_t dy = tile->ky > 1u ? tile->dy : 1u;
+    const uint32_t fresh = cnnvp_minimum32(tile->sx, CNNVP_WINDOW_SIDE);
+    struct cnnvp_buffer_clocks of = {
+        .times = sweeps * cnnvp_divide_up(tile->ky, CNNVP_WINDOW_SIDE) * tile->out_h,
+        .maps = maps,
+        .rows = CNNVP_WINDOW_SIDE,
+        .row_step = dy,
+        .columns = CNNVP_WINDOW_SIDE,
+        .column_step = dx,
+        .places = tile->out_w,
+        .pitch = tile->sx,
+        .taps = (uint32_t)cnnvp_divide_up(tile->kx, CNNVP_WINDOW_SIDE),
+        .tap_pitch = CNNVP_WINDOW_SIDE * dx,
+        .words = channels * CNNVP_WINDOW_TAPS};
+    if (dx == 1u && dy == 1u) {
+        of.places = 1u;
+        cnnvp_fx16_add(clocks, of);
+        of.places = tile->out_w - 1u;
+        of.times = of.places != 0 ? of.times : 0;
+        of.columns = fresh;
+        of.words = channels * CNNVP_WINDOW_SIDE * fresh;
+        of.column = tile->sx + CNNVP_WINDOW_SIDE - fresh;
+    }
+    cnnvp_fx16_add(clocks, of);
+}
+
+/* Results that are updated at a time: `sums` of them, of each of the unit's `maps` output channels `columns`. */
+struct update {
+    uint32_t maps, columns, sums;
+};
+
+/* So many words of each sum are read, and written. */
+static void add_update(struct cnnvp_fx16_clocks *clocks, const struct update *update, uint32_t read, uint32_t written,
+                       uint64_t times)
+{
+    cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){.times = times,
+                                                        .maps = update->maps * (read != 0 ? 2u : 1u),
+                                                        .columns = update->columns * (read > written ? read : written),
+                                                        .words = update->sums * (read + written)});
+}
+
+static void add_updates(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_tile *tile,
+                        const struct update *update, uint64_t passes, uint64_t times)
+{
+    const uint32_t found = cnnvp_fx16_finds_sums(tile) ? SUM_WORDS : 0;
+    const uint32_t word = tile->of_words ? 1u : 0;
+    const uint32_t last = tile->partial ? SUM_WORDS : 1u;
+    if (passes == 1u) {
+        add_update(clocks, update, found + word, last, times);
+        return;
+    }
+    add_update(clocks, update, found, SUM_WORDS, times);
+    add_update(clocks, update, SUM_WORDS, SUM_WORDS, times * (passes - 2u));
+    add_update(clocks, update, SUM_WORDS + word, last, times);
+}
+
+static void window_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
+                          const struct cnnvp_window_cost *cost, struct cnnvp_fx16_traffic *traffic)
+{
+    const bool multiplies = tile->operation.product == CNNVP_FX16_PRODUCT_KA;
+    const bool pairs = multiplies && !tile->per_channel;
+    const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_WINDOW_SIDE) * cnnvp_divide_up(tile->ky, CNNVP_WINDOW_SIDE);
+    const uint32_t diagonal = cnnvp_minimum32(shape->input_para, shape->output_para);
+    const uint32_t results = multiplies ? shape->output_para : shape->input_para; /* of a position at most */
+    struct step in[2], out[2];
+    cut(tile->out_channels, pairs ? shape->output_para : multiplies ? diagonal : shape->input_para, out);
+    cut(pairs ? tile->in_channels : 1u, pairs ? shape->input_para : 1u, in);
+    for (const struct step *o = out; o < out + 2; ++o) {
+        if (o->count == 0)
+            continue;
+        for (const struct step *i = in; i < in + 2; ++i)
+            if (multiplies)
+                cnnvp_fx16_add(&traffic->weight,
+                               (struct cnnvp_buffer_clocks){.times = o->count * i->count * pieces * CNNVP_WINDOW_TAPS,
+                                                            .maps = results,
+                                                            .columns = i->size,
+                                                            .words = o->size * i->size});
+        if (tile->bias)
+            cnnvp_fx16_add(&traffic->weight,
+                           (struct cnnvp_buffer_clocks){.times = o->count, .maps = results, .words = o->size});
+        const struct update update = {.maps = results, .columns = 1u, .sums = o->size};
+        add_updates(&traffic->output, tile, &update, cost->passes, o->count * tile->plane_words);
+        if (!pairs)
+            add_input(&traffic->input, tile, shape->input_para, o->size, o->count);
+    }
+    for (const struct step *i = in; i < in + 2 && pairs; ++i)
+        if (i->count != 0)
+            add_input(&traffic->input, tile, shape->input_para, i->size, i->count * (out[0].count + out[1].count));
+}
+
+static void matmul_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
+                          const struct cnnvp_window_cost *cost, struct cnnvp_fx16_traffic *traffic)
+{
+    struct step out[2];
+    cut(tile->outputs, shape->fc_para, out);
+    for (const struct step *o = out; o < out + 2; ++o) {
+        if (o->count == 0)
+            continue;
+        struct cnnvp_buffer_clocks of = {
+            .times = 1u,
+            .column = o->first,
+            .columns = o->size,
+            .places = tile->inputs,
+            .pitch = tile->outputs,
+            .taps = (uint32_t)o->count,
+            .tap_pitch = shape->fc_para};
+        cnnvp_fx16_add(&traffic->weight, of);
+        of.places = 1u;
+        of.times = tile->bias;
+        cnnvp_fx16_add(&traffic->weight, of);
+        const struct update update = {.maps = 1u, .columns = o->size, .sums = o->size};
+        add_updates(&traffic->output, tile, &update, cost->passes, o->count);
+    }
+}
+
+void cnnvp_window_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
+                         const struct cnnvp_window_cost *cost, struct cnnvp_fx16_traffic *traffic)
+{
+    if (tile->kind == CNNVP_FX16_MATMUL)
+        matmul_clocks(shape, tile, cost, traffic);
+    else
+        window_clocks(shape, tile, cost, traffic);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the ports of S001's PE module see in a clock, as classes of cnnvp_buffer.h, with the words that train_cost.c
+ * counts. Banks are those of all arrays and columns, also where some are masked.
+ *
+ *   first     a map for each array, in banks of its own: a mantissa of as many rows as a column has PEs. Connected: one
+ *             mantissa; of a gradient the arrays' inputs side by side
+ *   second    weights: one for each PE of an array, in a bank of its own, loaded while the taps of the set before them
+ *             are worked through. Errors: a map for each column, one row or, with the adder, as many as PEs. Connected:
+ *             a weight for each PE that works; of a gradient the columns' errors side by side
+ *   results   a sum of each column, in a bank of its own, while a pass takes its time
+ */
+#include "train_tile.h"
+#include "cnnvp_integer.h"
+
+/* Steps of images, or channels, that are alike: of `at_once`, or of the rest. */
+struct step {
+    uint64_t count;
+    uint32_t size;
+};
+
+static void cut(uint64_t all, uint32_t at_once, struct step steps[2])
+{
+    const uint32_t rest = (uint32_t)(all % at_once);
+    steps[0] = (struct step){all / at_once, at_once};
+    steps[1] = (struct step){rest != 0, rest};
+}
+
+static void add(struct cnnvp_train_clocks *clocks, struct cnnvp_buffer_clocks of)
+{
+    if (of.times != 0)
+        clocks->classes[clocks->count++] = of;
+}
+
+static uint32_t shared(uint64_t cycles, uint64_t clocks)
+{
+    const uint64_t each = cnnvp_maximum(cycles / cnnvp_maximum(clocks, 1u), 1u);
+    return (uint32_t)cnnvp_minimum(each, UINT32_MAX);
+}
+
+void cnnvp_train_clocks(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                        struct cnnvp_train_port_clocks *ports)
+{
+    const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
+    const uint64_t pieces =
+        tile->connected ? 1u : cnnvp_divide_up(tile->kx, CNNVP_TRAIN_TAPS) * cnnvp_divide_up(tile->ky, shape->rows);
+    const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
+    const uint32_t working = tile->connected && !gradient && !shape->fc_all_rows ? 1u : shape->rows;
+    struct step arrays[2], columns[2];
+    cut(gradient ? tile->in_channels : tile->images, shape->arrays, arrays);
+    cut(tile->out_channels, tile->connected && !gradient ? shape->cols * working : shape->cols, columns);
+    *ports = (struct cnnvp_train_port_clocks){0};
+    for (const struct step *a = arrays; a < arrays + 2; ++a)
+        for (const struct step *c = columns; c < columns + 2; ++c) {
+            const uint64_t groups = a->count * c->count;
+            struct cnnvp_buffer_clocks first = {.maps = shape->arrays}, second = {0};
+            struct cnnvp_buffer_clocks sums = {.maps = shape->arrays * shape->cols, .words = a->size * c->size};
+            if (tile->connected && gradient) {
+                first = (struct cnnvp_buffer_clocks){.times = groups * tile->images, .columns = a->size};
+                second = (struct cnnvp_buffer_clocks){.times = groups * tile->images, .columns = c->size};
+                sums.times = groups * tile->images;
+            } else if (tile->connected) {
+                const uint64_t parts = cnnvp_train_parts(tile);
+                first.times = groups * tile->in_channels;
+                first.words = a->size;
+                second =
+                    (struct cnnvp_buffer_clocks){.times = first.times, .maps = shape->cols * working, .words = c->size};
+                sums.times = groups * parts * working;
+                sums.words = a->size * (uint32_t)cnnvp_divide_up(c->size, working);
+                sums.cycles = shared(tile->in_channels / parts, working);
+            } else if (gradient) {
+                const uint64_t passes = groups * tile->images * pieces * CNNVP_TRAIN_TAPS;
+                const uint32_t errors = shape->gradient_adder ? shape->rows : 1u;
+                first.times = shape->gradient_adder
+                                  ? passes * tile->out_w * cnnvp_divide_up(tile->out_h, shape->rows) * shape->rows
+                                  : passes * area;
+                first.rows = shape->rows;
+                first.words = a->size * shape->rows;
+                second = (struct cnnvp_buffer_clocks){
+                    .times = first.times, .maps = shape->cols, .rows = errors, .words = c->size * errors};
+                sums.times = passes * shape->rows;
+                sums.cycles = shared(first.times, sums.times);
+            } else {
+                const uint64_t sets = groups * tile->in_channels * pieces;
+                first.times = sets * area * CNNVP_TRAIN_TAPS;
+                first.rows = shape->rows;
+                first.words = a->size * shape->rows;
+                second = (struct cnnvp_buffer_clocks){
+                    .times = sets * CNNVP_TRAIN_TAPS,
+                    .cycles = shared(area, 1u),
+                    .maps = shape->cols * shape->rows,
+                    .words = c->size * shape->rows};
+                sums.times = sets * area;
+                sums.cycles = CNNVP_TRAIN_TAPS;
+            }
+            add(&ports->input, first);
+            add(&ports->weight, second);
+            add(&ports->output, sums);
+        }
+}
