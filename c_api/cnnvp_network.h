@@ -41,11 +41,6 @@ enum cnnvp_schedule {
     CNNVP_SCHEDULE_FUSED = 2,
     CNNVP_SCHEDULE_AUTO = 3
 };
-/* Fused: what two tiles need is calculated in both; or rows stay in the input buffer; or rows and columns. ANY: the
- * planner chooses, group by group. */
-enum cnnvp_halo { CNNVP_HALO_OF_ANY = 0, CNNVP_HALO_OF_RECOMPUTE = 1, CNNVP_HALO_OF_ROW = 2, CNNVP_HALO_OF_FULL = 3 };
-/* Where the depth-first schedule has the order of blocks from: counting in Morton order, or a table made in advance. */
-enum cnnvp_block_order { CNNVP_BLOCK_ORDER_MORTON = 0, CNNVP_BLOCK_ORDER_TABLE = 1 };
 /* Who issues the instructions of the depth-first schedule's chains. FASTER: whoever is by the plan's estimate.
  * SCHEDULER: an error where the scheduler unit cannot. */
 enum cnnvp_issue { CNNVP_ISSUE_FASTER = 0, CNNVP_ISSUE_GUEST = 1, CNNVP_ISSUE_SCHEDULER = 2 };
@@ -71,7 +66,6 @@ struct cnnvp_network_options {
                                             * among zeros as by cnnvp_dataset_fit; NULL: `images` seeded normal images */
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
-    enum cnnvp_block_order block_order;    /* depth-first */
     enum cnnvp_issue issue;                /* depth-first */
     int (*stopped)(void);  /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
     uint64_t input_images; /* taken from the first of the input on, which must have them; 0: all */
@@ -97,9 +91,9 @@ struct cnnvp_network_options {
     void (*tuning)(void *context, double share);
     void *tuning_context;
     enum cnnvp_plan_objective objective; /* of tiles, of the groups of AUTO, and of the trials of `tune` */
-    enum cnnvp_halo halo;                /* fused, auto */
-    /* A plan to run, as cnnvp_network_plan writes it, or your own: a YAML file (sw/compiler/README.md); then `schedule`
-     * is LAYER and on_chip 0. NULL: the plan is made. Has to live until the network is made. */
+    /* A plan to run, as cnnvp_network_plan writes it, or your own: a YAML file (sw/compiler/README.md), with `schedule`
+     * LAYER and on_chip 0; or what the other schedules are to keep to: the halo of FUSED's and AUTO's groups, the order
+     * of DEPTH_FIRST's blocks. NULL: the plan is made. Has to live until the network is made. */
     const char *plan;
     /* Called now and then while the float model of the images is computed, which number formats and references come
      * from, with the share of that which is done, and with tuning_context. NULL: never. */

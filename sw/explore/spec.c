@@ -464,7 +464,7 @@ static cnnvp_result check_options(struct cnnvp_sweep *sweep, struct cnnvp_error 
         if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && strcmp(sweep->axes[i].name, "schedule") == 0)
             schedules = &sweep->axes[i];
     for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i)
-        if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && sweep->axes[i].option->schedules != NULL)
+        if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && sweep->axes[i].option->schedule != NULL)
             result = check_schedules(&sweep->axes[i], schedules, error);
     return result == CNNVP_DONE ? check_together(sweep, error) : result;
 }

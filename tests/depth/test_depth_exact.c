@@ -142,7 +142,7 @@ static void random_chains_equal_the_reference(void **state)
             .struct_size = sizeof options,
             .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
             .block = block,
-            .block_order = below(&random, 2) ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
+            .plan = below(&random, 2) ? TEST_DATA "/plans/table.yaml" : TEST_DATA "/plans/morton.yaml",
             .rounding = below(&random, 2) ? CNNVP_ROUND_NEAREST : CNNVP_ROUND_TRUNCATE,
             .seed = seed,
             .images = 1 + below(&random, 4),

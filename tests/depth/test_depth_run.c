@@ -158,7 +158,7 @@ static void invariants(void **state)
         {"-s cpu.quantum=1", "platform"},
         {"-s cpu.quantum=1000000", "platform"},
         {"--trace @trace.pftrace", ""},
-        {"--block-order table", "schedule layers total units energy memory summary"},
+        {"--plan " TEST_DATA "/plans/table.yaml", "schedule layers total units energy memory summary"},
         {"-s pe_array.detail=cycle", "platform"}, /* of the NFU alone */
     };
     enum { CHANGES = sizeof changes / sizeof changes[0] };
@@ -484,12 +484,12 @@ static void wrong_use_is_refused(void **state)
             "bytes of input_buffer, one half of which holds 1024; use a smaller --block or -s input_buffer.size=4096");
     refused(wide_file, "--schedule depth-first --block 8 -s output_buffer.size=1KiB", "of output_buffer");
     refused("$net/lenet5.onnx", "--schedule depth-first", "use --schedule layer");
-    refused(file, "--schedule depth-first --block-order z", "is not one of morton|table");
+    refused(file, "--schedule depth-first --plan " TEST_DATA "/plans/row.yaml", "row.yaml:1:1: halo is that of groups");
     refused(file, "--schedule depth-first --block 4 --issue scheduler",
             "the platform has no scheduler with an interrupt line");
     refused(file,
             "--schedule depth-first --block 4 -p " TEST_EXAMPLES "/nfu_scheduler.yaml --issue scheduler "
-            "--block-order table",
+            "--plan " TEST_DATA "/plans/table.yaml",
             "the order of its blocks comes from a table");
     refused(wide_file,
             "--schedule depth-first --block 4 -p " TEST_EXAMPLES "/nfu_scheduler.yaml --issue scheduler "

@@ -58,7 +58,7 @@ static void draw_groups(struct soak_platform *platform, uint64_t *random)
     if (one_in(random, 3))
         soak_append(platform, " --schedule auto --objective %s", chosen(random, objectives, 4));
     else
-        soak_append(platform, " --schedule fused --halo %s", chosen(random, halos, 3));
+        soak_append(platform, " --schedule fused --plan " SOAK_PLANS "/%s.yaml", chosen(random, halos, 3));
 }
 
 /* Depth first, by the scheduler unit too, or layer by layer, on chip too, or in groups. */
@@ -71,8 +71,8 @@ static void draw_schedule(struct soak_platform *platform, uint64_t *random, cons
             soak_append(platform, "-p " SOAK_EXAMPLES "/%s_scheduler.yaml", preset);
         else
             soak_append(platform, "-p %s", preset);
-        soak_append(platform, " --schedule depth-first --block %u --block-order %s", 1u << soak_random(random, 5),
-                    chosen(random, orders, 2));
+        soak_append(platform, " --schedule depth-first --block %u --plan " SOAK_PLANS "/%s.yaml",
+                    1u << soak_random(random, 5), chosen(random, orders, 2));
         return;
     }
     soak_append(platform, "-p %s", preset);

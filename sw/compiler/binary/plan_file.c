@@ -11,6 +11,11 @@
  *     conv1: {group_out: 64, tile_h: 14, tile_w: 56, tile_in: 3, tile_out: 64}
  *   on_chip: [pool1]                 # tensors that stay in the input buffer from their maker to their last reader
  *
+ * Or what a schedule is to keep to, which then finds all the rest:
+ *
+ *   halo: row                        # of all groups that fused and auto make
+ *   order: table                     # of blocks depth first: morton, by counting, or table, the same made in advance
+ *
  * Of several layers of one name the second is name#2.
  */
 #include "plan_data.h"
@@ -158,20 +163,23 @@ static cnnvp_result read_layers(struct reader *reader, const struct cnnvp_yaml_n
     return CNNVP_DONE;
 }
 
-static cnnvp_result read_halo(struct reader *reader, const struct cnnvp_yaml_node *node, struct cnnvp_plan_run *run)
+static cnnvp_result read_word(struct reader *reader, const struct cnnvp_yaml_node *node, const char *const *words,
+                              size_t count, const char *what, uint32_t *number)
 {
-    cnnvp_result result = expect(reader, node, CNNVP_YAML_SCALAR, "recompute, row or full");
-    for (size_t i = 0; i < sizeof halos / sizeof halos[0] && result == CNNVP_DONE; ++i)
-        if (strcmp(node->text, halos[i]) == 0) {
-            run->halo = (enum cnnvp_binary_halo)i;
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, what));
+    for (*number = 0; *number < count; ++*number)
+        if (strcmp(node->text, words[*number]) == 0)
             return CNNVP_DONE;
-        }
-    return result != CNNVP_DONE
-               ? result
-               : cnnvp_config_error(reader->error, node->place,
-                                    "halo: %s is none of recompute, row and "
-                                    "full",
-                                    cnnvp_config_show(node->text).text);
+    return cnnvp_config_error(
+        reader->error, node->place, "%s: %s where %s is expected", node->key, cnnvp_config_show(node->text).text, what);
+}
+
+static cnnvp_result read_halo(struct reader *reader, const struct cnnvp_yaml_node *node, enum cnnvp_binary_halo *halo)
+{
+    uint32_t number;
+    CNNVP_TRY(read_word(reader, node, halos, sizeof halos / sizeof halos[0], "recompute, row or full", &number));
+    *halo = (enum cnnvp_binary_halo)number;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result check_run(struct reader *reader, const struct cnnvp_yaml_node *node, const int *given,
@@ -219,7 +227,7 @@ static cnnvp_result read_group(struct reader *reader, const struct cnnvp_yaml_no
             return unknown_key(reader, child, keys, 4);
         given[key] = 1;
         CNNVP_TRY(key == 0   ? read_layers(reader, child, &run)
-                  : key == 3 ? read_halo(reader, child, &run)
+                  : key == 3 ? read_halo(reader, child, &run.halo)
                              : read_number(reader, child, key == 1 ? &run.tile_h : &run.tile_w));
     }
     CNNVP_TRY(check_run(reader, node, given, &run));
@@ -317,15 +325,42 @@ static cnnvp_result read_tensors(struct reader *reader, const struct cnnvp_yaml_
     return CNNVP_DONE;
 }
 
+/* ---- what schedules keep to ---- */
+
+static cnnvp_result read_halo_of_all(struct reader *reader, const struct cnnvp_yaml_node *node)
+{
+    enum cnnvp_binary_halo halo = CNNVP_HALO_RECOMPUTE;
+    CNNVP_TRY(read_halo(reader, node, &halo));
+    reader->plan->halo = 1u + (uint32_t)halo;
+    reader->plan->halo_place = node->key_place;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_order(struct reader *reader, const struct cnnvp_yaml_node *node)
+{
+    static const char *const orders[] = {"morton", "table"};
+    uint32_t number;
+    CNNVP_TRY(read_word(reader, node, orders, 2, "morton or table", &number));
+    reader->plan->order_table = number == 1;
+    reader->plan->order_place = node->key_place;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_node *root)
 {
-    static const char *const keys[] = {"groups", "cuts", "on_chip"};
+    enum { GROUPS, CUTS, ON_CHIP, HALO, ORDER, KEYS };
+    static const char *const keys[] = {"groups", "cuts", "on_chip", "halo", "order"};
+    static cnnvp_result (*const readers[])(struct reader *, const struct cnnvp_yaml_node *) = {
+        read_groups, read_cuts, read_tensors, read_halo_of_all, read_order};
     CNNVP_TRY(name_layers(reader));
-    for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next)
-        CNNVP_TRY(strcmp(child->key, keys[0]) == 0   ? read_groups(reader, child)
-                  : strcmp(child->key, keys[1]) == 0 ? read_cuts(reader, child)
-                  : strcmp(child->key, keys[2]) == 0 ? read_tensors(reader, child)
-                                                     : unknown_key(reader, child, keys, 3));
+    for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
+        size_t key = 0;
+        while (key < KEYS && strcmp(child->key, keys[key]) != 0)
+            ++key;
+        CNNVP_TRY(key == KEYS ? unknown_key(reader, child, keys, KEYS) : readers[key](reader, child));
+        if (key < HALO && reader->plan->choice_place == NULL)
+            reader->plan->choice_place = child->key_place;
+    }
     return CNNVP_DONE;
 }
 
@@ -337,7 +372,7 @@ cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, 
     cnnvp_result result = cnnvp_plan_new(graph, plan, error);
     plan->file = file;
     if (result == CNNVP_DONE)
-        result = cnnvp_yaml_read(&plan->arena, file, "groups, cuts, on_chip", &root, error);
+        result = cnnvp_yaml_read(&plan->arena, file, "groups, cuts, on_chip, halo, order", &root, error);
     if (result == CNNVP_DONE)
         result = read_root(&reader, root);
     cnnvp_names_clear(&reader.layers);

@@ -23,19 +23,19 @@ enum {
 };
 
 const struct cnnvp_command_option cnnvp_command_option_table[] = {
-#define CNNVP_OPTION(name, letter, commands, type, default_value, min, max, choices, schedules, argument, group, help) \
-    {#name,                                                                                                            \
-     letter,                                                                                                           \
-     commands,                                                                                                         \
-     CNNVP_OPTION_##type,                                                                                              \
-     default_value,                                                                                                    \
-     min,                                                                                                              \
-     max,                                                                                                              \
-     choices,                                                                                                          \
-     schedules,                                                                                                        \
-     argument,                                                                                                         \
-     group,                                                                                                            \
-     help,                                                                                                             \
+#define CNNVP_OPTION(name, letter, commands, type, default_value, min, max, choices, schedule, argument, group, help) \
+    {#name,                                                                                                           \
+     letter,                                                                                                          \
+     commands,                                                                                                        \
+     CNNVP_OPTION_##type,                                                                                             \
+     default_value,                                                                                                   \
+     min,                                                                                                             \
+     max,                                                                                                             \
+     choices,                                                                                                         \
+     schedule,                                                                                                        \
+     argument,                                                                                                        \
+     group,                                                                                                           \
+     help,                                                                                                            \
      offsetof(struct cnnvp_options, name)},
 #include "options.def"
 };
@@ -297,30 +297,18 @@ const char *cnnvp_options_text(const struct cnnvp_options *options, const struct
 
 /* ---- what cannot be together ---- */
 
-/* 1: the list "a|b" has the choice of this number of "x|y|z". */
-static int is_listed(const char *list, const char *choices, uint64_t number)
+static cnnvp_result check_schedule(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
+                                   struct cnnvp_error *error)
 {
-    size_t length = 0, other = 0;
-    const char *wanted = cnnvp_value_choice(choices, number, &length), *one;
-    for (uint64_t i = 0; wanted != NULL && (one = cnnvp_value_choice(list, i, &other)) != NULL; ++i)
-        if (length == other && memcmp(wanted, one, length) == 0)
-            return 1;
-    return 0;
-}
-
-static cnnvp_result check_schedules(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
-                                    struct cnnvp_error *error)
-{
-    const char *schedules = option->schedules;
+    size_t length = 0;
     char word[64];
-    if (schedules == NULL ||
-        is_listed(schedules, cnnvp_command_option_find("run", "schedule")->choices, (uint64_t)options->schedule))
+    const char *of_run =
+        cnnvp_value_choice(cnnvp_command_option_find("run", "schedule")->choices, (uint64_t)options->schedule, &length);
+    if (option->schedule == NULL ||
+        (of_run != NULL && length == strlen(option->schedule) && memcmp(of_run, option->schedule, length) == 0))
         return CNNVP_DONE;
-    const int first = (int)strcspn(schedules, "|");
-    const char *second = schedules[first] ? schedules + first + 1 : NULL;
     return cnnvp_compiler_error(
-        error, "--%s changes nothing without --schedule %.*s%s%s", cnnvp_command_option_word(option, word), first,
-        schedules, second != NULL ? " or " : "", second != NULL ? second : "");
+        error, "--%s changes nothing without --schedule %s", cnnvp_command_option_word(option, word), option->schedule);
 }
 
 static const char *clash_of(const struct cnnvp_options *o, unsigned command)
@@ -338,7 +326,7 @@ cnnvp_result cnnvp_options_check(const cnnvp_options *options, struct cnnvp_erro
 {
     const char *clash = clash_of(options, mask_of(options->command));
     for (size_t i = 0; i < OPTIONS; ++i)
-        if (options->given[i] && check_schedules(options, &cnnvp_command_option_table[i], error) != CNNVP_DONE)
+        if (options->given[i] && check_schedule(options, &cnnvp_command_option_table[i], error) != CNNVP_DONE)
             return CNNVP_BAD_INPUT;
     return clash != NULL ? cnnvp_compiler_error(error, "%s", clash) : CNNVP_DONE;
 }

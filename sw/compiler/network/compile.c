@@ -96,10 +96,10 @@ static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *netwo
         .images = network->images,
         .on_chip = options->on_chip,
         .block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0,
-        .order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE,
+        .order_table = network->plan.order_table,
         .issue = options->issue,
-        .plan = options->plan != NULL ? &network->plan : NULL,
-        .halo = (uint32_t)options->halo,
+        .plan = options->plan != NULL && options->schedule == CNNVP_SCHEDULE_LAYER ? &network->plan : NULL,
+        .halo = network->plan.halo,
         .made = options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO
                     ? &network->plan
                     : NULL,

@@ -190,7 +190,7 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
         .layers = layers,
         .layer_count = network->graph.layer_count,
         .block = network->block,
-        .order = network->order_table ? "table" : "morton",
+        .order = network->plan.order_table ? "table" : "morton",
         .chains = chains,
         .chain_count = chains != NULL ? network->build.depth->chain_count : 0,
         .block_difference = network->block_difference,

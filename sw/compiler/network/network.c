@@ -71,7 +71,6 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     made->timing_only = options->timing_only;
     made->guest = options->guest;
     made->block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0;
-    made->order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE;
     made->back_end = back_end_of(config);
     result = made->back_end->make(made, config, options, error);
     if (result == CNNVP_DONE)

@@ -42,6 +42,29 @@ static cnnvp_result check_choice(const struct cnnvp_network *network, const stru
                                 network->plan.file, options->tune ? "tune" : "objective");
 }
 
+/* Schedules find groups, tiles and places themselves, and keep to what the file says besides. */
+static cnnvp_result check_schedule(const struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                   struct cnnvp_error *error)
+{
+    const struct cnnvp_plan *plan = &network->plan;
+    const int depth = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST;
+    const int layer = options->schedule == CNNVP_SCHEDULE_LAYER;
+    if (plan->halo_place != NULL && (layer || depth))
+        return cnnvp_config_error(error, plan->halo_place,
+                                  "halo is that of groups which --schedule fused or auto makes; groups of a plan have "
+                                  "their own");
+    if (plan->order_place != NULL && !depth)
+        return cnnvp_config_error(error, plan->order_place,
+                                  "order is that of blocks: use it with --schedule "
+                                  "depth-first");
+    if (plan->choice_place != NULL && !layer)
+        return cnnvp_config_error(error, plan->choice_place,
+                                  "--schedule chooses groups, cuts and what stays on chip: use a plan of them without "
+                                  "it, or one that has %s alone",
+                                  depth ? "order" : "halo");
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                      struct cnnvp_error *error)
 {
@@ -50,13 +73,14 @@ cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, const struct
         return CNNVP_DONE;
     if (fuse && options->rounding == CNNVP_ROUND_STOCHASTIC)
         return rounds_by_chance(error);
-    network->schedule = !fuse ? "plan" : options->schedule == CNNVP_SCHEDULE_FUSED ? "fused" : "auto";
-    if (fuse)
+    if (options->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
+        network->schedule = !fuse ? "plan" : options->schedule == CNNVP_SCHEDULE_FUSED ? "fused" : "auto";
+    if (options->plan == NULL)
         return cnnvp_plan_new(&network->graph, &network->plan, error);
-    const cnnvp_result result = cnnvp_plan_read(&network->graph, options->plan, &network->plan, error);
-    if (result == CNNVP_DONE && network->plan.run_count != 0 && options->rounding == CNNVP_ROUND_STOCHASTIC)
+    CNNVP_TRY(cnnvp_plan_read(&network->graph, options->plan, &network->plan, error));
+    CNNVP_TRY(check_schedule(network, options, error));
+    if (network->plan.run_count != 0 && options->rounding == CNNVP_ROUND_STOCHASTIC)
         return rounds_by_chance(error);
-    CNNVP_TRY(result);
     CNNVP_TRY(check_choice(network, options, error));
     return check_residents(network, error);
 }

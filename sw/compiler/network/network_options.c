@@ -15,7 +15,6 @@ struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *optio
         .seed = options->seed,
         .images = options->images != 0 ? options->images : 1,
         .input_images = options->images,
-        .block_order = (enum cnnvp_block_order)options->block_order,
         .issue = (enum cnnvp_issue)options->issue,
         .tune = options->tune,
         .shapes = options->shape.texts,
@@ -23,7 +22,6 @@ struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *optio
         .guest = options->guest,
         .batch = (uint32_t)options->batch,
         .objective = (enum cnnvp_plan_objective)options->objective,
-        .halo = (enum cnnvp_halo)options->halo,
         .plan = options->plan,
     };
 }

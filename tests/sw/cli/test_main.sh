@@ -49,7 +49,8 @@ for seed in -1 x 0x 18446744073709551616 1.5 ""; do
 done
 refused 2 "--block: " run x.onnx --block 0
 refused 2 "--block changes nothing without --schedule depth-first" run x.onnx --block 4
-refused 2 "--block-order changes nothing without --schedule depth-first" run x.onnx --block-order table --schedule layer
+refused 2 "block-order" run x.onnx --block-order table
+refused 2 "halo" run x.onnx --halo row
 refused 2 "--images: " run x.onnx --images 0
 refused 2 "--schedule: \"depth\" is not one of layer|depth-first|fused|auto" run x.onnx --schedule depth
 refused 2 "is not one of layer|depth-first|fused|auto; did you mean \"depth-first\"?" run x.onnx --schedule depth-frist

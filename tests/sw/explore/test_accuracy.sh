@@ -60,14 +60,15 @@ says "units.dram.requesters.dma"
 # The same for an order of blocks.
 cat >order.yaml <<END
 network: $SOURCE/scripts/networks/mixed.onnx
-options: {timing_only: true, schedule: depth-first, block: 4, block_order: [morton, table]}
+options: {timing_only: true, schedule: depth-first, block: 4,
+          plan: [$SOURCE/tests/data/plans/morton.yaml, $SOURCE/tests/data/plans/table.yaml]}
 END
 expect 0 sweep order.yaml -o order.sqlite -q
 for order in morton table; do
     expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only --schedule depth-first --block 4 \
-        --block-order $order -q --stats one.json
+        --plan "$SOURCE/tests/data/plans/$order.yaml" -q --stats one.json
     own=$(stats_of order.sqlite "%$order%")
-    [ -n "$own" ] && [ "$own" = "$(file_stats one.json)" ] || fail "statistics of block_order $order differ"
+    [ -n "$own" ] && [ "$own" = "$(file_stats one.json)" ] || fail "statistics of the order $order differ"
 done
 
 # ---- trainings ----

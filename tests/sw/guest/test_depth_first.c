@@ -126,7 +126,7 @@ static void check(const struct view *view, const struct cnnvp_depth *depth, cons
 }
 
 /* Compiles the chain, runs the guest on it, and compares what it pushes with the recursion. */
-static void run_case(const struct chain *chain, uint32_t block, enum cnnvp_block_order order)
+static void run_case(const struct chain *chain, uint32_t block, const char *plan)
 {
     static struct view view;
     static struct cnnvp_guest guest;
@@ -135,7 +135,7 @@ static void run_case(const struct chain *chain, uint32_t block, enum cnnvp_block
         .struct_size = sizeof options,
         .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
         .block = block,
-        .block_order = order,
+        .plan = plan,
         .images = 1};
     struct cnnvp_error error = {""};
     cnnvp_network *network = NULL;
@@ -191,8 +191,8 @@ static void worked_case_has_the_reference_order(void **state)
     assert_int_equal(steps.count, 40);
     assert_int_equal(steps.peak_words, 56);
     free(steps.all);
-    run_case(&chain, 4, CNNVP_BLOCK_ORDER_MORTON);
-    run_case(&chain, 4, CNNVP_BLOCK_ORDER_TABLE);
+    run_case(&chain, 4, NULL);
+    run_case(&chain, 4, TEST_DATA "/plans/table.yaml");
 }
 
 static void random_chains_have_the_recursions_order(void **state)
@@ -204,7 +204,7 @@ static void random_chains_have_the_recursions_order(void **state)
         struct chain chain = chain_random(random, block);
         chain.head = 0;
         chain.outputs = 0;
-        run_case(&chain, block, below(&random, 2) ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON);
+        run_case(&chain, block, below(&random, 2) ? TEST_DATA "/plans/table.yaml" : NULL);
     }
 }
 

@@ -24,7 +24,12 @@ struct cnnvp_plan {
     size_t run_count;
     struct cnnvp_plan_cut *cuts; /* of each layer; group_out 0: still to be chosen */
     const char **cut_places;
-    unsigned char *on_chip; /* of each tensor that is its own base: 1: it stays */
+    const char *choice_place; /* of groups, cuts or on_chip in the file; NULL: it has none of them */
+    uint32_t halo;            /* of groups that the planner makes: 1 + enum cnnvp_binary_halo; 0: it chooses */
+    const char *halo_place;   /* in the file; NULL: it is not there */
+    int order_table;          /* of depth-first blocks: from a table instead of by counting */
+    const char *order_place;  /* likewise */
+    unsigned char *on_chip;   /* of each tensor that is its own base: 1: it stays */
     const char **on_chip_places;
 };
 

@@ -37,8 +37,8 @@ struct cnnvp_command_option {
     const char *default_value; /* "": none */
     uint64_t min, max;
     const char *choices;
-    const char *schedules; /* NULL, or those with which it changes something: "a|b" */
-    const char *argument;  /* for the help; NULL: it has none */
+    const char *schedule; /* NULL, or the one with which it changes something */
+    const char *argument; /* for the help; NULL: it has none */
     int group;
     const char *help;
     size_t offset; /* in struct cnnvp_options */

@@ -53,9 +53,8 @@ struct cnnvp_network {
     uint32_t images;
     int on_chip;
     int timing_only;
-    const char *guest; /* NULL: where cnnvp_guest_file finds it */
-    uint32_t block;    /* depth first: side of a block; 0: layer by layer */
-    int order_table;
+    const char *guest;       /* NULL: where cnnvp_guest_file finds it */
+    uint32_t block;          /* depth first: side of a block; 0: layer by layer */
     double block_difference; /* of the float model's output, padded by blocks and not, at most */
     double block_magnitude;  /* largest of the latter */
     /* Of the float model, chains padded by blocks, and ordinarily: all images of the first output, then of the next

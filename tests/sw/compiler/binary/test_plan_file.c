@@ -115,7 +115,11 @@ static void groups_are_checked(void **state)
     refused("groups:\n  - {layers: [conv, pool], tile_h: 8x, tile_w: 8, halo: row}\n", "2:36", "from 1 on");
     refused("groups:\n  - {layers: [conv, pool], tile_h: 4294967297, tile_w: 8, halo: row}\n", "2:36", "from 1 on");
     refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8}\n", "2:5", "needs halo: recompute, row or full");
-    refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8, halo: none}\n", "2:56", "none of recompute");
+    refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8, halo: none}\n", "2:56",
+            "where recompute, row or full is");
+    refused("halo: none\n", "1:7", "halo: \"none\" where recompute, row or full is expected");
+    refused("order: [table]\n", "1:8", "where morton or table is expected");
+    refused("order: raster\n", "1:8", "order: \"raster\" where morton or table is expected");
     refused(GROUP "  - {layers: [pool, conv#2], tile_h: 1, tile_w: 1, halo: row}\n", "3:5", "in another group already");
     refused("groups:\n  - {layers: [conv#2, 'a \"pool\"'], tile_h: 1, tile_w: 1, halo: row}\n"
             "  - {layers: [conv, pool], tile_h: 1, tile_w: 1, halo: row}\n",

@@ -36,7 +36,6 @@ static void test_defaults(void **state)
     assert_int_equal(network.input_images, 0);
     assert_int_equal(network.batch, 0);
     assert_int_equal(network.block, 8);
-    assert_int_equal(network.halo, CNNVP_HALO_OF_ANY);
     assert_int_equal(network.issue, CNNVP_ISSUE_FASTER);
     assert_null(network.plan);
     assert_int_equal(trainer.rounding, CNNVP_ROUND_STOCHASTIC);
@@ -59,7 +58,6 @@ static void test_values(void **state)
     set(run, "on_chip", "true");
     set(run, "on-chip", "false");
     set(run, "schedule", "auto");
-    set(run, "halo", "recompute");
     set(run, "issue", "scheduler");
     set(run, "images", "3");
     set(run, "seed", "0xffffffffffffffff");
@@ -72,7 +70,6 @@ static void test_values(void **state)
     const struct cnnvp_network_options network = cnnvp_network_options_of(run);
     assert_int_equal(network.objective, CNNVP_OBJECTIVE_ENERGY);
     assert_int_equal(network.schedule, CNNVP_SCHEDULE_AUTO);
-    assert_int_equal(network.halo, CNNVP_HALO_OF_RECOMPUTE);
     assert_int_equal(network.issue, CNNVP_ISSUE_SCHEDULER);
     assert_int_equal(network.images, 3);
     assert_int_equal(network.input_images, 3);
@@ -122,12 +119,12 @@ static void test_clashes(void **state)
     } cases[] = {
         {"run", {"schedule", "block"}, {"depth-first", "4"}, NULL},
         {"run", {"schedule", "block"}, {"fused", "4"}, "--block changes nothing without --schedule depth-first"},
-        {"run", {"halo", "tune"}, {"row", "true"}, "--halo changes nothing without --schedule fused or auto"},
+        {"run", {"schedule", "issue"}, {"auto", "guest"}, "--issue changes nothing without --schedule depth-first"},
         {"run", {"schedule", "on_chip"}, {"layer", "true"}, NULL},
         {"run", {"schedule", "on_chip"}, {"fused", "true"}, "--on-chip keeps every map"},
         {"run", {"batch", "plan"}, {"2", "p.yaml"}, "--batch: a plan takes one image"},
         {"run", {"batch", "plan"}, {"1", "p.yaml"}, NULL},
-        {"run", {"plan", "on_chip"}, {"p.yaml", "true"}, "--plan says what is fused"},
+        {"run", {"plan", "on_chip"}, {"p.yaml", "true"}, "--plan says what stays on chip"},
         {"run", {"dump", "timing_only"}, {"d", "true"}, "--dump needs the values"},
         {"train", {"checkpoint_every", "dataset"}, {"2", "idx:a,b"}, "--checkpoint-every needs --checkpoint"},
         {"train", {"lr", "epochs"}, {"0.1", "2"}, "--dataset is missing"},
