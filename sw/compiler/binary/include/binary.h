@@ -91,7 +91,8 @@ struct cnnvp_build {
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                                struct cnnvp_error *error);
-/* Takes the graph's number formats, after which the binary can be written with its weights. `rounding`: enum cnnvp_round_mode. */
+/* Takes the graph's number formats, after which the binary can be written with its weights. `rounding`: enum
+ * cnnvp_round_mode. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,
                                                       struct cnnvp_build *build, struct cnnvp_error *error);
 void cnnvp_binary_clear(struct cnnvp_build *build, size_t layers);
