@@ -9,6 +9,7 @@
  * SQNR is that of cnnvp_sqnr.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,14 @@ static void print_row(struct dump *dump, const char *name, int32_t frac, const s
     (void)fprintf(dump->csv, "\",%s,%.9g,%.9g,%s\n", format, difference->magnitude, difference->largest, sqnr);
 }
 
+/* As the network's file has them: the channels of equalised layers lie in memory times a power of two. */
+static void take_powers(const struct cnnvp_graph_tensor *tensor, float *values)
+{
+    const size_t plane = (size_t)tensor->height * tensor->width;
+    for (size_t i = 0; tensor->powers != NULL && i < cnnvp_graph_words(tensor); ++i)
+        values[i] = ldexpf(values[i], -tensor->powers[i / plane]);
+}
+
 static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor)
 {
     const struct cnnvp_network *network = dump->network;
@@ -72,6 +81,8 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     if (result == CNNVP_DONE) {
         struct cnnvp_difference difference;
         struct cnnvp_array reference = array;
+        take_powers(shape, array.data);
+        take_powers(shape, dump->reference.data[tensor]);
         reference.data = dump->reference.data[tensor];
         result = cnnvp_compare(&array, &reference, &difference, dump->error);
         print_row(dump, shape->name, frac, &difference);

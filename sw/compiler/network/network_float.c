@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A network's images in float: for the choice of formats, and as the reference beside the platform's results. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,11 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
         layer->inverse_max = run->norm_max[i].inverse; /* over all images so far */
         layer->scale_max = run->norm_max[i].scale;
         layer->offset_max = run->norm_max[i].offset;
+        const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
+        const size_t plane = (size_t)out->height * out->width;
+        for (size_t c = 0; layer->channel_max != NULL && c < out->channels; ++c)
+            layer->channel_max[c] =
+                fmaxf(layer->channel_max[c], run->kernels->largest(run->data[layer->out] + c * plane, plane));
     }
 }
 
@@ -122,13 +128,13 @@ static cnnvp_result calibrate_by_input(struct cnnvp_network *network, const stru
                                        struct cnnvp_error *error)
 {
     float **outputs = &network->float_outputs[kept_as(network, 0)];
-    const cnnvp_result result = make_outputs(network, outputs, error);
+    cnnvp_result result = *outputs != NULL ? CNNVP_DONE : make_outputs(network, outputs, error);
     const struct wanted wanted = {&network->graph, *outputs, options};
     return result == CNNVP_DONE ? run_images(network, 0, network->input, network->images, &wanted, error) : result;
 }
 
-cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct cnnvp_network_options *options,
-                                     struct cnnvp_error *error)
+static cnnvp_result calibrate(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                              struct cnnvp_error *error)
 {
     if (options->calibration == NULL)
         return options->timing_only ? CNNVP_DONE : calibrate_by_input(network, options, error);
@@ -142,6 +148,29 @@ cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct
         result = run_images(network, 0, images, count, &wanted, error);
     free(images);
     return result;
+}
+
+/* Largest values as if no image had been run. */
+static void forget_largest(struct cnnvp_graph *graph)
+{
+    for (size_t t = 0; t < graph->tensor_count; ++t)
+        graph->tensors[t].max_abs = 0.0f;
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        graph->layers[i].pre_max_abs = 0.0f;
+}
+
+cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                     struct cnnvp_error *error)
+{
+    int found = 0;
+    if (!options->timing_only)
+        CNNVP_TRY(cnnvp_equalise_find(&network->graph, &found, error));
+    CNNVP_TRY(calibrate(network, options, error));
+    if (!found)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_equalise(&network->graph, error));
+    forget_largest(&network->graph);
+    return calibrate(network, options, error);
 }
 
 /* The float model's outputs: those that are kept, or new ones in *made, to be given back with free(). */

@@ -71,6 +71,7 @@ struct cnnvp_graph_tensor {
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
     int32_t frac;
+    const int32_t *powers; /* each channel's values are 2^power times those of the ONNX value; NULL: all are those */
 };
 
 struct cnnvp_graph_layer {
@@ -84,7 +85,7 @@ struct cnnvp_graph_layer {
     uint32_t pad_top, pad_left, pad_bottom, pad_right;
     uint32_t groups;    /* conv */
     uint32_t depthwise; /* conv: groups == input channels == output channels */
-    uint32_t product;   /* conv, 1x1: its weights are the words of in2, [out][in of the group], which nobody else reads */
+    uint32_t product; /* conv, 1x1: its weights are the words of in2, [out][in of the group], which nobody else reads */
     enum cnnvp_binary_pool_kind pool;
     uint32_t by_position; /* average: the divisor counts the taps within these rows and columns (network_binary.h) */
     int32_t count_top, count_bottom, count_left, count_right;
@@ -114,8 +115,9 @@ struct cnnvp_graph_layer {
     float *bias; /* conv, fc: per output; norm: offsets */
     uint32_t post_count;
     struct cnnvp_graph_post posts[CNNVP_GRAPH_POSTS];
-    float pre_max_abs; /* largest value that is written before the posts */
-    int32_t pre_frac;  /* format of what enters the posts */
+    float pre_max_abs;  /* largest value that is written before the posts */
+    float *channel_max; /* where equalise.c asks for it: largest value of each channel of the output */
+    int32_t pre_frac;   /* format of what enters the posts */
     int32_t weight_frac;
     int32_t bias_shift;
     uint32_t block_height; /* depth first: what it reads is padded by blocks of this many rows and columns; 0: not */

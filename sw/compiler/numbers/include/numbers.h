@@ -62,6 +62,13 @@ void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float
 /* Afterwards: run->data holds the tensors of this image of the batch. */
 void cnnvp_floatref_use(struct cnnvp_floatref *run, size_t image);
 
+/* ---- equalise.c ---- */
+
+/* Layers whose channels are to be equalised with the next one's get a channel_max, which the float pass is to fill. */
+CNNVP_MUST_USE cnnvp_result cnnvp_equalise_find(struct cnnvp_graph *graph, int *found, struct cnnvp_error *error);
+/* Equalises them. What the float pass found of sizes is no longer true; what it gave is, bit by bit. */
+CNNVP_MUST_USE cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, struct cnnvp_error *error);
+
 /* ---- formats.c ---- */
 
 /*

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Channels equalised between two layers: the same function bit by bit, weights nearer to one another. */
+#include <math.h>
+
+#include "test.h"
+
+#include "numbers.h"
+#include "onnx_builder.h"
+
+#define CHANNELS 8u
+#define SIDE 6u
+#define WORDS (CHANNELS * SIDE * SIDE)
+
+enum between { PLAIN, LEAKY, POOLED, BIASED, CLIPPED, RAISED, GIVEN, ALIKE, READ_TWICE };
+enum second { POINTWISE, GROUPED, DEPTHWISE, DENSE };
+
+static struct cnnvp_graph graph;
+static struct cnnvp_error problem;
+
+static float *random_floats(struct builder *random, size_t count)
+{
+    float *values = cnnvp_arena_array(&graph.arena, count, sizeof *values);
+    assert_non_null(values);
+    for (size_t i = 0; i < count; ++i)
+        values[i] = (float)((double)(int64_t)builder_next(random) / 9223372036854775808.0);
+    return values;
+}
+
+static struct cnnvp_graph_layer *conv(struct builder *random, int32_t in, int32_t out, uint32_t side, uint32_t groups)
+{
+    struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(&graph, CNNVP_OP_CONV, "conv", "Conv");
+    assert_non_null(layer);
+    const uint32_t outputs = graph.tensors[out].channels;
+    layer->in = in;
+    layer->out = out;
+    layer->in2 = CNNVP_GRAPH_NONE;
+    layer->kx = layer->ky = side;
+    layer->sx = layer->sy = layer->dx = layer->dy = 1;
+    layer->pad_top = layer->pad_left = layer->pad_bottom = layer->pad_right = side / 2;
+    layer->groups = groups;
+    layer->depthwise = groups == CHANNELS && outputs == CHANNELS;
+    layer->has_bias = 1;
+    layer->weights = random_floats(random, (size_t)outputs * (CHANNELS / groups) * side * side);
+    layer->bias = random_floats(random, outputs);
+    return layer;
+}
+
+/* x, a depthwise layer, something, a second layer with weights. Channel c of x is large where the first layer's weights
+ * are small, so that all channels count. */
+static void build(struct builder *random, enum between between, enum second second)
+{
+    static const uint32_t groups[] = {1, 2, CHANNELS, 1};
+    graph = (struct cnnvp_graph){.file = "test.onnx"};
+    const uint32_t side = between == POOLED ? SIDE / 2 : SIDE;
+    (void)cnnvp_graph_tensor_add(&graph, "x", 4, CHANNELS, SIDE, SIDE);
+    (void)cnnvp_graph_tensor_add(&graph, "middle", 4, CHANNELS, SIDE, SIDE);
+    (void)cnnvp_graph_tensor_add(&graph, "before", 4, CHANNELS, side, side);
+    (void)cnnvp_graph_tensor_add(&graph, "flat", 2, CHANNELS * side * side, 1, 1);
+    (void)cnnvp_graph_tensor_add(&graph, "y", 4, CHANNELS, second == DENSE ? 1 : side, second == DENSE ? 1 : side);
+    (void)cnnvp_graph_tensor_add(&graph, "z", 4, CHANNELS, SIDE, SIDE);
+    struct cnnvp_graph_layer *first = conv(random, 0, 1, 3, CHANNELS);
+    for (size_t c = 0; c < CHANNELS && between != ALIKE; ++c) {
+        for (size_t t = 0; t < 9; ++t)
+            first->weights[c * 9 + t] = ldexpf(first->weights[c * 9 + t], -2 * (int)c);
+        first->bias[c] = between == BIASED ? 1.0f : ldexpf(first->bias[c], -2 * (int)c);
+    }
+    first->post_count = 1;
+    first->posts[0] = (struct cnnvp_graph_post){
+        between == LEAKY ? CNNVP_GRAPH_LEAKY_RELU : CNNVP_GRAPH_MAX,
+        between == LEAKY    ? 0.25f
+        : between == RAISED ? 0.5f
+                            : 0.0f};
+    if (between == CLIPPED)
+        first->posts[first->post_count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, 0.5f};
+    int32_t in = 1;
+    if (between == POOLED) {
+        struct cnnvp_graph_layer *pool = cnnvp_graph_layer_add(&graph, CNNVP_OP_POOL, "pool", "MaxPool");
+        assert_non_null(pool);
+        pool->in = 1;
+        pool->out = in = 2;
+        pool->in2 = CNNVP_GRAPH_NONE;
+        pool->pool = CNNVP_POOL_MAX;
+        pool->kx = pool->ky = pool->sx = pool->sy = 2;
+    }
+    struct cnnvp_graph_layer *after;
+    if (second == DENSE) {
+        graph.tensors[3].base = in;
+        after = cnnvp_graph_layer_add(&graph, CNNVP_OP_FC, "fc", "Gemm");
+        assert_non_null(after);
+        after->in = 3;
+        after->in2 = CNNVP_GRAPH_NONE;
+        after->out = 4;
+        after->weights = random_floats(random, (size_t)CHANNELS * CHANNELS * side * side);
+    } else {
+        after = conv(random, in, 4, second == DEPTHWISE ? 3 : 1, groups[second]);
+    }
+    /* What the first layer makes small, the second one makes large. */
+    const size_t count = second == DENSE       ? (size_t)CHANNELS * CHANNELS * side * side
+                         : second == DEPTHWISE ? CHANNELS * 9u
+                                               : CHANNELS * CHANNELS / groups[second];
+    const size_t taps = second == DENSE ? (size_t)side * side : second == DEPTHWISE ? 9 : 1;
+    const size_t depth = second == DENSE ? CHANNELS : CHANNELS / groups[second];
+    const size_t outputs = CHANNELS / (second == DENSE ? 1 : groups[second]);
+    for (size_t i = 0; i < count && between != ALIKE; ++i) {
+        const size_t output = i / taps / depth;
+        const size_t channel = output / outputs * depth + i / taps % depth;
+        after->weights[i] = ldexpf(after->weights[i], 2 * (int)channel - 14);
+    }
+    if (between == READ_TWICE)
+        (void)conv(random, 1, 5, 1, 1);
+    static struct cnnvp_graph_output given[2] = {{"y", 4}, {"middle", 1}};
+    graph.outputs = given;
+    graph.output_count = between == GIVEN ? 2 : 1;
+}
+
+static float largest(const float *values, size_t count)
+{
+    float most = 0;
+    for (size_t i = 0; i < count; ++i)
+        most = fmaxf(most, fabsf(values[i]));
+    return most;
+}
+
+/* How many times the largest weight of one channel of the first layer is that of another. */
+static float spread(void)
+{
+    float most = 0, least = INFINITY;
+    for (size_t c = 0; c < CHANNELS; ++c) {
+        const float size = largest(graph.layers[0].weights + 9 * c, 9);
+        most = fmaxf(most, size);
+        least = fminf(least, size);
+    }
+    return most / least;
+}
+
+static void try(enum between between, enum second second, int equalises)
+{
+    struct builder random;
+    struct cnnvp_floatref before, after;
+    int found;
+    builder_init(&random, 7);
+    build(&random, between, second);
+    const float *x = random_floats(&random, WORDS);
+    assert_int_equal(cnnvp_equalise_find(&graph, &found, &problem), CNNVP_DONE);
+    assert_int_equal(found, equalises);
+    if (equalises) {
+        assert_int_equal(cnnvp_floatref_new(&graph, &before, &problem), CNNVP_DONE);
+        cnnvp_floatref_image(&before, x);
+        for (size_t c = 0; c < CHANNELS; ++c)
+            graph.layers[0].channel_max[c] = largest(before.data[1] + c * SIDE * SIDE, SIDE * SIDE);
+        const float was = spread();
+        const float size = largest(graph.layers[0].weights, (size_t)CHANNELS * 9);
+        assert_int_equal(cnnvp_equalise(&graph, &problem), CNNVP_DONE);
+        assert_true(between == BIASED || spread() * 256 < was);
+        assert_true(largest(graph.layers[0].weights, (size_t)CHANNELS * 9) <= size);
+        assert_int_equal(cnnvp_floatref_new(&graph, &after, &problem), CNNVP_DONE);
+        cnnvp_floatref_image(&after, x);
+        assert_memory_equal(before.data[4], after.data[4], cnnvp_graph_words(&graph.tensors[4]) * sizeof(float));
+        assert_true(largest(after.data[1], WORDS) <= largest(before.data[1], WORDS));
+        for (int32_t tensor = 1; tensor <= (between == POOLED ? 2 : 1); ++tensor) {
+            const size_t plane = (size_t)graph.tensors[tensor].height * graph.tensors[tensor].width;
+            assert_non_null(graph.tensors[tensor].powers);
+            for (size_t i = 0; i < CHANNELS * plane; ++i) {
+                const float value = ldexpf(after.data[tensor][i], -graph.tensors[tensor].powers[i / plane]);
+                assert_memory_equal(&value, &before.data[tensor][i], sizeof value);
+            }
+        }
+        assert_null(graph.tensors[4].powers);
+        cnnvp_floatref_clear(&before);
+        cnnvp_floatref_clear(&after);
+    }
+    graph.outputs = NULL;
+    cnnvp_graph_clear(&graph);
+    builder_free(&random);
+}
+
+static void channels_are_equalised(void **state)
+{
+    (void)state;
+    for (enum between between = PLAIN; between <= BIASED; ++between)
+        for (enum second second = POINTWISE; second <= DENSE; ++second)
+            try(between, second, 1);
+}
+
+/* A limit other than 0 is not the same for scaled channels; what others see keeps its values; alike ones gain nothing.
+ */
+static void others_stay(void **state)
+{
+    (void)state;
+    for (enum between between = CLIPPED; between <= READ_TWICE; ++between)
+        try(between, POINTWISE, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(channels_are_equalised),
+        cmocka_unit_test(others_stay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
