@@ -73,8 +73,6 @@ const char *cnnvp_bound_units(const char *bound);
 
 /* The built-in energy tables, for a person. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);
-/* The reference of the instruction set: opcodes, status bits, descriptors, what each waits for. Free with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_isa_text(char **text);
 /* What parts of units take in area and static power, with sources and ranges. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_area_text(char **text);
 /* What the members of the statistics mean, for a person. Free with free(). */
@@ -139,8 +137,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_place(const cnnvp_config *config, const
 /* The resolved configuration as YAML that cnnvp_config_new reads back, and the memory map as text. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_text(const cnnvp_config *config, char **yaml, char **memory_map);
 
-/* A C header for programs that run on the platform: windows on the bus, interrupts, registers. Free with free(). */
+/* The reference of the instruction set: opcodes, status bits, descriptors, what each waits for; with what the units of
+ * the resolved configuration bring, unless that is NULL. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_isa_text(const cnnvp_config *config, char **text);
+
+/* A C header for programs that run on the platform: windows on the bus, interrupts, registers, instructions of units of
+ * one's own. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_header(const cnnvp_config *config, char **header);
+
+/* The instructions that units of the resolved platform bring, each once, NULL after the last one. Free with free(); the
+ * instructions are the units'. NULL: out of memory. */
+const struct cnnvp_instruction **cnnvp_config_instructions(const cnnvp_config *config);
 
 /* ---- units without a simulation ---- */
 

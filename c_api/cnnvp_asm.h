@@ -9,11 +9,14 @@
 extern "C" {
 #endif
 
-/* Assembles text (named `file` in messages) into 64-bit words. Free words with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_assemble(const char *file, const char *text, uint64_t **words, size_t *count,
-                                           struct cnnvp_error *error);
+/* Assembles text (named `file` in messages) into 64-bit words. Free words with free(). `custom`:
+ * instructions that units bring, as cnnvp_config_instructions says them; NULL: the built-in ones alone. */
+CNNVP_MUST_USE cnnvp_result cnnvp_assemble(const char *file, const char *text,
+                                           const struct cnnvp_instruction *const *custom, uint64_t **words,
+                                           size_t *count, struct cnnvp_error *error);
 /* Text that assembles to the same words. Free with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size, char **text,
+CNNVP_MUST_USE cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size,
+                                              const struct cnnvp_instruction *const *custom, char **text,
                                               struct cnnvp_error *error);
 
 /* Loads assembled words, `size` bytes, and the guest program (as cnnvp_network_load finds it) that has the instruction

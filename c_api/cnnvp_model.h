@@ -46,9 +46,11 @@
 extern "C" {
 #endif
 
-/* Another major is refused; a minor only appends members to the two tables. */
-#define CNNVP_ABI_MAJOR 2u
-#define CNNVP_ABI_MINOR 3u
+/* Another major is refused; a minor only appends members to the structs of this header. A unit's `abi_minor` says which
+ * it has: the host reads no member of its tables that came later. `struct_size` of what the host hands out says which
+ * that has. */
+#define CNNVP_ABI_MAJOR 3u
+#define CNNVP_ABI_MINOR 0u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -105,7 +107,8 @@ enum cnnvp_access_flag {
      * still for. The unit answers at once, by `delay` and status, as if nothing else were under way, and does nothing
      * that a later question could see. Data pointers are NULL, as in timing-only; counts, spans and counters go
      * nowhere, so a unit that answers its commands at once needs no code for this: what it does is the answer. One that
-     * would answer CNNVP_PENDING answers CNNVP_OK and the delay of a lone command instead. */
+     * would answer CNNVP_PENDING, because an event or its `process` carries the command out, answers CNNVP_OK and the
+     * delay of a lone command instead; `process` is not started where questions are asked. */
     CNNVP_ESTIMATE = 1u << 2
 };
 
@@ -176,6 +179,7 @@ struct cnnvp_tiling {
                               word_bytes, or more where partial sums lie there meanwhile */
     uint32_t word_bytes;   /* of a word of inputs, weights and results */
     const char *format;    /* of words: "fx16" is 16-bit fixed point. Text of static storage. */
+    const char *layout;    /* of inputs and results in the buffers: "planes" is [channel][row][column]. As `format`. */
     uint64_t pes;          /* multiply-accumulate operations in a cycle, at most; the utilization is a share of them */
 };
 
@@ -298,6 +302,41 @@ struct cnnvp_counter {
     const char *unit;
 };
 
+/* Opcodes of instructions that are none of the built-in ones. */
+#define CNNVP_CUSTOM_OPCODE_FIRST 0xc0u
+#define CNNVP_CUSTOM_OPCODE_LAST 0xffu
+
+/* A field of an instruction's status: bits lsb and up of 8. One bit is a flag, more are a number. */
+struct cnnvp_instruction_status {
+    const char *name; /* lower case, as all names of an instruction */
+    uint32_t lsb;
+    uint32_t width;
+    const char *help;
+};
+
+/* A register of an instruction's descriptor, counted from its base register. */
+struct cnnvp_instruction_register {
+    const char *name;
+    const char *help;
+};
+
+/*
+ * An instruction of the unit's own. It is a tile instruction: the instruction element sends it as a command
+ * (cnnvp_command.h) through the port that leads to the unit, custom_0 to custom_3 or any other of commands. Assembler,
+ * disassembler, reference and the header of `cnnvp check --header` know it on platforms that have the unit. Two units
+ * of a platform do not have the same opcode or name, nor one of a built-in instruction.
+ */
+struct cnnvp_instruction {
+    const char *mnemonic;
+    uint32_t opcode;
+    uint32_t buffers; /* whose halves it occupies while it runs: of enum cnnvp_half, cnnvp_command.h */
+    const struct cnnvp_instruction_status *statuses;
+    size_t status_count;
+    const struct cnnvp_instruction_register *registers; /* of the descriptor: up to CNNVP_DESCRIPTOR_MAX */
+    size_t register_count;
+    const char *help;
+};
+
 struct cnnvp_host; /* the host's side of one instance; opaque */
 struct cnnvp_host_ops;
 
@@ -392,6 +431,8 @@ struct cnnvp_unit {
     size_t track_count;
     const struct cnnvp_counter *counters;
     size_t counter_count;
+    const struct cnnvp_instruction *instructions; /* of its own; a target port takes commands */
+    size_t instruction_count;
     uint32_t event_count;   /* events 0 .. event_count - 1, see notify */
     uint32_t process_stack; /* bytes of stack for `process`; 0 for the host's default */
 
@@ -429,8 +470,8 @@ struct cnnvp_unit {
     /* Host-free: called after `init`, in a simulation or without one; changes nothing. */
     /* How the tiles of a layer should be cut whose calculation in one piece `access` is: a command as the port would
      * get it, all of the layer's channels, rows and columns in one, addresses 0. Members come as 1 (result_bytes and
-     * word_bytes 2, format "fx16", pes 1); the unit sets what is different. CNNVP_E_INVAL and a line of `log`: it takes
-     * no command of this layer. Calculation units have it. */
+     * word_bytes 2, format "fx16", layout "planes", pes 1); the unit sets what is different. CNNVP_E_INVAL and a line
+     * of `log`: it takes no command of this layer. Calculation units have it. */
     int (*tiling)(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling);
     /* What a request at a memory target port would take from now to its completion, if it were alone. Memories have
      * it. Its address is an offset in the memory. */
@@ -439,12 +480,10 @@ struct cnnvp_unit {
      * their table. NULL: unknown, and statistics say so. */
     void (*costs)(const uint64_t *params, const struct cnnvp_costs *costs);
 
-    /* -- since minor 2: tables of minor 1 end here -- */
     /* What the instance works on and holds at this moment, for a debugger's user; changes nothing. NULL: spans,
      * counters and registers say it all. */
     void (*show)(void *self, const struct cnnvp_show *show);
 
-    /* -- since minor 3: tables of minor 2 end here -- */
     /* Without an instance: what a memory with these values of its parameters carries. Left alone where they are wrong,
      * which `init` says. NULL: not known. */
     void (*rate)(const uint64_t *params, struct cnnvp_memory_rate *rate);
@@ -567,6 +606,9 @@ struct cnnvp_host_ops {
 
     /* -- wiring (not from init, reset or fini) -- 1 where an initiator's port leads somewhere, 0 where it is open */
     int (*connected)(struct cnnvp_host *host, uint32_t port);
+    /* -- wiring (any) -- the instructions of its own that the unit has to which an initiator's port leads, and how
+     * many; NULL and 0 where it has none or the port is open */
+    const struct cnnvp_instruction *(*instructions)(struct cnnvp_host *host, uint32_t port, size_t *count);
 
     /* -- names (any) -- of the instance of that number in the platform; NULL beyond the last */
     const char *(*instance_name)(struct cnnvp_host *host, uint32_t instance);

@@ -243,6 +243,12 @@ struct host_ops {
                                     address);
     }
 
+    static const cnnvp_instruction *instructions(cnnvp_host *host, uint32_t port, size_t *count)
+    {
+        unit_host &unit = of(host);
+        return cnnvp_instance_instructions(unit.control_.settings().resolved, &unit.instance_, port, count);
+    }
+
     static const char *instance_name(cnnvp_host *host, uint32_t instance)
     {
         const cnnvp_resolved *resolved = of(host).control_.settings().resolved;
@@ -260,16 +266,16 @@ struct host_ops {
 const cnnvp_host_ops *host_ops_table()
 {
     static const cnnvp_host_ops table = {
-        sizeof(cnnvp_host_ops), CNNVP_ABI_MAJOR,         CNNVP_ABI_MINOR,         host_ops::param,
-        host_ops::param_text,   host_ops::config_error,  host_ops::timing_only,   host_ops::now,
-        host_ops::clock_mhz,    host_ops::next_activity, host_ops::notify,        host_ops::cancel,
-        host_ops::access,       host_ops::request,       host_ops::complete,      host_ops::dmi,
-        host_ops::irq,          host_ops::wait,          host_ops::wait_wake,     host_ops::settle,
-        host_ops::wake,         host_ops::count,         host_ops::span,          host_ops::counter,
-        host_ops::log,          host_ops::finish,        host_ops::console_write, host_ops::console_read,
-        host_ops::report,       host_ops::name_layer,    host_ops::count_for,     host_ops::burst,
-        host_ops::reach,        host_ops::estimate,      host_ops::connected,     host_ops::instance_name,
-        host_ops::crossed,
+        sizeof(cnnvp_host_ops),  CNNVP_ABI_MAJOR,         CNNVP_ABI_MINOR,         host_ops::param,
+        host_ops::param_text,    host_ops::config_error,  host_ops::timing_only,   host_ops::now,
+        host_ops::clock_mhz,     host_ops::next_activity, host_ops::notify,        host_ops::cancel,
+        host_ops::access,        host_ops::request,       host_ops::complete,      host_ops::dmi,
+        host_ops::irq,           host_ops::wait,          host_ops::wait_wake,     host_ops::settle,
+        host_ops::wake,          host_ops::count,         host_ops::span,          host_ops::counter,
+        host_ops::log,           host_ops::finish,        host_ops::console_write, host_ops::console_read,
+        host_ops::report,        host_ops::name_layer,    host_ops::count_for,     host_ops::burst,
+        host_ops::reach,         host_ops::estimate,      host_ops::connected,     host_ops::instructions,
+        host_ops::instance_name, host_ops::crossed,
     };
     return &table;
 }

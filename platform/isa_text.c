@@ -36,7 +36,8 @@ static void print_uses(FILE *stream, const char *label, uint32_t resources)
                  {ISA_USE_DMA_WRITE, "DMA write channel"},
                  {3u * ISA_USE_INPUT, "input half"},
                  {3u * ISA_USE_WEIGHT, "weight half"},
-                 {3u * ISA_USE_OUTPUT, "output half"}};
+                 {3u * ISA_USE_OUTPUT, "output half"},
+                 {0xfu * ISA_USE_CUSTOM, "its unit"}};
     const char *separator = label;
     for (size_t i = 0; i < COUNT(names); ++i) {
         if ((resources & names[i].bits) == 0)
@@ -58,7 +59,7 @@ static void print_waits(FILE *stream, uint32_t code, const struct isa_opcode *op
         uint32_t resources, causes;
         if ((status & ~opcode->status_mask) != 0)
             continue;
-        cnnvp_isa_usage(&fields, &resources, &causes);
+        cnnvp_isa_usage(opcode, &fields, &resources, &causes);
         always &= resources;
         sometimes |= resources;
     }
@@ -71,12 +72,11 @@ static void print_waits(FILE *stream, uint32_t code, const struct isa_opcode *op
         fputc('\n', stream);
 }
 
-static void print_statuses(FILE *stream, uint32_t code)
+static void print_statuses(FILE *stream, const struct isa_extension *extension, uint32_t code)
 {
     const char *label = "status";
-    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status) {
-        if (status->opcode != code)
-            continue;
+    for (const struct isa_status *status = cnnvp_isa_status(extension, code); status != NULL;
+         status = cnnvp_isa_next_status(status)) {
         fprintf(stream, "    %-10s  .%s%s, bit%s %u", label, status->name, status->width > 1 ? "=value" : "",
                 status->width > 1 ? "s" : "", (unsigned)(CNNVP_WORD_STATUS + status->lsb));
         if (status->width > 1)
@@ -87,47 +87,58 @@ static void print_statuses(FILE *stream, uint32_t code)
 }
 
 /* A value may need a second field beside it; a flag does not. */
-static const struct isa_status *example_status(uint32_t code)
+static const struct isa_status *example_status(const struct isa_extension *extension, uint32_t code)
 {
     const struct isa_status *chosen = NULL;
-    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status)
-        if (status->opcode == code && (chosen == NULL || (chosen->width > 1 && status->width == 1)))
+    for (const struct isa_status *status = cnnvp_isa_status(extension, code); status != NULL;
+         status = cnnvp_isa_next_status(status))
+        if (chosen == NULL || (chosen->width > 1 && status->width == 1))
             chosen = status;
     return chosen;
 }
 
-static void print_opcode(FILE *stream, uint32_t code, const struct isa_opcode *opcode)
+static void print_opcode(FILE *stream, const struct isa_extension *extension, uint32_t code)
 {
+    const struct isa_opcode *opcode = cnnvp_isa_find(extension, code);
     fprintf(stream, "  %s  0x%02x, %s%s%s\n    %s\n", opcode->mnemonic, (unsigned)code, classes[opcode->class_],
-            opcode->unit != ISA_UNIT_none ? ", executed by " : "", cnnvp_isa_executors[opcode->unit].name,
-            opcode->help);
+            opcode->unit != ISA_UNIT_none ? ", executed by " : "",
+            opcode->custom != NULL ? "a unit of the platform" : cnnvp_isa_executors[opcode->unit].name, opcode->help);
     fprintf(stream, "    %-10s  %s%s%s\n", "operands", opcode->mnemonic, *formats[opcode->format].operands ? " " : "",
             formats[opcode->format].operands);
-    print_statuses(stream, code);
-    if (opcode->form != ISA_FORM_NONE)
-        fprintf(stream, "    %-10s  %s, from register base on\n", "descriptor", cnnvp_isa_forms[opcode->form].name);
+    print_statuses(stream, extension, code);
+    if (opcode->descriptor_count != 0)
+        fprintf(stream, "    %-10s  %s, from register base on\n", "descriptor", cnnvp_isa_form(opcode).name);
     print_waits(stream, code, opcode);
-    const struct isa_status *status = example_status(code);
+    const struct isa_status *status = example_status(extension, code);
     fprintf(stream, "    %-10s  %s%s%s%s%s%s\n\n", "example", opcode->mnemonic, status != NULL ? "." : "",
             status != NULL ? status->name : "", status != NULL && status->width > 1 ? "=1" : "",
             *formats[opcode->format].example ? " " : "", formats[opcode->format].example);
 }
 
-static void print_descriptors(FILE *stream)
+static void print_descriptor(FILE *stream, const struct isa_form_text *text)
+{
+    fprintf(stream, "\n  %s\n", text->name);
+    for (uint32_t i = 0; i < text->count; ++i)
+        fprintf(stream, "    base + %-3u %-20s  %s\n", (unsigned)i, text->registers[i].name, text->registers[i].help);
+}
+
+static void print_descriptors(FILE *stream, const struct isa_extension *extension)
 {
     fputs("descriptors: registers of 32 bits, counted from the base register; addresses are bytes in the half that the "
           "instruction names, strides 16-bit words unless said otherwise, packed values low | high << 16\n",
           stream);
-    for (unsigned form = ISA_FORM_NONE + 1; form < ISA_FORM_COUNT; ++form) {
-        const struct isa_form_text *text = &cnnvp_isa_forms[form];
-        fprintf(stream, "\n  %s\n", text->name);
-        for (uint32_t i = 0; i < text->count; ++i)
-            fprintf(stream, "    base + %-3u %-20s  %s\n", (unsigned)i, text->registers[i].name,
-                    text->registers[i].help);
+    for (unsigned form = ISA_FORM_NONE + 1; form < ISA_FORM_COUNT; ++form)
+        print_descriptor(stream, &cnnvp_isa_forms[form]);
+    for (uint32_t code = CNNVP_CUSTOM_OPCODE_FIRST; code <= CNNVP_CUSTOM_OPCODE_LAST; ++code) {
+        const struct isa_opcode *opcode = cnnvp_isa_find(extension, code);
+        const struct isa_form_text text =
+            opcode != NULL ? cnnvp_isa_form(opcode) : (struct isa_form_text){NULL, NULL, 0};
+        if (opcode != NULL && opcode->custom != NULL && text.count)
+            print_descriptor(stream, &text);
     }
 }
 
-static void print_isa(FILE *stream)
+static void print_isa(FILE *stream, const struct isa_extension *extension)
 {
     fputs("The instruction set (S003). A word has 64 bits: opcode 63 to 56, status 55 to 48, operands 47 to 0; unused "
           "bits are 0. rd is in bits 47 to 40, ra 39 to 32, rb 31 to 24, value 31 to 0 (of layer 15 to 0); of a "
@@ -143,18 +154,25 @@ static void print_isa(FILE *stream)
     }
     fputs("\ninstructions\n", stream);
     for (uint32_t code = 0; code < 256u; ++code)
-        if (cnnvp_isa_opcode(code) != NULL)
-            print_opcode(stream, code, cnnvp_isa_opcode(code));
-    print_descriptors(stream);
+        if (cnnvp_isa_find(extension, code) != NULL)
+            print_opcode(stream, extension, code);
+    print_descriptors(stream, extension);
 }
 
-cnnvp_result cnnvp_isa_text(char **text)
+cnnvp_result cnnvp_isa_text(const cnnvp_config *config, char **text)
 {
     size_t size = 0;
+    char why[200];
+    const struct cnnvp_instruction **custom = config != NULL ? cnnvp_config_instructions(config) : NULL;
+    struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
+    free(custom);
     FILE *stream = open_memstream(text, &size);
-    if (stream == NULL)
+    if (stream == NULL || extension == NULL) {
+        free(extension);
         return CNNVP_FAILED;
-    print_isa(stream);
+    }
+    print_isa(stream, extension);
+    free(extension);
     const int bad = ferror(stream);
     if (fclose(stream) == 0 && !bad)
         return CNNVP_DONE;

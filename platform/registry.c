@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "isa/isa.h"
+
 enum {
     MAX_UNITS_OF_LIBRARY = 256, /* a query function that never ends its list is stopped here */
     MAX_TABLE = 4096,           /* entries of one table */
@@ -135,6 +137,28 @@ static cnnvp_result check_observables(const struct cnnvp_unit *unit, const char 
     return CNNVP_DONE;
 }
 
+static cnnvp_result check_instructions(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
+{
+    struct isa_extension *extension = unit->instruction_count ? calloc(1, sizeof *extension) : NULL;
+    cnnvp_result result = CNNVP_DONE;
+    size_t port = 0;
+    char why[200];
+    if (unit->instruction_count == 0)
+        return CNNVP_DONE;
+    if (extension == NULL)
+        return refuse(message, size, "%s: out of memory", where);
+    while (port < unit->port_count && (unit->ports[port].kind != CNNVP_PORT_TARGET ||
+                                       (unit->ports[port].flags & CNNVP_PORT_CROSSES) != CNNVP_PORT_COMMANDS))
+        ++port;
+    if (port == unit->port_count || unit->access == NULL)
+        result = refuse(message, size, "%s: it has instructions but no target port with CNNVP_PORT_COMMANDS", where);
+    for (size_t i = 0; result == CNNVP_DONE && i < unit->instruction_count; ++i)
+        if (cnnvp_isa_extend(extension, &unit->instructions[i], ISA_UNIT_custom_0, why, sizeof why))
+            result = refuse(message, size, "%s: %s", where, why);
+    free(extension);
+    return result;
+}
+
 static int has_table(const void *table, size_t count)
 {
     return count <= MAX_TABLE && (count == 0 || table != NULL);
@@ -147,11 +171,13 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
     /* The first members have stood at the same place since version 1; nothing after them is touched before they
      * fit. */
     if (unit->abi_major != CNNVP_ABI_MAJOR)
-        return refuse(message, message_size, "%s: built for model ABI %u.%u, this program has %u.%u", where,
-                      (unsigned)unit->abi_major, (unsigned)unit->abi_minor, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR);
-    if (unit->struct_size < offsetof(struct cnnvp_unit, show)) /* what minor 1 had */
+        return refuse(message, message_size,
+                      "%s: built for model ABI %u.%u, this program has %u.%u: compile it again with its headers; what "
+                      "sources of another major have to change is in c_api/README.md",
+                      where, (unsigned)unit->abi_major, (unsigned)unit->abi_minor, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR);
+    if (unit->struct_size < sizeof *unit)
         return refuse(message, message_size, "%s: its unit table has %" PRIu32 " bytes, model ABI %u.%u has %zu", where,
-                      unit->struct_size, CNNVP_ABI_MAJOR, 1u, offsetof(struct cnnvp_unit, show));
+                      unit->struct_size, CNNVP_ABI_MAJOR, 0u, sizeof *unit);
     if (!is_name(unit->kind) || unit->version == NULL || unit->summary == NULL)
         return refuse(message, message_size, "%s: its kind, version or summary is missing", where);
     if (unit->instance_size == 0 || unit->instance_size > max_instance_size)
@@ -160,7 +186,8 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
     if (!has_table(unit->params, unit->param_count) || !has_table(unit->ports, unit->port_count) ||
         !has_table(unit->registers, unit->register_count) || !has_table(unit->fields, unit->field_count) ||
         !has_table(unit->stats, unit->stat_count) || !has_table(unit->tracks, unit->track_count) ||
-        !has_table(unit->counters, unit->counter_count) || unit->event_count > MAX_EVENTS)
+        !has_table(unit->counters, unit->counter_count) || !has_table(unit->instructions, unit->instruction_count) ||
+        unit->event_count > MAX_EVENTS)
         return refuse(message, message_size, "%s: a table is missing or has more than %d entries", where, MAX_TABLE);
     if (unit->event_count && unit->event == NULL)
         return refuse(message, message_size, "%s: it has events but not the function event", where);
@@ -172,6 +199,8 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
         result = check_registers(unit, where, message, message_size);
     if (result == CNNVP_DONE)
         result = check_observables(unit, where, message, message_size);
+    if (result == CNNVP_DONE)
+        result = check_instructions(unit, where, message, message_size);
     return result;
 }
 

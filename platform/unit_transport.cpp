@@ -463,7 +463,7 @@ std::string unit_host::show()
     std::string text;
     const cnnvp_show lines = {sizeof(cnnvp_show), &text, add_line};
 
-    if (CNNVP_UNIT_HAS(&unit_, show))
+    if (unit_.show)
         enter(call::entry, "show", nullptr, [&] {
             unit_.show(self(), &lines);
             return int(CNNVP_OK);

@@ -299,6 +299,11 @@ static int connected(struct cnnvp_host *host, uint32_t port)
     return host->ways[port].bus || host->ways[port].target != NULL;
 }
 
+static const struct cnnvp_instruction *instructions(struct cnnvp_host *host, uint32_t port, size_t *count)
+{
+    return cnnvp_instance_instructions(cnnvp_config_resolved(host->units->config), host->instance, port, count);
+}
+
 static const char *instance_name(struct cnnvp_host *host, uint32_t instance)
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(host->units->config);
@@ -346,6 +351,7 @@ static const struct cnnvp_host_ops host_ops = {
     .reach = no_wait,
     .estimate = estimate,
     .connected = connected,
+    .instructions = instructions,
     .instance_name = instance_name,
     .crossed = crossed,
 };
@@ -423,13 +429,13 @@ static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_re
                                 struct cnnvp_error *error);
 
 /* Makes the instance, unless it is made, and all that its ports lead to. Units that are a thread of control of their
- * own answer nothing. */
+ * own and take no commands answer nothing. */
 static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnnvp_resolved *resolved, size_t number,
                                      struct cnnvp_error *error)
 {
     struct cnnvp_host *host = &units->hosts[number];
     const struct cnnvp_unit *unit = resolved->instances[number].unit;
-    if (host->instance != NULL || unit == NULL || unit->process != NULL)
+    if (host->instance != NULL || unit == NULL || (unit->process != NULL && !takes_commands(unit)))
         return CNNVP_DONE;
     host->units = units;
     host->instance = &resolved->instances[number];
@@ -624,8 +630,8 @@ static const char *tiling_error(const struct cnnvp_tiling *tiling)
         return "it has 0 processing elements; it has 1 or more";
     if (!tiling->word_bytes || tiling->result_bytes < tiling->word_bytes || tiling->result_bytes > 64)
         return "words have at least 1 byte, and results as many or up to 64";
-    if (tiling->format == NULL)
-        return "the format of its words has no name";
+    if (tiling->format == NULL || tiling->layout == NULL)
+        return "the format of its words or their layout has no name";
     return NULL;
 }
 
@@ -653,6 +659,7 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
         .result_bytes = 2,
         .word_bytes = 2,
         .format = "fx16",
+        .layout = "planes",
         .pes = 1};
     units->message[0] = '\0';
     const struct cnnvp_running here = {host->instance->name, "tiling"};

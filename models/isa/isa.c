@@ -5,8 +5,14 @@
  */
 #include "isa.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #define REGISTER(name, help, fields) {#name, help},
-#define FORM(form, name) static const struct isa_register registers_of_##name[] = {CNNVP_DESCRIPTOR_##form(REGISTER)};
+#define FORM(form, name) \
+    static const struct cnnvp_instruction_register registers_of_##name[] = {CNNVP_DESCRIPTOR_##form(REGISTER)};
 CNNVP_DESCRIPTORS(FORM)
 #undef FORM
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -36,9 +42,16 @@ enum {
 };
 
 static const struct isa_opcode opcodes[256] = {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)   \
-    [code] = {#mnemonic,       help,          ISA_CLASS_##class_,      ISA_FORMAT_##format, \
-              ISA_UNIT_##unit, (status_mask), DESCRIPTOR_##descriptor, ISA_FORM_##descriptor},
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) \
+    [code] = {#mnemonic,                                                                  \
+              help,                                                                       \
+              ISA_CLASS_##class_,                                                         \
+              ISA_FORMAT_##format,                                                        \
+              ISA_UNIT_##unit,                                                            \
+              (status_mask),                                                              \
+              DESCRIPTOR_##descriptor,                                                    \
+              ISA_FORM_##descriptor,                                                      \
+              NULL},
 #include "isa/opcodes.def"
 };
 
@@ -68,14 +81,181 @@ const struct isa_opcode *cnnvp_isa_opcode(uint32_t code)
     return code < 256u && opcodes[code].mnemonic != NULL ? &opcodes[code] : NULL;
 }
 
-int cnnvp_isa_legal(uint64_t word)
+enum isa_unit cnnvp_isa_unit_of(const char *port)
 {
-    const struct isa_opcode *op = cnnvp_isa_opcode(cnnvp_word_read(word).opcode);
-    if (op == NULL)
-        return 0;
-    const uint64_t allowed = (uint64_t)op->status_mask << CNNVP_WORD_STATUS | cnnvp_isa_operand_masks[op->format];
-    return (word & UINT64_C(0x00ffffffffffffff) & ~allowed) == 0;
+    enum isa_unit unit = ISA_UNIT_COUNT - 1;
+    while (unit != ISA_UNIT_none && strcmp(cnnvp_isa_executors[unit].name, port) != 0)
+        --unit;
+    return unit;
 }
+
+const struct isa_opcode *cnnvp_isa_decode(const struct isa_extension *extension, uint64_t word)
+{
+    const struct isa_opcode *op = cnnvp_isa_find(extension, cnnvp_word_read(word).opcode);
+    if (op == NULL)
+        return NULL;
+    const uint64_t allowed = (uint64_t)op->status_mask << CNNVP_WORD_STATUS | cnnvp_isa_operand_masks[op->format];
+    return (word & UINT64_C(0x00ffffffffffffff) & ~allowed) == 0 ? op : NULL;
+}
+
+/* ---- instructions of units of one's own ---- */
+
+const struct isa_opcode *cnnvp_isa_find(const struct isa_extension *extension, uint32_t code)
+{
+    const struct isa_opcode *op = cnnvp_isa_opcode(code);
+    if (op != NULL || extension == NULL || code < CNNVP_CUSTOM_OPCODE_FIRST || code > CNNVP_CUSTOM_OPCODE_LAST)
+        return op;
+    op = &extension->opcodes[code - CNNVP_CUSTOM_OPCODE_FIRST];
+    return op->mnemonic != NULL ? op : NULL;
+}
+
+static const struct isa_status *status_in(const struct isa_status *statuses, uint32_t code)
+{
+    while (statuses->name != NULL && statuses->opcode != code)
+        ++statuses;
+    return statuses->name != NULL ? statuses : NULL;
+}
+
+const struct isa_status *cnnvp_isa_status(const struct isa_extension *extension, uint32_t code)
+{
+    const struct isa_status *status = status_in(cnnvp_isa_statuses, code);
+    return status != NULL || extension == NULL ? status : status_in(extension->statuses, code);
+}
+
+const struct isa_status *cnnvp_isa_next_status(const struct isa_status *status)
+{
+    return status[1].name != NULL && status[1].opcode == status->opcode ? status + 1 : NULL;
+}
+
+struct isa_form_text cnnvp_isa_form(const struct isa_opcode *op)
+{
+    if (op->custom == NULL)
+        return cnnvp_isa_forms[op->form];
+    return (struct isa_form_text){op->mnemonic, op->custom->registers, op->descriptor_count};
+}
+
+CNNVP_PRINTF(3, 4)
+static int refuse(char *why, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(why, size, format, args);
+    va_end(args);
+    return -1;
+}
+
+/* As an assembler and a C program can say it. */
+static int is_name(const char *text)
+{
+    enum { LONGEST = 32 };
+    return text != NULL && text[0] >= 'a' && text[0] <= 'z' && strlen(text) <= LONGEST &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(text);
+}
+
+static const char *taken_by(const struct isa_extension *extension, const struct cnnvp_instruction *instruction)
+{
+    for (uint32_t code = 0; code < COUNT(opcodes); ++code) {
+        const struct isa_opcode *op = cnnvp_isa_find(extension, code);
+        if (op != NULL && (code == instruction->opcode || strcmp(op->mnemonic, instruction->mnemonic) == 0))
+            return op->custom != NULL ? "an instruction of another unit, or another one of this" : "the built-in one";
+    }
+    return NULL;
+}
+
+static int check_statuses(const struct cnnvp_instruction *instruction, uint32_t *mask, char *why, size_t size)
+{
+    *mask = 0;
+    if (instruction->status_count > ISA_STATUS_BITS || (instruction->status_count && instruction->statuses == NULL))
+        return refuse(why, size, "%s: its statuses are missing, or are more than 8", instruction->mnemonic);
+    for (size_t i = 0; i < instruction->status_count; ++i) {
+        const struct cnnvp_instruction_status *status = &instruction->statuses[i];
+        if (!is_name(status->name) || status->help == NULL)
+            return refuse(why, size, "%s: status %zu has no help, or no name of lower case letters, digits and _",
+                          instruction->mnemonic, i);
+        if (status->width < 1u || status->width > ISA_STATUS_BITS || status->lsb > ISA_STATUS_BITS - status->width)
+            return refuse(why, size, "%s: status %s lies outside the 8 bits", instruction->mnemonic, status->name);
+        const uint32_t bits = ((1u << status->width) - 1u) << status->lsb;
+        if (*mask & bits)
+            return refuse(why, size, "%s: status %s shares a bit with one before", instruction->mnemonic, status->name);
+        *mask |= bits;
+        for (size_t j = 0; j < i; ++j)
+            if (strcmp(status->name, instruction->statuses[j].name) == 0)
+                return refuse(why, size, "%s: two statuses are named %s", instruction->mnemonic, status->name);
+    }
+    return 0;
+}
+
+static int check_registers(const struct cnnvp_instruction *instruction, char *why, size_t size)
+{
+    if (instruction->register_count > CNNVP_DESCRIPTOR_MAX ||
+        (instruction->register_count && instruction->registers == NULL))
+        return refuse(why, size, "%s: the registers of its descriptor are missing, or are more than %u",
+                      instruction->mnemonic, CNNVP_DESCRIPTOR_MAX);
+    for (size_t i = 0; i < instruction->register_count; ++i) {
+        const struct cnnvp_instruction_register *reg = &instruction->registers[i];
+        if (!is_name(reg->name) || reg->help == NULL)
+            return refuse(why, size, "%s: register %zu has no help, or no name of lower case letters, digits and _",
+                          instruction->mnemonic, i);
+        for (size_t j = 0; j < i; ++j)
+            if (strcmp(reg->name, instruction->registers[j].name) == 0)
+                return refuse(why, size, "%s: two registers are named %s", instruction->mnemonic, reg->name);
+    }
+    return 0;
+}
+
+int cnnvp_isa_extend(struct isa_extension *extension, const struct cnnvp_instruction *instruction, enum isa_unit unit,
+                     char *why, size_t why_size)
+{
+    const uint32_t code = instruction->opcode, all = CNNVP_HALF_INPUT | CNNVP_HALF_WEIGHT | CNNVP_HALF_OUTPUT;
+    uint32_t mask;
+    if (!is_name(instruction->mnemonic) || instruction->help == NULL)
+        return refuse(why, why_size,
+                      "instruction 0x%02x has no help, or no name of up to 32 lower case letters, digits and _",
+                      (unsigned)code);
+    if (code < CNNVP_CUSTOM_OPCODE_FIRST || code > CNNVP_CUSTOM_OPCODE_LAST)
+        return refuse(why, why_size, "%s: opcode 0x%x is not one of 0x%x to 0x%x", instruction->mnemonic,
+                      (unsigned)code, CNNVP_CUSTOM_OPCODE_FIRST, CNNVP_CUSTOM_OPCODE_LAST);
+    if (instruction->buffers & ~all)
+        return refuse(why, why_size, "%s: buffers 0x%x are more than those of enum cnnvp_half", instruction->mnemonic,
+                      (unsigned)instruction->buffers);
+    const char *other = taken_by(extension, instruction);
+    if (other != NULL)
+        return refuse(why, why_size, "%s, opcode 0x%02x: %s has this opcode or name", instruction->mnemonic,
+                      (unsigned)code, other);
+    if (check_statuses(instruction, &mask, why, why_size) || check_registers(instruction, why, why_size))
+        return -1;
+    for (size_t i = 0; i < instruction->status_count; ++i) {
+        const struct cnnvp_instruction_status *status = &instruction->statuses[i];
+        extension->statuses[extension->status_count++] =
+            (struct isa_status){code, status->name, status->help, status->lsb, status->width};
+    }
+    extension->opcodes[code - CNNVP_CUSTOM_OPCODE_FIRST] = (struct isa_opcode){
+        .mnemonic = instruction->mnemonic,
+        .help = instruction->help,
+        .class_ = ISA_CLASS_calc,
+        .format = ISA_FORMAT_TILE,
+        .unit = (uint8_t)unit,
+        .status_mask = (uint8_t)mask,
+        .descriptor_count = (uint8_t)instruction->register_count,
+        .form = ISA_FORM_NONE,
+        .custom = instruction};
+    return 0;
+}
+
+struct isa_extension *cnnvp_isa_extension(const struct cnnvp_instruction *const *list, char *why, size_t why_size)
+{
+    struct isa_extension *extension = calloc(1, sizeof *extension);
+    if (extension == NULL)
+        (void)refuse(why, why_size, "out of memory");
+    for (size_t i = 0; extension != NULL && list != NULL && list[i] != NULL; ++i)
+        if (cnnvp_isa_extend(extension, list[i], ISA_UNIT_custom_0, why, why_size)) {
+            free(extension);
+            return NULL;
+        }
+    return extension;
+}
+
+/* ---- what an instruction occupies ---- */
 
 /* The half of buffer 0 input, 1 weight, 2 output that the instruction names; nothing for 3. */
 static uint32_t half_of(const struct cnnvp_word_parts *fields, uint32_t buffer)
@@ -177,11 +357,30 @@ static void dma_usage(const struct cnnvp_word_parts *fields, uint32_t *resources
     }
 }
 
-void cnnvp_isa_usage(const struct cnnvp_word_parts *fields, uint32_t *resources, uint32_t *causes)
+/* Its unit, both channels of a DMA, and the halves that it says. */
+static uint32_t custom_resources(const struct isa_opcode *op, enum isa_unit unit, const struct cnnvp_word_parts *fields)
 {
+    uint32_t used = unit == ISA_UNIT_array    ? (uint32_t)ISA_USE_ARRAY
+                    : unit == ISA_UNIT_vector ? (uint32_t)ISA_USE_VECTOR
+                    : unit == ISA_UNIT_dma    ? (uint32_t)(ISA_USE_DMA_READ | ISA_USE_DMA_WRITE)
+                                              : (uint32_t)ISA_USE_CUSTOM << (unit - ISA_UNIT_custom_0);
+    for (uint32_t buffer = 0; buffer < 3u; ++buffer)
+        used |= op->custom->buffers >> buffer & 1u ? half_of(fields, buffer) : 0u;
+    return used;
+}
+
+void cnnvp_isa_usage(const struct isa_opcode *op, const struct cnnvp_word_parts *fields, uint32_t *resources,
+                     uint32_t *causes)
+{
+    const enum isa_unit unit = cnnvp_isa_stand_in(op->unit);
     *resources = 0;
     *causes = 0;
-    switch (cnnvp_isa_stand_in(opcodes[fields->opcode & 0xffu].unit)) {
+    if (op->custom != NULL) {
+        *resources = custom_resources(op, unit, fields);
+        *causes = unit == ISA_UNIT_array ? 0u : 1u << ISA_CAUSE_VECTOR;
+        return;
+    }
+    switch (unit) {
     case ISA_UNIT_array:
         *resources = array_resources(fields);
         break;

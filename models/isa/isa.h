@@ -4,6 +4,7 @@
 #ifndef CNNVP_INSTRUCTION_ISA_H
 #define CNNVP_INSTRUCTION_ISA_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cnnvp_command.h"
@@ -46,7 +47,8 @@ enum isa_resource {
     ISA_USE_INPUT = 1u << 4, /* first half; the second half is the next bit */
     ISA_USE_WEIGHT = 1u << 6,
     ISA_USE_OUTPUT = 1u << 8,
-    ISA_USE_UNITS = 0x00fu,
+    ISA_USE_CUSTOM = 1u << 10, /* custom_0; those after it are the next bits */
+    ISA_USE_UNITS = 0x3c0fu,
     ISA_USE_BUFFERS = 0x3f0u
 };
 
@@ -60,8 +62,9 @@ struct isa_opcode {
     uint8_t format;
     uint8_t unit;
     uint8_t status_mask;
-    uint8_t descriptor_count; /* registers of the descriptor */
-    uint8_t form;             /* of the descriptor */
+    uint8_t descriptor_count;               /* registers of the descriptor */
+    uint8_t form;                           /* of the descriptor */
+    const struct cnnvp_instruction *custom; /* of a unit's own, which has no form; NULL: of the table */
 };
 
 struct isa_status {
@@ -72,6 +75,14 @@ struct isa_status {
 extern const struct isa_status
     cnnvp_isa_statuses[]; /* those of an opcode follow each other; the last one has no name */
 
+/* The instructions of units of one's own. */
+enum { ISA_CUSTOM_COUNT = CNNVP_CUSTOM_OPCODE_LAST - CNNVP_CUSTOM_OPCODE_FIRST + 1u, ISA_STATUS_BITS = 8 };
+struct isa_extension {
+    struct isa_opcode opcodes[ISA_CUSTOM_COUNT];
+    struct isa_status statuses[ISA_CUSTOM_COUNT * ISA_STATUS_BITS + 1]; /* as cnnvp_isa_statuses */
+    uint32_t status_count;
+};
+
 /* A unit that executes instructions. */
 struct isa_executor {
     const char *name, *help;
@@ -79,12 +90,9 @@ struct isa_executor {
 };
 extern const struct isa_executor cnnvp_isa_executors[ISA_UNIT_COUNT]; /* the first one is none: "" */
 
-struct isa_register {
-    const char *name, *help;
-};
 struct isa_form_text {
     const char *name; /* in lower case; NULL: of no descriptor */
-    const struct isa_register *registers;
+    const struct cnnvp_instruction_register *registers;
     uint32_t count;
 };
 extern const struct isa_form_text cnnvp_isa_forms[ISA_FORM_COUNT];
@@ -94,15 +102,38 @@ extern const uint64_t cnnvp_isa_operand_masks[ISA_FORMAT_COUNT];
 /* Whose turn a unit's commands take: array, vector or dma. The same executes them where the unit's port is open. */
 enum isa_unit cnnvp_isa_stand_in(enum isa_unit unit);
 
-/* NULL where the opcode is unknown. */
+/* The unit that takes commands through a port of this name; none: it is no such port. */
+enum isa_unit cnnvp_isa_unit_of(const char *port);
+
+/* NULL where the table has no such opcode. */
 const struct isa_opcode *cnnvp_isa_opcode(uint32_t code);
 
-/* 1 if opcode, status and unused bits of a word are as they must be. */
-int cnnvp_isa_legal(uint64_t word);
+/* `extension` may be NULL: the table's instructions alone. */
+
+/* Adds an instruction of the unit `unit`. Returns 0, or -1 and what is wrong with it. */
+int cnnvp_isa_extend(struct isa_extension *extension, const struct cnnvp_instruction *instruction, enum isa_unit unit,
+                     char *why, size_t why_size);
+
+/* One of a list that ends with NULL, which may itself be NULL. Free with free(). Returns NULL and what is wrong. */
+struct isa_extension *cnnvp_isa_extension(const struct cnnvp_instruction *const *list, char *why, size_t why_size);
+
+/* NULL where the opcode is unknown. */
+const struct isa_opcode *cnnvp_isa_find(const struct isa_extension *extension, uint32_t code);
+
+/* The first status field of an opcode, and the one after; NULL: there is none. */
+const struct isa_status *cnnvp_isa_status(const struct isa_extension *extension, uint32_t code);
+const struct isa_status *cnnvp_isa_next_status(const struct isa_status *status);
+
+/* The registers of its descriptor. */
+struct isa_form_text cnnvp_isa_form(const struct isa_opcode *op);
+
+/* NULL unless opcode, status and unused bits of a word are as they must be. */
+const struct isa_opcode *cnnvp_isa_decode(const struct isa_extension *extension, uint64_t word);
 
 /* Resources of a legal instruction, and the causes (bits 1 << enum isa_cause) that it stands for; 0 where it uses no
  * unit. */
-void cnnvp_isa_usage(const struct cnnvp_word_parts *fields, uint32_t *resources, uint32_t *causes);
+void cnnvp_isa_usage(const struct isa_opcode *op, const struct cnnvp_word_parts *fields, uint32_t *resources,
+                     uint32_t *causes);
 
 /* 1 for the instructions after which fetch waits: jump, branches, loop, halt. */
 int cnnvp_isa_redirects(uint32_t opcode);

@@ -260,6 +260,35 @@ cnnvp_result cnnvp_config_instance(const cnnvp_config *config, size_t index, str
     return CNNVP_DONE;
 }
 
+const struct cnnvp_instruction *cnnvp_instance_instructions(
+    const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance, uint32_t port, size_t *count)
+{
+    const struct cnnvp_binding *binding = resolved != NULL ? find_binding(instance, port) : NULL;
+    const struct cnnvp_unit *unit = binding != NULL ? resolved->instances[binding->target].unit : NULL;
+    *count = unit != NULL ? unit->instruction_count : 0;
+    return unit != NULL ? unit->instructions : NULL;
+}
+
+const struct cnnvp_instruction **cnnvp_config_instructions(const cnnvp_config *config)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    size_t count = 0, all = 1;
+    for (size_t i = 0; resolved != NULL && i < resolved->instance_count; ++i)
+        all += resolved->instances[i].unit != NULL ? resolved->instances[i].unit->instruction_count : 0;
+    const struct cnnvp_instruction **list = calloc(all, sizeof *list);
+    for (size_t i = 0; list != NULL && resolved != NULL && i < resolved->instance_count; ++i) {
+        const struct cnnvp_unit *unit = resolved->instances[i].unit;
+        for (size_t n = 0; unit != NULL && n < unit->instruction_count; ++n) {
+            size_t known = 0;
+            while (known < count && list[known] != &unit->instructions[n])
+                ++known;
+            list[known] = &unit->instructions[n];
+            count += known == count;
+        }
+    }
+    return list;
+}
+
 cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size)
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);

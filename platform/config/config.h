@@ -17,10 +17,6 @@ struct cnnvp_place {
     const char *text;
 };
 
-/* Whether a unit's table, which may be of an earlier minor, has a function that came later. */
-#define CNNVP_UNIT_HAS(unit, member) \
-    ((unit)->struct_size > offsetof(struct cnnvp_unit, member) && (unit)->member != NULL)
-
 /* Clock of an instance that has none. */
 #define CNNVP_DEFAULT_MHZ 1000u
 
@@ -91,6 +87,10 @@ static inline uint64_t cnnvp_instance_value_or(const struct cnnvp_instance *inst
 /* MHz of an instance, its own or those of the instance that `clock:` names; `missing` where it has none. */
 uint64_t cnnvp_instance_mhz(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
                             uint64_t missing);
+
+/* The instructions of its own of the unit that the instance's initiator port leads to; NULL and 0: none. */
+const struct cnnvp_instruction *cnnvp_instance_instructions(
+    const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance, uint32_t port, size_t *count);
 
 /* Where a port leads as `connect:` says it: INSTANCE, INSTANCE.PORT or INSTANCE.PORT.LINE. Cut off where there is
  * no room. */

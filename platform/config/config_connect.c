@@ -493,12 +493,39 @@ static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *fro
     return CNNVP_DONE;
 }
 
+/* ---- instructions ---- */
+
+/* An opcode and a name have one meaning in a platform. */
+static cnnvp_result check_instructions(const struct cnnvp_box *box, struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = &box->resolved;
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        for (size_t j = 0; j < i; ++j) {
+            const struct cnnvp_instance *at = &resolved->instances[i], *before = &resolved->instances[j];
+            if (at->unit == NULL || before->unit == NULL || at->unit == before->unit)
+                continue;
+            for (size_t n = 0; n < at->unit->instruction_count; ++n)
+                for (size_t m = 0; m < before->unit->instruction_count; ++m) {
+                    const struct cnnvp_instruction *own = &at->unit->instructions[n];
+                    const struct cnnvp_instruction *other = &before->unit->instructions[m];
+                    if (own->opcode == other->opcode || strcmp(own->mnemonic, other->mnemonic) == 0)
+                        return cnnvp_config_error(
+                            error, at->place.text,
+                            "%s has the instruction %s, opcode 0x%02" PRIx32 ", and %s has %s, opcode 0x%02" PRIx32
+                            "; opcodes and names of one platform are different",
+                            at->name, own->mnemonic, own->opcode, before->name, other->mnemonic, other->opcode);
+                }
+        }
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_box_connect(struct cnnvp_box *box, struct cnnvp_error *error)
 {
     struct cnnvp_resolved *resolved = &box->resolved;
     for (size_t i = 0; i < resolved->instance_count; ++i)
         CNNVP_TRY(connect_instance(box, &resolved->instances[i], error));
     CNNVP_TRY(check_lines(box, error));
+    CNNVP_TRY(check_instructions(box, error));
     for (size_t i = 0; i < resolved->instance_count; ++i)
         CNNVP_TRY(keep_texts(box, &resolved->instances[i], error));
     return check_circles(box, error);

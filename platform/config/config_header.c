@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A resolved platform as a C header for programs that run on it: where each instance lies on the bus, its interrupt,
- * its registers and their fields, and all frequencies. Definitions alone, so that an assembler can include it too.
+ * its registers and their fields, instructions of units of one's own, and all frequencies. Definitions alone for an
+ * assembler, which can include it too.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -81,6 +82,47 @@ static void print_instance(FILE *stream, const struct cnnvp_resolved *resolved, 
         print_registers(stream, instance);
 }
 
+/* `struct cnnvp_custom_NAME`: the descriptor. An assembler takes the numbers alone. */
+static void print_instruction(FILE *stream, const struct cnnvp_instruction *instruction)
+{
+    (void)fprintf(stream, "\n/* %s: ", instruction->mnemonic);
+    print_comment(stream, instruction->help);
+    (void)fprintf(stream, " */\n#define CNNVP_OPCODE_%s 0x%02" PRIx32 "\n", instruction->mnemonic, instruction->opcode);
+    for (size_t i = 0; i < instruction->status_count; ++i) {
+        const struct cnnvp_instruction_status *status = &instruction->statuses[i];
+        (void)fprintf(stream, "#define CNNVP_STATUS_%s_%s %" PRIu32 " /* lowest bit; ", instruction->mnemonic,
+                      status->name, status->lsb);
+        print_comment(stream, status->help);
+        (void)fprintf(stream, " */\n#define CNNVP_STATUS_WIDTH_%s_%s %" PRIu32 "\n", instruction->mnemonic,
+                      status->name, status->width);
+    }
+    if (instruction->register_count == 0)
+        return;
+    (void)fprintf(stream, "#ifndef __ASSEMBLER__\nstruct cnnvp_custom_%s {\n", instruction->mnemonic);
+    for (size_t i = 0; i < instruction->register_count; ++i) {
+        (void)fprintf(stream, "    uint32_t %s; /* ", instruction->registers[i].name);
+        print_comment(stream, instruction->registers[i].help);
+        (void)fputs(" */\n", stream);
+    }
+    (void)fputs("};\n#endif\n", stream);
+}
+
+/* Each once. */
+static void print_instructions(FILE *stream, const struct cnnvp_resolved *resolved)
+{
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        const struct cnnvp_unit *unit = resolved->instances[i].unit;
+        size_t before = 0;
+        while (before < i && resolved->instances[before].unit != unit)
+            ++before;
+        for (size_t n = 0; unit != NULL && before == i && n < unit->instruction_count; ++n) {
+            if (n == 0)
+                (void)fputs("\n#ifndef __ASSEMBLER__\n#include <stdint.h>\n#endif\n", stream);
+            print_instruction(stream, &unit->instructions[n]);
+        }
+    }
+}
+
 static void print_frequencies(FILE *stream, const struct cnnvp_instance *instance)
 {
     for (size_t i = 0; instance->unit != NULL && i < instance->unit->param_count; ++i) {
@@ -113,6 +155,7 @@ cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
     for (size_t i = 0; i < resolved->instance_count; ++i)
         if (resolved->instances[i].on_bus)
             print_instance(stream, resolved, &resolved->instances[i]);
+    print_instructions(stream, resolved);
     (void)fputs("\n/* Frequencies, in MHz. */\n", stream);
     for (size_t i = 0; i < resolved->instance_count; ++i)
         print_frequencies(stream, &resolved->instances[i]);

@@ -75,7 +75,7 @@ static cnnvp_result size_window(struct cnnvp_box *box, struct cnnvp_instance *in
     const struct cnnvp_memory_rate none = {.struct_size = sizeof none};
     const uint32_t size = cnnvp_unit_param(instance->unit, "size");
     uint64_t end = address_space;
-    if (size != UINT32_MAX && CNNVP_UNIT_HAS(instance->unit, fit))
+    if (size != UINT32_MAX && instance->unit->fit != NULL)
         instance->unit->fit(instance->values, CNNVP_DEFAULT_MHZ, &none);
     if (size == UINT32_MAX || instance->values[size] == 0)
         return cnnvp_config_error(error, cnnvp_draft_setting(box->drafts[instance->number], "at", 0)->place,
@@ -314,7 +314,7 @@ static struct cnnvp_memory_rate memory_rate(const struct cnnvp_resolved *resolve
         const struct cnnvp_instance *memory = &resolved->instances[instance->bindings[i].target];
         if (instance->unit->ports[instance->bindings[i].port].kind != CNNVP_PORT_MEM_INITIATOR)
             continue;
-        if (memory->unit != NULL && CNNVP_UNIT_HAS(memory->unit, rate))
+        if (memory->unit != NULL && memory->unit->rate != NULL)
             memory->unit->rate(memory->values, &rate);
         break;
     }
@@ -324,7 +324,7 @@ static struct cnnvp_memory_rate memory_rate(const struct cnnvp_resolved *resolve
 static cnnvp_result fit_to_memory(struct cnnvp_box *box, struct cnnvp_instance *instance, struct cnnvp_error *error)
 {
     const struct cnnvp_unit *unit = instance->unit;
-    if (unit == NULL || !CNNVP_UNIT_HAS(unit, fit))
+    if (unit == NULL || unit->fit == NULL)
         return CNNVP_DONE;
     const struct cnnvp_memory_rate rate = memory_rate(&box->resolved, instance);
     unit->fit(instance->values, cnnvp_instance_mhz(&box->resolved, instance, CNNVP_DEFAULT_MHZ), &rate);

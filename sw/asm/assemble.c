@@ -31,6 +31,7 @@
 struct assembler {
     struct asm_lexer lexer;
     struct asm_symbols symbols;
+    const struct isa_extension *extension;
     uint64_t *words;
     size_t count;
 };
@@ -65,9 +66,9 @@ static uint32_t half_of(struct asm_name name)
 }
 
 static cnnvp_result define(struct assembler *self, struct asm_name name, enum asm_kind kind, int64_t value,
-                           unsigned form)
+                           unsigned opcode)
 {
-    const struct asm_symbol symbol = {name, kind, value, form, 0};
+    const struct asm_symbol symbol = {name, kind, value, opcode, 0};
     if (register_number(name) >= 0 || half_of(name))
         return cnnvp_asm_fail(&self->lexer, name.text, "'%.*s' is the name of a register or a buffer half",
                               (int)name.length, name.text);
@@ -87,28 +88,33 @@ static int same(const char *known, struct asm_name name)
 }
 
 /* The opcode of a name, and the place of a register in a form; -1 if there is none. */
-static int find_opcode(struct asm_name name)
+static const struct isa_opcode *opcode_of(const struct assembler *self, unsigned code)
+{
+    return cnnvp_isa_find(self->extension, code);
+}
+
+static int find_opcode(const struct assembler *self, struct asm_name name)
 {
     for (uint32_t code = 0; code < 256u; ++code)
-        if (cnnvp_isa_opcode(code) != NULL && same(cnnvp_isa_opcode(code)->mnemonic, name))
+        if (opcode_of(self, code) != NULL && same(opcode_of(self, code)->mnemonic, name))
             return (int)code;
     return -1;
 }
 
-static int find_register(unsigned form, struct asm_name name)
+static int find_register(const struct isa_form_text *form, struct asm_name name)
 {
-    for (uint32_t i = 0; i < cnnvp_isa_forms[form].count; ++i)
-        if (same(cnnvp_isa_forms[form].registers[i].name, name))
+    for (uint32_t i = 0; i < form->count; ++i)
+        if (same(form->registers[i].name, name))
             return (int)i;
     return -1;
 }
 
-static const struct isa_status *find_status(uint32_t opcode, struct asm_name name)
+static const struct isa_status *find_status(const struct assembler *self, uint32_t opcode, struct asm_name name)
 {
-    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status)
-        if (status->opcode == opcode && same(status->name, name))
-            return status;
-    return NULL;
+    const struct isa_status *status = cnnvp_isa_status(self->extension, opcode);
+    while (status != NULL && !same(status->name, name))
+        status = cnnvp_isa_next_status(status);
+    return status;
 }
 
 static cnnvp_result parse_register(struct assembler *self, uint32_t *number)
@@ -135,10 +141,11 @@ static cnnvp_result parse_register(struct assembler *self, uint32_t *number)
         ++lexer->at;
         const char *at = lexer->at;
         const struct asm_name field = cnnvp_asm_name(lexer);
-        offset = find_register(symbol->form, field);
+        const struct isa_form_text form = cnnvp_isa_form(opcode_of(self, symbol->opcode));
+        offset = find_register(&form, field);
         if (offset < 0)
             return cnnvp_asm_fail(lexer, at, "the %s descriptor has no register of this name, see `cnnvp models isa`",
-                                  cnnvp_isa_forms[symbol->form].name);
+                                  form.name);
     }
     *number = (uint32_t)(symbol->value + offset);
     return *number < 256u ? CNNVP_DONE : cnnvp_asm_fail(lexer, start, "this is r%u; the last one is r255", *number);
@@ -248,7 +255,7 @@ static cnnvp_result parse_operands(struct assembler *self, int code, uint64_t *w
 {
     static const unsigned registers[ISA_FORMAT_COUNT] = {
         [ISA_FORMAT_RI] = 1, [ISA_FORMAT_RR] = 2, [ISA_FORMAT_RRI] = 2, [ISA_FORMAT_RRR] = 3, [ISA_FORMAT_BRANCH] = 2};
-    const struct isa_opcode *op = cnnvp_isa_opcode((uint32_t)code);
+    const struct isa_opcode *op = opcode_of(self, (unsigned)code);
     if (op->format == ISA_FORMAT_TILE)
         return parse_tile(self, word);
     cnnvp_result result = parse_registers(self, registers[op->format], word);
@@ -290,8 +297,8 @@ static cnnvp_result unknown_opcode(const struct assembler *self, struct asm_name
     char what[160];
     size_t count = 0;
     for (int code = 0; code < 256; ++code)
-        if (cnnvp_isa_opcode((uint32_t)code) != NULL)
-            names[count++] = cnnvp_isa_opcode((uint32_t)code)->mnemonic;
+        if (opcode_of(self, (unsigned)code) != NULL)
+            names[count++] = opcode_of(self, (unsigned)code)->mnemonic;
     (void)snprintf(what, sizeof what, "there is no instruction '%.*s'", (int)(name.length < 100 ? name.length : 100),
                    name.text);
     return unknown_name(self, name.text, name, names, what);
@@ -299,14 +306,13 @@ static cnnvp_result unknown_opcode(const struct assembler *self, struct asm_name
 
 static cnnvp_result unknown_status(const struct assembler *self, int code, const char *at, struct asm_name name)
 {
-    enum { MOST = 32 };
-    const char *names[MOST + 1] = {NULL};
+    const char *names[ISA_STATUS_BITS + 1] = {NULL};
     char what[100];
     size_t count = 0;
-    for (const struct isa_status *known = cnnvp_isa_statuses; known->name != NULL && count < MOST; ++known)
-        if (known->opcode == (uint32_t)code)
-            names[count++] = known->name;
-    (void)snprintf(what, sizeof what, "%s has no such status", cnnvp_isa_opcode((uint32_t)code)->mnemonic);
+    for (const struct isa_status *known = cnnvp_isa_status(self->extension, (uint32_t)code); known != NULL;
+         known = cnnvp_isa_next_status(known))
+        names[count++] = known->name;
+    (void)snprintf(what, sizeof what, "%s has no such status", opcode_of(self, (unsigned)code)->mnemonic);
     return unknown_name(self, at, name, names, what);
 }
 
@@ -317,7 +323,7 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
     while (*lexer->at == '.') {
         const char *start = lexer->at++;
         const struct asm_name name = cnnvp_asm_name(lexer);
-        const struct isa_status *status = find_status((uint32_t)code, name);
+        const struct isa_status *status = find_status(self, (uint32_t)code, name);
         uint64_t value = 1;
         if (status == NULL)
             return unknown_status(self, code, start, name);
@@ -335,7 +341,7 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
                 return result;
             if (parsed.labels || parsed.wide || parsed.value < 0 || parsed.value > (int64_t)most)
                 return cnnvp_asm_fail(lexer, at, "status %s of %s is from 0 to %u", status->name,
-                                      cnnvp_isa_opcode((uint32_t)code)->mnemonic, most);
+                                      opcode_of(self, (unsigned)code)->mnemonic, most);
             value = (uint64_t)parsed.value;
         } else if (status->width > 1u) {
             return cnnvp_asm_fail(lexer, lexer->at, "status %s needs a value, .%s=0 to .%s=%u", status->name,
@@ -348,7 +354,7 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
 
 static cnnvp_result instruction(struct assembler *self, struct asm_name name)
 {
-    const int code = find_opcode(name);
+    const int code = find_opcode(self, name);
     if (code < 0)
         return unknown_opcode(self, name);
     uint64_t word = (uint64_t)code << CNNVP_WORD_OPCODE;
@@ -385,10 +391,10 @@ static cnnvp_result directive_base(struct assembler *self, struct asm_name name)
     cnnvp_asm_blanks(lexer);
     const char *start = lexer->at;
     const struct asm_name mnemonic = cnnvp_asm_name(lexer);
-    const int code = find_opcode(mnemonic);
-    if (code < 0 || cnnvp_isa_opcode((uint32_t)code)->form == ISA_FORM_NONE)
+    const int code = find_opcode(self, mnemonic);
+    if (code < 0 || opcode_of(self, (unsigned)code)->descriptor_count == 0)
         return cnnvp_asm_fail(lexer, start, "an instruction with a descriptor is needed here, such as conv");
-    return define(self, name, ASM_BASE, (int64_t)(number + value), cnnvp_isa_opcode((uint32_t)code)->form);
+    return define(self, name, ASM_BASE, (int64_t)(number + value), (unsigned)code);
 }
 
 static cnnvp_result directive(struct assembler *self)
@@ -419,7 +425,7 @@ static cnnvp_result directive(struct assembler *self)
         return parsed;
     if (value.labels || value.wide)
         return cnnvp_asm_fail(lexer, at, "a number that fits 63 bits and a sign is needed here");
-    return define(self, symbol, ASM_NUMBER, value.value, ISA_FORM_NONE);
+    return define(self, symbol, ASM_NUMBER, value.value, 0);
 }
 
 /* Labels at the start of a line; defined in the first pass, skipped in the second. */
@@ -436,7 +442,7 @@ static cnnvp_result labels(struct assembler *self, int first_pass)
         }
         if (!first_pass)
             continue;
-        const cnnvp_result result = define(self, name, ASM_LABEL, (int64_t)self->count, ISA_FORM_NONE);
+        const cnnvp_result result = define(self, name, ASM_LABEL, (int64_t)self->count, 0);
         if (result != CNNVP_DONE)
             return result;
     }
@@ -475,13 +481,16 @@ static cnnvp_result find_labels(struct assembler *self)
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_assemble(const char *file, const char *text, uint64_t **words, size_t *count,
-                            struct cnnvp_error *error)
+cnnvp_result cnnvp_assemble(const char *file, const char *text, const struct cnnvp_instruction *const *custom,
+                            uint64_t **words, size_t *count, struct cnnvp_error *error)
 {
     struct cnnvp_error unwanted;
+    char why[200] = "";
+    struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
     const struct asm_lexer start = {file, text, text, 1, error != NULL ? error : &unwanted};
-    struct assembler self = {start, {NULL, 0, 0}, NULL, 0};
-    cnnvp_result result = find_labels(&self);
+    struct assembler self = {start, {NULL, 0, 0}, extension, NULL, 0};
+    cnnvp_result result =
+        extension != NULL ? find_labels(&self) : cnnvp_asm_fail(&self.lexer, self.lexer.at, "%s", why);
     if (result == CNNVP_DONE) {
         self.words = malloc((self.count ? self.count : 1u) * sizeof *self.words);
         if (self.words == NULL)
@@ -495,6 +504,7 @@ cnnvp_result cnnvp_assemble(const char *file, const char *text, uint64_t **words
             break;
     }
     cnnvp_asm_free_symbols(&self.symbols);
+    free(extension);
     if (result != CNNVP_DONE) {
         free(self.words);
         return result;

@@ -17,6 +17,7 @@ struct output {
     size_t length;
     size_t capacity;
     int failed; /* out of memory */
+    struct isa_extension *extension;
 };
 
 static void put(struct output *output, const char *format, ...) CNNVP_PRINTF(2, 3);
@@ -52,9 +53,9 @@ static uint64_t word_at(const uint8_t *bytes)
 }
 
 /* What is wrong with a word; NULL if nothing is. */
-static const char *fault_of(uint64_t word)
+static const char *fault_of(const struct isa_extension *extension, uint64_t word)
 {
-    const struct isa_opcode *op = cnnvp_isa_opcode(cnnvp_word_read(word).opcode);
+    const struct isa_opcode *op = cnnvp_isa_find(extension, cnnvp_word_read(word).opcode);
     if (op == NULL)
         return "there is no such opcode";
     if (cnnvp_word_read(word).status & ~op->status_mask)
@@ -65,9 +66,9 @@ static const char *fault_of(uint64_t word)
 }
 
 /* The word that a jump, branch or loop leads to, if it lies in the program or right after it. */
-static int target_of(uint64_t word, size_t index, size_t count, size_t *target)
+static int target_of(const struct isa_extension *extension, uint64_t word, size_t index, size_t count, size_t *target)
 {
-    const struct isa_opcode *op = cnnvp_isa_opcode(cnnvp_word_read(word).opcode);
+    const struct isa_opcode *op = cnnvp_isa_find(extension, cnnvp_word_read(word).opcode);
     int64_t to;
     if (op->format == ISA_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
         to = (int64_t)index + (int32_t)(uint32_t)word;
@@ -84,9 +85,10 @@ static int target_of(uint64_t word, size_t index, size_t count, size_t *target)
 static void put_statuses(struct output *output, uint64_t word)
 {
     const struct cnnvp_word_parts parts = cnnvp_word_read(word);
-    for (const struct isa_status *status = cnnvp_isa_statuses; status->name != NULL; ++status) {
+    for (const struct isa_status *status = cnnvp_isa_status(output->extension, parts.opcode); status != NULL;
+         status = cnnvp_isa_next_status(status)) {
         const uint32_t value = parts.status >> status->lsb & ((1u << status->width) - 1u);
-        if (status->opcode != parts.opcode || !value)
+        if (!value)
             continue;
         if (status->width > 1u)
             put(output, ".%s=%u", status->name, value);
@@ -98,11 +100,11 @@ static void put_statuses(struct output *output, uint64_t word)
 static void put_operands(struct output *output, uint64_t word, size_t index, size_t count)
 {
     const struct cnnvp_word_parts parts = cnnvp_word_read(word);
-    const struct isa_opcode *op = cnnvp_isa_opcode(parts.opcode);
+    const struct isa_opcode *op = cnnvp_isa_find(output->extension, parts.opcode);
     const unsigned a = parts.a, b = parts.b;
     const uint32_t immediate = parts.immediate;
     size_t target = 0;
-    const int has_target = target_of(word, index, count, &target);
+    const int has_target = target_of(output->extension, word, index, count, &target);
     switch (op->format) {
     case ISA_FORMAT_TAG:
     case ISA_FORMAT_IMM:
@@ -147,18 +149,19 @@ static void put_operands(struct output *output, uint64_t word, size_t index, siz
 static void put_line(struct output *output, uint64_t word, size_t index, size_t count)
 {
     const size_t start = output->length;
-    put(output, "    %s", cnnvp_isa_opcode(cnnvp_word_read(word).opcode)->mnemonic);
+    put(output, "    %s", cnnvp_isa_find(output->extension, cnnvp_word_read(word).opcode)->mnemonic);
     put_statuses(output, word);
     put_operands(output, word, index, count);
     const size_t written = output->length - start;
     put(output, "%*s; 0x%04zx\n", written < 48u ? (int)(48u - written) : 1, "", index * 8u);
 }
 
-static cnnvp_result check(const char *file, const uint8_t *bytes, size_t size, struct cnnvp_error *error)
+static cnnvp_result check(const char *file, const uint8_t *bytes, size_t size, const struct isa_extension *extension,
+                          struct cnnvp_error *error)
 {
     for (size_t offset = 0; offset + 8u <= size; offset += 8u) {
         const uint64_t word = word_at(bytes + offset);
-        const char *fault = fault_of(word);
+        const char *fault = fault_of(extension, word);
         if (fault == NULL)
             continue;
         (void)snprintf(error->text, sizeof error->text, "%.400s: offset 0x%zx: 0x%016" PRIx64 " is no instruction: %s",
@@ -173,21 +176,29 @@ static cnnvp_result check(const char *file, const uint8_t *bytes, size_t size, s
     return CNNVP_BAD_INPUT;
 }
 
-cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size, char **text,
-                               struct cnnvp_error *error)
+cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size,
+                               const struct cnnvp_instruction *const *custom, char **text, struct cnnvp_error *error)
 {
-    struct output output = {NULL, 0, 0, 0};
+    struct output output = {NULL, 0, 0, 0, NULL};
     const size_t count = size / 8u;
     struct cnnvp_error unwanted;
     if (error == NULL)
         error = &unwanted;
-    const cnnvp_result result = check(file, bytes, size, error);
-    if (result != CNNVP_DONE)
+    char why[200] = "";
+    output.extension = cnnvp_isa_extension(custom, why, sizeof why);
+    if (output.extension == NULL) {
+        (void)snprintf(error->text, sizeof error->text, "%.400s: %s", file, why);
+        return CNNVP_BAD_INPUT;
+    }
+    const cnnvp_result result = check(file, bytes, size, output.extension, error);
+    if (result != CNNVP_DONE) {
+        free(output.extension);
         return result;
+    }
     uint8_t *is_target = calloc(count + 1u, 1);
     for (size_t i = 0; is_target != NULL && i < count; ++i) {
         size_t target = 0;
-        if (target_of(word_at(bytes + i * 8u), i, count, &target))
+        if (target_of(output.extension, word_at(bytes + i * 8u), i, count, &target))
             is_target[target] = 1;
     }
     put(&output, "%s", ""); /* there is a text even if there are no words */
@@ -199,6 +210,7 @@ cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t si
     }
     const int failed = output.failed || is_target == NULL;
     free(is_target);
+    free(output.extension);
     if (failed) {
         free(output.text);
         (void)snprintf(error->text, sizeof error->text, "%.400s: out of memory", file);

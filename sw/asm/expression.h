@@ -12,9 +12,9 @@ enum asm_kind { ASM_LABEL, ASM_NUMBER, ASM_BASE };
 struct asm_symbol {
     struct asm_name name; /* in the source text */
     enum asm_kind kind;
-    int64_t value; /* word number, number, or first register */
-    unsigned form; /* of a base: enum isa_form */
-    size_t line;   /* where it is defined */
+    int64_t value;   /* word number, number, or first register */
+    unsigned opcode; /* of a base */
+    size_t line;     /* where it is defined */
 };
 
 /* Open addressing; a free place has no name. */

@@ -24,6 +24,7 @@
 #define CNNVP_BINARY_ADDRESS UINT32_C(0x80100000)
 /* Words of maps and weights: the one format of a unit's (struct cnnvp_tiling) that this binary has. Partial sums. */
 #define CNNVP_WORD_FORMAT "fx16"
+#define CNNVP_WORD_LAYOUT "planes" /* [channel][row][column] */
 #define CNNVP_WORD_BYTES 2u
 #define CNNVP_SUM_BYTES 8u
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */

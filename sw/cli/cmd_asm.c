@@ -23,6 +23,19 @@ static cnnvp_result write_words(const char *file, const uint64_t *words, size_t 
     return result;
 }
 
+/* The instructions that the platform's units bring; without a platform both stay NULL. */
+static cnnvp_result configure(const struct cli_options *options, cnnvp_config **config,
+                              const struct cnnvp_instruction ***custom)
+{
+    if (options->all.platform == NULL)
+        return CNNVP_DONE;
+    const cnnvp_result result = cli_configure(options, config);
+    if (result != CNNVP_DONE)
+        return result;
+    *custom = cnnvp_config_instructions(*config);
+    return *custom != NULL ? CNNVP_DONE : CNNVP_FAILED;
+}
+
 static int command_asm(int argc, char **argv)
 {
     const struct argp argp = {
@@ -39,16 +52,22 @@ static int command_asm(int argc, char **argv)
     char *text = NULL;
     uint64_t *words = NULL;
     size_t size = 0, count = 0;
+    cnnvp_config *config = NULL;
+    const struct cnnvp_instruction **custom = NULL;
     cnnvp_result result = cli_check_command_files(&options);
+    if (result == CNNVP_DONE)
+        result = configure(&options, &config, &custom);
     if (result == CNNVP_DONE)
         result = cli_read_file(options.file, file_limit, &text, &size);
     if (result == CNNVP_DONE && strlen(text) != size)
         result = cli_bad("%s: has a zero byte; it is not a text", options.file);
     else if (result == CNNVP_DONE)
-        result = cli_report(cnnvp_assemble(options.file, text, &words, &count, &error), &error);
+        result = cli_report(cnnvp_assemble(options.file, text, custom, &words, &count, &error), &error);
     if (result == CNNVP_DONE)
         result = write_words(output, words, count);
     free(words);
+    free(custom);
+    cnnvp_config_free(config);
     free(text);
     cli_options_clear(&options);
     return (int)result;
@@ -68,17 +87,24 @@ static int command_disasm(int argc, char **argv)
     struct cnnvp_error error = {""};
     char *bytes = NULL, *text = NULL;
     size_t size = 0;
+    cnnvp_config *config = NULL;
+    const struct cnnvp_instruction **custom = NULL;
     cnnvp_result result = cli_check_command_files(&options);
+    if (result == CNNVP_DONE)
+        result = configure(&options, &config, &custom);
     if (result == CNNVP_DONE)
         result = cli_read_file(options.file, file_limit, &bytes, &size);
     if (result == CNNVP_DONE)
-        result = cli_report(cnnvp_disassemble(options.file, (const uint8_t *)bytes, size, &text, &error), &error);
+        result =
+            cli_report(cnnvp_disassemble(options.file, (const uint8_t *)bytes, size, custom, &text, &error), &error);
     if (result == CNNVP_DONE && output != NULL)
         result = cli_write_file(output, text, strlen(text));
     else if (result == CNNVP_DONE)
         (void)fputs(text, stdout);
     free(text);
     free(bytes);
+    free(custom);
+    cnnvp_config_free(config);
     cli_options_clear(&options);
     return (int)result;
 }

@@ -36,7 +36,7 @@ static int exit_status(int code)
 }
 
 /* A program of the instruction element, as `cnnvp asm` writes it, which is checked word by word. */
-static cnnvp_result read_words(struct exec_options *options)
+static cnnvp_result read_words(struct exec_options *options, const cnnvp_config *config)
 {
     const char *file = options->program[0], *suffix = strrchr(file, '.');
     struct cnnvp_error error = {""};
@@ -49,9 +49,13 @@ static cnnvp_result read_words(struct exec_options *options)
         options->words = NULL;
         return CNNVP_DONE;
     }
+    const struct cnnvp_instruction **custom = result == CNNVP_DONE ? cnnvp_config_instructions(config) : NULL;
     if (result == CNNVP_DONE)
-        result = cli_report(
-            cnnvp_disassemble(file, (const uint8_t *)options->words, options->words_size, &text, &error), &error);
+        result = custom == NULL ? CNNVP_FAILED
+                                : cli_report(cnnvp_disassemble(file, (const uint8_t *)options->words,
+                                                               options->words_size, custom, &text, &error),
+                                             &error);
+    free(custom);
     free(text);
     if (result == CNNVP_DONE && options->program_count > 1)
         result = cli_bad("%s: a program of the instruction element takes no arguments, such as %s", file,
@@ -138,9 +142,9 @@ static int command(int argc, char **argv)
     options.options.file = options.program[0];
     int status = (int)cli_check_command_files(&options.options);
     if (status == CNNVP_DONE)
-        status = (int)read_words(&options);
-    if (status == CNNVP_DONE)
         status = (int)cli_configure(&options.options, &config);
+    if (status == CNNVP_DONE)
+        status = (int)read_words(&options, config);
     const struct cnnvp_platform_options platform_options = cli_platform_options_of(&options.options);
     if (status == CNNVP_DONE)
         status = (int)cli_report(cnnvp_platform_new(config, &platform_options, &platform, &error), &error);

@@ -9,15 +9,15 @@
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    const char **kind = state->hook;
+    const char **words = state->hook; /* a kind; of isa a platform */
     switch (key) {
     case ARGP_KEY_INIT:
         (void)cli_parse_init(state);
         return 0;
     case ARGP_KEY_ARG:
-        if (*kind != NULL)
+        if (state->arg_num > 1 || (state->arg_num == 1 && strcmp(words[0], "isa") != 0))
             cli_usage(state, "one kind is expected, not also %s", arg);
-        *kind = arg;
+        words[state->arg_num] = arg;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -178,6 +178,11 @@ static void describe(FILE *stream, const struct cnnvp_unit *unit)
         describe_port(stream, unit, &unit->ports[i]);
     if (unit->register_count)
         describe_registers(stream, unit);
+    if (unit->instruction_count)
+        (void)fprintf(stream, "\ninstructions (`cnnvp models isa PLATFORM` explains them)\n");
+    for (size_t i = 0; i < unit->instruction_count; ++i)
+        (void)fprintf(stream, "  0x%02" PRIx32 "  %-20s  %s\n", unit->instructions[i].opcode,
+                      unit->instructions[i].mnemonic, unit->instructions[i].help);
     if (unit->stat_count)
         (void)fprintf(stream, "\nstatistics\n");
     for (size_t i = 0; i < unit->stat_count; ++i)
@@ -193,14 +198,27 @@ static void describe(FILE *stream, const struct cnnvp_unit *unit)
                       unit->counters[i].unit != NULL ? unit->counters[i].unit : "-");
 }
 
+/* With the instructions of a platform's units, unless `platform` is NULL. */
+static cnnvp_result isa_text(const char *platform, char **text)
+{
+    struct cnnvp_error error = {""};
+    cnnvp_config *config = NULL;
+    cnnvp_result result = platform != NULL ? cnnvp_config_new(platform, &config, &error) : CNNVP_DONE;
+    if (result == CNNVP_DONE && config != NULL)
+        result = cnnvp_config_resolve(config, &error);
+    result = result == CNNVP_DONE ? cnnvp_isa_text(config, text) : cli_report(result, &error);
+    cnnvp_config_free(config);
+    return result;
+}
+
 /* One of the texts about the statistics; 0: `name` is none. */
-static int print_text(const char *name, cnnvp_result *result)
+static int print_text(const char *name, const char *platform, cnnvp_result *result)
 {
     char *text = NULL;
     if (strcmp(name, "energy") == 0)
         *result = cnnvp_energy_text(&text);
     else if (strcmp(name, "isa") == 0)
-        *result = cnnvp_isa_text(&text);
+        *result = isa_text(platform, &text);
     else if (strcmp(name, "area") == 0)
         *result = cnnvp_area_text(&text);
     else if (strcmp(name, "stats") == 0)
@@ -221,21 +239,22 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .parser = parse,
-        .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|isa|energy|area|onnx|stats|values]",
+        .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|energy|area|onnx|stats|values]\nisa [PLATFORM]",
         .doc = "Lists the kinds of units, or a library's, or one kind's parameters, ports, registers and statistics; "
-               "`isa`: the instruction set; `energy`: the "
+               "`isa`: the instruction set, of a platform with what its units bring; `energy`: the "
                "energy tables; `area`: what parts of units take; `onnx`: the operators that networks may have; "
                "`stats`: the members of the statistics; "
                "`values`: what training and labels add to them.",
     };
-    const char *kind = NULL;
-    cli_parse(&argp, "cnnvp models", 0, argc, argv, &kind);
+    const char *words[2] = {NULL, NULL};
+    cli_parse(&argp, "cnnvp models", 0, argc, argv, words);
+    const char *kind = words[0];
     if (kind == NULL) {
         list_kinds();
         return CNNVP_DONE;
     }
     cnnvp_result result;
-    if (print_text(kind, &result))
+    if (print_text(kind, words[1], &result))
         return (int)result;
     if (names_library(kind))
         return (int)list_library(kind);

@@ -44,7 +44,7 @@ static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_binary_
                            const struct cnnvp_step *step, struct cnnvp_repeat *repeat)
 {
     struct cnnvp_epilogue *epilogue = &repeat->epilogue;
-    const struct cnnvp_instruction *window = &repeat->window;
+    const struct cnnvp_guest_instruction *window = &repeat->window;
     const uint32_t others = window->halves & ~cnnvp_slice_halves(0, 0, 1);
     epilogue->output_half = cnnvp_begin_step(guest);
     epilogue->memory_address = cnnvp_tensor_address(guest, &layer->out, &step->place);

@@ -34,7 +34,7 @@ struct cnnvp_input_tile {
 };
 
 /* A tile instruction without its descriptor. */
-struct cnnvp_instruction {
+struct cnnvp_guest_instruction {
     uint32_t opcode;
     uint32_t status;
     uint32_t halves;
@@ -137,7 +137,7 @@ struct cnnvp_guest {
     uint32_t window_at;    /* registers where the descriptors of windows and of results begin */
     uint32_t store_at;
     uint32_t windows; /* pushed, and what the last one was */
-    struct cnnvp_instruction last_window;
+    struct cnnvp_guest_instruction last_window;
     uint32_t scheduler_chain;        /* the chain whose table the scheduler holds, 0: none */
     uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
     uint32_t chain_weights;          /* the chain or group whose blobs are in the weight buffer, 0: none */

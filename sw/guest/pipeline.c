@@ -367,7 +367,7 @@ void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
                          window->format);
     cnnvp_element_tile(&guest->element, opcode, status, halves, guest->block, guest->window_at, registers(window),
                        REGISTER_COUNT(*window));
-    guest->last_window = (struct cnnvp_instruction){opcode, status, halves};
+    guest->last_window = (struct cnnvp_guest_instruction){opcode, status, halves};
     ++guest->windows;
 }
 

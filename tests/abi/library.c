@@ -84,20 +84,27 @@ static const struct cnnvp_register ping_registers[] = {
 static const struct cnnvp_stat ping_stats[] = {{"words", "words", NULL, NULL, "words read"}};
 static const char *const ping_tracks[] = {"reads"};
 
+#ifdef ABI_INSTRUCTION /* no port takes it */
+static const struct cnnvp_instruction ping_instructions[] = {{"ping", 0xc0, 0, NULL, 0, NULL, 0, "pings"}};
+#endif
+
 static const struct cnnvp_unit ping = {
 #ifdef ABI_SMALL
-    .struct_size = offsetof(struct cnnvp_unit, show) - 8,
-#elif defined ABI_MINOR_1
     .struct_size = offsetof(struct cnnvp_unit, show),
 #else
     .struct_size = sizeof(struct cnnvp_unit),
 #endif
 #ifdef ABI_MAJOR
-    .abi_major = CNNVP_ABI_MAJOR + 1,
+    .abi_major = 2,
+    .abi_minor = 3,
 #else
     .abi_major = CNNVP_ABI_MAJOR,
-#endif
     .abi_minor = CNNVP_ABI_MINOR,
+#endif
+#ifdef ABI_INSTRUCTION
+    .instructions = ping_instructions,
+    .instruction_count = 1,
+#endif
 #ifdef ABI_KIND
     .kind = "not a name",
 #else

@@ -90,8 +90,8 @@ static void networks(void **state)
     REFUSED(cnnvp_dataset_new("nothing", 0, &dataset, error), error);
     REFUSED(cnnvp_dataset_new("idx:nothing,nothing", 0, &dataset, error), error);
     REFUSED(cnnvp_trainer_new("nothing.onnx", config, &training, &trainer, error), error);
-    REFUSED(cnnvp_assemble("text", "nothing", &words, &count, error), error);
-    REFUSED(cnnvp_disassemble("bytes", (const uint8_t *)"abc", 3, &listing, error), error);
+    REFUSED(cnnvp_assemble("text", "nothing", NULL, &words, &count, error), error);
+    REFUSED(cnnvp_disassemble("bytes", (const uint8_t *)"abc", 3, NULL, &listing, error), error);
     cnnvp_config_free(config);
 }
 

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, data, size);
     text[size] = '\0';
     const int has_data = strstr(text, ".word") != NULL;
-    const cnnvp_result result = cnnvp_assemble("fuzz.s", text, &words, &count, &error);
+    const cnnvp_result result = cnnvp_assemble("fuzz.s", text, NULL, &words, &count, &error);
     free(text);
     if (result != CNNVP_DONE) {
         fuzz_require(error.text[0] != '\0' && words == NULL, "a message");
@@ -29,8 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_require(bytes != NULL, "memory");
     for (size_t i = 0; i < count * 8u; ++i)
         bytes[i] = (uint8_t)(words[i / 8u] >> (i % 8u * 8u));
-    if (cnnvp_disassemble("fuzz.bin", bytes, count * 8u, &listing, &error) == CNNVP_DONE) {
-        fuzz_require(cnnvp_assemble("listing.s", listing, &again, &count_again, &error) == CNNVP_DONE, "it assembles");
+    if (cnnvp_disassemble("fuzz.bin", bytes, count * 8u, NULL, &listing, &error) == CNNVP_DONE) {
+        fuzz_require(cnnvp_assemble("listing.s", listing, NULL, &again, &count_again, &error) == CNNVP_DONE,
+                     "it assembles");
         fuzz_require(count == count_again && (!count || memcmp(words, again, count * 8u) == 0), "the same words");
     } else {
         fuzz_require(has_data, "assembled instructions are disassembled");

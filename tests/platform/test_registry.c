@@ -37,7 +37,7 @@ static void units_of_a_library_are_listed(void **state)
     assert_int_equal(cnnvp_library_unit(LIBRARIES "/abi_good.so", 2, &unit, &error), CNNVP_DONE);
     assert_null(unit);
     assert_int_equal(cnnvp_library_unit(LIBRARIES "/abi_major.so", 0, &unit, &error), CNNVP_BAD_INPUT);
-    assert_non_null(strstr(error.text, "/abi_major.so: built for model ABI 3.3"));
+    assert_non_null(strstr(error.text, "/abi_major.so: built for model ABI 2.3"));
 }
 
 static void wrong_libraries_are_refused(void **state)
@@ -46,8 +46,9 @@ static void wrong_libraries_are_refused(void **state)
         const char *model;
         const char *message;
     } cases[] = {
-        {"./abi_major.so:ping", "built for model ABI 3.3, this program has 2.3"},
-        {"./abi_small.so:ping", "bytes, model ABI 2.1 has"},
+        {"./abi_major.so:ping", "built for model ABI 2.3, this program has 3.0: compile it again"},
+        {"./abi_small.so:ping", "bytes, model ABI 3.0 has"},
+        {"./abi_instruction.so:ping", "it has instructions but no target port with CNNVP_PORT_COMMANDS"},
         {"./abi_kind.so:ping", "its kind, version or summary is missing"},
         {"./abi_empty_name.so:ping", "port 0 has no name"},
         {"./abi_no_symbol.so:ping", "does not export cnnvp_model_query"},

@@ -317,6 +317,13 @@ static int host_connected(struct cnnvp_host *host, uint32_t port)
     return host->handler[port] != NULL || host->target[port] != NULL;
 }
 
+static const struct cnnvp_instruction *host_instructions(struct cnnvp_host *host, uint32_t port, size_t *count)
+{
+    const struct cnnvp_unit *unit = host->target[port] != NULL ? host->target[port]->unit : NULL;
+    *count = unit != NULL ? unit->instruction_count : 0;
+    return unit != NULL ? unit->instructions : NULL;
+}
+
 static const char *host_instance_name(struct cnnvp_host *host, uint32_t instance)
 {
     return instance < host->sim->host_count ? host->sim->hosts[instance]->unit->kind : NULL;
@@ -364,6 +371,7 @@ static const struct cnnvp_host_ops ops = {
     .report = host_report,
     .name_layer = host_name_layer,
     .connected = host_connected,
+    .instructions = host_instructions,
     .instance_name = host_instance_name,
     .crossed = host_crossed,
 };

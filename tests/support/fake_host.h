@@ -10,7 +10,7 @@
 #include "cnnvp_model.h"
 
 #define FAKE_HOSTS 32u
-#define FAKE_PORTS 16u
+#define FAKE_PORTS 24u
 #define FAKE_EVENTS 16u
 #define FAKE_STATS 128u
 #define FAKE_PARAMS 64u

@@ -99,7 +99,8 @@ nonsense 's/access);$/&\n    return 12345;/' 'pe_array: opcode 0x80: `access` re
 nonsense 's/^    tiling->pes = /    return -77;\n&/' 'pe_array: opcode 0x80: `tiling` returns -77, which is none of enum cnnvp_status'
 nonsense 's/^    const struct cost cost = cost_of/    return CNNVP_E_NOSUP;\n&/' 'layer "F5": pe_array: not supported'
 nonsense 's/    \.tiling = systolic_tiling,//' 'model ./libsystolic.so:systolic says nothing of tiles'
-nonsense 's/tiling->out = .*;/&\n    tiling->format = "int8", tiling->word_bytes = 1;/' 'words of format "int8"; networks run on'
+nonsense 's/tiling->out = .*;/&\n    tiling->format = "int8", tiling->word_bytes = 1;/' 'words of format "int8", layout "planes"; networks run'
+nonsense 's/tiling->out = .*;/&\n    tiling->layout = "rows";/' 'format "fx16", layout "rows"; networks run on 2-byte words'
 
 nonsense 's/access);$/&\n    access->delay = UINT64_MAX;/' 'asked what opcode 0x80 takes, answers 18446744073709551615 ps'
 

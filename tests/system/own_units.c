@@ -76,6 +76,70 @@ static const struct cnnvp_port words_ports[] = {
         .access = late_access,                                                                                        \
     }
 
+/* ---- process_commands: passes them on as a thread of control of its own ---- */
+
+struct process {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    struct cnnvp_command command;
+    int holds;
+};
+
+enum { PROCESS_IN, PROCESS_TO, PROCESS_DONE };
+
+static int process_init(void *self, const struct cnnvp_init *init)
+{
+    struct process *process = self;
+    process->host = init->host;
+    process->ops = init->ops;
+    return CNNVP_OK;
+}
+
+static void process_reset(void *self)
+{
+    ((struct process *)self)->holds = 0;
+}
+
+static int process_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    struct process *process = self;
+    (void)port;
+    if (access->flags & CNNVP_ESTIMATE)
+        return process->ops->access(process->host, PROCESS_TO, access);
+    if (process->holds)
+        return CNNVP_E_STATE;
+    memcpy(&process->command, access->data, sizeof process->command);
+    process->holds = 1;
+    process->ops->wake(process->host);
+    return CNNVP_PENDING;
+}
+
+static void process_process(void *self)
+{
+    struct process *process = self;
+    while (process->ops->wait_wake(process->host) == CNNVP_OK) {
+        struct cnnvp_access access = {
+            .op = CNNVP_COMMAND,
+            .tag = process->command.tag,
+            .flow = process->command.sequence,
+            .data = &process->command,
+            .size = sizeof process->command};
+        struct cnnvp_completion completion = {
+            process->command.sequence, process->ops->access(process->host, PROCESS_TO, &access), 0};
+        if (process->ops->wait(process->host, access.delay) != CNNVP_OK)
+            return;
+        access = (struct cnnvp_access){.op = CNNVP_COMMAND, .data = &completion, .size = sizeof completion};
+        process->holds = 0;
+        (void)process->ops->access(process->host, PROCESS_DONE, &access);
+    }
+}
+
+static const struct cnnvp_port process_ports[] = {
+    {"in", CNNVP_PORT_TARGET, CNNVP_PORT_COMMANDS, UINT64_C(1) << 32, 0, "from the instruction element"},
+    {"to", CNNVP_PORT_INITIATOR, CNNVP_PORT_COMMANDS, 0, 0, "to the unit that does them"},
+    {"done", CNNVP_PORT_INITIATOR, CNNVP_PORT_COMPLETIONS, 0, 0, "to the instruction element"},
+};
+
 /* ---- slow_relu ---- */
 
 struct relu {
@@ -286,6 +350,21 @@ static const struct cnnvp_port flat_ports[] = {
 /* ---- */
 
 static const struct cnnvp_unit units[] = {
+    {
+        .struct_size = sizeof(struct cnnvp_unit),
+        .abi_major = CNNVP_ABI_MAJOR,
+        .abi_minor = CNNVP_ABI_MINOR,
+        .kind = "process_commands",
+        .version = "1",
+        .summary = "passes on commands in a thread of control of its own",
+        .instance_size = sizeof(struct process),
+        .ports = process_ports,
+        .port_count = sizeof process_ports / sizeof process_ports[0],
+        .init = process_init,
+        .reset = process_reset,
+        .access = process_access,
+        .process = process_process,
+    },
     LATE("late_commands", commands_ports, late_params),
     LATE("late_words", words_ports, buffer_params),
     {

@@ -17,6 +17,12 @@ units:
   vector: {model: "$library:late_commands", connect: {to: own}}
   own: {model: vector, clock: pe_array, connect: {$buffers}}
 END
+cat >process.yaml <<END
+base: nfu
+units:
+  vector: {model: "$library:process_commands", connect: {to: own, done: instruction.done}}
+  own: {model: vector, clock: pe_array, connect: {$buffers}}
+END
 cat >dma.yaml <<END
 base: nfu
 units:
@@ -67,6 +73,8 @@ fewer() { [ "$3" -lt "$2" ] || fail "$1: $3, before $2"; }
 run nfu
 mv own.npy nfu.npy
 plain=$cycles
+run process.yaml
+[ "$cycles" = "$plain" ] || fail "commands in a process: $cycles cycles, not $plain"
 for unit in vector dma input_buffer; do
     run $unit.yaml -s $unit.lag=0
     [ "$cycles" = "$plain" ] || fail "$unit, no later: $cycles cycles, not $plain"

@@ -127,7 +127,7 @@ static void run(const char *const *settings)
     uint64_t *words;
     size_t count;
     char *json;
-    done(cnnvp_assemble("program", program, &words, &count, &problem));
+    done(cnnvp_assemble("program", program, NULL, &words, &count, &problem));
     done(cnnvp_config_new("nfu", &config, &problem));
     for (; *settings != NULL; ++settings)
         done(cnnvp_config_set(config, *settings, &problem));

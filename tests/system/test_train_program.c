@@ -132,7 +132,7 @@ static void assemble(uint64_t **words, size_t *count)
     assert_true(size < sizeof text - 1);
     text[size] = '\0';
     (void)fclose(file);
-    done(cnnvp_assemble(TEST_PROGRAM, text, words, count, &problem));
+    done(cnnvp_assemble(TEST_PROGRAM, text, NULL, words, count, &problem));
 }
 
 static void get(cnnvp_platform *platform, uint32_t offset, void *bytes, size_t size)

@@ -96,6 +96,8 @@ static inline uint64_t cnnvp_element_next_cycle(const struct element *self)
 
 /* execute.c */
 
+/* The element's port for commands to a unit. */
+uint32_t cnnvp_element_port(enum isa_unit unit);
 /* First cycle in which the oldest instruction can issue; PIPELINE_NEVER while that is unknown. */
 uint64_t cnnvp_element_issue_cycle(struct element *self);
 /* Issues the oldest instruction if its cycle is `limit` or earlier; what others can see at once only up to cycle `now`.

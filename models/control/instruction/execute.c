@@ -7,14 +7,20 @@
 #include "element.h"
 #include "isa/isa.h"
 
-static uint32_t port_of(const struct element *self, enum isa_unit unit)
+uint32_t cnnvp_element_port(enum isa_unit unit)
 {
     static const uint32_t ports[ISA_UNIT_COUNT] = {
 #define CNNVP_EXECUTOR(unit, stand_in, help) [ISA_UNIT_##unit] = PORT_##unit,
 #include "isa/opcodes.def"
     };
+    return ports[unit];
+}
+
+static uint32_t port_of(const struct element *self, enum isa_unit unit)
+{
     const enum isa_unit stand_in = cnnvp_isa_stand_in(unit);
-    return unit == stand_in || self->ops->connected(self->host, ports[unit]) == 1 ? ports[unit] : ports[stand_in];
+    const uint32_t port = cnnvp_element_port(unit);
+    return unit == stand_in || self->ops->connected(self->host, port) == 1 ? port : cnnvp_element_port(stand_in);
 }
 
 static int waits_for_all(const struct element *self, uint32_t opcode)

@@ -15,6 +15,7 @@
 #include "instruction.h"
 #include "unit/parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "element.h"
@@ -142,6 +143,26 @@ static void clear_irq(struct element *self, uint32_t old)
 
 /* ---- callbacks ---- */
 
+/* What the units at the ports for commands have of their own. The platform file has been checked for it. */
+static int extend(struct element *self)
+{
+    struct isa_extension *extension = NULL;
+    char why[200];
+    for (enum isa_unit unit = ISA_UNIT_none + 1; unit < ISA_UNIT_COUNT; ++unit) {
+        size_t count = 0;
+        const struct cnnvp_instruction *instructions =
+            self->ops->instructions(self->host, cnnvp_element_port(unit), &count);
+        if (count != 0 && extension == NULL)
+            self->pipeline.extension = extension = calloc(1, sizeof *extension);
+        if (count != 0 && extension == NULL)
+            return CNNVP_E_NOMEM;
+        for (size_t i = 0; i < count; ++i)
+            if (cnnvp_isa_extend(extension, &instructions[i], unit, why, sizeof why))
+                return self->ops->config_error(self->host, UINT32_MAX, "%s", why);
+    }
+    return CNNVP_OK;
+}
+
 static int element_init(void *instance, const struct cnnvp_init *init)
 {
     struct element *self = instance;
@@ -152,7 +173,8 @@ static int element_init(void *instance, const struct cnnvp_init *init)
     self->strict = init->ops->param(init->host, PARAM_order) == 1u;
     const uint32_t queue_depth = (uint32_t)init->ops->param(init->host, PARAM_queue_depth);
     const uint32_t sequence_depth = (uint32_t)init->ops->param(init->host, PARAM_sequence_depth);
-    return cnnvp_pipeline_init(&self->pipeline, queue_depth, sequence_depth);
+    const int status = cnnvp_pipeline_init(&self->pipeline, queue_depth, sequence_depth);
+    return status == CNNVP_OK ? extend(self) : status;
 }
 
 static void element_fini(void *instance)

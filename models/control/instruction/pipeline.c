@@ -41,6 +41,8 @@ void cnnvp_pipeline_fini(struct pipeline *pipeline)
     free(pipeline->pushed);
     free(pipeline->entries);
     free(pipeline->left);
+    free(pipeline->extension);
+    pipeline->extension = NULL;
     pipeline->words = NULL;
     pipeline->pushed = NULL;
     pipeline->entries = NULL;
@@ -96,13 +98,13 @@ static void turn_loops(struct pipeline *pipeline)
     }
 }
 
-static void decode(struct pipeline_entry *entry)
+static void decode(struct pipeline_entry *entry, const struct isa_extension *extension)
 {
-    entry->op = cnnvp_isa_legal(entry->word) ? cnnvp_isa_opcode(cnnvp_word_read(entry->word).opcode) : NULL;
+    entry->op = cnnvp_isa_decode(extension, entry->word);
     if (entry->op == NULL)
         return;
     entry->fields = cnnvp_word_read(entry->word);
-    cnnvp_isa_usage(&entry->fields, &entry->resources, &entry->causes);
+    cnnvp_isa_usage(entry->op, &entry->fields, &entry->resources, &entry->causes);
 }
 
 void cnnvp_pipeline_fetch(struct pipeline *pipeline, uint64_t cycle)
@@ -111,7 +113,7 @@ void cnnvp_pipeline_fetch(struct pipeline *pipeline, uint64_t cycle)
     entry->word = pipeline->words[pipeline->pc & pipeline->queue_mask];
     entry->pc = pipeline->pc;
     entry->ready = cycle + 2u;
-    decode(entry);
+    decode(entry, pipeline->extension);
     ++pipeline->fetched;
     ++pipeline->pc;
     pipeline->next_fetch = cycle + 1u;

@@ -35,6 +35,7 @@ struct pipeline_loop {
 };
 
 struct pipeline {
+    struct isa_extension *extension; /* instructions of units of one's own, freed with it; NULL: none */
     /* queue: word n, counted from 0 since reset, is words[n & queue_mask] */
     uint64_t *words;
     uint64_t *pushed; /* cycle of the push */

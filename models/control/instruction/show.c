@@ -8,9 +8,10 @@
 
 enum { SHOWN_WORDS = 16 };
 
-static void show_word(const struct cnnvp_show *show, const char *where, uint64_t pc, uint64_t word, const char *more)
+static void show_word(const struct element *self, const struct cnnvp_show *show, const char *where, uint64_t pc,
+                      uint64_t word, const char *more)
 {
-    const struct isa_opcode *op = cnnvp_isa_legal(word) ? cnnvp_isa_opcode(cnnvp_word_read(word).opcode) : NULL;
+    const struct isa_opcode *op = cnnvp_isa_decode(self->pipeline.extension, word);
     show->line(show->context, "%-9s word %llu 0x%016llx %s%s", where, (unsigned long long)pc, (unsigned long long)word,
                op != NULL ? op->mnemonic : "illegal", more);
 }
@@ -21,7 +22,8 @@ static void show_commands(const struct element *self, const struct cnnvp_show *s
         const struct ledger_command *command = &self->ledger.commands[i];
         if (command->end <= now)
             continue;
-        show_word(show, "in flight", command->pc, command->word, command->forgotten ? ", from before a reset" : "");
+        show_word(self, show, "in flight", command->pc, command->word,
+                  command->forgotten ? ", from before a reset" : "");
         if (command->end != LEDGER_UNKNOWN)
             show->line(show->context, "          layer %u, until %llu ps", command->tag,
                        (unsigned long long)cnnvp_edge_time(self->mhz, command->end));
@@ -45,10 +47,10 @@ void cnnvp_element_show(void *instance, const struct cnnvp_show *show)
     show_commands(self, show, now);
     for (uint64_t n = pipeline->issued; n < pipeline->fetched; ++n) {
         const struct pipeline_entry *entry = &pipeline->entries[n & pipeline->sequence_mask];
-        show_word(show, "decoded", entry->pc, entry->word, "");
+        show_word(self, show, "decoded", entry->pc, entry->word, "");
     }
     for (uint64_t pc = pipeline->pc; pc < pipeline->tail && pc < pipeline->pc + SHOWN_WORDS; ++pc)
-        show_word(show, "queue", pc, pipeline->words[pc & pipeline->queue_mask], "");
+        show_word(self, show, "queue", pc, pipeline->words[pc & pipeline->queue_mask], "");
     if (pipeline->tail > pipeline->pc + SHOWN_WORDS)
         show->line(show->context, "queue     and %llu more",
                    (unsigned long long)(pipeline->tail - pipeline->pc - SHOWN_WORDS));

@@ -5,6 +5,10 @@
  */
 #include <cnnvp_model.h>
 
+enum { PARAM_gain };
+enum { STAT_additions };
+enum { TRACK_adder };
+
 struct adder {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
@@ -26,20 +30,20 @@ static int reg_written(void *self, uint32_t reg, uint32_t old)
     const cnnvp_time now = adder->ops->now(adder->host);
     (void)reg;
     (void)old;
-    adder->sum += adder->add * (uint32_t)adder->ops->param(adder->host, 0);
-    adder->ops->count(adder->host, 0, 0, 1);
-    adder->ops->span(adder->host, 0, "add", 0, 0, now, now + 1000);
+    adder->sum += adder->add * (uint32_t)adder->ops->param(adder->host, PARAM_gain);
+    adder->ops->count(adder->host, STAT_additions, 0, 1);
+    adder->ops->span(adder->host, TRACK_adder, "add", 0, 0, now, now + 1000);
     return CNNVP_OK;
 }
 
 static const struct cnnvp_param params[] = {
-    {"gain", CNNVP_PARAM_UINT, "", "1", 1, 1000, NULL, "what each value is multiplied by"}};
+    [PARAM_gain] = {"gain", CNNVP_PARAM_UINT, "", "1", 1, 1000, NULL, "what each value is multiplied by"}};
 static const struct cnnvp_port ports[] = {{"regs", CNNVP_PORT_TARGET, 0, 0x1000, 0, "registers"}};
 static const struct cnnvp_register registers[] = {
     {"ADD", 0x0, CNNVP_REG_RW, 0, 0xffffffff, offsetof(struct adder, add), "adds value * gain to SUM"},
     {"SUM", 0x4, CNNVP_REG_RO, 0, 0, offsetof(struct adder, sum), "the sum so far"}};
-static const struct cnnvp_stat stats[] = {{"additions", "additions", NULL, NULL, "writes of ADD"}};
-static const char *const tracks[] = {"adder"};
+static const struct cnnvp_stat stats[] = {[STAT_additions] = {"additions", "additions", NULL, NULL, "writes of ADD"}};
+static const char *const tracks[] = {[TRACK_adder] = "adder"};
 
 static const struct cnnvp_unit adder_unit = {
     .struct_size = sizeof(struct cnnvp_unit),

@@ -264,6 +264,7 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
         .result_bytes = CNNVP_WORD_BYTES,
         .word_bytes = CNNVP_WORD_BYTES,
         .format = CNNVP_WORD_FORMAT,
+        .layout = CNNVP_WORD_LAYOUT,
         .pes = 1};
     if (!has_unit(layer) || layer->unit == CNNVP_UNIT_VECTOR)
         return CNNVP_DONE;
@@ -273,12 +274,13 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
     if (result == CNNVP_FAILED)
         return cnnvp_compiler_error(error, "layer \"%s\": %s: %s", name, unit, refusal.text);
     if (result != CNNVP_DONE ||
-        (strcmp(tiling->format, CNNVP_WORD_FORMAT) == 0 && tiling->word_bytes == CNNVP_WORD_BYTES))
+        (strcmp(tiling->format, CNNVP_WORD_FORMAT) == 0 && tiling->word_bytes == CNNVP_WORD_BYTES &&
+         strcmp(tiling->layout, CNNVP_WORD_LAYOUT) == 0))
         return result;
     return cnnvp_compiler_error(error,
-                                "layer \"%s\": %s calculates with %u-byte words of format \"%s\"; networks run on "
-                                "2-byte words of 16-bit fixed point, \"fx16\"",
-                                name, unit, (unsigned)tiling->word_bytes, tiling->format);
+                                "layer \"%s\": %s calculates with %u-byte words of format \"%s\", layout \"%s\"; "
+                                "networks run on 2-byte words of 16-bit fixed point, \"fx16\", in \"planes\"",
+                                name, unit, (unsigned)tiling->word_bytes, tiling->format, tiling->layout);
 }
 
 /* ---- answers ---- */

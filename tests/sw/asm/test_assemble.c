@@ -107,7 +107,7 @@ static void test_random_input(void **state)
             strcat(text, pieces[asm_random(&seed) % COUNT(pieces)]);
         uint64_t *words = NULL;
         size_t count = 0;
-        if (cnnvp_assemble("t.s", text, &words, &count, &error) == CNNVP_DONE) {
+        if (cnnvp_assemble("t.s", text, NULL, &words, &count, &error) == CNNVP_DONE) {
             free(words);
             ++good;
         } else {
@@ -116,7 +116,7 @@ static void test_random_input(void **state)
         for (size_t i = 0; i < sizeof bytes; ++i)
             bytes[i] = (uint8_t)(asm_random(&seed) & (run % 2 ? 0xffu : 0x9u));
         char *output = NULL;
-        if (cnnvp_disassemble("t.bin", bytes, asm_random(&seed) % sizeof bytes, &output, &error) == CNNVP_DONE)
+        if (cnnvp_disassemble("t.bin", bytes, asm_random(&seed) % sizeof bytes, NULL, &output, &error) == CNNVP_DONE)
             free(output);
     }
     assert_true(good > 0);

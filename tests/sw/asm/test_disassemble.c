@@ -42,9 +42,9 @@ static void round_trip(const uint64_t *words, size_t count)
     assert_non_null(bytes);
     for (size_t i = 0; i < count * 8u; ++i)
         bytes[i] = (uint8_t)(words[i / 8u] >> (8u * (i % 8u)));
-    if (cnnvp_disassemble("t.bin", bytes, count * 8u, &text, &error) != CNNVP_DONE)
+    if (cnnvp_disassemble("t.bin", bytes, count * 8u, NULL, &text, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
-    if (cnnvp_assemble("t.s", text, &back, &back_count, &error) != CNNVP_DONE)
+    if (cnnvp_assemble("t.s", text, NULL, &back, &back_count, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     assert_int_equal(back_count, count);
     for (size_t i = 0; i < count; ++i)
@@ -82,12 +82,12 @@ static void test_invalid_words(void **state)
     const uint8_t unknown[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff};
     const uint8_t status[] = {0, 0, 0, 0, 0, 0, 1, 0};
     const uint8_t operand[] = {1, 0, 0, 0, 0, 0, 0, 0};
-    assert_int_equal(cnnvp_disassemble("t.bin", partial, sizeof partial, &text, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_disassemble("t.bin", partial, sizeof partial, NULL, &text, &error), CNNVP_BAD_INPUT);
     assert_string_equal(error.text, "t.bin: offset 0x8: 3 bytes are left over; instructions are words of 8 bytes");
-    assert_int_equal(cnnvp_disassemble("t.bin", unknown, sizeof unknown, &text, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_disassemble("t.bin", unknown, sizeof unknown, NULL, &text, &error), CNNVP_BAD_INPUT);
     assert_string_equal(error.text, "t.bin: offset 0x8: 0xff00000000000000 is no instruction: there is no such opcode");
-    assert_int_equal(cnnvp_disassemble("t.bin", status, sizeof status, &text, &error), CNNVP_BAD_INPUT);
-    assert_int_equal(cnnvp_disassemble("t.bin", operand, sizeof operand, &text, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_disassemble("t.bin", status, sizeof status, NULL, &text, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_disassemble("t.bin", operand, sizeof operand, NULL, &text, &error), CNNVP_BAD_INPUT);
     assert_null(text);
     /* a single wrong bit of any word is found */
     for (size_t shape = 0; shape < COUNT(shapes); ++shape)
@@ -96,7 +96,7 @@ static void test_invalid_words(void **state)
             uint8_t bytes[8];
             for (unsigned i = 0; i < 8; ++i)
                 bytes[i] = (uint8_t)(word >> (8u * i));
-            const cnnvp_result result = cnnvp_disassemble("t.bin", bytes, 8, &text, &error);
+            const cnnvp_result result = cnnvp_disassemble("t.bin", bytes, 8, NULL, &text, &error);
             assert_int_equal(result, shapes[shape].free_bits >> bit & 1u ? CNNVP_DONE : CNNVP_BAD_INPUT);
             if (result == CNNVP_DONE)
                 free(text);
@@ -119,11 +119,11 @@ static void test_listing(void **state)
     size_t count = 0;
     char *text = NULL;
     uint8_t bytes[24];
-    assert_int_equal(cnnvp_assemble("t.s", source, &words, &count, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_assemble("t.s", source, NULL, &words, &count, &error), CNNVP_DONE);
     assert_int_equal(count, 3);
     for (size_t i = 0; i < sizeof bytes; ++i)
         bytes[i] = (uint8_t)(words[i / 8u] >> (8u * (i % 8u)));
-    assert_int_equal(cnnvp_disassemble("t.bin", bytes, sizeof bytes, &text, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_disassemble("t.bin", bytes, sizeof bytes, NULL, &text, &error), CNNVP_DONE);
     assert_string_equal(text, listing);
     free(words);
     free(text);

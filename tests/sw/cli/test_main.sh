@@ -5,7 +5,7 @@
 
 expect 0 --version
 says "cnnvp 0.1.0"
-says "model ABI 2."
+says "model ABI 3."
 says "SystemC "
 for command in run train exec models check memory asm disasm sweep diff report; do
     expect 0 --help

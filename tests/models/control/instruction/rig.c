@@ -92,7 +92,7 @@ static const struct cnnvp_unit worker_unit = {
 
 struct rig *rig_new(uint64_t mhz)
 {
-    static const char *const ports[] = {"array", "vector", "dma"};
+    static const char *const ports[] = {"array", "vector", "dma", "custom_0"};
     struct rig *rig = calloc(1, sizeof *rig);
     if (rig == NULL)
         exit(99);
@@ -100,8 +100,9 @@ struct rig *rig_new(uint64_t mhz)
     rig->mhz = mhz;
     rig->capacity = FAKE_EVENTS;
     rig->element = fake_add(&rig->sim, &cnnvp_unit_instruction);
-    for (uint32_t i = 0; i < 3; ++i) {
-        rig->workers[i] = fake_add(&rig->sim, &worker_unit);
+    rig->custom = worker_unit;
+    for (uint32_t i = 0; i < 4; ++i) {
+        rig->workers[i] = fake_add(&rig->sim, i == 3 ? &rig->custom : &worker_unit);
         fake_connect(rig->element, ports[i], rig->workers[i], "command");
         fake_connect(rig->workers[i], "done", rig->element, "done");
     }
@@ -110,7 +111,7 @@ struct rig *rig_new(uint64_t mhz)
 
 void rig_start(struct rig *rig)
 {
-    for (uint32_t i = 0; i < 3; ++i) {
+    for (uint32_t i = 0; i < 4; ++i) {
         if (fake_start(rig->workers[i]))
             exit(99);
         ((struct worker *)rig->workers[i]->self)->rig = rig;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An instruction element with three units that do nothing but take the time that a command's immediate says. */
+/* An instruction element with four units that do nothing but take the time that a command's immediate says. */
 #ifndef CNNVP_TEST_RIG_H
 #define CNNVP_TEST_RIG_H
 
@@ -24,7 +24,8 @@ struct rig_command {
 struct rig {
     struct fake_sim sim;
     struct cnnvp_host *element;
-    struct cnnvp_host *workers[3]; /* array, vector, dma */
+    struct cnnvp_host *workers[4]; /* array, vector, dma, custom_0 */
+    struct cnnvp_unit custom;      /* table of the last one */
     struct rig_command commands[RIG_COMMANDS];
     uint32_t count;
     uint32_t forgotten; /* times that the DMA was told to forget requests */
@@ -33,7 +34,7 @@ struct rig {
     int every_cycle; /* units cannot work ahead: something else happens each cycle */
 };
 
-/* Set parameters of rig->element between rig_new and rig_start. */
+/* Set parameters of rig->element, and instructions of rig->custom, between rig_new and rig_start. */
 struct rig *rig_new(uint64_t mhz);
 void rig_start(struct rig *rig);
 void rig_free(struct rig *rig);

@@ -173,7 +173,7 @@ static void traps(uint32_t code)
         : cnnvp_isa_opcode(code)->format == ISA_FORMAT_RRR
             ? (uint64_t)code << 56 | (uint64_t)D << 40 | (uint64_t)A << 32 | (uint64_t)B << 24
             : (uint64_t)code << 56 | (uint64_t)D << 40 | (uint64_t)A << 32 | 2u;
-    assert_true(cnnvp_isa_legal(word));
+    assert_true(cnnvp_isa_decode(NULL, word) != NULL);
     rig_push(rig, word);
     rig_push(rig, shows(1));
     rig_to(rig, 200);
@@ -227,8 +227,84 @@ static void test_every_opcode(void **state)
     assert_int_equal(undone, 4);
 }
 
+/* One that a unit brings; `code` may be another one than that of `word`. Returns the commands that the unit got. */
+static uint32_t custom_commands(uint32_t code, uint64_t word, uint32_t *cause)
+{
+    static const struct cnnvp_instruction_register registers[] = {{"first", ""}, {"second", ""}};
+    static const struct cnnvp_instruction_status statuses[] = {{"flag", 0, 1, ""}, {"number", 4, 3, ""}};
+    const struct cnnvp_instruction instruction = {"own", code, CNNVP_HALF_INPUT, statuses, 2, registers, 2, ""};
+    struct rig *rig = rig_new(1000);
+    rig->custom.instructions = &instruction;
+    rig->custom.instruction_count = code != 0;
+    rig_start(rig);
+    rig_to(rig, 10);
+    rig_push(rig, w_ri(ISA_set, D, SENTINEL));
+    rig_push(rig, word);
+    rig_to(rig, 200);
+    *cause = fake_read(rig->element, "ERROR_CAUSE");
+    const uint32_t count = rig->count;
+    if (count) {
+        assert_int_equal(rig->commands[0].command.opcode, code);
+        assert_int_equal(rig->commands[0].command.status, word >> 48 & 0xffu);
+        assert_int_equal(rig->commands[0].command.count, 2);
+        assert_int_equal(shown(rig, 0), SENTINEL);
+    }
+    rig_free(rig);
+    return count;
+}
+
+/* Opcodes 0xc0 to 0xff: a unit that has one gets its command; nobody's, and a status that it does not have, trap. */
+static void test_every_custom_opcode(void **state)
+{
+    uint32_t cause;
+    (void)state;
+    for (uint32_t code = CNNVP_CUSTOM_OPCODE_FIRST; code <= CNNVP_CUSTOM_OPCODE_LAST; ++code) {
+        const uint32_t next = code < CNNVP_CUSTOM_OPCODE_LAST ? code + 1u : CNNVP_CUSTOM_OPCODE_FIRST;
+        if (code == 0xfe || next == 0xfe)
+            continue; /* of this test's table */
+        assert_int_equal(custom_commands(code, w_tile((enum isa_code)code, 0x71, D, 0, TAKES(1)), &cause), 1);
+        assert_int_equal(cause, 0);
+        assert_int_equal(custom_commands(code, w_tile((enum isa_code)code, 0x02, D, 0, TAKES(1)), &cause), 0);
+        assert_int_equal(cause, ERROR_illegal);
+        assert_int_equal(custom_commands(next, w_tile((enum isa_code)code, 0, D, 0, TAKES(1)), &cause), 0);
+        assert_int_equal(cause, ERROR_illegal);
+        assert_int_equal(custom_commands(0, w_tile((enum isa_code)code, 0, D, 0, TAKES(1)), &cause), 0);
+        assert_int_equal(cause, ERROR_illegal);
+    }
+}
+
+/* The second instruction waits for the unit, and for the half of a buffer that both name; not for the other half. */
+static void test_custom_waits(void **state)
+{
+    const struct cnnvp_instruction own[] = {
+        {"own", 0xc0, CNNVP_HALF_OUTPUT, NULL, 0, NULL, 0, ""}, {"dry", 0xc1, 0, NULL, 0, NULL, 0, ""}};
+    const uint64_t first = w_tile((enum isa_code)0xc0, 0, D, 0, TAKES(100));
+    const struct {
+        uint64_t second;
+        uint32_t cycles;
+    } cases[] = {{w_tile((enum isa_code)0xc1, 0, D, 0, TAKES(1)), 100},
+                 {w_tile(ISA_fill, 2, D, 0, TAKES(1)), 100},
+                 {w_tile(ISA_fill, 2, D, CNNVP_HALF_OUTPUT, TAKES(1)), 1},
+                 {w_tile(ISA_fill, 0, D, 0, TAKES(1)), 1}};
+    (void)state;
+    for (uint32_t i = 0; i < COUNT(cases); ++i) {
+        struct rig *rig = rig_new(1000);
+        rig->custom.instructions = own;
+        rig->custom.instruction_count = 2;
+        rig_start(rig);
+        rig_to(rig, 10);
+        rig_push(rig, first);
+        rig_push(rig, cases[i].second);
+        must_work(rig, "own");
+        assert_int_equal(rig->count, 2);
+        assert_int_equal(rig->commands[1].cycle - rig->commands[0].cycle, cases[i].cycles);
+        rig_free(rig);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_opcode)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_opcode), cmocka_unit_test(test_every_custom_opcode),
+                                       cmocka_unit_test(test_custom_waits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
