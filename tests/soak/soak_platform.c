@@ -126,7 +126,7 @@ void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
         "ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2", "ddr5-4800", "lpddr5-6400", "hbm3"};
     static const char *const arbiters[] = {"separate", "round-robin", "priority", "weighted"};
     static const char *const pages[] = {"open", "closed"};
-    static const char *const schedulers[] = {"fr-fcfs", "fcfs"};
+    static const char *const schedulers[] = {"fr-fcfs", "fcfs", "fr-fcfs-row-hit"};
     static const char *const mappings[] = {
         "row-bank-column", "row-column-bank", "bank-row-column", "row-column-group", "hashed"};
     soak_choose(platform, random, "dram.preset", parts, 8);
@@ -134,7 +134,7 @@ void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
     soak_set(platform, "dram.ranks", 1u << soak_random(random, 3));
     if (one_in(random, 2)) {
         soak_choose(platform, random, "dram.page", pages, 2);
-        soak_choose(platform, random, "dram.scheduler", schedulers, 2);
+        soak_choose(platform, random, "dram.scheduler", schedulers, 3);
         soak_choose(platform, random, "dram.mapping", mappings, 5);
         soak_set(platform, "dram.queue", 4 + soak_random(random, 61));
     }

@@ -11,7 +11,9 @@
     POLICY(fr_fcfs, "fr-fcfs",                                                                                        \
            "of the bursts whose next command can issue, the oldest, so that hits may keep another row of their bank " \
            "waiting, at most to the next refresh")                                                                    \
-    POLICY(fcfs, "fcfs", "one burst after the other")
+    POLICY(fcfs, "fcfs", "one burst after the other")                                                                 \
+    POLICY(fr_fcfs_row_hit, "fr-fcfs-row-hit",                                                                        \
+           "as fr-fcfs, but a row stays open while a burst to it waits that has come no later than those to others")
 
 #define DRAM_PAGES(POLICY)                                                           \
     POLICY(open, "open", "a row stays open until another one of its bank is wanted") \

@@ -63,10 +63,16 @@ static struct dram_candidate candidate_of(const struct dram_channel *channel, ui
     return (struct dram_candidate){from + (best->key >> ORDER_BITS), channel->entry[entry].order, entry, best->command};
 }
 
+/* Of the bank's bursts, one to the open row has entered no later than any to another. */
+static inline int is_kept(const struct dram_channel *channel, const struct dram_list *list)
+{
+    return list->hit != DRAM_NONE && channel->entry[list->hit].entered <= channel->entry[list->other].entered;
+}
+
 /* Of some banks, and the bursts of orders below `before`. A row is not closed under a burst that has opened it: those
- * that want another go after it. */
+ * that want another go after it; with `keep` also after bursts to the row that are not younger. */
 static inline struct dram_candidate earliest(const struct dram_channel *channel, uint32_t write, uint64_t from,
-                                             uint64_t banks, uint64_t before)
+                                             uint64_t banks, uint64_t before, int keep)
 {
     const struct dram_list *lists = channel->list[write];
     const uint64_t column_from = cnnvp_maximum(from, channel->column_bus),
@@ -81,7 +87,7 @@ static inline struct dram_candidate earliest(const struct dram_channel *channel,
     }
     for (uint64_t left = channel->others[write] & banks & ~channel->active; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
-        if (lists[i].other_order < before)
+        if (lists[i].other_order < before && !(keep && is_kept(channel, &lists[i])))
             take_less(&best, cnnvp_maximum(row_from, channel->bank[i].pre) - from, lists[i].other_order + behind, i,
                       DRAM_PRE);
     }
@@ -99,7 +105,12 @@ static inline struct dram_candidate earliest(const struct dram_channel *channel,
 
 static struct dram_candidate fr_fcfs(const struct dram_channel *channel, uint32_t write, uint64_t from)
 {
-    return earliest(channel, write, from, channel->waiting[write], DRAM_NEVER);
+    return earliest(channel, write, from, channel->waiting[write], DRAM_NEVER, 0);
+}
+
+static struct dram_candidate fr_fcfs_row_hit(const struct dram_channel *channel, uint32_t write, uint64_t from)
+{
+    return earliest(channel, write, from, channel->waiting[write], DRAM_NEVER, 1);
 }
 
 /* Of the oldest bank only the oldest burst. */
@@ -107,8 +118,9 @@ static struct dram_candidate fcfs(const struct dram_channel *channel, uint32_t w
 {
     uint64_t before = DRAM_NEVER;
     const uint64_t bank = oldest_bank(channel, write, &before);
-    return earliest(channel, write, from, bank, before);
+    return earliest(channel, write, from, bank, before, 0);
 }
 
 const struct dram_scheduler dram_scheduler_fr_fcfs = {.next = fr_fcfs};
 const struct dram_scheduler dram_scheduler_fcfs = {.next = fcfs, .one_by_one = 1};
+const struct dram_scheduler dram_scheduler_fr_fcfs_row_hit = {.next = fr_fcfs_row_hit};

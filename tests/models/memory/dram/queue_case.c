@@ -36,6 +36,8 @@ void queue_random_options(uint64_t *random, struct dram_options *options)
     }
     if (!below(&aside, 4))
         options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + below(&aside, 3);
+    if (options->scheduler == DRAM_SCHEDULER_fr_fcfs && below(&aside, 2))
+        options->scheduler = DRAM_SCHEDULER_fr_fcfs_row_hit;
 }
 
 void queue_mix(uint64_t *digest, uint64_t value)

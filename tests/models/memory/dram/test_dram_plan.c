@@ -81,6 +81,20 @@ static int disturbs(const struct plain_channel *channel, const struct plain_entr
     return 0;
 }
 
+/* The scheduler keeps the row for a burst that has not come after this one. */
+static int is_kept(const struct plain *plain, const struct plain_channel *channel, const struct plain_list *list,
+                   uint32_t index)
+{
+    const struct plain_entry *entry = &list->entries[index];
+    if (plain->options.scheduler != DRAM_SCHEDULER_fr_fcfs_row_hit || next_command(channel, entry) != DRAM_PRE)
+        return 0;
+    for (uint32_t i = 0; i < list->count; ++i)
+        if (list->entries[i].entered <= entry->entered && list->entries[i].place.bank == entry->place.bank &&
+            list->entries[i].place.row == channel->rules.row[entry->place.bank])
+            return 1;
+    return 0;
+}
+
 static int is_ready(const struct plain *plain, const struct plain_channel *channel, const struct plain_entry *entry,
                     uint64_t clock)
 {
@@ -98,7 +112,7 @@ static int best_of(const struct plain *plain, const struct plain_channel *channe
     for (uint32_t i = 0; i < list->count; ++i) {
         const enum dram_command command = next_command(channel, &list->entries[i]);
         const enum buses bus = command == DRAM_ACT || command == DRAM_PRE ? ROW_BUS : COLUMN_BUS;
-        if ((bus & buses) && is_ready(plain, channel, &list->entries[i], clock) &&
+        if ((bus & buses) && !is_kept(plain, channel, list, i) && is_ready(plain, channel, &list->entries[i], clock) &&
             (best < 0 || list->entries[i].entered < list->entries[best].entered))
             best = (int)i;
         if (fcfs)
@@ -203,7 +217,8 @@ static int serve_best(struct plain *plain, struct plain_channel *channel, uint64
         return serve(plain, channel, &channel->active, (uint32_t)best, clock);
     if (channel->refreshes)
         return (buses & ROW_BUS) && refresh(plain, channel, clock);
-    if (plain->options.scheduler && channel->active.count)
+    const int fcfs = plain->options.scheduler == DRAM_SCHEDULER_fcfs;
+    if (fcfs && channel->active.count)
         return 0;
     const uint32_t reads = channel->queue[0].count, writes = channel->queue[1].count, size = plain->options.queue;
     if (!channel->write_mode)
@@ -211,7 +226,7 @@ static int serve_best(struct plain *plain, struct plain_channel *channel, uint64
     else
         channel->write_mode = reads == 0 || (writes > 0 && writes * 100u >= size * plain->options.drain_low);
     struct plain_list *queue = &channel->queue[channel->write_mode];
-    best = best_of(plain, channel, queue, clock, buses, (int)plain->options.scheduler);
+    best = best_of(plain, channel, queue, clock, buses, fcfs);
     return best >= 0 && serve(plain, channel, queue, (uint32_t)best, clock);
 }
 
@@ -375,6 +390,8 @@ static void random_options(struct dram_options *options, uint32_t preset)
         options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(&random_state, 4);
     }
     const uint64_t aside = random_state; /* the bursts stay what they are */
+    if (options->scheduler == DRAM_SCHEDULER_fr_fcfs && below(&random_state, 2))
+        options->scheduler = DRAM_SCHEDULER_fr_fcfs_row_hit;
     if (below(&random_state, 4) == 0)
         options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + below(&random_state, 3);
     random_state = aside;
