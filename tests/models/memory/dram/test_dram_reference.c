@@ -3,11 +3,13 @@
  * What a published cycle-accurate simulator (Ramulator 2.1: DDR4_2400R, 8 Gb x8, generic DDR controller, FRFCFS, open
  * rows, all-bank refresh, addresses row, bank, bank group, rank, column, channel) gives for the same bursts: to the
  * clock, and latencies to the digit that is given. And what its rules give for other presets, patterns and numbers of
- * reads on their way (dram_reference.def), and what it gives itself for the default mapping (dram_simulator.def).
+ * reads on their way (dram_reference.def), and what it gives itself for the default mapping (dram_simulator.def),
+ * with both of its schedulers.
  */
 
 #include "test.h"
 
+#include "memory/dram/dram_policy.h"
 #include "dram_patterns.h"
 
 static const struct {
@@ -120,9 +122,41 @@ static void test_simulator(void **state)
                      (unsigned)runs[preset]);
 }
 
+static const struct {
+    uint32_t preset;
+    enum dram_pattern pattern;
+    uint32_t outstanding;
+    uint64_t clocks, activates;
+} row_hits[] = {
+#define DRAM_ROW_HIT(preset, pattern, outstanding, clocks, activates) {preset, pattern, outstanding, clocks, activates},
+#include "dram_simulator.def"
+};
+
+/* The same with its other scheduler: clocks and activations. */
+static void test_row_hit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof row_hits / sizeof row_hits[0]; ++i) {
+        struct dram_options options;
+        struct dram_replay_result result;
+        uint32_t tck_ps;
+        cnnvp_dram_options_init(&options);
+        options.preset = row_hits[i].preset;
+        options.mapping = 4;
+        options.scheduler = DRAM_SCHEDULER_fr_fcfs_row_hit;
+        dram_pattern_replay(&options, row_hits[i].pattern, 8000, row_hits[i].outstanding, 1, &result, &tck_ps);
+        if (result.clocks != row_hits[i].clocks || result.counts.commands[DRAM_ACT] != row_hits[i].activates)
+            fail_msg("preset %u, %s, %u reads on their way: %llu clocks and %llu ACT, not %llu and %llu",
+                     (unsigned)row_hits[i].preset, dram_pattern_name(row_hits[i].pattern),
+                     (unsigned)row_hits[i].outstanding, (unsigned long long)result.clocks,
+                     (unsigned long long)result.counts.commands[DRAM_ACT], (unsigned long long)row_hits[i].clocks,
+                     (unsigned long long)row_hits[i].activates);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference), cmocka_unit_test(test_others), cmocka_unit_test(test_simulator)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_others),
+                                       cmocka_unit_test(test_simulator), cmocka_unit_test(test_row_hit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
