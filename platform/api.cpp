@@ -61,16 +61,6 @@ cnnvp_result shielded(cnnvp_error *error, Function &&function)
     }
 }
 
-/* The same in the platform's simulation. */
-template <typename Function>
-cnnvp_result inside(cnnvp_platform *platform, cnnvp_error *error, Function &&function)
-{
-    return shielded(error, [&] {
-        const cnnvp::simulation_context::visit visit = platform->platform->enter();
-        return function();
-    });
-}
-
 cnnvp_result fail(cnnvp_error *error, const char *text)
 {
     std::snprintf(error->text, sizeof error->text, "%s", text);
@@ -147,6 +137,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.verbosity = options.verbosity;
     control.console = options.console;
     control.console_context = options.console_context;
+    control.beside = options.beside != 0;
     control.strict = options.strict != 0;
     control.check_costs = options.check_costs != 0;
     if (options.check_costs || has_command_library(*resolved)) {
@@ -243,15 +234,8 @@ void cnnvp_platform_free(cnnvp_platform *platform)
 
     if (!platform)
         return;
-    const cnnvp_result result = inside(platform, &error, [&] {
-        if (platform->gdb)
-            cnnvp_gdb_end(platform->gdb, platform->exited, platform->exit_code);
-        return CNNVP_DONE;
-    });
-    if (result != CNNVP_DONE) {
-        std::fprintf(stderr, "cnnvp: error: the platform is not freed: %s\n", error.text);
-        return;
-    }
+    if (platform->gdb)
+        cnnvp_gdb_end(platform->gdb, platform->exited, platform->exit_code);
     if (cnnvp_platform_close_trace(platform, &error) != CNNVP_DONE)
         std::fprintf(stderr, "cnnvp: %s\n", error.text);
     delete platform;
@@ -261,7 +245,7 @@ cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uin
 {
     if (address > UINT32_MAX || size > UINT32_MAX - address)
         return CNNVP_BAD_INPUT;
-    return inside(platform, nullptr, [&] {
+    return shielded(nullptr, [&] {
         platform->platform->memory().hold(
             cnnvp_program_range{static_cast<uint32_t>(address), static_cast<uint32_t>(size)});
         return CNNVP_DONE;
@@ -273,7 +257,7 @@ cnnvp_result cnnvp_platform_hold_step(cnnvp_platform *platform, uint32_t user, u
 {
     if (address > UINT32_MAX || size > UINT32_MAX - address)
         return CNNVP_BAD_INPUT;
-    return inside(platform, nullptr, [&] {
+    return shielded(nullptr, [&] {
         platform->platform->memory().hold(
             cnnvp_program_table{static_cast<uint32_t>(address), static_cast<uint32_t>(size), step, user});
         return CNNVP_DONE;
@@ -295,36 +279,34 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
     size_t size;
     const void *data = cnnvp_elf_data(elf, &size);
     cnnvp_recorder_set_program(platform->recorder, cnnvp_build_hash(data, size));
-    return inside(platform, error, [&] { return platform->platform->memory().load(*elf, file, argc, args, error); });
+    return shielded(error, [&] { return platform->platform->memory().load(*elf, file, argc, args, error); });
 }
 
 cnnvp_result cnnvp_platform_read(cnnvp_platform *platform, uint64_t address, void *data, size_t size)
 {
-    return inside(platform, nullptr, [&] {
+    return shielded(nullptr, [&] {
         return platform->platform->memory().read(address, data, size) ? CNNVP_DONE : CNNVP_BAD_INPUT;
     });
 }
 
 cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint64_t address, const void *data, size_t size)
 {
-    return inside(platform, nullptr, [&] {
+    return shielded(nullptr, [&] {
         return platform->platform->memory().write(address, data, size) ? CNNVP_DONE : CNNVP_BAD_INPUT;
     });
 }
 
 cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size_t size, void **data)
 {
-    return inside(platform, nullptr,
-                  [&] { return platform->platform->memory().map(address, size, data) ? CNNVP_DONE : CNNVP_BAD_INPUT; });
+    return shielded(nullptr, [&] {
+        return platform->platform->memory().map(address, size, data) ? CNNVP_DONE : CNNVP_BAD_INPUT;
+    });
 }
 
 cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *result)
 {
-    cnnvp_error error{};
-
     *result = cnnvp_run_result{};
-    result->end = CNNVP_END_FATAL; /* where it does not begin */
-    const cnnvp_result ended = inside(platform, &error, [&] {
+    return shielded(nullptr, [&] {
         const auto begin = std::chrono::steady_clock::now();
         platform->has_run = true;
         platform->flushed = false;
@@ -336,9 +318,6 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
         platform->wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return result->end == CNNVP_END_EXIT && result->exit_code == 0 ? CNNVP_DONE : CNNVP_FAILED;
     });
-    if (error.text[0] != '\0')
-        std::snprintf(result->reason, sizeof result->reason, "%.*s", int(sizeof result->reason - 1), error.text);
-    return ended;
 }
 
 /* In slices of simulated time, which change nothing; each as long as suits the watcher. */
@@ -376,7 +355,7 @@ void cnnvp_platform_interrupt(void)
 
 cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_layer_result *result)
 {
-    return inside(platform, nullptr, [&] {
+    return shielded(nullptr, [&] {
         if (!platform->flushed)
             platform->platform->flush();
         platform->flushed = true;
@@ -409,7 +388,7 @@ cnnvp_result cnnvp_platform_results(const cnnvp_platform *platform, struct cnnvp
 cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
 {
     *json = nullptr;
-    return inside(platform, nullptr, [&] {
+    return shielded(nullptr, [&] {
         platform->platform->flush();
         return cnnvp_recorder_json(platform->recorder, platform->end_ps, platform->wall_seconds, json);
     });

@@ -6,10 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <mutex>
 #include <new>
-#include <stdexcept>
-#include <thread>
 
 namespace cnnvp {
 
@@ -17,21 +14,8 @@ namespace {
 
 const char *const core_port = "control"; /* see cnnvp_program.h */
 
-const run_control *report_to = nullptr; /* log of the platform that is visited */
-bool in_process = false;                /* of another simulation than the one that is visited */
-
-/* Of all contexts alive, and the thread whose they are. */
-std::mutex thread_lock;
-std::thread::id thread;
-int contexts = 0;
-
-void must_be_thread()
-{
-    const std::lock_guard<std::mutex> locked(thread_lock);
-    if (contexts > 0 && thread != std::this_thread::get_id())
-        throw std::runtime_error("another thread has a platform: all platforms of a process belong to one thread, that "
-                                 "of the first; use a process for each thread");
-}
+int platforms = 0;                      /* alive */
+const run_control *report_to = nullptr; /* log of the platform that is alive */
 
 /* The kernel's own messages: errors become exceptions, which end the run or the construction; nothing ever aborts. */
 void on_report(const sc_core::sc_report &report, const sc_core::sc_actions &)
@@ -55,42 +39,9 @@ uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *nam
 
 } // namespace
 
-simulation_context::simulation_context()
+simulation_context::simulation_context() : outer_(sc_core::sc_curr_simcontext), own_(new sc_core::sc_simcontext)
 {
-    must_be_thread();
-    own_ = new sc_core::sc_simcontext;
-    const std::lock_guard<std::mutex> locked(thread_lock);
-    thread = std::this_thread::get_id();
-    ++contexts;
-}
-
-simulation_context::visit::visit(const simulation_context &context, const run_control *log)
-    : outer_(sc_core::sc_curr_simcontext), outer_log_(report_to), outer_in_process_(in_process)
-{
-    must_be_thread();
-    if (outer_ && outer_ != context.own_)
-        in_process = outer_->get_status() == sc_core::SC_RUNNING;
-    sc_core::sc_curr_simcontext = context.own_;
-    report_to = log;
-    outer_handler_ = sc_core::sc_report_handler::set_handler(on_report);
-}
-
-simulation_context::visit::~visit()
-{
-    sc_core::sc_report_handler::set_handler(outer_handler_);
-    report_to = outer_log_;
-    in_process = outer_in_process_;
-    sc_core::sc_curr_simcontext = outer_;
-}
-
-void simulation_context::visit::set_log(const run_control *log)
-{
-    report_to = log;
-}
-
-bool simulation_context::in_other_process()
-{
-    return in_process;
+    sc_core::sc_curr_simcontext = own_;
 }
 
 /* Processes outlive their modules there. */
@@ -105,15 +56,10 @@ static bool has_modules(const sc_core::sc_simcontext &context)
 simulation_context::~simulation_context()
 {
     static auto *const kept = new (std::nothrow) std::vector<sc_core::sc_simcontext *>;
-    sc_core::sc_simcontext *const outer = sc_core::sc_curr_simcontext;
 
-    {
-        const std::lock_guard<std::mutex> locked(thread_lock);
-        --contexts;
-    }
+    sc_core::sc_curr_simcontext = outer_;
     if (kept == nullptr)
         return;
-    const auto outer_handler = sc_core::sc_report_handler::set_handler(on_report);
     kept->push_back(own_);
     const auto gone = std::partition(kept->begin(), kept->end(), [](const auto *one) { return has_modules(*one); });
     for (auto one = gone; one != kept->end(); ++one) {
@@ -121,8 +67,7 @@ simulation_context::~simulation_context()
         delete *one;
     }
     kept->erase(gone, kept->end());
-    sc_core::sc_curr_simcontext = outer;
-    sc_core::sc_report_handler::set_handler(outer_handler);
+    sc_core::sc_curr_simcontext = outer_;
 }
 
 /* -- what is to be built -- */
@@ -317,14 +262,16 @@ cnnvp_result platform::assemble(const bind_memory *bind, cnnvp_error *error)
     return result == CNNVP_DONE ? init(error) : result;
 }
 
-platform::platform(const cnnvp_resolved &resolved, const run_control::options &options) : resolved_(resolved)
+platform::platform(const cnnvp_resolved &resolved, const run_control::options &options)
+    : resolved_(resolved), outer_report_(report_to)
 {
-    simulation_context::visit inside = enter();
+    sc_core::sc_report_handler::set_handler(on_report);
     run_control::options with = options;
     with.resolved = &resolved_;
     control_ = std::make_unique<run_control>("_control", with);
-    inside.set_log(control_.get());
+    report_to = control_.get();
     loader_ = std::make_unique<loader>("_loader", *control_);
+    ++platforms;
 }
 
 cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::options &options,
@@ -332,10 +279,22 @@ cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::
 {
     if (made)
         made->reset();
+    if (platforms > 0 && !options.beside) {
+        std::snprintf(error->text, sizeof error->text, "there is a platform already; free it first");
+        return CNNVP_FAILED;
+    }
     std::unique_ptr<platform> fresh;
     try {
+        /* They would stand still: time passes in the platform's context alone. */
+        if (platforms == 0 && sc_core::sc_curr_simcontext && !sc_core::sc_get_top_level_objects().empty()) {
+            std::snprintf(
+                error->text, sizeof error->text,
+                "this process has SystemC modules outside of the platform (\"%s\"), which would not run with it: "
+                "construct them where the platform's memory is bound, see cnnvp_systemc.h",
+                sc_core::sc_get_top_level_objects().front()->name());
+            return CNNVP_FAILED;
+        }
         fresh.reset(new platform(resolved, options));
-        const simulation_context::visit inside = fresh->enter();
         if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS)) {
             std::snprintf(error->text, sizeof error->text, "the simulation kernel's time resolution is not 1 ps");
             return CNNVP_FAILED;
@@ -357,16 +316,14 @@ cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::
 
 platform::~platform()
 {
-    const simulation_context::visit inside = enter();
     end_processes();
     for (auto host = hosts_.rbegin(); host != hosts_.rend(); ++host)
         host->reset();
     bus_.reset();
     loader_.reset();
-    foreign_.clear();
-    outside_.clear();
-    hosts_.clear();
+    report_to = outer_report_;
     control_.reset();
+    --platforms;
 }
 
 unit_host *platform::find(const std::string &name)

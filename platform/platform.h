@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A platform: what a resolved configuration describes, built in SystemC and run. Each has a simulation context of its
- * own, which is the kernel's while something happens in it, and only then: other platforms, and the program's own
- * simulation, may live in the same process. SystemC's kernel is one thread's: all of them belong to the thread of the
- * first.
+ * A platform: what a resolved configuration describes, built in SystemC and run. One at a time in a process; each has a
+ * simulation context of its own, so that another can follow in the same process.
  */
 #ifndef CNNVP_PLATFORM_PLATFORM_H
 #define CNNVP_PLATFORM_PLATFORM_H
@@ -23,35 +21,16 @@
 
 namespace cnnvp {
 
+/* The kernel's process-wide context, replaced by a new one for as long as this lives. */
 class simulation_context {
 public:
-    /* Throws where another thread has one. */
     simulation_context();
     ~simulation_context();
     simulation_context(const simulation_context &) = delete;
     simulation_context &operator=(const simulation_context &) = delete;
 
-    /* The kernel's context is this one, and its messages go to `log`, as long as this lives; visits may nest. */
-    class visit {
-    public:
-        visit(const simulation_context &context, const run_control *log);
-        ~visit();
-        visit(const visit &) = delete;
-        visit &operator=(const visit &) = delete;
-
-        void set_log(const run_control *log);
-
-    private:
-        sc_core::sc_simcontext *outer_;
-        const run_control *outer_log_;
-        bool outer_in_process_;
-        sc_core::sc_report_handler_proc outer_handler_;
-    };
-
-    /* 1 while a visit is made from a process of another simulation: the kernel switches stacks of one of them alone. */
-    static bool in_other_process();
-
 private:
+    sc_core::sc_simcontext *outer_;
     sc_core::sc_simcontext *own_;
 };
 
@@ -79,8 +58,6 @@ public:
     run_control &control() { return *control_; }
     /* By instance number; null for the bus. */
     const std::vector<std::unique_ptr<unit_host>> &hosts() const { return hosts_; }
-    /* Around whatever else is done to it. Throws in another thread than its own. */
-    simulation_context::visit enter() const { return simulation_context::visit(context_, control_.get()); }
     const cnnvp_resolved &resolved() const { return resolved_; }
 
 private:
@@ -88,6 +65,7 @@ private:
 
     simulation_context context_;
     const cnnvp_resolved &resolved_;
+    const run_control *outer_report_; /* whose log is the one of the platform beside this one */
     std::unique_ptr<run_control> control_;
     std::unique_ptr<loader> loader_;
     std::unique_ptr<bus> bus_;

@@ -59,7 +59,6 @@ void platform::end_instant()
 
 void platform::run(cnnvp_time max_time, cnnvp_run_result *result)
 {
-    const simulation_context::visit inside = enter();
     control_->rearm();
     control_->pulse("platform");
     try {
@@ -88,7 +87,6 @@ void platform::run(cnnvp_time max_time, cnnvp_run_result *result)
 
 void platform::reset()
 {
-    const simulation_context::visit inside = enter();
     control_->run_in_simulation([this] {
         for (const auto &host : hosts_)
             if (host)

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cinttypes>
 #include <cstdio>
-#include <stdexcept>
 
 #include <poll.h>
 #include <unistd.h>
@@ -24,8 +23,6 @@
 #include <pthread.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-
-#include "platform.h"
 
 namespace cnnvp {
 
@@ -60,9 +57,6 @@ void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy pol
     struct announce {
         ~announce() { announce_main_stack(); }
     } announce_at_end;
-    if (simulation_context::in_other_process())
-        throw std::runtime_error("this is a process of another simulation, in which a platform can neither be made nor "
-                                 "run: do both outside of sc_start");
     sc_core::sc_start(duration, policy);
 }
 

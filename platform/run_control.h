@@ -54,6 +54,7 @@ public:
         results_total *results = nullptr; /* what commands write is compared with the reference; may stay null */
         bool check_costs = false;         /* of all units, and a difference ends the run; else of libraries' units */
         bool strict = false;              /* a host call that is refused ends the run */
+        bool beside = false;              /* there may be another platform, which stands still meanwhile */
     };
 
     run_control(const sc_core::sc_module_name &name, const options &options);

@@ -21,11 +21,11 @@
  * ends the transfer, and the guest sees it in the instruction element's ERROR registers. With timing_only, written data
  * are zeros and read data are not used.
  *
- * Modules that are to run with the platform belong to its own simulation context: construct them inside the function.
- * Others are the program's own simulation, which stands still while the platform runs. What the function returns must
- * own its modules, and is kept until cnnvp_platform_free, or until platform_new fails. The program may keep it for
- * longer, to read what its modules have counted: they stand still then, and may end at any time, but not after main.
- * The program has a main() of its own; no sc_main is needed.
+ * Modules belong to the platform's own simulation context: construct them inside the function. Where modules exist
+ * before, platform_new refuses (FAILED): they would not run. What the function returns must own them, and is kept until
+ * cnnvp_platform_free, or until platform_new fails. The program may keep it for longer, to read what its modules have
+ * counted: they stand still then, and may end at any time, but not after main. The program has a main() of its own; no
+ * sc_main is needed.
  */
 #ifndef CNNVP_SYSTEMC_H
 #define CNNVP_SYSTEMC_H

@@ -83,8 +83,11 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
         .options = &advice->options,
         .like = advice->run,
         .stopped = cli_was_interrupted,
-        .platform_options = {
-            .struct_size = sizeof run.platform_options, .timing_only = 1, .verbosity = -1, .console = no_console}};
+        .platform_options = {.struct_size = sizeof run.platform_options,
+                             .timing_only = 1,
+                             .verbosity = -1,
+                             .console = no_console,
+                             .beside = 1}};
     struct cnnvp_run_result end;
     cnnvp_result result = cnnvp_run_plan(&run, config, error);
     if (result == CNNVP_DONE)

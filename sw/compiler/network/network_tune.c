@@ -202,7 +202,7 @@ static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_co
 static cnnvp_result open_platform(const cnnvp_config *config, cnnvp_platform **platform, struct cnnvp_error *error)
 {
     const struct cnnvp_platform_options options = {
-        .struct_size = sizeof options, .timing_only = 1, .verbosity = -1, .console = no_console};
+        .struct_size = sizeof options, .timing_only = 1, .verbosity = -1, .console = no_console, .beside = 1};
     return cnnvp_platform_new(config, &options, platform, error);
 }
 
