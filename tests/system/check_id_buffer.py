@@ -49,7 +49,7 @@ def main():
         assert ids["written_bytes"] == ids["read_bytes"] == 3 * positions, ids
         assert ids["port_conflict_cycles"] == 0, ids
         narrow, two, one_bank = train(folder, "width_words=1"), train(folder, "width_words=2"), \
-            train(folder, "width_words=2", "banks=1")
+            train(folder, "width_words=2", "banks=1", "line_words=1")
         late = train(folder, "latency=300")
         small = train(folder, "size=64")
         for unit in ("max_pool", "max_pool_back"):  # forwards, backwards
