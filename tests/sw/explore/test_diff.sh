@@ -30,7 +30,7 @@ grep -q "^total,accel_cycles,$cycles_a,$cycles_b,$(printf '%+d' $((cycles_b - cy
 grep -q "^total,macs,.*,+0$" d.csv || fail "d.csv lacks what is equal"
 
 # For a person: units and few digits; CSV has all.
-grep -Eq "^  time_ps +[0-9.]+ us +[0-9.]+ us +[+-][0-9.]+ us +[+-][0-9.]+%$" out || fail "time: $(grep time_ps out)"
+grep -Eq "^  time_ps +[0-9.]+ us +[0-9.]+ us +[+-][0-9.]+ [un]s +[+-][0-9.]+%$" out || fail "time: $(grep time_ps out)"
 grep -Eq "^  by_unit.pe_array +[0-9.]+ um2 +[0-9.]+ um2 +\+[0-9.]+ um2 " out || fail "area: $(grep pe_array out)"
 grep -Eq "^  units.pe_array.rows +8 +16 +[+]8 +[+]100.00%$" out || fail "a parameter: $(grep pe_array.rows out)"
 grep -E "(^|[^.0-9])[0-9]{7}" out && fail "numbers that nobody reads"
