@@ -85,8 +85,8 @@ static void begin_slot(struct cnnvp_guest *guest, const struct work *work, uint3
     }
 }
 
-/* Lines of the map in front of `end` that the slot holds after the tile: none where it begins behind `end`, since windows
- * pass over lines. */
+/* Lines of the map in front of `end` that the slot holds after the tile: none where it begins behind `end`, since
+ * windows pass over lines. */
 static uint32_t lines_held(const struct cnnvp_binary_reach *reach, int32_t end)
 {
     const int32_t held = reach->held > 0 ? reach->held : 0;

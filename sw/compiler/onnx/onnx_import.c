@@ -74,7 +74,8 @@ cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, in
     const int front = import->single != 0;
     if (value.tensor == CNNVP_GRAPH_NONE && value.constant != NULL && value.constant->n_dims + (size_t)front >= 2 &&
         (front || value.constant->dims[0] == 1))
-        return cnnvp_import_constants(import, value.constant, (uint32_t)value.constant->n_dims + (uint32_t)front, tensor);
+        return cnnvp_import_constants(
+            import, value.constant, (uint32_t)value.constant->n_dims + (uint32_t)front, tensor);
     if (value.tensor == CNNVP_GRAPH_NONE)
         return cnnvp_import_error(import,
                                   "input \"%s\" is a constant; a tensor that depends on the network's input is "

@@ -222,8 +222,8 @@ static int cut_maps(struct search *search, int back, struct cnnvp_train_tiles *t
 
 /* ---- gradients ---- */
 
-/* Parts of a gradient whose sums depend on how it is cut. Images with exponents of their own are added one by one in any
- * case, in binary32; parts of one image then round otherwise than the image. */
+/* Parts of a gradient whose sums depend on how it is cut. Images with exponents of their own are added one by one in
+ * any case, in binary32; parts of one image then round otherwise than the image. */
 static uint64_t parts_added(const struct search *search, uint64_t image_pieces, uint64_t row_pieces)
 {
     if (is_wide(search))

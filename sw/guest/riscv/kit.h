@@ -46,8 +46,8 @@ static inline uint32_t cnnvp_kit_address(const void *object)
     return (uint32_t)(uintptr_t)object;
 }
 
-/* Pushes instruction `mnemonic` with a descriptor, a struct of cnnvp_isa.h, that is to stand at register `base` on. Of a
- * unit of one's own both are in platform.h, the struct as cnnvp_custom_MNEMONIC. */
+/* Pushes instruction `mnemonic` with a descriptor, a struct of cnnvp_isa.h, that is to stand at register `base` on. Of
+ * a unit of one's own both are in platform.h, the struct as cnnvp_custom_MNEMONIC. */
 #define CNNVP_KIT_PUSH(element, mnemonic, status, halves, base, descriptor)                         \
     cnnvp_element_tile((element), CNNVP_OPCODE_##mnemonic, (uint32_t)(status), (halves), 0, (base), \
                        (const uint32_t *)(const void *)(descriptor), sizeof *(descriptor) / sizeof(uint32_t))
