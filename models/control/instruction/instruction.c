@@ -173,8 +173,13 @@ static int element_init(void *instance, const struct cnnvp_init *init)
     self->strict = init->ops->param(init->host, PARAM_order) == 1u;
     const uint32_t queue_depth = (uint32_t)init->ops->param(init->host, PARAM_queue_depth);
     const uint32_t sequence_depth = (uint32_t)init->ops->param(init->host, PARAM_sequence_depth);
-    const int status = cnnvp_pipeline_init(&self->pipeline, queue_depth, sequence_depth);
-    return status == CNNVP_OK ? extend(self) : status;
+    int status = cnnvp_pipeline_init(&self->pipeline, queue_depth, sequence_depth);
+    if (status != CNNVP_OK)
+        return status;
+    status = extend(self);
+    if (status != CNNVP_OK)
+        cnnvp_pipeline_fini(&self->pipeline);
+    return status;
 }
 
 static void element_fini(void *instance)
