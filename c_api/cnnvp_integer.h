@@ -48,4 +48,19 @@ static inline uint32_t cnnvp_divide_up32(uint32_t a, uint32_t b)
     return (a + b - 1u) / b;
 }
 
+/* A number of elements in parts of `size`, and what is left: alike ones together. */
+struct cnnvp_parts {
+    uint64_t first; /* element of the first part */
+    uint64_t count; /* of parts; 0 where nothing is left */
+    uint32_t size;
+};
+
+static inline void cnnvp_cut(uint64_t elements, uint32_t size, struct cnnvp_parts parts[2])
+{
+    const uint64_t whole = elements / size;
+    const uint32_t rest = (uint32_t)(elements % size);
+    parts[0] = (struct cnnvp_parts){0, whole, size};
+    parts[1] = (struct cnnvp_parts){whole * size, rest != 0, rest};
+}
+
 #endif

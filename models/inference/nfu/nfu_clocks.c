@@ -13,21 +13,6 @@
 #include "nfu_tile.h"
 #include "cnnvp_integer.h"
 
-/* PE tiles along a direction that are alike: whole ones, or the rest. */
-struct side {
-    uint64_t first; /* result */
-    uint64_t tiles;
-    uint32_t size;
-};
-
-static void cut(uint64_t results, uint32_t size, struct side sides[2])
-{
-    const uint64_t whole = results / size;
-    const uint32_t rest = (uint32_t)(results % size);
-    sides[0] = (struct side){0, whole, size};
-    sides[1] = (struct side){whole * size, rest != 0, rest};
-}
-
 /* Clocks that read the row input: at each place where a piece of the kernel lies, `taps` taps from its first column on.
  */
 static void add_row_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_nfu_shape *shape,
@@ -48,7 +33,7 @@ static void add_row_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_n
 }
 
 static void window_input(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
-                         const struct side x[2], const struct side y[2], struct cnnvp_fx16_clocks *clocks)
+                         const struct cnnvp_parts x[2], const struct cnnvp_parts y[2], struct cnnvp_fx16_clocks *clocks)
 {
     const bool moves = cnnvp_nfu_propagates(shape, tile);
     const uint32_t kx = shape->kernel_piece != 0 ? shape->kernel_piece : tile->kx;
@@ -59,29 +44,29 @@ static void window_input(const struct cnnvp_nfu_shape *shape, const struct cnnvp
     const uint64_t connections = (uint64_t)tile->out_channels * (tile->per_channel ? 1u : tile->in_channels);
     const uint64_t sweeps = connections * cnnvp_divide_up(tile->ky, ky);
     const uint64_t rows = shape->extended_fifo_v ? first_y : ky; /* of taps in which a column moves right */
-    for (const struct side *w = x; w < x + 2; ++w) {
+    for (const struct cnnvp_parts *w = x; w < x + 2; ++w) {
         struct cnnvp_buffer_clocks row = {
             .column = w->first * tile->sx,
             .row_step = tile->sy,
             .columns = w->size,
             .column_step = tile->sx,
-            .places = (uint32_t)w->tiles,
+            .places = (uint32_t)w->count,
             .pitch = shape->cols * tile->sx};
-        if (w->tiles == 0)
+        if (w->count == 0)
             continue;
-        for (const struct side *h = y; h < y + 2; ++h) {
+        for (const struct cnnvp_parts *h = y; h < y + 2; ++h) {
             row.rows = h->size;
-            row.times = sweeps * h->tiles * first_y;
+            row.times = sweeps * h->count * first_y;
             add_row_input(clocks, shape, tile, row, first_x, step);
         }
         row.rows = 1u;
-        row.times = sweeps * (y[0].tiles + y[1].tiles) * (ky - first_y);
+        row.times = sweeps * (y[0].count + y[1].count) * (ky - first_y);
         add_row_input(clocks, shape, tile, row, first_x, step);
     }
-    for (const struct side *h = y; h < y + 2; ++h)
+    for (const struct cnnvp_parts *h = y; h < y + 2; ++h)
         cnnvp_fx16_add(
             clocks, (struct cnnvp_buffer_clocks){.times = sweeps * cnnvp_divide_up(tile->kx, kx) *
-                                                          (x[0].tiles + x[1].tiles) * h->tiles * (kx - first_x) * rows,
+                                                          (x[0].count + x[1].count) * h->count * (kx - first_x) * rows,
                                                  .rows = h->size,
                                                  .row_step = tile->sy});
 }
@@ -94,20 +79,21 @@ static void result_words(const struct cnnvp_fx16_tile *tile, uint32_t words[2])
 }
 
 static void window_output(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
-                          const struct side x[2], const struct side y[2], struct cnnvp_fx16_clocks *clocks)
+                          const struct cnnvp_parts x[2], const struct cnnvp_parts y[2],
+                          struct cnnvp_fx16_clocks *clocks)
 {
     uint32_t words[2];
     result_words(tile, words);
     for (unsigned i = 0; i < 2u && words[i] != 0; ++i)
-        for (const struct side *w = x; w < x + 2; ++w)
-            for (const struct side *h = y; h < y + 2 && w->tiles != 0; ++h)
+        for (const struct cnnvp_parts *w = x; w < x + 2; ++w)
+            for (const struct cnnvp_parts *h = y; h < y + 2 && w->count != 0; ++h)
                 cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){
-                                           .times = tile->out_channels * h->tiles,
+                                           .times = tile->out_channels * h->count,
                                            .column = w->first * words[i],
                                            .cycles = words[i],
                                            .rows = h->size,
                                            .columns = w->size * words[i],
-                                           .places = (uint32_t)w->tiles,
+                                           .places = (uint32_t)w->count,
                                            .pitch = shape->cols * words[i]});
 }
 
@@ -115,15 +101,15 @@ static void window_output(const struct cnnvp_nfu_shape *shape, const struct cnnv
 static void add_run(struct cnnvp_fx16_clocks *clocks, uint64_t count, uint32_t at_a_time, uint32_t words,
                     uint64_t times)
 {
-    struct side parts[2];
-    cut(count, at_a_time, parts);
-    for (const struct side *part = parts; part < parts + 2; ++part)
+    struct cnnvp_parts parts[2];
+    cnnvp_cut(count, at_a_time, parts);
+    for (const struct cnnvp_parts *part = parts; part < parts + 2; ++part)
         cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){
-                                   .times = part->tiles != 0 ? times : 0,
+                                   .times = part->count != 0 ? times : 0,
                                    .column = part->first * words,
                                    .cycles = words,
                                    .columns = part->size * words,
-                                   .places = (uint32_t)part->tiles,
+                                   .places = (uint32_t)part->count,
                                    .pitch = at_a_time * words});
 }
 
@@ -136,32 +122,32 @@ static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnv
     result_words(tile, words);
     if (shape->single_neuron) {
         add_run(&traffic->input, tile->inputs, pes, 1u, tile->outputs);
-        struct side parts[2];
-        cut(tile->inputs, pes, parts);
-        for (const struct side *part = parts; part < parts + 2; ++part)
+        struct cnnvp_parts parts[2];
+        cnnvp_cut(tile->inputs, pes, parts);
+        for (const struct cnnvp_parts *part = parts; part < parts + 2; ++part)
             cnnvp_fx16_add(
                 &traffic->weight,
                 (struct cnnvp_buffer_clocks){
-                    .times = part->tiles != 0,
+                    .times = part->count != 0,
                     .column = part->first,
                     .columns = part->size,
-                    .places = (uint32_t)part->tiles,
+                    .places = (uint32_t)part->count,
                     .pitch = pes,
                     .taps = tile->outputs,
                     .tap_pitch = tile->inputs});
     } else {
-        struct side groups[2];
-        cut(tile->outputs, pes, groups);
-        for (const struct side *group = groups; group < groups + 2; ++group)
+        struct cnnvp_parts groups[2];
+        cnnvp_cut(tile->outputs, pes, groups);
+        for (const struct cnnvp_parts *group = groups; group < groups + 2; ++group)
             cnnvp_fx16_add(
                 &traffic->weight,
                 (struct cnnvp_buffer_clocks){
-                    .times = group->tiles != 0,
+                    .times = group->count != 0,
                     .column = group->first,
                     .columns = group->size,
                     .places = tile->inputs,
                     .pitch = tile->outputs,
-                    .taps = (uint32_t)group->tiles,
+                    .taps = (uint32_t)group->count,
                     .tap_pitch = pes});
     }
     if (tile->bias)
@@ -177,9 +163,9 @@ void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx
         matmul_clocks(shape, tile, traffic);
         return;
     }
-    struct side x[2], y[2];
-    cut(tile->out_w, shape->cols, x);
-    cut(tile->out_h, shape->rows, y);
+    struct cnnvp_parts x[2], y[2];
+    cnnvp_cut(tile->out_w, shape->cols, x);
+    cnnvp_cut(tile->out_h, shape->rows, y);
     window_input(shape, tile, x, y, &traffic->input);
     window_output(shape, tile, x, y, &traffic->output);
 }

@@ -17,21 +17,6 @@
 
 #define SUM_WORDS CNNVP_WINDOW_SLOT_WORDS
 
-/* Steps of channels that are alike: of `para`, or of the rest. */
-struct step {
-    uint64_t first;
-    uint64_t count;
-    uint32_t size;
-};
-
-static void cut(uint64_t channels, uint32_t para, struct step steps[2])
-{
-    const uint64_t whole = channels / para;
-    const uint32_t rest = (uint32_t)(channels % para);
-    steps[0] = (struct step){0, whole, para};
-    steps[1] = (struct step){whole * para, rest != 0, rest};
-}
-
 /* Passes over a step of `channels`, `sweeps` of every piece. */
 static void add_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_tile *tile, uint32_t maps,
                       uint32_t channels, uint64_t sweeps)
@@ -101,13 +86,13 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
     const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_WINDOW_SIDE) * cnnvp_divide_up(tile->ky, CNNVP_WINDOW_SIDE);
     const uint32_t diagonal = cnnvp_minimum32(shape->input_para, shape->output_para);
     const uint32_t results = multiplies ? shape->output_para : shape->input_para; /* of a position at most */
-    struct step in[2], out[2];
-    cut(tile->out_channels, pairs ? shape->output_para : multiplies ? diagonal : shape->input_para, out);
-    cut(pairs ? tile->in_channels : 1u, pairs ? shape->input_para : 1u, in);
-    for (const struct step *o = out; o < out + 2; ++o) {
+    struct cnnvp_parts in[2], out[2];
+    cnnvp_cut(tile->out_channels, pairs ? shape->output_para : multiplies ? diagonal : shape->input_para, out);
+    cnnvp_cut(pairs ? tile->in_channels : 1u, pairs ? shape->input_para : 1u, in);
+    for (const struct cnnvp_parts *o = out; o < out + 2; ++o) {
         if (o->count == 0)
             continue;
-        for (const struct step *i = in; i < in + 2; ++i)
+        for (const struct cnnvp_parts *i = in; i < in + 2; ++i)
             if (multiplies)
                 cnnvp_fx16_add(&traffic->weight,
                                (struct cnnvp_buffer_clocks){.times = o->count * i->count * pieces * CNNVP_WINDOW_TAPS,
@@ -122,7 +107,7 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
         if (!pairs)
             add_input(&traffic->input, tile, shape->input_para, o->size, o->count);
     }
-    for (const struct step *i = in; i < in + 2 && pairs; ++i)
+    for (const struct cnnvp_parts *i = in; i < in + 2 && pairs; ++i)
         if (i->count != 0)
             add_input(&traffic->input, tile, shape->input_para, i->size, i->count * (out[0].count + out[1].count));
 }
@@ -130,9 +115,9 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
 static void matmul_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
                           const struct cnnvp_window_cost *cost, struct cnnvp_fx16_traffic *traffic)
 {
-    struct step out[2];
-    cut(tile->outputs, shape->fc_para, out);
-    for (const struct step *o = out; o < out + 2; ++o) {
+    struct cnnvp_parts out[2];
+    cnnvp_cut(tile->outputs, shape->fc_para, out);
+    for (const struct cnnvp_parts *o = out; o < out + 2; ++o) {
         if (o->count == 0)
             continue;
         struct cnnvp_buffer_clocks of = {

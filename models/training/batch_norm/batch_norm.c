@@ -201,7 +201,7 @@ static void backward(const struct cnnvp_stage_call *call, struct cnnvp_tile *til
     }
 }
 
-static int norm_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
+static int batch_norm_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
     const uint64_t values = cnnvp_stage_values(tile);
     const bool back = tile->kind == CNNVP_TILE_BACKWARD;
@@ -229,12 +229,6 @@ static int norm_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_sta
     return CNNVP_OK;
 }
 
-static int norm_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, norm_plan);
-}
-
 static int norm_init(void *self, const struct cnnvp_init *init)
 {
     struct batch_norm *norm = self;
@@ -254,15 +248,7 @@ static void batch_norm_costs(const uint64_t *params, const struct cnnvp_costs *c
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 16u * cnnvp_module_sets(costs), "partial sums, eight of each");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_batch_norm = {
-    UNIT_TABLES,
-    .kind = "batch_norm",
-    .version = "1.0",
-    .summary = "batch norm forward and backward, range or standard, by multiply-add",
-    .instance_size = sizeof(struct batch_norm),
-    .init = norm_init,
-    .access = norm_access,
-    .costs = batch_norm_costs,
-};
+STAGE_UNIT(batch_norm, struct batch_norm, norm_init, NULL,
+           "batch norm forward and backward, range or standard, by multiply-add");

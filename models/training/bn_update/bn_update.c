@@ -39,12 +39,6 @@ static int bn_update_plan(void *self, const struct cnnvp_tile *tile, struct cnnv
     return CNNVP_OK;
 }
 
-static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, bn_update_plan);
-}
-
 static void bn_update_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t lanes = cnnvp_module_lanes(costs);
@@ -53,15 +47,7 @@ static void bn_update_costs(const uint64_t *params, const struct cnnvp_costs *co
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_bn_update = {
-    UNIT_TABLES,
-    .kind = "bn_update",
-    .version = "1.0",
-    .summary = "gamma and beta from the gradients that batch norm's backward has summed up",
-    .instance_size = sizeof(struct cnnvp_stage),
-    .init = cnnvp_stage_init,
-    .access = bn_update_access,
-    .costs = bn_update_costs,
-};
+STAGE_UNIT(bn_update, struct cnnvp_stage, cnnvp_stage_init, NULL,
+           "gamma and beta from the gradients that batch norm's backward has summed up");

@@ -106,12 +106,6 @@ static int encode_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_s
     return CNNVP_OK;
 }
 
-static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, encode_plan);
-}
-
 static int encode_init(void *self, const struct cnnvp_init *init)
 {
     struct encode *encode = self;
@@ -125,15 +119,7 @@ static void encode_costs(const uint64_t *params, const struct cnnvp_costs *costs
                    "values on their way into packed words");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_encode = {
-    UNIT_TABLES,
-    .kind = "encode",
-    .version = "1.0",
-    .summary = "packer of mantissas, 0/1 and position matrices in front of external memory",
-    .instance_size = sizeof(struct encode),
-    .init = encode_init,
-    .access = encode_access,
-    .costs = encode_costs,
-};
+STAGE_UNIT(encode, struct encode, encode_init, NULL,
+           "packer of mantissas, 0/1 and position matrices in front of external memory");

@@ -51,12 +51,6 @@ static int max_pool_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp
     return cnnvp_pool_ids_reserve(self, cnnvp_tile_pooled(tile));
 }
 
-static int max_pool_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, max_pool_plan);
-}
-
 static void max_pool_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t lanes = cnnvp_module_lanes(costs);
@@ -65,16 +59,7 @@ static void max_pool_costs(const uint64_t *params, const struct cnnvp_costs *cos
                    "maxima and their positions");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_max_pool = {
-    UNIT_TABLES,
-    .kind = "max_pool",
-    .version = "1.0",
-    .summary = "max pool of mantissas, with the positions of the maxima",
-    .instance_size = sizeof(struct cnnvp_pool_ids),
-    .init = cnnvp_stage_init,
-    .fini = cnnvp_pool_ids_fini,
-    .access = max_pool_access,
-    .costs = max_pool_costs,
-};
+STAGE_UNIT(max_pool, struct cnnvp_pool_ids, cnnvp_stage_init, cnnvp_pool_ids_fini,
+           "max pool of mantissas, with the positions of the maxima");

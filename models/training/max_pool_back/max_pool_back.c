@@ -53,12 +53,6 @@ static int max_pool_back_plan(void *self, const struct cnnvp_tile *tile, struct 
     return cnnvp_pool_ids_reserve(self, cnnvp_tile_pooled(tile));
 }
 
-static int max_pool_back_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, max_pool_back_plan);
-}
-
 static void max_pool_back_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t lanes = cnnvp_module_lanes(costs);
@@ -66,16 +60,7 @@ static void max_pool_back_costs(const uint64_t *params, const struct cnnvp_costs
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 40u, (params[PARAM_pipeline] + 1u) * lanes, "errors and positions");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_max_pool_back = {
-    UNIT_TABLES,
-    .kind = "max_pool_back",
-    .version = "1.0",
-    .summary = "max pool backward, by the positions of the maxima",
-    .instance_size = sizeof(struct cnnvp_pool_ids),
-    .init = cnnvp_stage_init,
-    .fini = cnnvp_pool_ids_fini,
-    .access = max_pool_back_access,
-    .costs = max_pool_back_costs,
-};
+STAGE_UNIT(max_pool_back, struct cnnvp_pool_ids, cnnvp_stage_init, cnnvp_pool_ids_fini,
+           "max pool backward, by the positions of the maxima");

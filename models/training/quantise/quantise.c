@@ -151,12 +151,6 @@ static int quantise_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp
     return CNNVP_OK;
 }
 
-static int quantise_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, quantise_plan);
-}
-
 static void quantise_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t lanes = cnnvp_module_lanes(costs);
@@ -167,15 +161,7 @@ static void quantise_costs(const uint64_t *params, const struct cnnvp_costs *cos
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_quantise = {
-    UNIT_TABLES,
-    .kind = "quantise",
-    .version = "1.0",
-    .summary = "block floating point under exponents from the max-min buffer",
-    .instance_size = sizeof(struct cnnvp_stage),
-    .init = cnnvp_stage_init,
-    .access = quantise_access,
-    .costs = quantise_costs,
-};
+STAGE_UNIT(quantise, struct cnnvp_stage, cnnvp_stage_init, NULL,
+           "block floating point under exponents from the max-min buffer");

@@ -58,27 +58,12 @@ static int relu_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_sta
     return CNNVP_OK;
 }
 
-static int relu_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, relu_plan);
-}
-
 static void relu_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t lanes = cnnvp_module_lanes(costs);
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 33u, (params[PARAM_pipeline] + 1u) * lanes, "values and their bit");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_relu = {
-    UNIT_TABLES,
-    .kind = "relu",
-    .version = "1.0",
-    .summary = "ReLU forward, with its 0/1 matrix",
-    .instance_size = sizeof(struct cnnvp_stage),
-    .init = cnnvp_stage_init,
-    .access = relu_access,
-    .costs = relu_costs,
-};
+STAGE_UNIT(relu, struct cnnvp_stage, cnnvp_stage_init, NULL, "ReLU forward, with its 0/1 matrix");

@@ -38,27 +38,12 @@ static int relu_back_plan(void *self, const struct cnnvp_tile *tile, struct cnnv
     return CNNVP_OK;
 }
 
-static int relu_back_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, relu_back_plan);
-}
-
 static void relu_back_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t lanes = cnnvp_module_lanes(costs);
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 33u, (params[PARAM_pipeline] + 1u) * lanes, "errors and their bit");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_relu_back = {
-    UNIT_TABLES,
-    .kind = "relu_back",
-    .version = "1.0",
-    .summary = "ReLU backward, by the 0/1 matrix",
-    .instance_size = sizeof(struct cnnvp_stage),
-    .init = cnnvp_stage_init,
-    .access = relu_back_access,
-    .costs = relu_back_costs,
-};
+STAGE_UNIT(relu_back, struct cnnvp_stage, cnnvp_stage_init, NULL, "ReLU backward, by the 0/1 matrix");

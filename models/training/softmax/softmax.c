@@ -135,12 +135,6 @@ static int softmax_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_
     return CNNVP_OK;
 }
 
-static int softmax_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, softmax_plan);
-}
-
 static int softmax_init(void *self, const struct cnnvp_init *init)
 {
     struct softmax *softmax = self;
@@ -158,15 +152,7 @@ static void softmax_costs(const uint64_t *params, const struct cnnvp_costs *cost
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * lanes, "values");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_softmax = {
-    UNIT_TABLES,
-    .kind = "softmax",
-    .version = "1.0",
-    .summary = "softmax classifier, with cross-entropy and its gradient in training",
-    .instance_size = sizeof(struct softmax),
-    .init = softmax_init,
-    .access = softmax_access,
-    .costs = softmax_costs,
-};
+STAGE_UNIT(softmax, struct softmax, softmax_init, NULL,
+           "softmax classifier, with cross-entropy and its gradient in training");

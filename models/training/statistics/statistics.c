@@ -55,12 +55,6 @@ static int statistics_plan(void *self, const struct cnnvp_tile *tile, struct cnn
     return CNNVP_OK;
 }
 
-static int statistics_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, statistics_plan);
-}
-
 static void statistics_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t lanes = cnnvp_module_lanes(costs);
@@ -69,15 +63,7 @@ static void statistics_costs(const uint64_t *params, const struct cnnvp_costs *c
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 2u * cnnvp_module_sets(costs), "extremes and where they lie");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_statistics = {
-    UNIT_TABLES,
-    .kind = "statistics",
-    .version = "1.0",
-    .summary = "extremes of channels, for batch norm and quantiser",
-    .instance_size = sizeof(struct cnnvp_stage),
-    .init = cnnvp_stage_init,
-    .access = statistics_access,
-    .costs = statistics_costs,
-};
+STAGE_UNIT(statistics, struct cnnvp_stage, cnnvp_stage_init, NULL,
+           "extremes of channels, for batch norm and quantiser");

@@ -46,12 +46,6 @@ static int sum_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stag
     return CNNVP_OK;
 }
 
-static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, sum_plan);
-}
-
 static void sum_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t lanes = cnnvp_module_lanes(costs);
@@ -61,15 +55,6 @@ static void sum_costs(const uint64_t *params, const struct cnnvp_costs *costs)
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 8u * cnnvp_module_sets(costs), "partial sums, eight");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_sum = {
-    UNIT_TABLES,
-    .kind = "sum",
-    .version = "1.0",
-    .summary = "sums of channels, for batch norm",
-    .instance_size = sizeof(struct cnnvp_stage),
-    .init = cnnvp_stage_init,
-    .access = sum_access,
-    .costs = sum_costs,
-};
+STAGE_UNIT(sum, struct cnnvp_stage, cnnvp_stage_init, NULL, "sums of channels, for batch norm");

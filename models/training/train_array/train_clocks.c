@@ -13,19 +13,6 @@
 #include "train_tile.h"
 #include "cnnvp_integer.h"
 
-/* Steps of images, or channels, that are alike: of `at_once`, or of the rest. */
-struct step {
-    uint64_t count;
-    uint32_t size;
-};
-
-static void cut(uint64_t all, uint32_t at_once, struct step steps[2])
-{
-    const uint32_t rest = (uint32_t)(all % at_once);
-    steps[0] = (struct step){all / at_once, at_once};
-    steps[1] = (struct step){rest != 0, rest};
-}
-
 static void add(struct cnnvp_train_clocks *clocks, struct cnnvp_buffer_clocks of)
 {
     if (of.times != 0)
@@ -46,12 +33,12 @@ void cnnvp_train_clocks(const struct cnnvp_train_shape *shape, const struct cnnv
         tile->connected ? 1u : cnnvp_divide_up(tile->kx, CNNVP_TRAIN_TAPS) * cnnvp_divide_up(tile->ky, shape->rows);
     const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
     const uint32_t working = tile->connected && !gradient && !shape->fc_all_rows ? 1u : shape->rows;
-    struct step arrays[2], columns[2];
-    cut(gradient ? tile->in_channels : tile->images, shape->arrays, arrays);
-    cut(tile->out_channels, tile->connected && !gradient ? shape->cols * working : shape->cols, columns);
+    struct cnnvp_parts arrays[2], columns[2];
+    cnnvp_cut(gradient ? tile->in_channels : tile->images, shape->arrays, arrays);
+    cnnvp_cut(tile->out_channels, tile->connected && !gradient ? shape->cols * working : shape->cols, columns);
     *ports = (struct cnnvp_train_port_clocks){0};
-    for (const struct step *a = arrays; a < arrays + 2; ++a)
-        for (const struct step *c = columns; c < columns + 2; ++c) {
+    for (const struct cnnvp_parts *a = arrays; a < arrays + 2; ++a)
+        for (const struct cnnvp_parts *c = columns; c < columns + 2; ++c) {
             const uint64_t groups = a->count * c->count;
             struct cnnvp_buffer_clocks first = {.maps = shape->arrays}, second = {0};
             struct cnnvp_buffer_clocks sums = {.maps = shape->arrays * shape->cols, .words = a->size * c->size};

@@ -34,12 +34,6 @@ static int update_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_s
     return CNNVP_OK;
 }
 
-static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    (void)port;
-    return cnnvp_stage_run(self, access, update_plan);
-}
-
 static void update_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t lanes = cnnvp_module_lanes(costs);
@@ -48,15 +42,7 @@ static void update_costs(const uint64_t *params, const struct cnnvp_costs *costs
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
 }
 
-#include "unit/unit_tables.inc"
+#include "training/stage/stage_unit.inc"
 
-const struct cnnvp_unit cnnvp_unit_update = {
-    UNIT_TABLES,
-    .kind = "update",
-    .version = "1.0",
-    .summary = "stochastic gradient descent with momentum on 32-bit master weights",
-    .instance_size = sizeof(struct cnnvp_stage),
-    .init = cnnvp_stage_init,
-    .access = update_access,
-    .costs = update_costs,
-};
+STAGE_UNIT(update, struct cnnvp_stage, cnnvp_stage_init, NULL,
+           "stochastic gradient descent with momentum on 32-bit master weights");
