@@ -38,7 +38,7 @@ static cnnvp_result plan_product(struct cnnvp_import *import, const int32_t oper
     return CNNVP_DONE;
 }
 
-/* Matrices (rows, columns) turned, one after the other as channels of `columns` positions each... of `rows` words. */
+/* Matrices (rows, columns) turned: their columns, one after the other, become channels of `rows` words. */
 static cnnvp_result turn(struct cnnvp_import *import, int32_t in, uint32_t count, uint32_t rows, uint32_t columns,
                          int32_t *out)
 {
@@ -49,7 +49,8 @@ static cnnvp_result turn(struct cnnvp_import *import, int32_t in, uint32_t count
     return cnnvp_import_shaped(import, import->graph->tensors[*out].name, *out, 4, dims, out);
 }
 
-/* A tensor that nobody else reads: without a frame, and never on chip. */
+/* Where no layer has turned the weights, others may read them: a tensor of their own has no frame, and is never on
+ * chip. */
 static cnnvp_result copy_weights(struct cnnvp_import *import, int32_t *weights)
 {
     struct cnnvp_graph_layer *layer;
@@ -70,8 +71,10 @@ cnnvp_result cnnvp_import_product(struct cnnvp_import *import, int32_t first, in
     int32_t out;
     CNNVP_TRY(plan_product(import, operands, &product));
     CNNVP_TRY(turn(import, first, product.count, product.rows, product.inner, &positions));
+    const size_t layers = import->graph->layer_count;
     CNNVP_TRY(turn(import, second, product.count, product.inner, product.columns, &weights));
-    CNNVP_TRY(copy_weights(import, &weights));
+    if (import->graph->layer_count == layers)
+        CNNVP_TRY(copy_weights(import, &weights));
     CNNVP_TRY(
         cnnvp_import_inner(import, CNNVP_OP_CONV, positions, product.count * product.columns, 1, product.rows, &layer));
     layer->groups = product.count;
