@@ -68,9 +68,6 @@ int cnnvp_installed_file(const char *name, char *path, size_t room);
 /* What a cause of stall_cycles means; NULL: there is no such cause. */
 const char *cnnvp_stall_help(const char *cause);
 
-/* Instances that a bound (summary.bound_by) is about, divided by |; "": there is no such bound. */
-const char *cnnvp_bound_units(const char *bound);
-
 /* The built-in energy tables, for a person. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);
 /* What parts of units take in area and static power, with sources and ranges. Free with free(). */

@@ -616,7 +616,20 @@ struct cnnvp_host_ops {
     /* -- memory targets (any but init) -- before `complete`: bytes that crossed the memory's pins for the request, in
      * whole bursts, for those that it asks for. A memory that has a statistic burst_bytes calls it. */
     void (*crossed)(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes);
+
+    /* -- what was waited for (any but init, reset and fini) -- for units that work ahead of time or know in advance
+     * when something ends; of the others the host sees by itself what led to what. A slot, 0 to CNNVP_PATH_SLOTS - 1,
+     * holds a moment of the critical path. `keep` puts one there: `from` is another slot, CNNVP_PATH_NOW, the present
+     * moment, up to which the time of whoever acts was work for `tag`; or CNNVP_PATH_ANSWER, the end of the access just
+     * made. `follow`: what is done from here on was waiting for the moment in `slot`, not for what led to this
+     * callback; CNNVP_PATH_NOW: no longer. */
+    void (*keep)(struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag);
+    void (*follow)(struct cnnvp_host *host, uint32_t slot, uint32_t tag);
 };
+
+#define CNNVP_PATH_SLOTS (1u << 22)
+#define CNNVP_PATH_NOW UINT32_MAX
+#define CNNVP_PATH_ANSWER (UINT32_MAX - 1u)
 
 /* The index-th unit of a library, NULL after the last. `host_abi` is major << 16 | minor of the host. */
 typedef const struct cnnvp_unit *(*cnnvp_model_query_fn)(uint32_t index, uint32_t host_abi);

@@ -390,6 +390,7 @@ cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
     *json = nullptr;
     return shielded(nullptr, [&] {
         platform->platform->flush();
+        cnnvp_recorder_set_path(platform->recorder, platform->platform->path(), platform->end_ps);
         return cnnvp_recorder_json(platform->recorder, platform->end_ps, platform->wall_seconds, json);
     });
 }

@@ -261,6 +261,9 @@ struct host_ops {
         if (begun(unit, "crossed"))
             unit.crossed(request, bytes);
     }
+
+    static void keep(cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag) { of(host).keep(slot, from, tag); }
+    static void follow(cnnvp_host *host, uint32_t slot, uint32_t tag) { of(host).follow(slot, tag); }
 };
 
 const cnnvp_host_ops *host_ops_table()
@@ -275,7 +278,7 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::log,           host_ops::finish,        host_ops::console_write, host_ops::console_read,
         host_ops::report,        host_ops::name_layer,    host_ops::count_for,     host_ops::burst,
         host_ops::reach,         host_ops::estimate,      host_ops::connected,     host_ops::instructions,
-        host_ops::instance_name, host_ops::crossed,
+        host_ops::instance_name, host_ops::crossed,       host_ops::keep,          host_ops::follow,
     };
     return &table;
 }

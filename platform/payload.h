@@ -14,6 +14,8 @@
 #include <tlm>
 
 #include "cnnvp_model.h"
+#include "config.h"
+#include "path.h"
 
 namespace cnnvp {
 
@@ -31,6 +33,8 @@ struct request_record {
     unit_host *initiator = nullptr;
     uint32_t initiator_port = 0;
     uint32_t initiator_link = 0;
+    cnnvp_path_node *path = nullptr; /* what has led to it, while it is under way */
+    uint32_t waited_for = CNNVP_NO_INSTANCE;
     uint64_t crossed = 0;        /* bytes of bursts, as the target says */
     unit_host *target = nullptr; /* holds it in stages offered and held */
     uint32_t target_socket = 0;

@@ -50,6 +50,7 @@ public:
     /* Resets all units, also in mid-work. */
     void reset();
     void flush();
+    cnnvp_path *path() const { return control_->path(); }
     /* The core's process goes on, if it waits to be woken. */
     void wake_core();
 

@@ -61,8 +61,8 @@ void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy pol
 }
 
 run_control::run_control(const sc_core::sc_module_name &name, const options &options)
-    : sc_core::sc_module(name), options_(options), max_time_(sc_core::sc_max_time()),
-      kernel_time_(sc_core::sc_time_stamp())
+    : sc_core::sc_module(name), options_(options), path_(options.recorder ? cnnvp_path_new() : nullptr),
+      max_time_(sc_core::sc_max_time()), kernel_time_(sc_core::sc_time_stamp())
 {
     sc_core::sc_spawn_options on_settle;
     on_settle.spawn_method();
@@ -85,6 +85,8 @@ void run_control::end_with(enum cnnvp_end end, int code, const std::string &reas
     end_ = end;
     exit_code_ = code;
     end_time_ = now();
+    if (path_)
+        cnnvp_path_close(path_.get(), end_time_);
     reason_ = reason;
     if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
         sc_core::sc_pause();

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@
 
 #include "cnnvp.h"
 #include "gdb.h"
+#include "path.h"
 #include "payload.h"
 #include "profile.h"
 #include "recorder.h"
@@ -62,6 +64,7 @@ public:
     const options &settings() const { return options_; }
     cnnvp_recorder *recorder() const { return options_.recorder; }
     payload_pool &pool() { return pool_; }
+    cnnvp_path *path() const { return path_.get(); } /* null where nothing is recorded */
 
     /* -- time: the kernel's, or that of the one process that runs ahead of it -- */
     cnnvp_time now() const { return to_ps(kernel_time_) + ahead_; }
@@ -126,6 +129,10 @@ public:
 private:
     options options_;
     payload_pool pool_;
+    struct free_path {
+        void operator()(cnnvp_path *path) const { cnnvp_path_free(path); }
+    };
+    const std::unique_ptr<cnnvp_path, free_path> path_;
     bool ended_ = false;
     bool rearmed_ = false;
     bool closed_ = false;

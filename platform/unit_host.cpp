@@ -106,6 +106,7 @@ void unit_host::reset()
     for (auto &event : events_)
         event->due.cancel();
     woken_ = false;
+    path_forget();
     owed_.clear();
     latest_end_ = 0;
     for (uint32_t i = 0; i < unit_.port_count; ++i)
@@ -198,6 +199,7 @@ void unit_host::run_process()
     frame here{call::process, {instance_.name, "process"}, nullptr, nullptr, nullptr};
 
     process_state_ = process_state::running;
+    path_enter(nullptr);
     current_ = &here;
     cnnvp_running = &here.who;
     unit_.process(self());
@@ -212,6 +214,29 @@ void unit_host::run_process()
     drain();
 }
 
+/* While others run: the process goes on from where it was, or from what has woken it. */
+struct unit_host::suspended {
+    unit_host &host;
+    cnnvp_path *const path = host.control_.path();
+    cnnvp_path_here mine{};
+
+    explicit suspended(unit_host &of) : host(of)
+    {
+        if (path)
+            mine = cnnvp_path_enter(path, {});
+    }
+    ~suspended()
+    {
+        if (!path)
+            return;
+        if (host.woken_by_)
+            host.path_put(mine.node, std::exchange(host.woken_by_, nullptr));
+        cnnvp_path_drop(path, cnnvp_path_enter(path, mine).node);
+    }
+    suspended(const suspended &) = delete;
+    suspended &operator=(const suspended &) = delete;
+};
+
 template <typename Function>
 int unit_host::blocking(const char *name, process_state state, Function &&function) noexcept
 {
@@ -224,6 +249,7 @@ int unit_host::blocking(const char *name, process_state state, Function &&functi
         control_.pulse(instance_.name);
         process_state_ = state;
         cnnvp_running = nullptr; /* other instances run meanwhile */
+        suspended suspended_path(*this);
         function(control_.end_ahead());
         cnnvp_running = &mine->who;
         process_state_ = process_state::running;
@@ -280,6 +306,8 @@ void unit_host::wake()
     if (woken_)
         return;
     woken_ = true;
+    if (process_state_ == process_state::sleeping)
+        path_put(woken_by_, path_now());
     wake_event_.notify(control_.until(0));
 }
 
@@ -341,6 +369,7 @@ std::string unit_host::waiting_for() const
 void unit_host::on_event(uint32_t event)
 {
     control_.pulse(instance_.name);
+    path_enter(std::exchange(events_[event]->path, nullptr));
     try {
         enter(call::entry, "event", nullptr, [&] {
             unit_.event(self(), event);
@@ -363,6 +392,8 @@ int unit_host::notify(uint32_t event, cnnvp_time at)
     events_[event]->due.cancel();
     if (at == CNNVP_TIME_NEVER)
         return CNNVP_OK;
+    if (slots_.empty()) /* else the unit says itself what it has waited for */
+        path_put(events_[event]->path, path_now());
     events_[event]->due.notify(control_.until(at));
     return CNNVP_OK;
 }

@@ -132,6 +132,7 @@ private:
     };
     struct event_state {
         sc_core::sc_event due;
+        cnnvp_path_node *path = nullptr; /* what has led to it, while it is pending */
     };
     struct answer {
         cnnvp_time at;
@@ -169,6 +170,10 @@ private:
     bool woken_ = false;
     process_state process_state_ = process_state::none;
     cnnvp_time wait_until_ = 0;
+    cnnvp_path_node *woken_by_ = nullptr; /* while it sleeps */
+    std::vector<cnnvp_path_node *> slots_;
+    cnnvp_path_here followed_from_{}; /* of a callback that follows a slot */
+    bool follows_ = false;
     cnnvp_time command_end_ = 0;  /* of those answered at once; kept where costs are compared */
     uint64_t counted_cycles_ = 0; /* of layers, in the access that is being served; likewise */
     bool counted_ = false;
@@ -217,12 +222,21 @@ private:
     void make_process();
     void process_thread();
     void run_process();
+    struct suspended;
     template <typename Function>
     int blocking(const char *name, process_state state, Function &&function) noexcept;
     int wait_for(cnnvp_time duration) noexcept;
     int wait_wake() noexcept;
     int settle() noexcept;
     int reach(cnnvp_time at) noexcept;
+
+    /* the critical path, path/unit_path.cpp */
+    void path_enter(cnnvp_path_node *led_to);
+    cnnvp_path_node *path_now();
+    void path_put(cnnvp_path_node *&place, cnnvp_path_node *node);
+    void path_forget();
+    void keep(uint32_t slot, uint32_t from, uint32_t tag);
+    void follow(uint32_t slot, uint32_t tag);
 
     /* events */
     void on_event(uint32_t event);
@@ -279,6 +293,7 @@ private:
     int send_request(uint32_t port, cnnvp_request &request);
     int offer(port_state &port, request_record *record);
     int query_dmi(uint32_t port, uint64_t address, cnnvp_dmi &dmi);
+    struct path_scope;
     void answer_at(request_record *record, cnnvp_time at);
     void deliver_answered();
     void deliver(request_record *record);

@@ -48,6 +48,8 @@ int unit_host::send_request(uint32_t number, cnnvp_request &request)
     record->request.address -= port->base;
     record->request.link = record;
     record->crossed = 0;
+    record->path = path_now();
+    record->waited_for = CNNVP_NO_INSTANCE;
     for (uint64_t &word : record->request.scratch)
         word = 0;
     record->original = &request;
@@ -121,6 +123,30 @@ void unit_host::deliver_answered()
         answered_event_.notify(control_.until(answered_.front().at));
 }
 
+/* While a completion is delivered. */
+struct unit_host::path_scope {
+    unit_host &host;
+    cnnvp_path *const path = host.control_.path();
+    cnnvp_path_here before{};
+
+    path_scope(unit_host &of, request_record *record) : host(of)
+    {
+        if (!path)
+            return;
+        const uint32_t by = record->waited_for == CNNVP_NO_INSTANCE ? host.instance_.number : record->waited_for;
+        cnnvp_path_node *const node =
+            cnnvp_path_extend(path, std::exchange(record->path, nullptr), by, record->request.tag, host.control_.now());
+        before = cnnvp_path_enter(path, {node, host.instance_.number, CNNVP_PATH_SAME_TAG});
+    }
+    ~path_scope()
+    {
+        if (path)
+            cnnvp_path_drop(path, cnnvp_path_enter(path, before).node);
+    }
+    path_scope(const path_scope &) = delete;
+    path_scope &operator=(const path_scope &) = delete;
+};
+
 void unit_host::deliver(request_record *record)
 {
     struct retire_at_end {
@@ -154,6 +180,8 @@ void unit_host::deliver(request_record *record)
         tell_debugger(*original);
     record->original = nullptr;
     unlink(record);
+    /* waiting for it was waiting for the target; whoever announces it goes on after this */
+    const path_scope answered(*this, record);
     enter(call::entry, "complete", nullptr, [&] {
         unit_.complete(self(), port, original);
         return int(CNNVP_OK);
@@ -179,6 +207,7 @@ void unit_host::retire(request_record *record)
     tlm::tlm_generic_payload *payload = record->payload;
 
     unlink(record);
+    path_put(record->path, nullptr);
     control_.pool().free_record(record);
     payload->release();
 }
@@ -310,6 +339,7 @@ void unit_host::drain()
             extension->status = record->request.status;
         }
         record->where = request_record::stage::free;
+        record->waited_for = instance_.number;
         record->target = nullptr;
         if (adopted)
             control_.pool().free_record(record);

@@ -426,6 +426,10 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
     const bool judged = control_.settings().results && begin_results(port, access);
     int status;
     counted_cycles_ = 0;
+    cnnvp_path *const path = access.flags & (CNNVP_DEBUG | CNNVP_UNTIMED) ? nullptr : control_.path();
+    cnnvp_path_answer callers;
+    if (path)
+        cnnvp_path_ask(path, &callers);
 
     if (registers_ && port == unit_.register_port && is_plain(access.op) &&
         registers_->serves(access.address, access.size))
@@ -437,6 +441,8 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
     else
         status = is_plain(access.op) ? CNNVP_E_ADDR : CNNVP_E_NOSUP;
     note_status("access", status);
+    if (path)
+        cnnvp_path_answered(path, &callers, instance_.number, delay, access.delay);
     if (judged)
         end_results(status);
     if (access.op != CNNVP_COMMAND || (unit_.ports[port].flags & CNNVP_PORT_CROSSES) != CNNVP_PORT_COMMANDS)

@@ -315,6 +315,17 @@ static void crossed(struct cnnvp_host *host, const struct cnnvp_request *request
     (void)host, (void)request, (void)bytes;
 }
 
+/* No time passes here. */
+static void keep(struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag)
+{
+    (void)host, (void)slot, (void)from, (void)tag;
+}
+
+static void follow(struct cnnvp_host *host, uint32_t slot, uint32_t tag)
+{
+    (void)host, (void)slot, (void)tag;
+}
+
 static const struct cnnvp_host_ops host_ops = {
     .struct_size = sizeof host_ops,
     .abi_major = CNNVP_ABI_MAJOR,
@@ -354,6 +365,8 @@ static const struct cnnvp_host_ops host_ops = {
     .instructions = instructions,
     .instance_name = instance_name,
     .crossed = crossed,
+    .keep = keep,
+    .follow = follow,
 };
 
 /* ---- making ---- */

@@ -325,6 +325,12 @@ void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial)
     recorder->stats.partial = partial;
 }
 
+void cnnvp_recorder_set_path(cnnvp_recorder *recorder, struct cnnvp_path *path, uint64_t end_ps)
+{
+    if (path != NULL)
+        cnnvp_stats_set_path(&recorder->stats, path, end_ps);
+}
+
 void cnnvp_recorder_set_program(cnnvp_recorder *recorder, uint64_t hash)
 {
     recorder->stats.program = hash;

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "energy.h"
 #include "latest.h"
+#include "path.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,6 +103,8 @@ void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct c
 void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial);
 /* The hash of the program that the core runs. */
 void cnnvp_recorder_set_program(cnnvp_recorder *recorder, uint64_t hash);
+/* The critical path of the run that has ended at `end_ps`. */
+void cnnvp_recorder_set_path(cnnvp_recorder *recorder, struct cnnvp_path *path, uint64_t end_ps);
 /* stats.json; `end_ps` is total.time_ps; free the text with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds,
                                                 char **json);

@@ -215,6 +215,7 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     free(stats->rows);
     free(stats->energy_rows);
     free(stats->times);
+    free(stats->path);
     free(stats->value_names);
     free(stats->links);
     clear_work(stats);

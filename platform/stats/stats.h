@@ -8,6 +8,7 @@
 #include "energy.h"
 #include "over_time.h"
 #include "overfetch.h"
+#include "path.h"
 #include "recorder.h"
 #include "said.h"
 
@@ -85,6 +86,8 @@ struct cnnvp_stats {
     uint64_t *energy_rows; /* tags x energy_columns: counts of the statistics and links that cost energy */
     uint32_t energy_columns;
     struct cnnvp_layer_times *times;
+    uint64_t *path; /* picoseconds of the critical path, path_tags x instances; NULL: not known */
+    uint32_t path_tags;
     uint32_t tags; /* rows that exist, 1 or more */
     uint32_t columns;
     const char **value_names; /* columns - CNNVP_LAYER_COLUMNS */
@@ -212,6 +215,9 @@ static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link
     if (stats->links[link].memory)
         cnnvp_over_time_add(&stats->over_time, bytes->begin, bytes->end, bytes->read, bytes->write);
 }
+
+/* See cnnvp_recorder_set_path. (stats_path.c) */
+void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, uint64_t end_ps);
 
 /* See cnnvp_recorder_json. */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,

@@ -13,10 +13,10 @@ const char *cnnvp_bounds_largest(const struct cnnvp_bounds *bounds)
 {
     const char *name = "";
     uint64_t most = 0;
-#define CNNVP_BOUND(candidate, units, help) \
-    if (bounds->candidate > most) {         \
-        most = bounds->candidate;           \
-        name = #candidate;                  \
+#define CNNVP_BOUND(candidate, help) \
+    if (bounds->candidate > most) {  \
+        most = bounds->candidate;    \
+        name = #candidate;           \
     }
 #include "stats.def"
     return name;

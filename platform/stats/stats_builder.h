@@ -78,7 +78,7 @@ static inline double ratio(double dividend, double divisor)
 
 /* Cycles by what binds (stats_bounds.c). */
 struct cnnvp_bounds {
-#define CNNVP_BOUND(name, units, help) uint64_t name;
+#define CNNVP_BOUND(name, help) uint64_t name;
 #include "stats.def"
 };
 /* Of a row of cnnvp_layer_column. */
@@ -105,6 +105,11 @@ void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root);
 
 /* Of the member `summary`, what crossed the off-chip port: of what could, and of what had to. */
 void cnnvp_stats_add_off_chip(struct stats_builder *b, json_t *summary);
+
+/* The members `critical_path` and `bound_by` of the summary and of a layer (stats_path.c); where no run has been
+ * followed there is no path, and `bound_by` stays. */
+void cnnvp_stats_add_path(struct stats_builder *b, json_t *summary);
+void cnnvp_stats_add_layer_path(struct stats_builder *b, json_t *layer, uint32_t tag);
 
 /* The member `schedule`; layer by layer there is none (stats_schedule.c). */
 void cnnvp_stats_add_schedule(struct stats_builder *b, json_t *root);

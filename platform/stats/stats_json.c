@@ -291,6 +291,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     struct cnnvp_bounds bounds = {0};
     cnnvp_bounds_add(&bounds, sums);
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
+    cnnvp_stats_add_layer_path(b, object, tag);
     const uint64_t standing = static_energy_of_layer(stats, tag);
     set_real(b, object, "energy_pj", cnnvp_stats_layer_energy(stats, tag));
     set_real(b, object, "static_pj", picojoules(standing));
@@ -498,8 +499,9 @@ static void add_summary(struct stats_builder *b, json_t *root)
     set_real(b, object, "energy_per_image_pj", ratio(energy, (double)complete_images(stats)));
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
+    cnnvp_stats_add_path(b, object);
     json_t *shares = set_object(b, object, "bound_shares");
-#define CNNVP_BOUND(name, units, help) set_real(b, shares, #name, ratio((double)bounds.name, cycles));
+#define CNNVP_BOUND(name, help) set_real(b, shares, #name, ratio((double)bounds.name, cycles));
 #include "stats.def"
 }
 

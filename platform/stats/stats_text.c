@@ -25,15 +25,6 @@ const char *cnnvp_stall_help(const char *cause)
     return NULL;
 }
 
-const char *cnnvp_bound_units(const char *bound)
-{
-#define CNNVP_BOUND(name, units, help) \
-    if (strcmp(bound, #name) == 0)     \
-        return units;
-#include "stats.def"
-    return "";
-}
-
 cnnvp_result cnnvp_stats_text(char **text)
 {
     size_t size = 0;
@@ -47,7 +38,7 @@ cnnvp_result cnnvp_stats_text(char **text)
 #include "stats_members.def"
 #define CNNVP_STALL(cause, bound, help) line(stream, "layers[].stall_cycles." #cause, "cycles", help);
 #include "stats.def"
-#define CNNVP_BOUND(name, units, help) line(stream, "summary.bound_shares." #name, "0 to 1", "of accel_cycles: " help);
+#define CNNVP_BOUND(name, help) line(stream, "summary.bound_shares." #name, "0 to 1", "of accel_cycles: " help);
 #include "stats.def"
 #define CNNVP_QUANTITY(name, help) line(stream, "layers[]." #name, unit_of(#name), help);
 #include "stats.def"

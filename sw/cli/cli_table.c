@@ -302,29 +302,6 @@ static void print_off_chip(const json_t *root, FILE *stream)
                       cli_bytes_text(bytes[2], layers));
 }
 
-/* Which units a bound is about; --advise is an option of `run`. */
-static void print_hint(const json_t *root, const char *bound, FILE *stream)
-{
-    const json_t *units = json_object_get(json_object_get(root, "platform"), "units");
-    const char *separator = "";
-    if (strcmp(text(root, "command"), "run") != 0)
-        return;
-    size_t length;
-    for (const char *at = cnnvp_bound_units(bound); *at != '\0'; at += length + (at[length] == '|')) {
-        char name[64];
-        length = strcspn(at, "|");
-        (void)snprintf(name, sizeof name, "%.*s", (int)length, at);
-        if (json_object_get(units, name) == NULL)
-            continue;
-        if (*separator == '\0')
-            (void)fprintf(stream, "%-20s  begin with ", "to go faster");
-        (void)fprintf(stream, "%s%s", separator, name);
-        separator = ", ";
-    }
-    if (*separator != '\0')
-        (void)fputs("; --advise tries every parameter and says which helps first\n", stream);
-}
-
 /* What limits the run. */
 static void print_summary(const json_t *root, FILE *stream)
 {
@@ -334,7 +311,7 @@ static void print_summary(const json_t *root, FILE *stream)
     static const char *const units[] = {"pJ", "nJ", "uJ", "mJ", "J"};
     const int by_image = number(summary, "energy_per_image_pj") > 0;
     double energy = by_image ? number(summary, "energy_per_image_pj") : number(costs, "total_pj");
-    if (text(summary, "bound_by")[0] == '\0')
+    if (number(json_object_get(root, "total"), "accel_cycles") <= 0)
         return;
     (void)fprintf(stream, "%-20s  %.1f %% of what the PEs could multiply\n", "share of peak",
                   100.0 * number(summary, "peak_share"));
@@ -359,20 +336,25 @@ static void print_summary(const json_t *root, FILE *stream)
     print_unknown(json_object_get(costs, "unknown"), stream);
     (void)fprintf(stream, "%-20s  %s%s%s: ", "bound by", cli_style(CLI_BOLD), text(summary, "bound_by"),
                   cli_style(CLI_PLAIN));
-    const json_t *shares = json_object_get(summary, "bound_shares");
+    const json_t *path = json_object_get(summary, "critical_path");
+    const double whole_time = number(json_object_get(root, "total"), "time_ps");
     const char *shown[BOUNDS];
     for (size_t count = 0; count < BOUNDS; ++count) { /* what fits a line */
         double share;
-        shown[count] = next_stall(shares, shown, count, &share);
+        shown[count] = next_stall(path, shown, count, &share);
+        share /= whole_time;
         if (shown[count] == NULL || share < 0.0005)
             break;
         if (count == 0)
-            (void)fprintf(stream, "%.1f %% of cycles", 100.0 * share);
+            (void)fprintf(stream, "%.1f %% of the time waited for it", 100.0 * share);
         else
             (void)fprintf(stream, "%s%s %.1f", count == 1 ? "; " : ", ", shown[count], 100.0 * share);
     }
     (void)fputc('\n', stream);
-    print_hint(root, text(summary, "bound_by"), stream);
+    if (strcmp(text(root, "command"), "run") == 0)
+        (void)fprintf(
+            stream, "%-20s  begin with %s: twice as fast it brings at most %.1f %%; --advise tries every parameter\n",
+            "to go faster", text(summary, "bound_by"), 50.0 * number(path, text(summary, "bound_by")) / whole_time);
     print_core(root, stream);
 }
 

@@ -335,6 +335,16 @@ static void host_crossed(struct cnnvp_host *host, const struct cnnvp_request *re
     host->crossed += bytes;
 }
 
+static void host_keep(struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag)
+{
+    (void)host, (void)slot, (void)from, (void)tag;
+}
+
+static void host_follow(struct cnnvp_host *host, uint32_t slot, uint32_t tag)
+{
+    (void)host, (void)slot, (void)tag;
+}
+
 static const struct cnnvp_host_ops ops = {
     .struct_size = sizeof(struct cnnvp_host_ops),
     .abi_major = CNNVP_ABI_MAJOR,
@@ -374,6 +384,8 @@ static const struct cnnvp_host_ops ops = {
     .instructions = host_instructions,
     .instance_name = host_instance_name,
     .crossed = host_crossed,
+    .keep = host_keep,
+    .follow = host_follow,
 };
 
 static uint64_t default_value(const struct cnnvp_param *param)

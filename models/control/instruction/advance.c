@@ -250,7 +250,12 @@ void cnnvp_element_note_occupancy(struct element *self)
 
 void cnnvp_element_enqueue(struct element *self, uint64_t word, uint64_t cycle)
 {
+    const int starves = cnnvp_pipeline_starves(&self->pipeline), layer = cnnvp_word_read(word).opcode == ISA_layer;
+    const uint32_t tag = self->tail_tag;
     cnnvp_pipeline_push(&self->pipeline, word, cycle);
-    if (cnnvp_word_read(word).opcode == ISA_layer)
+    if (layer)
         self->tail_tag = (uint32_t)word;
+    if (starves || layer) /* otherwise its fetch waits for that of the word before it */
+        self->ops->keep(self->host, cnnvp_element_push_moment(self, self->pipeline.tail - 1u), CNNVP_PATH_NOW,
+                        starves ? self->tail_tag : tag);
 }

@@ -21,6 +21,11 @@ enum element_error {
 
 enum element_event { EVENT_ADVANCE, EVENT_KINDS };
 
+/* Moments of the critical path: the last issue, the completion after which a command is sent again, the ends of
+ * commands in flight, the pushes of words (word n, counted from 0 since reset, in a ring that is longer than queue and
+ * sequence). */
+enum element_moment { MOMENT_ISSUE, MOMENT_RETRY, MOMENT_COMMANDS, MOMENT_WORDS = MOMENT_COMMANDS + LEDGER_COMMANDS };
+
 enum {
     IRQ_EVENT = 1u << 0,
     IRQ_ERROR = 1u << 1,
@@ -70,6 +75,7 @@ struct element {
     cnnvp_time notified; /* time of the pending event */
     uint32_t fetch_words;
     uint32_t blocker;  /* resources that the oldest instruction has waited for last */
+    uint32_t led;      /* moment that the oldest instruction has waited for last */
     uint32_t tail_tag; /* layer in effect at the queue's end */
     uint32_t peak;
     uint64_t pushed;                     /* words, and */
@@ -92,6 +98,12 @@ static inline uint64_t cnnvp_element_cycle(const struct element *self, cnnvp_tim
 static inline uint64_t cnnvp_element_next_cycle(const struct element *self)
 {
     return cnnvp_edge_at_or_after(self->mhz, self->ops->now(self->host));
+}
+
+/* Slot of the push of a word. */
+static inline uint32_t cnnvp_element_push_moment(const struct element *self, uint64_t word)
+{
+    return MOMENT_WORDS + (uint32_t)(word & (2u * (self->pipeline.queue_mask | self->pipeline.sequence_mask) + 1u));
 }
 
 /* execute.c */

@@ -40,19 +40,27 @@ uint64_t cnnvp_element_issue_cycle(struct element *self)
     if (entry == NULL || self->fault.cause || self->refused)
         return PIPELINE_NEVER;
     uint64_t cycle = unhindered(self, entry);
-    if (self->retry > cycle)
+    self->led = entry->pushed_last && entry->ready > self->next_issue
+                    ? cnnvp_element_push_moment(self, entry->pc)
+                    : (uint32_t)MOMENT_ISSUE;
+    if (self->retry > cycle) {
         cycle = self->retry;
+        self->led = MOMENT_RETRY;
+    }
     if (entry->op == NULL)
         return cycle;
     const int all = waits_for_all(self, entry->fields.opcode), of_unit = entry->op->unit != ISA_UNIT_none;
     if (!all && !of_unit)
         return cycle; /* it uses nothing that others do */
     const uint64_t before = cycle;
-    cycle = cnnvp_ledger_clear(&self->ledger, entry->resources, all, cycle, &self->blocker);
+    uint32_t last = 0;
+    cycle = cnnvp_ledger_clear(&self->ledger, entry->resources, all, cycle, &self->blocker, &last);
     if (cycle != LEDGER_UNKNOWN && of_unit)
-        cycle = cnnvp_ledger_room(&self->ledger, cycle);
-    if (cycle != before)
+        cycle = cnnvp_ledger_room(&self->ledger, cycle, &last);
+    if (cycle != before) {
         self->waited_all = all;
+        self->led = MOMENT_COMMANDS + last;
+    }
     return cycle; /* LEDGER_UNKNOWN is PIPELINE_NEVER */
 }
 
@@ -228,6 +236,9 @@ static int retry_later(struct element *self, uint32_t unit, uint64_t cycle)
     if (end == cycle)
         return 0;
     self->refused = end == LEDGER_UNKNOWN;
+    for (uint32_t i = 0; i < self->ledger.count && !self->refused; ++i)
+        if (self->ledger.commands[i].unit == unit && self->ledger.commands[i].end == end)
+            self->ops->keep(self->host, MOMENT_RETRY, MOMENT_COMMANDS + self->ledger.commands[i].place, 0);
     if (!self->refused)
         self->retry = end;
     self->blocker = ISA_USE_UNITS;
@@ -259,8 +270,10 @@ static int execute_tile(struct element *self, const struct pipeline_entry *entry
     if (status == CNNVP_OK) {
         struct ledger_command *added = cnnvp_ledger_find(&self->ledger, command.sequence);
         const cnnvp_time end = cnnvp_edge_time(self->mhz, cycle) + access.delay;
-        if (added != NULL)
+        if (added != NULL) {
+            self->ops->keep(self->host, MOMENT_COMMANDS + added->place, CNNVP_PATH_ANSWER, command.tag);
             cnnvp_ledger_end(&self->ledger, added, cnnvp_edge_at_or_after(self->mhz, end));
+        }
     } else if (status < 0) {
         cnnvp_ledger_drop(&self->ledger, command.sequence);
         if (status == CNNVP_E_STATE && retry_later(self, cnnvp_isa_stand_in(op->unit), cycle))
@@ -306,15 +319,24 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
         leave(self, cycle);
         return 1;
     }
-    if (cycle > now && is_visible(self, &entry))
+    const int visible = is_visible(self, &entry);
+    if (cycle > now && visible)
         return 0;
+    if (visible) {
+        self->ops->follow(self->host, self->led, self->ledger.layer);
+        self->ops->keep(self->host, MOMENT_ISSUE, CNNVP_PATH_NOW, self->ledger.layer);
+    } else if (self->led != MOMENT_ISSUE) {
+        self->ops->keep(self->host, MOMENT_ISSUE, self->led, 0);
+    }
     ++self->sequence;
     const uint64_t from = unhindered(self, &entry);
     if (op->unit != ISA_UNIT_none) {
         if (!execute_tile(self, &entry, cycle)) {
             --self->sequence;
+            self->ops->follow(self->host, CNNVP_PATH_NOW, 0);
             return 0;
         }
+        self->ops->follow(self->host, CNNVP_PATH_NOW, 0);
         show_block(self, op, entry.fields.immediate, cycle);
         self->ops->span(self->host, TRACK_issue, op->mnemonic, self->ledger.layer, self->sequence,
                         cnnvp_edge_time(self->mhz, cycle), cnnvp_edge_time(self->mhz, cycle + 1u));
@@ -323,6 +345,8 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
         fail(self, &entry, cycle, ERROR_illegal, 0);
         leave(self, cycle);
         return 1;
+    } else if (visible) {
+        self->ops->follow(self->host, CNNVP_PATH_NOW, 0);
     }
     count_wait(self, from, cycle);
     ++self->issued[op->class_];

@@ -306,7 +306,9 @@ static int element_access(void *instance, uint32_t port, struct cnnvp_access *ac
     }
     const uint64_t cycle = cnnvp_element_next_cycle(self);
     cnnvp_ledger_end(&self->ledger, command, cycle);
+    self->ops->keep(self->host, MOMENT_COMMANDS + command->place, CNNVP_PATH_NOW, command->tag);
     if (self->refused) {
+        self->ops->keep(self->host, MOMENT_RETRY, MOMENT_COMMANDS + command->place, 0);
         self->refused = 0;
         self->retry = cycle;
     }
@@ -360,7 +362,9 @@ static void element_event(void *instance, uint32_t event)
     struct element *self = instance;
     (void)event;
     self->notified = CNNVP_TIME_NEVER;
+    self->ops->follow(self->host, MOMENT_ISSUE, self->ledger.layer); /* room comes from issues */
     cnnvp_element_advance(self, 1);
+    self->ops->follow(self->host, CNNVP_PATH_NOW, 0);
 }
 
 /* They are not read before: a call for each would take longer than what is counted. */

@@ -86,8 +86,14 @@ struct ledger_command *cnnvp_ledger_add(struct ledger *ledger, uint64_t cycle, c
 {
     cnnvp_ledger_account(ledger, cycle);
     drop_ended(ledger, cycle + 1u);
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < ledger->count; ++i)
+        taken |= UINT64_C(1) << ledger->commands[i].place;
     struct ledger_command *place = &ledger->commands[ledger->count++];
     *place = *command;
+    place->place = 0;
+    while (taken >> place->place & 1u)
+        ++place->place;
     place->end = LEDGER_UNKNOWN;
     place->forgotten = 0;
     return place;
@@ -114,7 +120,8 @@ void cnnvp_ledger_end(struct ledger *ledger, struct ledger_command *command, uin
         ledger->last_completion = cycle;
 }
 
-uint64_t cnnvp_ledger_clear(const struct ledger *ledger, uint32_t resources, int all, uint64_t from, uint32_t *blocker)
+uint64_t cnnvp_ledger_clear(const struct ledger *ledger, uint32_t resources, int all, uint64_t from, uint32_t *blocker,
+                            uint32_t *last)
 {
     uint64_t cycle = from;
     for (uint32_t i = 0; i < ledger->count; ++i) {
@@ -123,6 +130,7 @@ uint64_t cnnvp_ledger_clear(const struct ledger *ledger, uint32_t resources, int
         if ((!all && !shared) || command->end <= cycle)
             continue;
         *blocker = shared;
+        *last = command->place;
         cycle = command->end;
         if (cycle == LEDGER_UNKNOWN)
             return LEDGER_UNKNOWN;
@@ -130,15 +138,21 @@ uint64_t cnnvp_ledger_clear(const struct ledger *ledger, uint32_t resources, int
     return cycle;
 }
 
-uint64_t cnnvp_ledger_room(const struct ledger *ledger, uint64_t from)
+uint64_t cnnvp_ledger_room(const struct ledger *ledger, uint64_t from, uint32_t *last)
 {
     uint64_t first = LEDGER_UNKNOWN;
+    uint32_t place = 0;
     if (ledger->count < LEDGER_COMMANDS)
         return from;
     for (uint32_t i = 0; i < ledger->count; ++i)
-        if (ledger->commands[i].end < first)
+        if (ledger->commands[i].end < first) {
             first = ledger->commands[i].end;
-    return first > from ? first : from;
+            place = ledger->commands[i].place;
+        }
+    if (first <= from)
+        return from;
+    *last = place;
+    return first;
 }
 
 uint64_t cnnvp_ledger_unit_end(const struct ledger *ledger, uint32_t unit, uint64_t from)

@@ -30,7 +30,8 @@ struct ledger_command {
     uint32_t resources;
     uint32_t causes;
     uint32_t tag;
-    int forgotten; /* from before a reset by the guest */
+    uint32_t place; /* one of LEDGER_COMMANDS, its own while it is in the table */
+    int forgotten;  /* from before a reset by the guest */
 };
 
 struct ledger {
@@ -66,10 +67,12 @@ struct ledger_command *cnnvp_ledger_find(struct ledger *ledger, uint64_t sequenc
 void cnnvp_ledger_end(struct ledger *ledger, struct ledger_command *command, uint64_t cycle);
 
 /* First cycle, `from` or later, in which nothing that uses one of `resources` is in flight (all: nothing at all);
- * LEDGER_UNKNOWN if that depends on a completion to come. `blocker`: resources of what was in the way last. */
-uint64_t cnnvp_ledger_clear(const struct ledger *ledger, uint32_t resources, int all, uint64_t from, uint32_t *blocker);
+ * LEDGER_UNKNOWN if that depends on a completion to come. `blocker`: resources of what was in the way last. `last`: its
+ * place, unchanged if there was none. */
+uint64_t cnnvp_ledger_clear(const struct ledger *ledger, uint32_t resources, int all, uint64_t from, uint32_t *blocker,
+                            uint32_t *last);
 /* The same for a free place in the table. */
-uint64_t cnnvp_ledger_room(const struct ledger *ledger, uint64_t from);
+uint64_t cnnvp_ledger_room(const struct ledger *ledger, uint64_t from, uint32_t *last);
 /* First cycle after `from` in which a command of `unit` ends, LEDGER_UNKNOWN if unknown, `from` if none is in flight.
  */
 uint64_t cnnvp_ledger_unit_end(const struct ledger *ledger, uint32_t unit, uint64_t from);

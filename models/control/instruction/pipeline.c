@@ -113,6 +113,8 @@ void cnnvp_pipeline_fetch(struct pipeline *pipeline, uint64_t cycle)
     entry->word = pipeline->words[pipeline->pc & pipeline->queue_mask];
     entry->pc = pipeline->pc;
     entry->ready = cycle + 2u;
+    entry->pushed_last =
+        cycle > pipeline->next_fetch && cycle == pipeline->pushed[pipeline->pc & pipeline->queue_mask] + 1u;
     decode(entry, pipeline->extension);
     ++pipeline->fetched;
     ++pipeline->pc;

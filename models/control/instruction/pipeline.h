@@ -26,6 +26,7 @@ struct pipeline_entry {
     const struct isa_opcode *op; /* NULL: it is no legal instruction, and the rest does not count */
     struct cnnvp_word_parts fields;
     uint32_t resources, causes; /* see cnnvp_isa_usage() */
+    int pushed_last;            /* its fetch waited for nothing but its push */
 };
 
 struct pipeline_loop {
@@ -63,6 +64,12 @@ CNNVP_MUST_USE int cnnvp_pipeline_init(struct pipeline *pipeline, uint32_t queue
 void cnnvp_pipeline_fini(struct pipeline *pipeline);
 /* Forgets every word; keeps `enabled`. */
 void cnnvp_pipeline_reset(struct pipeline *pipeline);
+
+/* 1 if the next word's fetch will have waited for nothing but its push. */
+static inline int cnnvp_pipeline_starves(const struct pipeline *pipeline)
+{
+    return pipeline->pc >= pipeline->tail;
+}
 
 /* The oldest word that must stay in the queue. */
 static inline uint64_t cnnvp_pipeline_head(const struct pipeline *pipeline)

@@ -10,9 +10,11 @@ make(header, "div", "cnnvp " + stats.cnnvp + " " + stats.command + ", seed " + s
     (stats.partial ? "; the run did not come to its end: commands and transfers under way count in full" : ""), { className: "note", id: "totals" });
 /* ---- headline ---- */
 const summaryHolder = make(header, "div", null, { id: "summary" });
-if (stats.summary && stats.summary.bound_by) {
+if (stats.summary && stats.summary.bound_by && stats.total.accel_cycles) {
     const fact = addFact(summaryHolder, ["bound by", boundNames[stats.summary.bound_by] || stats.summary.bound_by], { className: "fact first" });
     fact.querySelector("b").dataset.value = stats.summary.bound_by;
+    if (stats.summary.critical_path)
+        make(fact, "i", "the time waited for " + Object.entries(stats.summary.critical_path).sort((a, b) => b[1] - a[1]).filter(([, ps]) => ps >= 0.001 * stats.total.time_ps).map(([name, ps]) => name + " " + percent(ps / stats.total.time_ps)).join(", ") + "; cycles of the array:");
     make(fact, "i", addShares(fact, stats.summary.bound_shares));
     make(fact, "i", sentence(stats));
 }

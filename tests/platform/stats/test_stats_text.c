@@ -9,8 +9,6 @@ static void causes_and_bounds_are_explained(void **state)
     (void)state;
     assert_string_equal(cnnvp_stall_help("weight"), "waiting for weights");
     assert_null(cnnvp_stall_help("weigh"));
-    assert_string_equal(cnnvp_bound_units("memory"), "dram|dma");
-    assert_string_equal(cnnvp_bound_units("memories"), "");
 }
 
 /* Lines of the members' table, of causes, bounds and quantities. */

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See path.h. Without memory nothing more is noted, and the time goes to whoever is known. */
+#include "path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1024, FIRST_FOLD = 8192, FIRST_SUMS = 8 };
+
+/* Open addressing; an entry without time is free. */
+struct cnnvp_path_sums {
+    uint32_t size; /* a power of two */
+    uint32_t count;
+    struct sum {
+        uint64_t key;
+        uint64_t ps;
+    } entries[];
+};
+
+struct cnnvp_path_chunk {
+    struct cnnvp_path_chunk *next;
+    struct cnnvp_path_node nodes[CHUNK];
+};
+
+/* ---- sums ---- */
+
+static uint64_t key_of(uint32_t instance, uint32_t tag)
+{
+    return (uint64_t)instance << 32 | tag;
+}
+
+static void put(struct cnnvp_path_sums *sums, uint64_t key, uint64_t ps)
+{
+    uint64_t place = (key * 0x9e3779b97f4a7c15u) >> 32;
+    struct sum *entry;
+
+    while (entry = &sums->entries[place & (sums->size - 1u)], entry->ps != 0 && entry->key != key)
+        ++place;
+    sums->count += entry->ps == 0;
+    entry->key = key;
+    entry->ps += ps;
+}
+
+/* 0: out of memory. */
+static int make_room(struct cnnvp_path_sums **sums)
+{
+    struct cnnvp_path_sums *old = *sums;
+    if (old != NULL && old->count * 2u < old->size)
+        return 1;
+    const uint32_t size = old != NULL ? old->size * 2u : FIRST_SUMS;
+    struct cnnvp_path_sums *fresh = calloc(1, sizeof *fresh + size * sizeof fresh->entries[0]);
+    if (fresh == NULL)
+        return 0;
+    fresh->size = size;
+    for (uint32_t i = 0; old != NULL && i < old->size; ++i)
+        if (old->entries[i].ps != 0)
+            put(fresh, old->entries[i].key, old->entries[i].ps);
+    free(old);
+    *sums = fresh;
+    return 1;
+}
+
+static int add(struct cnnvp_path_sums **sums, uint64_t key, uint64_t ps)
+{
+    if (ps == 0)
+        return 1;
+    if (!make_room(sums))
+        return 0;
+    put(*sums, key, ps);
+    return 1;
+}
+
+/* ---- nodes ---- */
+
+static void give_back(struct cnnvp_path *path, struct cnnvp_path_node *node)
+{
+    free(node->past);
+    node->past = NULL;
+    node->parent = path->idle;
+    path->idle = node;
+    --path->count;
+}
+
+/* 1 if the node now contains its parent, which nothing else refers to. */
+static int fold_parent(struct cnnvp_path *path, struct cnnvp_path_node *node)
+{
+    struct cnnvp_path_node *parent = node->parent;
+    if (parent == NULL || parent->holders != 1)
+        return 0;
+    if (node->past == NULL || (parent->past != NULL && parent->past->count > node->past->count)) {
+        struct cnnvp_path_sums *const smaller = node->past; /* the larger table takes in the smaller one */
+        node->past = parent->past;
+        parent->past = smaller;
+    }
+    /* what has been moved is 0, so that running out of memory in between loses nothing */
+    for (uint32_t i = 0; parent->past != NULL && i < parent->past->size; ++i) {
+        struct sum *entry = &parent->past->entries[i];
+        if (!add(&node->past, entry->key, entry->ps))
+            return 0;
+        entry->ps = 0;
+    }
+    if (parent->instance == node->instance && parent->tag == node->tag)
+        node->ps += parent->ps;
+    else if (!add(&node->past, key_of(parent->instance, parent->tag), parent->ps))
+        return 0;
+    node->parent = parent->parent;
+    parent->holders = 0;
+    give_back(path, parent);
+    return 1;
+}
+
+static void fold(struct cnnvp_path *path)
+{
+    for (struct cnnvp_path_chunk *chunk = path->chunks; chunk != NULL; chunk = chunk->next)
+        for (size_t i = 0; i < CHUNK; ++i)
+            while (chunk->nodes[i].holders != 0 && fold_parent(path, &chunk->nodes[i]))
+                ;
+    path->fold_at = path->count * 2u > FIRST_FOLD ? path->count * 2u : FIRST_FOLD;
+}
+
+static struct cnnvp_path_node *take_idle(struct cnnvp_path *path)
+{
+    if (path->count >= path->fold_at)
+        fold(path);
+    if (path->idle == NULL) {
+        struct cnnvp_path_chunk *chunk = calloc(1, sizeof *chunk);
+        if (chunk == NULL)
+            return NULL;
+        chunk->next = path->chunks;
+        path->chunks = chunk;
+        for (size_t i = CHUNK; i-- > 0;) {
+            chunk->nodes[i].parent = path->idle;
+            path->idle = &chunk->nodes[i];
+        }
+    }
+    struct cnnvp_path_node *node = path->idle;
+    path->idle = node->parent;
+    ++path->count;
+    return node;
+}
+
+void cnnvp_path_remove(struct cnnvp_path *path, struct cnnvp_path_node *node)
+{
+    do {
+        struct cnnvp_path_node *const parent = node->parent;
+        give_back(path, node);
+        node = parent;
+    } while (node != NULL && --node->holders == 0);
+}
+
+struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_path_node *node, uint32_t instance,
+                                          uint32_t tag, cnnvp_time at)
+{
+    const cnnvp_time from = node != NULL ? node->at : 0;
+    if (at <= from)
+        return node;
+    if (tag == CNNVP_PATH_SAME_TAG)
+        tag = node != NULL ? node->tag : 0;
+    if (node == NULL || node->holders != 1 || node->instance != instance || node->tag != tag) {
+        struct cnnvp_path_node *next = take_idle(path);
+        if (next == NULL)
+            return node;
+        *next = (struct cnnvp_path_node){.parent = node, .instance = instance, .tag = tag, .holders = 1};
+        node = next;
+    }
+    node->ps += at - from;
+    node->at = at;
+    return node;
+}
+
+/* ---- what runs ---- */
+
+struct cnnvp_path *cnnvp_path_new(void)
+{
+    struct cnnvp_path *path = calloc(1, sizeof *path);
+    if (path != NULL)
+        path->fold_at = FIRST_FOLD;
+    return path;
+}
+
+void cnnvp_path_free(struct cnnvp_path *path)
+{
+    while (path != NULL && path->chunks != NULL) {
+        struct cnnvp_path_chunk *const chunk = path->chunks;
+        for (size_t i = 0; i < CHUNK; ++i)
+            free(chunk->nodes[i].past);
+        path->chunks = chunk->next;
+        free(chunk);
+    }
+    free(path);
+}
+
+struct cnnvp_path_node *cnnvp_path_now(struct cnnvp_path *path, uint32_t tag, cnnvp_time now)
+{
+    struct cnnvp_path_here *here = &path->here;
+    here->node = cnnvp_path_extend(path, here->node, here->instance, tag == CNNVP_PATH_SAME_TAG ? here->tag : tag, now);
+    return cnnvp_path_hold(here->node);
+}
+
+/* ---- answers ---- */
+
+void cnnvp_path_take_time(struct cnnvp_path *path, const struct cnnvp_path_answer *callers, uint32_t instance,
+                          cnnvp_time before, cnnvp_time after)
+{
+    struct cnnvp_path_answer *answer = &path->answer;
+    if (after <= before || after < callers->end) { /* others of the caller's end later */
+        *answer = *callers;
+        return;
+    }
+    cnnvp_time own = after - before;
+    if (answer->end == 0 || answer->end > after) /* it does not wait for what it has asked */
+        answer->count = 0;
+    for (uint32_t i = 0; i < answer->count; ++i) {
+        if (answer->parts[i].ps > own)
+            answer->parts[i].ps = own;
+        own -= answer->parts[i].ps;
+    }
+    if (answer->count < CNNVP_PATH_PARTS)
+        answer->parts[answer->count++] = (struct cnnvp_path_part){instance, own};
+    else
+        answer->parts[CNNVP_PATH_PARTS - 1].ps += own;
+    answer->end = after;
+}
+
+struct cnnvp_path_node *cnnvp_path_end(struct cnnvp_path *path, uint32_t tag, cnnvp_time now)
+{
+    struct cnnvp_path_node *node = cnnvp_path_now(path, CNNVP_PATH_SAME_TAG, now);
+    for (uint32_t i = 0; path->answer.end != 0 && i < path->answer.count; ++i) {
+        now += path->answer.parts[i].ps;
+        node = cnnvp_path_extend(path, node, path->answer.parts[i].instance, tag, now);
+    }
+    return node;
+}
+
+/* ---- the result ---- */
+
+void cnnvp_path_close(struct cnnvp_path *path, cnnvp_time now)
+{
+    struct cnnvp_path_node *const before = path->end;
+    path->end = cnnvp_path_now(path, CNNVP_PATH_SAME_TAG, now);
+    cnnvp_path_drop(path, before);
+}
+
+void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end,
+                     void (*give)(void *context, uint32_t instance, uint32_t tag, uint64_t ps), void *context)
+{
+    path->end = cnnvp_path_extend(path, path->end, path->here.instance, 0, end);
+    for (const struct cnnvp_path_node *node = path->end; node != NULL; node = node->parent) {
+        if (node->ps != 0)
+            give(context, node->instance, node->tag, node->ps);
+        for (uint32_t i = 0; node->past != NULL && i < node->past->size; ++i)
+            if (node->past->entries[i].ps != 0)
+                give(context, (uint32_t)(node->past->entries[i].key >> 32), (uint32_t)node->past->entries[i].key,
+                     node->past->entries[i].ps);
+    }
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The critical path by layers and instances. */
+#include "stats_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void note_tag(void *context, uint32_t instance, uint32_t tag, uint64_t ps)
+{
+    uint32_t *tags = context;
+
+    (void)instance, (void)ps;
+    if (tag >= *tags)
+        *tags = tag + 1u;
+}
+
+static void add_part(void *context, uint32_t instance, uint32_t tag, uint64_t ps)
+{
+    struct cnnvp_stats *stats = context;
+
+    stats->path[(size_t)tag * stats->platform->instance_count + instance] += ps;
+}
+
+void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, uint64_t end_ps)
+{
+    uint32_t tags = stats->tags;
+
+    cnnvp_path_walk(path, end_ps, note_tag, &tags);
+    free(stats->path);
+    stats->path = calloc((size_t)tags * stats->platform->instance_count, sizeof *stats->path);
+    stats->path_tags = tags;
+    if (stats->path == NULL)
+        stats->out_of_memory = 1;
+    else
+        cnnvp_path_walk(path, end_ps, add_part, stats);
+}
+
+/* Of the tags from `first` to before `end`. */
+static void add_sums(struct stats_builder *b, json_t *object, uint32_t first, uint32_t end)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    const size_t instances = stats->platform->instance_count;
+    json_t *units = stats->path != NULL ? set_object(b, object, "critical_path") : NULL;
+    const char *longest = "";
+    uint64_t most = 0;
+
+    if (units == NULL)
+        return;
+    for (size_t i = 0; i < instances; ++i) {
+        uint64_t ps = 0;
+
+        for (uint32_t tag = first; tag < end && tag < stats->path_tags; ++tag)
+            ps += stats->path[tag * instances + i];
+        if (ps > most) {
+            most = ps;
+            longest = stats->platform->instances[i].name;
+        }
+        if (ps > 0)
+            set_count(b, units, stats->platform->instances[i].name, ps);
+    }
+    set_text(b, object, "bound_by", longest);
+}
+
+void cnnvp_stats_add_path(struct stats_builder *b, json_t *summary)
+{
+    add_sums(b, summary, 0, UINT32_MAX);
+}
+
+void cnnvp_stats_add_layer_path(struct stats_builder *b, json_t *layer, uint32_t tag)
+{
+    add_sums(b, layer, tag, tag + 1u);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The critical path against one that copies all sums at every step. */
+#include "path.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INSTANCES = 5, TAGS = 4, HOLDERS = 40, STEPS = 200000 };
+
+struct judge {
+    cnnvp_time at;
+    uint64_t ps[INSTANCES][TAGS];
+};
+
+static void take(void *context, uint32_t instance, uint32_t tag, uint64_t ps)
+{
+    struct judge *judge = context;
+    assert_true(instance < INSTANCES && tag < TAGS);
+    judge->ps[instance][tag] += ps;
+}
+
+static uint32_t draw(uint64_t *state, uint32_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33) % below;
+}
+
+/* The sums of a moment, by making it the end of a run. */
+static void compare(struct cnnvp_path *path, struct cnnvp_path_node *node, const struct judge *expected)
+{
+    struct judge found = {0};
+    const struct cnnvp_path_here before =
+        cnnvp_path_enter(path, (struct cnnvp_path_here){.node = cnnvp_path_hold(node)});
+    cnnvp_path_close(path, expected->at);
+    cnnvp_path_walk(path, expected->at, take, &found);
+    cnnvp_path_drop(path, cnnvp_path_enter(path, before).node);
+    assert_memory_equal(found.ps, expected->ps, sizeof found.ps);
+}
+
+/* Moments are made from others, copied and forgotten, at random: what is kept stays small, and every sum is right. */
+static void sums(void **state)
+{
+    struct cnnvp_path *path = cnnvp_path_new();
+    struct cnnvp_path_node *nodes[HOLDERS] = {0};
+    static struct judge judges[HOLDERS];
+    uint64_t seed = 7;
+    size_t most = 0;
+
+    (void)state;
+    memset(judges, 0, sizeof judges);
+    for (uint32_t step = 0; step < STEPS; ++step) {
+        const uint32_t to = draw(&seed, HOLDERS), from = draw(&seed, HOLDERS);
+        if (draw(&seed, 3) == 0) {
+            struct cnnvp_path_node *copy = cnnvp_path_hold(nodes[from]);
+            cnnvp_path_drop(path, nodes[to]);
+            nodes[to] = copy;
+            judges[to] = judges[from];
+        }
+        const uint32_t instance = draw(&seed, INSTANCES), tag = draw(&seed, TAGS), ps = draw(&seed, 1000);
+        nodes[to] = cnnvp_path_extend(path, nodes[to], instance, tag, judges[to].at + ps);
+        judges[to].at += ps;
+        judges[to].ps[instance][tag] += ps;
+        if (path->count > most)
+            most = path->count;
+        if (step % 1000 == 0)
+            compare(path, nodes[from], &judges[from]);
+    }
+    for (uint32_t i = 0; i < HOLDERS; ++i)
+        compare(path, nodes[i], &judges[i]);
+    assert_true(most < STEPS / 10);
+    for (uint32_t i = 0; i < HOLDERS; ++i)
+        cnnvp_path_drop(path, nodes[i]);
+    cnnvp_path_drop(path, path->end);
+    path->end = NULL;
+    assert_int_equal(path->count, 0);
+    cnnvp_path_free(path);
+}
+
+/* Time in somebody's hands is his, and of whom he says; a moment is not moved back. */
+static void what_runs(void **state)
+{
+    struct cnnvp_path *path = cnnvp_path_new();
+    struct judge expected = {.at = 70, .ps = {[1][0] = 10, [1][3] = 20, [2][3] = 40}};
+
+    (void)state;
+    (void)cnnvp_path_enter(path, (struct cnnvp_path_here){.instance = 1});
+    struct cnnvp_path_node *first = cnnvp_path_now(path, CNNVP_PATH_SAME_TAG, 10);
+    struct cnnvp_path_node *second = cnnvp_path_now(path, 3, 30);
+    assert_ptr_not_equal(first, second);
+    cnnvp_path_drop(path, cnnvp_path_enter(path, (struct cnnvp_path_here){second, 2, CNNVP_PATH_SAME_TAG}).node);
+    struct cnnvp_path_node *third = cnnvp_path_now(path, CNNVP_PATH_SAME_TAG, 70);
+    assert_ptr_equal(cnnvp_path_extend(path, third, 4, 1, 60), third);
+    compare(path, third, &expected);
+    cnnvp_path_drop(path, first);
+    cnnvp_path_drop(path, third);
+    cnnvp_path_free(path);
+}
+
+/* An access takes 100: of the two that its target has made the one that ends last took 30 of them, of which 5 were its
+ * own target's; a later access of the caller that ends earlier changes nothing. */
+static void answers(void **state)
+{
+    struct cnnvp_path *path = cnnvp_path_new();
+    struct judge expected = {.at = 1100, .ps = {[0][0] = 1000, [1][2] = 70, [3][2] = 25, [4][2] = 5}};
+
+    (void)state;
+    struct cnnvp_path_answer outer;
+    cnnvp_path_ask(path, &outer);
+    {
+        struct cnnvp_path_answer inner;
+        cnnvp_path_ask(path, &inner);
+        cnnvp_path_answered(path, &inner, 2, 0, 20);
+        struct cnnvp_path_answer other;
+        cnnvp_path_ask(path, &other);
+        {
+            struct cnnvp_path_answer innermost;
+            cnnvp_path_ask(path, &innermost);
+            cnnvp_path_answered(path, &innermost, 4, 60, 65);
+        }
+        cnnvp_path_answered(path, &other, 3, 50, 80);
+    }
+    cnnvp_path_answered(path, &outer, 1, 0, 100);
+    struct cnnvp_path_answer later;
+    cnnvp_path_ask(path, &later);
+    cnnvp_path_answered(path, &later, 2, 0, 99);
+    struct cnnvp_path_node *end = cnnvp_path_end(path, 2, 1000);
+    compare(path, end, &expected);
+    cnnvp_path_drop(path, end);
+    cnnvp_path_free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums),
+        cmocka_unit_test(what_runs),
+        cmocka_unit_test(answers),
+    };
+    return cmocka_run_group_tests(tests, 0, 0);
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_path.py CNNVP NETWORKS: the critical path of runs. Its sums are the time; and as a prediction it holds: a unit of
+which the path has a part p of the time, made k times as fast, brings at most (1 - 1/k) p, and a unit that nothing waited
+for brings nothing."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+CNNVP = os.path.abspath(sys.argv[1])
+NETWORKS = os.path.abspath(sys.argv[2])
+folder = tempfile.TemporaryDirectory()
+# The compiler plans anew for another speed.
+SLACK = 0.02
+
+
+def run(*words, command="run", network="lenet5"):
+    file = os.path.join(folder.name, "stats.json")
+    subprocess.run([CNNVP, command, f"{NETWORKS}/{network}.onnx", "--timing-only", "-q", "--stats", file, *words], check=True)
+    with open(file, encoding="ascii") as text:
+        stats = json.load(text)
+    path, time = stats["summary"]["critical_path"], stats["total"]["time_ps"]
+    assert sum(path.values()) == time, (words, sum(path.values()), time)
+    assert path[stats["summary"]["bound_by"]] == max(path.values()), (words, path)
+    of_layers = {}
+    for layer in stats["layers"]:
+        own = layer["critical_path"]
+        assert layer["bound_by"] == (max(own, key=own.get) if own else ""), layer
+        for unit, ps in own.items():
+            of_layers[unit] = of_layers.get(unit, 0) + ps
+    # Of no layer is what core and instruction element do after the last one, and what memory does for the core.
+    for unit, ps in path.items():
+        rest = ps - of_layers.get(unit, 0)
+        cores = ("cpu", "instruction") + (("dram",) if "cpu.memory=cache" in words else ())
+        assert rest == 0 or (rest > 0 and unit.startswith(cores)), (words, unit, of_layers, path)
+    return path, time, stats
+
+
+def check_bound(setting, unit, factor, *words, least=0.0):
+    """The setting makes the unit `factor` times as fast; at least `least` of what the path promises comes true."""
+    path, time, _ = run(*words)
+    promised = (1 - 1 / factor) * path.get(unit, 0) / time
+    gained = 1 - run(*words, "-s", setting)[1] / time
+    assert least * promised <= gained <= promised + SLACK, (words, setting, promised, gained)
+
+
+def main():
+    wide = ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8")
+    # The core is the last to arrive on a wide array, whatever the array's cycles say: another memory brings nothing.
+    path, time, stats = run(*wide)
+    assert stats["summary"]["bound_by"] == "cpu" and path["cpu"] > 0.95 * time, path
+    assert abs(run(*wide, "-s", "dram.preset=hbm2")[1] / time - 1) < 0.002
+    check_bound("cpu.clock_mhz=1250", "cpu", 1.25, *wide, least=0.8)
+    # Beside a slow array it is not, and the array's clock is what helps.
+    slow = ("-s", "pe_array.clock_mhz=100", "-n", "4")
+    path, time, _ = run(*slow)
+    assert path["pe_array"] > 0.8 * time and path.get("cpu", 0) < 0.1 * time, path
+    check_bound("cpu.clock_mhz=2000", "cpu", 2, *slow)
+    # A narrow memory: the array's own speed hardly counts.
+    narrow = ("-s", "dram.width_bits=16", "-s", "dram.preset=ddr3-1600", "-n", "4")
+    path, time, stats = run(*narrow)
+    assert stats["summary"]["bound_by"] == "dram", path
+    check_bound("pe_array.cols=16", "pe_array", 2, *narrow)
+    check_bound("cpu.clock_mhz=2000", "cpu", 2, *narrow)
+    # One image: the core prepares what nothing yet runs beside.
+    path, time, stats = run()
+    first = stats["layers"][0]
+    assert first["bound_by"] == "cpu" and first["critical_path"]["cpu"] > 0.9 * sum(first["critical_path"].values()), first
+    check_bound("cpu.clock_mhz=2000", "cpu", 2, least=0.6)
+    # Others: several accelerators, caches, an accelerator's own schedule, another array.
+    for words in (("-p", "window"), ("-p", f"{os.path.dirname(NETWORKS)}/examples/accelerators/dual.yaml", "-n", "3"),
+                  ("-s", "cpu.memory=cache"), ("-s", "cpu.timing=off", "-n", "2"), ("--on-chip", "-n", "4"),
+                  ("-s", "instruction.sequence_depth=1"), ("-s", "instruction.queue_depth=64", "-n", "2"),
+                  ("-s", "instruction.order=strict")):
+        run(*words)
+    run("--schedule", "depth-first", network="vgg16_cifar")
+
+
+main()
