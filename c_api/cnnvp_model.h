@@ -521,7 +521,8 @@ struct cnnvp_host_ops {
 
     /* -- time (any) -- */
     cnnvp_time (*now)(struct cnnvp_host *host);
-    /* Clock of this instance in MHz: its own parameter clock_mhz, or that of the instance that `clock:` names. */
+    /* Clock of this instance in MHz: its own parameter clock_mhz, or that of the instance that `clock:` names;
+     * times `speedup`. */
     uint64_t (*clock_mhz)(struct cnnvp_host *host);
     /* Absolute time of the next thing that the simulation kernel has pending (other instances' events, the end of a
      * wait), CNNVP_TIME_NEVER if none: up to there nothing can interfere. Equal to now if something is still pending
@@ -622,9 +623,14 @@ struct cnnvp_host_ops {
      * holds a moment of the critical path. `keep` puts one there: `from` is another slot, CNNVP_PATH_NOW, the present
      * moment, up to which the time of whoever acts was work for `tag`; or CNNVP_PATH_ANSWER, the end of the access just
      * made. `follow`: what is done from here on was waiting for the moment in `slot`, not for what led to this
-     * callback; CNNVP_PATH_NOW: no longer. */
+     * callback; CNNVP_PATH_NOW: no longer. Of a unit that has kept a moment the host no longer notes what led to its
+     * events: `event` begins with `follow`. */
     void (*keep)(struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag);
     void (*follow)(struct cnnvp_host *host, uint32_t slot, uint32_t tag);
+
+    /* -- time (any) -- how many times as fast the instance is to be as its parameters say (`speedup:`, what if). It is
+     * in clock_mhz already; a unit that has its times from elsewhere divides them. */
+    uint32_t (*speedup)(struct cnnvp_host *host);
 };
 
 #define CNNVP_PATH_SLOTS (1u << 22)

@@ -233,7 +233,8 @@ void platform::set_clocks()
 {
     for (const auto &host : hosts_)
         if (host)
-            host->set_clock(cnnvp_instance_mhz(&resolved_, &host->instance(), CNNVP_DEFAULT_MHZ));
+            host->set_clock(
+                cnnvp_instance_mhz(&resolved_, &host->instance(), CNNVP_DEFAULT_MHZ) * host->instance().speedup);
 }
 
 cnnvp_result platform::init(cnnvp_error *error)

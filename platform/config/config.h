@@ -41,10 +41,11 @@ struct cnnvp_instance {
     struct cnnvp_place *places;    /* where each was set */
     struct cnnvp_place place;      /* of the instance */
     uint32_t number;
-    uint32_t clock; /* instance whose clock_mhz counts (itself, if it has that parameter), or
-                       CNNVP_NO_INSTANCE: the default of 1000 MHz */
-    int idle;       /* 1: nothing needs to drive it */
-    int on_bus;     /* 1: `base`, `size` are its window on the bus */
+    uint32_t clock;   /* instance whose clock_mhz counts (itself, if it has that parameter), or
+                         CNNVP_NO_INSTANCE: the default of 1000 MHz */
+    int idle;         /* 1: nothing needs to drive it */
+    uint32_t speedup; /* what if: so many times as fast in a run as its parameters say, at the same cost and plan */
+    int on_bus;       /* 1: `base`, `size` are its window on the bus */
     uint64_t base;
     uint64_t size;
     uint32_t bus_port; /* its target port that the bus reaches */

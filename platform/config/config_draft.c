@@ -12,7 +12,7 @@
 
 #include "config_internal.h"
 
-static const char *const reserved_keys[] = {"model", "at", "irq", "connect", "clock", "idle", NULL};
+static const char *const reserved_keys[] = {"model", "at", "irq", "connect", "clock", "idle", "speedup", NULL};
 
 /* One file being read, and the one that names it as its base. */
 struct file_frame {

@@ -63,6 +63,8 @@ static void print_instance(FILE *stream, const struct cnnvp_box *box, size_t ind
         (void)fprintf(stream, "    clock: %s\n", clock->name);
     if (instance->idle)
         (void)fputs("    idle: true\n", stream);
+    if (instance->speedup != 1)
+        (void)fprintf(stream, "    speedup: %" PRIu32 "\n", instance->speedup);
     for (size_t i = 0; instance->unit != NULL && i < instance->unit->param_count; ++i) {
         const struct cnnvp_param *param = &instance->unit->params[i];
         (void)fprintf(stream, "    %s: ", param->name);

@@ -125,19 +125,31 @@ static cnnvp_result check_windows(struct cnnvp_box *box, struct cnnvp_error *err
     return CNNVP_DONE;
 }
 
-/* ---- units that nothing drives ---- */
+/* ---- units that nothing drives, units that are faster ---- */
 
-static cnnvp_result read_idle(const struct cnnvp_box *box, struct cnnvp_instance *instance, struct cnnvp_error *error)
+/* The value of a reserved key that is like a parameter; left alone where it is not written. */
+static cnnvp_result read_reserved(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
+                                  const struct cnnvp_param *param, uint64_t *value, struct cnnvp_error *error)
 {
-    const struct cnnvp_setting *idle = cnnvp_draft_setting(box->drafts[instance->number], "idle", 0);
-    static const struct cnnvp_param param = {.name = "idle", .type = CNNVP_PARAM_ENUM, .choices = "off|on"};
+    const struct cnnvp_setting *setting = cnnvp_draft_setting(box->drafts[instance->number], param->name, 0);
     char reason[600];
-    uint64_t value = 0;
-    if (idle == NULL || idle->text == NULL)
+    if (setting == NULL || setting->text == NULL)
         return CNNVP_DONE;
-    if (cnnvp_value_parse(&param, idle->text, idle->quoted, &value, reason, sizeof reason) != 0)
-        return cnnvp_config_error(error, idle->place, "%s.idle: %s", instance->name, reason);
-    instance->idle = value != 0;
+    if (cnnvp_value_parse(param, setting->text, setting->quoted, value, reason, sizeof reason) != 0)
+        return cnnvp_config_error(error, setting->place, "%s.%s: %s", instance->name, param->name, reason);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_switches(const struct cnnvp_box *box, struct cnnvp_instance *instance,
+                                  struct cnnvp_error *error)
+{
+    static const struct cnnvp_param idle = {.name = "idle", .type = CNNVP_PARAM_ENUM, .choices = "off|on"};
+    static const struct cnnvp_param speedup = {.name = "speedup", .type = CNNVP_PARAM_UINT, .min = 1, .max = 2};
+    uint64_t is_idle = 0, times = 1;
+    CNNVP_TRY(read_reserved(box, instance, &idle, &is_idle, error));
+    CNNVP_TRY(read_reserved(box, instance, &speedup, &times, error));
+    instance->idle = is_idle != 0;
+    instance->speedup = (uint32_t)times;
     return CNNVP_DONE;
 }
 
@@ -260,6 +272,16 @@ static int has_port(const struct cnnvp_instance *instance, int (*wanted)(const s
     return 0;
 }
 
+/* A faster unit is one whose times come from its parameters. */
+static cnnvp_result check_speedup(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
+                                  struct cnnvp_error *error)
+{
+    if (instance->speedup == 1 || (instance->unit != NULL && !has_port(instance, leads_outside)))
+        return CNNVP_DONE;
+    return cnnvp_config_error(error, cnnvp_draft_setting(box->drafts[instance->number], "speedup", 0)->key_place,
+                              "%s.speedup: its times are not the platform's", instance->name);
+}
+
 static int is_memory_of_others(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *memory)
 {
     for (size_t i = 0; i < resolved->instance_count; ++i) {
@@ -349,8 +371,10 @@ cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error)
         CNNVP_TRY(choose_clock(box, &resolved->instances[i], error));
     CNNVP_TRY(cnnvp_box_connect(box, error));
     CNNVP_TRY(check_single(box, error));
-    for (size_t i = 0; i < resolved->instance_count; ++i)
-        CNNVP_TRY(read_idle(box, &resolved->instances[i], error));
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        CNNVP_TRY(read_switches(box, &resolved->instances[i], error));
+        CNNVP_TRY(check_speedup(box, &resolved->instances[i], error));
+    }
     for (size_t i = 0; i < resolved->instance_count; ++i)
         CNNVP_TRY(check_driven(box, &resolved->instances[i], error));
     for (size_t i = 0; i < resolved->instance_count; ++i)

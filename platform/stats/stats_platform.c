@@ -14,7 +14,7 @@ static void add_parameters(struct stats_builder *b, json_t *object, const struct
     }
 }
 
-/* Interrupt line, clock and connections, as a platform file says them. */
+/* Interrupt line, clock, what if, and connections, as a platform file says them. */
 static void add_wiring(struct stats_builder *b, json_t *object, const struct cnnvp_instance *instance)
 {
     const struct cnnvp_resolved *platform = b->stats->platform;
@@ -27,6 +27,8 @@ static void add_wiring(struct stats_builder *b, json_t *object, const struct cnn
         set_count(b, object, "irq", line);
     if (clock != NULL)
         set_text(b, object, "clock", clock->name);
+    if (instance->speedup > 1)
+        set_count(b, object, "speedup", instance->speedup);
     for (size_t i = 0; i < instance->binding_count; ++i) {
         const struct cnnvp_binding *binding = &instance->bindings[i];
         char target[512];

@@ -345,6 +345,12 @@ static void host_follow(struct cnnvp_host *host, uint32_t slot, uint32_t tag)
     (void)host, (void)slot, (void)tag;
 }
 
+static uint32_t host_speedup(struct cnnvp_host *host)
+{
+    (void)host;
+    return 1;
+}
+
 static const struct cnnvp_host_ops ops = {
     .struct_size = sizeof(struct cnnvp_host_ops),
     .abi_major = CNNVP_ABI_MAJOR,
@@ -386,6 +392,7 @@ static const struct cnnvp_host_ops ops = {
     .crossed = host_crossed,
     .keep = host_keep,
     .follow = host_follow,
+    .speedup = host_speedup,
 };
 
 static uint64_t default_value(const struct cnnvp_param *param)

@@ -46,7 +46,26 @@ def check_bound(setting, unit, factor, *words, least=0.0):
     assert least * promised <= gained <= promised + SLACK, (words, setting, promised, gained)
 
 
+def check_speedups(*words):
+    """What if: in the same plan a unit of half the delays brings what its part of the path allows, and no more."""
+    path, time, stats = run(*words)
+    for unit in ("pe_array", "dram", "cpu", "dma", "vector", "instruction", "input_buffer"):
+        faster_path, faster, marked = run(*words, "-s", f"{unit}.speedup=2")
+        assert marked["platform"]["units"][unit]["speedup"] == 2 and "speedup" not in stats["platform"]["units"][unit]
+        for same in ("total_um2", "low_um2"):
+            assert marked["area"][same] == stats["area"][same], (unit, same)
+        assert marked["total"]["macs"] == stats["total"]["macs"]
+        assert marked["total"]["guest_instructions"] == stats["total"]["guest_instructions"] or "cpu" in path
+        gained, promised = 1 - faster / time, path.get(unit, 0) / time / 2
+        assert -0.002 <= gained <= promised + 0.002, (words, unit, gained, promised)
+        if unit == stats["summary"]["bound_by"]:
+            assert gained >= promised / 4, (words, unit, gained, promised)
+
+
 def main():
+    for words in ((), ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8"), ("-s", "pe_array.clock_mhz=100"),
+                  ("-s", "dram.width_bits=16", "-s", "dram.preset=ddr3-1600", "-n", "4")):
+        check_speedups(*words)
     wide = ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8")
     # The core is the last to arrive on a wide array, whatever the array's cycles say: another memory brings nothing.
     path, time, stats = run(*wide)

@@ -262,7 +262,7 @@ static int init(void *instance, const struct cnnvp_init *init)
         .fetch_bytes = cycles_of(init, PARAM_cache_line)};
     cpu->host = init->host;
     cpu->ops = init->ops;
-    cpu->mhz = init->ops->param(init->host, PARAM_clock_mhz);
+    cpu->mhz = init->ops->clock_mhz(init->host);
     cpu->quantum = init->ops->param(init->host, PARAM_quantum);
     cpu->timebase_mhz = init->ops->param(init->host, PARAM_timebase_mhz);
     cpu->jump_cycles = config.cycles.jump;

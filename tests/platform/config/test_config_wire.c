@@ -64,12 +64,24 @@ static void idle(void **state)
     cnnvp_config_free(config);
 }
 
+static void speedup(void **state)
+{
+    (void)state;
+    const struct test_refusal cases[] = {
+        {"  first: {speedup: 3}\n", ":3:20: ", "first.speedup: \"3\" is out of range: 1 to 2"},
+        {"  bus: {speedup: 2}\n", ":3:9: ", "bus.speedup: its times are not the platform's"},
+        {"  dram: {model: external, speedup: 2}\n", ":3:27: ", "dram.speedup: its times are not the platform's"},
+    };
+    TEST_REFUSED(cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses),
         cmocka_unit_test(clocks),
         cmocka_unit_test(idle),
+        cmocka_unit_test(speedup),
     };
     return cmocka_run_group_tests(tests, test_make_folder, test_remove_folder);
 }
