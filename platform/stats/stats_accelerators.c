@@ -151,7 +151,7 @@ static void add_accelerator(struct stats_builder *b, json_t *list, const size_t 
 #include "stats.def"
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
-    cnnvp_bounds_add(&bounds, sums);
+    cnnvp_bounds_add(&bounds, sums, 0, 0);
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
 }
 

@@ -2,9 +2,13 @@
 /* What binds: sums of compute cycles and stall causes (stats.def). */
 #include "stats_builder.h"
 
-void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums)
+void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums, uint64_t macs, uint64_t pes)
 {
-    bounds->compute += sums[CNNVP_COLUMN_COMPUTE];
+    const uint64_t cycles = sums[CNNVP_COLUMN_COMPUTE];
+    const uint64_t full = pes != 0 ? macs / pes + (macs % pes != 0) : 0;
+    const uint64_t idle = full != 0 && full < cycles ? cycles - full : 0;
+    bounds->compute += cycles - idle;
+    bounds->mapping += idle;
 #define CNNVP_STALL(cause, bound, help) bounds->bound += sums[CNNVP_COLUMN_STALL_##cause];
 #include "stats.def"
 }

@@ -81,8 +81,8 @@ struct cnnvp_bounds {
 #define CNNVP_BOUND(name, help) uint64_t name;
 #include "stats.def"
 };
-/* Of a row of cnnvp_layer_column. */
-void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums);
+/* Of a row of cnnvp_layer_column, with the MACs done in it on so many PEs; 0: none, or not known. */
+void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums, uint64_t macs, uint64_t pes);
 /* "" without cycles. */
 const char *cnnvp_bounds_largest(const struct cnnvp_bounds *bounds);
 

@@ -289,7 +289,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 #include "stats.def"
     set_count(b, object, "least_dram_bytes", info != NULL ? info->least_dram_bytes : 0);
     struct cnnvp_bounds bounds = {0};
-    cnnvp_bounds_add(&bounds, sums);
+    cnnvp_bounds_add(&bounds, sums, layer_macs(stats, tag), layer_pes(stats, tag));
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
     cnnvp_stats_add_layer_path(b, object, tag);
     const uint64_t standing = static_energy_of_layer(stats, tag);
@@ -490,7 +490,7 @@ static void add_summary(struct stats_builder *b, json_t *root)
     double peak = cycles * (double)array_pes(stats); /* MACs that the PEs could have done */
 
     for (uint32_t tag = 1; tag < stats->tags; ++tag) {
-        cnnvp_bounds_add(&bounds, row(stats, tag));
+        cnnvp_bounds_add(&bounds, row(stats, tag), layer_macs(stats, tag), layer_pes(stats, tag));
         peak += (double)cnnvp_stats_row_cycles(row(stats, tag)) *
                 ((double)layer_pes(stats, tag) - (double)array_pes(stats));
     }

@@ -2,8 +2,8 @@
 /* What pages of one run and of several say alike: the headline, layers, costs, configuration. */
 const layerLabel = l => l.name + (l.phase === "forward" ? "" : " " + l.phase);
 const runTitle = stats => (stats.network && ends(stats.network.name) || stats.command) + " on " + (stats.platform.platform || "a platform");
-const boundNames = { compute: "compute", memory: "memory", port: "buffer ports", vector: "vector unit", core: "RISC-V core", instruction: "instructions", pipeline: "pipeline" };
-const boundColours = { compute: "#2a9d4a", memory: "#1f6fd1", port: "#5fa8d8", vector: "#8a4fc0", core: "#c0932a", instruction: "#c03a6b", pipeline: "#7a7a7a" };
+const boundNames = { compute: "compute", mapping: "idle PEs", memory: "memory", port: "buffer ports", vector: "vector unit", core: "RISC-V core", instruction: "instructions", pipeline: "pipeline" };
+const boundColours = { compute: "#2a9d4a", mapping: "#a9d8b3", memory: "#1f6fd1", port: "#5fa8d8", vector: "#8a4fc0", core: "#c0932a", instruction: "#c03a6b", pipeline: "#7a7a7a" };
 const causeColours = ["#7a7a7a", "#a3a3a3", "#5b7a1f", "#8a4fc0", "#5fa8d8", "#8fc1e6", "#b9d7ee", "#1f6fd1", "#16479a", "#2aa3a8", "#c03a6b", "#c0932a"];
 /* The parts that a layer's cycles have: its computing ones by PEs at work and idle, then why it stands still. */
 function cycleParts(layers) {
