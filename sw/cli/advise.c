@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See advise.h. Everything here is asked of the platform: no parameter is known by name. */
+/*
+ * See advise.h. Parameters are asked of the platform: none is known by name. What could help is tried in the order of
+ * what the critical path promises: half of an instance's part where a number of it doubles or is halved, all of it by
+ * another choice. What an instance holds (a size) can save what is waited for memory. Below 1 % nothing is tried.
+ * Options promise everything. As many trials run at a time as there are processors.
+ */
 #include "advise.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +21,10 @@
 
 #include "cli.h"
 
-enum { MAX_CHANGES = 1024, SHOWN = 5 };
+enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
 
-#define WORTH 0.002 /* of the time: what helps less is not shown */
+#define WORTH 0.002  /* of the time: what helps less is not shown */
+#define PROMISE 0.01 /* of the time: what promises less is not tried */
 
 /* A trial may take this long on the host, and this many times the run as it is: then it is taken for one that never
  * ends. */
@@ -28,9 +35,19 @@ struct costs {
 };
 
 struct change {
-    char setting[256]; /* INSTANCE.PARAM=VALUE */
+    char setting[256]; /* INSTANCE.PARAM=VALUE, or --OPTION=VALUE */
     char from[64];
+    double promise; /* of the time */
     struct costs costs;
+    int done;
+};
+
+/* A process that tries a change. */
+struct trial {
+    struct change *change;
+    pid_t process;
+    int line;   /* its answer comes here */
+    FILE *said; /* its messages */
 };
 
 /* A change whose trial did not come to its end. */
@@ -45,6 +62,8 @@ struct advice {
     struct cnnvp_options options; /* timing only */
     struct change *changes;
     size_t count;
+    json_t *path;                /* of the run as it is, picoseconds by instance */
+    double ps;                   /* its time */
     unsigned limit;              /* seconds on the host that a trial may take */
     struct crash crashes[SHOWN]; /* the first ones */
     size_t crash_count;
@@ -62,7 +81,8 @@ static double member(const json_t *root, const char *section, const char *name)
     return json_number_value(json_object_get(json_object_get(root, section), name));
 }
 
-static cnnvp_result read_costs(cnnvp_platform *platform, struct costs *costs)
+/* `path` may be NULL. */
+static cnnvp_result read_costs(cnnvp_platform *platform, struct costs *costs, json_t **path)
 {
     char *text = NULL;
     if (cnnvp_platform_stats(platform, &text) != CNNVP_DONE)
@@ -70,17 +90,20 @@ static cnnvp_result read_costs(cnnvp_platform *platform, struct costs *costs)
     json_t *root = json_loads(text, 0, NULL);
     *costs = (struct costs){
         member(root, "total", "time_ps"), member(root, "energy", "total_pj"), member(root, "area", "total_um2")};
+    if (path != NULL)
+        *path = json_incref(json_object_get(json_object_get(root, "summary"), "critical_path"));
     json_decref(root);
     free(text);
     return costs->ps > 0 ? CNNVP_DONE : CNNVP_FAILED;
 }
 
-static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *config, struct costs *costs,
+static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *config,
+                             const struct cnnvp_options *options, struct costs *costs, json_t **path,
                              struct cnnvp_error *error)
 {
     struct cnnvp_run run = {
         .file = advice->run->file,
-        .options = &advice->options,
+        .options = options,
         .like = advice->run,
         .stopped = cli_was_interrupted,
         .platform_options = {.struct_size = sizeof run.platform_options,
@@ -95,7 +118,7 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
     if (result == CNNVP_DONE)
         result = cnnvp_platform_run(run.platform, &end);
     if (result == CNNVP_DONE)
-        result = read_costs(run.platform, costs);
+        result = read_costs(run.platform, costs, path);
     cnnvp_run_clear(&run);
     return result;
 }
@@ -104,12 +127,23 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
 static cnnvp_result run_with(const struct advice *advice, const char *setting, struct costs *costs)
 {
     struct cnnvp_error unused;
+    struct cnnvp_options options = advice->options;
     cnnvp_config *changed = cnnvp_config_copy(advice->config);
-    cnnvp_result result = changed != NULL ? cnnvp_config_set(changed, setting, &unused) : CNNVP_FAILED;
+    cnnvp_result result = changed != NULL ? CNNVP_DONE : CNNVP_FAILED;
+    const char *value = strchr(setting, '=');
+    char name[64];
+    if (result == CNNVP_DONE && setting[0] == '-' && value != NULL) {
+        (void)snprintf(name, sizeof name, "%.*s", (int)(value - setting - 2), setting + 2);
+        for (char *dash = name; (dash = strchr(dash, '-')) != NULL;)
+            *dash = '_';
+        result = cnnvp_options_set(&options, name, value + 1, &unused);
+    } else if (result == CNNVP_DONE) {
+        result = cnnvp_config_set(changed, setting, &unused);
+    }
     if (result == CNNVP_DONE)
         result = cnnvp_config_resolve(changed, &unused);
     if (result == CNNVP_DONE)
-        result = run_once(advice, changed, costs, &unused);
+        result = run_once(advice, changed, &options, costs, NULL, &unused);
     cnnvp_config_free(changed);
     return result;
 }
@@ -155,73 +189,118 @@ static void note_crash(struct advice *advice, const char *setting, int status, F
     (void)snprintf(crash->reason, sizeof crash->reason, "%s%s%s", reason, *reason ? "; " : "", end);
 }
 
-/* run_with; FAILED: it did not come to its end. */
-static cnnvp_result try_change(struct advice *advice, struct change *change)
+/* 0: there is no process for it. */
+static int begin_trial(const struct advice *advice, struct change *change, struct trial *trial)
 {
-    struct answer answer = {.result = CNNVP_FAILED};
-    int ends[2] = {-1, -1}, status = 0;
-    FILE *said = tmpfile();
-    pid_t child = -1, ended = -1;
-    ssize_t got = 0;
+    int ends[2] = {-1, -1};
+    *trial = (struct trial){.change = change, .process = -1, .line = -1, .said = tmpfile()};
     (void)fflush(NULL);
-    if (said != NULL && pipe(ends) == 0)
-        child = fork();
-    if (child == 0)
-        run_apart(advice, change->setting, ends[1], said);
+    if (trial->said != NULL && pipe(ends) == 0)
+        trial->process = fork();
+    if (trial->process == 0)
+        run_apart(advice, change->setting, ends[1], trial->said);
     if (ends[1] >= 0)
         (void)close(ends[1]);
-    while (child > 0 && (got = read(ends[0], &answer, sizeof answer)) < 0 && errno == EINTR)
+    trial->line = ends[0];
+    return trial->process > 0;
+}
+
+static void end_trial(struct advice *advice, struct trial *trial)
+{
+    struct answer answer = {.result = CNNVP_FAILED};
+    int status = 0;
+    pid_t ended = -1;
+    ssize_t got = 0;
+    while (trial->process > 0 && (got = read(trial->line, &answer, sizeof answer)) < 0 && errno == EINTR)
         continue;
-    while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
+    while (trial->process > 0 && (ended = waitpid(trial->process, &status, 0)) < 0 && errno == EINTR)
         continue;
-    if (got != (ssize_t)sizeof answer)
-        answer.result = CNNVP_FAILED;
-    if (ended > 0 && got != (ssize_t)sizeof answer && !cli_was_interrupted())
-        note_crash(advice, change->setting, status, said);
-    if (ends[0] >= 0)
-        (void)close(ends[0]);
-    if (said != NULL)
-        (void)fclose(said);
-    if (child < 0)
-        return run_with(advice, change->setting, &change->costs);
-    change->costs = answer.costs;
-    return answer.result;
+    if (got == (ssize_t)sizeof answer) {
+        trial->change->costs = answer.costs;
+        trial->change->done = answer.result == CNNVP_DONE;
+    } else if (ended > 0 && !cli_was_interrupted()) {
+        note_crash(advice, trial->change->setting, status, trial->said);
+    }
+    if (trial->line >= 0)
+        (void)close(trial->line);
+    if (trial->said != NULL)
+        (void)fclose(trial->said);
+}
+
+static void show_tried(struct cli_progress *progress, size_t tried, size_t all)
+{
+    char text[64];
+    (void)snprintf(text, sizeof text, "%zu of %zu changes tried", tried, all);
+    cli_progress_show(progress, (double)tried / (double)all, text);
+}
+
+/* As many at a time as there are processors. */
+static void try_changes(struct advice *advice, struct cli_progress *progress)
+{
+    struct trial trials[MAX_TRIALS];
+    struct pollfd lines[MAX_TRIALS];
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t most = processors < 1 ? 1 : processors > MAX_TRIALS ? MAX_TRIALS : (size_t)processors;
+    size_t running = 0, next = 0;
+    while (running > 0 || (next < advice->count && !cli_was_interrupted())) {
+        while (running < most && next < advice->count && !cli_was_interrupted()) {
+            struct change *change = &advice->changes[next++];
+            if (begin_trial(advice, change, &trials[running]))
+                lines[running] = (struct pollfd){.fd = trials[running].line, .events = POLLIN}, ++running;
+            else
+                end_trial(advice, &trials[running]);
+        }
+        if (running == 0 || (poll(lines, running, -1) < 0 && errno == EINTR && !cli_was_interrupted()))
+            continue;
+        for (size_t i = running; i-- > 0;) {
+            if (lines[i].revents == 0 && !cli_was_interrupted())
+                continue;
+            if (cli_was_interrupted())
+                (void)kill(trials[i].process, SIGKILL);
+            end_trial(advice, &trials[i]);
+            trials[i] = trials[--running];
+            lines[i] = lines[running];
+        }
+        show_tried(progress, next - running, advice->count);
+    }
 }
 
 /* ---- what to try ---- */
 
-static void add_change(struct advice *advice, const char *name, const char *from, const char *to)
+static void add_change(struct advice *advice, const char *name, const char *from, const char *to, double promise)
 {
     struct change *change = &advice->changes[advice->count];
-    if (advice->count == MAX_CHANGES || strcmp(from, to) == 0)
+    if (advice->count == MAX_CHANGES || strcmp(from, to) == 0 || promise < PROMISE)
         return;
+    change->promise = promise;
     (void)snprintf(change->setting, sizeof change->setting, "%.121s=%.60s", name, to);
     (void)snprintf(change->from, sizeof change->from, "%.60s", from);
     ++advice->count;
 }
 
-static void add_number(struct advice *advice, const struct cnnvp_param *param, const char *name, uint64_t value)
+static void add_number(struct advice *advice, const struct cnnvp_param *param, const char *name, uint64_t value,
+                       double promise)
 {
     char from[32], to[32];
     (void)snprintf(from, sizeof from, "%" PRIu64, value);
     if (value != 0 && value <= param->max / 2u) {
         (void)snprintf(to, sizeof to, "%" PRIu64, 2u * value);
-        add_change(advice, name, from, to);
+        add_change(advice, name, from, to, promise);
     }
     if (value / 2u >= param->min && value >= 2u) {
         (void)snprintf(to, sizeof to, "%" PRIu64, value / 2u);
-        add_change(advice, name, from, to);
+        add_change(advice, name, from, to, promise);
     }
 }
 
-static void add_choices(struct advice *advice, const struct cnnvp_param *param, const char *name, const char *now)
+static void add_choices(struct advice *advice, const char *choices, const char *name, const char *now, double promise)
 {
-    for (const char *choice = param->choices; choice != NULL && *choice != '\0';) {
+    for (const char *choice = choices; choice != NULL && *choice != '\0';) {
         char to[64];
         const size_t length = strcspn(choice, "|");
         (void)snprintf(to, sizeof to, "%.*s", (int)length, choice);
         if (strcmp(to, "ideal") != 0) /* what no design can be */
-            add_change(advice, name, now, to);
+            add_change(advice, name, now, to, promise);
         choice += length + (choice[length] == '|');
     }
 }
@@ -232,25 +311,76 @@ static int is_shared_clock(const struct cnnvp_unit *unit, const struct cnnvp_par
     return unit->process == NULL && strcmp(param->name, "clock_mhz") == 0;
 }
 
+static int moves_data(const struct cnnvp_unit *unit)
+{
+    int ports = 0;
+    for (uint32_t i = 0; unit != NULL && unit->process == NULL && i < unit->port_count; ++i)
+        ports |= unit->ports[i].kind == CNNVP_PORT_MEM_TARGET || unit->ports[i].kind == CNNVP_PORT_MEM_INITIATOR;
+    return ports;
+}
+
+/* Of the time that was waited for the instance; NULL: for all that move data. */
+static double waited_for(const struct advice *advice, const char *name)
+{
+    struct cnnvp_config_instance instance;
+    double ps = 0;
+    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
+        if (name != NULL ? strcmp(instance.name, name) == 0 : moves_data(instance.unit))
+            ps += json_number_value(json_object_get(advice->path, instance.name));
+    return ps / advice->ps;
+}
+
+static void add_parameter(struct advice *advice, const struct cnnvp_config_instance *instance,
+                          const struct cnnvp_param *param)
+{
+    const double part = waited_for(advice, instance->name);
+    char name[160];
+    uint64_t value;
+    const char *text = NULL;
+    (void)snprintf(name, sizeof name, "%.60s.%.60s", instance->name, param->name);
+    if (cnnvp_config_get(advice->config, name, &value, &text) != CNNVP_DONE || is_shared_clock(instance->unit, param) ||
+        strcmp(param->unit, "what if") == 0)
+        return;
+    if (param->type == CNNVP_PARAM_UINT)
+        add_number(advice, param, name, value, part / 2);
+    else if (param->type == CNNVP_PARAM_SIZE)
+        add_number(advice, param, name, value, part / 2 + waited_for(advice, NULL));
+    else if (param->type == CNNVP_PARAM_ENUM)
+        add_choices(advice, param->choices, name, text, part);
+}
+
+/* Those of which any value computes the same. Further batches: as long as there are images. */
+static void add_options(struct advice *advice)
+{
+    const struct cnnvp_options *now = &advice->options;
+    const struct cnnvp_array *input = &advice->run->input;
+    const uint64_t images = now->images != 0 ? now->images : input->rank != 0 ? input->shape[0] : 1u;
+    char from[24], to[24];
+    (void)snprintf(from, sizeof from, "%" PRIu64, now->batch != 0 ? now->batch : 1u);
+    for (uint64_t batch = 4; batch <= images && batch <= 64; batch *= 4) {
+        (void)snprintf(to, sizeof to, "%" PRIu64, batch);
+        add_change(advice, "--batch", from, to, 1);
+    }
+    add_change(advice, "--on-chip", now->on_chip ? "true" : "false", "true", 1);
+    add_change(advice, "--schedule", now->schedule == CNNVP_SCHEDULE_LAYER ? "layer" : "auto", "auto", 1);
+}
+
+static int by_promise(const void *a, const void *b)
+{
+    const struct change *one = a, *other = b;
+    if (one->promise != other->promise)
+        return one->promise > other->promise ? -1 : 1;
+    return strcmp(one->setting, other->setting);
+}
+
 static void add_changes(struct advice *advice)
 {
     struct cnnvp_config_instance instance;
-    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i) {
-        for (size_t p = 0; instance.unit != NULL && p < instance.unit->param_count; ++p) {
-            const struct cnnvp_param *param = &instance.unit->params[p];
-            char name[160];
-            uint64_t value;
-            const char *text = NULL;
-            (void)snprintf(name, sizeof name, "%.60s.%.60s", instance.name, param->name);
-            if (cnnvp_config_get(advice->config, name, &value, &text) != CNNVP_DONE ||
-                is_shared_clock(instance.unit, param) || strcmp(param->unit, "what if") == 0)
-                continue;
-            if (param->type == CNNVP_PARAM_UINT || param->type == CNNVP_PARAM_SIZE)
-                add_number(advice, param, name, value);
-            else if (param->type == CNNVP_PARAM_ENUM)
-                add_choices(advice, param, name, text);
-        }
-    }
+    add_options(advice);
+    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
+        for (size_t p = 0; instance.unit != NULL && p < instance.unit->param_count; ++p)
+            add_parameter(advice, &instance, &instance.unit->params[p]);
+    qsort(advice->changes, advice->count, sizeof *advice->changes, by_promise);
 }
 
 /* ---- the table ---- */
@@ -325,8 +455,7 @@ cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FIL
 {
     struct advice advice = {
         .run = run, .config = config, .options = *run->options, .changes = calloc(MAX_CHANGES, sizeof *advice.changes)};
-    struct costs now;
-    size_t done = 0;
+    struct costs now = {0};
     if (advice.changes == NULL) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
@@ -335,24 +464,23 @@ cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FIL
     advice.options.check_results = 0;
     advice.options.dump = advice.options.plan_out = NULL;
     const time_t begin = time(NULL);
-    cnnvp_result result = run_once(&advice, config, &now, error);
+    cnnvp_result result = run_once(&advice, config, &advice.options, &now, &advice.path, error);
     advice.limit = LIMIT_SECONDS + LIMIT_RUNS * (unsigned)(time(NULL) - begin);
+    advice.ps = now.ps;
     if (result == CNNVP_DONE)
         add_changes(&advice);
     const size_t tried = advice.count;
     struct cli_progress progress;
     cli_progress_begin(&progress, 0);
-    for (size_t i = 0; i < tried && result == CNNVP_DONE && !cli_was_interrupted(); ++i) {
-        char text[64];
-        (void)snprintf(text, sizeof text, "%zu of %zu changes tried", i, tried);
-        cli_progress_show(&progress, (double)i / (double)tried, text);
-        if (try_change(&advice, &advice.changes[i]) == CNNVP_DONE)
-            advice.changes[done++] = advice.changes[i];
-    }
+    try_changes(&advice, &progress);
     cli_progress_end(&progress);
-    advice.count = done;
+    advice.count = 0;
+    for (size_t i = 0; i < tried; ++i)
+        if (advice.changes[i].done)
+            advice.changes[advice.count++] = advice.changes[i];
     if (result == CNNVP_DONE)
         print_table(&advice, tried, &now, stream);
+    json_decref(advice.path);
     free(advice.changes);
     return result;
 }

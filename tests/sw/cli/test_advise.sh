@@ -8,17 +8,23 @@ network=$SOURCE/scripts/networks/lenet5.onnx
 # Beside what is set already.
 set="-s pe_array.rows=4"
 # shellcheck disable=SC2086 # two words
-expect 0 run "$network" --timing-only -n 2 --advise --stats now.json $set
+expect 0 run "$network" --timing-only -n 8 --advise --stats now.json $set
 cp out advice
 # shellcheck disable=SC2086
-expect 0 run "$network" --timing-only -n 2 --advise $set
+expect 0 run "$network" --timing-only -n 8 --advise $set
 [ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
-sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
+sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([-a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
 [ "$(wc -l <helps)" -ge 3 ] || fail "no advice: $(cat advice)"
+grep -q '^--batch' helps || fail "8 images, and no advice to take a batch of them"
 grep -q ideal helps && fail "advice to build what nobody can: $(grep ideal helps)"
 while read -r parameter value time energy area; do
+    case $parameter in
+    --on-chip) change=--on-chip ;;
+    --*) change="$parameter $value" ;;
+    *) change="-s $parameter=$value" ;;
+    esac
     # shellcheck disable=SC2086
-    expect 0 run "$network" --timing-only -n 2 -q $set -s "$parameter=$value" --stats then.json
+    expect 0 run "$network" --timing-only -n 8 -q $set $change --stats then.json
     /usr/bin/python3 - "$time" "$energy" "$area" <<'PYTHON' || fail "advice on $parameter"
 import json, sys
 now, then = json.load(open("now.json")), json.load(open("then.json"))
