@@ -392,7 +392,8 @@ int unit_host::notify(uint32_t event, cnnvp_time at)
     events_[event]->due.cancel();
     if (at == CNNVP_TIME_NEVER)
         return CNNVP_OK;
-    if (slots_.empty()) /* else the unit says itself what it has waited for */
+    if (instance_.binding_count > 0 &&
+        slots_.empty()) /* it may act on others, and does not say itself what led to it */
         path_put(events_[event]->path, path_now());
     events_[event]->due.notify(control_.until(at));
     return CNNVP_OK;
