@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "cnnvp_command.h"
 #include "config.h"
 #include "running.h"
@@ -462,12 +463,12 @@ static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnn
     host->instance = &resolved->instances[number];
     host->clock_mhz = cnnvp_instance_mhz(resolved, host->instance, CNNVP_DEFAULT_MHZ);
     host->ways = calloc(unit->port_count + 1, sizeof *host->ways);
-    cnnvp_result result = host->ways != NULL ? make(units, host, error) : out_of_memory(error);
-    for (size_t i = 0; i < host->instance->binding_count && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(host->ways != NULL ? make(units, host, error) : out_of_memory(error));
+    for (size_t i = 0; i < host->instance->binding_count; ++i) {
         const struct cnnvp_binding *binding = &host->instance->bindings[i];
-        result = make_target(units, resolved, binding, unit->ports[binding->port].kind, error);
+        CNNVP_TRY(make_target(units, resolved, binding, unit->ports[binding->port].kind, error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Through the bus only memory is asked. */

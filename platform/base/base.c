@@ -101,6 +101,13 @@ void cnnvp_arena_free(struct cnnvp_arena *arena)
     }
 }
 
+void cnnvp_release(void *pointer)
+{
+    void *memory;
+    memcpy(&memory, pointer, sizeof memory);
+    free(memory);
+}
+
 char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');

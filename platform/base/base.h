@@ -7,6 +7,7 @@
 #include <stdarg.h>
 
 #include "cnnvp.h"
+#include "try.h"
 
 /* ---- memory that is freed at once ---- */
 
@@ -30,14 +31,6 @@ char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path);
 void cnnvp_huge_pages(void *memory, size_t bytes);
 
 /* ---- messages ---- */
-
-/* Leaves the function where `call` fails, with its result. */
-#define CNNVP_TRY(call)                     \
-    do {                                    \
-        const cnnvp_result tried_ = (call); \
-        if (tried_ != CNNVP_DONE)           \
-            return tried_;                  \
-    } while (0)
 
 /* Writes "place: message" (only the message if place is NULL or ""), returns CNNVP_BAD_INPUT. */
 cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, const char *format, ...)

@@ -447,7 +447,7 @@ static cnnvp_result refuse_circle(const struct cnnvp_box *box, const struct cnnv
 static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_error *error)
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
-    unsigned char *open = malloc(resolved->instance_count + 1);
+    CNNVP_FREED unsigned char *open = malloc(resolved->instance_count + 1);
     if (open == NULL)
         return cnnvp_config_no_memory(error);
     for (size_t i = 0; i < resolved->instance_count; ++i)
@@ -463,9 +463,7 @@ static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_erro
             last = open[i] ? &resolved->instances[i] : last;
         }
     } while (left && left != before);
-    cnnvp_result result = left ? refuse_circle(box, last, open, error) : CNNVP_DONE;
-    free(open);
-    return result;
+    return left ? refuse_circle(box, last, open, error) : CNNVP_DONE;
 }
 
 /* What cnnvp_config_place says of each connection. */

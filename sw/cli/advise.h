@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "run.h"
+#include "try.h"
 
 /* `config` is resolved; the run has been planned with it. Prints a table of what helps. */
 CNNVP_MUST_USE cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FILE *stream,

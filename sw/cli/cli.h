@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the commands of `cnnvp` share. A command is one file, cmd_<name>.c, that exports a struct cli_command; it is
- * entered in main.c. Commands use the headers in c_api, runs and their options (sw/run, command_options.h), and nothing
- * else of the platform.
+ * entered in main.c. Commands use the headers in c_api, runs and their options (sw/run, command_options.h), try.h, and
+ * nothing else of the platform.
  */
 #ifndef CNNVP_CLI_H
 #define CNNVP_CLI_H
@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "run.h"
+#include "try.h"
 
 struct cli_command {
     const char *name;

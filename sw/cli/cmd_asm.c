@@ -11,16 +11,14 @@ static const size_t file_limit = (size_t)64 << 20;
 
 static cnnvp_result write_words(const char *file, const uint64_t *words, size_t count)
 {
-    unsigned char *bytes = malloc(count ? 8 * count : 1);
+    CNNVP_FREED unsigned char *bytes = malloc(count ? 8 * count : 1);
     if (bytes == NULL) {
         cli_message("out of memory");
         return CNNVP_FAILED;
     }
     for (size_t i = 0; i < 8 * count; ++i)
         bytes[i] = (unsigned char)(words[i / 8] >> 8 * (i % 8));
-    cnnvp_result result = cli_write_file(file, bytes, 8 * count);
-    free(bytes);
-    return result;
+    return cli_write_file(file, bytes, 8 * count);
 }
 
 /* The instructions that the platform's units bring; without a platform both stay NULL. */

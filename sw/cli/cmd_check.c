@@ -59,14 +59,12 @@ static cnnvp_result print_platform(const cnnvp_config *config, const char *no_ne
 
 static cnnvp_result write_header(const cnnvp_config *config, const char *file)
 {
-    char *text = NULL;
+    CNNVP_FREED char *text = NULL;
     if (cnnvp_config_header(config, &text) != CNNVP_DONE) {
         cli_message("out of memory");
         return CNNVP_FAILED;
     }
-    cnnvp_result result = cli_write_file(file, text, strlen(text));
-    free(text);
-    return result;
+    return cli_write_file(file, text, strlen(text));
 }
 
 static int command(int argc, char **argv)

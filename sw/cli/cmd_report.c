@@ -50,16 +50,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* The page may not be what it is made of. */
 static cnnvp_result check_files(const struct report_options *chosen, const char *page)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < chosen->count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < chosen->count; ++i) {
         char stats[4096], series[4096];
         (void)snprintf(stats, sizeof stats, "%s/stats.json", chosen->sources[i]);
         (void)snprintf(series, sizeof series, "%s/run.series", chosen->sources[i]);
         const struct cli_named_file files[] = {
             {"", chosen->sources[i], 0}, {"", stats, 0}, {"", series, 0}, {"--output", page, 1}};
-        result = cli_check_files(files, sizeof files / sizeof *files);
+        CNNVP_TRY(cli_check_files(files, sizeof files / sizeof *files));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static void watch(void *context, double share)

@@ -42,8 +42,8 @@ static cnnvp_result check_files(struct cli_options *options)
         cli_message("--output: nothing is computed with --timing-only, and %s is not written", all->output.texts[0]);
     if (all->timing_only && all->calibration != NULL)
         cli_message("--calibration: nothing is computed with --timing-only, and number formats are not chosen");
-    const cnnvp_result result = cli_check_command_files(options);
-    return result == CNNVP_DONE ? check_dump_folder(all->dump) : result;
+    CNNVP_TRY(cli_check_command_files(options));
+    return check_dump_folder(all->dump);
 }
 
 static cnnvp_result write_statistics(struct run *run, int partial)

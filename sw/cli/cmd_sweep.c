@@ -152,14 +152,14 @@ static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct cnnvp_optio
 /* Neither output may be something that the sweep reads: its specification, networks, arrays, platform. */
 static cnnvp_result check_files(struct cli_options *chosen, const cnnvp_sweep *sweep)
 {
-    cnnvp_result result = cli_check_command_files(chosen);
+    CNNVP_TRY(cli_check_command_files(chosen));
     const char *file;
-    for (size_t i = 0; result == CNNVP_DONE && (file = cnnvp_sweep_input(sweep, i)) != NULL; ++i) {
+    for (size_t i = 0; (file = cnnvp_sweep_input(sweep, i)) != NULL; ++i) {
         const struct cli_named_file pair[] = {
             {"", file, 0}, {"--output", results_of(&chosen->all), 1}, {"--export", chosen->all.export, 1}};
-        result = cli_check_files(pair, sizeof pair / sizeof *pair);
+        CNNVP_TRY(cli_check_files(pair, sizeof pair / sizeof *pair));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result run_sweep(struct cli_options *chosen)

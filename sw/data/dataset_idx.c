@@ -109,17 +109,12 @@ cnnvp_result cnnvp_data_idx(char *files, uint64_t limit, struct cnnvp_dataset *d
     if (labels_name == NULL || strchr(labels_name + 1, ',') != NULL)
         return cnnvp_config_error(error, NULL, "data set \"idx:%s\": two files are needed, idx:IMAGES,LABELS", files);
     *labels_name++ = '\0';
-    struct cnnvp_data_file images = {0};
-    struct cnnvp_data_file labels = {0};
+    CNNVP_SCOPED(cnnvp_data_close) struct cnnvp_data_file images = {0};
+    CNNVP_SCOPED(cnnvp_data_close) struct cnnvp_data_file labels = {0};
     uint64_t all = 0;
-    cnnvp_result result = cnnvp_data_open(files, &images, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_data_open(labels_name, &labels, error);
-    if (result == CNNVP_DONE)
-        result = read_images(&images, limit, dataset, &all);
-    if (result == CNNVP_DONE)
-        result = read_labels(&labels, files, all, dataset);
-    cnnvp_data_close(&images);
-    cnnvp_data_close(&labels);
-    return result == CNNVP_DONE ? cnnvp_data_sources(dataset, files, labels_name, error) : result;
+    CNNVP_TRY(cnnvp_data_open(files, &images, error));
+    CNNVP_TRY(cnnvp_data_open(labels_name, &labels, error));
+    CNNVP_TRY(read_images(&images, limit, dataset, &all));
+    CNNVP_TRY(read_labels(&labels, files, all, dataset));
+    return cnnvp_data_sources(dataset, files, labels_name, error);
 }

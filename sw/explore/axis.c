@@ -274,12 +274,13 @@ static cnnvp_result add_real_range(struct cnnvp_sweep *sweep, struct cnnvp_axis 
     if (count > CNNVP_AXIS_VALUES)
         return cnnvp_config_error(error, nodes[2]->place, "%s: more than %d values", axis->name, CNNVP_AXIS_VALUES);
     axis->values = cnnvp_arena_array(&sweep->arena, (size_t)count, sizeof *axis->values);
-    cnnvp_result result = axis->values != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
-    for (int i = 0; i < (int)count && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(axis->values != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error));
+    for (int i = 0; i < (int)count; ++i) {
         char *text = cnnvp_arena_printf(&sweep->arena, "%.12g", bounds[0] + i * bounds[2]);
-        result = text != NULL ? add_value(sweep, axis, text, nodes[0]->place, 0, error) : cnnvp_config_no_memory(error);
+        CNNVP_TRY(
+            text != NULL ? add_value(sweep, axis, text, nodes[0]->place, 0, error) : cnnvp_config_no_memory(error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *node, const char *key)
@@ -348,14 +349,14 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
     if (count == 0)
         return refuse(error, axis, node->place, "an empty list; one value at least is expected");
     axis->values = cnnvp_arena_array(&sweep->arena, count, sizeof *axis->values);
-    cnnvp_result result = axis->values != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i, child = child->next) {
+    CNNVP_TRY(axis->values != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error));
+    for (size_t i = 0; i < count; ++i, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child))
             return cnnvp_config_error(
                 error, child->place, "%s: %s where a value is expected", axis->name, cnnvp_yaml_kind_name(child));
-        result = add_value(sweep, axis, child->text, child->place, child->quoted, error);
+        CNNVP_TRY(add_value(sweep, axis, child->text, child->place, child->quoted, error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* ---- names ---- */

@@ -76,25 +76,16 @@ static void write_layers(FILE *stream, const json_t *layers)
 
 cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, struct cnnvp_error *error)
 {
-    json_t *root = json_loads(stats_json, JSON_ALLOW_NUL, NULL);
-    char *text = NULL;
+    CNNVP_JSON *root = json_loads(stats_json, JSON_ALLOW_NUL, NULL);
+    CNNVP_FREED char *text = NULL;
     size_t size = 0;
-    FILE *stream = root != NULL ? open_memstream(&text, &size) : NULL;
-    cnnvp_result result = CNNVP_DONE;
     if (root == NULL)
-        result = cnnvp_config_error(error, NULL, "the statistics cannot be read");
-    else if (stream == NULL)
-        result = cnnvp_config_no_memory(error);
-    if (stream != NULL) {
+        return cnnvp_config_error(error, NULL, "the statistics cannot be read");
+    FILE *stream = open_memstream(&text, &size);
+    if (stream != NULL)
         write_layers(stream, json_object_get(root, "layers"));
-        if (fclose(stream) != 0)
-            result = cnnvp_config_no_memory(error);
-    }
-    if (result == CNNVP_DONE)
-        result = cnnvp_write_text(csv_file, text, size, error);
-    json_decref(root);
-    free(text);
-    return result;
+    return stream != NULL && fclose(stream) == 0 ? cnnvp_write_text(csv_file, text, size, error)
+                                                 : cnnvp_config_no_memory(error);
 }
 
 /* ---- two runs ---- */
@@ -440,16 +431,13 @@ static void print_short(struct comparison *comparison, const struct line **chose
 
 static cnnvp_result print_comparison(struct comparison *comparison, int all, struct cnnvp_error *error)
 {
-    const struct line **chosen = calloc(comparison->count + 1, sizeof *chosen);
-    if (chosen == NULL || comparison->no_memory) {
-        free((void *)chosen);
+    CNNVP_FREED const struct line **chosen = calloc(comparison->count + 1, sizeof *chosen);
+    if (chosen == NULL || comparison->no_memory)
         return cnnvp_config_no_memory(error);
-    }
     if (all)
         print_all(comparison, chosen);
     else
         print_short(comparison, chosen);
-    free((void *)chosen);
     if (comparison->smaller)
         (void)fprintf(comparison->table, "%s%" PRIu64 " numbers differ by less than %g %%\n",
                       comparison->sections ? "\n" : "", comparison->smaller, 100.0 * comparison->threshold);
@@ -462,19 +450,18 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double thr
                               char **table, uint64_t *differences, struct cnnvp_error *error)
 {
     struct comparison comparison = {.title = "", .threshold = threshold};
-    json_t *a = NULL, *b = NULL;
-    char *csv = NULL;
+    CNNVP_JSON *a = NULL;
+    CNNVP_JSON *b = NULL;
+    CNNVP_FREED char *csv = NULL;
     size_t table_size = 0, csv_size = 0;
     *table = NULL;
-    cnnvp_result result = cnnvp_read_document(file_a, CNNVP_STATS_SCHEMA, NULL, &a, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_read_document(file_b, CNNVP_STATS_SCHEMA, NULL, &b, error);
-    if (result == CNNVP_DONE) {
-        comparison.table = open_memstream(table, &table_size);
-        comparison.csv = csv_file != NULL ? open_memstream(&csv, &csv_size) : NULL;
-        if (comparison.table == NULL || (csv_file != NULL && comparison.csv == NULL))
-            result = cnnvp_config_no_memory(error);
-    }
+    CNNVP_TRY(cnnvp_read_document(file_a, CNNVP_STATS_SCHEMA, NULL, &a, error));
+    CNNVP_TRY(cnnvp_read_document(file_b, CNNVP_STATS_SCHEMA, NULL, &b, error));
+    comparison.table = open_memstream(table, &table_size);
+    comparison.csv = csv_file != NULL ? open_memstream(&csv, &csv_size) : NULL;
+    cnnvp_result result = comparison.table == NULL || (csv_file != NULL && comparison.csv == NULL)
+                              ? cnnvp_config_no_memory(error)
+                              : CNNVP_DONE;
     if (result == CNNVP_DONE) {
         if (comparison.csv != NULL)
             (void)fputs("section,name,a,b,change\n", comparison.csv);
@@ -495,8 +482,5 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double thr
     }
     cnnvp_arena_free(&comparison.arena);
     free(comparison.lines);
-    free(csv);
-    json_decref(a);
-    json_decref(b);
     return result;
 }

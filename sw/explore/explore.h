@@ -270,6 +270,7 @@ void cnnvp_row_clear(struct cnnvp_row *row);
 CNNVP_MUST_USE cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results,
                                                struct cnnvp_error *error);
 void cnnvp_results_close(struct cnnvp_results *results);
+void cnnvp_results_drop(struct cnnvp_results **results); /* for CNNVP_SCOPED */
 /* Points from now on are of this build, before of the last sweep's, and those of others are not read by
  * cnnvp_results_each; *others: how many. */
 CNNVP_MUST_USE cnnvp_result cnnvp_results_set_build(struct cnnvp_results *results, const char *build, uint64_t *others,
@@ -378,8 +379,11 @@ double cnnvp_hypervolume(const double *points, size_t count, size_t objectives, 
 
 /* ---- text ---- */
 
-/* Three texts as one. NULL: out of memory. Free with free(). */
-char *cnnvp_text_join(const char *a, const char *b, const char *c);
+/* NULL: out of memory. Free with free(). */
+char *cnnvp_text_printf(const char *format, ...) CNNVP_PRINTF(1, 2);
+/* A reference to JSON that is dropped where its name ends. */
+#define CNNVP_JSON CNNVP_SCOPED(cnnvp_json_release) json_t
+void cnnvp_json_release(json_t **value);
 CNNVP_MUST_USE cnnvp_result cnnvp_read_text(const char *file, size_t limit, char **text, size_t *size,
                                             struct cnnvp_error *error);
 /* A file of JSON whose member `schema` is this. `root` is to be released where the result is none either; `text`, NULL:

@@ -112,12 +112,10 @@ static cnnvp_result open_rows(cnnvp_sweep *sweep, struct rows *rows, struct cnnv
     *rows = (struct rows){.sweep = sweep};
     if (sweep->results == NULL)
         return cnnvp_config_error(error, NULL, "the sweep has not been run");
-    cnnvp_result result = cnnvp_results_open(sweep->results, 0, &rows->results, error);
+    CNNVP_TRY(cnnvp_results_open(sweep->results, 0, &rows->results, error));
     rows->points = calloc(sweep->point_count + 1, sizeof *rows->points);
-    if (result == CNNVP_DONE && rows->points == NULL)
-        result = cnnvp_config_no_memory(error);
-    if (result != CNNVP_DONE)
-        return result;
+    if (rows->points == NULL)
+        return cnnvp_config_no_memory(error);
     for (size_t i = 0; i < sweep->point_count; ++i)
         rows->points[i] = &sweep->points[i];
     qsort(rows->points, sweep->point_count, sizeof *rows->points, compare_points);
@@ -125,7 +123,7 @@ static cnnvp_result open_rows(cnnvp_sweep *sweep, struct rows *rows, struct cnnv
         if (i == 0 || strcmp(rows->points[i]->key, rows->points[rows->count - 1]->key) != 0)
             rows->points[rows->count++] = rows->points[i];
     qsort(rows->points, rows->count, sizeof *rows->points, compare_order);
-    return result;
+    return CNNVP_DONE;
 }
 
 static void close_rows(struct rows *rows)
@@ -145,13 +143,13 @@ static int is_column(const void *sweep, const char *section, size_t length)
     return cnnvp_objectives_need(sweep, section, length);
 }
 
-static json_t *stats_of(struct rows *rows, size_t index, struct cnnvp_row *row, cnnvp_result *result,
-                        struct cnnvp_error *error)
+/* *stats NULL: it has none. */
+static cnnvp_result stats_of(struct rows *rows, size_t index, struct cnnvp_row *row, json_t **stats,
+                             struct cnnvp_error *error)
 {
-    *result = cnnvp_results_get(rows->results, rows->points[index]->key, 1, row, error);
-    return *result == CNNVP_DONE && row->stats != NULL
-               ? cnnvp_stats_sections(row->stats, is_column, rows->sweep)
-               : NULL;
+    CNNVP_TRY(cnnvp_results_get(rows->results, rows->points[index]->key, 1, row, error));
+    *stats = row->stats != NULL ? cnnvp_stats_sections(row->stats, is_column, rows->sweep) : NULL;
+    return CNNVP_DONE;
 }
 
 static void format_number(char *buffer, size_t size, double number)
@@ -237,48 +235,41 @@ static void write_row(FILE *stream, const struct rows *rows, size_t index, json_
 /* The statistics of the first point that has any name the columns. */
 static cnnvp_result find_columns(struct rows *rows, json_t **columns, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    json_t *stats = NULL;
-    for (size_t i = 0; i < rows->count && result == CNNVP_DONE && stats == NULL; ++i) {
-        struct cnnvp_row row = {.params = NULL};
-        stats = stats_of(rows, i, &row, &result, error);
-        cnnvp_row_clear(&row);
+    CNNVP_JSON *stats = NULL;
+    for (size_t i = 0; i < rows->count && stats == NULL; ++i) {
+        CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
+        CNNVP_TRY(stats_of(rows, i, &row, &stats, error));
     }
     *columns = list_columns(rows->sweep, stats);
-    json_decref(stats);
-    return result == CNNVP_DONE && *columns == NULL ? cnnvp_config_no_memory(error) : result;
+    return *columns != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+}
+
+static cnnvp_result write_rows(FILE *stream, struct rows *rows, json_t *columns, struct cnnvp_error *error)
+{
+    write_head(stream, rows->sweep, columns);
+    for (size_t i = 0; i < rows->count; ++i) {
+        CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
+        CNNVP_JSON *stats = NULL;
+        CNNVP_TRY(stats_of(rows, i, &row, &stats, error));
+        write_row(stream, rows, i, columns, stats, &row);
+    }
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct cnnvp_error *error)
 {
-    struct rows rows;
-    json_t *columns = NULL;
-    char *text = NULL;
+    CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
+    CNNVP_JSON *columns = NULL;
+    CNNVP_FREED char *text = NULL;
     size_t size = 0;
-    FILE *stream = NULL;
-    cnnvp_result result = open_rows(sweep, &rows, error);
-    if (result == CNNVP_DONE)
-        result = find_columns(&rows, &columns, error);
-    if (result == CNNVP_DONE && !(stream = open_memstream(&text, &size)))
-        result = cnnvp_config_no_memory(error);
-    if (stream != NULL)
-        write_head(stream, sweep, columns);
-    for (size_t i = 0; i < rows.count && result == CNNVP_DONE; ++i) {
-        struct cnnvp_row row = {.params = NULL};
-        json_t *stats = stats_of(&rows, i, &row, &result, error);
-        if (result == CNNVP_DONE)
-            write_row(stream, &rows, i, columns, stats, &row);
-        json_decref(stats);
-        cnnvp_row_clear(&row);
-    }
-    if (stream != NULL && fclose(stream) != 0 && result == CNNVP_DONE)
-        result = cnnvp_config_no_memory(error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_write_text(csv_file, text, size, error);
-    free(text);
-    json_decref(columns);
-    close_rows(&rows);
-    return result;
+    CNNVP_TRY(open_rows(sweep, &rows, error));
+    CNNVP_TRY(find_columns(&rows, &columns, error));
+    FILE *stream = open_memstream(&text, &size);
+    const cnnvp_result result = stream != NULL ? write_rows(stream, &rows, columns, error) : CNNVP_DONE;
+    if (stream == NULL || fclose(stream) != 0)
+        return cnnvp_config_no_memory(error);
+    CNNVP_TRY(result);
+    return cnnvp_write_text(csv_file, text, size, error);
 }
 
 /* ---- the front ---- */
@@ -388,36 +379,29 @@ static void print_front(FILE *stream, const struct rows *rows, const struct entr
 
 cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_error *error)
 {
-    struct rows rows;
+    CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
     size_t count = 0, size = 0;
     *table = NULL;
     if (sweep->objective_count == 0)
         return cnnvp_config_error(error, sweep->file, "a front needs objectives");
-    cnnvp_result result = open_rows(sweep, &rows, error);
-    struct entry *front = result == CNNVP_DONE ? calloc(rows.count + 1, sizeof *front) : NULL;
-    if (result == CNNVP_DONE && front == NULL)
-        result = cnnvp_config_no_memory(error);
-    for (size_t i = 0; i < rows.count && result == CNNVP_DONE; ++i) {
-        struct cnnvp_row row = {.params = NULL};
+    CNNVP_TRY(open_rows(sweep, &rows, error));
+    CNNVP_FREED struct entry *front = calloc(rows.count + 1, sizeof *front);
+    if (front == NULL)
+        return cnnvp_config_no_memory(error);
+    for (size_t i = 0; i < rows.count; ++i) {
+        CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
         struct entry entry = {.index = i, .network = cnnvp_point_network(sweep, rows.points[i]->number)};
-        json_t *stats = stats_of(&rows, i, &row, &result, error);
+        CNNVP_JSON *stats = NULL;
+        CNNVP_TRY(stats_of(&rows, i, &row, &stats, error));
         if (stats != NULL && cnnvp_objectives_of(sweep, stats, entry.values))
             insert(front, &count, &entry, sweep->objective_count);
-        json_decref(stats);
-        cnnvp_row_clear(&row);
     }
-    FILE *stream = result == CNNVP_DONE ? open_memstream(table, &size) : NULL;
-    if (result == CNNVP_DONE && stream == NULL)
-        result = cnnvp_config_no_memory(error);
-    if (stream != NULL) {
-        qsort(front, count, sizeof *front, compare_entries);
-        print_front(stream, &rows, front, count);
-        if (fclose(stream) != 0)
-            result = cnnvp_config_no_memory(error);
-    }
-    free(front);
-    close_rows(&rows);
-    return result;
+    FILE *stream = open_memstream(table, &size);
+    if (stream == NULL)
+        return cnnvp_config_no_memory(error);
+    qsort(front, count, sizeof *front, compare_entries);
+    print_front(stream, &rows, front, count);
+    return fclose(stream) == 0 ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
 /* ---- failures ---- */
@@ -466,7 +450,7 @@ static cnnvp_result add_failure(struct kind kinds[KINDS], size_t *used, uint64_t
         ++*others;
         return CNNVP_DONE;
     }
-    kinds[*used] = (struct kind){cnnvp_text_join(reason, "", ""), row, 1};
+    kinds[*used] = (struct kind){strdup(reason), row, 1};
     return kinds[(*used)++].reason != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
@@ -495,11 +479,10 @@ static cnnvp_result find_failures(struct rows *rows, FILE *stream, struct cnnvp_
     uint64_t others = 0;
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < rows->count && result == CNNVP_DONE; ++i) {
-        struct cnnvp_row row = {.params = NULL};
+        CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
         result = cnnvp_results_get(rows->results, rows->points[i]->key, 0, &row, error);
         if (result == CNNVP_DONE && row.failed)
             result = add_failure(kinds, &used, &others, row.error != NULL ? row.error : "no reason is known", i, error);
-        cnnvp_row_clear(&row);
     }
     for (size_t i = 0; i < used; ++i) {
         if (kinds[i].reason != NULL)
@@ -513,18 +496,11 @@ static cnnvp_result find_failures(struct rows *rows, FILE *stream, struct cnnvp_
 
 cnnvp_result cnnvp_sweep_failures(cnnvp_sweep *sweep, char **text, struct cnnvp_error *error)
 {
-    struct rows rows;
+    CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
     size_t size = 0;
     *text = NULL;
-    cnnvp_result result = open_rows(sweep, &rows, error);
-    FILE *stream = result == CNNVP_DONE ? open_memstream(text, &size) : NULL;
-    if (result == CNNVP_DONE && stream == NULL)
-        result = cnnvp_config_no_memory(error);
-    if (stream != NULL) {
-        result = find_failures(&rows, stream, error);
-        if (fclose(stream) != 0 && result == CNNVP_DONE)
-            result = cnnvp_config_no_memory(error);
-    }
-    close_rows(&rows);
-    return result;
+    CNNVP_TRY(open_rows(sweep, &rows, error));
+    FILE *stream = open_memstream(text, &size);
+    const cnnvp_result result = stream != NULL ? find_failures(&rows, stream, error) : CNNVP_DONE;
+    return stream != NULL && fclose(stream) == 0 ? result : cnnvp_config_no_memory(error);
 }

@@ -73,7 +73,7 @@ static const char *key_of(const struct cnnvp_sweep *sweep, uint64_t number)
 /* Runs the individuals that have not been met yet, then fills in the values of all. */
 static cnnvp_result evaluate(struct evolution *evolution, struct individual *individuals, struct cnnvp_error *error)
 {
-    uint64_t *numbers = calloc(evolution->population, sizeof *numbers);
+    CNNVP_FREED uint64_t *numbers = calloc(evolution->population, sizeof *numbers);
     size_t count = 0;
     if (numbers == NULL)
         return cnnvp_config_no_memory(error);
@@ -86,18 +86,17 @@ static cnnvp_result evaluate(struct evolution *evolution, struct individual *ind
     }
     /* A population of twins is met, but not run again. */
     evolution->driver->progress.points -= evolution->population - count;
-    cnnvp_result result = cnnvp_driver_batch(evolution->driver, numbers, count, error);
-    for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i) {
+    CNNVP_TRY(cnnvp_driver_batch(evolution->driver, numbers, count, error));
+    for (size_t i = 0; i < count && !cnnvp_sweep_interrupted(); ++i) {
         struct individual *met = &evolution->seen[evolution->seen_count];
         const char *key = key_of(evolution->sweep, numbers[i]);
         *met = (struct individual){.number = numbers[i], .network = cnnvp_point_network(evolution->sweep, numbers[i])};
-        result = key != NULL ? read_values(evolution, met, key, error) : CNNVP_FAILED;
         ++evolution->seen_count;
+        CNNVP_TRY(key != NULL ? read_values(evolution, met, key, error) : CNNVP_FAILED);
     }
-    free(numbers);
-    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i)
+    for (uint32_t i = 0; i < evolution->population && !cnnvp_sweep_interrupted(); ++i)
         individuals[i] = *find_seen(evolution, individuals[i].number);
-    return result;
+    return CNNVP_DONE;
 }
 
 /* ---- ranks ---- */
@@ -266,32 +265,29 @@ static cnnvp_result make_child(struct evolution *evolution, const struct individ
 
 static cnnvp_result first_population(struct evolution *evolution, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; ++i) {
+    for (uint32_t i = 0; i < evolution->population; ++i) {
         int found = 0, twin = 1;
-        for (int attempt = 0; attempt < RETRIES && twin && result == CNNVP_DONE; ++attempt) {
-            result =
-                cnnvp_space_random(evolution->sweep, &evolution->chance, &evolution->parents[i].number, &found, error);
-            if (result == CNNVP_DONE && !found)
-                result = cnnvp_space_first(evolution->sweep, &evolution->parents[i].number, error);
+        for (int attempt = 0; attempt < RETRIES && twin; ++attempt) {
+            CNNVP_TRY(
+                cnnvp_space_random(evolution->sweep, &evolution->chance, &evolution->parents[i].number, &found, error));
+            if (!found)
+                CNNVP_TRY(cnnvp_space_first(evolution->sweep, &evolution->parents[i].number, error));
             twin = 0;
             for (uint32_t k = 0; k < i; ++k)
                 twin |= evolution->parents[k].number == evolution->parents[i].number;
         }
     }
-    return result == CNNVP_DONE ? evaluate(evolution, evolution->parents, error) : result;
+    return evaluate(evolution, evolution->parents, error);
 }
 
 static cnnvp_result next_population(struct evolution *evolution, uint32_t *order, struct cnnvp_error *error)
 {
     struct individual *children = evolution->parents + evolution->population;
-    cnnvp_result result = CNNVP_DONE;
-    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; ++i)
-        result = make_child(evolution, children, i, &children[i].number, error);
-    if (result == CNNVP_DONE)
-        result = evaluate(evolution, children, error);
-    if (result != CNNVP_DONE || cnnvp_sweep_interrupted())
-        return result;
+    for (uint32_t i = 0; i < evolution->population; ++i)
+        CNNVP_TRY(make_child(evolution, children, i, &children[i].number, error));
+    CNNVP_TRY(evaluate(evolution, children, error));
+    if (cnnvp_sweep_interrupted())
+        return CNNVP_DONE;
     rank_all(evolution, evolution->parents, 2 * evolution->population);
     crowd(evolution, evolution->parents, 2 * evolution->population, order);
     sort_by_fitness(evolution->parents, 2 * evolution->population);
@@ -332,9 +328,9 @@ static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_
 {
     uint32_t generations = evolution->sweep->generations, networks = cnnvp_network_count(evolution->sweep), counted = 0;
     double corner[CNNVP_OBJECTIVES];
-    double *values = calloc(evolution->seen_count * evolution->objectives + 1, sizeof *values);
-    double *shares = calloc(generations, sizeof *shares);
-    json_t *list = json_array();
+    CNNVP_FREED double *values = calloc(evolution->seen_count * evolution->objectives + 1, sizeof *values);
+    CNNVP_FREED double *shares = calloc(generations, sizeof *shares);
+    CNNVP_JSON *list = json_array();
     for (uint32_t n = 0; n < networks && values != NULL && shares != NULL && evolution->objectives <= 4; ++n) {
         double box = box_of(evolution, n, values, corner);
         counted += box > 0;
@@ -345,37 +341,30 @@ static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_
         (void)json_array_append_new(
             list, json_pack("{s:i, s:I, s:f}", "generation", (int)g + 1, "points",
                             (json_int_t)evolution->generation_end[g], "hypervolume", shares[g] / counted));
-    char *text = values != NULL && shares != NULL && list != NULL
-                     ? json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(12))
-                     : NULL;
-    cnnvp_result result = text != NULL ? cnnvp_results_set_fact(evolution->driver->results, "hypervolume", text, error)
-                                       : cnnvp_config_no_memory(error);
-    free(text);
-    free(values);
-    free(shares);
-    json_decref(list);
-    return result;
+    CNNVP_FREED char *text =
+        values != NULL && shares != NULL && list != NULL
+            ? json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(12))
+            : NULL;
+    return text != NULL ? cnnvp_results_set_fact(evolution->driver->results, "hypervolume", text, error)
+                        : cnnvp_config_no_memory(error);
 }
 
 static cnnvp_result evolve(struct evolution *evolution, uint32_t *order, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (uint32_t g = 0; g < evolution->sweep->generations && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++g) {
+    for (uint32_t g = 0; g < evolution->sweep->generations && !cnnvp_sweep_interrupted(); ++g) {
         evolution->driver->progress.generation = g + 1;
         if (g == 0) {
-            result = first_population(evolution, error);
-            if (result == CNNVP_DONE && !cnnvp_sweep_interrupted()) {
+            CNNVP_TRY(first_population(evolution, error));
+            if (!cnnvp_sweep_interrupted()) {
                 rank_all(evolution, evolution->parents, evolution->population);
                 crowd(evolution, evolution->parents, evolution->population, order);
             }
         } else {
-            result = next_population(evolution, order, error);
+            CNNVP_TRY(next_population(evolution, order, error));
         }
         evolution->generation_end[g] = evolution->seen_count;
     }
-    if (result == CNNVP_DONE && !cnnvp_sweep_interrupted())
-        result = write_hypervolume(evolution, error);
-    return result;
+    return cnnvp_sweep_interrupted() ? CNNVP_DONE : write_hypervolume(evolution, error);
 }
 
 cnnvp_result cnnvp_nsga2_run(struct cnnvp_driver *driver, struct cnnvp_error *error)
@@ -388,16 +377,15 @@ cnnvp_result cnnvp_nsga2_run(struct cnnvp_driver *driver, struct cnnvp_error *er
         .objectives = sweep->objective_count,
         .population = sweep->population};
     size_t total = (size_t)sweep->population * sweep->generations;
-    uint32_t *order = calloc(2 * (size_t)sweep->population, sizeof *order);
+    CNNVP_FREED uint32_t *order = calloc(2 * (size_t)sweep->population, sizeof *order);
     evolution.parents = calloc(2 * (size_t)sweep->population, sizeof *evolution.parents);
     evolution.seen = calloc(total, sizeof *evolution.seen);
     evolution.generation_end = calloc(sweep->generations, sizeof *evolution.generation_end);
     driver->progress.points = total;
-    cnnvp_result result =
+    const cnnvp_result result =
         order != NULL && evolution.parents != NULL && evolution.seen != NULL && evolution.generation_end != NULL
             ? evolve(&evolution, order, error)
             : cnnvp_config_no_memory(error);
-    free(order);
     free(evolution.parents);
     free(evolution.seen);
     free(evolution.generation_end);

@@ -155,10 +155,9 @@ static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_
 cnnvp_result cnnvp_objectives_check_program(const struct cnnvp_sweep *sweep, const char *stats,
                                             struct cnnvp_error *error)
 {
-    struct cnnvp_arena arena = {NULL};
-    cnnvp_result result = CNNVP_DONE;
-    json_t *all = json_loads(stats, 0, NULL);
-    for (size_t i = 0; all != NULL && i < sweep->objective_count && result == CNNVP_DONE; ++i) {
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {NULL};
+    CNNVP_JSON *all = json_loads(stats, 0, NULL);
+    for (size_t i = 0; all != NULL && i < sweep->objective_count; ++i) {
         const char *path = sweep->objectives[i].path;
         struct cnnvp_suggest suggest;
         double number;
@@ -167,12 +166,10 @@ cnnvp_result cnnvp_objectives_check_program(const struct cnnvp_sweep *sweep, con
         cnnvp_suggest_begin(&suggest, path);
         offer_paths(&arena, json_object_get(all, "program"), "program", &suggest);
         offer_paths(&arena, json_object_get(all, "layers"), "layers", &suggest);
-        result = cnnvp_config_error(error, sweep->objectives[i].place, "the program has no number %s%s",
-                                    cnnvp_config_show(path).text, cnnvp_suggest_text(&suggest, "it has"));
+        return cnnvp_config_error(error, sweep->objectives[i].place, "the program has no number %s%s",
+                                  cnnvp_config_show(path).text, cnnvp_suggest_text(&suggest, "it has"));
     }
-    json_decref(all);
-    cnnvp_arena_free(&arena);
-    return result;
+    return CNNVP_DONE;
 }
 
 /* ---- in a process of its own ---- */
@@ -271,23 +268,19 @@ static cnnvp_result check_point(struct cnnvp_sweep *sweep, const struct maker *m
                                 struct cnnvp_error *error)
 {
     struct cnnvp_error reason = {""};
-    struct cnnvp_point point;
-    char *text = NULL;
+    CNNVP_SCOPED(cnnvp_point_clear) struct cnnvp_point point = {.config = NULL};
+    CNNVP_FREED char *text = NULL;
     CNNVP_TRY(cnnvp_point_prepare(sweep, number, &point, error));
     cnnvp_result result = CNNVP_DONE;
     if (point.config != NULL && maker->program == NULL)
         text = hear_statistics(sweep, &point);
     else if (point.config != NULL)
         result = cnnvp_point_spawn(sweep, &point, 0, maker->program, maker->file, &text, &reason);
-    json_t *stats = text != NULL && result == CNNVP_DONE ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+    CNNVP_JSON *stats = text != NULL && result == CNNVP_DONE ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
     *known = stats != NULL;
-    result = CNNVP_DONE;
-    if (stats != NULL)
-        result = check(sweep, number, stats, maker->program != NULL || strcmp(sweep->command, "run") == 0, error);
-    json_decref(stats);
-    free(text);
-    cnnvp_point_clear(&point);
-    return result;
+    return stats != NULL
+               ? check(sweep, number, stats, maker->program != NULL || strcmp(sweep->command, "run") == 0, error)
+               : CNNVP_DONE;
 }
 
 /* Another point to look at: of few combinations the next one, of many one by chance. */
@@ -331,11 +324,8 @@ cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *sweep, const ch
         needed |= depends_on_network(sweep->objectives[i].path);
     if (!needed)
         return CNNVP_DONE;
-    char *file = cnnvp_text_join(folder, "/first.json", "");
-    cnnvp_result result = file != NULL ? cnnvp_space_first(sweep, &number, error) : cnnvp_config_no_memory(error);
+    CNNVP_FREED char *file = cnnvp_text_printf("%s/first.json", folder);
+    CNNVP_TRY(file != NULL ? cnnvp_space_first(sweep, &number, error) : cnnvp_config_no_memory(error));
     const struct maker trained = {program, file};
-    if (result == CNNVP_DONE)
-        result = check_points(sweep, &trained, number, error);
-    free(file);
-    return result;
+    return check_points(sweep, &trained, number, error);
 }

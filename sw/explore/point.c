@@ -40,9 +40,7 @@ static cnnvp_result add_libraries(XXH3_state_t *state, const char *yaml, struct 
         char *colon = strrchr(file, ':');
         if (colon != NULL)
             *colon = '\0';
-        cnnvp_result result = cnnvp_hash_file(file, hash, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_hash_file(file, hash, error));
         add_text(state, hash);
     }
     return CNNVP_DONE;
@@ -69,11 +67,10 @@ static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, ui
 /* A point whose configuration cannot be has a key too, so that it is not tried again. */
 static void add_settings(XXH3_state_t *state, const struct cnnvp_sweep *sweep, uint64_t number)
 {
-    char *yaml = NULL, *map = NULL;
+    CNNVP_FREED char *yaml = NULL;
+    CNNVP_FREED char *map = NULL;
     if (cnnvp_config_text(sweep->base, &yaml, &map) == CNNVP_DONE)
         add_text(state, yaml);
-    free(yaml);
-    free(map);
     for (size_t i = 0; i < sweep->axis_count; ++i) {
         if (sweep->axes[i].kind != CNNVP_AXIS_PARAMETER)
             continue;
@@ -86,7 +83,8 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
 {
     const struct cnnvp_axis_value *network = cnnvp_point_option(sweep, point->number, sweep->work);
     XXH3_state_t *state = XXH3_createState();
-    char *yaml = NULL, *map = NULL;
+    CNNVP_FREED char *yaml = NULL;
+    CNNVP_FREED char *map = NULL;
     if (state == NULL || XXH3_128bits_reset(state) != XXH_OK) {
         (void)XXH3_freeState(state);
         return cnnvp_config_no_memory(error);
@@ -110,8 +108,6 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
     XXH128_hash_t hash = XXH3_128bits_digest(state);
     (void)snprintf(point->key, sizeof point->key, "%016llx%016llx", (unsigned long long)hash.high64,
                    (unsigned long long)hash.low64);
-    free(yaml);
-    free(map);
     (void)XXH3_freeState(state);
     return result;
 }
@@ -131,18 +127,17 @@ static cnnvp_result set_derived(const struct cnnvp_sweep *sweep, uint64_t number
 static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, cnnvp_config *config,
                               struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < sweep->axis_count; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
         if (axis->kind != CNNVP_AXIS_PARAMETER)
             continue;
-        char *assignment = cnnvp_text_join(axis->name, "=", axis->values[cnnvp_point_index(sweep, number, i)].text);
-        result = assignment != NULL ? cnnvp_config_set(config, assignment, error) : cnnvp_config_no_memory(error);
-        free(assignment);
+        CNNVP_FREED char *assignment =
+            cnnvp_text_printf("%s=%s", axis->name, axis->values[cnnvp_point_index(sweep, number, i)].text);
+        CNNVP_TRY(assignment != NULL ? cnnvp_config_set(config, assignment, error) : cnnvp_config_no_memory(error));
     }
-    for (size_t i = 0; i < sweep->derived_count && result == CNNVP_DONE; ++i)
-        result = set_derived(sweep, number, i, config, error);
-    return result == CNNVP_DONE ? cnnvp_config_resolve(config, error) : result;
+    for (size_t i = 0; i < sweep->derived_count; ++i)
+        CNNVP_TRY(set_derived(sweep, number, i, config, error));
+    return cnnvp_config_resolve(config, error);
 }
 
 cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_point *point,
@@ -161,10 +156,8 @@ cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t num
 cnnvp_result cnnvp_point_prepare(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_point *point,
                                  struct cnnvp_error *error)
 {
-    cnnvp_result result = cnnvp_point_configure(sweep, number, point, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = make_key(sweep, point, error);
+    CNNVP_TRY(cnnvp_point_configure(sweep, number, point, error));
+    const cnnvp_result result = make_key(sweep, point, error);
     if (result != CNNVP_DONE)
         cnnvp_point_clear(point);
     return result;
@@ -220,9 +213,8 @@ static cnnvp_result simulate(const struct cnnvp_run *run, struct cnnvp_error *er
 static cnnvp_result compact(const char *json, char **stats, struct cnnvp_error *error)
 {
     json_error_t reason;
-    json_t *root = json_loads(json, JSON_ALLOW_NUL, &reason);
+    CNNVP_JSON *root = json_loads(json, JSON_ALLOW_NUL, &reason);
     *stats = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(root);
     if (*stats != NULL)
         return CNNVP_DONE;
     (void)cnnvp_config_error(error, NULL, "the statistics cannot be read");
@@ -232,30 +224,23 @@ static cnnvp_result compact(const char *json, char **stats, struct cnnvp_error *
 cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, int run_it, char **stats,
                              struct cnnvp_error *error)
 {
-    struct cnnvp_options options;
+    CNNVP_SCOPED(cnnvp_options_clear) struct cnnvp_options options = {.quiet = 0};
+    CNNVP_SCOPED(cnnvp_run_clear)
     struct cnnvp_run run = {.file = cnnvp_point_option(sweep, point->number, sweep->work)->file, .options = &options};
-    char *json = NULL;
+    CNNVP_FREED char *json = NULL;
     *stats = NULL;
-    cnnvp_result result = cnnvp_point_options(sweep, point->number, &options, error);
+    CNNVP_TRY(cnnvp_point_options(sweep, point->number, &options, error));
     options.quiet = 1;
     run.platform_options = cnnvp_platform_options_of(&options);
     run.platform_options.console = no_console;
-    if (result == CNNVP_DONE)
-        result = cnnvp_run_plan(&run, point->config, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_run_load(&run, point->config, error);
-    if (result == CNNVP_DONE && run_it)
-        result = simulate(&run, error);
-    if (result == CNNVP_DONE && run_it)
-        result = cnnvp_run_collect(&run, options.labels != NULL, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_run_statistics(&run, 0, &json);
-    if (result == CNNVP_DONE)
-        result = compact(json, stats, error);
-    free(json);
-    cnnvp_run_clear(&run);
-    cnnvp_options_clear(&options);
-    return result;
+    CNNVP_TRY(cnnvp_run_plan(&run, point->config, error));
+    CNNVP_TRY(cnnvp_run_load(&run, point->config, error));
+    if (run_it) {
+        CNNVP_TRY(simulate(&run, error));
+        CNNVP_TRY(cnnvp_run_collect(&run, options.labels != NULL, error));
+    }
+    CNNVP_TRY(cnnvp_run_statistics(&run, 0, &json));
+    return compact(json, stats, error);
 }
 
 /* ---- running the program ---- */
@@ -313,10 +298,10 @@ static void become(const char *program, const char *const *arguments, const char
 cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, int simulate,
                                const char *program, const char *stats_file, char **stats, struct cnnvp_error *error)
 {
-    struct cnnvp_arena arena = {NULL};
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {NULL};
     const char *arguments[ARGUMENTS];
-    char *log = cnnvp_text_join(stats_file, ".log", "");
-    char *text = NULL;
+    CNNVP_FREED char *log = cnnvp_text_printf("%s.log", stats_file);
+    CNNVP_FREED char *text = NULL;
     int status = 0;
     cnnvp_result result =
         log != NULL ? build_arguments(sweep, point->number, simulate, &arena, stats_file, arguments) : CNNVP_FAILED;
@@ -343,47 +328,38 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
     (void)unlink(stats_file);
     if (log != NULL)
         (void)unlink(log);
-    free(text);
-    free(log);
-    cnnvp_arena_free(&arena);
     return result;
 }
 
 cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, const char *program,
                               const char *folder, int *failed, struct cnnvp_error *error)
 {
-    struct cnnvp_row row = {.params = NULL};
+    CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
     struct cnnvp_error reason = {""};
-    json_t *params = cnnvp_point_params(sweep, point->number);
+    CNNVP_JSON *params = cnnvp_point_params(sweep, point->number);
     double started = cnnvp_driver_now();
     cnnvp_result result = CNNVP_FAILED;
     memcpy(row.key, point->key, sizeof row.key);
     row.params = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(params);
     if (point->config == NULL) {
         reason = point->refused;
     } else if (strcmp(sweep->command, "run") == 0) {
         result = cnnvp_point_run(sweep, point, 1, &row.stats, &reason);
     } else {
-        char *file = cnnvp_text_join(folder, "/", point->key);
-        char *stats_file = file != NULL ? cnnvp_text_join(file, ".json", "") : NULL;
+        CNNVP_FREED char *stats_file = cnnvp_text_printf("%s/%s.json", folder, point->key);
         if (stats_file != NULL)
             result = cnnvp_point_spawn(sweep, point, 1, program, stats_file, &row.stats, &reason);
         if (result == CNNVP_DONE && strcmp(sweep->command, "exec") == 0)
             result = cnnvp_objectives_check_program(sweep, row.stats, &reason);
-        free(stats_file);
-        free(file);
     }
     row.failed = *failed = result != CNNVP_DONE;
     if (row.failed) {
         free(row.stats);
         row.stats = NULL;
     }
-    row.error = row.failed ? cnnvp_text_join(*reason.text ? reason.text : "failed without a message", "", "") : NULL;
+    row.error = row.failed ? strdup(*reason.text ? reason.text : "failed without a message") : NULL;
     row.seconds = cnnvp_driver_now() - started;
-    result = row.params != NULL && (row.error != NULL || row.stats != NULL)
-                 ? cnnvp_result_write(folder, &row, error)
-                 : cnnvp_config_no_memory(error);
-    cnnvp_row_clear(&row);
-    return result;
+    return row.params != NULL && (row.error != NULL || row.stats != NULL)
+               ? cnnvp_result_write(folder, &row, error)
+               : cnnvp_config_no_memory(error);
 }

@@ -31,7 +31,7 @@ static void put_json(FILE *stream, const char *json)
 cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned char *script,
                               struct cnnvp_error *error)
 {
-    char *text = NULL;
+    CNNVP_FREED char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (stream == NULL)
@@ -50,9 +50,7 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned
     (void)fputs("</script>\n</body></html>\n", stream);
     int failed = ferror(stream);
     failed |= fclose(stream) != 0;
-    cnnvp_result result = failed ? cnnvp_config_no_memory(error) : cnnvp_write_text(file, text, size, error);
-    free(text);
-    return result;
+    return failed ? cnnvp_config_no_memory(error) : cnnvp_write_text(file, text, size, error);
 }
 
 /* ---- runs ---- */
@@ -60,13 +58,9 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned
 static cnnvp_result read_member(const char *folder, const char *name, const char *schema, char **text,
                                 struct cnnvp_error *error)
 {
-    char *file = cnnvp_text_join(folder, "/", name);
-    json_t *root = NULL;
-    cnnvp_result result =
-        file != NULL ? cnnvp_read_document(file, schema, text, &root, error) : cnnvp_config_no_memory(error);
-    json_decref(root);
-    free(file);
-    return result;
+    CNNVP_FREED char *file = cnnvp_text_printf("%s/%s", folder, name);
+    CNNVP_JSON *root = NULL;
+    return file != NULL ? cnnvp_read_document(file, schema, text, &root, error) : cnnvp_config_no_memory(error);
 }
 
 static cnnvp_result read_stats(const char *folder, char **text, struct cnnvp_error *error)
@@ -76,69 +70,51 @@ static cnnvp_result read_stats(const char *folder, char **text, struct cnnvp_err
 
 cnnvp_result cnnvp_report_run(const char *folder, const char *html_file, struct cnnvp_error *error)
 {
-    char *stats = NULL, *series = NULL, *json = NULL, *whole = NULL;
-    cnnvp_result result = read_stats(folder, &stats, error);
-    if (result == CNNVP_DONE)
-        result = read_member(folder, "run.series", "cnnvp-series/1", &series, error);
-    if (result == CNNVP_DONE) {
-        json = cnnvp_text_join("{\"stats\":", stats, ",\"series\":");
-        whole = json != NULL ? cnnvp_text_join(json, series, "}") : NULL;
-        result =
-            whole != NULL ? cnnvp_page_write(html_file, whole, cnnvp_page_run, error) : cnnvp_config_no_memory(error);
-    }
-    free(stats);
-    free(series);
-    free(json);
-    free(whole);
-    return result;
+    CNNVP_FREED char *stats = NULL;
+    CNNVP_FREED char *series = NULL;
+    CNNVP_TRY(read_stats(folder, &stats, error));
+    CNNVP_TRY(read_member(folder, "run.series", "cnnvp-series/1", &series, error));
+    CNNVP_FREED char *json = cnnvp_text_printf("{\"stats\":%s,\"series\":%s}", stats, series);
+    return json != NULL ? cnnvp_page_write(html_file, json, cnnvp_page_run, error) : cnnvp_config_no_memory(error);
 }
 
 /* {"name": FOLDER, "stats": STATS} */
 static cnnvp_result put_run(FILE *stream, const char *folder, struct cnnvp_error *error)
 {
-    char *stats = NULL;
+    CNNVP_FREED char *stats = NULL;
     struct stat status;
     if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
         return cnnvp_config_error(
             error, folder, "is a file; side by side stand folders that `cnnvp run --report FOLDER` has recorded");
-    json_t *quoted = json_string(folder);
-    char *name = quoted != NULL ? json_dumps(quoted, JSON_ENCODE_ANY) : NULL;
-    json_decref(quoted);
+    CNNVP_JSON *quoted = json_string(folder);
+    CNNVP_FREED char *name = quoted != NULL ? json_dumps(quoted, JSON_ENCODE_ANY) : NULL;
     if (name == NULL)
         return cnnvp_config_error(error, folder, "has a name that is not UTF-8");
-    cnnvp_result result = read_stats(folder, &stats, error);
-    if (result == CNNVP_DONE) {
-        (void)fprintf(stream, "{\"name\":%s,\"stats\":", name);
-        (void)fputs(stats, stream);
-        (void)fputs("}", stream);
-    }
-    free(stats);
-    free(name);
-    return result;
+    CNNVP_TRY(read_stats(folder, &stats, error));
+    (void)fprintf(stream, "{\"name\":%s,\"stats\":", name);
+    (void)fputs(stats, stream);
+    (void)fputs("}", stream);
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const char *html_file,
                                struct cnnvp_error *error)
 {
-    char *json = NULL;
+    CNNVP_FREED char *json = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&json, &size);
-    cnnvp_result result = stream != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    if (stream == NULL)
+        return cnnvp_config_no_memory(error);
+    cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
         (void)fputs(i ? "," : "{\"runs\":[", stream);
         result = put_run(stream, folders[i], error);
     }
-    if (stream != NULL) {
-        (void)fputs("]}", stream);
-        int failed = ferror(stream);
-        failed |= fclose(stream) != 0;
-        if (failed && result == CNNVP_DONE)
-            result = cnnvp_config_no_memory(error);
-    }
-    if (result == CNNVP_DONE)
-        result = cnnvp_page_write(html_file, json, cnnvp_page_compare, error);
-    free(json);
-    return result;
+    (void)fputs("]}", stream);
+    int failed = ferror(stream);
+    failed |= fclose(stream) != 0;
+    CNNVP_TRY(result);
+    return failed ? cnnvp_config_no_memory(error) : cnnvp_page_write(html_file, json, cnnvp_page_compare, error);
 }
 
 cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file,

@@ -134,13 +134,12 @@ static void add_layers(struct page *page, json_t *point, const json_t *layers)
             put_at(flat, index * metrics + metrics - 1, json_null());
         add_metrics(page, flat, index * metrics, layer, "");
     }
-    char *joined = json_dumps(names, JSON_COMPACT);
+    CNNVP_FREED char *joined = json_dumps(names, JSON_COMPACT);
     size_t list = joined != NULL ? index_of(page->list_index, joined) : 0;
     if (list == json_array_size(page->lists))
         (void)json_array_append(page->lists, names);
     (void)json_object_set_new(point, "list", json_integer((json_int_t)list));
     (void)json_object_set_new(point, "layers", flat);
-    free(joined);
     json_decref(names);
 }
 
@@ -157,25 +156,20 @@ static void add_network(struct page *page, json_t *point, const json_t *network)
 /* The page of a point's run, where one was recorded; linked from the sweep's page, beside which it lies. */
 static cnnvp_result add_run(struct page *page, json_t *point, const char *key)
 {
-    char *folder = cnnvp_text_join(page->runs, "/", key), *file = cnnvp_text_join(page->html_runs, "/", key);
-    char *stats = folder != NULL ? cnnvp_text_join(folder, "/", "stats.json") : NULL;
-    char *html = file != NULL ? cnnvp_text_join(file, ".html", "") : NULL;
+    CNNVP_FREED char *folder = cnnvp_text_printf("%s/%s", page->runs, key);
+    CNNVP_FREED char *stats = cnnvp_text_printf("%s/%s/stats.json", page->runs, key);
+    CNNVP_FREED char *html = cnnvp_text_printf("%s/%s.html", page->html_runs, key);
     const char *slash = strrchr(page->html_runs, '/');
-    cnnvp_result result = CNNVP_DONE;
-    if (stats == NULL || html == NULL) {
-        result = cnnvp_config_no_memory(page->error);
-    } else if (access(stats, R_OK) == 0) {
-        (void)mkdir(page->html_runs, 0777);
-        result = cnnvp_report_run(folder, html, page->error);
-        if (result != CNNVP_DONE)
-            (void)rmdir(page->html_runs); /* where nothing is in it */
-        (void)json_object_set_new(
-            point, "page", json_sprintf("%s/%s.html", slash != NULL ? slash + 1 : page->html_runs, key));
-    }
-    free(folder);
-    free(stats);
-    free(file);
-    free(html);
+    if (folder == NULL || stats == NULL || html == NULL)
+        return cnnvp_config_no_memory(page->error);
+    if (access(stats, R_OK) != 0)
+        return CNNVP_DONE;
+    (void)mkdir(page->html_runs, 0777);
+    const cnnvp_result result = cnnvp_report_run(folder, html, page->error);
+    if (result != CNNVP_DONE)
+        (void)rmdir(page->html_runs); /* where nothing is in it */
+    (void)json_object_set_new(
+        point, "page", json_sprintf("%s/%s.html", slash != NULL ? slash + 1 : page->html_runs, key));
     return result;
 }
 
@@ -201,9 +195,11 @@ static int is_shown(const void *context, const char *section, size_t length)
 static int take(void *context, const struct cnnvp_row *row)
 {
     struct page *page = context;
-    json_t *point = json_object(), *values = json_array(), *stats_values = json_array();
-    json_t *params = row->params != NULL ? json_loads(row->params, 0, NULL) : NULL;
-    json_t *stats = row->stats != NULL ? cnnvp_stats_sections(row->stats, is_shown, page) : NULL;
+    CNNVP_JSON *point = json_object();
+    CNNVP_JSON *stats_values = json_array();
+    CNNVP_JSON *params = row->params != NULL ? json_loads(row->params, 0, NULL) : NULL;
+    json_t *values = json_array();
+    CNNVP_JSON *stats = row->stats != NULL ? cnnvp_stats_sections(row->stats, is_shown, page) : NULL;
     const char *key;
     json_t *value;
     (void)json_object_set_new(point, "key", json_string(row->key));
@@ -222,15 +218,10 @@ static int take(void *context, const struct cnnvp_row *row)
         (void)json_object_set(point, "stats", stats_values);
         page->refused = add_run(page, point, row->key);
     }
-    char *text = json_dumps(point, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    CNNVP_FREED char *text = json_dumps(point, JSON_COMPACT | JSON_REAL_PRECISION(15));
     page->failed |= text == NULL || fprintf(page->points, "%s%s", page->count++ ? "," : "", text) < 0;
     if (page->watch != NULL)
         page->watch(page->context, (double)page->count / (double)page->all);
-    free(text);
-    json_decref(point);
-    json_decref(stats_values);
-    json_decref(params);
-    json_decref(stats);
     return page->failed || page->refused != CNNVP_DONE;
 }
 
@@ -250,9 +241,8 @@ static json_t *names_of(json_t *names)
 
 static json_t *fact(struct cnnvp_results *results, const char *name)
 {
-    char *text = cnnvp_results_fact(results, name);
+    CNNVP_FREED char *text = cnnvp_results_fact(results, name);
     json_t *value = text != NULL ? json_loads(text, 0, NULL) : NULL;
-    free(text);
     return value != NULL ? value : json_array();
 }
 
@@ -260,34 +250,38 @@ static cnnvp_result write_page(const struct page *page, const char *points, stru
                                const char *database, const char *html_file, struct cnnvp_error *error)
 {
     const char *slash = strrchr(database, '/');
-    json_t *root = json_pack(
+    CNNVP_JSON *root = json_pack(
         "{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash != NULL ? slash + 1 : database,
         "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"), "fixed", fact(results, "fixed"),
         "derived", fact(results, "derived"), "others", json_integer((json_int_t)cnnvp_results_others(results)),
         "params", names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics),
         "networks", names_of(page->networks), "lists", page->lists);
-    char *head = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    CNNVP_FREED char *head = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     if (head != NULL)
         head[strlen(head) - 1] = '\0'; /* the closing brace */
-    char *begin = head != NULL ? cnnvp_text_join(head, ",\"points\":[", points) : NULL;
-    char *json = begin != NULL ? cnnvp_text_join(begin, "]}", "") : NULL;
-    cnnvp_result result = json != NULL && !page->failed ? cnnvp_page_write(html_file, json, cnnvp_page_sweep, error)
-                                                        : cnnvp_config_no_memory(error);
-    free(json);
-    free(begin);
-    free(head);
-    json_decref(root);
-    return result;
+    CNNVP_FREED char *json = head != NULL ? cnnvp_text_printf("%s,\"points\":[%s]}", head, points) : NULL;
+    return json != NULL && !page->failed ? cnnvp_page_write(html_file, json, cnnvp_page_sweep, error)
+                                         : cnnvp_config_no_memory(error);
+}
+
+static void clear(struct page *page)
+{
+    json_t *const held[] = {
+        page->params, page->paths, page->metrics, page->networks, page->lists, page->list_index, page->objectives};
+    for (size_t i = 0; i < sizeof held / sizeof *held; ++i)
+        json_decref(held[i]);
 }
 
 cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, void (*watch)(void *context, double share),
                                 void *context, struct cnnvp_error *error)
 {
-    struct cnnvp_results *results = NULL;
+    CNNVP_SCOPED(cnnvp_results_drop) struct cnnvp_results *results = NULL;
     CNNVP_TRY(cnnvp_results_open(database, 0, &results, error));
-    char *points = NULL, *runs = cnnvp_text_join(database, ".runs", ""),
-         *html_runs = cnnvp_text_join(html_file, ".runs", "");
+    CNNVP_FREED char *points = NULL;
+    CNNVP_FREED char *runs = cnnvp_text_printf("%s.runs", database);
+    CNNVP_FREED char *html_runs = cnnvp_text_printf("%s.runs", html_file);
     size_t size = 0;
+    CNNVP_SCOPED(clear)
     struct page page = {
         .points = open_memstream(&points, &size),
         .all = cnnvp_results_count(results),
@@ -306,24 +300,10 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, voi
     cnnvp_result result = page.points != NULL && runs != NULL && html_runs != NULL
                               ? cnnvp_results_each(results, take, &page, error)
                               : cnnvp_config_no_memory(error);
-    if (result == CNNVP_DONE)
-        result = page.refused;
-    if (result == CNNVP_DONE && page.count == 0)
-        result = cnnvp_config_error(error, database, "has no points");
     if (page.points != NULL)
         page.failed |= fclose(page.points) != 0;
-    if (result == CNNVP_DONE)
-        result = write_page(&page, points, results, database, html_file, error);
-    free(points);
-    free(runs);
-    free(html_runs);
-    json_decref(page.params);
-    json_decref(page.paths);
-    json_decref(page.metrics);
-    json_decref(page.networks);
-    json_decref(page.lists);
-    json_decref(page.list_index);
-    json_decref(page.objectives);
-    cnnvp_results_close(results);
-    return result;
+    CNNVP_TRY(result);
+    CNNVP_TRY(page.refused);
+    return page.count != 0 ? write_page(&page, points, results, database, html_file, error)
+                           : cnnvp_config_error(error, database, "has no points");
 }

@@ -82,7 +82,7 @@ static int has_table(struct cnnvp_results *results, const char *name)
 static char *column(sqlite3_stmt *statement, int index)
 {
     const char *text = (const char *)sqlite3_column_text(statement, index);
-    return text != NULL ? cnnvp_text_join(text, "", "") : NULL;
+    return text != NULL ? strdup(text) : NULL;
 }
 
 /* 1: the table is there with these columns, which may not be NULL. */
@@ -134,10 +134,8 @@ static void read_status(sqlite3_stmt *statement, int status, int error, int whol
     row->failed = text == NULL || strcmp(text, "ok") != 0;
     row->damaged = !row->failed && !sqlite3_column_int(statement, whole);
     row->failed |= row->damaged;
-    row->error =
-        row->damaged
-            ? cnnvp_text_join("its statistics are damaged, or of another schema than " CNNVP_STATS_SCHEMA, "", "")
-            : column(statement, error);
+    row->error = row->damaged ? strdup("its statistics are damaged, or of another schema than " CNNVP_STATS_SCHEMA)
+                              : column(statement, error);
 }
 
 cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results, struct cnnvp_error *error)
@@ -160,7 +158,7 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
             return cnnvp_config_error(error, file, "cannot be written: %s", strerror(errno));
     }
     struct cnnvp_results *made = calloc(1, sizeof *made);
-    if (made == NULL || !(made->file = cnnvp_text_join(file, "", ""))) {
+    if (made == NULL || !(made->file = strdup(file))) {
         free(made);
         return cnnvp_config_no_memory(error);
     }
@@ -191,6 +189,11 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
     }
     *results = made;
     return CNNVP_DONE;
+}
+
+void cnnvp_results_drop(struct cnnvp_results **results)
+{
+    cnnvp_results_close(*results);
 }
 
 void cnnvp_results_close(struct cnnvp_results *results)
@@ -315,7 +318,7 @@ cnnvp_result cnnvp_results_set_build(struct cnnvp_results *results, const char *
     if (result == CNNVP_DONE && !execute(results, earlier))
         result = database_error(results, error);
     free(results->build);
-    results->build = cnnvp_text_join(build, "", "");
+    results->build = strdup(build);
     if (result == CNNVP_DONE && results->build == NULL)
         result = cnnvp_config_no_memory(error);
     *others = cnnvp_results_others(results);
@@ -382,44 +385,34 @@ char *cnnvp_results_fact(struct cnnvp_results *results, const char *name)
 
 cnnvp_result cnnvp_result_write(const char *folder, const struct cnnvp_row *row, struct cnnvp_error *error)
 {
-    char *name = cnnvp_text_join(folder, "/", row->key);
-    char *file = name != NULL ? cnnvp_text_join(name, ".result", "") : NULL;
-    json_t *head = json_pack("{s:s, s:s, s:s, s:s*, s:f}", "key", row->key, "status", row->failed ? "failed" : "ok",
-                             "params", row->params, "error", row->error, "seconds", row->seconds);
-    char *line = head != NULL ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    CNNVP_FREED char *file = cnnvp_text_printf("%s/%s.result", folder, row->key);
+    CNNVP_JSON *head = json_pack("{s:s, s:s, s:s, s:s*, s:f}", "key", row->key, "status", row->failed ? "failed" : "ok",
+                                 "params", row->params, "error", row->error, "seconds", row->seconds);
+    CNNVP_FREED char *line = head != NULL ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     cnnvp_output *output = NULL;
-    cnnvp_result result =
-        file != NULL && line != NULL ? cnnvp_output_new(file, &output, error) : cnnvp_config_no_memory(error);
-    if (result == CNNVP_DONE) {
-        cnnvp_output_write(output, line, strlen(line));
-        cnnvp_output_write(output, "\n", 1);
-        if (row->stats != NULL)
-            cnnvp_output_write(output, row->stats, strlen(row->stats));
-        cnnvp_output_write(output, "\n", 1);
-        result = cnnvp_output_finish(output, error);
-    }
-    json_decref(head);
-    free(line);
-    free(file);
-    free(name);
-    return result;
+    CNNVP_TRY(file != NULL && line != NULL ? cnnvp_output_new(file, &output, error) : cnnvp_config_no_memory(error));
+    cnnvp_output_write(output, line, strlen(line));
+    cnnvp_output_write(output, "\n", 1);
+    if (row->stats != NULL)
+        cnnvp_output_write(output, row->stats, strlen(row->stats));
+    cnnvp_output_write(output, "\n", 1);
+    return cnnvp_output_finish(output, error);
 }
 
 static char *member(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
-    return text != NULL ? cnnvp_text_join(text, "", "") : NULL;
+    return text != NULL ? strdup(text) : NULL;
 }
 
 cnnvp_result cnnvp_result_read(const char *file, struct cnnvp_row *row, struct cnnvp_error *error)
 {
-    char *text = NULL;
+    CNNVP_FREED char *text = NULL;
     size_t size = 0;
     *row = (struct cnnvp_row){.failed = 0};
     CNNVP_TRY(cnnvp_read_text(file, (size_t)1 << 28, &text, &size, error));
-    cnnvp_result result = CNNVP_DONE;
     char *end = strchr(text, '\n');
-    json_t *head = NULL;
+    CNNVP_JSON *head = NULL;
     if (end != NULL && end < text + size - 1 && text[size - 1] == '\n') {
         *end = '\0';
         text[size - 1] = '\0';
@@ -427,17 +420,13 @@ cnnvp_result cnnvp_result_read(const char *file, struct cnnvp_row *row, struct c
     }
     const char *key = json_string_value(json_object_get(head, "key"));
     const char *status = json_string_value(json_object_get(head, "status"));
-    if (key != NULL && status != NULL && strlen(key) + 1 == CNNVP_KEY_BYTES) {
-        memcpy(row->key, key, CNNVP_KEY_BYTES);
-        row->failed = strcmp(status, "ok") != 0;
-        row->params = member(head, "params");
-        row->error = member(head, "error");
-        row->seconds = json_number_value(json_object_get(head, "seconds"));
-        row->stats = row->failed ? NULL : cnnvp_text_join(end + 1, "", "");
-    } else {
-        result = cnnvp_config_error(error, file, "is no complete result file");
-    }
-    json_decref(head);
-    free(text);
-    return result;
+    if (key == NULL || status == NULL || strlen(key) + 1 != CNNVP_KEY_BYTES)
+        return cnnvp_config_error(error, file, "is no complete result file");
+    memcpy(row->key, key, CNNVP_KEY_BYTES);
+    row->failed = strcmp(status, "ok") != 0;
+    row->params = member(head, "params");
+    row->error = member(head, "error");
+    row->seconds = json_number_value(json_object_get(head, "seconds"));
+    row->stats = row->failed ? NULL : strdup(end + 1);
+    return CNNVP_DONE;
 }

@@ -47,6 +47,12 @@ struct batch {
     double beaten;        /* when that was seen, or no task was to run */
 };
 
+/* NULL: out of memory. */
+static char *file_of(const struct cnnvp_driver *driver, const char *name)
+{
+    return cnnvp_text_printf("%s/%s", driver->folder, name);
+}
+
 static int compare_keys(const void *a, const void *b)
 {
     return strcmp(((const struct cnnvp_sweep_point *)a)->key, ((const struct cnnvp_sweep_point *)b)->key);
@@ -58,63 +64,40 @@ static cnnvp_result write_task(const struct batch *batch, size_t task, size_t ta
 {
     struct cnnvp_driver *driver = batch->driver;
     json_t *points = json_array();
-    char *spec = realpath(driver->sweep->file, NULL);
-    char *folder = realpath(driver->folder, NULL);
+    CNNVP_FREED char *spec = realpath(driver->sweep->file, NULL);
+    CNNVP_FREED char *folder = realpath(driver->folder, NULL);
     for (size_t i = task; i < batch->count && points != NULL; i += tasks)
         (void)json_array_append_new(points, json_pack("{s:I, s:s}", "number", (json_int_t)batch->pending[i].number,
                                                       "key", batch->pending[i].key));
-    json_t *root = json_pack(
+    CNNVP_JSON *root = json_pack(
         "{s:s*, s:s*, s:s, s:o*}", "spec", spec, "folder", folder, "program", driver->program, "points", points);
-    char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
-    char name[80];
-    (void)snprintf(name, sizeof name, "/%s-%zu.task", batch->name, task);
-    char *file = folder != NULL ? cnnvp_text_join(folder, name, "") : NULL;
-    cnnvp_result result = spec != NULL && text != NULL && file != NULL
-                              ? cnnvp_write_text(file, text, strlen(text), error)
-                              : cnnvp_config_no_memory(error);
-    json_decref(root);
-    free(file);
-    free(text);
-    free(folder);
-    free(spec);
-    return result;
+    CNNVP_FREED char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
+    CNNVP_FREED char *file = folder != NULL ? cnnvp_text_printf("%s/%s-%zu.task", folder, batch->name, task) : NULL;
+    return spec != NULL && text != NULL && file != NULL
+               ? cnnvp_write_text(file, text, strlen(text), error)
+               : cnnvp_config_no_memory(error);
 }
 
 /* "JOB HIGHEST": the array, and the highest number that one of its tasks may have. */
 static cnnvp_result note_job(const struct batch *batch, struct cnnvp_error *error)
 {
     char text[64];
-    char *file = cnnvp_text_join(batch->driver->folder, "/slurm.task", "");
+    CNNVP_FREED char *file = file_of(batch->driver, "slurm.task");
     (void)snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 "\n", batch->job, batch->driver->slurm_used);
-    cnnvp_result result =
-        file != NULL ? cnnvp_write_text(file, text, strlen(text), error) : cnnvp_config_no_memory(error);
-    free(file);
-    return result;
+    return file != NULL ? cnnvp_write_text(file, text, strlen(text), error) : cnnvp_config_no_memory(error);
 }
 
 static cnnvp_result submit_script(struct batch *batch, struct cnnvp_error *error)
 {
-    char *folder = realpath(batch->driver->folder, NULL);
-    char *where = folder != NULL ? cnnvp_slurm_quote(folder) : NULL;
-    char *program = cnnvp_slurm_quote(batch->driver->program);
-    char *script = NULL;
-    size_t size = 0;
-    FILE *stream = where != NULL && program != NULL ? open_memstream(&script, &size) : NULL;
-    cnnvp_result result = CNNVP_FAILED;
-    if (stream != NULL) {
-        (void)fprintf(stream, "exec %s sweep --task %s/%s-\"$SLURM_ARRAY_TASK_ID\".task", program, where, batch->name);
-        if (fclose(stream) == 0)
-            result = cnnvp_slurm_submit(script, batch->tasks, batch->driver->jobs, &batch->job, error);
-        else
-            (void)cnnvp_config_no_memory(error);
-    } else {
-        (void)cnnvp_config_no_memory(error);
-    }
-    free(script);
-    free(program);
-    free(where);
-    free(folder);
-    return result;
+    CNNVP_FREED char *folder = realpath(batch->driver->folder, NULL);
+    CNNVP_FREED char *where = folder != NULL ? cnnvp_slurm_quote(folder) : NULL;
+    CNNVP_FREED char *program = cnnvp_slurm_quote(batch->driver->program);
+    CNNVP_FREED char *script =
+        where != NULL && program != NULL
+            ? cnnvp_text_printf("exec %s sweep --task %s/%s-\"$SLURM_ARRAY_TASK_ID\".task", program, where, batch->name)
+            : NULL;
+    return script != NULL ? cnnvp_slurm_submit(script, batch->tasks, batch->driver->jobs, &batch->job, error)
+                          : cnnvp_config_no_memory(error);
 }
 
 static cnnvp_result submit(struct batch *batch, struct cnnvp_error *error)
@@ -122,30 +105,23 @@ static cnnvp_result submit(struct batch *batch, struct cnnvp_error *error)
     struct cnnvp_driver *driver = batch->driver;
     size_t most = (size_t)driver->jobs * TASKS_PER_JOB;
     struct timespec now;
-    cnnvp_result result = CNNVP_DONE;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     (void)snprintf(batch->name, sizeof batch->name, "%" PRIx64 "-%" PRIx64, (uint64_t)getpid(),
                    (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec);
     batch->tasks = most < batch->count ? most : batch->count;
-    for (size_t i = 0; i < batch->tasks && result == CNNVP_DONE; ++i)
-        result = write_task(batch, i, batch->tasks, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_slurm_skip(driver->slurm_used, error);
-    if (result == CNNVP_DONE)
-        result = submit_script(batch, error);
-    if (result == CNNVP_DONE) {
-        driver->slurm_used = batch->job + batch->tasks - 1;
-        result = note_job(batch, error);
-    }
-    return result;
+    for (size_t i = 0; i < batch->tasks; ++i)
+        CNNVP_TRY(write_task(batch, i, batch->tasks, error));
+    CNNVP_TRY(cnnvp_slurm_skip(driver->slurm_used, error));
+    CNNVP_TRY(submit_script(batch, error));
+    driver->slurm_used = batch->job + batch->tasks - 1;
+    return note_job(batch, error);
 }
 
 static void remove_file(const struct batch *batch, const char *name)
 {
-    char *file = cnnvp_text_join(batch->driver->folder, "/", name);
+    CNNVP_FREED char *file = file_of(batch->driver, name);
     if (file != NULL)
         (void)unlink(file);
-    free(file);
 }
 
 /* Ends what is left of the array: also tasks that the controller does not know, once their point is done. */
@@ -162,7 +138,9 @@ static void end_job(struct batch *batch)
 
 void cnnvp_slurm_cancel_left(struct cnnvp_driver *driver)
 {
-    char *file = cnnvp_text_join(driver->folder, "/slurm.task", ""), *text = NULL, *end = NULL;
+    CNNVP_FREED char *file = file_of(driver, "slurm.task");
+    CNNVP_FREED char *text = NULL;
+    char *end = NULL;
     struct cnnvp_error unwanted;
     if (file != NULL && access(file, F_OK) == 0 && cnnvp_read_text(file, 60, &text, NULL, &unwanted) == CNNVP_DONE) {
         uint64_t job = strtoull(text, &end, 10);
@@ -170,8 +148,6 @@ void cnnvp_slurm_cancel_left(struct cnnvp_driver *driver)
         if (end != text)
             cnnvp_slurm_cancel(job);
     }
-    free(text);
-    free(file);
 }
 
 /* ---- collecting ---- */
@@ -212,13 +188,12 @@ static struct timespec touched(const struct batch *batch, size_t task)
     char name[80];
     struct stat status = {.st_size = 0};
     (void)snprintf(name, sizeof name, "%s-%zu.task", batch->name, task);
-    char *file = cnnvp_text_join(batch->driver->folder, "/", name);
+    CNNVP_FREED char *file = file_of(batch->driver, name);
     int descriptor = file != NULL ? open(file, O_RDONLY | O_CLOEXEC) : -1;
     if (descriptor >= 0) {
         (void)fstat(descriptor, &status);
         (void)close(descriptor);
     }
-    free(file);
     return status.st_mtim;
 }
 
@@ -291,20 +266,16 @@ static cnnvp_result follow(struct batch *batch, struct cnnvp_error *error)
 /* Points that are not in the database yet; those that cannot be are recorded at once. */
 static cnnvp_result gather(struct batch *batch, const uint64_t *numbers, size_t count, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i) {
-        struct cnnvp_point point;
+    for (size_t i = 0; i < count && !cnnvp_sweep_interrupted(); ++i) {
+        CNNVP_SCOPED(cnnvp_point_clear) struct cnnvp_point point = {.config = NULL};
         int known = 0;
-        result = cnnvp_point_prepare(batch->driver->sweep, numbers[i], &point, error);
-        if (result != CNNVP_DONE)
-            break;
+        CNNVP_TRY(cnnvp_point_prepare(batch->driver->sweep, numbers[i], &point, error));
         const struct cnnvp_sweep_point name = cnnvp_point_name(&point);
-        result = cnnvp_driver_meet(batch->driver, &name, &known, error);
-        if (result == CNNVP_DONE && !known && point.config == NULL)
-            result = cnnvp_driver_fail(batch->driver, &name, point.refused.text, error);
-        else if (result == CNNVP_DONE && !known)
+        CNNVP_TRY(cnnvp_driver_meet(batch->driver, &name, &known, error));
+        if (!known && point.config == NULL)
+            CNNVP_TRY(cnnvp_driver_fail(batch->driver, &name, point.refused.text, error));
+        else if (!known)
             batch->pending[batch->count++] = name;
-        cnnvp_point_clear(&point);
     }
     qsort(batch->pending, batch->count, sizeof *batch->pending, compare_keys);
     size_t kept = 0;
@@ -313,7 +284,7 @@ static cnnvp_result gather(struct batch *batch, const uint64_t *numbers, size_t 
             batch->pending[kept++] = batch->pending[i];
     batch->driver->progress.finished += batch->count - kept; /* twins are what the first will be */
     batch->count = kept;
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result give_up(struct batch *batch, struct cnnvp_error *error)

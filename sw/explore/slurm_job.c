@@ -76,34 +76,23 @@ static cnnvp_result take_number(const char *command, uint64_t *job, struct cnnvp
 cnnvp_result cnnvp_slurm_submit(const char *script, size_t tasks, uint32_t at_once, uint64_t *job,
                                 struct cnnvp_error *error)
 {
-    char *command = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&command, &size);
-    if (stream == NULL)
-        return cnnvp_config_no_memory(error);
-    (void)fprintf(stream,
-                  "sbatch --parsable --job-name=cnnvp-sweep --output=/dev/null --open-mode=append "
-                  "--array=0-%zu%%%" PRIu32 " 2>&1 <<'CNNVP_END'\n#!/bin/sh\n%s\nCNNVP_END\n",
-                  tasks - 1, at_once, script);
-    cnnvp_result result = fclose(stream) == 0 ? take_number(command, job, error) : cnnvp_config_no_memory(error);
-    free(command);
-    return result;
+    CNNVP_FREED char *command =
+        cnnvp_text_printf("sbatch --parsable --job-name=cnnvp-sweep --output=/dev/null --open-mode=append "
+                          "--array=0-%zu%%%" PRIu32 " 2>&1 <<'CNNVP_END'\n#!/bin/sh\n%s\nCNNVP_END\n",
+                          tasks - 1, at_once, script);
+    return command != NULL ? take_number(command, job, error) : cnnvp_config_no_memory(error);
 }
 
 cnnvp_result cnnvp_slurm_skip(uint64_t used, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     uint64_t job = 0;
-    for (unsigned i = 0; i < SKIP_LIMIT && result == CNNVP_DONE && job < used; ++i) {
-        result = take_number("sbatch --parsable --hold --job-name=cnnvp-sweep-skip --output=/dev/null 2>&1 "
-                             "<<'CNNVP_END'\n#!/bin/sh\nCNNVP_END\n",
-                             &job, error);
-        if (result == CNNVP_DONE)
-            cnnvp_slurm_cancel(job);
-        if (job < used && used - job > SKIP_LIMIT)
-            break;
+    for (unsigned i = 0; i < SKIP_LIMIT && job < used && (job == 0 || used - job <= SKIP_LIMIT); ++i) {
+        CNNVP_TRY(take_number("sbatch --parsable --hold --job-name=cnnvp-sweep-skip --output=/dev/null 2>&1 "
+                              "<<'CNNVP_END'\n#!/bin/sh\nCNNVP_END\n",
+                              &job, error));
+        cnnvp_slurm_cancel(job);
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 void cnnvp_slurm_cancel(uint64_t job)

@@ -82,7 +82,7 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
     json_array_foreach(json_object_get(task, "points"), index, entry)
     {
         const char *key = json_string_value(json_object_get(entry, "key"));
-        struct cnnvp_point point;
+        CNNVP_SCOPED(cnnvp_point_clear) struct cnnvp_point point = {.config = NULL};
         if (access(task_file, F_OK) != 0)
             break;
         result =
@@ -95,7 +95,6 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
                                         "another cnnvp");
         else
             result = run_point(sweep, &worker, &point, program, folder, task_file, error);
-        cnnvp_point_clear(&point);
         if (result != CNNVP_DONE)
             break;
     }
@@ -105,23 +104,20 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
 
 cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp_error *error)
 {
-    char *text = NULL;
-    cnnvp_result result = cnnvp_read_text(task_file, (size_t)1 << 28, &text, NULL, error);
-    json_t *task = result == CNNVP_DONE ? json_loads(text, 0, NULL) : NULL;
+    CNNVP_FREED char *text = NULL;
+    CNNVP_TRY(cnnvp_read_text(task_file, (size_t)1 << 28, &text, NULL, error));
+    CNNVP_JSON *task = json_loads(text, 0, NULL);
     const char *spec = json_string_value(json_object_get(task, "spec"));
-    free(text);
-    if (result == CNNVP_DONE && (spec == NULL || json_string_value(json_object_get(task, "folder")) == NULL ||
-                                 json_string_value(json_object_get(task, "program")) == NULL))
-        result = cnnvp_config_error(error, task_file, "is no task of a sweep");
-    if (result == CNNVP_DONE) {
-        struct cnnvp_sweep *sweep = calloc(1, sizeof *sweep);
-        if (sweep != NULL)
-            sweep->file = cnnvp_arena_text(&sweep->arena, spec);
-        result = sweep != NULL && sweep->file != NULL ? cnnvp_spec_read(sweep, error) : cnnvp_config_no_memory(error);
-        if (result == CNNVP_DONE)
-            result = run_points(sweep, task, task_file, error);
-        cnnvp_sweep_free(sweep);
-    }
-    json_decref(task);
+    if (spec == NULL || json_string_value(json_object_get(task, "folder")) == NULL ||
+        json_string_value(json_object_get(task, "program")) == NULL)
+        return cnnvp_config_error(error, task_file, "is no task of a sweep");
+    struct cnnvp_sweep *sweep = calloc(1, sizeof *sweep);
+    if (sweep != NULL)
+        sweep->file = cnnvp_arena_text(&sweep->arena, spec);
+    cnnvp_result result =
+        sweep != NULL && sweep->file != NULL ? cnnvp_spec_read(sweep, error) : cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE)
+        result = run_points(sweep, task, task_file, error);
+    cnnvp_sweep_free(sweep);
     return result;
 }

@@ -106,11 +106,9 @@ static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kin
     if (node->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(
             error, node->place, "%s: %s where a map is expected", node->key, cnnvp_yaml_kind_name(node));
-    cnnvp_result result = CNNVP_DONE;
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
-         child = child->next)
-        result = cnnvp_axis_add(sweep, kind, child, error);
-    return result;
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next)
+        CNNVP_TRY(cnnvp_axis_add(sweep, kind, child, error));
+    return CNNVP_DONE;
 }
 
 /* ---- constraints ---- */
@@ -259,14 +257,13 @@ static cnnvp_result each_text(
     size_t count = node->kind == CNNVP_YAML_LIST ? node->child_count : 1;
     if (count > limit)
         return cnnvp_config_error(error, node->place, "%s: more than %zu", node->key, limit);
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i, child = child->next) {
+    for (size_t i = 0; i < count; ++i, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || !*child->text)
             return cnnvp_config_error(
                 error, child->place, "%s: %s where a text is expected", node->key, cnnvp_yaml_kind_name(child));
-        result = add(sweep, child, error);
+        CNNVP_TRY(add(sweep, child, error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result add_constraint(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
@@ -352,11 +349,10 @@ static cnnvp_result read_count(const struct cnnvp_yaml_node *node, uint64_t min,
                                struct cnnvp_error *error)
 {
     char reason[300] = "";
-    cnnvp_result result = need_scalar(node, error);
-    if (result == CNNVP_DONE &&
-        cnnvp_value_number(node->text, node->quoted, min, max, 0, value, reason, sizeof reason) != 0)
-        result = cnnvp_config_error(error, node->place, "%s: %s", node->key, reason);
-    return result;
+    CNNVP_TRY(need_scalar(node, error));
+    if (cnnvp_value_number(node->text, node->quoted, min, max, 0, value, reason, sizeof reason) != 0)
+        return cnnvp_config_error(error, node->place, "%s: %s", node->key, reason);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_nsga2(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node, struct cnnvp_error *error)
@@ -480,16 +476,11 @@ static cnnvp_result read_axes(struct cnnvp_sweep *sweep, const struct cnnvp_yaml
             error, other->key_place, "command: %s takes a %s, not a %s", sweep->command, sweep->work, other->key);
     if (work == NULL)
         return cnnvp_config_error(error, sweep->file, "the key %s is missing", sweep->work);
-    cnnvp_result result = cnnvp_axis_add(sweep, CNNVP_AXIS_NETWORK, work, error);
-    if (result == CNNVP_DONE)
-        result = read_map(sweep, CNNVP_AXIS_OPTION, found[KEY_OPTIONS], error);
-    if (result == CNNVP_DONE)
-        result = check_options(sweep, error);
-    if (result == CNNVP_DONE)
-        result = read_map(sweep, CNNVP_AXIS_PARAMETER, found[KEY_PARAMETERS], error);
-    if (result == CNNVP_DONE)
-        result = count_combinations(sweep, error);
-    return result;
+    CNNVP_TRY(cnnvp_axis_add(sweep, CNNVP_AXIS_NETWORK, work, error));
+    CNNVP_TRY(read_map(sweep, CNNVP_AXIS_OPTION, found[KEY_OPTIONS], error));
+    CNNVP_TRY(check_options(sweep, error));
+    CNNVP_TRY(read_map(sweep, CNNVP_AXIS_PARAMETER, found[KEY_PARAMETERS], error));
+    return count_combinations(sweep, error);
 }
 
 cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
@@ -506,26 +497,15 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
     if (sweep->axes == NULL || sweep->constraints == NULL || sweep->derived == NULL || sweep->objectives == NULL ||
         sweep->folder == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = cnnvp_yaml_read(&sweep->arena, sweep->file, "network, parameters, objectives", &root, error);
-    if (result == CNNVP_DONE)
-        result = sort_keys(root, found, error);
-    if (result == CNNVP_DONE)
-        result = read_command(sweep, found[KEY_COMMAND], error);
-    if (result == CNNVP_DONE)
-        result = read_platform(sweep, found[KEY_PLATFORM], error);
-    if (result == CNNVP_DONE)
-        result = read_axes(sweep, found, error);
-    if (result == CNNVP_DONE)
-        result = read_derived(sweep, found[KEY_DERIVE], error);
-    if (result == CNNVP_DONE)
-        result = each_text(sweep, found[KEY_CONSTRAINTS], CNNVP_CONSTRAINTS, add_constraint, error);
-    if (result == CNNVP_DONE)
-        result = each_text(sweep, found[KEY_OBJECTIVES], CNNVP_OBJECTIVES, add_objective, error);
-    if (result == CNNVP_DONE)
-        result = read_search(sweep, found[KEY_SEARCH], error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_guest_file(NULL, guest, sizeof guest, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_hash_file(guest, sweep->guest_hash, error);
-    return result;
+    CNNVP_TRY(cnnvp_yaml_read(&sweep->arena, sweep->file, "network, parameters, objectives", &root, error));
+    CNNVP_TRY(sort_keys(root, found, error));
+    CNNVP_TRY(read_command(sweep, found[KEY_COMMAND], error));
+    CNNVP_TRY(read_platform(sweep, found[KEY_PLATFORM], error));
+    CNNVP_TRY(read_axes(sweep, found, error));
+    CNNVP_TRY(read_derived(sweep, found[KEY_DERIVE], error));
+    CNNVP_TRY(each_text(sweep, found[KEY_CONSTRAINTS], CNNVP_CONSTRAINTS, add_constraint, error));
+    CNNVP_TRY(each_text(sweep, found[KEY_OBJECTIVES], CNNVP_OBJECTIVES, add_objective, error));
+    CNNVP_TRY(read_search(sweep, found[KEY_SEARCH], error));
+    CNNVP_TRY(cnnvp_guest_file(NULL, guest, sizeof guest, error));
+    return cnnvp_hash_file(guest, sweep->guest_hash, error);
 }

@@ -104,23 +104,18 @@ void cnnvp_driver_show(struct cnnvp_driver *driver, int always)
 static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp_row *row,
                                  const struct cnnvp_sweep_point *point, struct cnnvp_error *error)
 {
-    json_t *mine = cnnvp_point_params(driver->sweep, point->number);
-    json_t *theirs = row->params != NULL ? json_loads(row->params, 0, NULL) : NULL;
-    cnnvp_result result = CNNVP_DONE;
+    CNNVP_JSON *mine = cnnvp_point_params(driver->sweep, point->number);
+    CNNVP_JSON *theirs = row->params != NULL ? json_loads(row->params, 0, NULL) : NULL;
     if (theirs == NULL)
         theirs = json_object();
     size_t before = json_object_size(theirs);
     if (mine == NULL || theirs == NULL || json_object_update_missing(theirs, mine) != 0)
-        result = cnnvp_config_no_memory(error);
-    if (result == CNNVP_DONE && json_object_size(theirs) != before) {
-        char *text = json_dumps(theirs, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        result = text != NULL ? cnnvp_results_set_params(driver->results, row->key, text, error)
-                              : cnnvp_config_no_memory(error);
-        free(text);
-    }
-    json_decref(mine);
-    json_decref(theirs);
-    return result;
+        return cnnvp_config_no_memory(error);
+    if (json_object_size(theirs) == before)
+        return CNNVP_DONE;
+    CNNVP_FREED char *text = json_dumps(theirs, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    return text != NULL ? cnnvp_results_set_params(driver->results, row->key, text, error)
+                        : cnnvp_config_no_memory(error);
 }
 
 static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_sweep_point *point,
@@ -141,27 +136,21 @@ static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_swee
 cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_sweep_point *point, int *known,
                                struct cnnvp_error *error)
 {
-    struct cnnvp_row row;
+    CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
     CNNVP_TRY(add_point(driver->sweep, point, error));
     CNNVP_TRY(cnnvp_results_get(driver->results, point->key, 0, &row, error));
-    cnnvp_result result = CNNVP_DONE;
     *known = *row.key != '\0' && !row.damaged;
-    if (*known) {
-        ++driver->progress.finished;
-        ++driver->progress.found;
-        driver->progress.failed += row.failed != 0;
-        result = merge_params(driver, &row, point, error);
-    }
-    cnnvp_row_clear(&row);
-    return result;
+    if (!*known)
+        return CNNVP_DONE;
+    ++driver->progress.finished;
+    ++driver->progress.found;
+    driver->progress.failed += row.failed != 0;
+    return merge_params(driver, &row, point, error);
 }
 
 static char *result_file(const struct cnnvp_driver *driver, const char *key)
 {
-    char *name = cnnvp_text_join(driver->folder, "/", key);
-    char *file = name != NULL ? cnnvp_text_join(name, ".result", "") : NULL;
-    free(name);
-    return file;
+    return cnnvp_text_printf("%s/%s.result", driver->folder, key);
 }
 
 static cnnvp_result record(struct cnnvp_driver *driver, const struct cnnvp_row *row, struct cnnvp_error *error)
@@ -180,41 +169,34 @@ static void count_new(struct cnnvp_driver *driver, int failed)
 
 cnnvp_result cnnvp_driver_take(struct cnnvp_driver *driver, const char *key, int *taken, struct cnnvp_error *error)
 {
-    struct cnnvp_row row = {.params = NULL};
-    char *file = result_file(driver, key);
+    CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
+    CNNVP_FREED char *file = result_file(driver, key);
     *taken = 0;
     if (file == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = CNNVP_DONE;
-    if (access(file, F_OK) == 0) {
-        result = cnnvp_result_read(file, &row, error);
-        *taken = result == CNNVP_DONE && strcmp(row.key, key) == 0;
-        if (result == CNNVP_BAD_INPUT)
-            result = CNNVP_DONE; /* not one of ours, or cut off by a crash of the machine: the point runs again */
-        if (*taken)
-            result = record(driver, &row, error);
-        if (*taken && result == CNNVP_DONE)
-            count_new(driver, row.failed);
-    }
-    cnnvp_row_clear(&row);
-    free(file);
-    return result;
+    if (access(file, F_OK) != 0)
+        return CNNVP_DONE;
+    const cnnvp_result result = cnnvp_result_read(file, &row, error);
+    *taken = result == CNNVP_DONE && strcmp(row.key, key) == 0;
+    if (!*taken) /* not one of ours, or cut off by a crash of the machine: the point runs again */
+        return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result;
+    CNNVP_TRY(record(driver, &row, error));
+    count_new(driver, row.failed);
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_sweep_point *point, const char *reason,
                                struct cnnvp_error *error)
 {
-    struct cnnvp_row row = {.failed = 1, .error = cnnvp_text_join(reason, "", "")};
-    json_t *params = cnnvp_point_params(driver->sweep, point->number);
+    CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.failed = 1, .error = strdup(reason)};
+    CNNVP_JSON *params = cnnvp_point_params(driver->sweep, point->number);
     memcpy(row.key, point->key, sizeof row.key);
     row.params = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    cnnvp_result result =
-        row.params != NULL && row.error != NULL ? record(driver, &row, error) : cnnvp_config_no_memory(error);
-    if (result == CNNVP_DONE)
-        count_new(driver, 1);
-    json_decref(params);
-    cnnvp_row_clear(&row);
-    return result;
+    if (row.params == NULL || row.error == NULL)
+        return cnnvp_config_no_memory(error);
+    CNNVP_TRY(record(driver, &row, error));
+    count_new(driver, 1);
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_driver_commit(struct cnnvp_driver *driver, int now, struct cnnvp_error *error)
@@ -223,14 +205,13 @@ cnnvp_result cnnvp_driver_commit(struct cnnvp_driver *driver, int now, struct cn
     if (!now && time - driver->committed < COMMIT_SECONDS)
         return CNNVP_DONE;
     driver->committed = time;
-    cnnvp_result result = cnnvp_results_commit(driver->results, error);
-    for (; result == CNNVP_DONE && driver->uncommitted_count; --driver->uncommitted_count) {
-        char *file = result_file(driver, driver->uncommitted[driver->uncommitted_count - 1]);
+    CNNVP_TRY(cnnvp_results_commit(driver->results, error));
+    for (; driver->uncommitted_count; --driver->uncommitted_count) {
+        CNNVP_FREED char *file = result_file(driver, driver->uncommitted[driver->uncommitted_count - 1]);
         if (file != NULL)
             (void)unlink(file);
-        free(file);
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_driver_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,
@@ -246,50 +227,44 @@ cnnvp_result cnnvp_driver_batch(struct cnnvp_driver *driver, const uint64_t *num
 /* The lock is one of fcntl's: it belongs to this process alone, not to its workers, and goes with it. */
 static cnnvp_result take_lock(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
-    char *file = cnnvp_text_join(driver->folder, "/lock", "");
-    cnnvp_result result = file != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
-    for (int again = 1; again && result == CNNVP_DONE;) {
-        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    CNNVP_FREED char *file = cnnvp_text_printf("%s/lock", driver->folder);
+    if (file == NULL)
+        return cnnvp_config_no_memory(error);
+    for (;;) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}, other = lock;
         struct stat open_file, named_file;
-        again = 0;
-        if (mkdir(driver->folder, 0777) != 0 && errno != EEXIST) {
-            result = cnnvp_config_error(error, driver->folder, "cannot be made: %s", strerror(errno));
-            break;
-        }
+        if (mkdir(driver->folder, 0777) != 0 && errno != EEXIST)
+            return cnnvp_config_error(error, driver->folder, "cannot be made: %s", strerror(errno));
         driver->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (driver->lock < 0) {
-            again = errno == ENOENT; /* another driver has just ended and removed the folder */
-            if (!again)
-                result = cnnvp_config_error(error, file, "cannot be made: %s", strerror(errno));
-        } else if (fcntl(driver->lock, F_SETLK, &lock) != 0) {
-            struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-            int known = fcntl(driver->lock, F_GETLK, &other) == 0 && other.l_type != F_UNLCK && other.l_pid > 0;
-            result = cnnvp_config_error(
+        if (driver->lock < 0 && errno == ENOENT)
+            continue; /* another driver has just ended and removed the folder */
+        if (driver->lock < 0)
+            return cnnvp_config_error(error, file, "cannot be made: %s", strerror(errno));
+        const int free_to_take = fcntl(driver->lock, F_SETLK, &lock) == 0;
+        if (free_to_take && fstat(driver->lock, &open_file) == 0 && stat(file, &named_file) == 0 &&
+            open_file.st_ino == named_file.st_ino)
+            return CNNVP_DONE;
+        const int known =
+            !free_to_take && fcntl(driver->lock, F_GETLK, &other) == 0 && other.l_type != F_UNLCK && other.l_pid > 0;
+        (void)close(driver->lock); /* or the file of one that has just ended */
+        driver->lock = -1;
+        if (!free_to_take)
+            return cnnvp_config_error(
                 error, driver->sweep->results,
                 "another sweep%s%.0ld%s is writing this database; wait for it, or use another file",
                 known ? " (process " : "", known ? (long)other.l_pid : 0L, known ? ")" : "");
-            (void)close(driver->lock);
-            driver->lock = -1;
-        } else if (fstat(driver->lock, &open_file) != 0 || stat(file, &named_file) != 0 ||
-                   open_file.st_ino != named_file.st_ino) {
-            (void)close(driver->lock); /* the file of one that has just ended */
-            again = 1;
-        }
     }
-    free(file);
-    return result;
 }
 
 static void drop_lock(struct cnnvp_driver *driver)
 {
-    char *file = cnnvp_text_join(driver->folder, "/lock", "");
-    if (driver->lock >= 0) {
-        if (file != NULL)
-            (void)unlink(file);
-        (void)close(driver->lock);
-        (void)rmdir(driver->folder); /* stays if there are results that could not be taken */
-    }
-    free(file);
+    CNNVP_FREED char *file = cnnvp_text_printf("%s/lock", driver->folder);
+    if (driver->lock < 0)
+        return;
+    if (file != NULL)
+        (void)unlink(file);
+    (void)close(driver->lock);
+    (void)rmdir(driver->folder); /* stays if there are results that could not be taken */
 }
 
 static int has_suffix(const char *name, const char *suffix)
@@ -307,8 +282,8 @@ static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_err
     if (folder == NULL)
         return cnnvp_config_error(error, driver->folder, "cannot be read: %s", strerror(errno));
     while (result == CNNVP_DONE && (entry = readdir(folder)) != NULL) {
-        char *file = cnnvp_text_join(driver->folder, "/", entry->d_name);
-        struct cnnvp_row row = {.params = NULL};
+        CNNVP_FREED char *file = cnnvp_text_printf("%s/%s", driver->folder, entry->d_name);
+        CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
         struct cnnvp_error reason = {""};
         if (file == NULL) {
             result = cnnvp_config_no_memory(error);
@@ -321,35 +296,27 @@ static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_err
                    has_suffix(entry->d_name, ".log") || has_suffix(entry->d_name, ".task")) {
             (void)unlink(file);
         }
-        cnnvp_row_clear(&row);
-        free(file);
     }
     (void)closedir(folder);
     return result == CNNVP_DONE ? cnnvp_driver_commit(driver, 1, error) : result;
 }
 
-static cnnvp_result write_fact(struct cnnvp_driver *driver, const char *name, json_t *value, struct cnnvp_error *error)
+static cnnvp_result write_fact(struct cnnvp_driver *driver, const char *name, json_t *given, struct cnnvp_error *error)
 {
-    char *text = value != NULL ? json_dumps(value, JSON_COMPACT) : NULL;
-    cnnvp_result result =
-        text != NULL ? cnnvp_results_set_fact(driver->results, name, text, error) : cnnvp_config_no_memory(error);
-    free(text);
-    json_decref(value);
-    return result;
+    CNNVP_JSON *value = given;
+    CNNVP_FREED char *text = value != NULL ? json_dumps(value, JSON_COMPACT) : NULL;
+    return text != NULL ? cnnvp_results_set_fact(driver->results, name, text, error) : cnnvp_config_no_memory(error);
 }
 
 /* "--timing-only" or "--max-time=1s" of an option that all points share. NULL: out of memory. */
 static json_t *option_word(const struct cnnvp_axis *axis)
 {
-    int is_flag = axis->option->type == CNNVP_OPTION_FLAG;
-    char *word = cnnvp_text_join("--", axis->name, is_flag ? "" : "=");
-    for (char *at = word; at != NULL && *at; ++at)
+    const int is_flag = axis->option->type == CNNVP_OPTION_FLAG;
+    CNNVP_FREED char *word =
+        cnnvp_text_printf("--%s%s%s", axis->name, is_flag ? "" : "=", is_flag ? "" : axis->values[0].text);
+    for (char *at = word; at != NULL && *at && *at != '='; ++at)
         *at = *at == '_' ? '-' : *at;
-    char *whole = word != NULL ? cnnvp_text_join(word, is_flag ? "" : axis->values[0].text, "") : NULL;
-    json_t *text = whole != NULL ? json_string(whole) : NULL;
-    free(word);
-    free(whole);
-    return text;
+    return word != NULL ? json_string(word) : NULL;
 }
 
 /* The words of a command that all points share; the rest are their params. */
@@ -372,20 +339,16 @@ static json_t *fixed_words(const struct cnnvp_sweep *sweep)
 
 static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
+    json_t *derived = json_array();
+    for (size_t i = 0; i < driver->sweep->derived_count && derived != NULL; ++i)
+        (void)json_array_append_new(derived, json_string(driver->sweep->derived[i].name));
+    CNNVP_TRY(write_fact(driver, "derived", derived, error));
+    CNNVP_TRY(write_fact(driver, "fixed", fixed_words(driver->sweep), error));
     json_t *list = json_array();
     for (size_t i = 0; i < driver->sweep->objective_count && list != NULL; ++i)
         (void)json_array_append_new(list, json_pack("{s:s, s:b}", "path", driver->sweep->objectives[i].path, "maximise",
                                                     driver->sweep->objectives[i].maximise));
-    json_t *derived = json_array();
-    for (size_t i = 0; i < driver->sweep->derived_count && derived != NULL; ++i)
-        (void)json_array_append_new(derived, json_string(driver->sweep->derived[i].name));
-    cnnvp_result result = write_fact(driver, "derived", derived, error);
-    if (result == CNNVP_DONE)
-        result = write_fact(driver, "fixed", fixed_words(driver->sweep), error);
-    if (result == CNNVP_DONE)
-        return write_fact(driver, "objectives", list, error);
-    json_decref(list);
-    return result;
+    return write_fact(driver, "objectives", list, error);
 }
 
 /* Another program than this one has points of its own: what it says of itself, else its bytes. */
@@ -396,31 +359,24 @@ static cnnvp_result name_simulator(struct cnnvp_driver *driver, struct cnnvp_err
     char line[128];
     if (driver->options->program == NULL || runs_here)
         return CNNVP_DONE;
-    cnnvp_result result = cnnvp_hash_file(driver->program, sweep->simulator, error);
-    char *quoted = result == CNNVP_DONE ? cnnvp_slurm_quote(driver->program) : NULL;
-    char *call = quoted != NULL ? cnnvp_text_join(quoted, " --version 2>/dev/null </dev/null", "") : NULL;
+    CNNVP_TRY(cnnvp_hash_file(driver->program, sweep->simulator, error));
+    CNNVP_FREED char *quoted = cnnvp_slurm_quote(driver->program);
+    CNNVP_FREED char *call = quoted != NULL ? cnnvp_text_printf("%s --version 2>/dev/null </dev/null", quoted) : NULL;
     FILE *stream = call != NULL ? popen(call, "r") : NULL;
     while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
         if (sscanf(line, "build %32[0-9a-f]", line) == 1 && strlen(line) == strlen(cnnvp_build()))
             (void)snprintf(sweep->simulator, sizeof sweep->simulator, "%.32s", line);
     if (stream != NULL)
         (void)pclose(stream);
-    if (result == CNNVP_DONE && call == NULL)
-        result = cnnvp_config_no_memory(error);
-    free(call);
-    free(quoted);
-    return result;
+    return call != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
 /* What all points of the sweep have in common of what decides results. */
 static cnnvp_result set_build(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
-    char *build = cnnvp_text_join(driver->sweep->simulator, " program ", driver->sweep->guest_hash);
-    cnnvp_result result =
-        build != NULL ? cnnvp_results_set_build(driver->results, build, &driver->progress.others, error)
-                      : cnnvp_config_no_memory(error);
-    free(build);
-    return result;
+    CNNVP_FREED char *build = cnnvp_text_printf("%s program %s", driver->sweep->simulator, driver->sweep->guest_hash);
+    return build != NULL ? cnnvp_results_set_build(driver->results, build, &driver->progress.others, error)
+                         : cnnvp_config_no_memory(error);
 }
 
 static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error *error)
@@ -431,34 +387,25 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
     driver->jobs = options->jobs ? options->jobs : processors > 0 ? (uint32_t)processors : 1;
-    driver->program = cnnvp_text_join(options->program != NULL ? options->program : self, "", "");
-    driver->folder = cnnvp_text_join(options->results, ".work", "");
+    driver->program = strdup(options->program != NULL ? options->program : self);
+    driver->folder = cnnvp_text_printf("%s.work", options->results);
     driver->uncommitted = calloc(COMMIT_POINTS, sizeof *driver->uncommitted);
     free(driver->sweep->results);
-    driver->sweep->results = cnnvp_text_join(options->results, "", "");
+    driver->sweep->results = strdup(options->results);
     if (driver->program == NULL || driver->folder == NULL || driver->uncommitted == NULL ||
         driver->sweep->results == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = cnnvp_output_check(options->results, error);
-    if (result == CNNVP_DONE)
-        result = name_simulator(driver, error);
-    if (result == CNNVP_DONE)
-        result = take_lock(driver, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_objectives_check_training(driver->sweep, driver->program, driver->folder, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_results_open(options->results, 1, &driver->results, error);
-    if (result == CNNVP_DONE) {
-        cnnvp_slurm_cancel_left(driver);
-        result = take_leftovers(driver, error); /* of the build before */
-    }
-    if (result == CNNVP_DONE)
-        result = set_build(driver, error);
-    if (result == CNNVP_DONE && options->retry_failed)
-        result = cnnvp_results_forget_failed(driver->results, error);
-    if (result == CNNVP_DONE)
-        result = write_facts(driver, error);
-    return result;
+    CNNVP_TRY(cnnvp_output_check(options->results, error));
+    CNNVP_TRY(name_simulator(driver, error));
+    CNNVP_TRY(take_lock(driver, error));
+    CNNVP_TRY(cnnvp_objectives_check_training(driver->sweep, driver->program, driver->folder, error));
+    CNNVP_TRY(cnnvp_results_open(options->results, 1, &driver->results, error));
+    cnnvp_slurm_cancel_left(driver);
+    CNNVP_TRY(take_leftovers(driver, error)); /* of the build before */
+    CNNVP_TRY(set_build(driver, error));
+    if (options->retry_failed)
+        CNNVP_TRY(cnnvp_results_forget_failed(driver->results, error));
+    return write_facts(driver, error);
 }
 
 static void close_driver(struct cnnvp_driver *driver)
@@ -493,14 +440,13 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
         return cnnvp_config_error(error, NULL, "struct cnnvp_sweep_options does not match this library");
     sweep->point_count = 0;
     driver.committed = driver.started;
-    uint64_t *numbers = NULL;
+    CNNVP_FREED uint64_t *numbers = NULL;
     size_t count = 0;
     CNNVP_TRY(list_points(&driver, &numbers, &count, error));
     cnnvp_result result = open_driver(&driver, error);
     if (result == CNNVP_DONE)
         result = sweep->search == CNNVP_SEARCH_NSGA2 ? cnnvp_nsga2_run(&driver, error)
                                                      : cnnvp_driver_batch(&driver, numbers, count, error);
-    free(numbers);
     if (result == CNNVP_DONE)
         result = cnnvp_driver_commit(&driver, 1, error);
     if (result == CNNVP_DONE && !interrupted)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files and texts that the parts of the exploration read and write. */
+#define _GNU_SOURCE /* vasprintf */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,16 +10,19 @@
 #include "explore.h"
 #include "output_file.h"
 
-char *cnnvp_text_join(const char *a, const char *b, const char *c)
+char *cnnvp_text_printf(const char *format, ...)
 {
-    size_t lengths[3] = {strlen(a), strlen(b), strlen(c)};
-    char *joined = malloc(lengths[0] + lengths[1] + lengths[2] + 1);
-    if (joined == NULL)
-        return NULL;
-    memcpy(joined, a, lengths[0]);
-    memcpy(joined + lengths[0], b, lengths[1]);
-    memcpy(joined + lengths[0] + lengths[1], c, lengths[2] + 1);
-    return joined;
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    const int length = vasprintf(&text, format, args);
+    va_end(args);
+    return length < 0 ? NULL : text;
+}
+
+void cnnvp_json_release(json_t **value)
+{
+    json_decref(*value);
 }
 
 static const struct measure {
@@ -48,24 +52,25 @@ static const struct measure *measure_of(const char *path)
 cnnvp_result cnnvp_read_document(const char *file, const char *schema, char **text, json_t **root,
                                  struct cnnvp_error *error)
 {
-    char *own = NULL, place[1200];
+    CNNVP_FREED char *own = NULL;
+    char place[1200];
     json_error_t reason;
-    cnnvp_result result = cnnvp_read_text(file, (size_t)1 << 28, &own, NULL, error);
-    *root = result == CNNVP_DONE ? json_loads(own, JSON_ALLOW_NUL, &reason) : NULL;
+    *root = NULL;
+    CNNVP_TRY(cnnvp_read_text(file, (size_t)1 << 28, &own, NULL, error));
+    *root = json_loads(own, JSON_ALLOW_NUL, &reason);
     const char *found = json_string_value(json_object_get(*root, "schema"));
-    if (result == CNNVP_DONE && *root == NULL) {
-        (void)snprintf(place, sizeof place, "%.1000s:%d:%d", file, reason.line, reason.column);
-        result = cnnvp_config_error(error, place, "%s; JSON with the schema %s is expected", reason.text, schema);
-    } else if (result == CNNVP_DONE && found == NULL) {
-        result = cnnvp_config_error(error, file, "has no schema; %s is expected", schema);
-    } else if (result == CNNVP_DONE && strcmp(found, schema) != 0) {
-        result = cnnvp_config_error(error, file, "its schema is %.100s; %s is expected", found, schema);
-    }
-    if (text != NULL && result == CNNVP_DONE)
+    (void)snprintf(place, sizeof place, "%.1000s:%d:%d", file, reason.line, reason.column);
+    if (*root == NULL)
+        return cnnvp_config_error(error, place, "%s; JSON with the schema %s is expected", reason.text, schema);
+    if (found == NULL)
+        return cnnvp_config_error(error, file, "has no schema; %s is expected", schema);
+    if (strcmp(found, schema) != 0)
+        return cnnvp_config_error(error, file, "its schema is %.100s; %s is expected", found, schema);
+    if (text != NULL) {
         *text = own;
-    else
-        free(own);
-    return result;
+        own = NULL;
+    }
+    return CNNVP_DONE;
 }
 
 /* "+12,345,678". */

@@ -114,8 +114,8 @@ cnnvp_result cnnvp_run_plan(struct cnnvp_run *run, const cnnvp_config *config, s
 
 cnnvp_result cnnvp_run_load(struct cnnvp_run *run, const cnnvp_config *config, struct cnnvp_error *error)
 {
-    const cnnvp_result result = cnnvp_platform_new(config, &run->platform_options, &run->platform, error);
-    return result == CNNVP_DONE ? cnnvp_network_load(run->network, run->platform, error) : result;
+    CNNVP_TRY(cnnvp_platform_new(config, &run->platform_options, &run->platform, error));
+    return cnnvp_network_load(run->network, run->platform, error);
 }
 
 /* ---- results ---- */
@@ -123,15 +123,12 @@ cnnvp_result cnnvp_run_load(struct cnnvp_run *run, const cnnvp_config *config, s
 static cnnvp_result collect_output(struct cnnvp_run *run, size_t number, struct cnnvp_error *error)
 {
     struct cnnvp_run_output *to = &run->outputs[number];
-    cnnvp_result result = cnnvp_network_output(run->network, run->platform, number, &to->output, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_reference(run->network, number, &to->reference, error);
-    if (result == CNNVP_DONE && run->options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
-        result = cnnvp_network_block_reference(run->network, number, &to->block_reference, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_compare(&to->output, to->block_reference.data != NULL ? &to->block_reference : &to->reference,
-                               &to->difference, error);
-    return result;
+    CNNVP_TRY(cnnvp_network_output(run->network, run->platform, number, &to->output, error));
+    CNNVP_TRY(cnnvp_network_reference(run->network, number, &to->reference, error));
+    if (run->options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+        CNNVP_TRY(cnnvp_network_block_reference(run->network, number, &to->block_reference, error));
+    return cnnvp_compare(&to->output, to->block_reference.data != NULL ? &to->block_reference : &to->reference,
+                         &to->difference, error);
 }
 
 cnnvp_result cnnvp_run_collect(struct cnnvp_run *run, size_t count, struct cnnvp_error *error)

@@ -250,16 +250,14 @@ cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_
 
 static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
-    cnnvp_result result = cnnvp_network_hold_tables(network, platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_put_guest(network, platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_put_binary(network, platform, error);
-    if (result == CNNVP_DONE && !network->timing_only)
-        result = clear_frames(network, platform, error);
-    if (result == CNNVP_DONE && !network->timing_only)
-        result = put_inputs(network, platform, error);
-    return result == CNNVP_DONE ? describe(network, platform, error) : result;
+    CNNVP_TRY(cnnvp_network_hold_tables(network, platform, error));
+    CNNVP_TRY(cnnvp_network_put_guest(network, platform, error));
+    CNNVP_TRY(cnnvp_network_put_binary(network, platform, error));
+    if (!network->timing_only)
+        CNNVP_TRY(clear_frames(network, platform, error));
+    if (!network->timing_only)
+        CNNVP_TRY(put_inputs(network, platform, error));
+    return describe(network, platform, error);
 }
 
 /* ---- results ---- */

@@ -130,6 +130,6 @@ cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *
                                   struct cnnvp_array *array, struct cnnvp_error *error)
 {
     memset(array, 0, sizeof *array);
-    const cnnvp_result result = cnnvp_network_check_output(network, "output", output, error);
-    return result == CNNVP_DONE ? network->back_end->output(network, platform, output, array, error) : result;
+    CNNVP_TRY(cnnvp_network_check_output(network, "output", output, error));
+    return network->back_end->output(network, platform, output, array, error);
 }

@@ -128,9 +128,9 @@ static cnnvp_result calibrate_by_input(struct cnnvp_network *network, const stru
                                        struct cnnvp_error *error)
 {
     float **outputs = &network->float_outputs[kept_as(network, 0)];
-    cnnvp_result result = *outputs != NULL ? CNNVP_DONE : make_outputs(network, outputs, error);
+    CNNVP_TRY(*outputs != NULL ? CNNVP_DONE : make_outputs(network, outputs, error));
     const struct wanted wanted = {&network->graph, *outputs, options};
-    return result == CNNVP_DONE ? run_images(network, 0, network->input, network->images, &wanted, error) : result;
+    return run_images(network, 0, network->input, network->images, &wanted, error);
 }
 
 static cnnvp_result calibrate(struct cnnvp_network *network, const struct cnnvp_network_options *options,
@@ -140,14 +140,13 @@ static cnnvp_result calibrate(struct cnnvp_network *network, const struct cnnvp_
         return options->timing_only ? CNNVP_DONE : calibrate_by_input(network, options, error);
     const char *name = options->calibration_name != NULL ? options->calibration_name : "the calibration";
     uint64_t count = 0;
-    float *images = NULL;
-    cnnvp_result result = cnnvp_network_images(
-        &network->graph, options->calibration, name, 0, options->timing_only ? NULL : &images, &count, error);
+    CNNVP_FREED float *images = NULL;
+    CNNVP_TRY(cnnvp_network_images(
+        &network->graph, options->calibration, name, 0, options->timing_only ? NULL : &images, &count, error));
     const struct wanted wanted = {&network->graph, NULL, options};
-    if (result == CNNVP_DONE && !options->timing_only)
-        result = run_images(network, 0, images, count, &wanted, error);
-    free(images);
-    return result;
+    if (!options->timing_only)
+        CNNVP_TRY(run_images(network, 0, images, count, &wanted, error));
+    return CNNVP_DONE;
 }
 
 /* Largest values as if no image had been run. */

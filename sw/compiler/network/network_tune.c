@@ -132,13 +132,12 @@ static int place_tables(struct trials *trials, const struct cnnvp_target *target
 static cnnvp_result write_tables(const struct trials *trials, cnnvp_platform *platform)
 {
     const struct cnnvp_binary *header = &trials->header;
-    cnnvp_result result = cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, header, sizeof *header);
-    if (result == CNNVP_DONE)
-        result = cnnvp_platform_write(platform, header->layers, trials->layers, trials->count * sizeof *trials->layers);
-    if (result == CNNVP_DONE && trials->blobs.count != 0)
-        result = cnnvp_platform_write(
-            platform, header->blobs, trials->blobs.all, trials->blobs.count * sizeof *trials->blobs.all);
-    return result;
+    CNNVP_TRY(cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, header, sizeof *header));
+    CNNVP_TRY(cnnvp_platform_write(platform, header->layers, trials->layers, trials->count * sizeof *trials->layers));
+    if (trials->blobs.count != 0)
+        CNNVP_TRY(cnnvp_platform_write(
+            platform, header->blobs, trials->blobs.all, trials->blobs.count * sizeof *trials->blobs.all));
+    return CNNVP_DONE;
 }
 
 static void no_console(void *context, const void *data, size_t size)

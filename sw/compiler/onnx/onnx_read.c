@@ -329,18 +329,15 @@ static int stays_inside(const char *location)
 /* Nor is a link, be it the file or a folder on the way. */
 static cnnvp_result check_links(const char *folder, const char *name, struct cnnvp_error *error)
 {
-    char *inside = realpath(folder, NULL);
-    char *path = realpath(name, NULL);
-    cnnvp_result result = CNNVP_DONE;
+    CNNVP_FREED char *inside = realpath(folder, NULL);
+    CNNVP_FREED char *path = realpath(name, NULL);
     const size_t length = inside != NULL ? strlen(inside) : 0;
     if (inside == NULL || path == NULL)
-        result = cnnvp_compiler_error(error, "%s: %s", name, strerror(errno));
-    else if (length > 1 && (strncmp(path, inside, length) != 0 || path[length] != '/'))
-        result = cnnvp_compiler_error(
+        return cnnvp_compiler_error(error, "%s: %s", name, strerror(errno));
+    if (length > 1 && (strncmp(path, inside, length) != 0 || path[length] != '/'))
+        return cnnvp_compiler_error(
             error, "%s: a link to \"%.300s\"; a file in the network's folder is needed", name, path);
-    free(inside);
-    free(path);
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result map_external(const char *network, const char *location, struct cnnvp_onnx_file *file,
@@ -349,19 +346,13 @@ static cnnvp_result map_external(const char *network, const char *location, stru
     const char *slash = strrchr(network, '/');
     const size_t folder = slash != NULL ? (size_t)(slash - network) + 1 : 0;
     const size_t size = folder + strlen(location) + 3;
-    char *name = malloc(size);
-    char *inside = malloc(folder + 3);
-    cnnvp_result result = name != NULL && inside != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
-    if (result == CNNVP_DONE) {
-        (void)snprintf(inside, folder + 3, "%.*s", folder != 0 ? (int)folder : 2, folder != 0 ? network : "./");
-        (void)snprintf(name, size, "%.*s%s", (int)folder, network, location);
-        result = check_links(inside, name, error);
-    }
-    if (result == CNNVP_DONE)
-        result = map_file(name, "a file with the data of tensors", &file->data, &file->size, error);
-    free(name);
-    free(inside);
-    return result;
+    CNNVP_FREED char *name = malloc(size);
+    CNNVP_FREED char *inside = malloc(folder + 3);
+    CNNVP_TRY(name != NULL && inside != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error));
+    (void)snprintf(inside, folder + 3, "%.*s", folder != 0 ? (int)folder : 2, folder != 0 ? network : "./");
+    (void)snprintf(name, size, "%.*s%s", (int)folder, network, location);
+    CNNVP_TRY(check_links(inside, name, error));
+    return map_file(name, "a file with the data of tensors", &file->data, &file->size, error);
 }
 
 static cnnvp_result open_external(const struct cnnvp_onnx *onnx, const char *location,

@@ -94,24 +94,16 @@ static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *conf
     network->own = train;
     if (train == NULL)
         return cnnvp_compiler_no_memory(error);
-    cnnvp_result result = check_options(options, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_train_target_read(config, &train->target, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_onnx_import_training(network->file, &import, &train->graph, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_train_net_make(&train->graph, &train->net, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_graph_simplify(&network->graph, error);
-    if (result == CNNVP_DONE)
-        result = take_images(network, options, error);
-    return result == CNNVP_DONE ? build(network, options, error) : result;
+    CNNVP_TRY(check_options(options, error));
+    CNNVP_TRY(cnnvp_train_target_read(config, &train->target, error));
+    CNNVP_TRY(cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error));
+    CNNVP_TRY(cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error));
+    CNNVP_TRY(cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error));
+    CNNVP_TRY(cnnvp_onnx_import_training(network->file, &import, &train->graph, error));
+    CNNVP_TRY(cnnvp_train_net_make(&train->graph, &train->net, error));
+    CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));
+    CNNVP_TRY(take_images(network, options, error));
+    return build(network, options, error);
 }
 
 static void forget(struct cnnvp_network *network)
@@ -182,17 +174,15 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
     } reads = {.given = network};
     const struct cnnvp_train_reader reader = {reads.context, read_floats, network->images, train->net.channels,
                                               (uint64_t)train->net.height * train->net.width};
-    cnnvp_result result = cnnvp_train_build_hold(&train->build, platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_put_guest(network, platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_train_build_load(&train->build, platform, error);
-    if (result == CNNVP_DONE && !network->timing_only)
-        result = cnnvp_train_put_weights(&source, platform, error);
-    if (result == CNNVP_DONE && !network->timing_only)
-        result = cnnvp_train_put_images(
-            &source, &train->build.header.evaluation, train->build.layers[0].block, &reader, platform, error);
-    return result == CNNVP_DONE ? describe(network, platform, error) : result;
+    CNNVP_TRY(cnnvp_train_build_hold(&train->build, platform, error));
+    CNNVP_TRY(cnnvp_network_put_guest(network, platform, error));
+    CNNVP_TRY(cnnvp_train_build_load(&train->build, platform, error));
+    if (!network->timing_only)
+        CNNVP_TRY(cnnvp_train_put_weights(&source, platform, error));
+    if (!network->timing_only)
+        CNNVP_TRY(cnnvp_train_put_images(
+            &source, &train->build.header.evaluation, train->build.layers[0].block, &reader, platform, error));
+    return describe(network, platform, error);
 }
 
 /* ---- output ---- */

@@ -61,20 +61,15 @@ static cnnvp_result read_bfp(const struct look *look, const struct cnnvp_train_b
     const uint32_t bits = look->trainer->target.mantissa_bits;
     layout.block = blocks[block];
     const size_t exponent_count = (size_t)cnnvp_bfp_blocks(&layout);
-    void *mantissas = malloc(count * bytes);
-    int8_t *exponents = malloc(exponent_count);
-    cnnvp_result result = mantissas != NULL && exponents != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(look->error);
-    if (result == CNNVP_DONE)
-        result = read_memory(look, place->mantissas, mantissas, count * bytes);
-    if (result == CNNVP_DONE)
-        result = read_memory(look, place->exponents, exponents, exponent_count);
-    if (result == CNNVP_DONE &&
-        (bytes == 1u ? cnnvp_bfp_decode(bits, &layout, mantissas, exponents, values->data)
+    CNNVP_FREED void *mantissas = malloc(count * bytes);
+    CNNVP_FREED int8_t *exponents = malloc(exponent_count);
+    CNNVP_TRY(mantissas != NULL && exponents != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(look->error));
+    CNNVP_TRY(read_memory(look, place->mantissas, mantissas, count * bytes));
+    CNNVP_TRY(read_memory(look, place->exponents, exponents, exponent_count));
+    if ((bytes == 1u ? cnnvp_bfp_decode(bits, &layout, mantissas, exponents, values->data)
                      : cnnvp_bfp_decode_wide(bits, &layout, mantissas, exponents, values->data)) != CNNVP_OK)
-        result = none(look, "valid mantissas");
-    free(mantissas);
-    free(exponents);
-    return result;
+        return none(look, "valid mantissas");
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_matrix(const struct look *look, int velocity, struct cnnvp_array *values)
@@ -127,18 +122,16 @@ static cnnvp_result read_images(const struct look *look, struct cnnvp_array *val
     const size_t words = count_of(values) / (size_t)look->images;
     const struct cnnvp_bfp_layout one = {1, look->node->ci, words / look->node->ci, CNNVP_BFP_BLOCK_TENSOR};
     const uint32_t block = look->layer->block;
-    cnnvp_result result = CNNVP_DONE;
-    for (uint64_t i = 0; i < look->images && result == CNNVP_DONE; ++i) {
+    for (uint64_t i = 0; i < look->images; ++i) {
         uint32_t number = 0;
-        result = read_memory(look, header->order + (uint32_t)(first + i) * 4u, &number, sizeof number);
+        CNNVP_TRY(read_memory(look, header->order + (uint32_t)(first + i) * 4u, &number, sizeof number));
         const struct cnnvp_train_bfp place = {
             header->training.mantissas + number * (uint32_t)words * trainer->target.value_bytes,
             header->training.exponents + (block == CNNVP_TRAIN_BY_IMAGE ? number : 0)};
         struct cnnvp_array image = {.rank = 1, .shape = {words}, .data = (float *)values->data + i * words};
-        if (result == CNNVP_DONE)
-            result = read_bfp(look, &place, block, &one, &image);
+        CNNVP_TRY(read_bfp(look, &place, block, &one, &image));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_map(const struct look *look, enum cnnvp_train_tensor tensor, struct cnnvp_array *values)

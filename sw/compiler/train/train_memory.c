@@ -267,12 +267,10 @@ cnnvp_result cnnvp_train_put_images(const struct cnnvp_train_source *source, con
     const uint64_t bytes = reader->images * words * source->target->value_bytes;
     CNNVP_TRY(map(platform, images->mantissas, bytes, "images", &mantissas, error));
     CNNVP_TRY(map(platform, images->exponents, image_blocks(block, reader), "exponents", &exponents, error));
-    float *values = malloc((size_t)words * sizeof *values);
+    CNNVP_FREED float *values = malloc((size_t)words * sizeof *values);
     if (values == NULL)
         return cnnvp_compiler_no_memory(error);
-    cnnvp_result result = put_image_set(source, reader, block, values, mantissas, exponents, error);
-    free(values);
-    return result;
+    return put_image_set(source, reader, block, values, mantissas, exponents, error);
 }
 
 /* -- what training goes on from -- */

@@ -580,10 +580,9 @@ static cnnvp_result take_mark(struct cnnvp_trainer *trainer, cnnvp_platform *pla
         results = header->training.results;
     }
     record->epoch = record->step / header->steps_per_epoch;
-    cnnvp_result result = CNNVP_DONE;
     if (!trainer->options.timing_only)
-        result = sum_up(trainer, platform, results, record, error);
-    return result == CNNVP_DONE ? describe(trainer, platform, error) : result;
+        CNNVP_TRY(sum_up(trainer, platform, results, record, error));
+    return describe(trainer, platform, error);
 }
 
 cnnvp_result cnnvp_trainer_step(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_train_record *record,
@@ -607,8 +606,8 @@ cnnvp_result cnnvp_trainer_export(cnnvp_trainer *trainer, cnnvp_platform *platfo
     const struct cnnvp_train_source source = source_of(trainer);
     if (trainer->options.timing_only)
         return cnnvp_compiler_error(error, "a timing-only training has learned nothing that could be written");
-    const cnnvp_result result = cnnvp_train_get_weights(&source, platform, error);
-    return result == CNNVP_DONE ? cnnvp_onnx_export(trainer->file, file, &trainer->graph, error) : result;
+    CNNVP_TRY(cnnvp_train_get_weights(&source, platform, error));
+    return cnnvp_onnx_export(trainer->file, file, &trainer->graph, error);
 }
 
 size_t cnnvp_trainer_layers(const cnnvp_trainer *trainer)
