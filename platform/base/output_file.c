@@ -8,11 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base.h"
 
 #define BUFFER_BYTES (128u * 1024u)
 #define MODE 0666 /* less the umask, as fopen */
@@ -27,11 +30,10 @@ struct cnnvp_output {
     unsigned char buffer[BUFFER_BYTES];
 };
 
-static cnnvp_result refuse(struct cnnvp_error *error, cnnvp_result result, const char *file, const char *reason)
+static cnnvp_result cannot(struct cnnvp_error *error, const char *file, int reason)
 {
-    if (error != NULL)
-        snprintf(error->text, sizeof error->text, "%.1000s: %s", file, reason);
-    return result;
+    (void)cnnvp_config_error(error, file, "cannot be written: %s", strerror(reason));
+    return CNNVP_FAILED;
 }
 
 /* 1 for something that is there and neither a plain file nor a folder. */
@@ -53,10 +55,10 @@ cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
     if (is_special(file) && access(file, W_OK) == 0)
         return CNNVP_DONE;
     if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
-        return refuse(error, CNNVP_BAD_INPUT, file, "is a folder, not a file to write");
+        return cnnvp_config_error(error, file, "is a folder, not a file to write");
     folder = slash != NULL ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
     if (folder == NULL)
-        return refuse(error, CNNVP_FAILED, file, strerror(ENOMEM));
+        return cannot(error, file, ENOMEM);
     closed = access(folder, W_OK | X_OK) != 0 ? errno : 0;
     if (!closed && stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
         closed = ENOTDIR;
@@ -137,7 +139,7 @@ cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cn
 
     *output = NULL;
     if (made == NULL)
-        return refuse(error, CNNVP_FAILED, file, strerror(ENOMEM));
+        return cannot(error, file, ENOMEM);
     made->descriptor = -1;
     made->name = strdup(file);
     if (made->name == NULL)
@@ -149,7 +151,7 @@ cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cn
     else
         made->descriptor = make_temporary(made, -1);
     if (made->descriptor < 0) {
-        cnnvp_result result = refuse(error, CNNVP_FAILED, file, strerror(errno));
+        cnnvp_result result = cannot(error, file, errno);
 
         free(made->temporary);
         free(made->name);
@@ -193,6 +195,23 @@ void cnnvp_output_write(cnnvp_output *output, const void *data, size_t size)
     }
 }
 
+void cnnvp_output_printf(cnnvp_output *output, const char *format, ...)
+{
+    for (int again = 0; again < 2; ++again) {
+        const size_t room = BUFFER_BYTES - output->used;
+        va_list args;
+        va_start(args, format);
+        const int length = vsnprintf((char *)output->buffer + output->used, room, format, args);
+        va_end(args);
+        if (length >= 0 && (size_t)length < room) {
+            output->used += (size_t)length;
+            return;
+        }
+        flush(output);
+    }
+    output->error = output->error ? output->error : EOVERFLOW;
+}
+
 unsigned char *cnnvp_output_room(cnnvp_output *output, size_t size)
 {
     if (BUFFER_BYTES - output->used < size)
@@ -232,15 +251,20 @@ cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error
     if (kept >= 0)
         (void)close(kept);
     if (output->error) {
-        if (error != NULL)
-            snprintf(error->text, sizeof error->text, "%.1000s: cannot write: %s", output->name,
-                     strerror(output->error));
+        result = cannot(error, output->name, output->error);
         if (output->temporary != NULL)
             (void)unlink(output->temporary);
-        result = CNNVP_FAILED;
     }
     destroy(output);
     return result;
+}
+
+cnnvp_result cnnvp_output_whole(const char *file, const void *data, size_t size, struct cnnvp_error *error)
+{
+    cnnvp_output *output = NULL;
+    CNNVP_TRY(cnnvp_output_new(file, &output, error));
+    cnnvp_output_write(output, data, size);
+    return cnnvp_output_finish(output, error);
 }
 
 void cnnvp_output_discard(cnnvp_output *output)

@@ -17,11 +17,16 @@ CNNVP_MUST_USE cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_er
 CNNVP_MUST_USE cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cnnvp_error *error);
 /* Buffered. The first error is kept for cnnvp_output_finish, what follows it is dropped. */
 void cnnvp_output_write(cnnvp_output *output, const void *data, size_t size);
+/* The same of a text, of at most 128 KiB. */
+void cnnvp_output_printf(cnnvp_output *output, const char *format, ...) CNNVP_PRINTF(2, 3);
 /* Room for `size` bytes, at most 4096, to be filled at once; cnnvp_output_filled says how many were. */
 unsigned char *cnnvp_output_room(cnnvp_output *output, size_t size);
 void cnnvp_output_filled(cnnvp_output *output, size_t size);
 /* Closes and renames, or removes what was written. Frees `output`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error);
+/* All of a file. */
+CNNVP_MUST_USE cnnvp_result cnnvp_output_whole(const char *file, const void *data, size_t size,
+                                               struct cnnvp_error *error);
 /* Gives up: nothing stays. NULL is allowed. */
 void cnnvp_output_discard(cnnvp_output *output);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input_file.h"
 #include "yaml.h"
 
 struct reader {
@@ -57,31 +58,6 @@ static char *place_of(struct reader *reader, struct fy_event *event)
     /* libfyaml's mark of a quoted scalar is after the quote. */
     int quote = style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED;
     return mark != NULL ? place_at(reader, mark->line + 1, mark->column + 1 - quote) : place_at(reader, 1, 1);
-}
-
-/* Whole file, at most CNNVP_YAML_FILE_BYTES. */
-static cnnvp_result read_file(const char *file, char **text, size_t *size, struct cnnvp_error *error)
-{
-    FILE *stream = fopen(file, "rb");
-    if (stream == NULL)
-        return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
-    cnnvp_result result = CNNVP_DONE;
-    char *buffer = malloc(CNNVP_YAML_FILE_BYTES + 1);
-    size_t length = buffer != NULL ? fread(buffer, 1, CNNVP_YAML_FILE_BYTES + 1, stream) : 0;
-    if (buffer == NULL)
-        result = cnnvp_config_no_memory(error);
-    else if (ferror(stream))
-        result = cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
-    else if (length > CNNVP_YAML_FILE_BYTES)
-        result = cnnvp_config_error(error, file, "is larger than 1 MiB, the limit of a platform file");
-    (void)fclose(stream);
-    if (result != CNNVP_DONE) {
-        free(buffer);
-        return result;
-    }
-    *text = buffer;
-    *size = length;
-    return CNNVP_DONE;
 }
 
 /* Bytes of the UTF-8 character at `at` (Unicode 15, table 3-7), 0 if it is not one. */
@@ -308,7 +284,7 @@ cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, const 
     struct reader reader = {.arena = arena, .file = file, .error = error};
     char *text = NULL;
     size_t size = 0;
-    CNNVP_TRY(read_file(file, &text, &size, error));
+    CNNVP_TRY(cnnvp_input_text(file, CNNVP_YAML_FILE_BYTES, &text, &size, error));
     cnnvp_result result = check_characters(&reader, text, size);
     if (result == CNNVP_DONE)
         result = open_parser(&reader, text, size);

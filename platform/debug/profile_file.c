@@ -5,7 +5,6 @@
 #include "base/output_file.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +20,6 @@ struct writer {
     const char *current; /* the file of the lines that follow */
 };
 
-static void print(const struct writer *writer, const char *format, ...) CNNVP_PRINTF(2, 3);
-static void print(const struct writer *writer, const char *format, ...)
-{
-    char line[LINE];
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    if (length > 0)
-        cnnvp_output_write(writer->output, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1u);
-}
-
 /* A name is said once, and its number from then on. */
 static void print_file(struct writer *writer, const char *key, const char *file)
 {
@@ -41,27 +28,28 @@ static void print_file(struct writer *writer, const char *key, const char *file)
     while (i < writer->file_count && strcmp(writer->files[i], name) != 0)
         ++i;
     if (i < writer->file_count) {
-        print(writer, "%s=(%zu)\n", key, i + 1u);
+        cnnvp_output_printf(writer->output, "%s=(%zu)\n", key, i + 1u);
         return;
     }
     writer->files[writer->file_count++] = name;
-    print(writer, "%s=(%zu) %.900s\n", key, i + 1u, name);
+    cnnvp_output_printf(writer->output, "%s=(%zu) %.900s\n", key, i + 1u, name);
 }
 
 static void print_function(struct writer *writer, const char *key, const struct profile_function *function)
 {
     const size_t i = (size_t)(function - writer->profile->functions);
-    print(writer, writer->said[i] ? "%s=(%zu)\n" : "%s=(%zu) %.900s\n", key, i + 1u, function->name);
+    cnnvp_output_printf(writer->output, writer->said[i] ? "%s=(%zu)\n" : "%s=(%zu) %.900s\n", key, i + 1u,
+                        function->name);
     writer->said[i] = 1;
 }
 
 static void print_cost(const struct writer *writer, uint32_t address, uint32_t line, const struct cnnvp_core_cost *cost)
 {
-    print(writer, "0x%" PRIx32 " %" PRIu32, address, line);
-#define EVENT(member, name, help) print(writer, " %" PRIu64, cost->member);
+    cnnvp_output_printf(writer->output, "0x%" PRIx32 " %" PRIu32, address, line);
+#define EVENT(member, name, help) cnnvp_output_printf(writer->output, " %" PRIu64, cost->member);
     PROFILE_EVENTS(EVENT)
 #undef EVENT
-    print(writer, "\n");
+    cnnvp_output_printf(writer->output, "\n");
 }
 
 static void print_arc(struct writer *writer, const struct profile_arc *arc, uint32_t line)
@@ -69,7 +57,7 @@ static void print_arc(struct writer *writer, const struct profile_arc *arc, uint
     const struct profile_function *to = cnnvp_profile_function_at(writer->profile, arc->to);
     print_file(writer, "cfi", to->file);
     print_function(writer, "cfn", to);
-    print(writer, "calls=%" PRIu64 " 0x%" PRIx32 " %" PRIu32 "\n", arc->calls, arc->to, to->line);
+    cnnvp_output_printf(writer->output, "calls=%" PRIu64 " 0x%" PRIx32 " %" PRIu32 "\n", arc->calls, arc->to, to->line);
     print_cost(writer, arc->from, line, &arc->cost);
 }
 
@@ -94,21 +82,22 @@ static void print_instruction(struct writer *writer, uint32_t address, const str
 static void print_header(const struct writer *writer)
 {
     const struct cnnvp_core_cost *all = &writer->profile->all;
-    print(writer, "# callgrind format\nversion: 1\ncreator: cnnvp " CNNVP_VERSION "\ncmd: %.900s\n",
-          writer->profile->program);
-    print(writer, "positions: instr line\n");
-#define EVENT(member, name, help) print(writer, "event: " name " : " help "\n");
+    cnnvp_output_printf(writer->output,
+                        "# callgrind format\nversion: 1\ncreator: cnnvp " CNNVP_VERSION "\ncmd: %.900s\n",
+                        writer->profile->program);
+    cnnvp_output_printf(writer->output, "positions: instr line\n");
+#define EVENT(member, name, help) cnnvp_output_printf(writer->output, "event: " name " : " help "\n");
     PROFILE_EVENTS(EVENT)
 #undef EVENT
-    print(writer, "events:");
-#define EVENT(member, name, help) print(writer, " " name);
+    cnnvp_output_printf(writer->output, "events:");
+#define EVENT(member, name, help) cnnvp_output_printf(writer->output, " " name);
     PROFILE_EVENTS(EVENT)
 #undef EVENT
-    print(writer, "\nsummary:");
-#define EVENT(member, name, help) print(writer, " %" PRIu64, all->member);
+    cnnvp_output_printf(writer->output, "\nsummary:");
+#define EVENT(member, name, help) cnnvp_output_printf(writer->output, " %" PRIu64, all->member);
     PROFILE_EVENTS(EVENT)
 #undef EVENT
-    print(writer, "\n\nob=(1) %.900s\n", writer->profile->program);
+    cnnvp_output_printf(writer->output, "\n\nob=(1) %.900s\n", writer->profile->program);
 }
 
 static void write_all(struct writer *writer)
@@ -124,7 +113,7 @@ static void write_all(struct writer *writer)
                 continue;
             const struct profile_function *function = cnnvp_profile_function_at(profile, address);
             if (function != last) {
-                print(writer, "\n");
+                cnnvp_output_printf(writer->output, "\n");
                 print_file(writer, "fl", function->file);
                 print_function(writer, "fn", function);
                 writer->current = function->file;

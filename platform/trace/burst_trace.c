@@ -24,11 +24,6 @@ static int ends_in(const char *text, const char *suffix)
     return length > end && strcmp(text + length - end, suffix) == 0;
 }
 
-static void write_line(struct cnnvp_burst_trace *trace, const char *line, int length)
-{
-    cnnvp_output_write(trace->output, line, (size_t)length);
-}
-
 cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const char *file,
                                    struct cnnvp_burst_trace **trace, struct cnnvp_error *error)
 {
@@ -47,10 +42,10 @@ cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const 
         free(made);
         return result;
     }
-    static const char head[] =
-        "# cnnvp burst trace: R or W, address in the memory, time in ps at which it entered, requester, layer\n";
     if (made->form == FORM_CNNVP)
-        write_line(made, head, (int)sizeof head - 1);
+        cnnvp_output_printf(
+            made->output,
+            "# cnnvp burst trace: R or W, address in the memory, time in ps at which it entered, requester, layer\n");
     *trace = made;
     return CNNVP_DONE;
 }
@@ -63,8 +58,7 @@ static const char *name_of(const struct cnnvp_burst_trace *trace, uint32_t insta
 void cnnvp_burst_trace_add(struct cnnvp_burst_trace *trace, uint32_t memory, cnnvp_time at, uint64_t clock,
                            uint32_t requester, uint32_t tag, uint32_t op, uint64_t address)
 {
-    char line[200];
-    int length = 0;
+    cnnvp_output *output = trace->output;
     const int write = op == CNNVP_WRITE;
     if (trace->memory == CNNVP_NO_INSTANCE)
         trace->memory = memory;
@@ -72,28 +66,25 @@ void cnnvp_burst_trace_add(struct cnnvp_burst_trace *trace, uint32_t memory, cnn
         return;
     switch (trace->form) {
     case FORM_CNNVP:
-        length = snprintf(line, sizeof line, "%c 0x%" PRIx64 " %" PRIu64 " # %s", write ? 'W' : 'R', address, at,
-                          name_of(trace, requester));
+        cnnvp_output_printf(output, "%c 0x%" PRIx64 " %" PRIu64 " # %s", write ? 'W' : 'R', address, at,
+                            name_of(trace, requester));
         if (tag)
-            length += snprintf(line + length, sizeof line - (size_t)length, " %" PRIu32, tag - 1);
-        line[length++] = '\n';
+            cnnvp_output_printf(output, " %" PRIu32, tag - 1);
+        cnnvp_output_write(output, "\n", 1);
         break;
     case FORM_RAMULATOR2:
-        length = snprintf(line, sizeof line, "%s 0x%" PRIx64 "\n", write ? "ST" : "LD", address);
+        cnnvp_output_printf(output, "%s 0x%" PRIx64 "\n", write ? "ST" : "LD", address);
         break;
     case FORM_DRAMSIM3:
-        length =
-            snprintf(line, sizeof line, "0x%" PRIx64 " %s %" PRIu64 "\n", address, write ? "WRITE" : "READ", clock);
+        cnnvp_output_printf(output, "0x%" PRIx64 " %s %" PRIu64 "\n", address, write ? "WRITE" : "READ", clock);
         break;
     }
-    write_line(trace, line, length);
 }
 
 cnnvp_result cnnvp_burst_trace_finish(struct cnnvp_burst_trace *trace, uint64_t end_ps, struct cnnvp_error *error)
 {
-    char line[40];
     if (trace->form == FORM_CNNVP)
-        write_line(trace, line, snprintf(line, sizeof line, "E %" PRIu64 "\n", end_ps));
+        cnnvp_output_printf(trace->output, "E %" PRIu64 "\n", end_ps);
     const cnnvp_result result = cnnvp_output_finish(trace->output, error);
     free(trace);
     return result;

@@ -165,24 +165,17 @@ static void write_text(struct writer *writer, const char *text)
 
 static void write_number(struct writer *writer, uint64_t number, int first)
 {
-    char text[32];
-    int length = snprintf(text, sizeof text, "%s%" PRIu64, first ? "" : ",", number);
-
-    cnnvp_output_write(writer->output, text, (size_t)length);
+    cnnvp_output_printf(writer->output, "%s%" PRIu64, first ? "" : ",", number);
 }
 
 static void write_quoted(struct writer *writer, const char *text)
 {
     write_text(writer, "\"");
     for (; *text; ++text) {
-        char escape[8];
-
-        if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20) {
-            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)*text);
-            write_text(writer, escape);
-        } else {
+        if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20)
+            cnnvp_output_printf(writer->output, "\\u%04x", (unsigned)(unsigned char)*text);
+        else
             cnnvp_output_write(writer->output, text, 1);
-        }
     }
     write_text(writer, "\"");
 }

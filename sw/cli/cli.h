@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the commands of `cnnvp` share. A command is one file, cmd_<name>.c, that exports a struct cli_command; it is
- * entered in main.c. Commands use the headers in c_api, runs and their options (sw/run, command_options.h), try.h, and
- * nothing else of the platform.
+ * entered in main.c. Commands use the headers in c_api, runs and their options (sw/run, command_options.h), and of
+ * the platform what ends functions and writes files (try.h, output_file.h, input_file.h).
  */
 #ifndef CNNVP_CLI_H
 #define CNNVP_CLI_H
@@ -42,14 +42,6 @@ void *cli_parse_init(struct argp_state *state);
 
 /* ---- files (cli_file.c) ---- */
 
-/* A file that appears under its name only when it is complete. A device or pipe is written directly. */
-struct cli_output {
-    FILE *stream;
-    char *name;
-    char *temporary; /* NULL: written directly */
-    int nameless;    /* 1: `temporary` is not there yet */
-};
-
 /* 0 if a file of this name can be made; otherwise says why it cannot. NULL is fine. */
 CNNVP_MUST_USE cnnvp_result cli_check_output(const char *option, const char *file);
 /* One file that an option, or "" for an argument, names. */
@@ -60,9 +52,6 @@ struct cli_named_file {
 };
 /* cli_check_output for each output; refuses one that is an input or another output as well: it would be lost. */
 CNNVP_MUST_USE cnnvp_result cli_check_files(const struct cli_named_file *files, size_t count);
-CNNVP_MUST_USE cnnvp_result cli_output_open(struct cli_output *output, const char *file);
-/* Gives the file its name if `complete`, removes it otherwise. */
-CNNVP_MUST_USE cnnvp_result cli_output_close(struct cli_output *output, int complete);
 CNNVP_MUST_USE cnnvp_result cli_write_file(const char *file, const void *data, size_t size);
 /* Reads a whole file of at most `limit` bytes; a zero byte is added. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cli_read_file(const char *file, size_t limit, char **data, size_t *size);

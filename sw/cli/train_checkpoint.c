@@ -10,6 +10,8 @@
 
 #include <xxhash.h>
 
+#include "output_file.h"
+
 #define VERSION 1u
 #define STATE_MAX ((size_t)4 << 30)
 
@@ -26,23 +28,16 @@ static const char magic[8] = {'c', 'n', 'n', 'v', 'p', 'c', 'h', 'k'};
 cnnvp_result train_checkpoint_write(struct train *train)
 {
     struct cnnvp_error error = {""};
-    struct cli_output output;
-    void *state = NULL;
+    cnnvp_output *output = NULL;
+    CNNVP_FREED void *state = NULL;
     size_t size = 0;
-    cnnvp_result result =
-        cli_report(cnnvp_trainer_get_state(train->trainer, train->platform, &state, &size, &error), &error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cli_report(cnnvp_trainer_get_state(train->trainer, train->platform, &state, &size, &error), &error));
     struct header header = {.version = VERSION, .size = size, .hash = XXH3_64bits(state, size)};
     memcpy(header.magic, magic, sizeof magic);
-    result = cli_output_open(&output, train->options->all.checkpoint);
-    if (result == CNNVP_DONE) {
-        (void)fwrite(&header, sizeof header, 1, output.stream);
-        (void)fwrite(state, 1, size, output.stream);
-        result = cli_output_close(&output, 1);
-    }
-    free(state);
-    return result;
+    CNNVP_TRY(cli_report(cnnvp_output_new(train->options->all.checkpoint, &output, &error), &error));
+    cnnvp_output_write(output, &header, sizeof header);
+    cnnvp_output_write(output, state, size);
+    return cli_report(cnnvp_output_finish(output, &error), &error);
 }
 
 /* What is wrong with a file of `size` bytes, or NULL. */
@@ -62,18 +57,15 @@ cnnvp_result train_checkpoint_read(struct train *train)
     const char *file = train->options->all.resume;
     struct cnnvp_error error = {""};
     struct header header = {.version = 0};
-    char *data = NULL;
+    CNNVP_FREED char *data = NULL;
     size_t size = 0;
-    cnnvp_result result = cli_read_file(file, STATE_MAX, &data, &size);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cli_read_file(file, STATE_MAX, &data, &size));
     if (size >= sizeof header)
         memcpy(&header, data, sizeof header);
     const char *wrong = damage(&header, data, size);
     if (wrong != NULL)
-        result = cli_bad("%s: %s", file, wrong);
-    else if (cnnvp_trainer_set_state(train->trainer, data + sizeof header, header.size, &error) != CNNVP_DONE)
-        result = cli_bad("%s: %s", file, error.text);
-    free(data);
-    return result;
+        return cli_bad("%s: %s", file, wrong);
+    if (cnnvp_trainer_set_state(train->trainer, data + sizeof header, header.size, &error) != CNNVP_DONE)
+        return cli_bad("%s: %s", file, error.text);
+    return CNNVP_DONE;
 }

@@ -2,6 +2,8 @@
 /* What a training run shows: a line of progress, a row for each epoch, the loss as a curve, the log. */
 #include "train.h"
 
+#include "output_file.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -223,30 +225,30 @@ cnnvp_result train_read_log(struct train *train)
 }
 
 /* The rows of the earlier log up to the step from which training has continued. */
-static void copy_earlier_rows(const struct train *train, FILE *stream)
+static void copy_earlier_rows(const struct train *train, cnnvp_output *output)
 {
     const char *row = train->earlier_log != NULL ? strchr(train->earlier_log, '\n') : NULL;
     while (row != NULL && *++row != '\0' &&
            (train->history.step_count == 0 || strtoull(row, NULL, 10) <= train->first_step)) {
         const size_t length = strcspn(row, "\n");
-        (void)fprintf(stream, "%.*s\n", (int)length, row);
+        cnnvp_output_write(output, row, length);
+        cnnvp_output_write(output, "\n", 1);
         row = row[length] != '\0' ? row + length : NULL;
     }
 }
 
 cnnvp_result train_write_log(const struct train *train)
 {
-    struct cli_output output;
+    struct cnnvp_error error = {""};
+    cnnvp_output *output = NULL;
     const struct train_history *history = &train->history;
     if (train->options->all.log == NULL)
         return CNNVP_DONE;
-    const cnnvp_result result = cli_output_open(&output, train->options->all.log);
-    if (result != CNNVP_DONE)
-        return result;
-    (void)fputs(LOG_HEAD, output.stream);
-    copy_earlier_rows(train, output.stream);
+    CNNVP_TRY(cli_report(cnnvp_output_new(train->options->all.log, &output, &error), &error));
+    cnnvp_output_printf(output, LOG_HEAD);
+    copy_earlier_rows(train, output);
     for (size_t i = 0; i < history->step_count; ++i)
-        (void)fprintf(output.stream, "%" PRIu64 ",%.9g,%.9g\n", history->steps[i].step, history->steps[i].loss,
-                      (double)history->steps[i].correct / (double)history->steps[i].images);
-    return cli_output_close(&output, 1);
+        cnnvp_output_printf(output, "%" PRIu64 ",%.9g,%.9g\n", history->steps[i].step, history->steps[i].loss,
+                            (double)history->steps[i].correct / (double)history->steps[i].images);
+    return cli_report(cnnvp_output_finish(output, &error), &error);
 }

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "cnnvp_explore.h"
+#include "input_file.h"
 #include "run.h"
 #include "value.h"
 #include "yaml.h"
@@ -384,8 +385,6 @@ char *cnnvp_text_printf(const char *format, ...) CNNVP_PRINTF(1, 2);
 /* A reference to JSON that is dropped where its name ends. */
 #define CNNVP_JSON CNNVP_SCOPED(cnnvp_json_release) json_t
 void cnnvp_json_release(json_t **value);
-CNNVP_MUST_USE cnnvp_result cnnvp_read_text(const char *file, size_t limit, char **text, size_t *size,
-                                            struct cnnvp_error *error);
 /* A file of JSON whose member `schema` is this. `root` is to be released where the result is none either; `text`, NULL:
  * not wanted, with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_read_document(const char *file, const char *schema, char **text, json_t **root,

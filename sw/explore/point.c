@@ -315,13 +315,13 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
         (void)cnnvp_config_error(error, NULL, "the program cannot be started: %s", strerror(errno));
         result = CNNVP_FAILED;
     } else if (simulate && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
-        if (cnnvp_read_text(log, 1 << 20, &text, NULL, error) != CNNVP_DONE || !*text)
+        if (cnnvp_input_text(log, 1 << 20, &text, NULL, error) != CNNVP_DONE || !*text)
             (void)cnnvp_config_error(error, NULL, "%s ended with status %d", program, status);
         else
             (void)cnnvp_config_error(error, NULL, "%.*s", (int)(strlen(text) - (text[strlen(text) - 1] == '\n')), text);
         result = CNNVP_FAILED;
     } else {
-        result = cnnvp_read_text(stats_file, 1 << 28, &text, NULL, error);
+        result = cnnvp_input_text(stats_file, 1 << 28, &text, NULL, error);
         if (result == CNNVP_DONE)
             result = compact(text, stats, error);
     }

@@ -410,7 +410,7 @@ cnnvp_result cnnvp_result_read(const char *file, struct cnnvp_row *row, struct c
     CNNVP_FREED char *text = NULL;
     size_t size = 0;
     *row = (struct cnnvp_row){.failed = 0};
-    CNNVP_TRY(cnnvp_read_text(file, (size_t)1 << 28, &text, &size, error));
+    CNNVP_TRY(cnnvp_input_text(file, (size_t)1 << 28, &text, &size, error));
     char *end = strchr(text, '\n');
     CNNVP_JSON *head = NULL;
     if (end != NULL && end < text + size - 1 && text[size - 1] == '\n') {

@@ -142,7 +142,7 @@ void cnnvp_slurm_cancel_left(struct cnnvp_driver *driver)
     CNNVP_FREED char *text = NULL;
     char *end = NULL;
     struct cnnvp_error unwanted;
-    if (file != NULL && access(file, F_OK) == 0 && cnnvp_read_text(file, 60, &text, NULL, &unwanted) == CNNVP_DONE) {
+    if (file != NULL && access(file, F_OK) == 0 && cnnvp_input_text(file, 60, &text, NULL, &unwanted) == CNNVP_DONE) {
         uint64_t job = strtoull(text, &end, 10);
         driver->slurm_used = strtoull(end, NULL, 10);
         if (end != text)

@@ -105,7 +105,7 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
 cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp_error *error)
 {
     CNNVP_FREED char *text = NULL;
-    CNNVP_TRY(cnnvp_read_text(task_file, (size_t)1 << 28, &text, NULL, error));
+    CNNVP_TRY(cnnvp_input_text(task_file, (size_t)1 << 28, &text, NULL, error));
     CNNVP_JSON *task = json_loads(text, 0, NULL);
     const char *spec = json_string_value(json_object_get(task, "spec"));
     if (spec == NULL || json_string_value(json_object_get(task, "folder")) == NULL ||

@@ -56,7 +56,7 @@ cnnvp_result cnnvp_read_document(const char *file, const char *schema, char **te
     char place[1200];
     json_error_t reason;
     *root = NULL;
-    CNNVP_TRY(cnnvp_read_text(file, (size_t)1 << 28, &own, NULL, error));
+    CNNVP_TRY(cnnvp_input_text(file, (size_t)1 << 28, &own, NULL, error));
     *root = json_loads(own, JSON_ALLOW_NUL, &reason);
     const char *found = json_string_value(json_object_get(*root, "schema"));
     (void)snprintf(place, sizeof place, "%.1000s:%d:%d", file, reason.line, reason.column);
@@ -137,50 +137,10 @@ cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struc
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_read_text(const char *file, size_t limit, char **text, size_t *size, struct cnnvp_error *error)
-{
-    FILE *stream = fopen(file, "rb");
-    char *buffer = NULL;
-    size_t length = 0, room = 0, got = 1;
-    if (stream == NULL)
-        return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
-    cnnvp_result result = CNNVP_DONE;
-    while (result == CNNVP_DONE && got && length <= limit) {
-        if (room - length < 4096) {
-            room = room ? 2 * room : 65536;
-            char *larger = realloc(buffer, room);
-            if (larger == NULL) {
-                result = cnnvp_config_no_memory(error);
-                break;
-            }
-            buffer = larger;
-        }
-        got = fread(buffer + length, 1, room - length - 1, stream);
-        length += got;
-    }
-    if (result == CNNVP_DONE && ferror(stream))
-        result = cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
-    else if (result == CNNVP_DONE && length > limit)
-        result = cnnvp_config_error(error, file, "is larger than %zu bytes", limit);
-    (void)fclose(stream);
-    if (result != CNNVP_DONE) {
-        free(buffer);
-        return result;
-    }
-    buffer[length] = '\0';
-    *text = buffer;
-    if (size != NULL)
-        *size = length;
-    return CNNVP_DONE;
-}
-
 cnnvp_result cnnvp_write_text(const char *file, const char *text, size_t size, struct cnnvp_error *error)
 {
-    cnnvp_output *output = NULL;
     CNNVP_TRY(cnnvp_output_check(file, error));
-    CNNVP_TRY(cnnvp_output_new(file, &output, error));
-    cnnvp_output_write(output, text, size);
-    return cnnvp_output_finish(output, error);
+    return cnnvp_output_whole(file, text, size, error);
 }
 
 void cnnvp_csv_field(FILE *stream, const char *text, int last)

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "input_file.h"
-#include "whole_file.h"
+#include "compiler.h"
+#include "output_file.h"
 
 /* No header that numpy writes for these types is longer. */
 #define HEADER_MAX 65536u
@@ -257,9 +258,9 @@ cnnvp_result cnnvp_npy_write(const char *file, const struct cnnvp_array *array, 
     const size_t header_size = make_header(array, type, header, sizeof header);
     int valid;
     const size_t count = count_elements(array, SIZE_MAX / 8, &valid);
-    struct cnnvp_whole_file out;
-    CNNVP_TRY(cnnvp_whole_open(file, &out, error));
-    (void)fwrite(header, 1, header_size, out.stream);
-    (void)fwrite(array->data, types[type].size, count, out.stream);
-    return cnnvp_whole_close(&out, 1, error);
+    cnnvp_output *out = NULL;
+    CNNVP_TRY(cnnvp_output_new(file, &out, error));
+    cnnvp_output_write(out, header, header_size);
+    cnnvp_output_write(out, array->data, types[type].size * count);
+    return cnnvp_output_finish(out, error);
 }

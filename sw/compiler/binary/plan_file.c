@@ -381,18 +381,6 @@ cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, 
 
 /* ---- writing ---- */
 
-static void put(cnnvp_output *output, const char *format, ...) CNNVP_PRINTF(2, 3);
-static void put(cnnvp_output *output, const char *format, ...)
-{
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    const int size = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (size > 0)
-        cnnvp_output_write(output, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
-}
-
 /* In double quotes, as YAML has it. */
 static void put_name(cnnvp_output *output, const char *name)
 {
@@ -400,9 +388,9 @@ static void put_name(cnnvp_output *output, const char *name)
     for (; *name != '\0'; ++name) {
         const unsigned char c = (unsigned char)*name;
         if (c == '"' || c == '\\')
-            put(output, "\\%c", c);
+            cnnvp_output_printf(output, "\\%c", c);
         else if (c < 0x20 || c == 0x7f)
-            put(output, "\\x%02x", c);
+            cnnvp_output_printf(output, "\\x%02x", c);
         else
             cnnvp_output_write(output, name, 1);
     }
@@ -418,33 +406,34 @@ static void put_layer(cnnvp_output *output, struct cnnvp_arena *arena, const str
 static void put_groups(cnnvp_output *output, struct cnnvp_arena *arena, const struct cnnvp_graph *graph,
                        const struct cnnvp_plan *plan)
 {
-    put(output, plan->run_count != 0 ? "groups:\n" : "groups: []\n");
+    cnnvp_output_printf(output, plan->run_count != 0 ? "groups:\n" : "groups: []\n");
     for (size_t g = 0; g < plan->run_count; ++g) {
         const struct cnnvp_plan_run *run = &plan->runs[g];
-        put(output, "  - layers: [");
+        cnnvp_output_printf(output, "  - layers: [");
         for (size_t i = run->first; i < run->first + run->count; ++i) {
-            put(output, "%s", i != run->first ? ", " : "");
+            cnnvp_output_printf(output, "%s", i != run->first ? ", " : "");
             put_layer(output, arena, graph, i);
         }
-        put(output, "]\n    tile_h: %u\n    tile_w: %u\n    halo: %s\n", run->tile_h, run->tile_w, halos[run->halo]);
+        cnnvp_output_printf(output, "]\n    tile_h: %u\n    tile_w: %u\n    halo: %s\n", run->tile_h, run->tile_w,
+                            halos[run->halo]);
     }
 }
 
 static void put_cuts(cnnvp_output *output, struct cnnvp_arena *arena, const struct cnnvp_graph *graph,
                      const struct cnnvp_plan *plan)
 {
-    put(output, "cuts:\n");
+    cnnvp_output_printf(output, "cuts:\n");
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_plan_cut *cut = &plan->cuts[i];
-        put(output, "  ");
+        cnnvp_output_printf(output, "  ");
         put_layer(output, arena, graph, i);
-        put(output, ": {group_out: %u, tile_h: %u, tile_w: %u, tile_in: %u, tile_out: %u", cut->group_out, cut->tile_h,
-            cut->tile_w, cut->tile_in, cut->tile_out);
+        cnnvp_output_printf(output, ": {group_out: %u, tile_h: %u, tile_w: %u, tile_in: %u, tile_out: %u",
+                            cut->group_out, cut->tile_h, cut->tile_w, cut->tile_in, cut->tile_out);
         if (cut->tile_kx != 0)
-            put(output, ", tile_kx: %u", cut->tile_kx);
+            cnnvp_output_printf(output, ", tile_kx: %u", cut->tile_kx);
         if (cut->tile_ky != 0)
-            put(output, ", tile_ky: %u", cut->tile_ky);
-        put(output, "}\n");
+            cnnvp_output_printf(output, ", tile_ky: %u", cut->tile_ky);
+        cnnvp_output_printf(output, "}\n");
     }
 }
 
@@ -457,15 +446,15 @@ cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnv
     CNNVP_TRY(cnnvp_output_new(file, &output, error));
     put_groups(output, &arena, graph, plan);
     put_cuts(output, &arena, graph, plan);
-    put(output, "on_chip: [");
+    cnnvp_output_printf(output, "on_chip: [");
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         if (!plan->on_chip[i])
             continue;
-        put(output, "%s", any ? ", " : "");
+        cnnvp_output_printf(output, "%s", any ? ", " : "");
         put_name(output, graph->tensors[i].name);
         any = 1;
     }
-    put(output, "]\n");
+    cnnvp_output_printf(output, "]\n");
     cnnvp_arena_free(&arena);
     return cnnvp_output_finish(output, error);
 }

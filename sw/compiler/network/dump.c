@@ -17,14 +17,15 @@
 
 #include "numbers.h"
 #include "network.h"
+#include "output_file.h"
 
 struct dump {
     const struct cnnvp_network *network;
     cnnvp_platform *platform;
     const char *folder;
     struct cnnvp_floatref reference;
-    FILE *text;
-    FILE *csv;
+    cnnvp_output *text;
+    cnnvp_output *csv;
     struct cnnvp_error *error;
 };
 
@@ -52,12 +53,12 @@ static void print_row(struct dump *dump, const char *name, int32_t frac, const s
     char format[16] = "float";
     if (frac != CNNVP_NETWORK_FLOAT)
         (void)snprintf(format, sizeof format, "%d", (int)frac);
-    (void)fprintf(dump->text, "%-32s %5s %12.6g %12.6g %10s\n", name, format, difference->magnitude,
-                  difference->largest, text);
-    (void)fputc('"', dump->csv);
+    cnnvp_output_printf(dump->text, "%-32s %5s %12.6g %12.6g %10s\n", name, format, difference->magnitude,
+                        difference->largest, text);
+    cnnvp_output_printf(dump->csv, "\"");
     for (const char *c = name; *c != '\0'; ++c)
-        (void)fprintf(dump->csv, *c == '"' ? "\"\"" : "%c", *c);
-    (void)fprintf(dump->csv, "\",%s,%.9g,%.9g,%s\n", format, difference->magnitude, difference->largest, sqnr);
+        cnnvp_output_printf(dump->csv, *c == '"' ? "\"\"" : "%c", *c);
+    cnnvp_output_printf(dump->csv, "\",%s,%.9g,%.9g,%s\n", format, difference->magnitude, difference->largest, sqnr);
 }
 
 /* As the network's file has them: the channels of equalised layers lie in memory times a power of two. */
@@ -103,48 +104,32 @@ static cnnvp_result dump_all(struct dump *dump)
 {
     const struct cnnvp_network *network = dump->network;
     const struct cnnvp_graph *graph = &network->graph;
-    (void)fprintf(dump->text, "image %u of %u\n%-32s %5s %12s %12s %10s\n", network->images, network->images, "tensor",
-                  "frac", "largest", "worst error", "SQNR dB");
-    (void)fprintf(dump->csv, "tensor,frac,largest,worst_error,sqnr_db\n");
+    cnnvp_output_printf(dump->text, "image %u of %u\n%-32s %5s %12s %12s %10s\n", network->images, network->images,
+                        "tensor", "frac", "largest", "worst error", "SQNR dB");
+    cnnvp_output_printf(dump->csv, "tensor,frac,largest,worst_error,sqnr_db\n");
     cnnvp_result result = dump_tensor(dump, 0, graph->input);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         const int32_t out = graph->layers[i].out;
         if (!network->back_end->holds(network, out))
-            (void)fprintf(dump->text, "%-32s stays on chip\n", graph->tensors[out].name);
+            cnnvp_output_printf(dump->text, "%-32s stays on chip\n", graph->tensors[out].name);
         else
             result = dump_tensor(dump, i + 1, out);
     }
     return result;
 }
 
-/* Opens FOLDER/NAME.part; the name without .part appears when all is written. */
-static FILE *open_table(const char *folder, const char *name, struct cnnvp_error *error)
+static cnnvp_result open_table(const char *folder, const char *name, cnnvp_output **table, struct cnnvp_error *error)
 {
     char path[4096];
-    (void)snprintf(path, sizeof path, "%s/%s.part", folder, name);
-    FILE *stream = fopen(path, "w");
-    if (stream == NULL)
-        (void)cnnvp_compiler_error(error, "%s: %s", path, strerror(errno));
-    return stream;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return cnnvp_output_new(path, table, error);
 }
 
-static cnnvp_result close_table(FILE *stream, const char *folder, const char *name, cnnvp_result result,
-                                struct cnnvp_error *error)
+static cnnvp_result close_table(cnnvp_output *table, cnnvp_result result, struct cnnvp_error *error)
 {
-    char part[4096];
-    char path[4096];
-    if (stream == NULL)
-        return result;
-    (void)snprintf(part, sizeof part, "%s/%s.part", folder, name);
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    const int failed = ferror(stream) != 0;
-    if (fclose(stream) != 0 || failed || (result == CNNVP_DONE && rename(part, path) != 0)) {
-        if (result == CNNVP_DONE)
-            (void)cnnvp_compiler_error(error, "%s: cannot be written: %s", path, strerror(errno));
-        result = CNNVP_FAILED;
-    }
-    if (result != CNNVP_DONE)
-        (void)remove(part);
+    if (table != NULL && result == CNNVP_DONE)
+        return cnnvp_output_finish(table, error);
+    cnnvp_output_discard(table);
     return result;
 }
 
@@ -172,11 +157,13 @@ cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *pl
         return cnnvp_compiler_error(error, "%s: %s", folder, strerror(errno));
     struct dump dump = {.network = network, .platform = platform, .folder = folder, .error = error};
     CNNVP_TRY(run_last(network, &dump.reference, error));
-    dump.text = open_table(folder, "sqnr.txt", error);
-    dump.csv = dump.text != NULL ? open_table(folder, "sqnr.csv", error) : NULL;
-    cnnvp_result result = dump.csv != NULL ? dump_all(&dump) : CNNVP_FAILED;
-    result = close_table(dump.text, folder, "sqnr.txt", result, error);
-    result = close_table(dump.csv, folder, "sqnr.csv", result, error);
+    cnnvp_result result = open_table(folder, "sqnr.txt", &dump.text, error);
+    if (result == CNNVP_DONE)
+        result = open_table(folder, "sqnr.csv", &dump.csv, error);
+    if (result == CNNVP_DONE)
+        result = dump_all(&dump);
+    result = close_table(dump.text, result, error);
+    result = close_table(dump.csv, result, error);
     cnnvp_floatref_clear(&dump.reference);
     return result;
 }

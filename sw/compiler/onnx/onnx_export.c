@@ -11,7 +11,7 @@
 #include "onnx_read.h"
 #include "onnx_wire.h"
 #include "onnx.h"
-#include "whole_file.h"
+#include "output_file.h"
 
 enum {
     MODEL_GRAPH = 7,
@@ -310,7 +310,7 @@ static int put_graph(struct export *export, const struct cnnvp_wire_field *graph
 }
 
 /* The model's fields as they are; its graph anew. */
-static cnnvp_result write_model(struct export *export, FILE *stream)
+static cnnvp_result write_model(struct export *export, cnnvp_output *output)
 {
     const uint8_t *file = export->onnx.file;
     struct cnnvp_wire_field field;
@@ -318,7 +318,7 @@ static cnnvp_result write_model(struct export *export, FILE *stream)
         if (!cnnvp_wire_next(file, &at, export->onnx.size, &field))
             return cnnvp_compiler_error(export->error, "%s: damaged at byte %zu", export->onnx.name, field.begin);
         if (field.number != MODEL_GRAPH || field.wire != CNNVP_WIRE_BYTES) {
-            (void)fwrite(file + field.begin, 1, field.end - field.begin, stream);
+            cnnvp_output_write(output, file + field.begin, field.end - field.begin);
             continue;
         }
         struct cnnvp_wire_buffer key = {0};
@@ -326,8 +326,8 @@ static cnnvp_result write_model(struct export *export, FILE *stream)
             put_graph(export, &field) && cnnvp_wire_put_varint(&key, MODEL_GRAPH << 3 | CNNVP_WIRE_BYTES) &&
             cnnvp_wire_put_varint(&key, export->out.used);
         if (done) {
-            (void)fwrite(key.bytes, 1, key.used, stream);
-            (void)fwrite(export->out.bytes, 1, export->out.used, stream);
+            cnnvp_output_write(output, key.bytes, key.used);
+            cnnvp_output_write(output, export->out.bytes, export->out.used);
         }
         free(key.bytes);
         if (!done)
@@ -338,11 +338,13 @@ static cnnvp_result write_model(struct export *export, FILE *stream)
 
 static cnnvp_result write_file(struct export *export, const char *to)
 {
-    struct cnnvp_whole_file out;
-    CNNVP_TRY(cnnvp_whole_open(to, &out, export->error));
-    cnnvp_result result = write_model(export, out.stream);
-    const cnnvp_result closed = cnnvp_whole_close(&out, result == CNNVP_DONE, export->error);
-    return result != CNNVP_DONE ? result : closed;
+    cnnvp_output *output = NULL;
+    CNNVP_TRY(cnnvp_output_new(to, &output, export->error));
+    const cnnvp_result result = write_model(export, output);
+    if (result == CNNVP_DONE)
+        return cnnvp_output_finish(output, export->error);
+    cnnvp_output_discard(output);
+    return result;
 }
 
 cnnvp_result cnnvp_onnx_export(const char *from, const char *to, const struct cnnvp_graph *graph,

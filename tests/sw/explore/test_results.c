@@ -25,7 +25,7 @@ static void test_result_files(void **state)
     assert_true(!back.failed && back.error == NULL && back.seconds == 0.25);
     cnnvp_row_clear(&back);
     /* Cut anywhere, it is refused. */
-    assert_int_equal(cnnvp_read_text(file, 1 << 20, &text, &size, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_input_text(file, 1 << 20, &text, &size, &error), CNNVP_DONE);
     for (size_t cut = 0; cut < size; ++cut) {
         assert_int_equal(cnnvp_write_text(file, text, cut, &error), CNNVP_DONE);
         assert_int_equal(cnnvp_result_read(file, &back, &error), CNNVP_BAD_INPUT);
