@@ -172,31 +172,10 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
 
 static void clear_work(struct cnnvp_stats *stats)
 {
-    for (size_t i = 0; stats->work.layers != NULL && i < stats->work.layer_count; ++i) {
-        free((char *)stats->work.layers[i].name);
-        free((char *)stats->work.layers[i].op);
-        free((char *)stats->work.layers[i].phase);
-    }
-    free((struct cnnvp_layer_info *)stats->work.layers);
-    for (size_t i = 0; stats->work.tensors != NULL && i < stats->work.tensor_count; ++i) {
-        free((char *)stats->work.tensors[i].name);
-        free((char *)stats->work.tensors[i].kind);
-    }
-    free((struct cnnvp_tensor_info *)stats->work.tensors);
     if (stats->work.tensor_count != 0) /* whose numbers it has */
         cnnvp_overfetch_clear(&stats->overfetch);
-    free(stats->moved);
+    cnnvp_arena_free(&stats->work_memory);
     stats->moved = NULL;
-    free((uint64_t *)stats->work.layer_images);
-    free((char *)stats->work.command);
-    free((char *)stats->work.network);
-    free((char *)stats->work.order);
-    free((struct cnnvp_chain_info *)stats->work.chains);
-    for (size_t i = 0; i < stats->work.resident_count; ++i)
-        free((char *)stats->work.residents[i].tensor);
-    free((struct cnnvp_resident_info *)stats->work.residents);
-    free((struct cnnvp_group_info *)stats->work.groups);
-    free((char *)stats->work.schedule);
     memset(&stats->work, 0, sizeof stats->work);
     stats->described = 0;
 }
@@ -224,93 +203,70 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     memset(stats, 0, sizeof *stats);
 }
 
-/* 0 without memory. A missing text becomes `missing`, which may be NULL. */
-static int copy_text(const char *text, const char *missing, const char **copy)
+/* Copies of what somebody else owns, into one memory. */
+struct copying {
+    struct cnnvp_arena *memory;
+    int failed;
+};
+
+static void *copy_array(struct copying *copying, const void *from, size_t count, size_t size)
 {
-    if (text == NULL)
-        text = missing;
-    *copy = text != NULL ? strdup(text) : NULL;
-    return text == NULL || *copy != NULL;
+    void *copy = cnnvp_arena_array(copying->memory, count, size);
+
+    if (copy != NULL && from != NULL && count != 0)
+        memcpy(copy, from, count * size);
+    copying->failed |= copy == NULL;
+    return copy;
 }
 
-static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
+/* A missing text becomes `missing`, which may be NULL. */
+static const char *copy_text(struct copying *copying, const char *text, const char *missing)
 {
-    struct cnnvp_layer_info *layers = calloc(work->layer_count + 1, sizeof *layers);
+    const char *from = text != NULL ? text : missing;
+    const char *copy = from != NULL ? cnnvp_arena_text(copying->memory, from) : NULL;
 
-    uint64_t *images = calloc(work->layer_count + 1, sizeof *images);
+    copying->failed |= from != NULL && copy == NULL;
+    return copy;
+}
 
-    stats->work.layers = layers;
-    stats->work.layer_images = images;
-    if (layers == NULL || images == NULL)
-        return 0;
-    stats->work.layer_count = work->layer_count;
-    for (size_t i = 0; i < work->layer_count; ++i) {
-        layers[i].macs = work->layers[i].macs;
-        layers[i].least_dram_bytes = work->layers[i].least_dram_bytes;
-        layers[i].pes = work->layers[i].pes != 0 ? work->layers[i].pes : work->pes;
-        images[i] = work->layer_images != NULL ? work->layer_images[i] : work->images;
-        if (!copy_text(work->layers[i].name, "", &layers[i].name) ||
-            !copy_text(work->layers[i].op, "", &layers[i].op) ||
-            !copy_text(work->layers[i].phase, "forward", &layers[i].phase))
-            return 0;
+static void copy_layers(struct copying *copying, const struct cnnvp_work_info *work, struct cnnvp_work_info *own)
+{
+    struct cnnvp_layer_info *layers = copy_array(copying, work->layers, work->layer_count, sizeof *layers);
+    uint64_t *images = copy_array(copying, work->layer_images, work->layer_count, sizeof *images);
+
+    own->layers = layers;
+    own->layer_images = images;
+    for (size_t i = 0; i < work->layer_count && !copying->failed; ++i) {
+        layers[i].pes = layers[i].pes != 0 ? layers[i].pes : work->pes;
+        images[i] = work->layer_images != NULL ? images[i] : work->images;
+        layers[i].name = copy_text(copying, layers[i].name, "");
+        layers[i].op = copy_text(copying, layers[i].op, "");
+        layers[i].phase = copy_text(copying, layers[i].phase, "forward");
     }
-    return 1;
 }
 
-static int copy_chains(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
+static void copy_work(struct copying *copying, const struct cnnvp_work_info *work, struct cnnvp_work_info *own)
 {
-    struct cnnvp_chain_info *chains = calloc(work->chain_count + 1, sizeof *chains);
+    struct cnnvp_resident_info *residents =
+        copy_array(copying, work->residents, work->resident_count, sizeof *residents);
+    struct cnnvp_tensor_info *tensors = copy_array(copying, work->tensors, work->tensor_count, sizeof *tensors);
 
-    stats->work.chains = chains;
-    if (chains == NULL)
-        return 0;
-    for (size_t i = 0; i < work->chain_count; ++i)
-        chains[i] = work->chains[i];
-    stats->work.chain_count = work->chain_count;
-    stats->work.block = work->block;
-    stats->work.block_difference = work->block_difference;
-    stats->work.block_magnitude = work->block_magnitude;
-    return copy_text(work->order, "", &stats->work.order);
-}
-
-static int copy_groups(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
-{
-    struct cnnvp_group_info *groups = calloc(work->group_count + 1, sizeof *groups);
-    struct cnnvp_resident_info *residents = calloc(work->resident_count + 1, sizeof *residents);
-
-    stats->work.groups = groups;
-    stats->work.residents = residents;
-    if (groups == NULL || residents == NULL || !copy_text(work->schedule, NULL, &stats->work.schedule))
-        return 0;
-    for (size_t i = 0; i < work->group_count; ++i)
-        groups[i] = work->groups[i];
-    stats->work.group_count = work->group_count;
-    for (size_t i = 0; i < work->resident_count; ++i) {
-        residents[i] = work->residents[i];
-        stats->work.resident_count = i + 1;
-        if (!copy_text(work->residents[i].tensor, "", &residents[i].tensor))
-            return 0;
+    *own = *work;
+    own->command = copy_text(copying, work->command, "exec");
+    own->network = copy_text(copying, work->network, NULL);
+    own->order = copy_text(copying, work->order, "");
+    own->schedule = copy_text(copying, work->schedule, NULL);
+    own->chains = copy_array(copying, work->chains, work->chain_count, sizeof *own->chains);
+    own->groups = copy_array(copying, work->groups, work->group_count, sizeof *own->groups);
+    own->residents = residents;
+    own->tensors = tensors;
+    copy_layers(copying, work, own);
+    for (size_t i = 0; i < work->resident_count && !copying->failed; ++i)
+        residents[i].tensor = copy_text(copying, residents[i].tensor, "");
+    for (size_t i = 0; i < work->tensor_count && !copying->failed; ++i) {
+        tensors[i].name = copy_text(copying, tensors[i].name, "");
+        tensors[i].kind = copy_text(copying, tensors[i].kind, "feature");
     }
-    return 1;
-}
-
-static int copy_tensors(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
-{
-    struct cnnvp_tensor_info *tensors = calloc(work->tensor_count + 1, sizeof *tensors);
-
-    stats->work.tensors = tensors;
-    stats->moved = calloc(work->tensor_count + 1, sizeof *stats->moved);
-    if (tensors == NULL || stats->moved == NULL)
-        return 0;
-    stats->work.tensor_count = work->tensor_count;
-    for (size_t i = 0; i < work->tensor_count; ++i) {
-        tensors[i] = work->tensors[i];
-        tensors[i].name = tensors[i].kind = NULL;
-        if (!copy_text(work->tensors[i].name, "", &tensors[i].name) ||
-            !copy_text(work->tensors[i].kind, "feature", &tensors[i].kind))
-            return 0;
-    }
-    return 1;
 }
 
 /* They lie in order, each before the next one. */
@@ -362,14 +318,10 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
         !are_apart(work))
         return CNNVP_BAD_INPUT;
     clear_work(stats);
-    stats->work.network_hash = work->network_hash;
-    stats->work.seed = work->seed;
-    stats->work.images = work->images;
-    stats->work.pes = work->pes;
-    stats->work.least_dram_bytes = work->least_dram_bytes;
-    if (!copy_text(work->command, "exec", &stats->work.command) ||
-        !copy_text(work->network, NULL, &stats->work.network) || !copy_layers(stats, work) ||
-        !copy_chains(stats, work) || !copy_groups(stats, work) || !copy_tensors(stats, work)) {
+    struct copying copying = {&stats->work_memory, 0};
+    copy_work(&copying, work, &stats->work);
+    stats->moved = copy_array(&copying, NULL, work->tensor_count, sizeof *stats->moved);
+    if (copying.failed) {
         clear_work(stats);
         return CNNVP_FAILED;
     }

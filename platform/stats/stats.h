@@ -3,6 +3,7 @@
 #ifndef CNNVP_PLATFORM_STATS_H
 #define CNNVP_PLATFORM_STATS_H
 
+#include "base.h"
 #include "config.h"
 #include "costs.h"
 #include "energy.h"
@@ -100,8 +101,9 @@ struct cnnvp_stats {
     struct cnnvp_overfetch overfetch;
     struct cnnvp_over_time over_time; /* of the links to memories */
     struct cnnvp_energy_table energy;
-    double chip_um2;             /* of all instances but the core */
-    struct cnnvp_work_info work; /* owns all that it points to */
+    double chip_um2; /* of all instances but the core */
+    struct cnnvp_work_info work;
+    struct cnnvp_arena work_memory; /* all that it points to, and `moved` */
     struct cnnvp_said said;
     uint64_t program; /* hash of what the core runs; 0: nothing */
     int described;
