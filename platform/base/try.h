@@ -22,5 +22,13 @@
 /* The same of memory from malloc; NULL is none. */
 #define CNNVP_FREED CNNVP_SCOPED(cnnvp_release)
 void cnnvp_release(void *pointer);
+static inline void cnnvp_config_drop(cnnvp_config **config)
+{
+    cnnvp_config_free(*config);
+}
+static inline void cnnvp_platform_drop(cnnvp_platform **platform)
+{
+    cnnvp_platform_free(*platform);
+}
 
 #endif

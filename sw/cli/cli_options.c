@@ -114,7 +114,7 @@ static char *in_folder(const char *folder, const char *file)
 /* A folder with those above it; *made if it was not there. */
 static int make_folders(const char *folder, int *made)
 {
-    char *path = strdup(folder);
+    CNNVP_FREED char *path = strdup(folder);
     struct stat status;
     if (path == NULL)
         return 0;
@@ -125,7 +125,6 @@ static int make_folders(const char *folder, int *made)
         (void)mkdir(path, 0777);
         *slash = '/';
     }
-    free(path);
     *made = mkdir(folder, 0777) == 0;
     return *made || (errno == EEXIST && stat(folder, &status) == 0 && S_ISDIR(status.st_mode));
 }
@@ -153,11 +152,12 @@ static int is_replaced(const struct cnnvp_options *options, const char *file)
     return file == options->resume && options->checkpoint != NULL && strcmp(file, options->checkpoint) == 0;
 }
 
-/* Files of a data set: FORM:FILE,FILE... in `text`, which loses its commas. */
+/* Files of a data set: FORM:FILE,FILE... in `text`, which loses its commas; NULL: none. */
 static void add_dataset(const char *option, char *text, struct cli_named_file *files, size_t *count)
 {
-    char *rest = NULL;
-    for (char *file = strtok_r(strchr(text, ':'), ":,", &rest); file != NULL; file = strtok_r(NULL, ",", &rest))
+    char *rest = NULL, *first = text != NULL ? strchr(text, ':') : NULL;
+    for (char *file = first != NULL ? strtok_r(first, ":,", &rest) : NULL; file != NULL;
+         file = strtok_r(NULL, ",", &rest))
         files[(*count)++] = (struct cli_named_file){option, file, 0};
 }
 
@@ -171,19 +171,20 @@ static size_t commas_in(const char *text)
 
 cnnvp_result cli_check_command_files(struct cli_options *options)
 {
-    cnnvp_result result = open_report(options);
+    CNNVP_TRY(open_report(options));
     const char *const sets[] = {options->all.dataset, options->all.eval};
-    char *of_sets[] = {NULL, NULL};
-    struct cli_named_file *files =
+    CNNVP_FREED char *dataset = sets[0] != NULL ? strdup(sets[0]) : NULL;
+    CNNVP_FREED char *evaluation = sets[1] != NULL ? strdup(sets[1]) : NULL;
+    CNNVP_FREED struct cli_named_file *files =
         calloc(cnnvp_command_option_count + options->all.output.count + 3u + commas_in(sets[0]) + commas_in(sets[1]),
                sizeof *files);
-    char(*words)[66] = calloc(cnnvp_command_option_count, sizeof *words);
+    CNNVP_FREED char(*words)[66] = calloc(cnnvp_command_option_count, sizeof *words);
     size_t count = 0, name;
-    if (result == CNNVP_DONE && (files == NULL || words == NULL)) {
+    if (files == NULL || words == NULL) {
         cli_message("out of memory");
-        result = CNNVP_FAILED;
+        return CNNVP_FAILED;
     }
-    for (size_t i = 0; result == CNNVP_DONE && i < cnnvp_command_option_count; ++i) {
+    for (size_t i = 0; i < cnnvp_command_option_count; ++i) {
         const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
         const int is_output = option->type == CNNVP_OPTION_OUT || option->type == CNNVP_OPTION_OUTS;
         const char *file;
@@ -194,37 +195,32 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
         (void)cnnvp_command_option_word(option, words[i] + 2);
         for (size_t n = 0; (file = cnnvp_options_text(&options->all, option, n)) != NULL; ++n)
             if (!is_output && !*file && strchr(option->argument, '|') == NULL) /* one of a preset says more */
-                result = cli_bad("%s: the name of a file is expected", words[i]);
+                return cli_bad("%s: the name of a file is expected", words[i]);
             else if (!is_replaced(&options->all, file))
                 files[count++] = (struct cli_named_file){
                     words[i], option->type == CNNVP_OPTION_INPUT ? cnnvp_input_file(file, &name) : file, is_output};
     }
-    for (size_t i = 0; result == CNNVP_DONE && i < 2u; ++i)
-        if (sets[i] != NULL && strchr(sets[i], ':') != NULL && (of_sets[i] = strdup(sets[i])) != NULL)
-            add_dataset(i == 0 ? "--dataset" : "--eval", of_sets[i], files, &count);
-    if (result == CNNVP_DONE) {
-        files[count++] = (struct cli_named_file){"", options->file, 0};
-        files[count++] = (struct cli_named_file){"--report", options->report_stats, 1};
-        files[count++] = (struct cli_named_file){"--report", options->report_series, 1};
-        result = cli_check_files(files, count);
-    }
-    free(of_sets[0]);
-    free(of_sets[1]);
-    free(words);
-    free(files);
-    return result;
+    add_dataset("--dataset", dataset, files, &count);
+    add_dataset("--eval", evaluation, files, &count);
+    files[count++] = (struct cli_named_file){"", options->file, 0};
+    files[count++] = (struct cli_named_file){"--report", options->report_stats, 1};
+    files[count++] = (struct cli_named_file){"--report", options->report_series, 1};
+    return cli_check_files(files, count);
+}
+
+static cnnvp_result configure(const struct cnnvp_options *all, cnnvp_config **config, struct cnnvp_error *error)
+{
+    CNNVP_TRY(
+        cnnvp_config_new(all->platform != NULL ? all->platform : cnnvp_command_platform(all->command), config, error));
+    for (size_t i = 0; i < all->set.count; ++i)
+        CNNVP_TRY(cnnvp_config_set(*config, all->set.texts[i], error));
+    return cnnvp_config_resolve(*config, error);
 }
 
 cnnvp_result cli_configure(const struct cli_options *options, cnnvp_config **config)
 {
     struct cnnvp_error error = {""};
-    const struct cnnvp_options *all = &options->all;
-    cnnvp_result result =
-        cnnvp_config_new(all->platform != NULL ? all->platform : cnnvp_command_platform(all->command), config, &error);
-    for (size_t i = 0; i < all->set.count && result == CNNVP_DONE; ++i)
-        result = cnnvp_config_set(*config, all->set.texts[i], &error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_config_resolve(*config, &error);
+    const cnnvp_result result = configure(&options->all, config, &error);
     if (result == CNNVP_DONE)
         return result;
     cnnvp_config_free(*config);

@@ -27,11 +27,46 @@ static cnnvp_result configure(const struct cli_options *options, cnnvp_config **
 {
     if (options->all.platform == NULL)
         return CNNVP_DONE;
-    const cnnvp_result result = cli_configure(options, config);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cli_configure(options, config));
     *custom = cnnvp_config_instructions(*config);
     return *custom != NULL ? CNNVP_DONE : CNNVP_FAILED;
+}
+
+static cnnvp_result assemble(struct cli_options *options)
+{
+    struct cnnvp_error error = {""};
+    CNNVP_FREED char *text = NULL;
+    CNNVP_FREED uint64_t *words = NULL;
+    size_t size = 0, count = 0;
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
+    CNNVP_FREED const struct cnnvp_instruction **custom = NULL;
+    CNNVP_TRY(cli_check_command_files(options));
+    CNNVP_TRY(configure(options, &config, &custom));
+    CNNVP_TRY(cli_read_file(options->file, file_limit, &text, &size));
+    if (strlen(text) != size)
+        return cli_bad("%s: has a zero byte; it is not a text", options->file);
+    CNNVP_TRY(cli_report(cnnvp_assemble(options->file, text, custom, &words, &count, &error), &error));
+    return write_words(cnnvp_option_last(&options->all.output), words, count);
+}
+
+static cnnvp_result disassemble(struct cli_options *options)
+{
+    struct cnnvp_error error = {""};
+    CNNVP_FREED char *bytes = NULL;
+    CNNVP_FREED char *text = NULL;
+    size_t size = 0;
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
+    CNNVP_FREED const struct cnnvp_instruction **custom = NULL;
+    const char *output = cnnvp_option_last(&options->all.output);
+    CNNVP_TRY(cli_check_command_files(options));
+    CNNVP_TRY(configure(options, &config, &custom));
+    CNNVP_TRY(cli_read_file(options->file, file_limit, &bytes, &size));
+    CNNVP_TRY(
+        cli_report(cnnvp_disassemble(options->file, (const uint8_t *)bytes, size, custom, &text, &error), &error));
+    if (output != NULL)
+        return cli_write_file(output, text, strlen(text));
+    (void)fputs(text, stdout);
+    return CNNVP_DONE;
 }
 
 static int command_asm(int argc, char **argv)
@@ -42,33 +77,10 @@ static int command_asm(int argc, char **argv)
         .args_doc = "FILE.s -o FILE.bin",
         .doc = "Assembles a program of the accelerator's instruction element; `cnnvp exec FILE.bin` runs it. "
                "`cnnvp models isa` explains the instructions."};
-    struct cli_options options = {.what = "file", .name = "FILE.s"};
+    CNNVP_SCOPED(cli_options_clear) struct cli_options options = {.what = "file", .name = "FILE.s"};
     cnnvp_options_init(&options.all, "asm");
     cli_parse(&argp, "cnnvp asm", 0, argc, argv, &options);
-    const char *output = cnnvp_option_last(&options.all.output);
-    struct cnnvp_error error = {""};
-    char *text = NULL;
-    uint64_t *words = NULL;
-    size_t size = 0, count = 0;
-    cnnvp_config *config = NULL;
-    const struct cnnvp_instruction **custom = NULL;
-    cnnvp_result result = cli_check_command_files(&options);
-    if (result == CNNVP_DONE)
-        result = configure(&options, &config, &custom);
-    if (result == CNNVP_DONE)
-        result = cli_read_file(options.file, file_limit, &text, &size);
-    if (result == CNNVP_DONE && strlen(text) != size)
-        result = cli_bad("%s: has a zero byte; it is not a text", options.file);
-    else if (result == CNNVP_DONE)
-        result = cli_report(cnnvp_assemble(options.file, text, custom, &words, &count, &error), &error);
-    if (result == CNNVP_DONE)
-        result = write_words(output, words, count);
-    free(words);
-    free(custom);
-    cnnvp_config_free(config);
-    free(text);
-    cli_options_clear(&options);
-    return (int)result;
+    return (int)assemble(&options);
 }
 
 static int command_disasm(int argc, char **argv)
@@ -78,33 +90,10 @@ static int command_disasm(int argc, char **argv)
         .parser = cli_parse_file,
         .args_doc = "FILE.bin",
         .doc = "Prints a program of the accelerator's instruction element as text that assembles to the same words."};
-    struct cli_options options = {.what = "file", .name = "FILE.bin"};
+    CNNVP_SCOPED(cli_options_clear) struct cli_options options = {.what = "file", .name = "FILE.bin"};
     cnnvp_options_init(&options.all, "disasm");
     cli_parse(&argp, "cnnvp disasm", 0, argc, argv, &options);
-    const char *output = cnnvp_option_last(&options.all.output);
-    struct cnnvp_error error = {""};
-    char *bytes = NULL, *text = NULL;
-    size_t size = 0;
-    cnnvp_config *config = NULL;
-    const struct cnnvp_instruction **custom = NULL;
-    cnnvp_result result = cli_check_command_files(&options);
-    if (result == CNNVP_DONE)
-        result = configure(&options, &config, &custom);
-    if (result == CNNVP_DONE)
-        result = cli_read_file(options.file, file_limit, &bytes, &size);
-    if (result == CNNVP_DONE)
-        result =
-            cli_report(cnnvp_disassemble(options.file, (const uint8_t *)bytes, size, custom, &text, &error), &error);
-    if (result == CNNVP_DONE && output != NULL)
-        result = cli_write_file(output, text, strlen(text));
-    else if (result == CNNVP_DONE)
-        (void)fputs(text, stdout);
-    free(text);
-    free(bytes);
-    free(custom);
-    cnnvp_config_free(config);
-    cli_options_clear(&options);
-    return (int)result;
+    return (int)disassemble(&options);
 }
 
 const struct cli_command cli_asm = {"asm", "assemble a program for the instruction element", command_asm};

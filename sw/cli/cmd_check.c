@@ -30,19 +30,18 @@ static void print_commented(const char *text)
 static cnnvp_result try_out(const cnnvp_config *config, char reason[sizeof(struct cnnvp_error)])
 {
     struct cnnvp_error error = {""};
-    cnnvp_result result = cnnvp_platform_check(config, &error);
-    if (result == CNNVP_DONE) {
-        result = cnnvp_network_check(config, &error);
-        (void)snprintf(reason, sizeof error, "%s", result == CNNVP_FAILED ? error.text : "");
-        if (result == CNNVP_FAILED)
-            return CNNVP_DONE; /* a platform for other programs */
-    }
-    return cli_report(result, &error);
+    CNNVP_TRY(cli_report(cnnvp_platform_check(config, &error), &error));
+    const cnnvp_result result = cnnvp_network_check(config, &error);
+    if (result != CNNVP_FAILED)
+        return cli_report(result, &error);
+    (void)snprintf(reason, sizeof error, "%s", error.text); /* a platform for other programs */
+    return CNNVP_DONE;
 }
 
 static cnnvp_result print_platform(const cnnvp_config *config, const char *no_networks)
 {
-    char *yaml = NULL, *map = NULL;
+    CNNVP_FREED char *yaml = NULL;
+    CNNVP_FREED char *map = NULL;
     cnnvp_result result = cnnvp_config_text(config, &yaml, &map);
     if (result != CNNVP_DONE) {
         cli_message("out of memory");
@@ -52,8 +51,6 @@ static cnnvp_result print_platform(const cnnvp_config *config, const char *no_ne
     print_commented(map);
     if (*no_networks)
         (void)printf("# networks cannot run on it: %s\n", no_networks);
-    free(yaml);
-    free(map);
     return CNNVP_DONE;
 }
 
@@ -67,6 +64,17 @@ static cnnvp_result write_header(const cnnvp_config *config, const char *file)
     return cli_write_file(file, text, strlen(text));
 }
 
+static cnnvp_result check(struct cli_options *options)
+{
+    char no_networks[sizeof(struct cnnvp_error)] = "";
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
+    CNNVP_TRY(cli_check_command_files(options));
+    CNNVP_TRY(cli_configure(options, &config));
+    CNNVP_TRY(try_out(config, no_networks));
+    CNNVP_TRY(print_platform(config, no_networks));
+    return options->all.header != NULL ? write_header(config, options->all.header) : CNNVP_DONE;
+}
+
 static int command(int argc, char **argv)
 {
     const struct argp argp = {
@@ -78,23 +86,10 @@ static int command(int argc, char **argv)
                "\vIts units are made and asked whether they take their parameters, and connections that networks could "
                "not use are refused. Exit status: 0 nothing is wrong, 2 something is.",
     };
-    struct cli_options options = {.file = NULL};
-    char no_networks[sizeof(struct cnnvp_error)] = "";
+    CNNVP_SCOPED(cli_options_clear) struct cli_options options = {.file = NULL};
     cnnvp_options_init(&options.all, "check");
     cli_parse(&argp, "cnnvp check", 0, argc, argv, &options);
-    cnnvp_config *config = NULL;
-    cnnvp_result result = cli_check_command_files(&options);
-    if (result == CNNVP_DONE)
-        result = cli_configure(&options, &config);
-    if (result == CNNVP_DONE)
-        result = try_out(config, no_networks);
-    if (result == CNNVP_DONE)
-        result = print_platform(config, no_networks);
-    if (result == CNNVP_DONE && options.all.header != NULL)
-        result = write_header(config, options.all.header);
-    cnnvp_config_free(config);
-    cli_options_clear(&options);
-    return (int)result;
+    return (int)check(&options);
 }
 
 const struct cli_command cli_check = {"check", "validate a platform and print it resolved", command};

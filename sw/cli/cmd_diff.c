@@ -36,7 +36,7 @@ static int command(int argc, char **argv)
     struct diff_options chosen = {.files = {NULL}};
     const struct cnnvp_options *all = &chosen.options.all;
     struct cnnvp_error error = {""};
-    char *table = NULL;
+    CNNVP_FREED char *table = NULL;
     cnnvp_options_init(&chosen.options.all, "diff");
     cli_parse(&argp, "cnnvp diff", 0, argc, argv, &chosen);
     const struct cli_named_file files[] = {{"", chosen.files[0], 0}, {"", chosen.files[1], 0}, {"--csv", all->csv, 1}};
@@ -47,7 +47,6 @@ static int command(int argc, char **argv)
         chosen.files[0], chosen.files[1], all->threshold / 100.0, all->all, all->csv, &table, NULL, &error);
     if (table != NULL)
         cli_print_sections(table, stdout);
-    free(table);
     return (int)cli_report(result, &error);
 }
 

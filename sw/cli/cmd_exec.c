@@ -40,27 +40,24 @@ static cnnvp_result read_words(struct exec_options *options, const cnnvp_config 
 {
     const char *file = options->program[0], *suffix = strrchr(file, '.');
     struct cnnvp_error error = {""};
-    char *text = NULL;
+    CNNVP_FREED char *text = NULL;
     if (suffix == NULL || strcmp(suffix, ".bin") != 0)
         return CNNVP_DONE;
-    cnnvp_result result = cli_read_file(file, words_limit, &options->words, &options->words_size);
-    if (result == CNNVP_DONE && strncmp(options->words, "\177ELF", 4) == 0) {
+    CNNVP_TRY(cli_read_file(file, words_limit, &options->words, &options->words_size));
+    if (strncmp(options->words, "\177ELF", 4) == 0) {
         free(options->words);
         options->words = NULL;
         return CNNVP_DONE;
     }
-    const struct cnnvp_instruction **custom = result == CNNVP_DONE ? cnnvp_config_instructions(config) : NULL;
-    if (result == CNNVP_DONE)
-        result = custom == NULL ? CNNVP_FAILED
-                                : cli_report(cnnvp_disassemble(file, (const uint8_t *)options->words,
-                                                               options->words_size, custom, &text, &error),
-                                             &error);
-    free(custom);
-    free(text);
-    if (result == CNNVP_DONE && options->program_count > 1)
-        result = cli_bad("%s: a program of the instruction element takes no arguments, such as %s", file,
-                         options->program[1]);
-    return result;
+    CNNVP_FREED const struct cnnvp_instruction **custom = cnnvp_config_instructions(config);
+    if (custom == NULL)
+        return CNNVP_FAILED;
+    CNNVP_TRY(cli_report(
+        cnnvp_disassemble(file, (const uint8_t *)options->words, options->words_size, custom, &text, &error), &error));
+    if (options->program_count > 1)
+        return cli_bad("%s: a program of the instruction element takes no arguments, such as %s", file,
+                       options->program[1]);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result load(const struct exec_options *options, const cnnvp_config *config, cnnvp_platform *platform)
@@ -82,10 +79,9 @@ static cnnvp_result show(const struct exec_options *options, const char *json)
     json_t *stats = json_loads(json, 0, NULL);
     const int named = json_array_size(json_object_get(stats, "layers")) > 0;
     json_decref(stats);
-    cnnvp_result result = named ? cli_print_layers(json, stdout) : CNNVP_DONE;
-    return (named || options->words != NULL) && result == CNNVP_DONE
-               ? cli_print_totals(json, options->options.all.verbose, stdout)
-               : result;
+    if (named)
+        CNNVP_TRY(cli_print_layers(json, stdout));
+    return named || options->words != NULL ? cli_print_totals(json, options->options.all.verbose, stdout) : CNNVP_DONE;
 }
 
 static int execute(const struct exec_options *options, const cnnvp_config *config, cnnvp_platform *platform)
@@ -102,13 +98,12 @@ static int execute(const struct exec_options *options, const cnnvp_config *confi
     int ended = end.end == CNNVP_END_EXIT;
     if (!ended)
         cli_report_end(&end);
-    char *json = NULL;
+    CNNVP_FREED char *json = NULL;
     result = cli_write_statistics(&options->options, cnnvp_statistics_with(platform, !ended, "", NULL, &json), &json);
     if (result == CNNVP_DONE && ended && !options->options.all.quiet)
         result = show(options, json);
     if (result == CNNVP_DONE && !options->options.all.quiet)
         cli_print_profile(platform, stdout);
-    free(json);
     if (!ended || result != CNNVP_DONE)
         return CNNVP_FAILED;
     return ran == CNNVP_DONE ? CNNVP_DONE : exit_status(end.exit_code ? end.exit_code : CNNVP_FAILED);

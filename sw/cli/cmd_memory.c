@@ -45,16 +45,14 @@ static cnnvp_result replay(const struct cli_options *options, const cnnvp_config
         .untimed = options->all.untimed};
     struct cnnvp_memory_result result;
     struct cnnvp_error error = {""};
-    char *json = NULL;
-    cnnvp_result status = cli_report(
+    CNNVP_FREED char *json = NULL;
+    CNNVP_TRY(cli_report(
         cnnvp_memory_replay(config, options->file, &memory, &result, options->all.stats != NULL ? &json : NULL, &error),
-        &error);
-    if (status == CNNVP_DONE && options->all.stats != NULL)
-        status = cli_write_file(options->all.stats, json, strlen(json));
-    if (status == CNNVP_DONE)
-        print_result(&result);
-    free(json);
-    return status;
+        &error));
+    if (options->all.stats != NULL)
+        CNNVP_TRY(cli_write_file(options->all.stats, json, strlen(json)));
+    print_result(&result);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result stream(const struct cli_options *options, const cnnvp_config *config)
@@ -62,12 +60,10 @@ static cnnvp_result stream(const struct cli_options *options, const cnnvp_config
     struct cnnvp_memory_streams parts[64];
     struct cnnvp_error error = {""};
     size_t count;
-    const cnnvp_result result =
-        cli_report(cnnvp_memory_stream(config, options->all.outstanding ? (uint32_t)options->all.outstanding : 1024,
-                                       parts, sizeof parts / sizeof *parts, &count, &error),
-                   &error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cli_report(
+        cnnvp_memory_stream(config, options->all.outstanding ? (uint32_t)options->all.outstanding : 1024, parts,
+                            sizeof parts / sizeof *parts, &count, &error),
+        &error));
     (void)printf("GB/s            %8s %12s %12s %12s %12s %12s\n", "peak", "reads", "writes", "mixed", "every 4 KiB",
                  "random");
     for (size_t i = 0; i < count; ++i) {
@@ -78,6 +74,14 @@ static cnnvp_result stream(const struct cli_options *options, const cnnvp_config
         (void)putchar('\n');
     }
     return CNNVP_DONE;
+}
+
+static cnnvp_result run(struct cli_options *options)
+{
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
+    CNNVP_TRY(cli_check_command_files(options));
+    CNNVP_TRY(cli_configure(options, &config));
+    return options->all.stream ? stream(options, config) : replay(options, config);
 }
 
 static int command(int argc, char **argv)
@@ -94,18 +98,10 @@ static int command(int argc, char **argv)
                "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
                "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
     };
-    struct cli_options options = {.what = "trace", .name = "TRACE.txt"};
+    CNNVP_SCOPED(cli_options_clear) struct cli_options options = {.what = "trace", .name = "TRACE.txt"};
     cnnvp_options_init(&options.all, "memory");
     cli_parse(&argp, "cnnvp memory", 0, argc, argv, &options);
-    cnnvp_config *config = NULL;
-    cnnvp_result result = cli_check_command_files(&options);
-    if (result == CNNVP_DONE)
-        result = cli_configure(&options, &config);
-    if (result == CNNVP_DONE)
-        result = options.all.stream ? stream(&options, config) : replay(&options, config);
-    cnnvp_config_free(config);
-    cli_options_clear(&options);
-    return (int)result;
+    return (int)run(&options);
 }
 
 const struct cli_command cli_memory = {"memory", "replay a trace of bursts through the off-chip memory", command};

@@ -202,19 +202,18 @@ static void describe(FILE *stream, const struct cnnvp_unit *unit)
 static cnnvp_result isa_text(const char *platform, char **text)
 {
     struct cnnvp_error error = {""};
-    cnnvp_config *config = NULL;
-    cnnvp_result result = platform != NULL ? cnnvp_config_new(platform, &config, &error) : CNNVP_DONE;
-    if (result == CNNVP_DONE && config != NULL)
-        result = cnnvp_config_resolve(config, &error);
-    result = result == CNNVP_DONE ? cnnvp_isa_text(config, text) : cli_report(result, &error);
-    cnnvp_config_free(config);
-    return result;
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
+    if (platform != NULL) {
+        CNNVP_TRY(cli_report(cnnvp_config_new(platform, &config, &error), &error));
+        CNNVP_TRY(cli_report(cnnvp_config_resolve(config, &error), &error));
+    }
+    return cnnvp_isa_text(config, text);
 }
 
 /* One of the texts about the statistics; 0: `name` is none. */
 static int print_text(const char *name, const char *platform, cnnvp_result *result)
 {
-    char *text = NULL;
+    CNNVP_FREED char *text = NULL;
     if (strcmp(name, "energy") == 0)
         *result = cnnvp_energy_text(&text);
     else if (strcmp(name, "isa") == 0)
@@ -231,7 +230,6 @@ static int print_text(const char *name, const char *platform, cnnvp_result *resu
         return 0;
     if (text != NULL)
         cli_print_folded(text, stdout);
-    free(text);
     return 1;
 }
 

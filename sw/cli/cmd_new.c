@@ -66,12 +66,11 @@ static cnnvp_result check_unit_name(const char *name)
     const struct cnnvp_unit *unit = NULL;
     struct cnnvp_error error = {""};
     struct cnnvp_config_instance instance;
-    cnnvp_config *config = NULL;
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
     int taken = cnnvp_unit_find(name, &unit, &error) == CNNVP_DONE;
     if (cnnvp_config_new("nfu", &config, &error) == CNNVP_DONE && cnnvp_config_resolve(config, &error) == CNNVP_DONE)
         for (size_t i = 0; !taken && cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; ++i)
             taken = strcmp(name, instance.name) == 0;
-    cnnvp_config_free(config);
     return taken ? cli_bad("%s: a unit that is built in has this name; another is needed", name) : CNNVP_DONE;
 }
 
@@ -109,40 +108,34 @@ static char *renamed(const char *text, const char *word, const char *name)
 /* Path of the copy of a file, NULL if memory ran out. Free with free(). */
 static char *target_of(const struct example *example, const char *file, const char *name)
 {
-    char *new_file = renamed(file, example->word, name);
+    CNNVP_FREED char *new_file = renamed(file, example->word, name);
     char *target = new_file != NULL ? malloc(strlen(name) + strlen(new_file) + 2) : NULL;
     if (target != NULL)
         (void)sprintf(target, "%s/%s", name, new_file);
-    free(new_file);
     return target;
 }
 
 static cnnvp_result copy_file(const struct example *example, const char *from, const char *file, const char *name)
 {
     char source[PATH_MAX + 256];
-    char *text = NULL, *new_text = NULL, *target = target_of(example, file, name);
+    CNNVP_FREED char *text = NULL;
+    CNNVP_FREED char *target = target_of(example, file, name);
     size_t size;
     (void)snprintf(source, sizeof source, "%s/%s", from, file);
-    cnnvp_result result = cli_read_file(source, FILE_LIMIT, &text, &size);
-    if (result == CNNVP_DONE && (target == NULL || (new_text = renamed(text, example->word, name)) == NULL)) {
-        cli_message("out of memory");
-        result = CNNVP_FAILED;
-    }
-    if (result == CNNVP_DONE)
-        result = cli_write_file(target, new_text, strlen(new_text));
-    free(text);
-    free(new_text);
-    free(target);
-    return result;
+    CNNVP_TRY(cli_read_file(source, FILE_LIMIT, &text, &size));
+    CNNVP_FREED char *new_text = renamed(text, example->word, name);
+    if (target != NULL && new_text != NULL)
+        return cli_write_file(target, new_text, strlen(new_text));
+    cli_message("out of memory");
+    return CNNVP_FAILED;
 }
 
 static void remove_copies(const struct example *example, struct dirent *const *files, int count, const char *name)
 {
     for (int i = 0; i < count; ++i) {
-        char *target = target_of(example, files[i]->d_name, name);
+        CNNVP_FREED char *target = target_of(example, files[i]->d_name, name);
         if (target != NULL)
             (void)unlink(target);
-        free(target);
     }
     (void)rmdir(name);
 }
@@ -188,11 +181,10 @@ static int make(const struct example *example, const char *doc, int argc, char *
     char command[32];
     (void)snprintf(command, sizeof command, "cnnvp %s", example->command);
     cli_parse(&argp, command, 0, argc, argv, &options);
-    cnnvp_result result = check_name(options.name);
-    if (result == CNNVP_DONE && example->check != NULL)
-        result = example->check(options.name);
-    if (result == CNNVP_DONE)
-        result = make_folder(example, options.name);
+    if (check_name(options.name) != CNNVP_DONE ||
+        (example->check != NULL && example->check(options.name) != CNNVP_DONE))
+        return CNNVP_BAD_INPUT;
+    const cnnvp_result result = make_folder(example, options.name);
     if (result == CNNVP_DONE)
         (void)printf("%s: see README.md there; to build and run it: make -C %s run\n", options.name, options.name);
     return (int)result;

@@ -193,48 +193,46 @@ static void warn_of_blocks(const struct run *run)
 static cnnvp_result print(struct run *run)
 {
     const struct cnnvp_options *options = &run->options->all;
-    cnnvp_result result = CNNVP_DONE;
-    if (!options->quiet)
-        result = cli_print_layers(run->json, stdout);
-    else if (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
-        warn_of_blocks(run);
-    if (result == CNNVP_DONE && !options->quiet) {
+    if (!options->quiet) {
+        CNNVP_TRY(cli_print_layers(run->json, stdout));
         print_centred(run);
         print_differences(run);
+    } else if (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST) {
+        warn_of_blocks(run);
     }
-    if (result == CNNVP_DONE && options->labels != NULL && options->timing_only)
+    if (options->labels != NULL && options->timing_only)
         cli_message("--labels: no accuracy with --timing-only");
-    else if (result == CNNVP_DONE && options->labels != NULL)
+    else if (options->labels != NULL)
         accuracy_print(&run->all.accuracy, stdout);
-    if (result == CNNVP_DONE && !options->quiet) {
-        result = cli_print_totals(run->json, options->verbose, stdout);
-        if (options->tune)
-            (void)printf("%-20s  %zu tried\n", "tilings", cnnvp_network_trials(run->all.network));
-        cli_print_profile(run->all.platform, stdout);
-        if (options->stats != NULL)
-            (void)printf("%-20s  %s\n", "statistics", options->stats);
-        if (options->trace != NULL)
-            (void)printf("%-20s  %s\n", "trace", options->trace);
-        print_outputs(run);
-        if (options->dump != NULL)
-            (void)printf("%-20s  %s\n", "tensors", options->dump);
-    }
+    if (options->quiet)
+        return CNNVP_DONE;
+    const cnnvp_result result = cli_print_totals(run->json, options->verbose, stdout);
+    if (options->tune)
+        (void)printf("%-20s  %zu tried\n", "tilings", cnnvp_network_trials(run->all.network));
+    cli_print_profile(run->all.platform, stdout);
+    if (options->stats != NULL)
+        (void)printf("%-20s  %s\n", "statistics", options->stats);
+    if (options->trace != NULL)
+        (void)printf("%-20s  %s\n", "trace", options->trace);
+    print_outputs(run);
+    if (options->dump != NULL)
+        (void)printf("%-20s  %s\n", "tensors", options->dump);
     return result;
+}
+
+static cnnvp_result compute(struct run *run)
+{
+    CNNVP_TRY(check_files(run->options));
+    CNNVP_TRY(cli_configure(run->options, &run->config));
+    CNNVP_TRY(plan(run));
+    CNNVP_TRY(simulate(run));
+    const cnnvp_result collected = collect(run), written = write_statistics(run, 0);
+    return collected != CNNVP_DONE ? collected : written;
 }
 
 static cnnvp_result run_network(struct run *run)
 {
-    cnnvp_result result = check_files(run->options);
-    if (result == CNNVP_DONE)
-        result = cli_configure(run->options, &run->config);
-    if (result == CNNVP_DONE)
-        result = plan(run);
-    if (result == CNNVP_DONE)
-        result = simulate(run);
-    if (result == CNNVP_DONE) {
-        const cnnvp_result collected = collect(run), written = write_statistics(run, 0);
-        result = collected != CNNVP_DONE ? collected : written;
-    }
+    cnnvp_result result = compute(run);
     result = (cnnvp_result)cli_close_trace(run->all.platform, (int)result);
     if (result == CNNVP_DONE)
         result = write_plan(run);

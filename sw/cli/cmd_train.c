@@ -29,14 +29,11 @@ static cnnvp_result read_dataset(const struct train *train, const char *text, ui
     struct cnnvp_error error = {""};
     if (text == NULL)
         return CNNVP_DONE;
-    cnnvp_result result = cnnvp_dataset_new(text, limit, dataset, &error);
-    if (result != CNNVP_DONE)
-        return cli_report(result, &error);
+    CNNVP_TRY(cli_report(cnnvp_dataset_new(text, limit, dataset, &error), &error));
     cnnvp_dataset_describe(*dataset, &own);
-    result =
-        cnnvp_dataset_fit_network(*dataset, train->options->file, options->shape.texts, options->shape.count, &error);
-    if (result != CNNVP_DONE)
-        return cli_report(result, &error);
+    CNNVP_TRY(cli_report(
+        cnnvp_dataset_fit_network(*dataset, train->options->file, options->shape.texts, options->shape.count, &error),
+        &error));
     cnnvp_dataset_describe(*dataset, &fitted);
     if (!options->quiet)
         cli_print_centred(own.height, own.width, fitted.height, fitted.width, stdout);
@@ -49,15 +46,13 @@ static cnnvp_result plan(struct train *train)
     struct cnnvp_error error = {""};
     trainer.dataset = train->dataset;
     trainer.evaluation = train->evaluation;
-    cnnvp_result result =
-        cli_report(cnnvp_trainer_new(train->options->file, train->config, &trainer, &train->trainer, &error), &error);
-    if (result == CNNVP_DONE && train->options->all.resume != NULL)
-        result = train_checkpoint_read(train);
-    if (result == CNNVP_DONE)
-        result = train_read_log(train);
-    if (result == CNNVP_DONE)
-        cnnvp_trainer_info(train->trainer, &train->info);
-    return result;
+    CNNVP_TRY(
+        cli_report(cnnvp_trainer_new(train->options->file, train->config, &trainer, &train->trainer, &error), &error));
+    if (train->options->all.resume != NULL)
+        CNNVP_TRY(train_checkpoint_read(train));
+    CNNVP_TRY(train_read_log(train));
+    cnnvp_trainer_info(train->trainer, &train->info);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result open_platform(struct train *train)
@@ -66,10 +61,8 @@ static cnnvp_result open_platform(struct train *train)
     struct cnnvp_error error = {""};
     options.console = cnnvp_trainer_console;
     options.console_context = train->trainer;
-    cnnvp_result result = cnnvp_platform_new(train->config, &options, &train->platform, &error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_trainer_load(train->trainer, train->platform, &error);
-    return cli_report(result, &error);
+    CNNVP_TRY(cli_report(cnnvp_platform_new(train->config, &options, &train->platform, &error), &error));
+    return cli_report(cnnvp_trainer_load(train->trainer, train->platform, &error), &error);
 }
 
 /* Trains, and writes what there is to write. */
@@ -132,22 +125,21 @@ static cnnvp_result print(const struct train *train)
     return result;
 }
 
-static cnnvp_result run(struct train *train)
+static cnnvp_result train_network(struct train *train)
 {
     const struct cnnvp_options *options = &train->options->all;
-    cnnvp_result result = check_files(train->options);
-    if (result == CNNVP_DONE)
-        result = cli_configure(train->options, &train->config);
-    if (result == CNNVP_DONE)
-        result = read_dataset(train, options->dataset, options->limit, &train->dataset);
-    if (result == CNNVP_DONE)
-        result = read_dataset(train, options->eval, 0, &train->evaluation);
-    if (result == CNNVP_DONE)
-        result = plan(train);
-    if (result == CNNVP_DONE)
-        result = open_platform(train);
-    if (result == CNNVP_DONE)
-        result = learn(train);
+    CNNVP_TRY(check_files(train->options));
+    CNNVP_TRY(cli_configure(train->options, &train->config));
+    CNNVP_TRY(read_dataset(train, options->dataset, options->limit, &train->dataset));
+    CNNVP_TRY(read_dataset(train, options->eval, 0, &train->evaluation));
+    CNNVP_TRY(plan(train));
+    CNNVP_TRY(open_platform(train));
+    return learn(train);
+}
+
+static cnnvp_result run(struct train *train)
+{
+    cnnvp_result result = train_network(train);
     result = (cnnvp_result)cli_close_trace(train->platform, (int)result);
     if (result == CNNVP_DONE)
         result = print(train);

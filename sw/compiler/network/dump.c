@@ -73,31 +73,22 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
 {
     const struct cnnvp_network *network = dump->network;
     const struct cnnvp_graph_tensor *shape = &network->graph.tensors[tensor];
-    const size_t words = cnnvp_graph_words(shape);
     char path[4096];
-    struct cnnvp_array array;
+    CNNVP_SCOPED(cnnvp_array_clear) struct cnnvp_array array = {.data = NULL};
+    struct cnnvp_difference difference;
     int32_t frac;
     CNNVP_TRY(cnnvp_network_array(network, tensor, 1, &array, dump->error));
-    cnnvp_result result = network->back_end->tensor(network, dump->platform, tensor, array.data, &frac, dump->error);
-    if (result == CNNVP_DONE) {
-        struct cnnvp_difference difference;
-        struct cnnvp_array reference = array;
-        take_powers(shape, array.data);
-        take_powers(shape, dump->reference.data[tensor]);
-        reference.data = dump->reference.data[tensor];
-        result = cnnvp_compare(&array, &reference, &difference, dump->error);
-        print_row(dump, shape->name, frac, &difference);
-        make_path(dump, number, shape->name, ".npy", path, sizeof path);
-        if (result == CNNVP_DONE)
-            result = cnnvp_npy_write(path, &array, dump->error);
-    }
-    if (result == CNNVP_DONE) {
-        memcpy(array.data, dump->reference.data[tensor], words * sizeof(float));
-        make_path(dump, number, shape->name, ".float.npy", path, sizeof path);
-        result = cnnvp_npy_write(path, &array, dump->error);
-    }
-    cnnvp_array_clear(&array);
-    return result;
+    CNNVP_TRY(network->back_end->tensor(network, dump->platform, tensor, array.data, &frac, dump->error));
+    struct cnnvp_array reference = array;
+    take_powers(shape, array.data);
+    take_powers(shape, dump->reference.data[tensor]);
+    reference.data = dump->reference.data[tensor];
+    CNNVP_TRY(cnnvp_compare(&array, &reference, &difference, dump->error));
+    print_row(dump, shape->name, frac, &difference);
+    make_path(dump, number, shape->name, ".npy", path, sizeof path);
+    CNNVP_TRY(cnnvp_npy_write(path, &array, dump->error));
+    make_path(dump, number, shape->name, ".float.npy", path, sizeof path);
+    return cnnvp_npy_write(path, &reference, dump->error);
 }
 
 static cnnvp_result dump_all(struct dump *dump)
@@ -107,15 +98,15 @@ static cnnvp_result dump_all(struct dump *dump)
     cnnvp_output_printf(dump->text, "image %u of %u\n%-32s %5s %12s %12s %10s\n", network->images, network->images,
                         "tensor", "frac", "largest", "worst error", "SQNR dB");
     cnnvp_output_printf(dump->csv, "tensor,frac,largest,worst_error,sqnr_db\n");
-    cnnvp_result result = dump_tensor(dump, 0, graph->input);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(dump_tensor(dump, 0, graph->input));
+    for (size_t i = 0; i < graph->layer_count; ++i) {
         const int32_t out = graph->layers[i].out;
         if (!network->back_end->holds(network, out))
             cnnvp_output_printf(dump->text, "%-32s stays on chip\n", graph->tensors[out].name);
         else
-            result = dump_tensor(dump, i + 1, out);
+            CNNVP_TRY(dump_tensor(dump, i + 1, out));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result open_table(const char *folder, const char *name, cnnvp_output **table, struct cnnvp_error *error)

@@ -57,19 +57,16 @@ static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platf
     const struct cnnvp_binary_tensor *tensor = &network->build.tensors[network->graph.input];
     const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
     const uint64_t lead = cnnvp_binary_frame_lead(tensor);
-    uint8_t *frame = calloc(1, tensor->image_stride);
-    cnnvp_result result = CNNVP_DONE;
+    CNNVP_FREED uint8_t *frame = calloc(1, tensor->image_stride);
     if (frame == NULL)
         return cnnvp_compiler_no_memory(error);
-    for (size_t image = 0; image < network->images && result == CNNVP_DONE; ++image) {
+    for (size_t image = 0; image < network->images; ++image) {
         put_input(network, network->input + image * words, frame + lead);
-        result = cnnvp_platform_write(
-            platform, tensor->address - lead + image * tensor->image_stride, frame, tensor->image_stride);
+        if (cnnvp_platform_write(platform, tensor->address - lead + image * tensor->image_stride, frame,
+                                 tensor->image_stride) != CNNVP_DONE)
+            return cnnvp_compiler_error(error, "the platform has no memory for the images at 0x%x", tensor->address);
     }
-    free(frame);
-    return result == CNNVP_DONE
-               ? CNNVP_DONE
-               : cnnvp_compiler_error(error, "the platform has no memory for the images at 0x%x", tensor->address);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result put_inputs(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
@@ -91,15 +88,14 @@ static cnnvp_result clear(cnnvp_platform *platform, uint64_t address, uint64_t b
 {
     static const uint8_t zeros[4096];
     void *memory;
-    cnnvp_result result = CNNVP_DONE;
     if (cnnvp_platform_map(platform, address, (size_t)bytes, &memory) == CNNVP_DONE) {
         memset(memory, 0, (size_t)bytes);
         return CNNVP_DONE;
     }
-    for (uint64_t done = 0; done < bytes && result == CNNVP_DONE; done += sizeof zeros)
-        result = cnnvp_platform_write(
-            platform, address + done, zeros, bytes - done < sizeof zeros ? (size_t)(bytes - done) : sizeof zeros);
-    return result;
+    for (uint64_t done = 0; done < bytes; done += sizeof zeros)
+        CNNVP_TRY(cnnvp_platform_write(
+            platform, address + done, zeros, bytes - done < sizeof zeros ? (size_t)(bytes - done) : sizeof zeros));
+    return CNNVP_DONE;
 }
 
 /* Layers write parts of the tensor, and what they leave out is zero. */
@@ -144,12 +140,11 @@ static cnnvp_result describe_layers(const struct cnnvp_network *network, const s
                                     struct cnnvp_layer_info **layers, uint64_t *pes, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    cnnvp_result result = CNNVP_DONE;
     *pes = 1;
     *layers = calloc(graph->layer_count, sizeof **layers);
     if (*layers == NULL)
         return cnnvp_compiler_no_memory(error);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_layer_info *layer = &(*layers)[i];
         *layer = (struct cnnvp_layer_info){
             .name = graph->layers[i].name,
@@ -157,28 +152,27 @@ static cnnvp_result describe_layers(const struct cnnvp_network *network, const s
             .phase = "forward",
             .macs = cnnvp_graph_macs(graph, &graph->layers[i]),
             .least_dram_bytes = cnnvp_network_layer_bound(network, needs, i)};
-        result = layer_pes(network, i, &layer->pes, error);
+        CNNVP_TRY(layer_pes(network, i, &layer->pes, error));
         *pes = cnnvp_maximum(*pes, layer->pes);
         if (layer->pes == 1)
             layer->pes = 0;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result describe_work(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
                                   cnnvp_platform *platform, struct cnnvp_error *error)
 {
-    struct cnnvp_layer_info *layers = NULL;
-    struct cnnvp_chain_info *chains = NULL;
-    struct cnnvp_tensor_info *tensors = NULL;
+    CNNVP_FREED struct cnnvp_layer_info *layers = NULL;
+    CNNVP_FREED struct cnnvp_chain_info *chains = NULL;
+    CNNVP_FREED struct cnnvp_tensor_info *tensors = NULL;
     size_t tensor_count = 0;
     uint64_t pes = 1;
-    cnnvp_result result = describe_layers(network, needs, &layers, &pes, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_chains(network, &chains, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_tensors(network, needs, &tensors, &tensor_count, error);
+    CNNVP_TRY(describe_layers(network, needs, &layers, &pes, error));
+    CNNVP_TRY(cnnvp_network_chains(network, &chains, error));
+    CNNVP_TRY(cnnvp_network_tensors(network, needs, &tensors, &tensor_count, error));
     const char *slash = strrchr(network->file, '/');
+    CNNVP_SCOPED(cnnvp_network_forget_groups)
     struct cnnvp_work_info work = {
         .struct_size = sizeof work,
         .command = "run",
@@ -199,26 +193,17 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
         .tensor_count = tensor_count,
         .least_dram_bytes = cnnvp_network_bound(network, tensors, tensor_count),
     };
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_groups(network, &work, error);
-    if (result == CNNVP_DONE && cnnvp_platform_describe_work(platform, &work) != CNNVP_DONE)
-        result = cnnvp_compiler_error(error, "the platform refused the description of the work");
-    cnnvp_network_forget_groups(&work);
-    free(layers);
-    free(chains);
-    free(tensors);
-    return result;
+    CNNVP_TRY(cnnvp_network_groups(network, &work, error));
+    return cnnvp_platform_describe_work(platform, &work) == CNNVP_DONE
+               ? CNNVP_DONE
+               : cnnvp_compiler_error(error, "the platform refused the description of the work");
 }
 
 static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
-    struct cnnvp_network_needs needs;
-    cnnvp_result result = cnnvp_network_needs_find(&network->graph, &needs, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = describe_work(network, &needs, platform, error);
-    cnnvp_network_needs_clear(&needs);
-    return result;
+    CNNVP_SCOPED(cnnvp_network_needs_clear) struct cnnvp_network_needs needs = {0};
+    CNNVP_TRY(cnnvp_network_needs_find(&network->graph, &needs, error));
+    return describe_work(network, &needs, platform, error);
 }
 
 static cnnvp_result hold_always(void *context, uint32_t accelerator, uint32_t step, uint64_t address, uint64_t bytes)
@@ -284,11 +269,11 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
     const int32_t frac = network->graph.tensors[tensor].frac;
     const size_t span = (size_t)(place->channels - 1u) * place->channel_stride +
                         (size_t)(place->height - 1u) * place->row_stride + place->width;
-    int16_t *words = malloc(span * sizeof *words);
+    CNNVP_FREED int16_t *words = malloc(span * sizeof *words);
     if (words == NULL)
         return cnnvp_compiler_no_memory(error);
     const uint64_t address = cnnvp_binary_image_address(&network->build, place, image);
-    cnnvp_result result = cnnvp_platform_read(platform, address, words, span * sizeof *words);
+    const cnnvp_result result = cnnvp_platform_read(platform, address, words, span * sizeof *words);
     if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "tensor \"%s\" cannot be read at 0x%llx", network->graph.tensors[tensor].name,
                                    (unsigned long long)address);
@@ -296,7 +281,6 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
         for (size_t y = 0; y < place->height; ++y)
             for (size_t x = 0; x < place->width; ++x)
                 *values++ = cnnvp_dequantise(words[c * place->channel_stride + y * place->row_stride + x], frac);
-    free(words);
     return result;
 }
 
@@ -337,10 +321,9 @@ static int is_for(const cnnvp_config *config)
 
 static cnnvp_result check(const cnnvp_config *config, struct cnnvp_error *error)
 {
-    struct cnnvp_target target;
-    const cnnvp_result result = cnnvp_target_read(config, &target, error);
-    cnnvp_target_clear(&target);
-    return result == CNNVP_DONE ? cnnvp_target_complete(config, CNNVP_TARGET_INFERENCE, error) : result;
+    CNNVP_SCOPED(cnnvp_target_clear) struct cnnvp_target target;
+    CNNVP_TRY(cnnvp_target_read(config, &target, error));
+    return cnnvp_target_complete(config, CNNVP_TARGET_INFERENCE, error);
 }
 
 static void forget(struct cnnvp_network *network)

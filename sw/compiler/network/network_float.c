@@ -82,7 +82,7 @@ static cnnvp_result run_images(const struct cnnvp_network *network, int ordinary
 {
     const struct cnnvp_graph *graph = &network->graph;
     const uint64_t together = cnnvp_graph_mixes_images(graph) ? network->target.limits.batch : 1u;
-    struct cnnvp_floatref run;
+    CNNVP_SCOPED(cnnvp_floatref_clear) struct cnnvp_floatref run = {.graph = graph};
     CNNVP_TRY(cnnvp_floatref_new_batch(graph, cnnvp_minimum(together, count), &run, error));
     const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
     struct place place = {.options = wanted->options, .all = (double)count, .layers = (double)graph->layer_count};
@@ -91,21 +91,18 @@ static cnnvp_result run_images(const struct cnnvp_network *network, int ordinary
     run.stopped = stopped;
     run.begins = wanted->options != NULL && wanted->options->computing != NULL ? tell : NULL;
     run.context = &place;
-    cnnvp_result result = CNNVP_DONE;
-    for (uint64_t first = 0; first < count && result == CNNVP_DONE; first += together) {
+    for (uint64_t first = 0; first < count; first += together) {
         const uint64_t some = cnnvp_minimum(together, count - first);
         place.images = (double)first;
         place.some = (double)some;
         cnnvp_floatref_images(&run, some, images + first * in_words);
         if (stopped != NULL && stopped()) {
             (void)cnnvp_compiler_error(error, "%s: interrupted", graph->file);
-            result = CNNVP_FAILED;
-            break;
+            return CNNVP_FAILED;
         }
         keep(&run, first, some, count, wanted);
     }
-    cnnvp_floatref_clear(&run);
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Which of network->float_outputs: without chains, both are one. */
@@ -193,18 +190,15 @@ static cnnvp_result float_output(const struct cnnvp_network *network, int ordina
 {
     const struct cnnvp_graph *graph = &network->graph;
     const float *outputs;
-    float *made = NULL;
+    CNNVP_FREED float *made = NULL;
     memset(array, 0, sizeof *array);
     CNNVP_TRY(cnnvp_network_check_output(network, "reference", output, error));
     const int32_t tensor = graph->outputs[output].tensor;
-    cnnvp_result result = find_outputs(network, ordinary, &outputs, &made, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_array(network, tensor, network->images, array, error);
-    if (result == CNNVP_DONE)
-        memcpy(array->data, outputs + network->images * cnnvp_graph_output_words(graph, output),
-               network->images * cnnvp_graph_words(&graph->tensors[tensor]) * sizeof *outputs);
-    free(made);
-    return result;
+    CNNVP_TRY(find_outputs(network, ordinary, &outputs, &made, error));
+    CNNVP_TRY(cnnvp_network_array(network, tensor, network->images, array, error));
+    memcpy(array->data, outputs + network->images * cnnvp_graph_output_words(graph, output),
+           network->images * cnnvp_graph_words(&graph->tensors[tensor]) * sizeof *outputs);
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_network_reference(const cnnvp_network *network, size_t output, struct cnnvp_array *array,

@@ -170,7 +170,7 @@ void cnnvp_network_forget_groups(struct cnnvp_work_info *work)
 
 cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, struct cnnvp_error *error)
 {
-    struct cnnvp_plan plan;
+    CNNVP_SCOPED(cnnvp_plan_clear) struct cnnvp_plan plan = {.run_count = 0};
     const struct cnnvp_graph *graph = &network->graph;
     if (network->back_end != &cnnvp_inference || network->block != 0)
         return cnnvp_compiler_error(error,
@@ -184,16 +184,13 @@ cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, 
                              : "how many images go through a layer together: use --batch 1");
     if (file == NULL)
         return CNNVP_DONE;
-    cnnvp_result result = cnnvp_plan_new(graph, &plan, error);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
+    CNNVP_TRY(cnnvp_plan_new(graph, &plan, error));
+    for (size_t i = 0; i < graph->layer_count; ++i)
         plan.cuts[i] = cnnvp_plan_cut_of(&network->build.layers[i]);
-    for (size_t i = 0; i < graph->tensor_count && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; i < graph->tensor_count; ++i)
         plan.on_chip[i] = graph->tensors[i].base == CNNVP_GRAPH_NONE && network->build.tensors[i].on_chip != 0;
-    if (result == CNNVP_DONE && network->plan.run_count != 0)
+    if (network->plan.run_count != 0)
         memcpy(plan.runs, network->plan.runs, network->plan.run_count * sizeof *plan.runs);
     plan.run_count = network->plan.run_count;
-    if (result == CNNVP_DONE)
-        result = cnnvp_plan_write(graph, &plan, file, error);
-    cnnvp_plan_clear(&plan);
-    return result;
+    return cnnvp_plan_write(graph, &plan, file, error);
 }

@@ -198,20 +198,15 @@ static void reach_plane(const struct window *window, unsigned char *plane)
 /* 1: all results use all lines. */
 static int reaches_all(struct finding *finding, const struct axis *axis)
 {
-    unsigned char *outs = words_for(finding, axis->outs);
-    unsigned char *lines = words_for(finding, axis->size);
-    int32_t *open = calloc(axis->size, sizeof *open);
+    CNNVP_FREED unsigned char *outs = words_for(finding, axis->outs);
+    CNNVP_FREED unsigned char *lines = words_for(finding, axis->size);
+    CNNVP_FREED int32_t *open = calloc(axis->size, sizeof *open);
     finding->no_memory |= open == NULL;
-    int all = 0;
-    if (!finding->no_memory) {
-        memset(outs, 1, axis->outs);
-        reach_line(axis, outs, 1, lines, 1, open);
-        all = memchr(lines, 0, axis->size) == NULL;
-    }
-    free(outs);
-    free(lines);
-    free(open);
-    return all;
+    if (finding->no_memory)
+        return 0;
+    memset(outs, 1, axis->outs);
+    reach_line(axis, outs, 1, lines, 1, open);
+    return memchr(lines, 0, axis->size) == NULL;
 }
 
 /* The results of any of these channels. */

@@ -185,17 +185,18 @@ static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_co
     *bench = (struct bench){.config = cnnvp_config_copy(config)};
     if (bench->config == NULL)
         return cnnvp_compiler_no_memory(error);
-    cnnvp_result result = hold_tables(bench->config, error);
-    if (result == CNNVP_DONE)
-        result = set_instead(config, bench->config, "pe_array.detail", "cycle", "fast", error);
-    if (result == CNNVP_DONE)
-        result = set_instead(config, bench->config, "cpu.timing", "off", "on", error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_config_resolve(bench->config, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_power(bench->config, &power, error);
+    CNNVP_TRY(hold_tables(bench->config, error));
+    CNNVP_TRY(set_instead(config, bench->config, "pe_array.detail", "cycle", "fast", error));
+    CNNVP_TRY(set_instead(config, bench->config, "cpu.timing", "off", "on", error));
+    CNNVP_TRY(cnnvp_config_resolve(bench->config, error));
+    CNNVP_TRY(cnnvp_target_power(bench->config, &power, error));
     bench->more_power = power - target->limits.energy.ps;
-    return result;
+    return CNNVP_DONE;
+}
+
+static void clear_bench(struct bench *bench)
+{
+    cnnvp_config_free(bench->config);
 }
 
 static cnnvp_result open_platform(const cnnvp_config *config, cnnvp_platform **platform, struct cnnvp_error *error)
@@ -251,24 +252,20 @@ static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     uint64_t ps;
-    cnnvp_platform *platform = NULL;
-    cnnvp_result result = open_platform(bench->config, &platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, trials->table_bytes);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_put_guest(trials->network, platform, error);
-    if (result == CNNVP_DONE && write_tables(trials, platform) != CNNVP_DONE)
-        result = cnnvp_compiler_error(error, "the platform has no memory for the trials of tiles");
-    if (result == CNNVP_DONE)
-        result = run_platform(platform, (struct part){options, 0, TRIALS_SHARE, trials->count}, &ps, error);
-    for (size_t i = 0; result == CNNVP_DONE && i < trials->count; ++i) {
+    CNNVP_SCOPED(cnnvp_platform_drop) cnnvp_platform *platform = NULL;
+    CNNVP_TRY(open_platform(bench->config, &platform, error));
+    CNNVP_TRY(cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, trials->table_bytes));
+    CNNVP_TRY(cnnvp_network_put_guest(trials->network, platform, error));
+    if (write_tables(trials, platform) != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no memory for the trials of tiles");
+    CNNVP_TRY(run_platform(platform, (struct part){options, 0, TRIALS_SHARE, trials->count}, &ps, error));
+    for (size_t i = 0; i < trials->count; ++i) {
         struct cnnvp_plan_taken taken;
-        result = layer_taken(&trials->network->target, bench, platform, i, &taken, &trials->all[i].cycles);
+        CNNVP_TRY(layer_taken(&trials->network->target, bench, platform, i, &taken, &trials->all[i].cycles));
         trials->all[i].bytes = taken.bytes;
         trials->all[i].score = cnnvp_plan_score(trials->network->target.limits.objective, &taken);
     }
-    cnnvp_platform_free(platform);
-    return result;
+    return CNNVP_DONE;
 }
 
 /* What a tiling is chosen by: its cycles, or those of the core where they are more. */
@@ -330,13 +327,10 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
     trial.binary_options.images = cnnvp_minimum32(
         network->images, TRIAL_BATCHES * network->target.limits.batch * network->target.accelerator_count);
     trial.graph.weightless = 1;
-    *platform = NULL;
-    cnnvp_result result = cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error));
     if (tried != NULL)
         leave_out(&trial.build, tried);
-    result = open_platform(bench->config, platform, error);
+    cnnvp_result result = open_platform(bench->config, platform, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_hold_tables(&trial, *platform, error);
     if (result == CNNVP_DONE)
@@ -352,17 +346,15 @@ static cnnvp_result run_trial(const struct cnnvp_network *network, const struct 
                               const struct bench *bench, struct part part, const unsigned char *tried,
                               struct cnnvp_plan_taken *layers, uint64_t *ps, struct cnnvp_error *error)
 {
-    cnnvp_platform *platform = NULL;
+    CNNVP_SCOPED(cnnvp_platform_drop) cnnvp_platform *platform = NULL;
     for (size_t i = 0; i < network->graph.layer_count; ++i)
         part.layers += tried == NULL || tried[i];
-    cnnvp_result result = open_trial(network, options, bench, tried, &platform, error);
-    if (result == CNNVP_DONE)
-        result = run_platform(platform, part, ps, error);
-    for (size_t i = 0; i < network->graph.layer_count && result == CNNVP_DONE; ++i)
+    CNNVP_TRY(open_trial(network, options, bench, tried, &platform, error));
+    CNNVP_TRY(run_platform(platform, part, ps, error));
+    for (size_t i = 0; i < network->graph.layer_count; ++i)
         if (layer_taken(&network->target, bench, platform, i, &layers[i], NULL) != CNNVP_DONE)
             layers[i] = (struct cnnvp_plan_taken){0}; /* nothing */
-    cnnvp_platform_free(platform);
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
@@ -370,13 +362,10 @@ cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct
                                const unsigned char *tried, struct cnnvp_plan_taken *layers, struct cnnvp_error *error)
 {
     const struct part part = {watched, first, CNNVP_NETWORK_TRY, 0};
-    struct bench bench;
+    CNNVP_SCOPED(clear_bench) struct bench bench = {.config = NULL};
     uint64_t ps;
-    cnnvp_result result = make_bench(&network->target, config, &bench, error);
-    if (result == CNNVP_DONE)
-        result = run_trial(network, options, &bench, part, tried, layers, &ps, error);
-    cnnvp_config_free(bench.config);
-    return result;
+    CNNVP_TRY(make_bench(&network->target, config, &bench, error));
+    return run_trial(network, options, &bench, part, tried, layers, &ps, error);
 }
 
 static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_layer *from, size_t layers)
@@ -404,10 +393,11 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
 {
     const size_t layers = network->graph.layer_count;
     double best_score = INFINITY;
-    struct cnnvp_binary_layer *best = malloc(layers * sizeof *best);
-    struct cnnvp_plan_taken *taken = malloc(layers * sizeof *taken);
-    cnnvp_result result = best != NULL && taken != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
-    for (int plan = 0; plan < PLANS && result == CNNVP_DONE; ++plan) {
+    CNNVP_FREED struct cnnvp_binary_layer *best = malloc(layers * sizeof *best);
+    CNNVP_FREED struct cnnvp_plan_taken *taken = malloc(layers * sizeof *taken);
+    if (best == NULL || taken == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (int plan = 0; plan < PLANS; ++plan) {
         const double size = (1 - TRIALS_SHARE) / PLANS;
         const struct part part = {options, TRIALS_SHARE + size * plan, size, 0};
         struct cnnvp_binary_options planned = network->binary_options;
@@ -415,34 +405,25 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
         if (plan != BY_BOUND)
             take_best(trials, plan == BY_CYCLES_AND_CORE, build, layers);
         planned.planned = build->layers;
-        result = run_trial(network, &planned, bench, part, NULL, taken, &ps, error);
-        if (result != CNNVP_DONE)
-            continue;
+        CNNVP_TRY(run_trial(network, &planned, bench, part, NULL, taken, &ps, error));
         const double score = network_score(network, taken, ps);
         if (score >= best_score)
             continue;
         best_score = score;
         memcpy(best, build->layers, layers * sizeof *best);
     }
-    if (result == CNNVP_DONE)
-        take_tiles(build, best, layers);
-    free(best);
-    free(taken);
-    return result;
+    take_tiles(build, best, layers);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result try_all(const struct cnnvp_network *network, struct trials *trials, const cnnvp_config *config,
                             const struct cnnvp_network_options *options, struct cnnvp_build *build,
                             struct cnnvp_error *error)
 {
-    struct bench bench;
-    cnnvp_result result = make_bench(&network->target, config, &bench, error);
-    if (result == CNNVP_DONE)
-        result = run_trials(trials, &bench, options, error);
-    if (result == CNNVP_DONE)
-        result = choose(network, trials, &bench, options, build, error);
-    cnnvp_config_free(bench.config);
-    return result;
+    CNNVP_SCOPED(clear_bench) struct bench bench = {.config = NULL};
+    CNNVP_TRY(make_bench(&network->target, config, &bench, error));
+    CNNVP_TRY(run_trials(trials, &bench, options, error));
+    return choose(network, trials, &bench, options, build, error);
 }
 
 cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_binary_layer *planned,
@@ -460,24 +441,25 @@ cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const stru
     return result;
 }
 
+static void clear_trials(struct trials *trials)
+{
+    free(trials->all);
+    free(trials->layers);
+    free(trials->blobs.all);
+}
+
 cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
                                 const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     struct cnnvp_build *build = &network->build;
-    struct trials trials = {.build = build, .network = network};
+    CNNVP_SCOPED(clear_trials) struct trials trials = {.build = build, .network = network};
     if (build->finalists == NULL)
         return CNNVP_DONE;
-    cnnvp_result result = choose_trials(network, &trials, error);
-    if (result == CNNVP_DONE && trials.count != 0 && !place_tables(&trials, &network->target))
-        result =
-            cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use a larger dram.size");
-    if (result == CNNVP_DONE && trials.count != 0)
-        result = try_all(network, &trials, config, options, build, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_build_again(network, build->layers, error);
+    CNNVP_TRY(choose_trials(network, &trials, error));
     network->trials = trials.count;
-    free(trials.all);
-    free(trials.layers);
-    free(trials.blobs.all);
-    return result;
+    if (trials.count != 0 && !place_tables(&trials, &network->target))
+        return cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use a larger dram.size");
+    if (trials.count != 0)
+        CNNVP_TRY(try_all(network, &trials, config, options, build, error));
+    return cnnvp_network_build_again(network, build->layers, error);
 }

@@ -131,7 +131,7 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
     const struct inference *train = inference_of(network);
     const size_t count = train->net.count + (train->net.softmax ? 1u : 0u);
     const char *slash = strrchr(network->file, '/');
-    struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
+    CNNVP_FREED struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
     if (layers == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < train->net.count; ++i) {
@@ -157,7 +157,6 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .layer_count = count,
     };
     const cnnvp_result result = cnnvp_platform_describe_work(platform, &work);
-    free(layers);
     if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
     return result;

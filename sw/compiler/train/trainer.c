@@ -178,33 +178,24 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, &images};
     const struct cnnvp_train_import_options import = {
         options->random_weights, options->seed, options->timing_only, &sizes};
-    cnnvp_result result = cnnvp_train_target_read(config, &trainer->target, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_onnx_import_training(trainer->file, &import, &trainer->graph, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_train_net_make(&trainer->graph, &trainer->net, error);
-    if (result == CNNVP_DONE)
-        result = check_dataset(trainer, options->dataset, "data set", &trainer->images, error);
-    if (result == CNNVP_DONE && options->evaluation != NULL)
-        result = check_dataset(trainer, options->evaluation, "evaluation's data set", &trainer->evaluation, error);
-    if (result != CNNVP_DONE)
-        return result;
-    result = check_spill(trainer, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_train_target_read(config, &trainer->target, error));
+    CNNVP_TRY(cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error));
+    CNNVP_TRY(cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error));
+    CNNVP_TRY(cnnvp_onnx_import_training(trainer->file, &import, &trainer->graph, error));
+    CNNVP_TRY(cnnvp_train_net_make(&trainer->graph, &trainer->net, error));
+    CNNVP_TRY(check_dataset(trainer, options->dataset, "data set", &trainer->images, error));
+    if (options->evaluation != NULL)
+        CNNVP_TRY(check_dataset(trainer, options->evaluation, "evaluation's data set", &trainer->evaluation, error));
+    CNNVP_TRY(check_spill(trainer, error));
     if (options->epochs > MOST / trainer->images)
         return cnnvp_compiler_error(error, "%llu epochs of %llu images are more than 2^32 images",
                                     (unsigned long long)options->epochs, (unsigned long long)trainer->images);
     trainer->hash = hash_of(trainer);
     const struct cnnvp_train_build_options build = build_options_of(trainer);
-    result = cnnvp_train_build(&trainer->graph, &trainer->net, &trainer->target, &build, &trainer->build, error);
-    if (result == CNNVP_DONE && options->steps != 0 && options->steps < trainer->build.header.steps)
+    CNNVP_TRY(cnnvp_train_build(&trainer->graph, &trainer->net, &trainer->target, &build, &trainer->build, error));
+    if (options->steps != 0 && options->steps < trainer->build.header.steps)
         trainer->build.header.steps = (uint32_t)options->steps;
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config,
@@ -213,11 +204,8 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
 {
     *trainer = NULL;
     char file[PATH_MAX];
-    cnnvp_result result = check_options(options, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_find(onnx_file, file, sizeof file, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(check_options(options, error));
+    CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
     struct cnnvp_trainer *made = calloc(1, sizeof *made);
     if (made != NULL)
         made->file = strdup(file);
@@ -228,7 +216,7 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
     made->options = *options;
     if (!(options->bn_momentum > 0.0f))
         made->options.bn_momentum = DEFAULT_BN_MOMENTUM;
-    result = make(made, config, error);
+    const cnnvp_result result = make(made, config, error);
     if (result == CNNVP_DONE)
         *trainer = made;
     else
@@ -302,17 +290,14 @@ static cnnvp_result put_dataset(const struct cnnvp_trainer *trainer, const cnnvp
     const uint64_t plane = (uint64_t)net->height * net->width;
     struct bytes_reader bytes = {dataset, net->channels * plane};
     const struct cnnvp_train_reader reader = {&bytes, read_bytes, count, net->channels, plane};
-    cnnvp_result result =
-        cnnvp_train_put_images(&source, images, trainer->build.layers[0].block, &reader, platform, error);
+    CNNVP_TRY(cnnvp_train_put_images(&source, images, trainer->build.layers[0].block, &reader, platform, error));
     void *mapped = NULL;
-    if (result == CNNVP_DONE)
-        result = cnnvp_platform_map(platform, images->labels, count * sizeof(uint32_t), &mapped) == CNNVP_DONE
-                     ? CNNVP_DONE
-                     : cnnvp_compiler_error(error, "the platform has no memory for labels");
+    if (cnnvp_platform_map(platform, images->labels, count * sizeof(uint32_t), &mapped) != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no memory for labels");
     uint32_t *labels = mapped;
-    for (uint64_t i = 0; result == CNNVP_DONE && i < count; ++i)
+    for (uint64_t i = 0; i < count; ++i)
         labels[i] = cnnvp_dataset_label(dataset, i);
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result put_order(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
@@ -496,27 +481,22 @@ cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform
 {
     const struct cnnvp_train_binary *header = &trainer->build.header;
     const struct cnnvp_train_source source = source_of(trainer);
-    cnnvp_result result = cnnvp_train_build_hold(&trainer->build, platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_guest_load(trainer->options.guest, platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_train_build_load(&trainer->build, platform, error);
-    if (result == CNNVP_DONE)
-        result = put_order(trainer, platform, error);
-    if (result == CNNVP_DONE && !trainer->options.timing_only) {
-        result = trainer->state != NULL ? put_state(trainer, platform, error)
-                                        : cnnvp_train_put_weights(&source, platform, error);
-        if (result == CNNVP_DONE)
-            result =
-                put_dataset(trainer, trainer->options.dataset, trainer->images, &header->training, platform, error);
-        if (result == CNNVP_DONE && trainer->evaluation != 0)
-            result = put_dataset(trainer, trainer->options.evaluation, trainer->evaluation, &header->evaluation,
-                                 platform, error);
+    CNNVP_TRY(cnnvp_train_build_hold(&trainer->build, platform, error));
+    CNNVP_TRY(cnnvp_guest_load(trainer->options.guest, platform, error));
+    CNNVP_TRY(cnnvp_train_build_load(&trainer->build, platform, error));
+    CNNVP_TRY(put_order(trainer, platform, error));
+    if (!trainer->options.timing_only) {
+        CNNVP_TRY(trainer->state != NULL ? put_state(trainer, platform, error)
+                                         : cnnvp_train_put_weights(&source, platform, error));
+        CNNVP_TRY(put_dataset(trainer, trainer->options.dataset, trainer->images, &header->training, platform, error));
+        if (trainer->evaluation != 0)
+            CNNVP_TRY(put_dataset(trainer, trainer->options.evaluation, trainer->evaluation, &header->evaluation,
+                                  platform, error));
     }
     trainer->next_step = header->first_step;
     trainer->evaluates = trainer->marked = 0;
     trainer->trained_images = trainer->evaluated_images = 0;
-    return result == CNNVP_DONE ? describe(trainer, platform, error) : result;
+    return describe(trainer, platform, error);
 }
 
 /* ---- steps ---- */
