@@ -21,6 +21,7 @@
 
 /* Transfers are asked about with this many planes or bytes: what more of them takes follows from the difference. */
 #define FEW_PLANES 2u
+#define ALIGNED_ROWS 32u /* after as many, rows of words begin in bursts of 64 bytes as before */
 #define MANY_PLANES 10u
 #define FEW_BYTES UINT32_C(2048)
 #define MANY_BYTES UINT32_C(34816)
@@ -558,12 +559,38 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
     return ps[0] * count / few;
 }
 
+/* Bursts of the first `rows` rows of the first `tiles` tiles of this width, side by side, of a plane. */
+static uint64_t bursts_of(const struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t rows,
+                          uint32_t columns, uint32_t tiles)
+{
+    const uint32_t burst = ask->limits->burst_bytes / CNNVP_WORD_BYTES;
+    uint64_t count = 0;
+    for (uint32_t tile = 0; tile < tiles; ++tile)
+        for (uint32_t row = 0; row < rows; ++row) {
+            const uint64_t first = tensor->border_left + (uint64_t)tile * columns + (uint64_t)row * tensor->row_stride;
+            count += (first + columns - 1u) / burst - first / burst + 1u;
+        }
+    return count;
+}
+
+/* The first tile of a map often begins with a burst, others do not: what one of them takes on average. */
+static uint64_t of_any_tile(const struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t rows,
+                            uint32_t columns, uint64_t ps)
+{
+    const uint32_t tiles = tensor->width / columns;
+    if (columns == tensor->row_stride || tiles < 2 || ask->limits->burst_bytes < CNNVP_WORD_BYTES)
+        return ps;
+    const uint32_t asked = cnnvp_minimum32(rows, ALIGNED_ROWS);
+    return ps * bursts_of(ask, tensor, ALIGNED_ROWS, columns, tiles) * asked /
+           (bursts_of(ask, tensor, asked, columns, 1) * ALIGNED_ROWS * tiles);
+}
+
 /* Planes, rows and columns from the first interior word on, as far as they lie in the tensor and in the buffer. */
 static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
                        uint32_t rows, uint32_t columns)
 {
     const uint32_t question[6] = {
-        rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left, tensor->border_top};
+        rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left, tensor->width};
     int known;
     struct answer *answer = look_up(ask, BOX, question, &known);
     for (size_t i = 0; !known && i < 2; ++i) {
@@ -581,7 +608,7 @@ static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_ten
         const uint64_t ps =
             transfer_ps(ask, CNNVP_OPCODE_receive, (uint64_t)tensor->border_left * CNNVP_WORD_BYTES, &box);
         const uint64_t latency = latency_ps(ask);
-        answer->ps[i] = ps > latency ? ps - latency : 0;
+        answer->ps[i] = ps > latency ? of_any_tile(ask, tensor, rows, columns, ps - latency) : 0;
     }
     /* Too many planes for the buffer are refused: as many as the fewer take. */
     if (answer->ps[1] < answer->ps[0])

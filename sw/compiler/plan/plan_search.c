@@ -15,6 +15,9 @@
 
 #define CANDIDATES 24u
 
+/* Tiles down to this part of the array's rows and columns are tried: PEs idle, but more channels are on chip. */
+#define ARRAY_PART 4u
+
 /* So much longer a batch may take, to load less. */
 #define BATCH_PART 128.0
 
@@ -392,17 +395,15 @@ static void consider_tiles(struct search *search)
     const struct cnnvp_tiling *tiling = &search->tiling;
     struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), tiling->in);
     struct candidates groups = parts_of(layer->out.channels, tiling->out);
-    struct candidates heights = parts_of(layer->out.height, tiling->rows);
-    struct candidates widths = parts_of(layer->out.width, tiling->cols);
+    struct candidates heights = parts_of(layer->out.height, cnnvp_maximum32(tiling->rows / ARRAY_PART, 1));
+    struct candidates widths = parts_of(layer->out.width, cnnvp_maximum32(tiling->cols / ARRAY_PART, 1));
     keep_whole(layer, &groups, &heights, &widths);
     inputs.count = layer->product != 0 ? 1 : inputs.count;
     for (size_t g = 0; g < groups.count; ++g) {
         layer->group_out = groups.values[g];
         for (size_t h = 0; h < heights.count; ++h) {
             layer->tile_h = heights.values[h];
-            /* Narrow tiles where even the lowest strip does not fit, else whole rows: they are contiguous. */
-            const size_t last = h + 1 == heights.count ? widths.count : 1;
-            for (size_t w = 0; w < last; ++w) {
+            for (size_t w = 0; w < widths.count; ++w) {
                 layer->tile_w = widths.values[w];
                 consider_slices(search, &inputs, tiling->out);
             }
