@@ -49,6 +49,15 @@ cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_c
     return made->ints != NULL || made->floats != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
 }
 
+void cnnvp_constant_take(struct cnnvp_constant *made, size_t to, const struct cnnvp_constant *data, size_t from,
+                         size_t count)
+{
+    if (made->whole)
+        memcpy(made->ints + to, data->ints + from, count * sizeof *made->ints);
+    else
+        memcpy(made->floats + to, data->floats + from, count * sizeof *made->floats);
+}
+
 /* Numbers that are in memory as they are needed stay where they are. */
 static int is_in_memory(const Onnx__TensorProto *tensor, struct cnnvp_constant *read)
 {
@@ -192,10 +201,8 @@ cnnvp_result cnnvp_constant_show(struct cnnvp_import *import, const struct cnnvp
     memcpy(to.dims, view->dims, sizeof to.dims);
     CNNVP_TRY(cnnvp_constant_allocate(import, &to, cnnvp_constant_known(from)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(view);
-    for (size_t i = 0; i < to.count && to.ints != NULL; ++i)
-        to.ints[i] = from->ints[cnnvp_constant_next(&walk)];
-    for (size_t i = 0; i < to.count && to.floats != NULL; ++i)
-        to.floats[i] = from->floats[cnnvp_constant_next(&walk)];
+    for (size_t i = 0; i < to.count && cnnvp_constant_known(&to); ++i)
+        cnnvp_constant_take(&to, i, from, cnnvp_constant_next(&walk), 1);
     return cnnvp_constant_define_as(import, output, &to);
 }
 

@@ -31,6 +31,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, c
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import, size_t output,
                                                      const struct cnnvp_constant *made);
 
+/* `count` elements from place `from` on, to place `to` on of one of the same kind. */
+void cnnvp_constant_take(struct cnnvp_constant *made, size_t to, const struct cnnvp_constant *data, size_t from,
+                         size_t count);
+
 /* Elements of a constant at other places: the first one, and how far each step along a dimension leads. */
 struct cnnvp_constant_view {
     size_t rank;

@@ -220,10 +220,7 @@ static cnnvp_result fold_where(struct cnnvp_import *import)
             operands[0].whole ? operands[0].ints[places[0]] != 0
                               : operands[0].floats[places[0]] < 0.0f || operands[0].floats[places[0]] > 0.0f;
         const size_t from = first ? 1 : 2;
-        if (made.whole)
-            made.ints[i] = operands[from].ints[places[from]];
-        else
-            made.floats[i] = operands[from].floats[places[from]];
+        cnnvp_constant_take(&made, i, &operands[from], places[from], 1);
     }
     return cnnvp_constant_define(import, &made);
 }

@@ -5,108 +5,61 @@
 
 #include "onnx_constant.h"
 
-enum function {
-    NEGATE,
-    ABSOLUTE,
-    SIGN,
-    RELU,
-    FLOOR,
-    CEIL,
-    ROUND, /* of integers too */
-    SQRT,
-    RECIPROCAL,
-    EXP,
-    LOG,
-    ERF,
-    SIGMOID,
-    TANH,
-    SOFTPLUS,
-    SOFTSIGN,
-    SIN,
-    COS,
-    TAN,
-    ASIN,
-    ACOS,
-    ATAN,
-    SINH,
-    COSH,
-    ASINH,
-    ACOSH,
-    ATANH
-};
+/* Operators that take integers, too, with their value and that of an integer. */
+#define WHOLE_FUNCTIONS(F)                                            \
+    F(Neg, -x, x == INT64_MIN ? x : -x)                               \
+    F(Abs, fabs(x), x < 0 && x != INT64_MIN ? -x : x)                 \
+    F(Sign, (double)(x > 0.0) - (double)(x < 0.0), (x > 0) - (x < 0)) \
+    F(Relu, x > 0.0 ? x : 0.0, x > 0 ? x : 0)                         \
+    F(Floor, floor(x), x)                                             \
+    F(Ceil, ceil(x), x)                                               \
+    F(Round, rint(x), x)
 
+/* Operators of floats alone. */
+#define FUNCTIONS(F)                                          \
+    F(Sqrt, sqrt(x))                                          \
+    F(Reciprocal, 1.0 / x)                                    \
+    F(Exp, exp(x))                                            \
+    F(Log, log(x))                                            \
+    F(Erf, erf(x))                                            \
+    F(Sigmoid, 1.0 / (1.0 + exp(-x)))                         \
+    F(Tanh, tanh(x))                                          \
+    F(Softplus, x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x))) \
+    F(Softsign, x / (1.0 + fabs(x)))                          \
+    F(Sin, sin(x))                                            \
+    F(Cos, cos(x))                                            \
+    F(Tan, tan(x))                                            \
+    F(Asin, asin(x))                                          \
+    F(Acos, acos(x))                                          \
+    F(Atan, atan(x))                                          \
+    F(Sinh, sinh(x))                                          \
+    F(Cosh, cosh(x))                                          \
+    F(Asinh, asinh(x))                                        \
+    F(Acosh, acosh(x))                                        \
+    F(Atanh, atanh(x))
+
+#define WHOLE_NAME(name, value, whole) OF_##name,
+#define NAME(name, value) OF_##name,
+enum function { WHOLE_FUNCTIONS(WHOLE_NAME) FUNCTIONS(NAME) };
+
+#define WHOLE_CASE(name, value, whole) \
+    case OF_##name:                    \
+        return value;
+#define CASE(name, value) WHOLE_CASE(name, value, x)
 static double value_of(enum function function, double x)
 {
     switch (function) {
-    case NEGATE:
-        return -x;
-    case ABSOLUTE:
-        return fabs(x);
-    case SIGN:
-        return (double)(x > 0.0) - (double)(x < 0.0);
-    case RELU:
-        return x > 0.0 ? x : 0.0;
-    case FLOOR:
-        return floor(x);
-    case CEIL:
-        return ceil(x);
-    case ROUND:
-        return rint(x);
-    case SQRT:
-        return sqrt(x);
-    case RECIPROCAL:
-        return 1.0 / x;
-    case EXP:
-        return exp(x);
-    case LOG:
-        return log(x);
-    case ERF:
-        return erf(x);
-    case SIGMOID:
-        return 1.0 / (1.0 + exp(-x));
-    case TANH:
-        return tanh(x);
-    case SOFTPLUS:
-        return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
-    case SOFTSIGN:
-        return x / (1.0 + fabs(x));
-    case SIN:
-        return sin(x);
-    case COS:
-        return cos(x);
-    case TAN:
-        return tan(x);
-    case ASIN:
-        return asin(x);
-    case ACOS:
-        return acos(x);
-    case ATAN:
-        return atan(x);
-    case SINH:
-        return sinh(x);
-    case COSH:
-        return cosh(x);
-    case ASINH:
-        return asinh(x);
-    case ACOSH:
-        return acosh(x);
-    case ATANH:
-        break;
+        WHOLE_FUNCTIONS(WHOLE_CASE)
+        FUNCTIONS(CASE)
     }
-    return atanh(x);
+    return x;
 }
 
+#define INTEGER_CASE(name, value, whole) WHOLE_CASE(name, whole, x)
 static int64_t whole_of(enum function function, int64_t x)
 {
     switch (function) {
-    case NEGATE:
-        return x == INT64_MIN ? x : -x;
-    case ABSOLUTE:
-        return x < 0 && x != INT64_MIN ? -x : x;
-    case SIGN:
-        return (x > 0) - (x < 0);
-    case RELU:
-        return x > 0 ? x : 0;
+        WHOLE_FUNCTIONS(INTEGER_CASE)
     default:
         return x;
     }
@@ -118,7 +71,7 @@ static cnnvp_result fold_function(struct cnnvp_import *import)
     const enum function function = (enum function)import->kind;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &operand));
     struct cnnvp_constant made = operand;
-    if (operand.whole && function > ROUND)
+    if (operand.whole && function > OF_Round)
         return cnnvp_import_error(import, "the constant has integers; floats are needed");
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand)));
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i)
@@ -182,34 +135,9 @@ static cnnvp_result fold_clip(struct cnnvp_import *import)
 }
 
 static const struct cnnvp_import_operator operators[] = {
-    {"Neg", fold_function, CNNVP_FORM_ALL, NEGATE},
-    {"Abs", fold_function, CNNVP_FORM_ALL, ABSOLUTE},
-    {"Sign", fold_function, CNNVP_FORM_ALL, SIGN},
-    {"Relu", fold_function, CNNVP_FORM_ALL, RELU},
-    {"Floor", fold_function, CNNVP_FORM_ALL, FLOOR},
-    {"Ceil", fold_function, CNNVP_FORM_ALL, CEIL},
-    {"Round", fold_function, CNNVP_FORM_ALL, ROUND},
-    {"Sqrt", fold_function, CNNVP_FORM_ALL, SQRT},
-    {"Reciprocal", fold_function, CNNVP_FORM_ALL, RECIPROCAL},
-    {"Exp", fold_function, CNNVP_FORM_ALL, EXP},
-    {"Log", fold_function, CNNVP_FORM_ALL, LOG},
-    {"Erf", fold_function, CNNVP_FORM_ALL, ERF},
-    {"Sigmoid", fold_function, CNNVP_FORM_ALL, SIGMOID},
-    {"Tanh", fold_function, CNNVP_FORM_ALL, TANH},
-    {"Softplus", fold_function, CNNVP_FORM_ALL, SOFTPLUS},
-    {"Softsign", fold_function, CNNVP_FORM_ALL, SOFTSIGN},
-    {"Sin", fold_function, CNNVP_FORM_ALL, SIN},
-    {"Cos", fold_function, CNNVP_FORM_ALL, COS},
-    {"Tan", fold_function, CNNVP_FORM_ALL, TAN},
-    {"Asin", fold_function, CNNVP_FORM_ALL, ASIN},
-    {"Acos", fold_function, CNNVP_FORM_ALL, ACOS},
-    {"Atan", fold_function, CNNVP_FORM_ALL, ATAN},
-    {"Sinh", fold_function, CNNVP_FORM_ALL, SINH},
-    {"Cosh", fold_function, CNNVP_FORM_ALL, COSH},
-    {"Asinh", fold_function, CNNVP_FORM_ALL, ASINH},
-    {"Acosh", fold_function, CNNVP_FORM_ALL, ACOSH},
-    {"Atanh", fold_function, CNNVP_FORM_ALL, ATANH},
-    {"Not", fold_question, CNNVP_FORM_ALL, IS_ZERO},
+#define WHOLE_ROW(name, value, whole) {#name, fold_function, CNNVP_FORM_ALL, OF_##name},
+#define ROW(name, value) WHOLE_ROW(name, value, x)
+    WHOLE_FUNCTIONS(WHOLE_ROW) FUNCTIONS(ROW){"Not", fold_question, CNNVP_FORM_ALL, IS_ZERO},
     {"IsNaN", fold_question, CNNVP_FORM_ALL, IS_NAN},
     {"IsInf", fold_question, CNNVP_FORM_ALL, IS_INFINITE},
     {"Clip", fold_clip, CNNVP_FORM_ALL, 0},

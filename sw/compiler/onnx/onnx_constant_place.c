@@ -69,11 +69,7 @@ static void gather(const struct cnnvp_constant *data, size_t axis, const struct 
     for (size_t o = 0; o < outer; ++o)
         for (size_t i = 0; i < indices->count; ++i, to += inner) {
             const int64_t index = indices->ints[i] + (indices->ints[i] < 0 ? along : 0);
-            const size_t from = (o * (size_t)along + (size_t)index) * inner;
-            if (made->whole)
-                memcpy(made->ints + to, data->ints + from, inner * sizeof *made->ints);
-            else
-                memcpy(made->floats + to, data->floats + from, inner * sizeof *made->floats);
+            cnnvp_constant_take(made, to, data, (o * (size_t)along + (size_t)index) * inner, inner);
         }
 }
 
@@ -136,17 +132,6 @@ static cnnvp_result fold_squeeze(struct cnnvp_import *import)
     return reshape(import, &data, made.rank, made.dims);
 }
 
-/* One part of a Concat: its elements, this many at a time, to every along-th place of the result. */
-static void join_part(const struct cnnvp_constant *part, size_t chunk, size_t at, size_t along,
-                      struct cnnvp_constant *made)
-{
-    for (size_t i = 0; i < part->count; i += chunk, at += along)
-        if (made->whole)
-            memcpy(made->ints + at, part->ints + i, chunk * sizeof *made->ints);
-        else
-            memcpy(made->floats + at, part->floats + i, chunk * sizeof *made->floats);
-}
-
 /* The shape of constants that are joined along an axis. */
 static cnnvp_result join_shapes(struct cnnvp_import *import, const struct cnnvp_constant *parts, size_t count,
                                 int64_t axis, struct cnnvp_constant *made, int *known)
@@ -196,7 +181,9 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
         inner *= (size_t)made.dims[d];
     for (size_t i = 0; i < inputs && cnnvp_constant_known(&made); ++i) {
         const size_t chunk = (size_t)parts[i].dims[axis] * inner;
-        join_part(&parts[i], chunk, at, (size_t)made.dims[axis] * inner, &made);
+        const size_t along = (size_t)made.dims[axis] * inner;
+        for (size_t k = 0; k * chunk < parts[i].count; ++k)
+            cnnvp_constant_take(&made, at + k * along, &parts[i], k * chunk, chunk);
         at += chunk;
     }
     return cnnvp_constant_define(import, &made);
@@ -307,10 +294,7 @@ static cnnvp_result fold_tile(struct cnnvp_import *import)
         size_t left = i;
         for (size_t d = data.rank; d-- > 0; left /= (size_t)made.dims[d], step *= (size_t)data.dims[d])
             place += left % (size_t)made.dims[d] % (size_t)data.dims[d] * step;
-        if (made.whole)
-            made.ints[i] = data.ints[place];
-        else
-            made.floats[i] = data.floats[place];
+        cnnvp_constant_take(&made, i, &data, place, 1);
     }
     return cnnvp_constant_define(import, &made);
 }
