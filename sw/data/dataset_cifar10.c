@@ -43,32 +43,26 @@ static cnnvp_result take_record(const struct cnnvp_data_file *file, const uint8_
 static cnnvp_result read_file(struct cnnvp_data_file *file, uint64_t limit, struct cnnvp_dataset *dataset,
                               uint64_t *room)
 {
-    uint8_t *records = malloc((size_t)BATCH * RECORD);
+    CNNVP_FREED uint8_t *records = malloc((size_t)BATCH * RECORD);
     if (records == NULL)
         return cnnvp_config_no_memory(file->error);
-    cnnvp_result result = CNNVP_DONE;
     size_t got = (size_t)BATCH * RECORD;
     uint64_t number = 0;
-    while (result == CNNVP_DONE && got == (size_t)BATCH * RECORD && (limit == 0 || dataset->images < limit)) {
-        result = cnnvp_data_some(file, records, (size_t)BATCH * RECORD, &got);
-        if (result == CNNVP_DONE && dataset->images + BATCH > CNNVP_DATASET_BYTES_MAX / IMAGE)
-            result =
-                cnnvp_config_error(file->error, NULL, "%s: more than 1 GiB of images; use fewer (--limit)", file->name);
-        if (result == CNNVP_DONE)
-            result = grow(dataset, room, file->error);
-        for (size_t at = 0; at + RECORD <= got && result == CNNVP_DONE && (limit == 0 || dataset->images < limit);
-             at += RECORD)
-            result = take_record(file, records + at, number++, dataset);
-        if (result == CNNVP_DONE && got % RECORD != 0 && (limit == 0 || dataset->images < limit))
-            result =
-                cnnvp_config_error(file->error, NULL, "%s: cut off in record %" PRIu64 "; CIFAR-10's have %d bytes",
-                                   file->name, number, RECORD);
+    while (got == (size_t)BATCH * RECORD && (limit == 0 || dataset->images < limit)) {
+        CNNVP_TRY(cnnvp_data_some(file, records, (size_t)BATCH * RECORD, &got));
+        if (dataset->images + BATCH > CNNVP_DATASET_BYTES_MAX / IMAGE)
+            return cnnvp_config_error(
+                file->error, NULL, "%s: more than 1 GiB of images; use fewer (--limit)", file->name);
+        CNNVP_TRY(grow(dataset, room, file->error));
+        for (size_t at = 0; at + RECORD <= got && (limit == 0 || dataset->images < limit); at += RECORD)
+            CNNVP_TRY(take_record(file, records + at, number++, dataset));
+        if (got % RECORD != 0 && (limit == 0 || dataset->images < limit))
+            return cnnvp_config_error(file->error, NULL, "%s: cut off in record %" PRIu64 "; CIFAR-10's have %d bytes",
+                                      file->name, number, RECORD);
     }
-    free(records);
-    if (result == CNNVP_DONE && number == 0)
-        return cnnvp_config_error(
-            file->error, NULL, "%s: the file is empty; CIFAR-10's binary version is needed", file->name);
-    return result;
+    return number != 0 ? CNNVP_DONE
+                       : cnnvp_config_error(file->error, NULL,
+                                            "%s: the file is empty; CIFAR-10's binary version is needed", file->name);
 }
 
 cnnvp_result cnnvp_data_cifar10(char *files, uint64_t limit, struct cnnvp_dataset *dataset, struct cnnvp_error *error)
@@ -76,17 +70,14 @@ cnnvp_result cnnvp_data_cifar10(char *files, uint64_t limit, struct cnnvp_datase
     uint64_t room = 0;
     dataset->channels = CHANNELS;
     dataset->height = dataset->width = SIDE;
-    cnnvp_result result = CNNVP_DONE;
-    for (char *next = files; next != NULL && result == CNNVP_DONE && (limit == 0 || dataset->images < limit);) {
+    for (char *next = files; next != NULL && (limit == 0 || dataset->images < limit);) {
         char *name = next;
         next = strchr(name, ',');
         if (next != NULL)
             *next++ = '\0';
-        struct cnnvp_data_file file;
-        result = cnnvp_data_open(name, &file, error);
-        if (result == CNNVP_DONE)
-            result = read_file(&file, limit, dataset, &room);
-        cnnvp_data_close(&file);
+        CNNVP_SCOPED(cnnvp_data_close) struct cnnvp_data_file file = {.stream = NULL};
+        CNNVP_TRY(cnnvp_data_open(name, &file, error));
+        CNNVP_TRY(read_file(&file, limit, dataset, &room));
     }
-    return result == CNNVP_DONE ? cnnvp_data_sources(dataset, files, files, error) : result;
+    return cnnvp_data_sources(dataset, files, files, error);
 }

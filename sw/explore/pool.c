@@ -37,17 +37,16 @@ static cnnvp_result give(struct cnnvp_driver *driver, struct slot *slot, struct 
 /* Takes over the results of points that have finished. */
 static cnnvp_result settle(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (uint32_t i = 0; i < driver->jobs && result == CNNVP_DONE; ++i) {
+    for (uint32_t i = 0; i < driver->jobs; ++i) {
         int taken = 1;
         if (!slots[i].unsettled)
             continue;
         slots[i].unsettled = 0;
-        result = cnnvp_driver_take(driver, slots[i].finished.key, &taken, error);
-        if (result == CNNVP_DONE && !taken)
-            result = cnnvp_driver_fail(driver, &slots[i].finished, "its result file has vanished", error);
+        CNNVP_TRY(cnnvp_driver_take(driver, slots[i].finished.key, &taken, error));
+        if (!taken)
+            CNNVP_TRY(cnnvp_driver_fail(driver, &slots[i].finished, "its result file has vanished", error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* The worker is gone. A point that it has left behind runs again, unless it is to blame. */
@@ -129,23 +128,20 @@ static void describe_slow(struct cnnvp_driver *driver, const struct slot *slots)
 /* Waits until a worker has news or half a second has passed. */
 static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
-    struct pollfd *waits = calloc(driver->jobs, sizeof *waits);
+    CNNVP_FREED struct pollfd *waits = calloc(driver->jobs, sizeof *waits);
     if (waits == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = settle(driver, slots, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_driver_commit(driver, 0, error);
+    CNNVP_TRY(settle(driver, slots, error));
+    CNNVP_TRY(cnnvp_driver_commit(driver, 0, error));
     describe_slow(driver, slots);
     cnnvp_driver_show(driver, 0);
     for (uint32_t i = 0; i < driver->jobs; ++i)
         waits[i] = (struct pollfd){.fd = slots[i].busy ? slots[i].worker.line : -1, .events = POLLIN};
-    if (result == CNNVP_DONE)
-        (void)poll(waits, driver->jobs, 500);
-    for (uint32_t i = 0; i < driver->jobs && result == CNNVP_DONE; ++i)
+    (void)poll(waits, driver->jobs, 500);
+    for (uint32_t i = 0; i < driver->jobs; ++i)
         if (slots[i].busy)
-            result = hear(driver, &slots[i], error);
-    free(waits);
-    return result;
+            CNNVP_TRY(hear(driver, &slots[i], error));
+    return CNNVP_DONE;
 }
 
 static uint32_t count_busy(const struct cnnvp_driver *driver, const struct slot *slots, uint32_t *free_slot)
@@ -174,11 +170,10 @@ static cnnvp_result run(struct cnnvp_driver *driver, struct slot *slots, const s
                         struct cnnvp_error *error)
 {
     uint32_t chosen = 0;
-    cnnvp_result result = CNNVP_DONE;
-    while (result == CNNVP_DONE && !cnnvp_sweep_interrupted() && count_busy(driver, slots, &chosen) == driver->jobs)
-        result = wait_any(driver, slots, error);
-    if (result != CNNVP_DONE || cnnvp_sweep_interrupted())
-        return result;
+    while (!cnnvp_sweep_interrupted() && count_busy(driver, slots, &chosen) == driver->jobs)
+        CNNVP_TRY(wait_any(driver, slots, error));
+    if (cnnvp_sweep_interrupted())
+        return CNNVP_DONE;
     slots[chosen].point = *point;
     slots[chosen].attempts = 0;
     return give(driver, &slots[chosen], error);
@@ -186,24 +181,20 @@ static cnnvp_result run(struct cnnvp_driver *driver, struct slot *slots, const s
 
 static cnnvp_result add(struct cnnvp_driver *driver, struct slot *slots, uint64_t number, struct cnnvp_error *error)
 {
-    struct cnnvp_point point;
+    CNNVP_SCOPED(cnnvp_point_clear) struct cnnvp_point point = {.config = NULL};
     int known = 0;
     CNNVP_TRY(cnnvp_point_prepare(driver->sweep, number, &point, error));
-    cnnvp_result result = CNNVP_DONE;
     const struct cnnvp_sweep_point chosen = cnnvp_point_name(&point);
-    while (result == CNNVP_DONE && !cnnvp_sweep_interrupted() && is_running(driver, slots, point.key))
-        result = wait_any(driver, slots, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_driver_meet(driver, &chosen, &known, error);
-    if (result == CNNVP_DONE && !known && point.config == NULL)
-        result = cnnvp_driver_fail(driver, &chosen, point.refused.text, error);
-    else if (result == CNNVP_DONE && !known)
-        result = run(driver, slots, &chosen, error);
-    cnnvp_point_clear(&point);
-    if (result == CNNVP_DONE)
-        result = cnnvp_driver_commit(driver, 0, error);
+    while (!cnnvp_sweep_interrupted() && is_running(driver, slots, point.key))
+        CNNVP_TRY(wait_any(driver, slots, error));
+    CNNVP_TRY(cnnvp_driver_meet(driver, &chosen, &known, error));
+    if (!known && point.config == NULL)
+        CNNVP_TRY(cnnvp_driver_fail(driver, &chosen, point.refused.text, error));
+    else if (!known)
+        CNNVP_TRY(run(driver, slots, &chosen, error));
+    CNNVP_TRY(cnnvp_driver_commit(driver, 0, error));
     cnnvp_driver_show(driver, 0);
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,

@@ -376,7 +376,7 @@ static cnnvp_result make_orders(struct cnnvp_depth *depth, struct cnnvp_error *e
 {
     for (size_t i = 0; i < depth->level_count; ++i)
         depth->order_count += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
-    depth->orders = calloc(depth->order_count, sizeof *depth->orders);
+    depth->orders = cnnvp_arena_array(&depth->arena, depth->order_count, sizeof *depth->orders);
     if (depth->orders == NULL)
         return cnnvp_compiler_no_memory(error);
     size_t at = 0;
@@ -394,20 +394,21 @@ static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *err
     const size_t count = row->graph->layer_count;
     struct cnnvp_depth *depth = calloc(1, sizeof *depth);
     row->build->depth = depth;
-    row->layers = calloc(count, sizeof *row->layers);
-    row->sequence = calloc(count + 1, sizeof *row->sequence);
-    if (depth == NULL || row->layers == NULL || row->sequence == NULL)
+    if (depth == NULL)
         return cnnvp_compiler_no_memory(error);
-    depth->chains = calloc(count, sizeof *depth->chains);
-    depth->streams = calloc(count, sizeof *depth->streams);
-    depth->issue_reasons = calloc(count, sizeof *depth->issue_reasons);
-    depth->levels = calloc(2 * count, sizeof *depth->levels);
-    depth->layers = calloc(count, sizeof *depth->layers);
-    depth->sources = calloc(count, sizeof *depth->sources);
-    if (depth->chains == NULL || depth->streams == NULL || depth->issue_reasons == NULL || depth->levels == NULL ||
-        depth->layers == NULL || depth->sources == NULL)
-        return cnnvp_compiler_no_memory(error);
-    return CNNVP_DONE;
+    row->layers = cnnvp_arena_array(&depth->arena, count, sizeof *row->layers);
+    row->sequence = cnnvp_arena_array(&depth->arena, count, sizeof *row->sequence);
+    depth->chains = cnnvp_arena_array(&depth->arena, count, sizeof *depth->chains);
+    depth->streams = cnnvp_arena_array(&depth->arena, count, sizeof *depth->streams);
+    depth->issue_reasons = cnnvp_arena_array(&depth->arena, count, sizeof *depth->issue_reasons);
+    depth->levels = cnnvp_arena_array(&depth->arena, 2 * count, sizeof *depth->levels);
+    depth->layers = cnnvp_arena_array(&depth->arena, count, sizeof *depth->layers);
+    depth->sources = cnnvp_arena_array(&depth->arena, count, sizeof *depth->sources);
+    return row->layers != NULL && row->sequence != NULL && depth->chains != NULL && depth->streams != NULL &&
+                   depth->issue_reasons != NULL && depth->levels != NULL && depth->layers != NULL &&
+                   depth->sources != NULL
+               ? CNNVP_DONE
+               : cnnvp_compiler_no_memory(error);
 }
 
 cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
@@ -416,33 +417,23 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
 {
     struct cnnvp_depth_row row = {
         .graph = graph, .target = target, .build = build, .order_table = options->order_table, .issue = options->issue};
-    cnnvp_result result = reserve(&row, error);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(reserve(&row, error));
+    for (size_t i = 0; i < graph->layer_count; ++i) {
         if (!begins_chain(graph, i))
             continue;
         row.count = 0;
         for (int32_t at = (int32_t)i; at != CNNVP_GRAPH_NONE; at = graph->layers[at].chained)
             row.layers[row.count++] = (size_t)at;
-        result = cut(&row, options->block, error);
+        CNNVP_TRY(cut(&row, options->block, error));
     }
-    if (result == CNNVP_DONE && options->order_table)
-        result = make_orders(build->depth, error);
-    free(row.layers);
-    free(row.sequence);
-    return result;
+    return options->order_table ? make_orders(build->depth, error) : CNNVP_DONE;
 }
 
 void cnnvp_depth_clear(struct cnnvp_build *build)
 {
     if (build->depth == NULL)
         return;
-    free(build->depth->chains);
-    free(build->depth->streams);
-    free(build->depth->issue_reasons);
-    free(build->depth->levels);
-    free(build->depth->layers);
-    free(build->depth->sources);
-    free(build->depth->orders);
+    cnnvp_arena_free(&build->depth->arena);
     free(build->depth);
     build->depth = NULL;
 }

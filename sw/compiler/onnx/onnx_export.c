@@ -38,6 +38,7 @@ struct export
 {
     struct cnnvp_onnx onnx;
     const struct cnnvp_graph *graph;
+    struct cnnvp_arena arena; /* of edits and marks */
     struct edit *edits;
     size_t edit_count;
     uint8_t *dead_inputs;         /* 1: of the graph, had no values, no longer used */
@@ -98,7 +99,7 @@ static cnnvp_result name_edit(struct export *export, struct edit *edit, size_t r
         return cnnvp_compiler_error(export->error, "%s: it has changed since it was read", export->onnx.name);
     const char *old = graph->node[origin->node - 1]->input[origin->input];
     const size_t room = (strlen(old) > strlen(edit->layer->name) ? strlen(old) : strlen(edit->layer->name)) + 40;
-    edit->name = malloc(room);
+    edit->name = cnnvp_arena_alloc(&export->arena, room);
     if (edit->name == NULL)
         return cnnvp_compiler_no_memory(export->error);
     edit->renamed = !is_parameter(graph, old) || uses_of(graph, old) != 1;
@@ -130,25 +131,23 @@ static cnnvp_result check_finite(const struct export *export, const struct edit 
 static cnnvp_result collect(struct export *export)
 {
     const struct cnnvp_graph *graph = export->graph;
-    export->edits = calloc(graph->layer_count * CNNVP_GRAPH_ROLES + 1, sizeof *export->edits);
+    export->edits = cnnvp_arena_array(&export->arena, graph->layer_count * CNNVP_GRAPH_ROLES, sizeof *export->edits);
     if (export->edits == NULL)
         return cnnvp_compiler_no_memory(export->error);
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         const float *const values[CNNVP_GRAPH_ROLES] = {layer->weights, layer->bias, layer->mean, layer->variance};
-        for (size_t role = 0; role < CNNVP_GRAPH_ROLES && result == CNNVP_DONE; ++role) {
+        for (size_t role = 0; role < CNNVP_GRAPH_ROLES; ++role) {
             if (layer->origins[role].node == 0 || values[role] == NULL)
                 continue;
             struct edit *edit = &export->edits[export->edit_count];
             *edit = (struct edit){.layer = layer, .origin = &layer->origins[role], .values = values[role]};
-            result = check_finite(export, edit, role);
-            if (result == CNNVP_DONE)
-                result = name_edit(export, edit, role);
-            export->edit_count += result == CNNVP_DONE;
+            CNNVP_TRY(check_finite(export, edit, role));
+            CNNVP_TRY(name_edit(export, edit, role));
+            ++export->edit_count;
         }
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static const struct edit *edit_at(const struct export *export, size_t node, size_t input)
@@ -177,8 +176,8 @@ static int is_dead(const struct export *export, const char *name)
 static cnnvp_result find_dead(struct export *export)
 {
     const Onnx__GraphProto *graph = export->onnx.model->graph;
-    export->dead_inputs = calloc(graph->n_input + 1, 1);
-    export->dead_nodes = calloc(graph->n_node + 1, 1);
+    export->dead_inputs = cnnvp_arena_alloc(&export->arena, graph->n_input);
+    export->dead_nodes = cnnvp_arena_alloc(&export->arena, graph->n_node);
     if (export->dead_inputs == NULL || export->dead_nodes == NULL)
         return cnnvp_compiler_no_memory(export->error);
     int seen_image = 0;
@@ -221,7 +220,7 @@ static int put_initializer(struct export *export, const struct edit *edit)
     done = done && cnnvp_wire_put_varint(&tensor, TENSOR_TYPE << 3 | CNNVP_WIRE_VARINT) &&
            cnnvp_wire_put_varint(&tensor, ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT) &&
            cnnvp_wire_put_bytes(&tensor, TENSOR_NAME, edit->name, strlen(edit->name));
-    float *turned = NULL;
+    CNNVP_FREED float *turned = NULL;
     if (done && is_transposed(export, edit)) {
         const size_t inputs = (size_t)origin->dims[0];
         const size_t outputs = (size_t)origin->dims[1];
@@ -234,7 +233,6 @@ static int put_initializer(struct export *export, const struct edit *edit)
     done = done &&
            cnnvp_wire_put_bytes(&tensor, TENSOR_RAW, turned != NULL ? turned : edit->values, count * sizeof(float)) &&
            cnnvp_wire_put_bytes(&export->out, GRAPH_INITIALIZER, tensor.bytes, tensor.used);
-    free(turned);
     free(tensor.bytes);
     return done;
 }
@@ -357,11 +355,7 @@ cnnvp_result cnnvp_onnx_export(const char *from, const char *to, const struct cn
         result = find_dead(&export);
     if (result == CNNVP_DONE)
         result = write_file(&export, to);
-    for (size_t i = 0; i < export.edit_count; ++i)
-        free(export.edits[i].name);
-    free(export.edits);
-    free(export.dead_inputs);
-    free(export.dead_nodes);
+    cnnvp_arena_free(&export.arena);
     free(export.out.bytes);
     cnnvp_onnx_close(&export.onnx);
     return result;

@@ -69,18 +69,15 @@ static cnnvp_result put_vector(cnnvp_platform *platform, const struct cnnvp_trai
                                uint64_t count, struct cnnvp_error *error)
 {
     void *data = NULL;
-    cnnvp_result result = CNNVP_DONE;
     if (place->values != 0) {
-        result = map(platform, place->values, count * sizeof(float), "weights", &data, error);
-        if (result == CNNVP_DONE)
-            memcpy(data, values, count * sizeof(float));
+        CNNVP_TRY(map(platform, place->values, count * sizeof(float), "weights", &data, error));
+        memcpy(data, values, count * sizeof(float));
     }
-    if (result == CNNVP_DONE && place->velocity != 0) {
-        result = map(platform, place->velocity, count * sizeof(float), "velocities", &data, error);
-        if (result == CNNVP_DONE)
-            memset(data, 0, count * sizeof(float));
+    if (place->velocity != 0) {
+        CNNVP_TRY(map(platform, place->velocity, count * sizeof(float), "velocities", &data, error));
+        memset(data, 0, count * sizeof(float));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
@@ -90,9 +87,9 @@ static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_plat
     const struct cnnvp_graph_layer *norm = &source->graph->layers[node->norm];
     const float *bias = node->has_bias ? source->graph->layers[node->layer].bias : NULL;
     struct cnnvp_train_norm_entry *entries = NULL;
-    const cnnvp_result result =
-        map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries, "batch norm", &entries, error);
-    for (uint32_t c = 0; result == CNNVP_DONE && c < node->co; ++c) {
+    CNNVP_TRY(map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries, "batch norm", &entries,
+                  error));
+    for (uint32_t c = 0; c < node->co; ++c) {
         memset(&entries[c], 0, sizeof entries[c]);
         entries[c].gamma = bits_of(norm->weights[c]);
         entries[c].beta = bits_of(norm->bias[c]);
@@ -100,7 +97,7 @@ static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_plat
         entries[c].running_mean = bits_of((float)((double)norm->mean[c] - (bias != NULL ? (double)bias[c] : 0.0)));
         entries[c].running_sigma = bits_of((float)sqrt((double)norm->variance[c] + (double)norm->epsilon));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result put_layer(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
@@ -116,15 +113,13 @@ static cnnvp_result put_layer(const struct cnnvp_train_source *source, cnnvp_pla
     struct cnnvp_train_master master = layer->master;
     if (source->narrow)
         master.values = 0;
-    cnnvp_result result =
-        put_bfp(source, platform, &layer->weights, i, CNNVP_TRAIN_SEED_WEIGHT, &weights, graph->weights, error);
-    if (result == CNNVP_DONE)
-        result = put_vector(platform, &master, graph->weights, cnnvp_train_net_weights(node), error);
-    if (result == CNNVP_DONE && layer->bias)
-        result = put_bfp(source, platform, &layer->biases, i, CNNVP_TRAIN_SEED_BIAS, &biases, graph->bias, error);
-    if (result == CNNVP_DONE && layer->bias)
-        result = put_vector(platform, &layer->bias_master, graph->bias, node->co, error);
-    return result == CNNVP_DONE && layer->norm ? put_norm(source, platform, i, error) : result;
+    CNNVP_TRY(put_bfp(source, platform, &layer->weights, i, CNNVP_TRAIN_SEED_WEIGHT, &weights, graph->weights, error));
+    CNNVP_TRY(put_vector(platform, &master, graph->weights, cnnvp_train_net_weights(node), error));
+    if (layer->bias) {
+        CNNVP_TRY(put_bfp(source, platform, &layer->biases, i, CNNVP_TRAIN_SEED_BIAS, &biases, graph->bias, error));
+        CNNVP_TRY(put_vector(platform, &layer->bias_master, graph->bias, node->co, error));
+    }
+    return layer->norm ? put_norm(source, platform, i, error) : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_train_put_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
@@ -144,9 +139,9 @@ static cnnvp_result get_norm(const struct cnnvp_train_source *source, cnnvp_plat
     const struct cnnvp_graph_layer *norm = &source->graph->layers[node->norm];
     const float *bias = node->has_bias ? source->graph->layers[node->layer].bias : NULL;
     const struct cnnvp_train_norm_entry *entries = NULL;
-    const cnnvp_result result =
-        map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries, "batch norm", &entries, error);
-    for (uint32_t c = 0; result == CNNVP_DONE && c < node->co; ++c) {
+    CNNVP_TRY(map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries, "batch norm", &entries,
+                  error));
+    for (uint32_t c = 0; c < node->co; ++c) {
         const double sigma = (double)float_of(entries[c].running_sigma);
         const double variance = sigma * sigma - (double)norm->epsilon;
         norm->weights[c] = float_of(entries[c].gamma);
@@ -154,7 +149,7 @@ static cnnvp_result get_norm(const struct cnnvp_train_source *source, cnnvp_plat
         norm->mean[c] = (float)((double)float_of(entries[c].running_mean) + (bias != NULL ? (double)bias[c] : 0.0));
         norm->variance[c] = variance > 0.0 ? (float)variance : 0.0f;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* The weights that the next step would begin with. */
@@ -168,10 +163,9 @@ static cnnvp_result get_matrix(const struct cnnvp_train_source *source, cnnvp_pl
     void *data = NULL;
     int8_t *exponents = NULL;
     if (!source->narrow) {
-        const cnnvp_result result = map(platform, layer->master.values, count * sizeof(float), "weights", &data, error);
-        if (result == CNNVP_DONE)
-            memcpy(values, data, count * sizeof(float));
-        return result;
+        CNNVP_TRY(map(platform, layer->master.values, count * sizeof(float), "weights", &data, error));
+        memcpy(values, data, count * sizeof(float));
+        return CNNVP_DONE;
     }
     const int by_channel = source->build->header.block == CNNVP_TRAIN_BY_CHANNEL;
     const struct cnnvp_bfp_layout layout = {
@@ -188,21 +182,19 @@ static cnnvp_result get_matrix(const struct cnnvp_train_source *source, cnnvp_pl
 cnnvp_result cnnvp_train_get_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
                                      struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < source->net->count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < source->net->count; ++i) {
         const struct cnnvp_train_layer *layer = &source->build->layers[i];
         const struct cnnvp_train_node *node = &source->net->nodes[i];
         void *data = NULL;
-        result = get_matrix(source, platform, i, error);
-        if (result == CNNVP_DONE && layer->bias) {
-            result = map(platform, layer->bias_master.values, node->co * sizeof(float), "biases", &data, error);
-            if (result == CNNVP_DONE)
-                memcpy(source->graph->layers[node->layer].bias, data, node->co * sizeof(float));
+        CNNVP_TRY(get_matrix(source, platform, i, error));
+        if (layer->bias) {
+            CNNVP_TRY(map(platform, layer->bias_master.values, node->co * sizeof(float), "biases", &data, error));
+            memcpy(source->graph->layers[node->layer].bias, data, node->co * sizeof(float));
         }
-        if (result == CNNVP_DONE && layer->norm)
-            result = get_norm(source, platform, i, error);
+        if (layer->norm)
+            CNNVP_TRY(get_norm(source, platform, i, error));
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* -- images -- */
@@ -227,7 +219,7 @@ static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const
         source->target->mantissa_bits, rounding == CNNVP_ROUNDING_STOCHASTIC ? CNNVP_ROUNDING_NEAREST : rounding, 0};
     struct cnnvp_bfp_counts counts = {0};
     const uint64_t blocks = image_blocks(block, reader);
-    float *largest = calloc(blocks, sizeof *largest);
+    CNNVP_FREED float *largest = calloc(blocks, sizeof *largest);
     if (largest == NULL)
         return cnnvp_compiler_no_memory(error);
     for (uint64_t i = 0; i < reader->images; ++i) {
@@ -240,7 +232,6 @@ static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const
     }
     for (uint64_t i = 0; i < blocks; ++i)
         exponents[i] = cnnvp_bfp_exponent(largest[i], &counts);
-    free(largest);
     for (uint64_t i = 0; i < reader->images; ++i) {
         reader->read(reader->context, i, values);
         for (uint32_t c = 0; c < reader->channels; ++c) {

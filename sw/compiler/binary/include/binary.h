@@ -143,6 +143,7 @@ uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t fir
 
 /* What the binary has of chains. Levels and layers of all chains lie one after the other. */
 struct cnnvp_depth {
+    struct cnnvp_arena arena; /* of all that follows */
     struct cnnvp_binary_chain *chains;
     const char **issue_reasons; /* of each chain: why who issues it does; static texts */
     uint64_t *streams;          /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
