@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base.h"
 #include "cnnvp.h"
 
 enum { FILES = 64 };
@@ -76,12 +77,6 @@ uint64_t cnnvp_build_hash(const void *bytes, size_t size)
 
 /* ---- files of code ---- */
 
-static const char *base_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash != NULL ? slash + 1 : file;
-}
-
 /* Which file is looked for: that of an address, or SystemC's library, which may be none. */
 struct search {
     uintptr_t address; /* 0: SystemC */
@@ -92,7 +87,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *search = context;
     (void)size;
-    int found = search->address == 0 && strncmp(base_name(info->dlpi_name), "libsystemc", 10) == 0;
+    int found = search->address == 0 && strncmp(cnnvp_base_name(info->dlpi_name), "libsystemc", 10) == 0;
     for (int i = 0; search->address != 0 && i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         found |= part->p_type == PT_LOAD && search->address - info->dlpi_addr - part->p_vaddr < part->p_memsz;
@@ -158,7 +153,7 @@ char *cnnvp_build_text(const struct cnnvp_resolved *platform, uint64_t program)
     for (size_t i = 0; i < platform->instance_count; ++i) {
         const struct object *library = library_of(platform, i);
         if (library != NULL)
-            (void)fprintf(stream, " %s %016" PRIx64, base_name(library->name), library->hash);
+            (void)fprintf(stream, " %s %016" PRIx64, cnnvp_base_name(library->name), library->hash);
     }
     (void)pthread_mutex_unlock(&lock);
     if (fclose(stream) == 0)

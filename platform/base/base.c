@@ -108,6 +108,21 @@ void cnnvp_release(void *pointer)
     free(memory);
 }
 
+void *cnnvp_grow(void *list, size_t count, size_t size)
+{
+    const size_t least = 16;
+    if (list != NULL && (count < least || (count & (count - 1)) != 0))
+        return list;
+    const size_t room = count < least ? least : 2 * count;
+    return room <= SIZE_MAX / size ? realloc(list, room * size) : NULL;
+}
+
+const char *cnnvp_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -30,6 +30,13 @@ char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path);
  * has no such pages nothing happens. */
 void cnnvp_huge_pages(void *memory, size_t bytes);
 
+/* A list from malloc, NULL where it has no members, that grows by one: it is larger whenever `count` is a power of two.
+ * The list, which may have moved; NULL: out of memory, and it is as it was. */
+void *cnnvp_grow(void *list, size_t count, size_t size);
+
+/* The name of a file without its folders. */
+const char *cnnvp_base_name(const char *path);
+
 /* ---- messages ---- */
 
 /* Writes "place: message" (only the message if place is NULL or ""), returns CNNVP_BAD_INPUT. */

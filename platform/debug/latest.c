@@ -3,8 +3,11 @@
 
 #include <stdlib.h>
 
+#include "base.h"
+
 /* Of instance i: tracks from tracks[i] to tracks[i + 1], counters likewise. */
 struct cnnvp_latest {
+    struct cnnvp_arena arena; /* of all that follows */
     uint32_t instances;
     uint32_t *tracks;
     uint32_t *counters;
@@ -19,17 +22,17 @@ struct cnnvp_latest *cnnvp_latest_new(const struct cnnvp_resolved *platform)
     if (latest == NULL)
         return NULL;
     latest->instances = count;
-    latest->tracks = calloc(count + 1u, sizeof *latest->tracks);
-    latest->counters = calloc(count + 1u, sizeof *latest->counters);
+    latest->tracks = cnnvp_arena_array(&latest->arena, count + 1u, sizeof *latest->tracks);
+    latest->counters = cnnvp_arena_array(&latest->arena, count + 1u, sizeof *latest->counters);
     for (uint32_t i = 0; i < count && latest->tracks != NULL && latest->counters != NULL; ++i) {
         const struct cnnvp_unit *unit = platform->instances[i].unit;
         latest->tracks[i + 1u] = latest->tracks[i] + (unit != NULL ? (uint32_t)unit->track_count : 0);
         latest->counters[i + 1u] = latest->counters[i] + (unit != NULL ? (uint32_t)unit->counter_count : 0);
     }
     if (latest->tracks != NULL)
-        latest->spans = calloc(latest->tracks[count] + 1u, sizeof *latest->spans);
+        latest->spans = cnnvp_arena_array(&latest->arena, latest->tracks[count], sizeof *latest->spans);
     if (latest->counters != NULL)
-        latest->values = calloc(latest->counters[count] + 1u, sizeof *latest->values);
+        latest->values = cnnvp_arena_array(&latest->arena, latest->counters[count], sizeof *latest->values);
     if (latest->spans != NULL && latest->values != NULL)
         return latest;
     cnnvp_latest_free(latest);
@@ -40,10 +43,7 @@ void cnnvp_latest_free(struct cnnvp_latest *latest)
 {
     if (latest == NULL)
         return;
-    free(latest->tracks);
-    free(latest->counters);
-    free(latest->spans);
-    free(latest->values);
+    cnnvp_arena_free(&latest->arena);
     free(latest);
 }
 

@@ -6,7 +6,7 @@
 
 #include <elfutils/libdw.h>
 
-enum { FIRST_ROOM = 256 };
+#include "base.h"
 
 struct function {
     uint32_t address;
@@ -22,10 +22,11 @@ struct line {
 };
 
 struct cnnvp_symbols {
+    struct cnnvp_arena arena; /* of names */
     struct function *functions;
     size_t function_count;
     struct line *lines;
-    size_t line_count, line_room;
+    size_t line_count;
     char **files;
     size_t file_count;
 };
@@ -34,10 +35,7 @@ void cnnvp_symbols_free(struct cnnvp_symbols *symbols)
 {
     if (symbols == NULL)
         return;
-    for (size_t i = 0; i < symbols->function_count; ++i)
-        free(symbols->functions[i].name);
-    for (size_t i = 0; i < symbols->file_count; ++i)
-        free(symbols->files[i]);
+    cnnvp_arena_free(&symbols->arena);
     free(symbols->functions);
     free(symbols->lines);
     free((void *)symbols->files);
@@ -71,7 +69,7 @@ static int read_functions(struct cnnvp_symbols *symbols, const struct cnnvp_elf 
         if (!cnnvp_elf_function(elf, i, &name, &function->address))
             continue;
         function->order = (uint32_t)i;
-        function->name = strdup(name);
+        function->name = cnnvp_arena_text(&symbols->arena, name);
         if (function->name == NULL)
             return -1;
         ++symbols->function_count;
@@ -119,24 +117,20 @@ static size_t file_of(struct cnnvp_symbols *symbols, const char *name)
     for (size_t i = symbols->file_count; i-- > 0;)
         if (strcmp(symbols->files[i], name) == 0)
             return i;
-    char **larger = realloc((void *)symbols->files, (symbols->file_count + 1u) * sizeof *larger);
+    char **larger = cnnvp_grow((void *)symbols->files, symbols->file_count, sizeof *larger);
     if (larger == NULL)
         return SIZE_MAX;
     symbols->files = larger;
-    larger[symbols->file_count] = strdup(name);
+    larger[symbols->file_count] = cnnvp_arena_text(&symbols->arena, name);
     return larger[symbols->file_count] != NULL ? symbols->file_count++ : SIZE_MAX;
 }
 
 static int add_line(struct cnnvp_symbols *symbols, const struct line *line)
 {
-    if (symbols->line_count == symbols->line_room) {
-        const size_t room = symbols->line_room ? 2u * symbols->line_room : FIRST_ROOM;
-        struct line *larger = realloc(symbols->lines, room * sizeof *larger);
-        if (larger == NULL)
-            return -1;
-        symbols->lines = larger;
-        symbols->line_room = room;
-    }
+    struct line *lines = cnnvp_grow(symbols->lines, symbols->line_count, sizeof *lines);
+    if (lines == NULL)
+        return -1;
+    symbols->lines = lines;
     symbols->lines[symbols->line_count++] = *line;
     return 0;
 }

@@ -422,17 +422,12 @@ uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
             return i;
     if (from >= stats->platform->instance_count || to >= stats->platform->instance_count)
         return UINT32_MAX;
-    if (stats->link_count == stats->link_capacity) {
-        uint32_t capacity = stats->link_capacity ? stats->link_capacity * 2 : 16;
-
-        links = realloc(links, capacity * sizeof *links);
-        if (links == NULL) {
-            stats->out_of_memory = 1;
-            return UINT32_MAX;
-        }
-        stats->links = links;
-        stats->link_capacity = capacity;
+    links = cnnvp_grow(links, stats->link_count, sizeof *links);
+    if (links == NULL) {
+        stats->out_of_memory = 1;
+        return UINT32_MAX;
     }
+    stats->links = links;
     const struct cnnvp_link_end ends[] = {end_of(stats, from), end_of(stats, to)};
     struct cnnvp_link_stats *link = &links[stats->link_count];
 

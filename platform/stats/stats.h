@@ -96,7 +96,6 @@ struct cnnvp_stats {
     uint64_t peak[CNNVP_LIVE_COUNT];
     struct cnnvp_link_stats *links;
     uint32_t link_count;
-    uint32_t link_capacity;
     struct cnnvp_moved_bytes *moved; /* of the work's tensors */
     struct cnnvp_overfetch overfetch;
     struct cnnvp_over_time over_time; /* of the links to memories */

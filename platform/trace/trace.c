@@ -123,7 +123,7 @@ cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file, s
         result = cnnvp_output_check(file, error);
     if (result != CNNVP_DONE)
         return result;
-    added->name = strdup(file);
+    added->name = cnnvp_arena_text(&trace->arena, file);
     if (added->name == NULL) {
         snprintf(error->text, sizeof error->text, "%.1000s: out of memory for the trace", file);
         return CNNVP_FAILED;
@@ -148,10 +148,10 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
         made->window_ps = FIRST_WINDOW_PS;
         made->stream_capacity = count_streams(platform) + 16;
         made->streams = calloc(made->stream_capacity, sizeof *made->streams);
-        made->tracks = calloc(platform->instance_count + 1, sizeof *made->tracks);
-        made->counters = calloc(platform->instance_count + 1, sizeof *made->counters);
-        made->levels = calloc(platform->instance_count + 1, sizeof *made->levels);
-        made->level_ports = calloc(count_ports(platform) + 1, sizeof *made->level_ports);
+        made->tracks = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->tracks);
+        made->counters = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->counters);
+        made->levels = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->levels);
+        made->level_ports = cnnvp_arena_array(&made->arena, count_ports(platform), sizeof *made->level_ports);
     }
     if (made == NULL || made->streams == NULL || made->tracks == NULL || made->counters == NULL ||
         made->levels == NULL || made->level_ports == NULL) {
@@ -186,19 +186,11 @@ void cnnvp_trace_free(struct cnnvp_trace *trace)
         free(trace->streams[i].buffer);
         free(trace->streams[i].windows);
     }
-    for (uint32_t i = 0; i < trace->name_count; ++i)
-        free(trace->names[i]);
     if (trace->spill >= 0)
         (void)close(trace->spill);
     free(trace->names);
-    free(trace->name_table);
     free(trace->streams);
-    free(trace->tracks);
-    free(trace->counters);
-    free(trace->levels);
-    free(trace->level_ports);
-    for (uint32_t i = 0; i < trace->file_count; ++i)
-        free(trace->files[i].name);
+    cnnvp_arena_free(&trace->arena);
     free(trace);
 }
 
@@ -296,88 +288,46 @@ static inline void filled(struct cnnvp_stream *stream, const unsigned char *end)
 
 /* ---- names of spans ---- */
 
-static uint32_t name_slot(const struct cnnvp_trace *trace, const char *key)
-{
-    uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15);
-    uint32_t slot = (uint32_t)(hash >> 32) & (trace->name_slots - 1);
-
-    while (trace->name_table[slot].key != NULL && trace->name_table[slot].key != key)
-        slot = (slot + 1) & (trace->name_slots - 1);
-    return slot;
-}
-
-static int grow_table(struct cnnvp_trace *trace)
-{
-    struct cnnvp_name *old = trace->name_table;
-    uint32_t old_slots = trace->name_slots;
-
-    trace->name_slots = old_slots ? old_slots * 2 : 64;
-    trace->name_table = calloc(trace->name_slots, sizeof *trace->name_table);
-    if (trace->name_table == NULL) {
-        trace->name_table = old;
-        trace->name_slots = old_slots;
-        return 0;
-    }
-    for (uint32_t i = 0; i < old_slots; ++i)
-        if (old[i].key != NULL)
-            trace->name_table[name_slot(trace, old[i].key)] = old[i];
-    free(old);
-    return 1;
-}
-
 /* Index of a text, in order of first appearance; so it does not depend on addresses. UINT32_MAX without memory. */
 static uint32_t text_index(struct cnnvp_trace *trace, const char *text)
 {
     for (uint32_t i = 0; i < trace->name_count; ++i)
         if (strcmp(trace->names[i], text) == 0)
             return i;
-    if (trace->name_count == trace->name_capacity) {
-        uint32_t capacity = trace->name_capacity ? trace->name_capacity * 2 : 32;
-        char **names = realloc(trace->names, capacity * sizeof *names);
+    char **names = cnnvp_grow(trace->names, trace->name_count, sizeof *names);
 
-        if (names == NULL)
-            return UINT32_MAX;
-        trace->names = names;
-        trace->name_capacity = capacity;
-    }
-    trace->names[trace->name_count] = strdup(text);
+    if (names == NULL)
+        return UINT32_MAX;
+    trace->names = names;
+    trace->names[trace->name_count] = cnnvp_arena_text(&trace->arena, text);
     return trace->names[trace->name_count] != NULL ? trace->name_count++ : UINT32_MAX;
 }
 
 static uint32_t name_index(struct cnnvp_trace *trace, const char *name)
 {
-    static uint32_t const half = 2;
-    uint32_t slot;
-    uint32_t index;
-    uint32_t used = 0;
+    const uint64_t hash = (uint64_t)(uintptr_t)name * UINT64_C(0x9E3779B97F4A7C15);
+    struct cnnvp_name *cached = &trace->name_cache[(hash >> 32) % CNNVP_NAME_CACHE];
 
-    if (trace->name_slots) {
-        slot = name_slot(trace, name);
-        if (trace->name_table[slot].key != NULL)
-            return trace->name_table[slot].index;
-        for (uint32_t i = 0; i < trace->name_slots; ++i)
-            used += trace->name_table[i].key != NULL;
-    }
-    if (used * half >= trace->name_slots && !grow_table(trace))
-        return UINT32_MAX;
-    index = text_index(trace, name);
-    if (index != UINT32_MAX)
-        trace->name_table[name_slot(trace, name)] = (struct cnnvp_name){name, index};
-    return index;
+    if (cached->key != name)
+        *cached = (struct cnnvp_name){name, text_index(trace, name)};
+    return cached->index;
 }
 
 /* ---- records ---- */
 
+/* NULL: there is no such instance, or it has none. */
+static const struct cnnvp_unit *unit_of(const struct cnnvp_trace *trace, uint32_t instance)
+{
+    return instance < trace->platform->instance_count ? trace->platform->instances[instance].unit : NULL;
+}
+
 void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                       uint64_t flow, cnnvp_time begin, cnnvp_time end)
 {
-    const struct cnnvp_unit *unit;
+    const struct cnnvp_unit *unit = unit_of(trace, instance);
     struct cnnvp_stream *stream;
     unsigned char *p;
 
-    if (instance >= trace->platform->instance_count)
-        return;
-    unit = trace->platform->instances[instance].unit;
     if (unit == NULL || track >= unit->track_count)
         return;
     stream = &trace->streams[trace->tracks[instance] + track];
@@ -449,13 +399,10 @@ static inline uint64_t call_number(struct cnnvp_trace *trace, uint64_t value)
 
 void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at, uint64_t value)
 {
-    const struct cnnvp_unit *unit;
+    const struct cnnvp_unit *unit = unit_of(trace, instance);
     struct cnnvp_stream *stream;
     unsigned char *p;
 
-    if (instance >= trace->platform->instance_count)
-        return;
-    unit = trace->platform->instances[instance].unit;
     if (unit == NULL || counter >= unit->counter_count)
         return;
     stream = &trace->streams[trace->counters[instance] + counter];
@@ -468,14 +415,11 @@ void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t 
 
 void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t port, cnnvp_time at, int level)
 {
-    const struct cnnvp_unit *unit;
+    const struct cnnvp_unit *unit = unit_of(trace, instance);
     struct cnnvp_stream *stream;
     uint32_t number;
     unsigned char *p;
 
-    if (instance >= trace->platform->instance_count)
-        return;
-    unit = trace->platform->instances[instance].unit;
     if (unit == NULL || port >= unit->port_count)
         return;
     number = trace->level_ports[trace->levels[instance] + port];

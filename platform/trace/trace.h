@@ -8,6 +8,7 @@
 #define CNNVP_PLATFORM_TRACE_H
 
 #include "config.h"
+#include "base/base.h"
 #include "base/output_file.h"
 
 enum cnnvp_stream_kind {
@@ -64,6 +65,9 @@ struct cnnvp_name {
     uint32_t index;
 };
 
+/* Names whose indices are found without a search. */
+#define CNNVP_NAME_CACHE 256u
+
 /* Calls that are open at a time; deeper ones are dropped. */
 #define CNNVP_CALL_DEPTH 1024u
 /* Functions whose names are found without a search; a power of two. */
@@ -112,9 +116,8 @@ struct cnnvp_trace {
     uint32_t *level_ports; /* indexed by levels[instance] + port: stream; UINT32_MAX: not an IRQ_OUT port */
     char **names;          /* of spans, by index */
     uint32_t name_count;
-    uint32_t name_capacity;
-    struct cnnvp_name *name_table; /* open addressing by pointer */
-    uint32_t name_slots;           /* power of two */
+    struct cnnvp_name name_cache[CNNVP_NAME_CACHE];
+    struct cnnvp_arena arena; /* of what grows no more */
     uint64_t memory_used;
     uint64_t memory_limit;
     uint64_t spill_size;

@@ -133,27 +133,20 @@ static int write_file(struct cnnvp_trace *trace, const char *name, cnnvp_output 
 
 static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
 {
-    static const char suffix[] = ".dir-XXXXXX";
-    size_t length = strlen(trace->file);
-    char *folder = malloc(length + sizeof suffix);
-    char *name = malloc(length + sizeof suffix + 2);
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {NULL};
+    char *folder = cnnvp_arena_printf(&arena, "%s.dir-XXXXXX", trace->file);
 
-    if (folder != NULL && name != NULL) {
-        memcpy(folder, trace->file, length);
-        memcpy(folder + length, suffix, sizeof suffix);
+    if (folder == NULL || mkdtemp(folder) == NULL) {
+        trace->error = folder != NULL ? errno : ENOMEM;
+        return;
     }
-    if (folder == NULL || name == NULL || mkdtemp(folder) == NULL) {
-        trace->error = folder != NULL && name != NULL ? errno : ENOMEM;
-    } else {
-        memcpy(name, folder, length + sizeof suffix - 1);
-        memcpy(name + length + sizeof suffix - 1, "/t", 3);
-        if (!write_file(trace, name, output) && !trace->error)
-            trace->error = ENOSPC; /* the writer does not say; this is what it mostly is */
+    const char *name = cnnvp_arena_printf(&arena, "%s/t", folder);
+
+    if ((name == NULL || !write_file(trace, name, output)) && !trace->error)
+        trace->error = ENOSPC; /* the writer does not say; this is what it mostly is */
+    if (name != NULL)
         (void)unlink(name);
-        (void)rmdir(folder);
-    }
-    free(folder);
-    free(name);
+    (void)rmdir(folder);
 }
 
 const struct cnnvp_trace_format cnnvp_trace_fst = {".fst", "compressed waveform", write_trace};

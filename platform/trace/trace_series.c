@@ -39,7 +39,6 @@ struct series {
     uint64_t time, value; /* of the last change, and up to where it is in the means */
     struct span *spans;
     size_t span_count;
-    size_t span_room;
 };
 
 struct writer {
@@ -101,17 +100,13 @@ static void add_span(struct writer *writer, const struct cnnvp_event *event)
         join(&series->spans[series->span_count - 1], &span);
         return;
     }
-    if (series->span_count == series->span_room) {
-        size_t room = series->span_room ? 2 * series->span_room : 64;
-        struct span *larger = realloc(series->spans, room * sizeof *larger);
+    struct span *spans = cnnvp_grow(series->spans, series->span_count, sizeof *spans);
 
-        if (larger == NULL) {
-            writer->trace->error = ENOMEM;
-            return;
-        }
-        series->spans = larger;
-        series->span_room = room;
+    if (spans == NULL) {
+        writer->trace->error = ENOMEM;
+        return;
     }
+    series->spans = spans;
     series->spans[series->span_count++] = span;
     /* A track of spans that touch cannot become fewer than its windows: the loop ends by the width doubling. */
     for (writer->spans++; writer->spans > SPANS;)

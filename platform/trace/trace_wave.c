@@ -284,11 +284,12 @@ void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer 
     struct cnnvp_merge *merge = cnnvp_merge_new(trace);
     size_t signals = (size_t)count_signals(trace) + 1;
 
-    dump.signals = calloc(signals, sizeof *dump.signals);
-    dump.changes = calloc(signals, sizeof *dump.changes);
-    dump.first = calloc((size_t)trace->stream_count + 1, sizeof *dump.first);
-    dump.texts = calloc((size_t)trace->name_count + 1, sizeof *dump.texts);
-    dump.shown_texts = calloc((size_t)trace->name_count + 1, sizeof *dump.shown_texts);
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {NULL};
+    dump.signals = cnnvp_arena_array(&arena, signals, sizeof *dump.signals);
+    dump.changes = cnnvp_arena_array(&arena, signals, sizeof *dump.changes);
+    dump.first = cnnvp_arena_array(&arena, trace->stream_count, sizeof *dump.first);
+    dump.texts = cnnvp_arena_array(&arena, trace->name_count, sizeof *dump.texts);
+    dump.shown_texts = cnnvp_arena_array(&arena, trace->name_count, sizeof *dump.shown_texts);
     if (merge != NULL && dump.signals != NULL && dump.changes != NULL && dump.first != NULL && dump.texts != NULL &&
         dump.shown_texts != NULL) {
         number_texts(&dump);
@@ -297,10 +298,5 @@ void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer 
     } else {
         trace->error = ENOMEM;
     }
-    free(dump.signals);
-    free(dump.changes);
-    free(dump.first);
-    free(dump.texts);
-    free(dump.shown_texts);
     cnnvp_merge_free(merge);
 }

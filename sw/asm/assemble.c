@@ -488,7 +488,7 @@ cnnvp_result cnnvp_assemble(const char *file, const char *text, const struct cnn
     char why[200] = "";
     struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
     const struct asm_lexer start = {file, text, text, 1, error != NULL ? error : &unwanted};
-    struct assembler self = {start, {NULL, 0, 0}, extension, NULL, 0};
+    struct assembler self = {start, {NULL}, extension, NULL, 0};
     cnnvp_result result =
         extension != NULL ? find_labels(&self) : cnnvp_asm_fail(&self.lexer, self.lexer.at, "%s", why);
     if (result == CNNVP_DONE) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 64-bit two's-complement arithmetic that wraps; what a value must fit is checked where it is used. */
+#define _GNU_SOURCE /* tdestroy */
 #include "expression.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,40 +11,18 @@ enum { MAX_NESTED = 64 }; /* parentheses and signs: the parser is recursive */
 
 /* ---- symbols ---- */
 
-static size_t place_of(const struct asm_symbols *symbols, struct asm_name name)
+static int compare(const void *a, const void *b)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < name.length; ++i)
-        hash = (hash ^ (unsigned char)name.text[i]) * UINT64_C(1099511628211);
-    size_t place = (size_t)hash & (symbols->capacity - 1u);
-    for (;;) {
-        const struct asm_name *there = &symbols->table[place].name;
-        if (there->text == NULL || (there->length == name.length && memcmp(there->text, name.text, name.length) == 0))
-            return place;
-        place = (place + 1u) & (symbols->capacity - 1u);
-    }
+    const struct asm_name *x = a, *y = b; /* of which each symbol has one in front */
+    const size_t length = x->length < y->length ? x->length : y->length;
+    const int order = memcmp(x->text, y->text, length);
+    return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 
 const struct asm_symbol *cnnvp_asm_find_symbol(const struct asm_symbols *symbols, struct asm_name name)
 {
-    if (!symbols->capacity)
-        return NULL;
-    const struct asm_symbol *symbol = &symbols->table[place_of(symbols, name)];
-    return symbol->name.text != NULL ? symbol : NULL;
-}
-
-static int grow(struct asm_symbols *symbols)
-{
-    struct asm_symbols larger = {NULL, symbols->capacity ? symbols->capacity * 2u : 64u, symbols->count};
-    larger.table = calloc(larger.capacity, sizeof *larger.table);
-    if (larger.table == NULL)
-        return 0;
-    for (size_t i = 0; i < symbols->capacity; ++i)
-        if (symbols->table[i].name.text != NULL)
-            larger.table[place_of(&larger, symbols->table[i].name)] = symbols->table[i];
-    free(symbols->table);
-    *symbols = larger;
-    return 1;
+    const struct asm_symbol *const *found = tfind(&name, &symbols->tree, compare);
+    return found != NULL ? *found : NULL;
 }
 
 cnnvp_result cnnvp_asm_define(struct asm_symbols *symbols, const struct asm_lexer *lexer,
@@ -52,19 +32,21 @@ cnnvp_result cnnvp_asm_define(struct asm_symbols *symbols, const struct asm_lexe
     if (known != NULL)
         return cnnvp_asm_fail(lexer, symbol->name.text, "'%.*s' is defined already, in line %zu",
                               (int)symbol->name.length, symbol->name.text, known->line);
-    if (symbols->count * 2u >= symbols->capacity && !grow(symbols))
-        return cnnvp_asm_fail(lexer, symbol->name.text, "out of memory");
-    struct asm_symbol *place = &symbols->table[place_of(symbols, symbol->name)];
-    *place = *symbol;
-    place->line = lexer->number;
-    ++symbols->count;
-    return CNNVP_DONE;
+    struct asm_symbol *made = malloc(sizeof *made);
+    if (made != NULL) {
+        *made = *symbol;
+        made->line = lexer->number;
+    }
+    if (made != NULL && tsearch(made, &symbols->tree, compare) != NULL)
+        return CNNVP_DONE;
+    free(made);
+    return cnnvp_asm_fail(lexer, symbol->name.text, "out of memory");
 }
 
 void cnnvp_asm_free_symbols(struct asm_symbols *symbols)
 {
-    free(symbols->table);
-    *symbols = (struct asm_symbols){NULL, 0, 0};
+    tdestroy(symbols->tree, free);
+    symbols->tree = NULL;
 }
 
 /* ---- expressions ---- */

@@ -17,11 +17,8 @@ struct asm_symbol {
     size_t line;     /* where it is defined */
 };
 
-/* Open addressing; a free place has no name. */
 struct asm_symbols {
-    struct asm_symbol *table;
-    size_t capacity;
-    size_t count;
+    void *tree; /* of tsearch */
 };
 
 /* `labels`: how many labels enter it with plus, less those with minus. 1: a place in the program; 0: a number. */

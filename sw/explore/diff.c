@@ -106,7 +106,7 @@ struct comparison {
     const char *title;
     struct cnnvp_arena arena;
     struct line *lines;
-    size_t count, room;
+    size_t count;
     size_t sections; /* that were printed */
     int no_memory;
 };
@@ -154,15 +154,11 @@ static void format_percent(char *buffer, size_t size, double x, double y)
 
 static void keep_line(struct comparison *comparison, const struct line *given)
 {
-    if (comparison->count == comparison->room) {
-        const size_t room = 2 * comparison->room + 64;
-        struct line *lines = realloc(comparison->lines, room * sizeof *lines);
-        comparison->no_memory |= lines == NULL;
-        if (lines == NULL)
-            return;
-        comparison->lines = lines;
-        comparison->room = room;
-    }
+    struct line *lines = cnnvp_grow(comparison->lines, comparison->count, sizeof *lines);
+    comparison->no_memory |= lines == NULL;
+    if (lines == NULL)
+        return;
+    comparison->lines = lines;
     struct line *line = &comparison->lines[comparison->count++];
     const char **const texts[] = {
         &line->section, &line->name, &line->left, &line->right, &line->change, &line->percent};

@@ -116,7 +116,6 @@ struct cnnvp_sweep {
     char *results;
     struct cnnvp_sweep_point *points;
     size_t point_count;
-    size_t point_room;
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *error);

@@ -333,10 +333,8 @@ static const char *last_word(const char *name)
 static const char *cell(const struct rows *rows, const struct entry *entry, size_t column, char buffer[40])
 {
     const struct cnnvp_sweep *sweep = rows->sweep;
-    if (column < sweep->axis_count) {
-        const char *text = axis_text(rows, entry, column), *slash = strrchr(text, '/');
-        return slash != NULL ? slash + 1 : text;
-    }
+    if (column < sweep->axis_count)
+        return cnnvp_base_name(axis_text(rows, entry, column));
     const size_t o = column - sweep->axis_count;
     const double value = sweep->objectives[o].maximise ? -entry->values[o] : entry->values[o];
     cnnvp_show_statistic(buffer, 40, sweep->objectives[o].path, value, "");

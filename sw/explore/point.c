@@ -46,12 +46,6 @@ static cnnvp_result add_libraries(XXH3_state_t *state, const char *yaml, struct 
     return CNNVP_DONE;
 }
 
-static const char *base_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash != NULL ? slash + 1 : file;
-}
-
 static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, uint64_t number)
 {
     for (size_t i = 0; i < cnnvp_command_option_count; ++i) {
@@ -93,7 +87,7 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
     add_text(state, sweep->simulator);
     add_text(state, sweep->guest_hash);
     add_text(state, sweep->command);
-    add_text(state, base_name(network->file)); /* it stands in the statistics */
+    add_text(state, cnnvp_base_name(network->file)); /* it stands in the statistics */
     add_text(state, network->hash);
     add_options(state, sweep, point->number);
     cnnvp_result result = CNNVP_DONE;

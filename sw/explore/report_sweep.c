@@ -159,7 +159,6 @@ static cnnvp_result add_run(struct page *page, json_t *point, const char *key)
     CNNVP_FREED char *folder = cnnvp_text_printf("%s/%s", page->runs, key);
     CNNVP_FREED char *stats = cnnvp_text_printf("%s/%s/stats.json", page->runs, key);
     CNNVP_FREED char *html = cnnvp_text_printf("%s/%s.html", page->html_runs, key);
-    const char *slash = strrchr(page->html_runs, '/');
     if (folder == NULL || stats == NULL || html == NULL)
         return cnnvp_config_no_memory(page->error);
     if (access(stats, R_OK) != 0)
@@ -168,8 +167,7 @@ static cnnvp_result add_run(struct page *page, json_t *point, const char *key)
     const cnnvp_result result = cnnvp_report_run(folder, html, page->error);
     if (result != CNNVP_DONE)
         (void)rmdir(page->html_runs); /* where nothing is in it */
-    (void)json_object_set_new(
-        point, "page", json_sprintf("%s/%s.html", slash != NULL ? slash + 1 : page->html_runs, key));
+    (void)json_object_set_new(point, "page", json_sprintf("%s/%s.html", cnnvp_base_name(page->html_runs), key));
     return result;
 }
 
@@ -249,13 +247,12 @@ static json_t *fact(struct cnnvp_results *results, const char *name)
 static cnnvp_result write_page(const struct page *page, const char *points, struct cnnvp_results *results,
                                const char *database, const char *html_file, struct cnnvp_error *error)
 {
-    const char *slash = strrchr(database, '/');
     CNNVP_JSON *root = json_pack(
-        "{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash != NULL ? slash + 1 : database,
-        "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"), "fixed", fact(results, "fixed"),
-        "derived", fact(results, "derived"), "others", json_integer((json_int_t)cnnvp_results_others(results)),
-        "params", names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics),
-        "networks", names_of(page->networks), "lists", page->lists);
+        "{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "title", cnnvp_base_name(database), "objectives",
+        page->objectives, "hypervolume", fact(results, "hypervolume"), "fixed", fact(results, "fixed"), "derived",
+        fact(results, "derived"), "others", json_integer((json_int_t)cnnvp_results_others(results)), "params",
+        names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics), "networks",
+        names_of(page->networks), "lists", page->lists);
     CNNVP_FREED char *head = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     if (head != NULL)
         head[strlen(head) - 1] = '\0'; /* the closing brace */

@@ -35,19 +35,14 @@ uint64_t cnnvp_chance_below(struct cnnvp_chance *chance, uint64_t below)
 struct list {
     uint64_t *numbers;
     size_t count;
-    size_t room;
 };
 
 static cnnvp_result append(struct list *list, uint64_t number, struct cnnvp_error *error)
 {
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 1024;
-        uint64_t *larger = realloc(list->numbers, room * sizeof *larger);
-        if (larger == NULL)
-            return cnnvp_config_no_memory(error);
-        list->numbers = larger;
-        list->room = room;
-    }
+    uint64_t *numbers = cnnvp_grow(list->numbers, list->count, sizeof *numbers);
+    if (numbers == NULL)
+        return cnnvp_config_no_memory(error);
+    list->numbers = numbers;
     list->numbers[list->count++] = number;
     return CNNVP_DONE;
 }
@@ -141,7 +136,7 @@ cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, 
                                 uint64_t *allowed, struct cnnvp_error *error)
 {
     struct cnnvp_chance chance = {seed};
-    struct list list = {NULL, 0, 0};
+    struct list list = {NULL, 0};
     cnnvp_result result = CNNVP_DONE;
     *allowed = 0;
     if (sweep->search == CNNVP_SEARCH_RANDOM && sweep->combinations > LISTED) {

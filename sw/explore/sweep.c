@@ -121,14 +121,10 @@ static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp
 static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_sweep_point *point,
                               struct cnnvp_error *error)
 {
-    if (sweep->point_count == sweep->point_room) {
-        size_t room = sweep->point_room ? 2 * sweep->point_room : 256;
-        struct cnnvp_sweep_point *larger = realloc(sweep->points, room * sizeof *larger);
-        if (larger == NULL)
-            return cnnvp_config_no_memory(error);
-        sweep->points = larger;
-        sweep->point_room = room;
-    }
+    struct cnnvp_sweep_point *points = cnnvp_grow(sweep->points, sweep->point_count, sizeof *points);
+    if (points == NULL)
+        return cnnvp_config_no_memory(error);
+    sweep->points = points;
     sweep->points[sweep->point_count++] = *point;
     return CNNVP_DONE;
 }

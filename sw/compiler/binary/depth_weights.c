@@ -42,21 +42,16 @@ struct piece {
 struct pieces {
     struct piece *all;
     size_t count;
-    size_t capacity;
     uint64_t visits; /* of the layer whose blobs are being counted */
     size_t layer;
 };
 
 static cnnvp_result add_piece(struct pieces *pieces, uint64_t bytes)
 {
-    if (pieces->count == pieces->capacity) {
-        const size_t capacity = pieces->capacity == 0 ? 64 : pieces->capacity * 2;
-        struct piece *all = realloc(pieces->all, capacity * sizeof *all);
-        if (all == NULL)
-            return CNNVP_FAILED;
-        pieces->all = all;
-        pieces->capacity = capacity;
-    }
+    struct piece *all = cnnvp_grow(pieces->all, pieces->count, sizeof *all);
+    if (all == NULL)
+        return CNNVP_FAILED;
+    pieces->all = all;
     pieces->all[pieces->count] =
         (struct piece){.bytes = bytes, .visits = pieces->visits, .number = pieces->count, .layer = pieces->layer};
     ++pieces->count;

@@ -9,14 +9,10 @@
 int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint32_t rank, uint32_t channels,
                                uint32_t height, uint32_t width)
 {
-    if (graph->tensor_count == graph->tensor_capacity) {
-        const size_t capacity = graph->tensor_capacity == 0 ? 32 : graph->tensor_capacity * 2;
-        struct cnnvp_graph_tensor *tensors = realloc(graph->tensors, capacity * sizeof *tensors);
-        if (tensors == NULL || capacity > INT32_MAX)
-            return CNNVP_GRAPH_NONE;
-        graph->tensors = tensors;
-        graph->tensor_capacity = capacity;
-    }
+    struct cnnvp_graph_tensor *tensors = cnnvp_grow(graph->tensors, graph->tensor_count, sizeof *tensors);
+    if (tensors == NULL || graph->tensor_count >= INT32_MAX)
+        return CNNVP_GRAPH_NONE;
+    graph->tensors = tensors;
     const char *copy = cnnvp_arena_text(&graph->arena, name);
     if (copy == NULL)
         return CNNVP_GRAPH_NONE;
@@ -28,14 +24,10 @@ int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint
 struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_binary_op op, const char *name,
                                                 const char *op_type)
 {
-    if (graph->layer_count == graph->layer_capacity) {
-        const size_t capacity = graph->layer_capacity == 0 ? 32 : graph->layer_capacity * 2;
-        struct cnnvp_graph_layer *layers = realloc(graph->layers, capacity * sizeof *layers);
-        if (layers == NULL)
-            return NULL;
-        graph->layers = layers;
-        graph->layer_capacity = capacity;
-    }
+    struct cnnvp_graph_layer *layers = cnnvp_grow(graph->layers, graph->layer_count, sizeof *layers);
+    if (layers == NULL)
+        return NULL;
+    graph->layers = layers;
     struct cnnvp_graph_layer *layer = &graph->layers[graph->layer_count];
     *layer = (struct cnnvp_graph_layer){
         .op = op,

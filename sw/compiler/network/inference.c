@@ -171,12 +171,11 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
     CNNVP_TRY(describe_layers(network, needs, &layers, &pes, error));
     CNNVP_TRY(cnnvp_network_chains(network, &chains, error));
     CNNVP_TRY(cnnvp_network_tensors(network, needs, &tensors, &tensor_count, error));
-    const char *slash = strrchr(network->file, '/');
     CNNVP_SCOPED(cnnvp_network_forget_groups)
     struct cnnvp_work_info work = {
         .struct_size = sizeof work,
         .command = "run",
-        .network = slash != NULL ? slash + 1 : network->file,
+        .network = cnnvp_base_name(network->file),
         .network_hash = network->graph.file_hash,
         .seed = network->seed,
         .images = network->images,

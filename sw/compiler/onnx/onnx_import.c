@@ -141,14 +141,10 @@ cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__Tensor
 
 cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name, struct cnnvp_onnx_value value)
 {
-    if (import->value_count == import->value_capacity) {
-        const size_t capacity = import->value_capacity == 0 ? 64 : import->value_capacity * 2;
-        struct cnnvp_onnx_value *values = realloc(import->values, capacity * sizeof *values);
-        if (values == NULL)
-            return cnnvp_import_no_memory(import);
-        import->values = values;
-        import->value_capacity = capacity;
-    }
+    struct cnnvp_onnx_value *values = cnnvp_grow(import->values, import->value_count, sizeof *values);
+    if (values == NULL)
+        return cnnvp_import_no_memory(import);
+    import->values = values;
     import->values[import->value_count] = value;
     if (!cnnvp_names_set(&import->names, name, (uint32_t)import->value_count))
         return cnnvp_import_no_memory(import);

@@ -28,7 +28,6 @@ struct cnnvp_import {
     struct cnnvp_names names;             /* index in values */
     struct cnnvp_onnx_value *values;
     size_t value_count;
-    size_t value_capacity;
     int64_t batch; /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
     int single;            /* the whole input is one image: tensors have a dimension of 1 in front of the file's */

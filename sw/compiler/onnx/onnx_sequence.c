@@ -16,7 +16,7 @@ struct ordering {
     struct cnnvp_names makers; /* by output, the node's number */
     uint32_t *first;           /* by node, where its part of `needed` begins; one more for the end */
     uint32_t *needed;          /* nodes that make what it reads */
-    uint32_t needed_count, needed_room;
+    uint32_t needed_count;
     uint8_t *marks;
     uint32_t *stack, *next; /* nodes that are begun, and which of their needs comes next */
 };
@@ -50,14 +50,10 @@ static int add_need(struct ordering *ordering, const char *name)
     uint32_t maker;
     if (!cnnvp_names_get(&ordering->makers, name, &maker))
         return 1;
-    if (ordering->needed_count == ordering->needed_room) {
-        const uint32_t room = ordering->needed_room == 0 ? 256 : ordering->needed_room * 2;
-        uint32_t *larger = realloc(ordering->needed, room * sizeof *larger);
-        if (larger == NULL)
-            return 0;
-        ordering->needed = larger;
-        ordering->needed_room = room;
-    }
+    uint32_t *needed = cnnvp_grow(ordering->needed, ordering->needed_count, sizeof *needed);
+    if (needed == NULL)
+        return 0;
+    ordering->needed = needed;
     ordering->needed[ordering->needed_count++] = maker;
     return 1;
 }

@@ -130,7 +130,6 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
 {
     const struct inference *train = inference_of(network);
     const size_t count = train->net.count + (train->net.softmax ? 1u : 0u);
-    const char *slash = strrchr(network->file, '/');
     CNNVP_FREED struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
     if (layers == NULL)
         return cnnvp_compiler_no_memory(error);
@@ -148,7 +147,7 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
     const struct cnnvp_work_info work = {
         .struct_size = sizeof work,
         .command = "run",
-        .network = slash != NULL ? slash + 1 : network->file,
+        .network = cnnvp_base_name(network->file),
         .network_hash = network->graph.file_hash,
         .seed = network->seed,
         .images = network->images,

@@ -448,7 +448,6 @@ static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform
     cnnvp_result result = CNNVP_FAILED;
     if (layers != NULL && images != NULL) {
         const size_t softmax = trainer->build.header.tag_softmax - 1u;
-        const char *slash = strrchr(trainer->file, '/');
         for (size_t i = 0; i < trainer->net.count; ++i)
             describe_layer(trainer, i, layers, images);
         layers[softmax] = (struct cnnvp_layer_info){
@@ -459,7 +458,7 @@ static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform
         const struct cnnvp_work_info work = {
             .struct_size = sizeof work,
             .command = "train",
-            .network = slash != NULL ? slash + 1 : trainer->file,
+            .network = cnnvp_base_name(trainer->file),
             .network_hash = trainer->graph.file_hash,
             .seed = trainer->options.seed,
             .images = trainer->trained_images,

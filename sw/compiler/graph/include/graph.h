@@ -138,10 +138,8 @@ struct cnnvp_graph {
                            wants times never touches weights and yet says the same */
     struct cnnvp_graph_tensor *tensors;
     size_t tensor_count;
-    size_t tensor_capacity;
     struct cnnvp_graph_layer *layers;
     size_t layer_count;
-    size_t layer_capacity;
     int32_t input;
     struct cnnvp_graph_output *outputs; /* at least one, in the file's order */
     size_t output_count;
