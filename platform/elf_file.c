@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ELF reader, see elf_file.h. Member offsets are those of Elf32_Ehdr, Elf32_Phdr, Elf32_Shdr and Elf32_Sym. */
+/* ELF reader, see elf_file.h. The file is little-endian, as are all hosts that this builds on. */
 #include "elf_file.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,24 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum {
-    HEADER_SIZE = 52,
-    PROGRAM_HEADER_SIZE = 32,
-    SECTION_HEADER_SIZE = 40,
-    SYMBOL_SIZE = 16,
-    CLASS_32 = 1,
-    CLASS_64 = 2,
-    DATA_LITTLE = 1,
-    TYPE_EXECUTABLE = 2,
-    MACHINE_RISCV = 243,
-    FLAG_FLOAT_ABI = 0x6, /* EF_RISCV_FLOAT_ABI: arguments in floating-point registers */
-    FLAG_RVE = 0x8,
-    PT_LOAD_TYPE = 1,
-    SHT_SYMTAB_TYPE = 2,
-    SECTION_IS_CODE = 4,
-    SYMBOL_OBJECT = 1,
-    SYMBOL_FUNCTION = 2
-};
+#include "base.h"
 
 /* Nothing larger fits a 32-bit core's memory. */
 static const long max_file_size = 1L << 30;
@@ -35,7 +19,7 @@ static const long max_file_size = 1L << 30;
 struct cnnvp_elf {
     uint8_t *data;
     size_t size;
-    uint32_t entry;
+    Elf32_Ehdr header;
     struct cnnvp_elf_segment *segments;
     size_t segment_count;
     const uint8_t *symbols;
@@ -59,142 +43,134 @@ static cnnvp_result refuse(struct cnnvp_error *error, const char *name, const ch
     return CNNVP_BAD_INPUT;
 }
 
-static uint32_t half_at(const uint8_t *at)
-{
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8;
-}
-
-static uint32_t word_at(const uint8_t *at)
-{
-    return half_at(at) | half_at(at + 2) << 16;
-}
-
 /* Whether `count` entries of `entry` bytes at `offset` lie in the file. */
 static int lies_in(const struct cnnvp_elf *elf, uint64_t offset, uint64_t count, uint64_t entry)
 {
     return offset <= elf->size && count * entry <= elf->size - offset;
 }
 
-static cnnvp_result check_header(const struct cnnvp_elf *elf, const char *name, struct cnnvp_error *error)
+static Elf32_Shdr section_at(const struct cnnvp_elf *elf, uint32_t index)
 {
-    const uint8_t *header = elf->data;
+    Elf32_Shdr section;
+    memcpy(&section, elf->data + elf->header.e_shoff + (size_t)index * elf->header.e_shentsize, sizeof section);
+    return section;
+}
 
-    if (elf->size < 4 || memcmp(header, "\177ELF", 4) != 0)
+static Elf32_Sym symbol_at(const struct cnnvp_elf *elf, size_t index)
+{
+    Elf32_Sym symbol;
+    memcpy(&symbol, elf->symbols + index * sizeof symbol, sizeof symbol);
+    return symbol;
+}
+
+static cnnvp_result read_header(struct cnnvp_elf *elf, const char *name, struct cnnvp_error *error)
+{
+    Elf32_Ehdr *header = &elf->header;
+
+    if (elf->size < SELFMAG || memcmp(elf->data, ELFMAG, SELFMAG) != 0)
         return refuse(error, name, "is not an ELF file");
-    if (elf->size < HEADER_SIZE)
-        return refuse(error, name, "is cut off: it has %zu bytes, an ELF header alone has %d", elf->size, HEADER_SIZE);
-    if (header[4] == CLASS_64 && half_at(header + 18) == MACHINE_RISCV)
+    if (elf->size < sizeof *header)
+        return refuse(error, name, "is cut off: it has %zu bytes, an ELF header alone has %zu", elf->size,
+                      sizeof *header);
+    memcpy(header, elf->data, sizeof *header);
+    if (header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_RISCV)
         return refuse(error, name, "is for RV64, the core is RV32; compile with -march=rv32imac -mabi=ilp32");
-    if (header[4] != CLASS_32 || header[5] != DATA_LITTLE || half_at(header + 18) != MACHINE_RISCV)
+    if (header->e_ident[EI_CLASS] != ELFCLASS32 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+        header->e_machine != EM_RISCV)
         return refuse(error, name,
                       "is for another machine; a 32-bit little-endian RISC-V program is needed "
-                      "(class %u, data %u, machine %" PRIu32 ")",
-                      header[4], header[5], half_at(header + 18));
-    if (half_at(header + 16) != TYPE_EXECUTABLE)
-        return refuse(error, name, "is not an executable (ELF type %" PRIu32 "); link it, without -pie or -r",
-                      half_at(header + 16));
-    if (word_at(header + 36) & (FLAG_FLOAT_ABI | FLAG_RVE))
+                      "(class %u, data %u, machine %u)",
+                      header->e_ident[EI_CLASS], header->e_ident[EI_DATA], header->e_machine);
+    if (header->e_type != ET_EXEC)
+        return refuse(error, name, "is not an executable (ELF type %u); link it, without -pie or -r", header->e_type);
+    if (header->e_flags & (EF_RISCV_FLOAT_ABI | EF_RISCV_RVE))
         return refuse(error, name, "has the %s; compile with -march=rv32imac -mabi=ilp32",
-                      word_at(header + 36) & FLAG_RVE ? "ABI of RV32E" : "hard-float ABI, the core no such registers");
+                      header->e_flags & EF_RISCV_RVE ? "ABI of RV32E" : "hard-float ABI, the core no such registers");
     return CNNVP_DONE;
 }
 
-static cnnvp_result read_segment(struct cnnvp_elf *elf, const uint8_t *header, uint32_t index, const char *name,
+static cnnvp_result read_segment(struct cnnvp_elf *elf, const Elf32_Phdr *header, uint32_t index, const char *name,
                                  struct cnnvp_error *error)
 {
-    struct cnnvp_elf_segment *segment = &elf->segments[elf->segment_count];
-    const uint32_t offset = word_at(header + 4);
-
-    segment->address = word_at(header + 12);
-    segment->file_size = word_at(header + 16);
-    segment->memory_size = word_at(header + 20);
-    if (!lies_in(elf, offset, segment->file_size, 1))
+    if (!lies_in(elf, header->p_offset, header->p_filesz, 1))
         return refuse(error, name, "is cut off: segment %" PRIu32 " ends at byte %" PRIu64 ", the file at %zu", index,
-                      (uint64_t)offset + segment->file_size, elf->size);
-    if (segment->file_size > segment->memory_size)
+                      (uint64_t)header->p_offset + header->p_filesz, elf->size);
+    if (header->p_filesz > header->p_memsz)
         return refuse(error, name, "segment %" PRIu32 " has more bytes in the file than in memory", index);
-    if ((uint64_t)segment->address + segment->memory_size > UINT64_C(1) << 32)
+    if ((uint64_t)header->p_paddr + header->p_memsz > UINT64_C(1) << 32)
         return refuse(error, name, "segment %" PRIu32 " at 0x%08" PRIx32 " leaves the 32-bit address space", index,
-                      segment->address);
-    segment->data = elf->data + offset;
-    if (segment->memory_size > 0)
-        ++elf->segment_count;
+                      header->p_paddr);
+    if (header->p_memsz > 0)
+        elf->segments[elf->segment_count++] = (struct cnnvp_elf_segment){
+            .address = header->p_paddr,
+            .file_size = header->p_filesz,
+            .memory_size = header->p_memsz,
+            .data = elf->data + header->p_offset};
     return CNNVP_DONE;
 }
 
 static cnnvp_result read_segments(struct cnnvp_elf *elf, const char *name, struct cnnvp_error *error)
 {
-    const uint32_t offset = word_at(elf->data + 28);
-    const uint32_t entry_size = half_at(elf->data + 42);
-    const uint32_t count = half_at(elf->data + 44);
+    const Elf32_Ehdr *of = &elf->header;
     int entry_is_loaded = 0;
 
-    if (count == 0)
+    if (of->e_phnum == 0)
         return refuse(error, name, "has no segments to load");
-    if (entry_size < PROGRAM_HEADER_SIZE)
-        return refuse(error, name, "has program headers of %" PRIu32 " bytes, %d are needed", entry_size,
-                      PROGRAM_HEADER_SIZE);
-    if (!lies_in(elf, offset, count, entry_size))
+    if (of->e_phentsize < sizeof(Elf32_Phdr))
+        return refuse(error, name, "has program headers of %u bytes, %zu are needed", of->e_phentsize,
+                      sizeof(Elf32_Phdr));
+    if (!lies_in(elf, of->e_phoff, of->e_phnum, of->e_phentsize))
         return refuse(error, name, "is cut off: its program headers are outside the file");
-    elf->segments = calloc(count, sizeof *elf->segments);
+    elf->segments = calloc(of->e_phnum, sizeof *elf->segments);
     if (elf->segments == NULL)
         return refuse(error, name, "there is not enough memory");
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint8_t *header = elf->data + offset + (size_t)i * entry_size;
-        cnnvp_result result;
+    for (uint32_t i = 0; i < of->e_phnum; ++i) {
+        Elf32_Phdr header;
 
-        if (word_at(header) != PT_LOAD_TYPE)
+        memcpy(&header, elf->data + of->e_phoff + (size_t)i * of->e_phentsize, sizeof header);
+        if (header.p_type != PT_LOAD)
             continue;
-        result = read_segment(elf, header, i, name, error);
-        if (result != CNNVP_DONE)
-            return result;
-        entry_is_loaded |= elf->entry - word_at(header + 8) < word_at(header + 20);
+        CNNVP_TRY(read_segment(elf, &header, i, name, error));
+        entry_is_loaded |= of->e_entry - header.p_vaddr < header.p_memsz;
     }
     if (elf->segment_count == 0)
         return refuse(error, name, "has no segments to load");
     if (!entry_is_loaded)
-        return refuse(error, name, "its entry 0x%08" PRIx32 " is in no segment", elf->entry);
+        return refuse(error, name, "its entry 0x%08" PRIx32 " is in no segment", of->e_entry);
     return CNNVP_DONE;
 }
 
 static cnnvp_result read_symbols(struct cnnvp_elf *elf, const char *name, struct cnnvp_error *error)
 {
-    const uint32_t offset = word_at(elf->data + 32);
-    const uint32_t entry_size = half_at(elf->data + 46);
-    const uint32_t count = half_at(elf->data + 48);
-    const uint8_t *sections = elf->data + offset;
+    const Elf32_Ehdr *of = &elf->header;
 
-    if (count == 0)
+    if (of->e_shnum == 0)
         return CNNVP_DONE; /* stripped */
-    if (entry_size < SECTION_HEADER_SIZE || !lies_in(elf, offset, count, entry_size))
+    if (of->e_shentsize < sizeof(Elf32_Shdr) || !lies_in(elf, of->e_shoff, of->e_shnum, of->e_shentsize))
         return refuse(error, name, "is cut off: its section headers are outside the file");
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint8_t *section = sections + (size_t)i * entry_size;
-        const uint32_t names = word_at(section + 24);
-        const uint8_t *strings = sections + (size_t)names * entry_size;
+    for (uint32_t i = 0; i < of->e_shnum; ++i) {
+        const Elf32_Shdr section = section_at(elf, i);
 
-        if (word_at(section + 4) != SHT_SYMTAB_TYPE)
+        if (section.sh_type != SHT_SYMTAB)
             continue;
-        if (names >= count || !lies_in(elf, word_at(section + 16), word_at(section + 20), 1) ||
-            !lies_in(elf, word_at(strings + 16), word_at(strings + 20), 1))
+        const Elf32_Shdr strings = section.sh_link < of->e_shnum ? section_at(elf, section.sh_link) : section;
+
+        if (section.sh_link >= of->e_shnum || !lies_in(elf, section.sh_offset, section.sh_size, 1) ||
+            !lies_in(elf, strings.sh_offset, strings.sh_size, 1))
             return refuse(error, name, "is cut off: its symbol table is outside the file");
-        elf->symbols = elf->data + word_at(section + 16);
-        elf->symbol_count = word_at(section + 20) / SYMBOL_SIZE;
-        elf->names = (const char *)elf->data + word_at(strings + 16);
-        elf->names_size = word_at(strings + 20);
+        elf->symbols = elf->data + section.sh_offset;
+        elf->symbol_count = section.sh_size / sizeof(Elf32_Sym);
+        elf->names = (const char *)elf->data + strings.sh_offset;
+        elf->names_size = strings.sh_size;
     }
     return CNNVP_DONE;
 }
 
 static cnnvp_result parse(struct cnnvp_elf *elf, const char *name, struct cnnvp_error *error)
 {
-    cnnvp_result result = check_header(elf, name, error);
-
-    if (result != CNNVP_DONE)
-        return result;
-    elf->entry = word_at(elf->data + 24);
-    result = read_segments(elf, name, error);
-    return result == CNNVP_DONE ? read_symbols(elf, name, error) : result;
+    CNNVP_TRY(read_header(elf, name, error));
+    CNNVP_TRY(read_segments(elf, name, error));
+    return read_symbols(elf, name, error);
 }
 
 /* Takes over `data`, also on failure. */
@@ -284,7 +260,7 @@ const void *cnnvp_elf_data(const struct cnnvp_elf *elf, size_t *size)
 
 uint32_t cnnvp_elf_entry(const struct cnnvp_elf *elf)
 {
-    return elf->entry;
+    return elf->header.e_entry;
 }
 
 size_t cnnvp_elf_segment_count(const struct cnnvp_elf *elf)
@@ -302,14 +278,13 @@ int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *va
     const size_t length = strlen(name);
 
     for (size_t i = 0; i < elf->symbol_count; ++i) {
-        const uint8_t *symbol = elf->symbols + i * SYMBOL_SIZE;
-        const uint32_t at = word_at(symbol);
+        const Elf32_Sym symbol = symbol_at(elf, i);
 
-        /* Section 0 means undefined. */
-        if (half_at(symbol + 14) == 0 || at >= elf->names_size || elf->names_size - at <= length)
+        if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= elf->names_size ||
+            elf->names_size - symbol.st_name <= length)
             continue;
-        if (memcmp(elf->names + at, name, length + 1) == 0) {
-            *value = word_at(symbol + 4);
+        if (memcmp(elf->names + symbol.st_name, name, length + 1) == 0) {
+            *value = symbol.st_value;
             return 1;
         }
     }
@@ -324,33 +299,28 @@ size_t cnnvp_elf_symbol_count(const struct cnnvp_elf *elf)
 /* 1 if section `index` holds instructions. */
 static int is_code(const struct cnnvp_elf *elf, uint32_t index)
 {
-    const uint32_t offset = word_at(elf->data + 32);
-    const uint32_t entry_size = half_at(elf->data + 46);
-
-    if (index == 0 || index >= half_at(elf->data + 48))
-        return 0;
-    return (word_at(elf->data + offset + (size_t)index * entry_size + 8) & SECTION_IS_CODE) != 0;
+    return index != 0 && index < elf->header.e_shnum && (section_at(elf, index).sh_flags & SHF_EXECINSTR) != 0;
 }
 
 int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **name, uint32_t *address)
 {
-    const uint8_t *symbol = elf->symbols + index * SYMBOL_SIZE;
-    const uint32_t at = word_at(symbol);
-    const unsigned type = symbol[12] & 15u;
+    const Elf32_Sym symbol = symbol_at(elf, index);
+    const unsigned type = ELF32_ST_TYPE(symbol.st_info);
 
-    if (type > SYMBOL_FUNCTION || type == SYMBOL_OBJECT || !is_code(elf, half_at(symbol + 14)) || at >= elf->names_size)
+    if (type > STT_FUNC || type == STT_OBJECT || !is_code(elf, symbol.st_shndx) || symbol.st_name >= elf->names_size)
         return 0;
-    *name = elf->names + at;
-    *address = word_at(symbol + 4);
+    *name = elf->names + symbol.st_name;
+    *address = symbol.st_value;
     /* $x marks where code begins, .L are the compiler's own labels. */
-    return **name != '\0' && **name != '$' && **name != '.' && memchr(*name, '\0', elf->names_size - at) != NULL;
+    return **name != '\0' && **name != '$' && **name != '.' &&
+           memchr(*name, '\0', elf->names_size - symbol.st_name) != NULL;
 }
 
 int cnnvp_elf_object(const struct cnnvp_elf *elf, size_t index, uint32_t *address, uint32_t *size)
 {
-    const uint8_t *symbol = elf->symbols + index * SYMBOL_SIZE;
+    const Elf32_Sym symbol = symbol_at(elf, index);
 
-    *address = word_at(symbol + 4);
-    *size = word_at(symbol + 8);
-    return (symbol[12] & 15u) == SYMBOL_OBJECT && half_at(symbol + 14) != 0;
+    *address = symbol.st_value;
+    *size = symbol.st_size;
+    return ELF32_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF;
 }

@@ -151,31 +151,6 @@ void cnnvp_onnx_shape_text(size_t rank, const int64_t *dims, char text[CNNVP_ONN
     text[used + 1] = '\0';
 }
 
-static size_t element_size(int32_t type)
-{
-    switch (type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-        return 4;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
-        return 8;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
-        return 2;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
 /* IEEE half precision, exactly. */
 static float half_to_float(uint16_t half)
 {
@@ -202,92 +177,75 @@ static float bfloat_to_float(uint16_t half)
     return value;
 }
 
-/* Where an element of raw data begins. The file is little-endian, as are all hosts that this builds on. */
+/* Types of elements: that of raw data, the field of others, and what of them is a float. */
+#define AS_IT_IS(value) (float)(value)
+#define OF_HALF(value) half_to_float((uint16_t)(value))
+#define OF_BFLOAT(value) bfloat_to_float((uint16_t)(value))
+#define ELEMENTS(E)                            \
+    E(FLOAT, float, float_data, AS_IT_IS)      \
+    E(DOUBLE, double, double_data, AS_IT_IS)   \
+    E(INT64, int64_t, int64_data, AS_IT_IS)    \
+    E(INT32, int32_t, int32_data, AS_IT_IS)    \
+    E(INT16, int16_t, int32_data, AS_IT_IS)    \
+    E(INT8, int8_t, int32_data, AS_IT_IS)      \
+    E(UINT64, uint64_t, uint64_data, AS_IT_IS) \
+    E(UINT32, uint32_t, uint64_data, AS_IT_IS) \
+    E(UINT16, uint16_t, int32_data, AS_IT_IS)  \
+    E(UINT8, uint8_t, int32_data, AS_IT_IS)    \
+    E(BOOL, uint8_t, int32_data, AS_IT_IS)     \
+    E(FLOAT16, uint16_t, int32_data, OF_HALF)  \
+    E(BFLOAT16, uint16_t, int32_data, OF_BFLOAT)
+#define ELEMENT_CASE(name) case ONNX__TENSOR_PROTO__DATA_TYPE__##name:
+
+/* 0: the type is not supported. */
+static size_t element_size(int32_t type)
+{
+    switch (type) {
+#define E(name, raw_type, field, float_of) ELEMENT_CASE(name) return sizeof(raw_type);
+        ELEMENTS(E)
+#undef E
+    default:
+        return 0;
+    }
+}
+
+/* The file is little-endian, as are all hosts that this builds on. */
 static float raw_float(int32_t type, const uint8_t *raw, size_t index)
 {
-    union {
-        float f;
-        double d;
-        int32_t i32;
-        int64_t i64;
-        uint64_t u64;
-        uint32_t u32;
-        int16_t i16;
-        uint16_t u16;
-        int8_t i8;
-        uint8_t u8;
-    } value = {.i64 = 0};
-    const size_t size = element_size(type);
-    memcpy(&value, raw + index * size, size);
     switch (type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
-        return value.f;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-        return (float)value.d;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
-        return (float)value.i32;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-        return (float)value.i64;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-        return (float)value.u32;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
-        return (float)value.u64;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
-        return (float)value.i16;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
-        return (float)value.u16;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16:
-        return bfloat_to_float(value.u16);
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
-        return (float)value.i8;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
-        return (float)value.u8;
+#define E(name, raw_type, field, float_of)                        \
+    ELEMENT_CASE(name)                                            \
+    {                                                             \
+        raw_type value;                                           \
+        memcpy(&value, raw + index * sizeof value, sizeof value); \
+        return float_of(value);                                   \
+    }
+        ELEMENTS(E)
+#undef E
     default:
-        return half_to_float(value.u16);
+        return 0.0f;
     }
 }
 
 static float typed_float(const Onnx__TensorProto *tensor, size_t index)
 {
     switch (tensor->data_type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
-        return tensor->float_data[index];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-        return (float)tensor->double_data[index];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
-        return (float)tensor->int32_data[index];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
-        return (float)tensor->uint64_data[index];
-    case ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16:
-        return bfloat_to_float((uint16_t)tensor->int32_data[index]);
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-        return (float)tensor->int64_data[index];
+#define E(name, raw_type, field, float_of) ELEMENT_CASE(name) return float_of(tensor->field[index]);
+        ELEMENTS(E)
+#undef E
     default:
-        return half_to_float((uint16_t)tensor->int32_data[index]);
+        return 0.0f;
     }
 }
 
 static size_t typed_count(const Onnx__TensorProto *tensor)
 {
     switch (tensor->data_type) {
-    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
-        return tensor->n_float_data;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-        return tensor->n_double_data;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
-        return tensor->n_int64_data;
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
-    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
-        return tensor->n_uint64_data;
+#define E(name, raw_type, field, float_of) ELEMENT_CASE(name) return tensor->n_##field;
+        ELEMENTS(E)
+#undef E
     default:
-        return tensor->n_int32_data;
+        return 0;
     }
 }
 
