@@ -141,9 +141,8 @@ static const struct object *library_of(const struct cnnvp_resolved *platform, si
 
 char *cnnvp_build_text(const struct cnnvp_resolved *platform, uint64_t program)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    struct cnnvp_printed printed;
+    FILE *stream = cnnvp_print_begin(&printed);
     if (stream == NULL)
         return NULL;
     (void)fputs(cnnvp_build(), stream);
@@ -156,8 +155,5 @@ char *cnnvp_build_text(const struct cnnvp_resolved *platform, uint64_t program)
             (void)fprintf(stream, " %s %016" PRIx64, cnnvp_base_name(library->name), library->hash);
     }
     (void)pthread_mutex_unlock(&lock);
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return cnnvp_print_end(&printed);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cnnvp.h"
+#include "base.h"
 #include "isa/isa.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -161,22 +162,14 @@ static void print_isa(FILE *stream, const struct isa_extension *extension)
 
 cnnvp_result cnnvp_isa_text(const cnnvp_config *config, char **text)
 {
-    size_t size = 0;
+    struct cnnvp_printed printed;
     char why[200];
-    const struct cnnvp_instruction **custom = config != NULL ? cnnvp_config_instructions(config) : NULL;
-    struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
-    free(custom);
-    FILE *stream = open_memstream(text, &size);
-    if (stream == NULL || extension == NULL) {
-        free(extension);
+    CNNVP_FREED const struct cnnvp_instruction **custom = config != NULL ? cnnvp_config_instructions(config) : NULL;
+    CNNVP_FREED struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
+    if (extension == NULL)
         return CNNVP_FAILED;
-    }
-    print_isa(stream, extension);
-    free(extension);
-    const int bad = ferror(stream);
-    if (fclose(stream) == 0 && !bad)
-        return CNNVP_DONE;
-    free(*text);
-    *text = NULL;
-    return CNNVP_FAILED;
+    if (cnnvp_print_begin(&printed) != NULL)
+        print_isa(printed.stream, extension);
+    *text = cnnvp_print_end(&printed);
+    return *text != NULL ? CNNVP_DONE : CNNVP_FAILED;
 }

@@ -123,6 +123,24 @@ const char *cnnvp_base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+FILE *cnnvp_print_begin(struct cnnvp_printed *printed)
+{
+    printed->text = NULL;
+    printed->stream = open_memstream(&printed->text, &printed->size);
+    return printed->stream;
+}
+
+char *cnnvp_print_end(struct cnnvp_printed *printed)
+{
+    int failed = printed->stream == NULL || ferror(printed->stream);
+    if (printed->stream != NULL)
+        failed |= fclose(printed->stream) != 0;
+    if (!failed)
+        return printed->text;
+    free(printed->text);
+    return NULL;
+}
+
 char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -5,6 +5,7 @@
 #define CNNVP_BASE_H
 
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "cnnvp.h"
 #include "try.h"
@@ -36,6 +37,17 @@ void *cnnvp_grow(void *list, size_t count, size_t size);
 
 /* The name of a file without its folders. */
 const char *cnnvp_base_name(const char *path);
+
+/* ---- texts that are printed into memory ---- */
+
+struct cnnvp_printed {
+    char *text;
+    size_t size;
+    FILE *stream; /* NULL: out of memory */
+};
+FILE *cnnvp_print_begin(struct cnnvp_printed *printed);
+/* Closes the stream. The text is to be given back with free(); NULL: out of memory. */
+char *cnnvp_print_end(struct cnnvp_printed *printed);
 
 /* ---- messages ---- */
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "config_internal.h"
+#include "base.h"
 
 /* Of instances, units and registers: letters, digits and _. */
 static void print_upper(FILE *stream, const char *name)
@@ -142,8 +143,8 @@ static void print_frequencies(FILE *stream, const struct cnnvp_instance *instanc
 cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
-    size_t size = 0;
-    FILE *stream = open_memstream(header, &size);
+    struct cnnvp_printed printed;
+    FILE *stream = cnnvp_print_begin(&printed);
     if (stream == NULL)
         return CNNVP_FAILED;
     (void)fputs("/*\n * What programs for the platform ", stream);
@@ -160,11 +161,6 @@ cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
     for (size_t i = 0; i < resolved->instance_count; ++i)
         print_frequencies(stream, &resolved->instances[i]);
     (void)fputs("\n#endif\n", stream);
-    int failed = ferror(stream);
-    failed |= fclose(stream) != 0;
-    if (failed) {
-        free(*header);
-        *header = NULL;
-    }
-    return failed ? CNNVP_FAILED : CNNVP_DONE;
+    *header = cnnvp_print_end(&printed);
+    return *header != NULL ? CNNVP_DONE : CNNVP_FAILED;
 }

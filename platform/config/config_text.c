@@ -121,28 +121,17 @@ static void print_map(FILE *stream, const struct cnnvp_resolved *resolved)
 
 cnnvp_result cnnvp_box_text(const struct cnnvp_box *box, char **yaml, char **memory_map)
 {
-    char *texts[2] = {NULL, NULL};
-    int complete = 1;
-    for (int i = 0; i < 2; ++i) {
-        size_t size = 0;
-        FILE *stream = open_memstream(&texts[i], &size);
-        if (stream == NULL) {
-            complete = 0;
-            continue;
-        }
-        if (i == 0)
-            print_yaml(stream, box);
-        else
-            print_map(stream, &box->resolved);
-        complete &= !ferror(stream);
-        complete &= fclose(stream) == 0;
-    }
-    if (!complete) {
-        free(texts[0]);
-        free(texts[1]);
+    struct cnnvp_printed printed;
+    if (cnnvp_print_begin(&printed) != NULL)
+        print_yaml(printed.stream, box);
+    CNNVP_FREED char *first = cnnvp_print_end(&printed);
+    if (cnnvp_print_begin(&printed) != NULL)
+        print_map(printed.stream, &box->resolved);
+    CNNVP_FREED char *second = cnnvp_print_end(&printed);
+    if (first == NULL || second == NULL)
         return CNNVP_FAILED;
-    }
-    *yaml = texts[0];
-    *memory_map = texts[1];
+    *yaml = first;
+    *memory_map = second;
+    first = second = NULL;
     return CNNVP_DONE;
 }

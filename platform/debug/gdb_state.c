@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gdb_internal.h"
+#include "base.h"
 
 /* ---- the answer ---- */
 
@@ -135,9 +136,8 @@ void gdb_write_register(struct cnnvp_gdb *gdb, const char *text)
 /* The registers as GDB wants them described; NULL without memory. */
 static char *describe(const struct cnnvp_core *core)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    struct cnnvp_printed printed;
+    FILE *out = cnnvp_print_begin(&printed);
     if (out == NULL)
         return NULL;
     (void)fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n<target version=\"1.0\">\n"
@@ -152,10 +152,7 @@ static char *describe(const struct cnnvp_core *core)
             (void)fprintf(out, "<reg name=\"%s\" bitsize=\"32\" regnum=\"%" PRIu32 "\" group=\"csr\"/>\n",
                           core->name(core->self, i), i);
     (void)fputs("</feature>\n</target>\n", out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return cnnvp_print_end(&printed);
 }
 
 void gdb_read_features(struct cnnvp_gdb *gdb, const char *text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of energy, area and static power, for a person: every constant with its range and its source. */
 #include "cnnvp.h"
+#include "base.h"
 #include "energy.h"
 
 #include <ctype.h>
@@ -158,19 +159,12 @@ static void print_area(FILE *stream)
 
 static cnnvp_result print_to(void (*print)(FILE *stream), char **text)
 {
-    size_t size = 0;
-    FILE *stream = open_memstream(text, &size);
-    int bad;
+    struct cnnvp_printed printed;
 
-    if (stream == NULL)
-        return CNNVP_FAILED;
-    print(stream);
-    bad = ferror(stream);
-    if (fclose(stream) == 0 && !bad)
-        return CNNVP_DONE;
-    free(*text);
-    *text = NULL;
-    return CNNVP_FAILED;
+    if (cnnvp_print_begin(&printed) != NULL)
+        print(printed.stream);
+    *text = cnnvp_print_end(&printed);
+    return *text != NULL ? CNNVP_DONE : CNNVP_FAILED;
 }
 
 cnnvp_result cnnvp_energy_text(char **text)

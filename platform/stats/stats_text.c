@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cnnvp.h"
+#include "base.h"
 
 static void line(FILE *stream, const char *path, const char *unit, const char *help)
 {
@@ -27,9 +28,9 @@ const char *cnnvp_stall_help(const char *cause)
 
 cnnvp_result cnnvp_stats_text(char **text)
 {
-    size_t size = 0;
+    struct cnnvp_printed printed;
     *text = NULL;
-    FILE *stream = open_memstream(text, &size);
+    FILE *stream = cnnvp_print_begin(&printed);
     if (stream == NULL)
         return CNNVP_FAILED;
     (void)fputs("stats: members of the statistics ([]: of each element, {}: for each name)\n\n", stream);
@@ -42,9 +43,6 @@ cnnvp_result cnnvp_stats_text(char **text)
 #include "stats.def"
 #define CNNVP_QUANTITY(name, help) line(stream, "layers[]." #name, unit_of(#name), help);
 #include "stats.def"
-    if (fclose(stream) == 0)
-        return CNNVP_DONE;
-    free(*text);
-    *text = NULL;
-    return CNNVP_FAILED;
+    *text = cnnvp_print_end(&printed);
+    return *text != NULL ? CNNVP_DONE : CNNVP_FAILED;
 }

@@ -13,9 +13,8 @@ const size_t cnnvp_value_count = sizeof cnnvp_value_table / sizeof *cnnvp_value_
 
 char *cnnvp_values_text(void)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    struct cnnvp_printed printed;
+    FILE *stream = cnnvp_print_begin(&printed);
     if (stream == NULL)
         return NULL;
     (void)fprintf(stream,
@@ -29,8 +28,5 @@ char *cnnvp_values_text(void)
         (void)snprintf(with, sizeof with, "%s%s", *value->needs ? "--" : "train", value->needs);
         (void)fprintf(stream, "  %-34s  %-8s  %-10s  %s\n", name, value->unit, with, value->help);
     }
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return cnnvp_print_end(&printed);
 }

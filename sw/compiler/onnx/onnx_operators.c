@@ -58,20 +58,17 @@ static void list_names(FILE *stream, const char *title, const struct cnnvp_impor
 cnnvp_result cnnvp_operators_text(char **text)
 {
     static const struct cnnvp_import_operators *const vendor[] = {&cnnvp_import_vendor};
-    size_t size = 0;
+    struct cnnvp_printed printed;
     *text = NULL;
-    FILE *stream = open_memstream(text, &size);
+    FILE *stream = cnnvp_print_begin(&printed);
     if (stream == NULL)
         return CNNVP_FAILED;
     list_names(stream, "ONNX operators of networks", tables, sizeof tables / sizeof tables[0]);
     list_names(stream, "\nof onnxruntime (domain com.microsoft)", vendor, 1);
     list_names(stream, "\nof constants and sizes, computed while the file is read", cnnvp_import_folding,
                CNNVP_IMPORT_FOLDING);
-    if (fclose(stream) == 0)
-        return CNNVP_DONE;
-    free(*text);
-    *text = NULL;
-    return CNNVP_FAILED;
+    *text = cnnvp_print_end(&printed);
+    return *text != NULL ? CNNVP_DONE : CNNVP_FAILED;
 }
 
 /* ---- the whole input as one image ---- */
