@@ -42,43 +42,37 @@ cnnvp_result cnnvp_config_link_energy(const cnnvp_config *config, const char *fr
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
     const char *const names[] = {from, to};
-    struct cnnvp_instance_costs costs[2] = {{0}};
+    CNNVP_SCOPED(cnnvp_costs_fini) struct cnnvp_instance_costs first = {0};
+    CNNVP_SCOPED(cnnvp_costs_fini) struct cnnvp_instance_costs second = {0};
+    struct cnnvp_instance_costs *const costs[2] = {&first, &second};
     struct cnnvp_link_end ends[2] = {{0}};
     struct cnnvp_energy_table table;
-    cnnvp_result result = CNNVP_DONE;
     double chip_um2 = 0;
     *picojoules = 0;
-    for (size_t i = 0; resolved != NULL && i < resolved->instance_count && result == CNNVP_DONE; ++i) {
-        struct cnnvp_instance_costs each;
-        result = cnnvp_costs_init(resolved, &resolved->instances[i], &each, error);
+    for (size_t i = 0; resolved != NULL && i < resolved->instance_count; ++i) {
+        CNNVP_SCOPED(cnnvp_costs_fini) struct cnnvp_instance_costs each = {0};
+        CNNVP_TRY(cnnvp_costs_init(resolved, &resolved->instances[i], &each, error));
         chip_um2 += cnnvp_costs_floor(&resolved->instances[i], &each);
-        cnnvp_costs_fini(&each);
     }
-    for (size_t i = 0; i < 2 && result == CNNVP_DONE; ++i) {
-        ends[i] = (struct cnnvp_link_end){resolved != NULL ? cnnvp_box_find(resolved, names[i]) : NULL, &costs[i]};
-        result = ends[i].instance != NULL ? cnnvp_costs_init(resolved, ends[i].instance, &costs[i], error)
-                                          : no_such(error, names[i], "links");
+    for (size_t i = 0; i < 2; ++i) {
+        ends[i] = (struct cnnvp_link_end){resolved != NULL ? cnnvp_box_find(resolved, names[i]) : NULL, costs[i]};
+        CNNVP_TRY(ends[i].instance != NULL ? cnnvp_costs_init(resolved, ends[i].instance, costs[i], error)
+                                           : no_such(error, names[i], "links"));
     }
     cnnvp_energy_default(&table);
-    if (result == CNNVP_DONE)
-        *picojoules =
-            cnnvp_costs_link(resolved->energy != NULL ? resolved->energy : &table, &ends[0], &ends[1], chip_um2)
-                .typical;
-    cnnvp_costs_fini(&costs[0]);
-    cnnvp_costs_fini(&costs[1]);
-    return result;
+    *picojoules =
+        cnnvp_costs_link(resolved->energy != NULL ? resolved->energy : &table, &ends[0], &ends[1], chip_um2).typical;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_config_static_power(const cnnvp_config *config, double *milliwatts, struct cnnvp_error *error)
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
-    cnnvp_result result = CNNVP_DONE;
     *milliwatts = 0;
-    for (size_t i = 0; resolved != NULL && i < resolved->instance_count && result == CNNVP_DONE; ++i) {
-        struct cnnvp_instance_costs costs;
-        result = cnnvp_costs_init(resolved, &resolved->instances[i], &costs, error);
+    for (size_t i = 0; resolved != NULL && i < resolved->instance_count; ++i) {
+        CNNVP_SCOPED(cnnvp_costs_fini) struct cnnvp_instance_costs costs = {0};
+        CNNVP_TRY(cnnvp_costs_init(resolved, &resolved->instances[i], &costs, error));
         *milliwatts += costs.milliwatts.typical;
-        cnnvp_costs_fini(&costs);
     }
-    return result;
+    return CNNVP_DONE;
 }

@@ -157,9 +157,7 @@ static cnnvp_result parse_value(struct assembler *self, int64_t low, int64_t hig
     struct asm_value parsed;
     cnnvp_asm_blanks(lexer);
     const char *start = lexer->at;
-    const cnnvp_result result = cnnvp_asm_expression(lexer, &self->symbols, &parsed);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_asm_expression(lexer, &self->symbols, &parsed));
     if (parsed.labels)
         return cnnvp_asm_fail(lexer, start, "a number is needed here; of labels only differences are numbers");
     if (parsed.wide || parsed.value < low || parsed.value > high)
@@ -185,9 +183,7 @@ static cnnvp_result parse_target(struct assembler *self, int from, uint64_t *wor
     struct asm_value value;
     cnnvp_asm_blanks(lexer);
     const char *start = lexer->at;
-    const cnnvp_result result = cnnvp_asm_expression(lexer, &self->symbols, &value);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_asm_expression(lexer, &self->symbols, &value));
     if (value.labels != 0 && value.labels != 1)
         return cnnvp_asm_fail(lexer, start, "a label or a number of words is needed here");
     if (value.labels)
@@ -240,15 +236,14 @@ static cnnvp_result parse_tile(struct assembler *self, uint64_t *word)
 /* `count` registers, commas between them. */
 static cnnvp_result parse_registers(struct assembler *self, unsigned count, uint64_t *word)
 {
-    cnnvp_result result = CNNVP_DONE;
-    for (unsigned i = 0; i < count && result == CNNVP_DONE; ++i) {
+    for (unsigned i = 0; i < count; ++i) {
         uint32_t number = 0;
-        result = i ? comma(&self->lexer, "register") : CNNVP_DONE;
-        if (result == CNNVP_DONE)
-            result = parse_register(self, &number);
+        if (i)
+            CNNVP_TRY(comma(&self->lexer, "register"));
+        CNNVP_TRY(parse_register(self, &number));
         *word |= (uint64_t)number << (CNNVP_WORD_A - 8u * i);
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result parse_operands(struct assembler *self, int code, uint64_t *word)
@@ -358,11 +353,10 @@ static cnnvp_result instruction(struct assembler *self, struct asm_name name)
     if (code < 0)
         return unknown_opcode(self, name);
     uint64_t word = (uint64_t)code << CNNVP_WORD_OPCODE;
-    cnnvp_result result = parse_statuses(self, code, &word);
-    if (result == CNNVP_DONE)
-        result = parse_operands(self, code, &word);
+    CNNVP_TRY(parse_statuses(self, code, &word));
+    CNNVP_TRY(parse_operands(self, code, &word));
     self->words[self->count++] = word;
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result directive_word(struct assembler *self)
@@ -383,11 +377,8 @@ static cnnvp_result directive_base(struct assembler *self, struct asm_name name)
     uint32_t number = 0;
     uint64_t value = 0;
     cnnvp_asm_blanks(lexer);
-    cnnvp_result result = *lexer->at == 'r' ? parse_register(self, &number) : parse_value(self, 0, 255, &value);
-    if (result == CNNVP_DONE)
-        result = comma(lexer, "instruction");
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(*lexer->at == 'r' ? parse_register(self, &number) : parse_value(self, 0, 255, &value));
+    CNNVP_TRY(comma(lexer, "instruction"));
     cnnvp_asm_blanks(lexer);
     const char *start = lexer->at;
     const struct asm_name mnemonic = cnnvp_asm_name(lexer);
@@ -412,9 +403,7 @@ static cnnvp_result directive(struct assembler *self)
     const struct asm_name symbol = cnnvp_asm_name(lexer);
     if (symbol.text == NULL)
         return cnnvp_asm_fail(lexer, lexer->at, "a name is missing");
-    const cnnvp_result result = comma(lexer, is_equ ? "value" : "register");
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(comma(lexer, is_equ ? "value" : "register"));
     if (is_base)
         return directive_base(self, symbol);
     struct asm_value value = {0, 0, 0};

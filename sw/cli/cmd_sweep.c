@@ -180,10 +180,8 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
     };
     cnnvp_sweep *sweep = NULL;
     cli_progress_begin(&display.line, all->quiet);
-    cnnvp_result result = cli_check_output("--export", all->export);
-    if (result != CNNVP_DONE)
-        return result;
-    result = cli_report(cnnvp_sweep_new(chosen->file, &sweep, &error), &error);
+    CNNVP_TRY(cli_check_output("--export", all->export));
+    cnnvp_result result = cli_report(cnnvp_sweep_new(chosen->file, &sweep, &error), &error);
     if (result == CNNVP_DONE)
         result = check_files(chosen, sweep);
     if (result == CNNVP_DONE) {

@@ -193,9 +193,7 @@ static cnnvp_result add_value(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
 {
     struct cnnvp_axis_value *value = &axis->values[axis->value_count];
     *value = (struct cnnvp_axis_value){.text = text, .place = place};
-    cnnvp_result result = check_value(sweep, axis, quoted, value, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(check_value(sweep, axis, quoted, value, error));
     /* Ranges ascend, so only what is listed by hand, and short, is compared with all. */
     uint32_t first = axis->value_count > 1024 ? axis->value_count - 1024 : 0;
     for (uint32_t i = first; i < axis->value_count; ++i)

@@ -57,16 +57,14 @@ static cnnvp_result read_command(struct cnnvp_sweep *sweep, const struct cnnvp_y
     sweep->work = "network";
     if (node == NULL)
         return CNNVP_DONE;
-    cnnvp_result result = need_scalar(node, error);
-    if (result == CNNVP_DONE && strcmp(node->text, "run") != 0 && strcmp(node->text, "train") != 0 &&
-        strcmp(node->text, "exec") != 0)
+    CNNVP_TRY(need_scalar(node, error));
+    if (strcmp(node->text, "run") != 0 && strcmp(node->text, "train") != 0 && strcmp(node->text, "exec") != 0)
         return cnnvp_config_error(
             error, node->place, "command: %s is none of run, train and exec", cnnvp_config_show(node->text).text);
-    if (result == CNNVP_DONE)
-        sweep->command = node->text;
+    sweep->command = node->text;
     if (strcmp(sweep->command, "exec") == 0)
         sweep->work = "program";
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
@@ -273,9 +271,8 @@ static cnnvp_result add_constraint(struct cnnvp_sweep *sweep, const struct cnnvp
     if (place == NULL)
         return cnnvp_config_no_memory(error);
     struct cnnvp_expression **made = &sweep->constraints[sweep->constraint_count++];
-    cnnvp_result result =
-        cnnvp_expression_new(&sweep->arena, node->text, place, name_index, offer_names, sweep, made, error);
-    return result == CNNVP_DONE ? cnnvp_expression_condition(*made, error) : result;
+    CNNVP_TRY(cnnvp_expression_new(&sweep->arena, node->text, place, name_index, offer_names, sweep, made, error));
+    return cnnvp_expression_condition(*made, error);
 }
 
 /* Whether `name` is a number of the platform that nothing else sets. */
@@ -358,29 +355,27 @@ static cnnvp_result read_count(const struct cnnvp_yaml_node *node, uint64_t min,
 static cnnvp_result read_nsga2(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node, struct cnnvp_error *error)
 {
     uint64_t population = 0, generations = 0;
-    cnnvp_result result = CNNVP_DONE;
     if (node->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is expected");
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
-         child = child->next) {
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
         if (strcmp(child->key, "population") == 0)
-            result = read_count(child, 4, 65536, &population, error);
+            CNNVP_TRY(read_count(child, 4, 65536, &population, error));
         else if (strcmp(child->key, "generations") == 0)
-            result = read_count(child, 1, 65536, &generations, error);
+            CNNVP_TRY(read_count(child, 1, 65536, &generations, error));
         else
-            result = cnnvp_config_error(error, child->key_place, "nsga2 has population and generations, not %s",
-                                        cnnvp_config_show(child->key).text);
+            return cnnvp_config_error(error, child->key_place, "nsga2 has population and generations, not %s",
+                                      cnnvp_config_show(child->key).text);
     }
-    if (result == CNNVP_DONE && (!population || !generations))
-        result = cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is expected");
-    if (result == CNNVP_DONE && population * generations > CNNVP_SWEEP_POINTS)
-        result = cnnvp_config_error(error, node->place, "nsga2: more than %d points", CNNVP_SWEEP_POINTS);
-    if (result == CNNVP_DONE && sweep->objective_count == 0)
-        result = cnnvp_config_error(error, node->place, "nsga2 needs objectives");
+    if (!population || !generations)
+        return cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is expected");
+    if (population * generations > CNNVP_SWEEP_POINTS)
+        return cnnvp_config_error(error, node->place, "nsga2: more than %d points", CNNVP_SWEEP_POINTS);
+    if (sweep->objective_count == 0)
+        return cnnvp_config_error(error, node->place, "nsga2 needs objectives");
     sweep->search = CNNVP_SEARCH_NSGA2;
     sweep->population = (uint32_t)population;
     sweep->generations = (uint32_t)generations;
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
@@ -440,29 +435,26 @@ static cnnvp_result check_schedules(const struct cnnvp_axis *axis, const struct 
 static cnnvp_result check_together(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
 {
     struct cnnvp_error reason = {""};
-    cnnvp_result result = count_combinations(sweep, error);
-    for (uint64_t i = 0; i < sweep->combinations && result == CNNVP_DONE; ++i) {
-        struct cnnvp_options options;
-        result = cnnvp_point_options(sweep, i, &options, error);
-        const int together = cnnvp_options_check(&options, &reason) == CNNVP_DONE;
-        cnnvp_options_clear(&options);
-        if (together || result != CNNVP_DONE || i == CHECKED_TOGETHER)
-            return result;
+    CNNVP_TRY(count_combinations(sweep, error));
+    for (uint64_t i = 0; i < sweep->combinations; ++i) {
+        CNNVP_SCOPED(cnnvp_options_clear) struct cnnvp_options options = {.quiet = 0};
+        CNNVP_TRY(cnnvp_point_options(sweep, i, &options, error));
+        if (cnnvp_options_check(&options, &reason) == CNNVP_DONE || i == CHECKED_TOGETHER)
+            return CNNVP_DONE;
     }
-    return result == CNNVP_DONE ? cnnvp_config_error(error, sweep->file, "%s", reason.text) : result;
+    return cnnvp_config_error(error, sweep->file, "%s", reason.text);
 }
 
 static cnnvp_result check_options(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
 {
     const struct cnnvp_axis *schedules = NULL;
-    cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < sweep->axis_count; ++i)
         if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && strcmp(sweep->axes[i].name, "schedule") == 0)
             schedules = &sweep->axes[i];
-    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; i < sweep->axis_count; ++i)
         if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && sweep->axes[i].option->schedule != NULL)
-            result = check_schedules(&sweep->axes[i], schedules, error);
-    return result == CNNVP_DONE ? check_together(sweep, error) : result;
+            CNNVP_TRY(check_schedules(&sweep->axes[i], schedules, error));
+    return check_together(sweep, error);
 }
 
 static cnnvp_result read_axes(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *const found[KEYS],

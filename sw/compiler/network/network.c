@@ -22,9 +22,7 @@ cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error 
     const struct cnnvp_back_end *back_end = back_end_of(config);
     if (back_end->check(config, error) != CNNVP_DONE)
         return CNNVP_FAILED;
-    const cnnvp_result result = cnnvp_target_wiring(config, back_end->software, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_target_wiring(config, back_end->software, error));
     return cnnvp_target_driven(config, back_end->software, error) == CNNVP_DONE ? CNNVP_DONE : CNNVP_FAILED;
 }
 
