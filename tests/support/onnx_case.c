@@ -12,7 +12,7 @@ cnnvp_result onnx_case_import_bytes(const uint8_t *bytes, size_t size, int weigh
 {
     char name[64];
     builder_write(bytes, size, name);
-    cnnvp_result result = cnnvp_onnx_import(name, weightless, graph, error);
+    cnnvp_result result = cnnvp_onnx_import_sized(name, NULL, weightless, graph, error);
     if (result == CNNVP_DONE) {
         result = cnnvp_graph_simplify(graph, error);
         if (result != CNNVP_DONE)
@@ -97,8 +97,8 @@ void onnx_case_run(const struct cnnvp_graph *graph, float *output)
     float *input = malloc(words * sizeof *input);
     for (size_t i = 0; i < words; ++i)
         input[i] = 0.25f * (float)(i + 1);
-    assert_int_equal(cnnvp_floatref_new(graph, &run, &error), CNNVP_DONE);
-    cnnvp_floatref_image(&run, input);
+    assert_int_equal(cnnvp_floatref_new_batch(graph, 1, &run, &error), CNNVP_DONE);
+    cnnvp_floatref_images(&run, 1, input);
     memcpy(output, run.data[graph->outputs[0].tensor],
            cnnvp_graph_words(&graph->tensors[graph->outputs[0].tensor]) * sizeof *output);
     cnnvp_floatref_clear(&run);

@@ -507,3 +507,25 @@ int cnnvp_graph_mixes_images(const struct cnnvp_graph *graph)
             return 1;
     return 0;
 }
+
+size_t cnnvp_graph_spread(const struct cnnvp_graph_tensor *tensor, size_t c, size_t y, size_t x)
+{
+    const size_t channel = tensor->channels == 1 ? 0 : c;
+    const size_t row = tensor->height == 1 ? 0 : y;
+    return (channel * tensor->height + row) * tensor->width + (tensor->width == 1 ? 0 : x);
+}
+
+void cnnvp_graph_line(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *in, size_t *count,
+                      size_t *step)
+{
+    const int position = in->height == 1 && in->width == 1;
+    *count = in->width;
+    *step = 1;
+    if (layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position)) {
+        *count = in->channels;
+        *step = (size_t)in->height * in->width;
+    } else if (layer->axis == CNNVP_AXIS_ROWS) {
+        *count = in->height;
+        *step = in->width;
+    }
+}

@@ -271,13 +271,6 @@ static double taps_of(const struct axis *rows, const struct axis *columns, const
 
 /* ---- other layers ---- */
 
-/* Word of an operand whose dimensions of 1 count for all positions. */
-static size_t spread(const struct cnnvp_graph_tensor *shape, size_t c, size_t y, size_t x)
-{
-    return ((shape->channels == 1 ? 0 : c) * shape->height + (shape->height == 1 ? 0 : y)) * shape->width +
-           (shape->width == 1 ? 0 : x);
-}
-
 /* Word of the input that is copied to a word of the results; SIZE_MAX: none, another layer makes it. */
 static size_t copied(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *in, size_t c, size_t y,
                      size_t x)
@@ -308,7 +301,7 @@ static void word_part(const struct cnnvp_graph_layer *layer, const struct part *
         for (size_t y = 0; y < to->height; ++y)
             for (size_t x = 0; x < to->width; ++x, ++i) {
                 const size_t word = is_moved(layer)             ? copied(layer, in->shape, c, y, x)
-                                    : layer->op == CNNVP_OP_ADD ? spread(in->shape, c, y, x)
+                                    : layer->op == CNNVP_OP_ADD ? cnnvp_graph_spread(in->shape, c, y, x)
                                                                 : i;
                 if (word != SIZE_MAX && (out->all || out->words[i]))
                     in->words[word] = 1;
@@ -319,17 +312,10 @@ static void word_part(const struct cnnvp_graph_layer *layer, const struct part *
 static void line_of(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *in, size_t *count,
                     size_t *step)
 {
-    const int position = in->height == 1 && in->width == 1;
-    *count = in->width;
-    *step = 1;
+    cnnvp_graph_line(layer, in, count, step);
     if (layer->op == CNNVP_OP_NORM) {
         *count = plane_of(in);
-    } else if (layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position)) {
-        *count = in->channels;
-        *step = plane_of(in);
-    } else if (layer->axis == CNNVP_AXIS_ROWS) {
-        *count = in->height;
-        *step = in->width;
+        *step = 1;
     }
 }
 

@@ -64,11 +64,6 @@ cnnvp_result cnnvp_floatref_new_batch(const struct cnnvp_graph *graph, size_t im
     return cnnvp_compiler_no_memory(error);
 }
 
-cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run, struct cnnvp_error *error)
-{
-    return cnnvp_floatref_new_batch(graph, 1, run, error);
-}
-
 void cnnvp_floatref_clear(struct cnnvp_floatref *run)
 {
     const size_t tensors = run->maps != NULL ? run->images * run->graph->tensor_count : 0;
@@ -306,14 +301,6 @@ static float combine(enum cnnvp_binary_arithmetic arithmetic, float a, float b)
     }
 }
 
-/* Word of an operand whose dimensions of 1 count for all positions. */
-static size_t spread(const struct cnnvp_graph_tensor *tensor, size_t c, size_t y, size_t x)
-{
-    const size_t channel = tensor->channels == 1 ? 0 : c;
-    const size_t row = tensor->height == 1 ? 0 : y;
-    return (channel * tensor->height + row) * tensor->width + (tensor->width == 1 ? 0 : x);
-}
-
 static void run_arithmetic(const struct cnnvp_graph_layer *layer, const struct shapes *s,
                            const struct cnnvp_graph_tensor *second, const float *b)
 {
@@ -321,7 +308,8 @@ static void run_arithmetic(const struct cnnvp_graph_layer *layer, const struct s
     for (size_t c = 0; c < s->out->channels; ++c)
         for (size_t y = 0; y < s->out->height; ++y)
             for (size_t x = 0; x < s->out->width; ++x)
-                *to++ = combine(layer->arithmetic, s->x[spread(s->in, c, y, x)], b[spread(second, c, y, x)]);
+                *to++ = combine(layer->arithmetic, s->x[cnnvp_graph_spread(s->in, c, y, x)],
+                                b[cnnvp_graph_spread(second, c, y, x)]);
 }
 
 static void run_permuted(const struct cnnvp_graph_layer *layer, const struct shapes *s)
@@ -362,18 +350,9 @@ static void softmax(const float *x, float *y, size_t count, size_t step)
 
 static void run_softmax(const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
-    const int position = s->in->height == 1 && s->in->width == 1;
-    const size_t plane = (size_t)s->in->height * s->in->width;
     const size_t words = cnnvp_graph_words(s->in);
-    size_t count = s->in->width;
-    size_t step = 1;
-    if (layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position)) {
-        count = s->in->channels;
-        step = plane;
-    } else if (layer->axis == CNNVP_AXIS_ROWS) {
-        count = s->in->height;
-        step = s->in->width;
-    }
+    size_t count, step;
+    cnnvp_graph_line(layer, s->in, &count, &step);
     for (size_t block = 0; block < words; block += count * step)
         for (size_t at = block; at < block + step; ++at)
             softmax(s->x + at, s->y + at, count, step);
@@ -548,9 +527,4 @@ void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float
             run->begins(run->context, i);
         run_batch(run, i, count);
     }
-}
-
-void cnnvp_floatref_image(struct cnnvp_floatref *run, const float *input)
-{
-    cnnvp_floatref_images(run, 1, input);
 }

@@ -476,8 +476,3 @@ cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_s
         *error = errors[again && (images.mixed || whole.node_count > images.node_count)];
     return cnnvp_compiler_in_file(result, file, error);
 }
-
-cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph, struct cnnvp_error *error)
-{
-    return cnnvp_onnx_import_sized(file, NULL, weightless, graph, error);
-}

@@ -192,4 +192,10 @@ int cnnvp_graph_aligns_operands(const struct cnnvp_graph_layer *layer);
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error);
 
+/* Word of an operand whose dimensions of 1 count for all positions. */
+size_t cnnvp_graph_spread(const struct cnnvp_graph_tensor *tensor, size_t c, size_t y, size_t x);
+/* Words of a line along the layer's axis, and the step from each to the next. */
+void cnnvp_graph_line(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *in, size_t *count,
+                      size_t *step);
+
 #endif

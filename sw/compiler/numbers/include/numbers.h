@@ -48,16 +48,13 @@ struct cnnvp_floatref {
     void *context;
 };
 
-CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run,
-                                               struct cnnvp_error *error);
 /* For batches of up to `images`: where a layer takes statistics of all of them (cnnvp_graph_mixes_images). */
 CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new_batch(const struct cnnvp_graph *graph, size_t images,
                                                      struct cnnvp_floatref *run, struct cnnvp_error *error);
 void cnnvp_floatref_clear(struct cnnvp_floatref *run);
 
-/* Runs one image; `input` has the words of the graph's input. Afterwards run->data holds all tensors. */
-void cnnvp_floatref_image(struct cnnvp_floatref *run, const float *input);
-/* Runs a batch of at most run->images, whose inputs follow one another, layer by layer. */
+/* Runs a batch of at most run->images, whose inputs follow one another, layer by layer. Afterwards run->data holds all
+ * tensors of the last image. */
 void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float *inputs);
 /* Afterwards: run->data holds the tensors of this image of the batch. */
 void cnnvp_floatref_use(struct cnnvp_floatref *run, size_t image);

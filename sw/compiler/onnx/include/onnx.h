@@ -19,11 +19,8 @@ struct cnnvp_onnx_sizes {
 /*
  * Reads an ONNX file into a graph that is not simplified yet. The batch dimension is left out: images run one by one,
  * whatever number the file says. weightless: no tensor data are read but shapes. The graph is cleared if it fails;
- * `file` must live as long as the graph.
+ * `file` must live as long as the graph. sizes: what settles sizes of its input, NULL for nothing.
  */
-CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph,
-                                              struct cnnvp_error *error);
-/* The same with something that settles sizes of its input, NULL for nothing. */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_sizes *sizes,
                                                     int weightless, struct cnnvp_graph *graph,
                                                     struct cnnvp_error *error);
@@ -38,7 +35,7 @@ struct cnnvp_train_import_options {
 };
 
 /*
- * As cnnvp_onnx_import, but:
+ * As cnnvp_onnx_import_sized, but:
  * - BatchNormalization is a normalisation with weights gamma, bias beta, and mean, variance, epsilon beside them.
  * - The bias that an Add puts after a matrix product or convolution is that layer's bias.
  * - Parameters may lack values: initialisers with a shape alone, and inputs of the graph other than the first. They are

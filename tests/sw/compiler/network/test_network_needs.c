@@ -213,7 +213,7 @@ static int counts(struct change *change, const float *input, const float *expect
     for (size_t i = 0; i < sizeof by / sizeof by[0] && !other; ++i) {
         const float before = *word; /* beside a part that is placed it is written once alone */
         change->by = by[i];
-        cnnvp_floatref_image(change->run, input);
+        cnnvp_floatref_images(change->run, 1, input);
         other = memcmp(expected, change->run->data[output], bytes) != 0;
         *word = before;
     }
@@ -231,7 +231,7 @@ static uint64_t words_that_count(struct cnnvp_floatref *run, int32_t tensor, con
     uint64_t count = 0;
     run->begins = change_it;
     run->context = &change;
-    cnnvp_floatref_image(run, input);
+    cnnvp_floatref_images(run, 1, input);
     memcpy(expected, run->data[output], results * sizeof *expected);
     change.layer = maker < graph.layer_count ? maker + 1 : 0;
     for (; change.word < cnnvp_graph_words(&graph.tensors[tensor]); ++change.word)
@@ -258,7 +258,7 @@ static void needs_are_what_a_change_shows(void **state)
         graph.output_count = 1;
         const float *input = numbers(cnnvp_graph_words(&graph.tensors[graph.input]), 1);
         assert_int_equal(cnnvp_network_needs_find(&graph, &needs, &error), CNNVP_DONE);
-        assert_int_equal(cnnvp_floatref_new(&graph, &run, &error), CNNVP_DONE);
+        assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &run, &error), CNNVP_DONE);
         for (int32_t t = 0; t < (int32_t)graph.tensor_count; ++t) {
             if (graph.tensors[t].base != CNNVP_GRAPH_NONE || t == output.tensor)
                 continue;

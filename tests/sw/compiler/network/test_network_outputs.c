@@ -51,7 +51,7 @@ static void must_fail(size_t count, const char *const *outputs, const char *text
     char name[64];
     build(&builder, count, outputs);
     write_network(&builder, name);
-    assert_int_equal(cnnvp_onnx_import(name, 0, &graph, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_onnx_import_sized(name, NULL, 0, &graph, &error), CNNVP_BAD_INPUT);
     (void)unlink(name);
     if (strstr(error.text, text) == NULL)
         fail_msg("\"%s\" is not in \"%s\"", text, error.text);

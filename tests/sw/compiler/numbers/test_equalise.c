@@ -144,8 +144,8 @@ static void try(enum between between, enum second second, int equalises)
     assert_int_equal(cnnvp_equalise_find(&graph, &found, &problem), CNNVP_DONE);
     assert_int_equal(found, equalises);
     if (equalises) {
-        assert_int_equal(cnnvp_floatref_new(&graph, &before, &problem), CNNVP_DONE);
-        cnnvp_floatref_image(&before, x);
+        assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &before, &problem), CNNVP_DONE);
+        cnnvp_floatref_images(&before, 1, x);
         for (size_t c = 0; c < CHANNELS; ++c)
             graph.layers[0].channel_max[c] = largest(before.data[1] + c * SIDE * SIDE, SIDE * SIDE);
         const float was = spread();
@@ -153,8 +153,8 @@ static void try(enum between between, enum second second, int equalises)
         assert_int_equal(cnnvp_equalise(&graph, &problem), CNNVP_DONE);
         assert_true(between == BIASED || spread() * 256 < was);
         assert_true(largest(graph.layers[0].weights, (size_t)CHANNELS * 9) <= size);
-        assert_int_equal(cnnvp_floatref_new(&graph, &after, &problem), CNNVP_DONE);
-        cnnvp_floatref_image(&after, x);
+        assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &after, &problem), CNNVP_DONE);
+        cnnvp_floatref_images(&after, 1, x);
         assert_memory_equal(before.data[4], after.data[4], cnnvp_graph_words(&graph.tensors[4]) * sizeof(float));
         assert_true(largest(after.data[1], WORDS) <= largest(before.data[1], WORDS));
         for (int32_t tensor = 1; tensor <= (between == POOLED ? 2 : 1); ++tensor) {

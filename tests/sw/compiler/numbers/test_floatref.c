@@ -75,13 +75,13 @@ static void operands_are_spread(void **state)
         layer->arithmetic = cases[i].arithmetic;
         layer->in2 = cnnvp_graph_tensor_add(&graph, "b", 4, 1, 1, 2);
         struct cnnvp_floatref run;
-        assert_int_equal(cnnvp_floatref_new(&graph, &run, &problem), CNNVP_DONE);
+        assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &run, &problem), CNNVP_DONE);
         run.data[2][0] = 2;
         run.data[2][1] = 1;
-        cnnvp_floatref_image(&run, x);
+        cnnvp_floatref_images(&run, 1, x);
         assert_memory_equal(run.data[1], cases[i].y, sizeof cases[i].y);
         run.data[2][0] = 0;
-        cnnvp_floatref_image(&run, x);
+        cnnvp_floatref_images(&run, 1, x);
         if (cases[i].arithmetic == CNNVP_ARITHMETIC_DIV)
             assert_true(run.data[1][0] == 0 && run.data[1][2] == 0);
         cnnvp_floatref_clear(&run);
@@ -152,12 +152,12 @@ static void blocks_are_padded_by_themselves(void **state)
     layer->pad_top = layer->pad_left = 1;
     layer->block_height = layer->block_width = 2;
     struct cnnvp_floatref run;
-    assert_int_equal(cnnvp_floatref_new(&graph, &run, &problem), CNNVP_DONE);
-    cnnvp_floatref_image(&run, ones);
+    assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &run, &problem), CNNVP_DONE);
+    cnnvp_floatref_images(&run, 1, ones);
     for (size_t i = 0; i < 16; ++i)
         assert_true(run.data[1][i] == 4);
     run.ordinary = 1;
-    cnnvp_floatref_image(&run, ones);
+    cnnvp_floatref_images(&run, 1, ones);
     assert_memory_equal(run.data[1], whole, sizeof whole);
     cnnvp_floatref_clear(&run);
     cnnvp_graph_clear(&graph);

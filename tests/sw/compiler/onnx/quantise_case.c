@@ -27,13 +27,13 @@ void run(struct builder *b, const float *input, float *output, size_t words)
     uint8_t *bytes = builder_pack(b, &size);
     builder_write(bytes, size, name);
     free(bytes);
-    const cnnvp_result result = cnnvp_onnx_import(name, 0, &graph, &error);
+    const cnnvp_result result = cnnvp_onnx_import_sized(name, NULL, 0, &graph, &error);
     (void)unlink(name);
     if (result != CNNVP_DONE || cnnvp_graph_simplify(&graph, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     assert_int_equal(cnnvp_graph_words(&graph.tensors[graph.outputs[0].tensor]), words);
-    assert_int_equal(cnnvp_floatref_new(&graph, &reference, &error), CNNVP_DONE);
-    cnnvp_floatref_image(&reference, input);
+    assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &reference, &error), CNNVP_DONE);
+    cnnvp_floatref_images(&reference, 1, input);
     memcpy(output, reference.data[graph.outputs[0].tensor], words * sizeof *output);
     cnnvp_floatref_clear(&reference);
     cnnvp_graph_clear(&graph);

@@ -53,11 +53,11 @@ static void run(const char *file, float *output)
     float input[32];
     for (size_t i = 0; i < 32; ++i)
         input[i] = cnnvp_normal(7, i);
-    if (cnnvp_onnx_import(file, 0, &graph, &error) != CNNVP_DONE)
+    if (cnnvp_onnx_import_sized(file, NULL, 0, &graph, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     assert_int_equal(cnnvp_graph_simplify(&graph, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_floatref_new(&graph, &reference, &error), CNNVP_DONE);
-    cnnvp_floatref_image(&reference, input);
+    assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &reference, &error), CNNVP_DONE);
+    cnnvp_floatref_images(&reference, 1, input);
     memcpy(output, reference.data[graph.outputs[0].tensor], 4 * sizeof *output);
     cnnvp_floatref_clear(&reference);
     cnnvp_graph_clear(&graph);

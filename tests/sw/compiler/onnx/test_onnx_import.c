@@ -7,9 +7,9 @@ static void missing_files_are_named(void **state)
     (void)state;
     struct cnnvp_graph graph;
     struct cnnvp_error error = {""};
-    assert_int_equal(cnnvp_onnx_import("/nowhere/net.onnx", 0, &graph, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_onnx_import_sized("/nowhere/net.onnx", NULL, 0, &graph, &error), CNNVP_BAD_INPUT);
     assert_string_equal(error.text, "/nowhere/net.onnx: No such file or directory");
-    assert_int_equal(cnnvp_onnx_import("/tmp", 0, &graph, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_onnx_import_sized("/tmp", NULL, 0, &graph, &error), CNNVP_BAD_INPUT);
     assert_non_null(strstr(error.text, "not a regular file"));
 }
 

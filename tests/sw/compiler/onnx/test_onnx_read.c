@@ -109,7 +109,7 @@ static void network_reads(const char *folder, const char *data, const char *text
         struct cnnvp_graph graph;
         struct cnnvp_error error = {""};
         (void)alarm(20); /* what waits for a pipe's writer would wait for ever */
-        const cnnvp_result result = cnnvp_onnx_import(i == 0 ? "net.onnx" : path, 0, &graph, &error);
+        const cnnvp_result result = cnnvp_onnx_import_sized(i == 0 ? "net.onnx" : path, NULL, 0, &graph, &error);
         (void)alarm(0);
         if (result == CNNVP_DONE)
             cnnvp_graph_clear(&graph);
@@ -154,7 +154,7 @@ static void data_are_in_the_folder(void **state)
 
     struct cnnvp_graph graph;
     struct cnnvp_error error = {""};
-    assert_int_equal(cnnvp_onnx_import("pointer", 0, &graph, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_onnx_import_sized("pointer", NULL, 0, &graph, &error), CNNVP_BAD_INPUT);
     assert_string_equal(error.text, "pointer: a Git LFS pointer: git lfs pull");
     assert_int_equal(chdir(before), 0);
     static const char *const names[] = {

@@ -43,7 +43,7 @@ static cnnvp_result import_resize(const struct resized *resized, struct cnnvp_gr
         (void)builder_int64s(&b, "s", 4, sizes);
     uint8_t *bytes = builder_pack(&b, &size);
     builder_write(bytes, size, name);
-    cnnvp_result result = cnnvp_onnx_import(name, 0, graph, error);
+    cnnvp_result result = cnnvp_onnx_import_sized(name, NULL, 0, graph, error);
     if (result == CNNVP_DONE) {
         result = cnnvp_graph_simplify(graph, error);
         if (result != CNNVP_DONE)
@@ -115,8 +115,8 @@ static void check(const struct resized *resized, struct builder *random)
     const int64_t words = resized->in[0] * resized->in[1];
     for (int64_t i = 0; i < CHANNELS * words; ++i)
         input[i] = (float)(builder_next(random) >> 40) / (float)(1 << 23) - 1.0f;
-    assert_int_equal(cnnvp_floatref_new(&graph, &run, &error), CNNVP_DONE);
-    cnnvp_floatref_image(&run, input);
+    assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &run, &error), CNNVP_DONE);
+    cnnvp_floatref_images(&run, 1, input);
     const float *y = run.data[graph.outputs[0].tensor];
     for (int64_t c = 0; c < CHANNELS; ++c)
         for (int64_t r = 0; r < resized->out[0]; ++r)
