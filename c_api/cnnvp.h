@@ -9,7 +9,9 @@
  * - Not thread-safe: one thread uses the API at a time.
  * - Memory that a function returns through a pointer belongs to the caller and is given back by the named function.
  *   What is given to a function need not outlive the call, unless it says so.
- * - A struct cnnvp_error * may be NULL. A struct_size that is not that of the library is refused.
+ * - A struct cnnvp_error * may be NULL.
+ * - A struct that begins with struct_size may be that of an older or a newer header: members that it does not have are
+ *   0, and those that the library does not have must be 0.
  */
 #ifndef CNNVP_H
 #define CNNVP_H
@@ -22,6 +24,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define CNNVP_VERSION "0.1.0"
 
@@ -39,6 +42,8 @@ struct cnnvp_error {
 
 /* ---- versions and units ---- */
 
+/* CNNVP_VERSION as the library has it. */
+const char *cnnvp_version(void);
 /* "2.3.4", of the SystemC library in use. */
 const char *cnnvp_systemc_version(void);
 
@@ -61,8 +66,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_library_unit(const char *library, size_t index
 /* Of a list that ends with NULL the name that `wanted` probably misspells, NULL if it is like none. */
 const char *cnnvp_did_you_mean(const char *wanted, const char *const *names);
 
-/* Path of share/cnnvp/`name` of the installed copy, or the build, that the running program is of; whether it exists is
- * not looked at. Returns 0, or -1 where the program's own path is not known or `room` bytes are too few. */
+/* Path of share/cnnvp/`name` of the installed copy, or the build, that this library is of, or the program that it is
+ * linked into; whether it exists is not looked at. Returns 0, or -1 where the path of neither is known or `room` bytes
+ * are too few. */
 int cnnvp_installed_file(const char *name, char *path, size_t room);
 
 /* What a cause of stall_cycles means; NULL: there is no such cause. */
@@ -81,8 +87,8 @@ typedef struct cnnvp_config cnnvp_config;
 
 /*
  * Reads a platform: the name of a preset (nfu, trainer, window) or a YAML file. Presets are looked for in
- * $CNNVP_PRESETS, then beside the program (../share/cnnvp/presets), then where they were to be installed, then where
- * the build left them; so is the guest program, $CNNVP_GUEST. The result is checked completely by cnnvp_config_resolve.
+ * $CNNVP_PRESETS, then in the copy that the library is of (share/cnnvp/presets), then where they were to be installed,
+ * then where the build left them; so is the guest program, $CNNVP_GUEST. The result is checked completely by cnnvp_config_resolve.
  * Free with cnnvp_config_free.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config,
@@ -432,6 +438,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platfor
 /* Statistics in the form of schema cnnvp-stats/2. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* Assembles text (named `file` in messages) into 64-bit words. Free words with free(). `custom`:
  * instructions that units bring, as cnnvp_config_instructions says them; NULL: the built-in ones alone. */
@@ -26,6 +27,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *b
 CNNVP_MUST_USE cnnvp_result cnnvp_load_words(cnnvp_platform *platform, const cnnvp_config *config, const uint8_t *bytes,
                                              size_t size, struct cnnvp_error *error);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

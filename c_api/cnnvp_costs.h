@@ -8,6 +8,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* Picojoules that one count of an instance's statistic takes in a resolved configuration; 0 where it takes none.
  * BAD_INPUT: there is no such instance or statistic, or what its unit says is impossible. */
@@ -22,6 +23,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_link_energy(const cnnvp_config *config,
 CNNVP_MUST_USE cnnvp_result cnnvp_config_static_power(const cnnvp_config *config, double *milliwatts,
                                                       struct cnnvp_error *error);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct cnnvp_dataset cnnvp_dataset;
 
@@ -56,6 +57,7 @@ uint64_t cnnvp_dataset_hash(const cnnvp_dataset *dataset);
 /* The order of `count` images in an epoch: a permutation of 0 .. count - 1 that seed and epoch decide alone. */
 void cnnvp_dataset_order(uint64_t seed, uint64_t epoch, uint32_t count, uint32_t *order);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

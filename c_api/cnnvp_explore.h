@@ -15,6 +15,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- sweeps ---- */
 
@@ -110,6 +111,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_report(const char *database_or_folder, const c
 CNNVP_MUST_USE cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const char *html_file,
                                               struct cnnvp_error *error);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct cnnvp_memory_options {
     uint32_t struct_size; /* sizeof(struct cnnvp_memory_options) */
@@ -68,6 +69,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint
                                                 struct cnnvp_memory_streams *streams, size_t room, size_t *count,
                                                 struct cnnvp_error *error);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

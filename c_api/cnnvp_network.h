@@ -9,6 +9,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct cnnvp_network cnnvp_network;
 
@@ -209,6 +210,7 @@ size_t cnnvp_top_class(const float *values, size_t classes);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform,
                                                const char *folder, struct cnnvp_error *error);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

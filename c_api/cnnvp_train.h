@@ -22,6 +22,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct cnnvp_trainer cnnvp_trainer;
 
@@ -187,6 +188,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trainer_tensor(const cnnvp_trainer *trainer, c
                                                  enum cnnvp_train_tensor tensor, struct cnnvp_array *values,
                                                  struct cnnvp_error *error);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "base.h"
 #include "cnnvp.h"
 #include "cnnvp_systemc.h"
 #include "config.h"
@@ -171,17 +172,17 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
 cnnvp_result cnnvp::platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
                                  const bind_memory &bind, cnnvp_platform **platform, cnnvp_error *error)
 {
-    cnnvp_platform_options defaults{};
+    cnnvp_platform_options own{};
     cnnvp_error unwanted;
 
     if (!error)
         error = &unwanted;
     *platform = nullptr;
-    if (options && options->struct_size != sizeof *options)
-        return fail(error, "struct cnnvp_platform_options has another size: program and library do not match");
+    if (options && cnnvp_client_struct(&own, sizeof own, options, "cnnvp_platform_options", error) != CNNVP_DONE)
+        return CNNVP_BAD_INPUT;
     return shielded(error, [&] {
         auto made = std::make_unique<cnnvp_platform>();
-        const cnnvp_result result = build(config, options ? *options : defaults, bind, *made, error);
+        const cnnvp_result result = build(config, own, bind, *made, error);
         if (result == CNNVP_DONE)
             *platform = made.release();
         return result;

@@ -22,7 +22,7 @@ with open(os.path.join(folder, "compile_commands.json")) as stream:
 tree, built = (os.path.realpath(path) + "/" for path in (".", folder))
 ours = [c for c in commands if os.path.realpath(c["file"]).startswith(tree) and not os.path.realpath(c["file"]).startswith(built)]
 for command in ours:
-    for option in (" -fno-gcse", " -fno-crossjumping"):
+    for option in (" -fno-gcse", " -fno-crossjumping", " -fno-gnu-unique"):
         command["command"] = command["command"].replace(option, "")
 with open(os.path.join(folder, "lint", "sources"), "w") as stream: # each once, though a library and a test may be made of it
     stream.writelines(name + "\n" for name in sorted({os.path.realpath(c["file"])[len(tree):] for c in ours}))

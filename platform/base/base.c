@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that is freed all at once, and the texts of messages. */
-#define _DEFAULT_SOURCE /* madvise */
+#define _GNU_SOURCE /* madvise, dl_iterate_phdr */
 #include <ctype.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,20 +290,61 @@ static int is_meant(const struct cnnvp_suggest *suggest)
            suggest->best_distance < strlen(suggest->best);
 }
 
+const char *cnnvp_version(void)
+{
+    return CNNVP_VERSION;
+}
+
+cnnvp_result cnnvp_client_struct(void *own, size_t size, const void *theirs, const char *name,
+                                 struct cnnvp_error *error)
+{
+    const uint32_t given = *(const uint32_t *)theirs;
+    if (given <= sizeof given)
+        return cnnvp_config_error(error, NULL, "struct %s: its struct_size is %u, not its size", name, given);
+    for (size_t i = size; i < given; ++i)
+        if (((const unsigned char *)theirs)[i] != 0)
+            return cnnvp_config_error(error, NULL,
+                                      "struct %s has %u bytes, of which this library, " CNNVP_VERSION
+                                      ", knows %zu: what follows, byte %zu, is set",
+                                      name, given, size, i);
+    memset(own, 0, size);
+    memcpy(own, theirs, given < size ? given : size);
+    return CNNVP_DONE;
+}
+
+/* The file that this code is loaded from: a shared library, or else the program. */
+struct own_file {
+    char path[PATH_MAX];
+    int is_library;
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct own_file *file = context;
+    int found = 0;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        found |= part->p_type == PT_LOAD && (uintptr_t)look - info->dlpi_addr - part->p_vaddr < part->p_memsz;
+    }
+    file->is_library = found && *info->dlpi_name;
+    return found && realpath(file->is_library ? info->dlpi_name : "/proc/self/exe", file->path) != NULL;
+}
+
 int cnnvp_installed_file(const char *name, char *path, size_t room)
 {
-    char program[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
+    static const int depths[] = {1, CNNVP_LIBRARY_DEPTH};
+    struct own_file file;
+    if (dl_iterate_phdr(look, &file) == 0)
         return -1;
-    program[length] = '\0';
-    for (int up = 0; up < 2; ++up) { /* folder of the program, then its parent */
-        char *slash = strrchr(program, '/');
+    /* Its name, then the folders that it lies in under the prefix. */
+    for (int up = 0; up < 1 + depths[file.is_library]; ++up) {
+        char *slash = strrchr(file.path, '/');
         if (slash == NULL)
             return -1;
         *slash = '\0';
     }
-    const int size = snprintf(path, room, "%s/share/cnnvp/%s", program, name);
+    const int size = snprintf(path, room, "%s/share/cnnvp/%s", file.path, name);
     return size > 0 && (size_t)size < room ? 0 : -1;
 }
 

@@ -10,6 +10,10 @@
 #include "cnnvp.h"
 #include "try.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- memory that is freed at once ---- */
 
 struct cnnvp_arena {
@@ -57,6 +61,12 @@ cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, co
 /* Says that memory ran out, returns CNNVP_FAILED. */
 cnnvp_result cnnvp_config_no_memory(struct cnnvp_error *error);
 
+/* Takes a client's struct that begins with its size, into one of this library's. Members that the client's does not
+ * have are 0; members that this library's does not have must be 0, else BAD_INPUT. `name`, of the struct, for the
+ * message. */
+cnnvp_result cnnvp_client_struct(void *own, size_t size, const void *theirs, const char *name,
+                                 struct cnnvp_error *error);
+
 /* A text for a message: in double quotes, control characters escaped, cut after some 60 bytes. */
 struct cnnvp_shown {
     char text[80];
@@ -93,9 +103,13 @@ char *cnnvp_installed_find(struct cnnvp_arena *arena, const struct cnnvp_install
 /* Offers all names that there are; they live as long as the arena. */
 void cnnvp_installed_offer(struct cnnvp_arena *arena, const struct cnnvp_installed *files,
                            struct cnnvp_suggest *suggest);
-/* The index-th place where `name` of share/cnnvp may be: beside the running program (cnnvp_installed_file), where it
+/* The index-th place where `name` of share/cnnvp may be: of this library's copy (cnnvp_installed_file), where it
  * was to be installed, where the build left it. Whether it exists is not looked at; "" is none. -1: there are no more.
  */
 int cnnvp_share_path(unsigned index, const char *name, char *path, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -38,6 +38,7 @@
 
 #include "cnnvp.h"
 
+#pragma GCC visibility push(default)
 namespace cnnvp {
 
 using memory_socket = tlm::tlm_initiator_socket<>;
@@ -52,5 +53,6 @@ CNNVP_MUST_USE cnnvp_result platform_new(const cnnvp_config *config, const cnnvp
                                          const bind_memory &bind, cnnvp_platform **platform, cnnvp_error *error);
 
 } // namespace cnnvp
+#pragma GCC visibility pop
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
+
 static const struct {
     const char *name;
     uint32_t column;
@@ -311,11 +313,13 @@ void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *re
     moved->burst += burst_bytes;
 }
 
-cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
+cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *theirs)
 {
-    if (work->struct_size != sizeof *work || work->layer_count > CNNVP_MAX_TAG ||
-        (work->layer_count && work->layers == NULL) || (work->tensor_count && work->tensors == NULL) ||
-        !are_apart(work))
+    struct cnnvp_work_info own;
+    const struct cnnvp_work_info *work = &own;
+    if (cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_work_info", NULL) != CNNVP_DONE ||
+        work->layer_count > CNNVP_MAX_TAG || (work->layer_count && work->layers == NULL) ||
+        (work->tensor_count && work->tensors == NULL) || !are_apart(work))
         return CNNVP_BAD_INPUT;
     clear_work(stats);
     struct copying copying = {&stats->work_memory, 0};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What an installation holds beside the program, the guest program and the presets (those are installed where they are
-# made): headers, the platform as one static library, pkg-config and CMake package files, manual pages, completion for bash.
+# made): headers, the platform as a shared and as a static library, pkg-config and CMake package files, manual pages,
+# completion for bash.
 # Nothing holds an absolute path: the prefix can be moved.
 include(CMakePackageConfigHelpers)
 
@@ -8,7 +9,13 @@ file(GLOB api_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/c_api/*.h)
 install(FILES ${api_headers} ${PROJECT_SOURCE_DIR}/platform/include/cnnvp_systemc.h ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cnnvp)
 
-# ---- libcnnvp.a: the platform, its units and the software around it, in one archive ----
+# ---- libcnnvp.so, libcnnvp.a: the platform, its units and the software around it ----
+
+# Both are one object that shows what the headers of c_api and cnnvp_systemc.h do, which is what has default visibility,
+# and nothing else: other people's names may be those of ours. LIBRARY_VERSION: the first number where a client has to be
+# built again, the second where it finds more; tests/abi/libcnnvp.abi has what is in it.
+set(CNNVP_LIBRARY_VERSION 1.0)
+string(REGEX MATCH "^[0-9]+" CNNVP_SOVERSION ${CNNVP_LIBRARY_VERSION})
 
 # All static libraries of ours that a target links, itself included.
 function(cnnvp_collect_archives target)
@@ -40,28 +47,56 @@ function(cnnvp_collect_archives target)
   endforeach()
 endfunction()
 
-foreach(library cnnvp_explore cnnvp_run cnnvp_data cnnvp_compiler cnnvp_asm cnnvp_memory cnnvp)
+set(api_libraries cnnvp_explore cnnvp_run cnnvp_data cnnvp_compiler cnnvp_asm cnnvp_memory cnnvp)
+foreach(library ${api_libraries})
   cnnvp_collect_archives(${library})
 endforeach()
 get_property(archives GLOBAL PROPERTY CNNVP_ARCHIVES)
-set(whole_library ${PROJECT_BINARY_DIR}/lib/libcnnvp.a)
-set(archive_script "CREATE ${whole_library}\n")
-foreach(archive ${archives})
-  string(APPEND archive_script "ADDLIB $<TARGET_FILE:${archive}>\n")
+list(REMOVE_ITEM archives ${api_libraries}) # of these what the others need
+foreach(list archives api_libraries)
+  list(TRANSFORM ${list} REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE ${list}_files)
 endforeach()
-string(APPEND archive_script "SAVE\nEND\n")
-file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/lib/libcnnvp.mri CONTENT "${archive_script}")
+set(whole_object ${PROJECT_BINARY_DIR}/lib/cnnvp.o)
+set(whole_library ${PROJECT_BINARY_DIR}/lib/libcnnvp.a)
+# Groups of sections, of C++'s inline functions, have become ordinary ones: none of another program takes their place.
+add_custom_command(
+  OUTPUT ${whole_object}
+  COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -o ${whole_object} -Wl,--force-group-allocation
+          -Wl,--whole-archive ${api_libraries_files} -Wl,--no-whole-archive -Wl,--start-group ${archives_files} -Wl,--end-group
+  COMMAND ${CMAKE_OBJCOPY} --localize-hidden --wildcard --keep-global-symbol=cnnvp_* --keep-global-symbol=*sc_main*
+          --keep-global-symbol=_ZN5cnnvp* --keep-global-symbol=_ZNK5cnnvp* --keep-global-symbol=_ZT*N5cnnvp* ${whole_object}
+  DEPENDS ${archives} ${api_libraries}
+  COMMENT "libcnnvp with all units"
+  VERBATIM)
 add_custom_command(
   OUTPUT ${whole_library}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${whole_library}
-  COMMAND sh -c "'${CMAKE_AR}' -M < '${PROJECT_BINARY_DIR}/lib/libcnnvp.mri'"
-  DEPENDS ${archives} ${PROJECT_BINARY_DIR}/lib/libcnnvp.mri
-  COMMENT "libcnnvp.a with all units"
+  COMMAND ${CMAKE_AR} rcsD ${whole_library} ${whole_object}
+  DEPENDS ${whole_object}
   VERBATIM)
-add_custom_target(cnnvp_whole_library ALL DEPENDS ${whole_library})
+set(CNNVP_PC_REQUIRES libfyaml jansson libdw zlib libzstd libprotobuf-c libxxhash sqlite3)
+pkg_check_modules(CNNVP_WHOLE REQUIRED IMPORTED_TARGET ${CNNVP_PC_REQUIRES})
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/lib/libcnnvp.map CONTENT
+  "CNNVP_${CNNVP_SOVERSION} { global: cnnvp_*; sc_main; _Z7sc_mainiPPc; local: *; };\n")
+add_library(cnnvp_shared SHARED ${whole_object})
+set_target_properties(cnnvp_shared PROPERTIES OUTPUT_NAME cnnvp LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+  VERSION ${CNNVP_LIBRARY_VERSION} SOVERSION ${CNNVP_SOVERSION} LINKER_LANGUAGE CXX INSTALL_RPATH_USE_LINK_PATH ON
+  LINK_DEPENDS ${PROJECT_BINARY_DIR}/lib/libcnnvp.map)
+target_link_options(cnnvp_shared PRIVATE LINKER:--version-script=${PROJECT_BINARY_DIR}/lib/libcnnvp.map
+                    LINKER:-Bsymbolic-functions LINKER:-z,defs)
+target_link_libraries(cnnvp_shared PRIVATE SystemC::systemc PkgConfig::CNNVP_WHOLE ${CMAKE_DL_LIBS})
+install(TARGETS cnnvp_shared LIBRARY)
+if(CNNVP_SANITIZE OR CNNVP_FUZZ) # what sanitizers add is in programs alone
+  set_target_properties(cnnvp_shared PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_custom_target(cnnvp_whole_library DEPENDS ${whole_library})
+else()
+  add_custom_target(cnnvp_whole_library ALL DEPENDS ${whole_library})
+endif()
+add_dependencies(cnnvp_whole_library cnnvp_shared)
 set(to_install $<TARGET_FILE:cnnvp_program> $<TARGET_FILE:cnnvp_fx16> $<TARGET_FILE:cnnvp_bfp>
     ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
-    ${PROJECT_BINARY_DIR}/share/cnnvp/cnnvp_guest.elf ${PROJECT_BINARY_DIR}/share/cnnvp/guest/libcnnvp_guest.a ${whole_library})
+    ${PROJECT_BINARY_DIR}/share/cnnvp/cnnvp_guest.elf ${PROJECT_BINARY_DIR}/share/cnnvp/guest/libcnnvp_guest.a ${whole_library}
+    $<TARGET_FILE:cnnvp_shared>)
 install(FILES ${whole_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # Arithmetic that units share, for units outside of the tree.
@@ -69,14 +104,13 @@ install(TARGETS cnnvp_fx16 cnnvp_bfp ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
 
 # ---- pkg-config and CMake packages ----
 
-# What the archive's objects need of others.
-set(CNNVP_PC_REQUIRES "libfyaml jansson libdw zlib libzstd libprotobuf-c libxxhash sqlite3")
+list(JOIN CNNVP_PC_REQUIRES " " CNNVP_PC_REQUIRES)
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp.pc.in ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc.in @ONLY)
-file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc INPUT ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc.in)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp-model.pc.in ${PROJECT_BINARY_DIR}/cmake/cnnvp-model.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc ${PROJECT_BINARY_DIR}/cmake/cnnvp-model.pc
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package cnnvp cnnvp-systemc cnnvp-model)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${package}.pc.in ${PROJECT_BINARY_DIR}/cmake/${package}.pc.in @ONLY)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/cmake/${package}.pc INPUT ${PROJECT_BINARY_DIR}/cmake/${package}.pc.in)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cnnvp)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cnnvpConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/cnnvpConfig.cmake

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "cnnvp_asm.h"
 #include "expression.h"
 #include "isa/isa.h"
 #include "lexer.h"

@@ -426,14 +426,18 @@ static cnnvp_result list_points(struct cnnvp_driver *driver, uint64_t **numbers,
     return result;
 }
 
-cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_options *options,
+cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_options *theirs,
                              struct cnnvp_sweep_progress *done, struct cnnvp_error *error)
 {
+    struct cnnvp_sweep_options own;
+    const struct cnnvp_sweep_options *options = &own;
     if (done != NULL)
         *done = (struct cnnvp_sweep_progress){.points = 0};
     struct cnnvp_driver driver = {.sweep = sweep, .options = options, .lock = -1, .started = cnnvp_driver_now()};
-    if (options->struct_size != sizeof *options || options->results == NULL)
-        return cnnvp_config_error(error, NULL, "struct cnnvp_sweep_options does not match this library");
+    CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_sweep_options", error));
+    if (options->results == NULL)
+        return cnnvp_config_error(
+            error, NULL, "struct cnnvp_sweep_options: `results` is NULL, not the database's file");
     sweep->point_count = 0;
     driver.committed = driver.started;
     CNNVP_FREED uint64_t *numbers = NULL;

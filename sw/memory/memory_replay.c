@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base.h"
 #include "cnnvp_memory.h"
 #include "config.h"
 #include "memory/dram/dram.h"
@@ -432,9 +433,11 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
 }
 
 cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
-                                 const struct cnnvp_memory_options *options, struct cnnvp_memory_result *result,
+                                 const struct cnnvp_memory_options *theirs, struct cnnvp_memory_result *result,
                                  char **json, struct cnnvp_error *error)
 {
+    struct cnnvp_memory_options own;
+    const struct cnnvp_memory_options *options = &own;
     const struct cnnvp_resolved *platform = cnnvp_config_resolved(config);
     struct cnnvp_error unwanted;
     if (error == NULL)
@@ -444,11 +447,7 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
     const struct cnnvp_instance *memory = cnnvp_memory_find(platform, error);
     if (memory == NULL)
         return CNNVP_BAD_INPUT;
-    if (options->struct_size != sizeof *options) {
-        (void)snprintf(error->text, sizeof error->text,
-                       "struct cnnvp_memory_options has another size: program and library do not match");
-        return CNNVP_BAD_INPUT;
-    }
+    CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_memory_options", error));
     if (!options->outstanding) {
         (void)snprintf(error->text, sizeof error->text, "at least one read must be allowed to be outstanding");
         return CNNVP_BAD_INPUT;

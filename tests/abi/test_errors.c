@@ -56,7 +56,7 @@ static void platforms(void **state)
     struct cnnvp_platform_options options = {.struct_size = sizeof options, .trace = "trace.nothing"};
     struct cnnvp_memory_options memory = {.struct_size = sizeof memory, .outstanding = 1};
     (void)state;
-    assert_int_equal(cnnvp_platform_new(config, &small, &platform, NULL), CNNVP_FAILED);
+    REFUSED(cnnvp_platform_new(config, &small, &platform, error), error);
     REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
     options.trace = "nowhere/trace.vcd";
     REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
@@ -65,6 +65,43 @@ static void platforms(void **state)
     REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
     assert_int_equal(cnnvp_platform_new(config, NULL, &platform, NULL), CNNVP_DONE);
     REFUSED(cnnvp_platform_load_elf(platform, "nothing.elf", 0, NULL, error), error);
+    cnnvp_platform_free(platform);
+    cnnvp_config_free(config);
+}
+
+/* A struct that ends earlier, where the client's memory has something else, and one that has more. */
+static void other_versions(void **state)
+{
+    struct {
+        struct cnnvp_platform_options known;
+        uint64_t more;
+    } options;
+    cnnvp_config *config = resolved();
+    cnnvp_platform *platform = NULL;
+    (void)state;
+    memset(&options, 0xff, sizeof options);
+    memset(&options, 0, offsetof(struct cnnvp_platform_options, trace));
+    options.known.struct_size = offsetof(struct cnnvp_platform_options, trace);
+    assert_int_equal(cnnvp_platform_new(config, &options.known, &platform, &text), CNNVP_DONE);
+    cnnvp_platform_free(platform);
+    memset(&options, 0, sizeof options);
+    options.known.struct_size = sizeof options;
+    assert_int_equal(cnnvp_platform_new(config, &options.known, &platform, &text), CNNVP_DONE);
+    cnnvp_platform_free(platform);
+    options.more = UINT64_C(1) << 56;
+    assert_int_equal(cnnvp_platform_new(config, &options.known, &platform, &text), CNNVP_BAD_INPUT);
+    assert_null(platform);
+    assert_non_null(strstr(text.text, "cnnvp_platform_options has "));
+    /* The others', of which a member that the client does not have would be taken otherwise. */
+    const struct cnnvp_network_options network = {
+        .struct_size = offsetof(struct cnnvp_network_options, calibration), .images = 1, .plan = "none.yaml"};
+    cnnvp_network *made = NULL;
+    assert_int_equal(cnnvp_network_new("lenet5", config, &network, &made, &text), CNNVP_DONE);
+    cnnvp_network_free(made);
+    const struct cnnvp_work_info work = {
+        .struct_size = offsetof(struct cnnvp_work_info, layers), .command = "exec", .layer_count = 1};
+    assert_int_equal(cnnvp_platform_new(config, NULL, &platform, &text), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_describe_work(platform, &work), CNNVP_DONE);
     cnnvp_platform_free(platform);
     cnnvp_config_free(config);
 }
@@ -112,10 +149,8 @@ static void exploration(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations),
-        cmocka_unit_test(platforms),
-        cmocka_unit_test(networks),
-        cmocka_unit_test(exploration),
+        cmocka_unit_test(configurations), cmocka_unit_test(platforms),   cmocka_unit_test(other_versions),
+        cmocka_unit_test(networks),       cmocka_unit_test(exploration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,7 +146,7 @@ sed 's/gain: 3/idle: true/' scaler.yaml >idle.yaml
 [ -s out.npy ] || fail "no output"
 
 # shellcheck disable=SC2046
-c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp) own_memory.cpp $(pkg-config --libs cnnvp) \
+c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp-systemc) own_memory.cpp $(pkg-config --libs cnnvp-systemc) \
     -o own_memory || fail "own_memory.cpp is not built"
 ./own_memory own_memory.yaml "$network" >memory.txt || fail "own_memory: status $?"
 grep -q 'bursts in its open row' memory.txt || fail "the memory of one's own served nothing"

@@ -28,9 +28,6 @@ cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error 
 
 static cnnvp_result check_options(const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
-    if (options->struct_size != sizeof *options)
-        return cnnvp_compiler_error(error, "struct cnnvp_network_options has %u bytes; this library knows %zu",
-                                    options->struct_size, sizeof *options);
     const char *clash = cnnvp_network_clash(options);
     if (clash != NULL)
         return cnnvp_compiler_error(error, "%s", clash);
@@ -47,12 +44,16 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
 }
 
 cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
-                               const struct cnnvp_network_options *options, cnnvp_network **network,
+                               const struct cnnvp_network_options *theirs, cnnvp_network **network,
                                struct cnnvp_error *error)
 {
     *network = NULL;
     char file[PATH_MAX];
-    cnnvp_result result = check_options(options, error);
+    struct cnnvp_network_options own;
+    const struct cnnvp_network_options *options = &own;
+    cnnvp_result result = cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_network_options", error);
+    if (result == CNNVP_DONE)
+        result = check_options(options, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_find(onnx_file, file, sizeof file, error);
     if (result != CNNVP_DONE)

@@ -24,9 +24,6 @@
 
 static cnnvp_result check_options(const struct cnnvp_trainer_options *options, struct cnnvp_error *error)
 {
-    if (options->struct_size != sizeof *options)
-        return cnnvp_compiler_error(error, "struct cnnvp_trainer_options has %u bytes; this library knows %zu",
-                                    options->struct_size, sizeof *options);
     if ((unsigned)options->rounding > CNNVP_ROUND_FLOOR || (unsigned)options->bn > CNNVP_TRAIN_BN_STANDARD ||
         (unsigned)options->order > CNNVP_TRAIN_ORDER_CHANNEL || (unsigned)options->block > CNNVP_TRAIN_BLOCK_CHANNEL ||
         (unsigned)options->errors > CNNVP_TRAIN_ERRORS_CARRIED || (unsigned)options->spill > CNNVP_TRAIN_SPILL_LATE)
@@ -199,11 +196,14 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
 }
 
 cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config,
-                               const struct cnnvp_trainer_options *options, cnnvp_trainer **trainer,
+                               const struct cnnvp_trainer_options *theirs, cnnvp_trainer **trainer,
                                struct cnnvp_error *error)
 {
     *trainer = NULL;
     char file[PATH_MAX];
+    struct cnnvp_trainer_options own;
+    const struct cnnvp_trainer_options *options = &own;
+    CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_trainer_options", error));
     CNNVP_TRY(check_options(options, error));
     CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
     struct cnnvp_trainer *made = calloc(1, sizeof *made);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # An installed copy that was moved afterwards: the program finds its presets and guest program from any folder, and a C
-# program builds against the library by pkg-config and by CMake. BUILD is the build folder.
+# program builds against the libraries by pkg-config and by CMake. BUILD is the build folder.
 . "$SOURCE/tests/support/lib.sh"
 
 cmake --install "$BUILD" --prefix "$work/first" >install.log || fail "cmake --install"
@@ -69,6 +69,9 @@ int main(int argc, char **argv)
     const struct cnnvp_platform_options options = {.struct_size = sizeof options};
     uint64_t rows = 0;
     uint32_t word = 0x12345678, back = 0;
+    char presets[4096];
+    if (cnnvp_installed_file("presets", presets, sizeof presets) != 0 || puts(presets) < 0)
+        return 4;
     if (cnnvp_config_new(argv[1], &config, &error) || cnnvp_config_set(config, "pe_array.rows=4", &error) ||
         cnnvp_config_resolve(config, &error) || cnnvp_config_get(config, "pe_array.rows", &rows, NULL) ||
         cnnvp_platform_new(config, &options, &platform, &error))
@@ -87,22 +90,53 @@ export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
 cc -std=c11 drive.c $(pkg-config --cflags --libs cnnvp) -o drive ||
     fail "no build by pkg-config"
-./drive "$preset" || fail "the program built by pkg-config: status $?"
+./drive nfu >shown || fail "the program built by pkg-config: status $?"
+[ "$(cat shown)" = "$(realpath "$work/moved")/share/cnnvp/presets" ] || fail "presets of the shared library: $(cat shown)"
+[ "$(ldd drive | grep -c cnnvp)" -eq 1 ] && ldd drive | grep -q "libcnnvp.so.1 => $work/moved/" || fail "libraries: $(ldd drive)"
+
+# Names that ours has inside are other people's, too, in a program that is linked statically.
+cat >names.c <<'C'
+int dma_advance(void);
+int LZ4_compress_default(void);
+int fstWriterCreate(void);
+int onnx__model_proto__unpack(void);
+int rv32_decode(void);
+int cnnvp_arena_alloc(void);
+int dma_advance(void) { return 1; }
+int LZ4_compress_default(void) { return 2; }
+int fstWriterCreate(void) { return 3; }
+int onnx__model_proto__unpack(void) { return 4; }
+int rv32_decode(void) { return 5; }
+int cnnvp_arena_alloc(void) { return 6; }
+C
+# shellcheck disable=SC2046
+cc -std=c11 drive.c names.c $(pkg-config --cflags --libs cnnvp-systemc) -o static || fail "names that ours has, too"
+ldd static | grep -q libcnnvp && fail "cnnvp-systemc.pc links the shared library"
+./static "$preset" || fail "the program that has ours and its own names: status $?"
+nm -g --defined-only "$(find "$work/moved" -name libcnnvp.a)" | awk 'NF == 3 && $3 !~ /^(cnnvp_|_ZN5cnnvp|sc_main|_Z7sc_mainiPPc)/' >names
+[ ! -s names ] || fail "the static library shows $(head names)"
+nm -g --defined-only static >names || fail "nm: status $?"
+for name in dma_advance LZ4_compress_default cnnvp_arena_alloc; do
+    [ "$(grep -c " $name\$" names)" -eq 1 ] || fail "$name in the program: $(grep " $name\$" names)"
+done
 
 systemc() { ldd "$1" | sed -n 's/.*\(libsystemc[^ ]* => [^ ]*\).*/\1/p'; }
-[ "$(systemc drive)" = "$(systemc "$CNNVP")" ] && [ "$(systemc "$CNNVP")" = "$(systemc "$BUILD/bin/cnnvp")" ] ||
+[ "$(systemc drive)" = "$(systemc "$CNNVP")" ] && [ "$(systemc static)" = "$(systemc "$CNNVP")" ] && [ "$(systemc "$CNNVP")" = "$(systemc "$BUILD/bin/cnnvp")" ] ||
     fail "SystemC of the build, the installed copy, the program: $(systemc "$BUILD/bin/cnnvp"), $(systemc "$CNNVP")" \
         "$(systemc drive)"
 
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.20)
 project(drive C CXX)
-find_package(cnnvp REQUIRED)
+find_package(cnnvp REQUIRED COMPONENTS systemc)
 add_executable(drive drive.c)
-set_target_properties(drive PROPERTIES LINKER_LANGUAGE CXX)
 target_link_libraries(drive PRIVATE cnnvp::cnnvp)
+add_executable(static drive.c)
+set_target_properties(static PROPERTIES LINKER_LANGUAGE CXX)
+target_link_libraries(static PRIVATE cnnvp::systemc)
 CMAKE
 cmake -G Ninja -S . -B build -DCMAKE_PREFIX_PATH="$work/moved" >cmake.log 2>&1 && cmake --build build >>cmake.log 2>&1 ||
     fail "no build by CMake: $(tail -n 20 cmake.log)"
-build/drive "$preset" || fail "the program built by CMake: status $?"
+build/drive nfu >shown || fail "the program built by CMake: status $?"
+build/static "$preset" || fail "the program built by CMake, statically: status $?"
 finish
