@@ -43,14 +43,22 @@ enum { OPTIONS = sizeof cnnvp_command_option_table / sizeof *cnnvp_command_optio
 const size_t cnnvp_command_option_count = OPTIONS;
 _Static_assert(OPTIONS <= sizeof((struct cnnvp_options *)0)->given, "each option has a place");
 
+static const char *const commands[] = {
+    "run", "train", "exec", "check", "memory", "sweep", "diff", "report", "asm", "disasm", NULL};
+
+/* Its place there; that of NULL: there is none. */
+static unsigned place_of(const char *command)
+{
+    unsigned place = 0;
+    while (commands[place] != NULL && strcmp(command, commands[place]) != 0)
+        ++place;
+    return place;
+}
+
 static unsigned mask_of(const char *command)
 {
-    static const char *const names[] = {
-        "run", "train", "exec", "check", "memory", "sweep", "diff", "report", "asm", "disasm"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
-        if (strcmp(command, names[i]) == 0)
-            return 1u << i;
-    return 0;
+    const unsigned place = place_of(command);
+    return commands[place] != NULL ? 1u << place : 0;
 }
 
 int cnnvp_command_option_is_of(const struct cnnvp_command_option *option, const char *command, int sweep)
@@ -230,7 +238,7 @@ static cnnvp_result set(struct cnnvp_options *options, const struct cnnvp_comman
 void cnnvp_options_init(struct cnnvp_options *options, const char *command)
 {
     struct cnnvp_error unused;
-    *options = (struct cnnvp_options){.command = command};
+    *options = (struct cnnvp_options){.command = commands[place_of(command)]};
     for (size_t i = 0; i < OPTIONS; ++i) {
         const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
         if (*option->default_value && cnnvp_command_option_is_of(option, command, 0))

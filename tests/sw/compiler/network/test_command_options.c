@@ -31,6 +31,11 @@ static void test_defaults(void **state)
     const struct cnnvp_trainer_options trainer = cnnvp_trainer_options_of(train);
     (void)state;
     assert_null(cnnvp_options_new("fly"));
+    char command[] = "train"; /* the caller's, who may have something else there later */
+    cnnvp_options *named = cnnvp_options_new(command);
+    (void)memset(command, 'x', sizeof command - 1);
+    assert_int_equal(cnnvp_options_set(named, "epochs", "3", NULL), CNNVP_DONE);
+    cnnvp_options_free(named);
     assert_int_equal(network.rounding, CNNVP_ROUND_NEAREST);
     assert_int_equal(network.images, 1);
     assert_int_equal(network.input_images, 0);
