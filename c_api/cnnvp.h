@@ -88,8 +88,8 @@ typedef struct cnnvp_config cnnvp_config;
 /*
  * Reads a platform: the name of a preset (nfu, trainer, window) or a YAML file. Presets are looked for in
  * $CNNVP_PRESETS, then in the copy that the library is of (share/cnnvp/presets), then where they were to be installed,
- * then where the build left them; so is the guest program, $CNNVP_GUEST. The result is checked completely by cnnvp_config_resolve.
- * Free with cnnvp_config_free.
+ * then where the build left them; so is the guest program, $CNNVP_GUEST. The result is checked completely by
+ * cnnvp_config_resolve. Free with cnnvp_config_free.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config,
                                              struct cnnvp_error *error);
@@ -224,6 +224,10 @@ struct cnnvp_platform_options {
     /* 1: a call of a unit's that the host refuses ends the run (CNNVP_END_FATAL); 0: it is a warning, once for each
      * unit, callback and fault. */
     int strict;
+    /* Called with each line of the log that `verbosity` shows, without its end, and its enum cnnvp_log_level; NULL:
+     * lines go to standard error. It may call nothing of a platform but cnnvp_platform_interrupt. */
+    void (*log)(void *context, int level, const char *line);
+    void *log_context;
 };
 
 /* The instance and the callback of its unit that run now, in a platform or when units are asked; 0: none does. May be
@@ -246,6 +250,9 @@ struct cnnvp_run_result {
     char reason[512]; /* one line for a person, may be empty: what it was, or who waits for what */
     uint64_t time_ps; /* simulated */
 };
+
+/* What there is to say of a run's end other than CNNVP_END_EXIT with code 0. */
+const char *cnnvp_end_text(enum cnnvp_end end);
 
 /* Builds the platform from a resolved configuration, which it copies. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const struct cnnvp_platform_options *options,

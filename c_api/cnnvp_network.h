@@ -119,6 +119,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_options_check(const cnnvp_options *options, st
  * options of a command (platform and its settings, arrays, outputs, how the platform is run) are the caller's to
  * follow. Points into `options`, which has to live until the network is made. Not checked: see cnnvp_options_check. */
 struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *options);
+/* Likewise the members of struct cnnvp_platform_options that options of "run", "train" or "exec" have. */
+struct cnnvp_platform_options cnnvp_platform_options_of(const cnnvp_options *options);
 
 /* The preset that a command ("run", "train", "exec") takes without -p. */
 const char *cnnvp_command_platform(const char *command);

@@ -138,6 +138,8 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.verbosity = options.verbosity;
     control.console = options.console;
     control.console_context = options.console_context;
+    control.log = options.log;
+    control.log_context = options.log_context;
     control.beside = options.beside != 0;
     control.strict = options.strict != 0;
     control.check_costs = options.check_costs != 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cinttypes>
 #include <cstdio>
 
 #include <poll.h>
@@ -242,9 +241,14 @@ void run_control::log(enum cnnvp_log_level level, const char *who, const char *t
 {
     static const char *const names[] = {"error", "warning", "info", "debug"};
 
-    if (shows(level))
-        std::fprintf(stderr, "cnnvp: %s: %" PRIu64 " ps: %s: %s\n", names[std::min<unsigned>(level, CNNVP_LOG_DEBUG)],
-                     now(), who, text);
+    if (!shows(level))
+        return;
+    const std::string line = std::string(names[std::min<unsigned>(level, CNNVP_LOG_DEBUG)]) + ": " +
+                             std::to_string(now()) + " ps: " + who + ": " + text;
+    if (options_.log)
+        options_.log(options_.log_context, level, line.c_str());
+    else
+        std::fprintf(stderr, "cnnvp: %s\n", line.c_str());
 }
 
 void run_control::console_write(const void *data, size_t size) const

@@ -47,6 +47,8 @@ public:
         int verbosity = 0;
         void (*console)(void *context, const void *data, size_t size) = nullptr;
         void *console_context = nullptr;
+        void (*log)(void *context, int level, const char *line) = nullptr; /* null: standard error */
+        void *log_context = nullptr;
         /* Callbacks in one instant after which a run counts as hung: far above what any real instant has, reached in
          * about a second. */
         uint64_t max_pulses = 10'000'000;

@@ -457,6 +457,7 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
     if (done != NULL)
         *done = driver.progress;
     if (result == CNNVP_DONE && interrupted) {
+        interrupted = 0; /* the next sweep of this process is another one */
         (void)cnnvp_config_error(
             error, NULL, "interrupted after %" PRIu64 " of %" PRIu64 " points; the same command continues from there",
             driver.progress.finished, driver.progress.points);

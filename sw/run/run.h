@@ -52,8 +52,6 @@ struct cnnvp_run {
     struct cnnvp_accuracy accuracy; /* no images: there is none */
 };
 
-/* The options of a platform that a command's say. */
-struct cnnvp_platform_options cnnvp_platform_options_of(const struct cnnvp_options *options);
 /* The file of --input, whose name may stand behind NAME= of this length; 0: it does not. */
 const char *cnnvp_input_file(const char *input, size_t *name);
 
@@ -74,7 +72,4 @@ void cnnvp_run_clear(struct cnnvp_run *run);
  * at values.NAME. */
 CNNVP_MUST_USE cnnvp_result cnnvp_statistics_with(cnnvp_platform *platform, int partial, const char *name,
                                                   json_t *value, char **text);
-/* What there is to say of a run's end other than CNNVP_END_EXIT with code 0. */
-const char *cnnvp_end_text(enum cnnvp_end end);
-
 #endif

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cnnvp, a virtual platform for CNN accelerators: its commands as functions, arrays in and out.
+
+    import cnnvp
+    result = cnnvp.run("lenet5", platform="nfu", set={"pe_array.rows": 16}, input=images)
+    result.outputs[0], result.stats["total"]["accel_cycles"], result.layers
+
+Long options of the command (`cnnvp run --help`) are keywords: timing_only=True, max_time="2ms", shape=["1x3x64x64"]. Those
+that say what is printed (quiet, color, advise) are the command's alone. One thread at a time is at work.
+"""
+from ._library import Error
+from ._run import Result, exec, platform, run, train, version
+from ._sweep import Point, load_results, records, sweep
+
+__all__ = ["Error", "Point", "Result", "exec", "load_results", "platform", "records", "run", "sweep", "train", "version"]
+__version__ = version()

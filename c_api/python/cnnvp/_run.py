@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""run, train and exec: the commands' work on what the C API has."""
+import contextlib
+import ctypes
+import json
+import logging
+import os
+import signal
+import threading
+import types
+
+import numpy
+
+from . import _files
+from ._library import Error, call, library, take, text
+from ._structs import (Array, Console, Difference, Log, Progress, ResultsCheck, RunResult, Share, Stopped, TrainRecord, Watch,
+                       WorkInfo)
+
+_lock = threading.RLock()
+_logger = logging.getLogger("cnnvp")
+_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
+_PRINTED = ("quiet", "color", "advise", "report")
+_TRAIN_STEP, _TRAIN_EVALUATION, _TRAIN_END = range(3)
+
+
+class Result(types.SimpleNamespace):
+    """What has come out. Of all: `stats`, the dictionary of the statistics, and `layers`, its list of layers. Of run:
+    `outputs`, numpy arrays in the network's order, `names` of them, and `sqnr` in dB. Of train: `steps`, a dictionary for
+    each step, and `evaluations`. Of exec: `console`, the program's bytes, and `exit_code`."""
+
+    @property
+    def layers(self):
+        return self.stats["layers"]
+
+    def __repr__(self):
+        return f"<{', '.join(sorted(vars(self)))}: {self.stats['total']['accel_cycles']} accelerator cycles>"
+
+
+def version():
+    return text(library.cnnvp_version())
+
+
+class _Work:
+    """Of one call: handles, which are freed in the order against that in which they were made, and memory to be kept."""
+
+    def __init__(self, command):
+        self.stack = contextlib.ExitStack()
+        self.kept = []
+        self.interrupted = False
+        self.command = command
+        self.options = library.cnnvp_options_new(command.encode())
+        self.stack.callback(library.cnnvp_options_free, self.options)
+
+    def new(self, kind, *arguments):
+        handle = ctypes.c_void_p()
+        call(f"cnnvp_{kind}_new", *arguments, ctypes.byref(handle))
+        self.stack.callback(getattr(library, f"cnnvp_{kind}_free"), handle)
+        return handle
+
+    def bytes(self, value, name):
+        """A text of C, which lives as long as the work."""
+        if not isinstance(value, (str, os.PathLike)):
+            raise Error(f"{name}: a text is expected, not {type(value).__name__}")
+        try:
+            encoded = os.fsencode(value)
+        except (UnicodeError, TypeError) as problem:
+            raise Error(f"{name}: {problem}") from None
+        if b"\0" in encoded:
+            raise Error(f"{name}: a text with a zero in it")
+        self.kept.append(encoded)
+        return encoded
+
+    def set_options(self, options):
+        for name, value in options.items():
+            if name in _PRINTED:
+                raise Error(f"{name}: the command prints it; here the result has it")
+            if name == "verbose" and isinstance(value, int):
+                value = [True] * min(int(value), 3)
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                if one is None:
+                    continue
+                if not isinstance(one, (bool, int, float, str, os.PathLike, numpy.integer, numpy.floating)):
+                    raise Error(f"{name}: a text, a number, True or False is expected, not {type(one).__name__}")
+                said = ("false", "true")[one] if isinstance(one, bool) else one if isinstance(one, (str, os.PathLike)) else str(one)
+                call("cnnvp_options_set", self.options, self.bytes(name, "option"), self.bytes(said, name))
+
+    def check(self):
+        call("cnnvp_options_check", self.options)
+
+    def configure(self, platform, settings):
+        """A resolved configuration."""
+        if platform is None:
+            platform = text(library.cnnvp_command_platform(self.command.encode()))
+        if settings is not None and not isinstance(settings, dict):
+            raise Error(f"set: a dictionary of parameters is expected, not {type(settings).__name__}")
+        with _files.as_file(platform, "platform") as file:
+            config = self.new("config", self.bytes(file, "platform"))
+            for name, value in (settings or {}).items():
+                said = ("off", "on")[value] if isinstance(value, bool) else value
+                call("cnnvp_config_set", config, self.bytes(f"{name}={said}", "set"))
+            call("cnnvp_config_resolve", config)
+        return config
+
+    def array(self, value, name):
+        struct, values = _files.to_array(value, name)
+        self.kept += [struct, values]
+        return struct
+
+    def platform(self, config, console=None, log=None):
+        options = library.cnnvp_platform_options_of(self.options)
+        options.log = Log(lambda context, level, line: (log or _log)(level, text(line)))
+        if console is not None:
+            options.console = console
+        self.kept.append(options)
+        return self.new("platform", config, ctypes.byref(options))
+
+    @contextlib.contextmanager
+    def interruptible(self, ask=lambda: None):
+        """Ctrl-C ends what the library does, which is asked to."""
+        def interrupt(number, frame):
+            self.interrupted = True
+            ask()
+
+        mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if mine:
+            signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield
+        finally:
+            if mine:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            if self.interrupted:
+                raise KeyboardInterrupt
+
+    def run(self, platform, progress=None):
+        """To the end of the program, which is returned."""
+        end = RunResult()
+        failed = []
+
+        def watch(context, now):
+            try:
+                if progress is not None:
+                    progress(now.contents.share, now.contents.layers, now.contents.time_ps)
+            except BaseException as problem:  # pylint: disable=broad-except
+                failed.append(problem)
+                library.cnnvp_platform_interrupt()
+
+        library.cnnvp_platform_run_watched(platform, Watch(watch), None, ctypes.byref(end))
+        if failed:
+            raise failed[0]
+        return end
+
+    def stats(self, platform):
+        pointer = ctypes.c_void_p()
+        call("cnnvp_platform_stats", platform, ctypes.byref(pointer))
+        return json.loads(take(pointer))
+
+    def finish(self, platform):
+        """Closes the traces; Error if results were compared and differ."""
+        call("cnnvp_platform_close_trace", platform)
+        results = ResultsCheck()
+        if library.cnnvp_platform_results(platform, ctypes.byref(results)) == 0 and results.wrong:
+            raise Error(f"check_results: {results.wrong} of {results.compared} commands are wrong: {text(results.first)}")
+
+
+def _log(level, line):
+    _logger.log(_LEVELS[min(level, len(_LEVELS) - 1)], "%s", line)
+
+
+@contextlib.contextmanager
+def _work(command, options):
+    with _lock:
+        work = _Work(command)
+        with work.stack:
+            work.set_options(options)
+            work.check()
+            yield work
+
+
+def _end(end):
+    reason = text(end.reason)
+    return (text(library.cnnvp_end_text(end.end)) + f" at {end.time_ps} ps of simulated time"
+            + (f": {reason}" if reason else ""))
+
+
+def _write_stats(options, stats):
+    if options.get("stats") is not None:
+        try:
+            with open(options["stats"], "w", encoding="utf-8") as stream:
+                json.dump(stats, stream, indent=2)
+                stream.write("\n")
+        except OSError as problem:
+            raise Error(f"{options['stats']}: cannot be written: {problem.strerror}") from None
+
+
+def platform(platform=None, set=None):
+    """The dictionary of a platform with every parameter: of a preset, a file or another dictionary, with settings. It may
+    be changed and given to run, train, exec or platform."""
+    with _lock:
+        work = _Work("check")
+        with work.stack:
+            config = work.configure("nfu" if platform is None else platform, set)
+            yaml = ctypes.c_void_p()
+            memory_map = ctypes.c_void_p()
+            call("cnnvp_config_text", config, ctypes.byref(yaml), ctypes.byref(memory_map))
+            take(memory_map)
+            return _files.from_yaml(take(yaml))
+
+
+def _accuracy(outputs, references, labels):
+    """values.accuracy of the command's statistics."""
+    _, labels = _files.to_array(labels, "labels")
+    images = outputs[0].shape[0] if outputs and outputs[0].ndim else 0
+    if not images or labels.size < images or labels.shape[:1] != (labels.size,) or labels.dtype.kind not in "iu":
+        raise Error(f"labels: {labels.shape} of {labels.dtype} for {images} images: [N] or [N, 1] whole numbers are expected")
+    labels = labels.reshape(-1)[:images]
+    values, reference = (array.reshape(images, -1) for array in (outputs[0], references[0]))
+    if labels.min() < 0 or labels.max() >= values.shape[1]:
+        raise Error(f"labels: the network has classes 0 to {values.shape[1] - 1}, not {labels.min()} to {labels.max()}")
+    correct, right = (int((array.argmax(1) == labels).sum()) for array in (values, reference))
+    return {"images": images, "correct": correct, "top1": correct / images, "reference_correct": right,
+            "reference_top1": right / images}
+
+
+def run(network, *, platform=None, set=None, input=None, calibration=None, labels=None, progress=None, log=None, **options):
+    """Runs an ONNX file or an installed network: `cnnvp run`. input, calibration, labels: arrays, or .npy files. progress:
+    called with the share of the work, layers and picoseconds; log: with a level and a line, else logging's "cnnvp"."""
+    given = {name: value for name, value in (("input", input), ("calibration", calibration), ("labels", labels)) if value is not None}
+    options |= {name: value for name, value in given.items() if isinstance(value, (str, os.PathLike))}
+    with _work("run", options) as work:
+        arrays = {name: _load(value, name) for name, value in given.items()}
+        config = work.configure(platform, set)
+        chosen = library.cnnvp_network_options_of(work.options)
+        for name in ("input", "calibration"):
+            if name in arrays:
+                setattr(chosen, name, ctypes.pointer(work.array(arrays[name], name)))
+                setattr(chosen, f"{name}_name", work.bytes(str(options.get(name, name)), name))
+        chosen.stopped = Stopped(lambda: int(work.interrupted))
+        chosen.computing = chosen.tuning = Share(lambda context, share: None)  # where Ctrl-C is seen
+        with work.interruptible():
+            made = work.new("network", work.bytes(network, "network"), config, ctypes.byref(chosen))
+        if options.get("plan_out") is not None:
+            call("cnnvp_network_plan", made, None)
+        simulated = work.platform(config, log=log)
+        call("cnnvp_network_load", made, simulated)
+        with work.interruptible(library.cnnvp_platform_interrupt):
+            end = work.run(simulated, progress)
+        if end.end or end.exit_code:
+            raise Error(_end(end))
+        outputs, names, references, sqnr = [], [], [], []
+        if not chosen.timing_only:
+            for number in range(library.cnnvp_network_outputs(made)):
+                with _array("output", made, simulated, number) as output, _array("reference", made, number) as reference:
+                    outputs.append(_files.from_array(output))
+                    references.append(_files.from_array(reference))
+                    with _beside(made, number, options, reference) as model:
+                        difference = Difference()
+                        call("cnnvp_compare", ctypes.byref(output), ctypes.byref(model), ctypes.byref(difference))
+                        sqnr.append(library.cnnvp_sqnr(ctypes.byref(difference)))
+                names.append(text(library.cnnvp_network_output_name(made, number)))
+        stats = work.stats(simulated)
+        if labels is not None and outputs:
+            stats.setdefault("values", {})["accuracy"] = _accuracy(outputs, references, arrays["labels"])
+        work.finish(simulated)
+        _write_run(work, options, made, simulated, outputs, stats)
+        return Result(outputs=outputs, names=names, sqnr=sqnr, stats=stats)
+
+
+def _load(value, name):
+    if not isinstance(value, (str, os.PathLike)):
+        return value
+    try:
+        return numpy.load(value)
+    except (OSError, ValueError, EOFError) as problem:
+        raise Error(f"{name}: {os.fspath(value)}: {problem}") from None
+
+
+@contextlib.contextmanager
+def _array(kind, *arguments):
+    array = Array()
+    call(f"cnnvp_network_{kind}", *arguments, ctypes.byref(array))
+    try:
+        yield array
+    finally:
+        library.cnnvp_array_clear(ctypes.byref(array))
+
+
+@contextlib.contextmanager
+def _beside(network, number, options, reference):
+    """What an output is compared with: where it runs depth first the float model padded by blocks."""
+    if str(options.get("schedule")).replace("_", "-") != "depth-first":
+        yield reference
+        return
+    with _array("block_reference", network, number) as model:
+        yield model
+
+
+def _write_run(work, options, network, platform, outputs, stats):
+    """The files that options name."""
+    _write_stats(options, stats)
+    if options.get("plan_out") is not None:
+        call("cnnvp_network_plan", network, work.bytes(options["plan_out"], "plan_out"))
+    if options.get("csv") is not None:
+        call("cnnvp_layers_csv", json.dumps(stats).encode(), work.bytes(options["csv"], "csv"))
+    if options.get("dump") is not None:
+        call("cnnvp_network_dump", network, platform, work.bytes(options["dump"], "dump"))
+    files = options.get("output") or ()
+    for file, output in zip(files if isinstance(files, (list, tuple)) else [files], outputs):
+        call("cnnvp_npy_write", work.bytes(file, "output"), ctypes.byref(work.array(output, "output")))
+
+
+def train(network, *, platform=None, set=None, progress=None, log=None, **options):
+    """Trains an ONNX file or an installed network: `cnnvp train`. progress: called with the dictionary of each step.
+    Checkpoints and the log are the command's."""
+    for name in ("checkpoint", "checkpoint_every", "resume", "log"):
+        if name in options:
+            raise Error(f"{name}: `cnnvp train` has it")
+    with _work("train", options) as work:
+        config = work.configure(platform, set)
+        chosen = library.cnnvp_trainer_options_of(work.options)
+        file = work.bytes(network, "network")
+        for member, option in (("dataset", "dataset"), ("evaluation", "eval")):
+            if options.get(option) is not None:
+                limit = int(options.get("limit") or 0) if option == "dataset" else 0
+                dataset = work.new("dataset", work.bytes(options[option], option), limit)
+                call("cnnvp_dataset_fit_network", dataset, file, chosen.shapes, chosen.shape_count)
+                setattr(chosen, member, dataset)
+        trainer = work.new("trainer", file, config, ctypes.byref(chosen))
+        simulated = work.platform(config, Console(lambda context, data, size: library.cnnvp_trainer_console(trainer, data, size)), log)
+        call("cnnvp_trainer_load", trainer, simulated)
+        steps, evaluations, record, end = [], [], TrainRecord(), RunResult()
+        with work.interruptible(library.cnnvp_platform_interrupt):
+            while not work.interrupted:
+                call("cnnvp_trainer_step", trainer, simulated, ctypes.byref(record), ctypes.byref(end))
+                if record.event == _TRAIN_END:
+                    break
+                said = {name: getattr(record, name) for name, _ in TrainRecord._fields_ if name != "event"}
+                (evaluations if record.event == _TRAIN_EVALUATION else steps).append(said)
+                if progress is not None:
+                    progress(said)
+        stats = work.stats(simulated)
+        if options.get("output") is not None and not chosen.timing_only:
+            call("cnnvp_trainer_export", trainer, simulated, work.bytes(options["output"], "output"))
+        work.finish(simulated)
+        _write_stats(options, stats)
+        return Result(steps=steps, evaluations=evaluations, stats=stats)
+
+
+def exec(program, *arguments, platform=None, set=None, progress=None, log=None, **options):
+    """Runs an RV32 program, an ELF file, with its arguments: `cnnvp exec`. A program that ends with another code than 0 is
+    no Error; one that does not end is."""
+    with _work("exec", options) as work:
+        config = work.configure(platform, set)
+        console = bytearray()
+        simulated = work.platform(config, Console(lambda context, data, size: console.extend(ctypes.string_at(data, size))), log)
+        words = [work.bytes(argument, "argument") for argument in arguments]
+        call("cnnvp_platform_load_elf", simulated, work.bytes(program, "program"), len(words),
+             (ctypes.c_char_p * (len(words) + 1))(*words))
+        info = WorkInfo(ctypes.sizeof(WorkInfo), b"exec", None, 0, int(options.get("seed") or 0))
+        call("cnnvp_platform_describe_work", simulated, ctypes.byref(info))
+        with work.interruptible(library.cnnvp_platform_interrupt):
+            end = work.run(simulated, progress)
+        if end.end:
+            raise Error(_end(end))
+        stats = work.stats(simulated)
+        work.finish(simulated)
+        _write_stats(options, stats)
+        return Result(console=bytes(console), exit_code=end.exit_code, stats=stats)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps, and what is in their databases."""
+import ctypes
+import json
+import os
+import sqlite3
+import types
+
+from . import _files
+from ._library import Error, call, library
+from ._run import _Work, _lock
+from ._structs import SweepOptions, SweepProgress, SweepWatch
+
+
+class Point(types.SimpleNamespace):
+    """A point of a sweep: `params` and `stats`, dictionaries, `status` (ok or failed), `error`, `seconds`, `key`."""
+
+    def __repr__(self):
+        return f"<{self.status}: {', '.join(f'{name}={value}' for name, value in self.params.items())}>"
+
+
+def sweep(spec, *, output, jobs=0, seed=0, retry_failed=False, progress=None):
+    """Runs what the database `output` does not have yet of a specification, a file or a dictionary, and returns the
+    database's points. progress: called now and then with a dictionary. Points that fail are points, too."""
+    with _lock:
+        work = _Work("sweep")
+        with work.stack, _files.as_file(spec, "spec") as file:
+            made = work.new("sweep", work.bytes(file, "spec"))
+            done, failed = SweepProgress(), []
+
+            def watch(context, now):
+                try:
+                    if progress is not None:
+                        progress({name: getattr(now.contents, name) for name, _ in SweepProgress._fields_})
+                except BaseException as problem:  # pylint: disable=broad-except
+                    failed.append(problem)
+                    library.cnnvp_sweep_interrupt()
+
+            for name, value in (("jobs", jobs), ("seed", seed)):
+                if not isinstance(value, int) or not 0 <= value < 2 ** 32:
+                    raise Error(f"{name}: a whole number from 0 is expected, not {value!r}")
+            options = SweepOptions(ctypes.sizeof(SweepOptions), work.bytes(output, "output"), jobs, 0, seed, int(bool(retry_failed)),
+                                   None, SweepWatch(watch), None)
+            with work.interruptible(library.cnnvp_sweep_interrupt):
+                try:
+                    call("cnnvp_sweep_run", made, ctypes.byref(options), ctypes.byref(done))
+                except Error:
+                    if failed:
+                        raise failed[0] from None
+                    raise
+    return load_results(output)
+
+
+def load_results(file):
+    """The points of a sweep's database, in the order in which they were run."""
+    if not isinstance(file, (str, os.PathLike)) or not os.path.exists(file):
+        raise Error(f"{file}: there is no such database")
+    try:
+        with sqlite3.connect(f"file:{os.path.abspath(file)}?mode=ro", uri=True) as database:
+            rows = database.execute("SELECT key, status, params, stats, error, seconds FROM points ORDER BY rowid").fetchall()
+    except sqlite3.Error as problem:
+        raise Error(f"{os.fspath(file)}: {problem}") from None
+    return [Point(key=key, status=status, params=json.loads(params or "{}"), stats=json.loads(stats or "{}"), error=error,
+                  seconds=seconds) for key, status, params, stats, error, seconds in rows]
+
+
+def records(points, *statistics):
+    """A flat dictionary for each point, as pandas.DataFrame takes them: its parameters, its status, and statistics by their
+    names, such as "energy.total_pj" or "layers.C1.cycles"; without names those of `total`."""
+    result = []
+    for point in points:
+        names = statistics or [f"total.{name}" for name in point.stats.get("total", {})]
+        result.append({**point.params, "status": point.status, **{name: _find(point.stats, name.split(".")) for name in names}})
+    return result
+
+
+def _find(value, names):
+    for name in names:
+        if isinstance(value, list):
+            value = {member.get("name"): member for member in value}
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
