@@ -296,6 +296,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_
  * CNNVP_END_MAX_TIME and CNNVP_END_INTERRUPTED another call goes on, with the same results as a run in one piece. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, struct cnnvp_run_result *result);
 
+/* Resets all units, also in mid-work, as at their start: the core waits for a program, which is loaded next. Memory
+ * keeps what it has, time and statistics go on. FAILED: nothing can be reset any more. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_reset(cnnvp_platform *platform);
+
 /* What check_results has found. */
 struct cnnvp_results_check {
     uint64_t compared; /* commands */

@@ -88,6 +88,11 @@ char *cnnvp_values_text(void);
 
 /* ---- runs ---- */
 
+/* A number of a stats.json text, named as objectives are: energy.total_pj, layers.C1.cycles, units.dma.bytes,
+ * links.dma-dram.read_bytes. BAD_INPUT: the text has none of that name. */
+CNNVP_MUST_USE cnnvp_result cnnvp_stats_value(const char *stats_json, const char *name, double *value,
+                                              struct cnnvp_error *error);
+
 /* The per-layer table of a stats.json text, appearing under its name only when complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, struct cnnvp_error *error);
 

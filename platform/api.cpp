@@ -398,4 +398,12 @@ cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
     });
 }
 
+cnnvp_result cnnvp_platform_reset(cnnvp_platform *platform)
+{
+    return shielded(nullptr, [&] {
+        platform->platform->reset();
+        return CNNVP_DONE;
+    });
+}
+
 } /* extern "C" */

@@ -56,6 +56,14 @@ int cnnvp_stats_number(const json_t *stats, const char *path, double *number)
     return json_is_number(found);
 }
 
+cnnvp_result cnnvp_stats_value(const char *stats_json, const char *name, double *value, struct cnnvp_error *error)
+{
+    json_t *stats = json_loads(stats_json, JSON_ALLOW_NUL, NULL);
+    const int found = cnnvp_stats_number(stats, name, value);
+    json_decref(stats);
+    return found ? CNNVP_DONE : cnnvp_config_error(error, NULL, "the statistics have no number \"%s\"", name);
+}
+
 int cnnvp_objectives_need(const void *sweep, const char *section, size_t length)
 {
     const struct cnnvp_sweep *of = sweep;

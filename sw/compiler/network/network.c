@@ -51,13 +51,9 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     char file[PATH_MAX];
     struct cnnvp_network_options own;
     const struct cnnvp_network_options *options = &own;
-    cnnvp_result result = cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_network_options", error);
-    if (result == CNNVP_DONE)
-        result = check_options(options, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_find(onnx_file, file, sizeof file, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_network_options", error));
+    CNNVP_TRY(check_options(options, error));
+    CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
     struct cnnvp_network *made = calloc(1, sizeof *made);
     if (made != NULL)
         made->file = strdup(file);
@@ -71,7 +67,7 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     made->guest = options->guest;
     made->block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0;
     made->back_end = back_end_of(config);
-    result = made->back_end->make(made, config, options, error);
+    const cnnvp_result result = made->back_end->make(made, config, options, error);
     if (result == CNNVP_DONE)
         *network = made;
     else

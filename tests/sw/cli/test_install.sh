@@ -94,6 +94,25 @@ cc -std=c11 drive.c $(pkg-config --cflags --libs cnnvp) -o drive ||
 [ "$(cat shown)" = "$(realpath "$work/moved")/share/cnnvp/presets" ] || fail "presets of the shared library: $(cat shown)"
 [ "$(ldd drive | grep -c cnnvp)" -eq 1 ] && ldd drive | grep -q "libcnnvp.so.1 => $work/moved/" || fail "libraries: $(ldd drive)"
 
+# The installed example in plain C gives the numbers of the command.
+# shellcheck disable=SC2046
+cc -std=c11 -Wall -Wextra -Wpedantic -Werror "$work/moved/share/cnnvp/examples/c/design.c" $(pkg-config --cflags --libs cnnvp) -o design ||
+    fail "no build of the example by pkg-config"
+./design cpu.tcm_size=32KiB >shown || fail "the example: status $?, $(cat shown)"
+expect 0 run lenet5 -n 4 -q -s cpu.tcm_size=32KiB --stats design.json
+/usr/bin/python3 - <<'PYTHON' || fail "the example shows $(cat shown)"
+import json, re
+stats, shown = json.load(open("design.json")), open("shown").read()
+said = dict(re.findall(r"^([a-z]+\.[\w.]+): (\d+)$", shown, re.M))
+assert said == {"total.accel_cycles": str(stats["total"]["accel_cycles"]), "energy.total_pj": "%.0f" % stats["energy"]["total_pj"],
+                "layers.C3.cycles": str(stats["layers"][2]["cycles"])}, said
+steps = re.findall(r"^([\d.]+) us$", shown, re.M)
+assert len(steps) > 2 and steps[0] == "20.00" and steps[-1] == "%.2f" % (stats["total"]["time_ps"] / 1e6), steps
+assert len(re.findall(r"^image \d: class \d$", shown, re.M)) == 4 and "log 1: warning: 0 ps: cpu: the program needs" in shown
+PYTHON
+./design pe_array.row=1 2>message && fail "a wrong setting: status 0"
+grep -q '^design: .*did you mean "rows"' message || fail "a wrong setting: $(cat message)"
+
 # Names that ours has inside are other people's, too, in a program that is linked statically.
 cat >names.c <<'C'
 int dma_advance(void);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of the C API that neither the command nor another test makes. */
+#include "test.h"
+
+#include <stdlib.h>
+
+#include "cnnvp_explore.h"
+
+static struct cnnvp_error error;
+
+struct design {
+    cnnvp_config *config;
+    cnnvp_network *network;
+    cnnvp_platform *platform;
+};
+
+static char lines[4096];
+
+static void take_line(void *context, int level, const char *line)
+{
+    (void)snprintf(context, sizeof lines, "%d %s", level, line);
+}
+
+static struct design make(const char *setting)
+{
+    struct design made = {NULL, NULL, NULL};
+    const struct cnnvp_network_options compile = {.struct_size = sizeof compile, .images = 2};
+    const struct cnnvp_platform_options how = {.struct_size = sizeof how, .log = take_line, .log_context = lines};
+    lines[0] = '\0';
+    assert_int_equal(cnnvp_config_new("nfu", &made.config, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_set(made.config, setting, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_resolve(made.config, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_new("lenet5", made.config, &compile, &made.network, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_new(made.config, &how, &made.platform, &error), CNNVP_DONE);
+    return made;
+}
+
+static void clear(struct design *design)
+{
+    cnnvp_platform_free(design->platform);
+    cnnvp_network_free(design->network);
+    cnnvp_config_free(design->config);
+}
+
+static struct cnnvp_run_result run(struct design *design, uint64_t until)
+{
+    struct cnnvp_run_result end;
+    cnnvp_platform_set_max_time(design->platform, until);
+    const cnnvp_result result = cnnvp_platform_run(design->platform, &end);
+    assert_int_equal(result == CNNVP_DONE, end.end == CNNVP_END_EXIT && end.exit_code == 0);
+    return end;
+}
+
+static void load(struct design *design)
+{
+    assert_int_equal(cnnvp_network_load(design->network, design->platform, &error), CNNVP_DONE);
+}
+
+static void same_output(struct design *design, const struct cnnvp_array *expected)
+{
+    struct cnnvp_array output;
+    assert_int_equal(cnnvp_network_output(design->network, design->platform, 0, &output, &error), CNNVP_DONE);
+    assert_memory_equal(output.data, expected->data, 2 * 10 * sizeof(float));
+    cnnvp_array_clear(&output);
+}
+
+/* In mid-work, after the end, and after a run that had nothing to do: what is loaded next runs as by itself. */
+static void reset(void **state)
+{
+    struct design design = make("pe_array.rows=8");
+    struct cnnvp_array expected;
+    (void)state;
+    load(&design);
+    const struct cnnvp_run_result alone = run(&design, 0);
+    assert_int_equal(alone.end, CNNVP_END_EXIT);
+    assert_int_equal(cnnvp_network_output(design.network, design.platform, 0, &expected, &error), CNNVP_DONE);
+    clear(&design);
+
+    design = make("pe_array.rows=8");
+    assert_int_equal(run(&design, 0).end, CNNVP_END_NO_PROGRESS); /* nothing is loaded */
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    load(&design);
+    assert_int_equal(run(&design, alone.time_ps / 2).end, CNNVP_END_MAX_TIME);
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+        load(&design);
+        assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+        same_output(&design, &expected);
+    }
+    cnnvp_array_clear(&expected);
+    clear(&design);
+}
+
+static void statistics_by_name(void **state)
+{
+    struct design design = make("cpu.tcm_size=32KiB");
+    char *stats = NULL;
+    double cycles, value;
+    struct cnnvp_layer_result layer;
+    (void)state;
+    load(&design);
+    assert_non_null(strstr(lines, "1 warning: 0 ps: cpu: the program needs ")); /* the log is the caller's */
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    assert_int_equal(cnnvp_platform_layer(design.platform, 0, &layer), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_stats(design.platform, &stats), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_value(stats, "layers.C1.cycles", &cycles, &error), CNNVP_DONE);
+    assert_true(cycles > 0 && (uint64_t)cycles == layer.cycles);
+    assert_int_equal(cnnvp_stats_value(stats, "units.cpu.cycles", &value, &error), CNNVP_DONE);
+    assert_true(value > cycles);
+    assert_int_equal(cnnvp_stats_value(stats, "layers.C1", &value, &error), CNNVP_BAD_INPUT);
+    assert_string_equal(error.text, "the statistics have no number \"layers.C1\"");
+    assert_int_equal(cnnvp_stats_value("no text", "total.macs", &value, NULL), CNNVP_BAD_INPUT);
+    free(stats);
+    clear(&design);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reset),
+        cmocka_unit_test(statistics_by_name),
+    };
+    assert_string_equal(cnnvp_version(), CNNVP_VERSION);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
