@@ -26,8 +26,11 @@ Conv MaxPool AveragePool GlobalAveragePool GlobalMaxPool BatchNormalization Relu
 HardSwish Tanh Elu Softmax Gemm MatMul Add Sub Mul Div Concat Pad Flatten Reshape Squeeze Unsqueeze Transpose Identity
 Dropout Constant ReduceMean QuantizeLinear DequantizeLinear QLinearConv QLinearMatMul InstanceNormalization LogSoftmax Selu
 Softplus Softsign Max Min Sum Neg Expand Split Slice Gather DepthToSpace SpaceToDepth Cast ReduceMax ReduceSum Shape
-ConstantOfShape ConvTranspose Resize Upsample Abs Erf Pow ReduceMin ReduceL1 ReduceSumSquare""".split())
-EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat"}
+ConstantOfShape ConvTranspose Resize Upsample Abs Erf Pow ReduceMin ReduceL1 ReduceSumSquare ReduceL2 ReduceLogSum
+Mish Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Atanh Sign Not Sqrt Reciprocal Celu
+ThresholdedRelu Greater GreaterOrEqual Less LessOrEqual Equal And Or Xor Where Round Ceil Floor LayerNormalization
+LRN""".split())
+EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
 LIMIT = 0.01
 # PyTorch and onnxruntime put the last element on the last one, whatever the scale was before the size was made whole, and
 # so does cnnvp; the reference that made these cases does not (onnx/onnx issue 2462).

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers of tokens: products of two tensors, normalisation of layers and groups, numbers of the last dimension; the last
-cases of make_zoo.py."""
+"""Layers of tokens: products of two tensors, normalisation of layers and groups, numbers of the last dimension."""
 import numpy
 import torch
 from onnx import helper

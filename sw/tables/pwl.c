@@ -78,20 +78,23 @@ static int fraction_bits(double value, int most)
     return bits;
 }
 
-static int place(double range, int in_frac, size_t segments, struct pwl *pwl)
+/* `positive`: all words below 0 are the first segment. */
+static int place(double range, int positive, int in_frac, size_t segments, struct pwl *pwl)
 {
     const double half = ceil(ldexp(range, in_frac)); /* words on each side of 0 */
     if (!(range > 0.0) || segments < 2u || segments > MAX_SEGMENTS || segments % 2u != 0 || in_frac < -16 ||
         in_frac > 30)
         return -1;
     const double limited = half > -(double)WORD_MIN ? -(double)WORD_MIN : half;
+    const double most = positive ? (double)segments - 1.0 : (double)segments / 2.0;
     pwl->unit = ldexp(1.0, -in_frac);
     pwl->x_shift = 0;
-    while (ldexp((double)segments / 2.0, pwl->x_shift) < limited)
+    while (ldexp(most, pwl->x_shift) < limited)
         ++pwl->x_shift;
-    const int32_t side = (int32_t)ceil(ldexp(limited, -pwl->x_shift)); /* segments on each side */
-    pwl->segments = 2 * side;
-    pwl->x0 = -side * (INT32_C(1) << pwl->x_shift);
+    const int32_t side = (int32_t)ceil(ldexp(limited, -pwl->x_shift)); /* segments above 0 */
+    const int32_t below = positive ? 1 : side;
+    pwl->segments = side + below;
+    pwl->x0 = -below * (INT32_C(1) << pwl->x_shift);
     if (pwl->x0 < WORD_MIN)
         pwl->x0 = WORD_MIN;
     return 0;
@@ -158,10 +161,11 @@ static int fill(const struct pwl *pwl, struct line *lines, int in_frac, int out_
 }
 
 int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context, double range,
-                       int in_frac, int out_frac, size_t segments, int16_t *table, size_t *words, int *shift)
+                       int positive, int in_frac, int out_frac, size_t segments, int16_t *table, size_t *words,
+                       int *shift)
 {
     struct pwl pwl = {.function = function, .context = context};
-    if (place(range, in_frac, segments, &pwl) != 0 || out_frac < -16 || out_frac > 30 ||
+    if (place(range, positive, in_frac, segments, &pwl) != 0 || out_frac < -16 || out_frac > 30 ||
         *words < CNNVP_PWL_WORDS((size_t)pwl.segments))
         return -1;
     struct line *lines = malloc((size_t)pwl.segments * sizeof *lines);
@@ -185,5 +189,5 @@ int cnnvp_pwl_table(double (*function)(double), double range, int in_frac, int o
                     int16_t *table, size_t *words, int *shift)
 {
     const struct plain plain = {function};
-    return cnnvp_pwl_table_of(call, &plain, range, in_frac, out_frac, segments, table, words, shift);
+    return cnnvp_pwl_table_of(call, &plain, range, 0, in_frac, out_frac, segments, table, words, shift);
 }

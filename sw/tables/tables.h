@@ -36,11 +36,14 @@ double cnnvp_tanh(double x);
 double cnnvp_erf(double x);
 /* x > 0 */
 double cnnvp_log(double x);
+/* Absolute error below 1e-14, for |x| below 2^20. */
+double cnnvp_sin(double x);
+double cnnvp_atan(double x);
 
 /*
  * Fills `table` for a function of words with `in_frac` fraction bits whose results have `out_frac`. The straight
  * pieces lie between -range and range; the first and the last go on to the ends of the 16-bit words, and are fitted to
- * them.
+ * them. `positive`: the pieces lie between 0 and range, and one has all words below 0.
  *
  * segments: 2 .. 8192, even. Where words within the range are fewer, the table has fewer.
  * *words: in: room in `table`, CNNVP_PWL_WORDS(segments) is enough; out: words of the table.
@@ -49,8 +52,8 @@ double cnnvp_log(double x);
  * fit the format (and then writes nothing). in_frac, out_frac: -16 .. 30.
  */
 CNNVP_MUST_USE int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context,
-                                      double range, int in_frac, int out_frac, size_t segments, int16_t *table,
-                                      size_t *words, int *shift);
+                                      double range, int positive, int in_frac, int out_frac, size_t segments,
+                                      int16_t *table, size_t *words, int *shift);
 /* The same for a function without a context. */
 CNNVP_MUST_USE int cnnvp_pwl_table(double (*function)(double), double range, int in_frac, int out_frac, size_t segments,
                                    int16_t *table, size_t *words, int *shift);

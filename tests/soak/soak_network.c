@@ -198,9 +198,11 @@ static int add_constant(struct network *network, const struct value *in)
 
 static int add_function(struct network *network, const struct value *in)
 {
-    static const char *const functions[] = {"HardSigmoid", "Selu", "Softsign", "Clip", "PRelu"};
+    static const char *const functions[] = {
+        "HardSigmoid", "Selu",  "Softsign", "Clip", "PRelu",          "Sin", "Atan", "Mish",
+        "Sign",        "Floor", "Round",    "Sqrt", "ThresholdedRelu"};
     struct builder *b = &network->builder;
-    const char *function = chosen(network, functions, 5);
+    const char *function = chosen(network, functions, sizeof functions / sizeof functions[0]);
     const char *low = NULL;
     const char *high = NULL;
     if (strcmp(function, "Clip") == 0) {

@@ -35,15 +35,15 @@ static uint32_t pack_format(int32_t shift, int32_t bias_shift, uint32_t rounding
     return ((uint32_t)shift & 0xffu) | ((uint32_t)bias_shift & 0xffu) << 8 | rounding << 16;
 }
 
-static cnnvp_result describe_table(const struct cnnvp_graph_post *from, int32_t in_frac, int32_t out_frac,
-                                   uint32_t rounding, struct cnnvp_binary_post *to, int16_t **table,
+static cnnvp_result describe_table(const struct cnnvp_graph_post *from, float largest, int32_t in_frac,
+                                   int32_t out_frac, uint32_t rounding, struct cnnvp_binary_post *to, int16_t **table,
                                    struct cnnvp_error *error)
 {
     free(*table);
     *table = calloc(to->table_words, sizeof **table);
     if (*table == NULL)
         return cnnvp_compiler_no_memory(error);
-    return cnnvp_post_table(from, in_frac, out_frac, rounding, *table, &to->format, error);
+    return cnnvp_post_table(from, largest, in_frac, out_frac, rounding, *table, &to->format, error);
 }
 
 static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_binary_layer *to)
@@ -51,8 +51,8 @@ static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_bi
     to->post_count = from->post_count;
     for (uint32_t i = 0; i < from->post_count; ++i)
         if (cnnvp_graph_is_table(from->posts[i].kind))
-            to->posts[i] =
-                (struct cnnvp_binary_post){.kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words()};
+            to->posts[i] = (struct cnnvp_binary_post){
+                .kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words(&from->posts[i])};
         else
             to->posts[i].kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
 }
@@ -69,7 +69,7 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
             continue;
         }
         const int32_t out_frac = graph->tensors[from->out].frac;
-        CNNVP_TRY(describe_table(&from->posts[i], frac, out_frac, rounding, post, table, error));
+        CNNVP_TRY(describe_table(&from->posts[i], from->pre_max_abs, frac, out_frac, rounding, post, table, error));
         frac = out_frac;
     }
     return CNNVP_DONE;

@@ -5,8 +5,7 @@
 
 #include "float_kernels.h"
 
-/* An eighth to spare: images that the calibration did not hold. */
-#define MARGIN 1.125
+#define MARGIN CNNVP_FORMAT_MARGIN
 
 /* Most fraction bits that tables of functions, softmax and normalisation with statistics of the data take and give: the
  * vector unit's shifts end there. */
@@ -197,11 +196,14 @@ static void choose_tensors(struct cnnvp_graph *graph)
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
         if (!has_table(layer))
             out->max_abs = maximum(out->max_abs, layer->pre_max_abs);
-        /* Sigmoid, tanh and erf reach 1 whatever the calibration saw. */
-        for (uint32_t p = 0; p < layer->post_count; ++p)
-            if (layer->posts[p].kind == CNNVP_GRAPH_SIGMOID || layer->posts[p].kind == CNNVP_GRAPH_TANH ||
-                layer->posts[p].kind == CNNVP_GRAPH_SOFTSIGN || layer->posts[p].kind == CNNVP_GRAPH_ERF)
+        /* Sigmoid, tanh and others reach 1 whatever the calibration saw. */
+        for (uint32_t p = 0; p < layer->post_count; ++p) {
+            const enum cnnvp_graph_post_kind kind = layer->posts[p].kind;
+            if (kind == CNNVP_GRAPH_SIGMOID || kind == CNNVP_GRAPH_TANH || kind == CNNVP_GRAPH_SOFTSIGN ||
+                kind == CNNVP_GRAPH_ERF || kind == CNNVP_GRAPH_SIN || kind == CNNVP_GRAPH_COS ||
+                kind >= CNNVP_GRAPH_SIGN)
                 out->max_abs = maximum(out->max_abs, 1.0f);
+        }
     }
     take_sizes(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i) {

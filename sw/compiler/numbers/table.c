@@ -1,18 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "numbers.h"
 
-#include "tables.h"
+#include <math.h>
 
-/* All tables have room for this many segments: their size is the same whatever the formats are. */
-#define SEGMENTS CNNVP_PWL_SEGMENTS
+#include "tables.h"
 
 #define SELU_ALPHA 1.67326319217681884765625 /* ONNX's default */
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1       /* sqrt(1 / 2) */
 #define SQRT_2_PI 0x1.9884533d43651p-1       /* sqrt(2 / pi) */
+#define HALF_PI 0x1.921fb54442d18p+0
 
-uint32_t cnnvp_post_table_words(void)
+/* Larger exponents give no float. */
+#define EXPONENT_MAX 88.0
+/* Logarithms and powers of numbers below count as that of it: the least positive float there is. */
+#define LEAST 0x1p-149
+
+#define STEP_SEGMENTS 3
+/* Of functions without straight ends: with its header and some biases a table takes 2 KiB. */
+#define MORE_SEGMENTS 480
+
+/* Where the pieces of a function's table lie. Their number, and so a table's size, are the same whatever the formats
+ * are. */
+struct pieces {
+    size_t segments;
+    double range; /* 0: as far as the values reach */
+    int positive; /* above 0 only */
+};
+
+static struct pieces pieces_of(const struct cnnvp_graph_post *post)
 {
-    return CNNVP_PWL_WORDS(SEGMENTS);
+    switch (post->kind) {
+    case CNNVP_GRAPH_SOFTSIGN: /* its tails fall like 1 / x */
+        return (struct pieces){CNNVP_PWL_SEGMENTS, 4.0 * CNNVP_PWL_RANGE, 0};
+    case CNNVP_GRAPH_ERF: /* 1 but for 2e-8 from 4 on */
+        return (struct pieces){CNNVP_PWL_SEGMENTS, CNNVP_PWL_RANGE / 2.0, 0};
+    case CNNVP_GRAPH_LOG:
+        return post->value > 0.0f ? (struct pieces){CNNVP_PWL_SEGMENTS, 1.0, 0}
+                                  : (struct pieces){MORE_SEGMENTS, 0.0, 1};
+    case CNNVP_GRAPH_POWER:
+        return (struct pieces){MORE_SEGMENTS, 0.0, 1};
+    case CNNVP_GRAPH_ASIN:
+    case CNNVP_GRAPH_ACOS:
+    case CNNVP_GRAPH_ATANH:
+        return (struct pieces){MORE_SEGMENTS, 1.0, 0};
+    case CNNVP_GRAPH_EXP:
+    case CNNVP_GRAPH_SIN:
+    case CNNVP_GRAPH_COS:
+    case CNNVP_GRAPH_SINH:
+    case CNNVP_GRAPH_COSH:
+    case CNNVP_GRAPH_ATAN:
+    case CNNVP_GRAPH_ASINH:
+        return (struct pieces){MORE_SEGMENTS, 0.0, 0};
+    default:
+        return (struct pieces){post->kind >= CNNVP_GRAPH_SIGN ? STEP_SEGMENTS : CNNVP_PWL_SEGMENTS, CNNVP_PWL_RANGE, 0};
+    }
+}
+
+uint32_t cnnvp_post_table_words(const struct cnnvp_graph_post *post)
+{
+    return CNNVP_PWL_WORDS((uint32_t)pieces_of(post).segments);
+}
+
+static double bounded(double x, double limit)
+{
+    return x < -limit ? -limit : x > limit ? limit : x;
+}
+
+/* e^x and what is made of it, of x up to where floats end. */
+static double exponential(enum cnnvp_graph_post_kind kind, double x)
+{
+    x = bounded(x, EXPONENT_MAX);
+    const double up = cnnvp_exp(x);
+    if (kind == CNNVP_GRAPH_EXP)
+        return up;
+    const double down = cnnvp_exp(-x);
+    if (kind == CNNVP_GRAPH_COSH)
+        return (up + down) / 2.0;
+    /* no cancellation near 0: 2 / coth = 2 tanh(x / 2) / (1 - tanh^2) */
+    const double half = cnnvp_tanh(x / 2.0);
+    return x < 1.0 && x > -1.0 ? 2.0 * half / (1.0 - half * half) : (up - down) / 2.0;
+}
+
+static double logarithm(double x)
+{
+    return cnnvp_log(x < LEAST ? LEAST : x);
+}
+
+static double arc_sine(double x)
+{
+    x = bounded(x, 1.0);
+    return x * x < 1.0 ? cnnvp_atan(x / sqrt(1.0 - x * x)) : x * HALF_PI;
+}
+
+static double arc_function(enum cnnvp_graph_post_kind kind, double x)
+{
+    const double magnitude = x < 0.0 ? -x : x;
+    const double sign = x < 0.0 ? -1.0 : 1.0;
+    switch (kind) {
+    case CNNVP_GRAPH_ATAN:
+        return cnnvp_atan(x);
+    case CNNVP_GRAPH_ASIN:
+        return arc_sine(x);
+    case CNNVP_GRAPH_ACOS:
+        return HALF_PI - arc_sine(x);
+    case CNNVP_GRAPH_ASINH:
+        return sign * cnnvp_log(magnitude + sqrt(magnitude * magnitude + 1.0));
+    default: /* atanh, as far as floats below 1 go */
+        x = bounded(magnitude, 1.0 - 0x1p-24);
+        return sign * cnnvp_log((1.0 + x) / (1.0 - x)) / 2.0;
+    }
+}
+
+/* What x below the value, equal to it and above it is. */
+static const int16_t steps[][3] = {
+    [CNNVP_GRAPH_SIGN - CNNVP_GRAPH_SIGN] = {-1, 0, 1},     [CNNVP_GRAPH_ABOVE - CNNVP_GRAPH_SIGN] = {0, 0, 1},
+    [CNNVP_GRAPH_NOT_BELOW - CNNVP_GRAPH_SIGN] = {0, 1, 1}, [CNNVP_GRAPH_BELOW - CNNVP_GRAPH_SIGN] = {1, 0, 0},
+    [CNNVP_GRAPH_NOT_ABOVE - CNNVP_GRAPH_SIGN] = {1, 1, 0}, [CNNVP_GRAPH_EQUAL - CNNVP_GRAPH_SIGN] = {0, 1, 0}};
+
+static int is_step(enum cnnvp_graph_post_kind kind)
+{
+    return kind >= CNNVP_GRAPH_SIGN;
+}
+
+static int16_t step_at(enum cnnvp_graph_post_kind kind, double x, double value)
+{
+    return steps[kind - CNNVP_GRAPH_SIGN][x < value ? 0 : x > value ? 2 : 1];
 }
 
 double cnnvp_post_function(const struct cnnvp_graph_post *post, double x)
@@ -34,7 +146,7 @@ double cnnvp_post_function(const struct cnnvp_graph_post *post, double x)
     case CNNVP_GRAPH_SOFTPLUS:
         return (x > 0.0 ? x : 0.0) + cnnvp_log(1.0 + cnnvp_exp(x > 0.0 ? -x : x));
     case CNNVP_GRAPH_LOG:
-        return cnnvp_log(x < value ? value : x > 1.0 ? 1.0 : x);
+        return value > 0.0 ? cnnvp_log(x < value ? value : x > 1.0 ? 1.0 : x) : logarithm(x);
     case CNNVP_GRAPH_SOFTSIGN:
         return x / (1.0 + (x < 0.0 ? -x : x));
     case CNNVP_GRAPH_ERF:
@@ -42,14 +154,63 @@ double cnnvp_post_function(const struct cnnvp_graph_post *post, double x)
     case CNNVP_GRAPH_GELU:
         return 0.5 * x *
                (1.0 + (value > 0.0 ? cnnvp_tanh(SQRT_2_PI * (x + 0.044715 * x * x * x)) : cnnvp_erf(x * SQRT_HALF)));
+    case CNNVP_GRAPH_MISH:
+        return x * cnnvp_tanh((x > 0.0 ? x : 0.0) + cnnvp_log(1.0 + cnnvp_exp(x > 0.0 ? -x : x)));
+    case CNNVP_GRAPH_SWISH:
+        return x * cnnvp_sigmoid(value * x);
+    case CNNVP_GRAPH_CELU:
+        return x < 0.0 ? value * (cnnvp_exp(x / value) - 1.0) : x;
+    case CNNVP_GRAPH_EXP:
+    case CNNVP_GRAPH_SINH:
+    case CNNVP_GRAPH_COSH:
+        return exponential(post->kind, x);
+    case CNNVP_GRAPH_POWER:
+        return x > 0.0 ? cnnvp_exp(bounded(value * logarithm(x), EXPONENT_MAX)) : 0.0;
+    case CNNVP_GRAPH_SIN:
+        return cnnvp_sin(x);
+    case CNNVP_GRAPH_COS:
+        return cnnvp_sin(x + HALF_PI);
+    case CNNVP_GRAPH_ATAN:
+    case CNNVP_GRAPH_ASIN:
+    case CNNVP_GRAPH_ACOS:
+    case CNNVP_GRAPH_ASINH:
+    case CNNVP_GRAPH_ATANH:
+        return arc_function(post->kind, x);
     default:
-        return x;
+        return is_step(post->kind) ? (double)step_at(post->kind, x, value) : x;
     }
 }
 
+/* Beyond the results' format they are its limits: what is never reached takes no precision from the rest. */
+struct limited {
+    const struct cnnvp_graph_post *post;
+    double limit;
+};
+
 static double call_function(const void *context, double x)
 {
-    return cnnvp_post_function(context, x);
+    const struct limited *limited = context;
+    return bounded(cnnvp_post_function(limited->post, x), limited->limit);
+}
+
+/* Segments of one word each around the value, of which the last one goes on to all words above. */
+static int step(const struct cnnvp_graph_post *post, int32_t in_frac, int32_t out_frac, int16_t *words)
+{
+    const double value = ldexp((double)post->value, in_frac);
+    const double at = floor(value);
+    const double first = at - 1.0 < (double)INT16_MIN   ? (double)INT16_MIN
+                         : at - 1.0 > (double)INT16_MAX ? (double)INT16_MAX
+                                                        : at - 1.0;
+    words[0] = (int16_t)first;
+    words[1] = 0;
+    words[2] = STEP_SEGMENTS;
+    words[3] = 0;
+    for (int i = 0; i < STEP_SEGMENTS; ++i) {
+        const double word = first + (double)i;
+        words[4 + 2 * i] = 0;
+        words[5 + 2 * i] = cnnvp_quantise((float)step_at(post->kind, word, value), out_frac);
+    }
+    return 0;
 }
 
 /*
@@ -69,21 +230,22 @@ static int leaky_relu(float alpha, int32_t in_frac, int32_t out_frac, int16_t *w
     return cnnvp_formats_shift(14 + in_frac - out_frac);
 }
 
-cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, int32_t in_frac, int32_t out_frac, uint32_t rounding,
-                              int16_t *words, uint32_t *format, struct cnnvp_error *error)
+cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, float largest, int32_t in_frac, int32_t out_frac,
+                              uint32_t rounding, int16_t *words, uint32_t *format, struct cnnvp_error *error)
 {
     int shift = 0;
-    size_t count = cnnvp_post_table_words();
+    const struct pieces pieces = pieces_of(post);
+    size_t count = CNNVP_PWL_WORDS(pieces.segments);
     if (post->kind == CNNVP_GRAPH_LEAKY_RELU) {
         shift = leaky_relu(post->value, in_frac, out_frac, words);
+    } else if (is_step(post->kind)) {
+        shift = step(post, in_frac, out_frac, words);
     } else {
-        /* Softsign's tails fall like 1 / x; the logarithm ends at 1, erf is 1 but for 2e-8 from 4 on. */
-        const double range =
-            post->kind == CNNVP_GRAPH_SOFTSIGN ? 4.0 * CNNVP_PWL_RANGE
-            : post->kind == CNNVP_GRAPH_LOG    ? 1.0
-            : post->kind == CNNVP_GRAPH_ERF    ? CNNVP_PWL_RANGE / 2.0
-                                               : CNNVP_PWL_RANGE;
-        if (cnnvp_pwl_table_of(call_function, post, range, in_frac, out_frac, SEGMENTS, words, &count, &shift) != 0)
+        const struct limited limited = {post, pieces.segments == MORE_SEGMENTS ? ldexp(1.0, 15 - out_frac) : 0x1p126};
+        const double reach = largest > 0.0f ? (double)largest * CNNVP_FORMAT_MARGIN : ldexp(1.0, 15 - in_frac);
+        const double range = pieces.range > 0.0 ? pieces.range : reach;
+        if (cnnvp_pwl_table_of(call_function, &limited, range, pieces.positive, in_frac, out_frac, pieces.segments,
+                               words, &count, &shift) != 0)
             return cnnvp_compiler_error(
                 error, "the function of values with %d fraction bits has no table with results of %d", (int)in_frac,
                 (int)out_frac);

@@ -28,6 +28,18 @@ static cnnvp_result import_function(struct cnnvp_import *import)
     return add_activation(import, 1, &(struct cnnvp_graph_post){(enum cnnvp_graph_post_kind)import->kind, 0.0f});
 }
 
+cnnvp_result cnnvp_import_last_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind,
+                                    float value)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(cnnvp_import_layer(
+        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer));
+    layer->post_count = 1;
+    layer->posts[0] = (struct cnnvp_graph_post){kind, value};
+    return CNNVP_DONE;
+}
+
 /* A layer with one post as a step on the way. */
 cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind, float value,
                                int32_t *out)
@@ -95,6 +107,48 @@ static cnnvp_result import_gelu(struct cnnvp_import *import)
     return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_GELU, by_tanh ? 1.0f : 0.0f});
 }
 
+static cnnvp_result import_root(struct cnnvp_import *import)
+{
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_POWER, 0.5f});
+}
+
+static cnnvp_result import_swish(struct cnnvp_import *import)
+{
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
+    if (!(alpha >= -16.0f && alpha <= 16.0f))
+        return cnnvp_import_error(import, "alpha is %g; -16 to 16 is possible", (double)alpha);
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SWISH, alpha});
+}
+
+static cnnvp_result import_celu(struct cnnvp_import *import)
+{
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
+    if (!(alpha >= 1.0f / 16.0f && alpha <= 16.0f))
+        return cnnvp_import_error(import, "alpha is %g; 1/16 to 16 is possible", (double)alpha);
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_CELU, alpha});
+}
+
+/* sin x / cos x. */
+static cnnvp_result import_tangent(struct cnnvp_import *import)
+{
+    int32_t in;
+    int32_t parts[2];
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_SIN, 0.0f, &parts[0]));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_COS, 0.0f, &parts[1]));
+    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, parts[0], parts[1], 0, &in);
+}
+
+/* x where it is above alpha, 0 elsewhere. */
+static cnnvp_result import_thresholded(struct cnnvp_import *import)
+{
+    int32_t in;
+    int32_t above;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_ABOVE, cnnvp_onnx_float(import->node, "alpha", 1.0f), &above));
+    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, in, above, 0, &in);
+}
+
 static cnnvp_result import_elu(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
@@ -107,12 +161,16 @@ static cnnvp_result import_selu(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.67326319f);
     const float gamma = cnnvp_onnx_float(import->node, "gamma", 1.05070102f);
-    if (alpha < 1.6732f || alpha > 1.6733f || !(gamma > 0.0f && gamma <= 16.0f))
-        return cnnvp_import_error(import,
-                                  "alpha is %g, gamma %g; ONNX's alpha of 1.67326 and a gamma up to 16 are "
-                                  "possible",
+    if (!(alpha >= -16.0f && alpha <= 16.0f) || !(gamma > 0.0f && gamma <= 16.0f))
+        return cnnvp_import_error(import, "alpha is %g, gamma %g; -16 to 16, and a gamma above 0 up to 16 are possible",
                                   (double)alpha, (double)gamma);
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SELU, gamma});
+    if (alpha >= 1.6732f && alpha <= 1.6733f)
+        return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SELU, gamma});
+    int32_t in;
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_ELU, alpha, &in));
+    return cnnvp_import_scale(import, in, gamma, 0.0f, 0, &layer);
 }
 
 /* min{1, max{0, alpha * x + beta}}: a line of the normalisation's kind and two comparisons, exact. */
@@ -325,6 +383,25 @@ static const struct cnnvp_import_operator operators[] = {
     {"Softplus", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SOFTPLUS},
     {"Softsign", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SOFTSIGN},
     {"Erf", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ERF},
+    {"Mish", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_MISH},
+    {"Exp", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_EXP},
+    {"Log", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_LOG},
+    {"Sin", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SIN},
+    {"Cos", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_COS},
+    {"Asin", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ASIN},
+    {"Acos", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ACOS},
+    {"Atan", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ATAN},
+    {"Sinh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SINH},
+    {"Cosh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_COSH},
+    {"Asinh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ASINH},
+    {"Atanh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ATANH},
+    {"Sign", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SIGN},
+    {"Not", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_EQUAL},
+    {"Sqrt", import_root, CNNVP_FORM_WORDS, 0},
+    {"Tan", import_tangent, CNNVP_FORM_WORDS, 0},
+    {"Celu", import_celu, CNNVP_FORM_WORDS, 0},
+    {"Swish", import_swish, CNNVP_FORM_WORDS, 0},
+    {"ThresholdedRelu", import_thresholded, CNNVP_FORM_WORDS, 0},
     {"Gelu", import_gelu, CNNVP_FORM_WORDS, 0},
     {"Abs", import_abs, CNNVP_FORM_WORDS, 0},
     {"LeakyRelu", import_leaky_relu, CNNVP_FORM_WORDS, 0},

@@ -4,7 +4,7 @@
 
 #include "onnx_node.h"
 
-/* Largest exponent of Pow: each product more rounds once more. */
+/* Largest exponent of Pow that becomes products: each one more rounds once more. */
 #define POWER_MAX 4
 
 /* ---- constants ---- */
@@ -210,14 +210,8 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_binary_ar
     CNNVP_TRY(cnnvp_import_check_floats(import, constant));
     if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_floats(&import->onnx, constant, &limit, 1, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "the constant is not one number");
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_layer(
-        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer));
-    layer->post_count = 1;
-    layer->posts[0].kind = operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN;
-    layer->posts[0].value = limit;
-    return CNNVP_DONE;
+    return cnnvp_import_last_post(
+        import, in, operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN, limit);
 }
 
 static cnnvp_result import_two(struct cnnvp_import *import)
@@ -233,15 +227,18 @@ static cnnvp_result import_two(struct cnnvp_import *import)
     const int limits = operation == CNNVP_ARITHMETIC_MAX || operation == CNNVP_ARITHMETIC_MIN;
     const size_t tensor = values[0].constant != NULL ? 1 : 0;
     const Onnx__TensorProto *constant = values[1 - tensor].constant;
-    if (constant == NULL)
-        return cnnvp_import_pair(import, operation, values[0].tensor, values[1].tensor, 0, &out);
+    if (constant == NULL) {
+        int done = 0;
+        if (operation == CNNVP_ARITHMETIC_DIV || operation == CNNVP_ARITHMETIC_MUL)
+            CNNVP_TRY(cnnvp_import_taken_apart(import, values[0].tensor, &done));
+        return done ? CNNVP_DONE : cnnvp_import_pair(import, operation, values[0].tensor, values[1].tensor, 0, &out);
+    }
     if (limits && cnnvp_onnx_elements(constant) == 1)
         return with_limit(import, operation, tensor, constant);
     return with_constant(import, operation, tensor);
 }
 
-/* Input `index` as a tensor of at least `rank` dimensions. */
-static cnnvp_result operand(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
+cnnvp_result cnnvp_import_operand_tensor(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     CNNVP_TRY(cnnvp_import_value(import, index, &value));
@@ -259,10 +256,10 @@ static cnnvp_result import_many(struct cnnvp_import *import)
     const size_t count = import->node->n_input;
     if (count == 2)
         return import_two(import);
-    cnnvp_result result = operand(import, 0, 1, &made);
+    cnnvp_result result = cnnvp_import_operand_tensor(import, 0, 1, &made);
     for (size_t i = 1; i < count && result == CNNVP_DONE; ++i) {
         int32_t next;
-        result = operand(import, i, import->graph->tensors[made].rank, &next);
+        result = cnnvp_import_operand_tensor(import, i, import->graph->tensors[made].rank, &next);
         if (result == CNNVP_DONE)
             result = cnnvp_import_pair(import, operation, made, next, i + 1 < count, &made);
     }
@@ -271,29 +268,63 @@ static cnnvp_result import_many(struct cnnvp_import *import)
     return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = made});
 }
 
-/* By products, of which the last one is the node's. */
+/* 1 / x. */
+static cnnvp_result inverse(struct cnnvp_import *import, int32_t in, int inner, int32_t *out)
+{
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(cnnvp_import_scale(import, in, 0.0f, 1.0f, 1, &layer));
+    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, layer->out, in, inner, out);
+}
+
+static cnnvp_result import_reciprocal(struct cnnvp_import *import)
+{
+    int32_t in;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    return inverse(import, in, 0, &in);
+}
+
+/* x^exponent, above 0: small whole ones by products, others by a table of |x|, of which odd ones get the sign back. */
+static cnnvp_result power(struct cnnvp_import *import, int32_t in, float exponent, int inner, int32_t *out)
+{
+    const int whole = exponent <= (float)CNNVP_ONNX_WINDOW_MAX && !((float)(int)exponent < exponent);
+    const int odd = whole && (int)exponent % 2 != 0;
+    int32_t made = in;
+    if (whole && exponent <= (float)POWER_MAX) {
+        cnnvp_result result = CNNVP_DONE;
+        const int times = (int)exponent;
+        for (int i = 2; i <= times && result == CNNVP_DONE; ++i)
+            result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, made, in, inner || i < times, &made);
+        *out = made;
+        return result != CNNVP_DONE || times > 1 || inner
+                   ? result
+                   : cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = in});
+    }
+    if (whole)
+        CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_LEAKY_RELU, -1.0f, &made));
+    exponent -= odd ? 1.0f : 0.0f;
+    if (!odd && !inner)
+        return cnnvp_import_last_post(import, made, CNNVP_GRAPH_POWER, exponent);
+    CNNVP_TRY(cnnvp_import_post(import, made, CNNVP_GRAPH_POWER, exponent, out));
+    return odd ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, *out, in, inner, out) : CNNVP_DONE;
+}
+
 static cnnvp_result import_power(struct cnnvp_import *import)
 {
     int32_t in;
-    int32_t made;
     float exponent = 0.0f;
     const Onnx__TensorProto *constant;
     struct cnnvp_error why;
+    struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
     if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_number(&import->onnx, constant, &exponent, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "exponent \"%s\" is not one number", import->node->input[1]);
-    const int times = exponent >= 1.0f && exponent <= (float)POWER_MAX ? (int)exponent : 0;
-    if (times == 0 || (float)times < exponent)
-        return cnnvp_import_error(
-            import, "the exponent is %g; whole numbers from 1 to %d are possible", (double)exponent, POWER_MAX);
-    made = in;
-    cnnvp_result result = CNNVP_DONE;
-    for (int i = 2; i <= times && result == CNNVP_DONE; ++i)
-        result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, made, in, i < times, &made);
-    if (result != CNNVP_DONE || times > 1)
-        return result;
-    return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = in});
+    if (exponent < 0.0f) {
+        CNNVP_TRY(power(import, in, -exponent, 1, &in));
+        return inverse(import, in, 0, &in);
+    }
+    return exponent > 0.0f ? power(import, in, exponent, 0, &in)
+                           : cnnvp_import_scale(import, in, 0.0f, 1.0f, 0, &layer);
 }
 
 static cnnvp_result import_negate(struct cnnvp_import *import)
@@ -314,6 +345,7 @@ static const struct cnnvp_import_operator operators[] = {
     {"Sum", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_ADD},
     {"Pow", import_power, CNNVP_FORM_WORDS, 0},
     {"Neg", import_negate, CNNVP_FORM_WORDS, 0},
+    {"Reciprocal", import_reciprocal, CNNVP_FORM_WORDS, 0},
     {"Expand", cnnvp_import_expand, CNNVP_FORM_ALL, 0},
 };
 

@@ -3,8 +3,10 @@
  * Normalisation over other dimensions than a map's: LayerNormalization over the last ones, RMSNormalization over them
  * without the mean, GroupNormalization over groups of channels. What is normalised at once becomes a map,
  * InstanceNormalization does the rest. Scale and offset of LayerNormalization are numbers of places in the map: its
- * results are turned, so that places become channels, and back.
+ * results are turned, so that places become channels, and back. What an exporter took apart becomes one again.
  */
+#include <string.h>
+
 #include "onnx_node.h"
 
 /* What is normalised at once, and how often: dimensions from `axis` on, those before. */
@@ -24,11 +26,10 @@ static struct split split_at(const struct cnnvp_import *import, int32_t in, int6
 }
 
 /* (x - mean) / sqrt(variance + epsilon) of each map. */
-static cnnvp_result normalise(struct cnnvp_import *import, int32_t *in, int64_t maps, int64_t words)
+static cnnvp_result normalise(struct cnnvp_import *import, int32_t *in, int64_t maps, int64_t words, float epsilon)
 {
     struct cnnvp_graph_layer *layer;
     const int64_t dims[4] = {0, maps, 1, words};
-    const float epsilon = cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (!(epsilon >= 0.0f))
         return cnnvp_import_error(import, "epsilon is %g; 0 or more is needed", (double)epsilon);
     CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[*in].name, *in, 4, dims, in));
@@ -71,7 +72,7 @@ static cnnvp_result import_layer_norm(struct cnnvp_import *import)
     const struct split split = split_at(import, in, axis);
     CNNVP_TRY(read_places(import, 1, split.words, &scale));
     CNNVP_TRY(read_places(import, 2, split.words, &offset));
-    CNNVP_TRY(normalise(import, &in, split.maps, split.words));
+    CNNVP_TRY(normalise(import, &in, split.maps, split.words, cnnvp_onnx_float(import->node, "epsilon", 1e-5f)));
     if (axis + 1 == rank && rank <= 4)
         CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, rank, split.dims, &in));
     const enum cnnvp_import_each each = rank == 2 ? CNNVP_EACH_CHANNEL : CNNVP_EACH_LAST; /* (N, features) */
@@ -116,12 +117,207 @@ static cnnvp_result import_group_norm(struct cnnvp_import *import)
             (long long)groups, (long long)split.maps, split.rank);
     CNNVP_TRY(read_channels(import, 1, (uint32_t)split.maps, groups, &scale));
     CNNVP_TRY(read_channels(import, 2, (uint32_t)split.maps, groups, &offset));
-    CNNVP_TRY(normalise(import, &in, groups, split.maps / groups * split.words));
+    CNNVP_TRY(normalise(import, &in, groups, split.maps / groups * split.words,
+                        cnnvp_onnx_float(import->node, "epsilon", 1e-5f)));
     CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, split.rank, split.dims, &in));
     return cnnvp_import_affine(import, in, scale, offset, 0, &layer);
 }
 
+/* x / sqrt(mean of x * x + epsilon) * scale: the last dimensions' mean without its own. */
+static cnnvp_result import_rms_norm(struct cnnvp_import *import)
+{
+    int32_t in;
+    int32_t size;
+    int64_t axis;
+    float *scale;
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    const uint32_t rank = import->graph->tensors[in].rank;
+    CNNVP_TRY(cnnvp_import_axis(import, rank, cnnvp_onnx_int(import->node, "axis", -1), &axis));
+    const struct split split = split_at(import, in, axis);
+    const int64_t dims[4] = {0, split.maps, 1, split.words};
+    CNNVP_TRY(read_places(import, 1, split.words, &scale));
+    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, dims, &in));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, in, in, 1, &size));
+    CNNVP_TRY(cnnvp_import_mean(import, 3, &size));
+    CNNVP_TRY(cnnvp_import_scale(import, size, 1.0f, cnnvp_onnx_float(import->node, "epsilon", 1e-5f), 1, &layer));
+    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_POWER, 0.5f, &size));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, in, size, 1, &in));
+    CNNVP_TRY(cnnvp_import_line(import, in, CNNVP_EACH_LAST, scale, NULL, 1, &in));
+    return cnnvp_import_view(import, in, split.rank, split.dims);
+}
+
+/* x / (bias + alpha * mean of the squares of `size` channels around)^beta: channels are rows to the mean. */
+static cnnvp_result import_local(struct cnnvp_import *import)
+{
+    int32_t in;
+    int32_t mean;
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    const int64_t size = cnnvp_onnx_int(import->node, "size", 0);
+    const float beta = cnnvp_onnx_float(import->node, "beta", 0.75f);
+    const struct split split = split_at(import, in, 2);
+    if (size < 1 || size > CNNVP_ONNX_WINDOW_MAX || !(beta > 0.0f && beta <= 16.0f))
+        return cnnvp_import_error(
+            import, "size is %lld, beta %g; a size from 1 to %d, and a beta up to 16 are possible", (long long)size,
+            (double)beta, CNNVP_ONNX_WINDOW_MAX);
+    const int64_t rows[4] = {0, 1, split.maps, split.words};
+    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, rows, &in));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, in, in, 1, &mean));
+    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_POOL, mean, 1, (uint32_t)rows[2], (uint32_t)rows[3], &layer));
+    layer->pool = CNNVP_POOL_AVERAGE;
+    layer->ky = (uint32_t)size;
+    layer->kx = layer->sx = layer->sy = 1;
+    layer->pad_top = (uint32_t)(size - 1) / 2;
+    layer->pad_bottom = (uint32_t)(size - 1) - layer->pad_top;
+    CNNVP_TRY(cnnvp_import_scale(import, layer->out, cnnvp_onnx_float(import->node, "alpha", 1e-4f),
+                                 cnnvp_onnx_float(import->node, "bias", 1.0f), 1, &layer));
+    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_POWER, beta, &mean));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, in, mean, 1, &in));
+    return cnnvp_import_view(import, in, split.rank, split.dims);
+}
+
+/* ---- taken apart ---- */
+
+/* The node that makes a value, if it has that operator. */
+static const Onnx__NodeProto *maker(const struct cnnvp_import *import, const char *name, const char *op_type)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    for (size_t i = 0; i < graph->n_node; ++i)
+        for (size_t output = 0; output < graph->node[i]->n_output; ++output)
+            if (strcmp(graph->node[i]->output[output], name) == 0)
+                return graph->node[i]->op_type != NULL && strcmp(graph->node[i]->op_type, op_type) == 0 &&
+                               graph->node[i]->n_input != 0
+                           ? graph->node[i]
+                           : NULL;
+    return NULL;
+}
+
+static int same(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* Input `index` of the node is one number. */
+static int one_number(const struct cnnvp_import *import, const Onnx__NodeProto *node, size_t index, float *number)
+{
+    uint32_t value;
+    struct cnnvp_error why;
+    return index < node->n_input && cnnvp_names_get(&import->names, node->input[index], &value) &&
+           import->values[value].constant != NULL && cnnvp_onnx_elements(import->values[value].constant) == 1 &&
+           cnnvp_onnx_number(&import->onnx, import->values[value].constant, number, &why) == CNNVP_DONE;
+}
+
+/* How many of the last dimensions, of `rank` in the file, `name` is the mean over; 0: it is none, or not kept. *of is
+ * what it is the mean of. */
+static size_t averaged(struct cnnvp_import *import, const char *name, int64_t rank, const char **of)
+{
+    int64_t axes[CNNVP_ONNX_RANK];
+    size_t count = 0;
+    const Onnx__NodeProto *node = import->node;
+    const Onnx__NodeProto *mean = maker(import, name, "ReduceMean");
+    if (mean == NULL || cnnvp_onnx_int(mean, "keepdims", 1) == 0)
+        return 0;
+    import->node = mean;
+    if (cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count) != CNNVP_DONE)
+        count = 0;
+    import->node = node;
+    uint32_t found = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const int64_t back = axes[i] < 0 ? -axes[i] : rank - axes[i];
+        if (back < 1 || back > (int64_t)count)
+            return 0;
+        found |= 1u << back;
+    }
+    *of = mean->input[0];
+    return count != 0 && found + 2u == 2u << count ? count : 0;
+}
+
+/* `name` is the difference of *x and its mean over so many last dimensions. */
+static size_t centred(struct cnnvp_import *import, const char *name, int64_t rank, const char **x)
+{
+    const char *of = "";
+    const Onnx__NodeProto *difference = maker(import, name, "Sub");
+    if (difference == NULL || difference->n_input != 2)
+        return 0;
+    *x = difference->input[0];
+    const size_t count = averaged(import, difference->input[1], rank, &of);
+    return same(of, *x) ? count : 0;
+}
+
+/* `name` is the square of *of. */
+static int squared(const struct cnnvp_import *import, const char *name, const char **of)
+{
+    float exponent = 0.0f;
+    const Onnx__NodeProto *product = maker(import, name, "Mul");
+    const Onnx__NodeProto *power = maker(import, name, "Pow");
+    if (product != NULL && product->n_input == 2 && same(product->input[0], product->input[1])) {
+        *of = product->input[0];
+        return 1;
+    }
+    if (power == NULL || !one_number(import, power, 1, &exponent) || exponent < 2.0f || exponent > 2.0f)
+        return 0;
+    *of = power->input[0];
+    return 1;
+}
+
+/* `root` is the square root of the mean of squares of *of over so many last dimensions, plus epsilon. */
+static size_t deviation(struct cnnvp_import *import, const char *root, int64_t rank, const char **of, float *epsilon)
+{
+    const char *square = "";
+    const Onnx__NodeProto *outer = maker(import, root, "Sqrt");
+    const Onnx__NodeProto *sum = outer != NULL ? maker(import, outer->input[0], "Add") : NULL;
+    if (sum == NULL || sum->n_input != 2)
+        return 0;
+    const size_t number = one_number(import, sum, 0, epsilon) ? 0 : 1;
+    if (!one_number(import, sum, number, epsilon) || !(*epsilon >= 0.0f))
+        return 0;
+    const size_t count = averaged(import, sum->input[1 - number], rank, &square);
+    return count != 0 && squared(import, square, of) ? count : 0;
+}
+
+/* (x - mean) / sqrt(mean of its square + epsilon), by Div or by Reciprocal and Mul, is a normalisation of x. What leads
+ * there and nobody else reads is dropped later. */
+cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numerator, int *done)
+{
+    const Onnx__NodeProto *node = import->node;
+    const char *above = node->input[0];
+    const char *below = node->input[1];
+    *done = 0;
+    if (same(node->op_type, "Mul")) {
+        const Onnx__NodeProto *inverse = maker(import, below, "Reciprocal");
+        if (inverse == NULL)
+            return CNNVP_DONE;
+        below = inverse->input[0];
+    }
+    int64_t dims[CNNVP_ONNX_RANK];
+    const char *x = "";
+    const char *other = "";
+    const char *of = "";
+    float epsilon;
+    uint32_t number;
+    const uint32_t rank = cnnvp_import_all_dims(import, numerator, dims);
+    const int64_t own = (int64_t)rank - (import->single != 0);
+    const size_t count = centred(import, above, own, &x);
+    if (count == 0 || count >= rank || deviation(import, below, own, &of, &epsilon) != count ||
+        !(same(of, above) || (centred(import, of, own, &other) == count && same(x, other))) ||
+        !cnnvp_names_get(&import->names, x, &number) || import->values[number].tensor == CNNVP_GRAPH_NONE)
+        return CNNVP_DONE;
+    int32_t in = import->values[number].tensor;
+    struct split split = {.maps = 1, .words = 1};
+    for (uint32_t i = 1; i < rank; ++i)
+        *(i + count < rank ? &split.maps : &split.words) *= dims[i];
+    CNNVP_TRY(cnnvp_import_expanded(import, &in));
+    if (cnnvp_graph_words(&import->graph->tensors[in]) != (size_t)(split.maps * split.words))
+        return CNNVP_DONE;
+    *done = 1;
+    CNNVP_TRY(normalise(import, &in, split.maps, split.words, epsilon));
+    return cnnvp_import_view(import, in, rank, dims);
+}
+
 static const struct cnnvp_import_operator operators[] = {
+    {"RMSNormalization", import_rms_norm, CNNVP_FORM_ALL, 0},
+    {"LRN", import_local, CNNVP_FORM_IMAGES, 0},
     {"LayerNormalization", import_layer_norm, CNNVP_FORM_ALL, 0},
     {"GroupNormalization", import_group_norm, CNNVP_FORM_IMAGES, 0},
 };

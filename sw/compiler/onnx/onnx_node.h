@@ -31,6 +31,7 @@ struct cnnvp_import {
     int64_t batch; /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
     int single;            /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
+    int integers;          /* the network's input has whole numbers of 16 bits or more */
     int mixed;             /* it would have to be: a node would mix the images of the batch */
     int64_t images;        /* `single`: how many an operator is given one by one */
     int kind;              /* struct cnnvp_import_operator */
@@ -111,6 +112,9 @@ void cnnvp_import_pass(struct cnnvp_graph_layer *layer);
 /* That function of `in` as a step on the way. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind,
                                               float value, int32_t *out);
+/* The same as the node's result. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_last_post(struct cnnvp_import *import, int32_t in,
+                                                   enum cnnvp_graph_post_kind kind, float value);
 /* A copy of `in`, taken as channels, rows and columns of those sizes, in another order: dimension i of the result is
  * from[i]. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
@@ -198,14 +202,20 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum 
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                    uint32_t rank, int32_t *out);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t index, int32_t *tensor);
+/* The same with dimensions of 1 in front, at least `rank` in all. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_operand_tensor(struct cnnvp_import *import, size_t index, uint32_t rank,
+                                                        int32_t *tensor);
 /* 1: a constant operand is better a tensor, too: it has positions where the tensor has one for all of them, or would be
  * one number for each word of many dimensions. */
 int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in);
 /* What Expand has only noted is computed. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_expand(struct cnnvp_import *import);
-/* *in becomes the largest along that axis, from 1 on, of which one element is left. */
+/* *in becomes the largest, or the mean, along that axis, from 1 on, of which one element is left. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_mean(struct cnnvp_import *import, uint32_t axis, int32_t *in);
+/* onnx_layer_norm.c: a quotient or product of two tensors that ends a normalisation becomes that: *done. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numerator, int *done);
 /* A constant as one number for each of `channels` of a tensor of that rank; NULL if the graph is weightless. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                      uint32_t rank, uint32_t channels, float factor, float **values);
@@ -279,9 +289,9 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
 /* onnx_window.c: Conv and pooling; onnx_transposed.c: ConvTranspose; onnx_resize.c: Resize, Upsample;
  * onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation; onnx_layer_norm.c: other
  * normalisation; onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number,
- * softmax; onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
- * onnx_transpose.c: dimensions in another order; onnx_inline.c: If, and the functions of a file; onnx_quantise.c: whole
- * numbers and the way there and back, `vendor`: onnxruntime's own operators. */
+ * softmax; onnx_condition.c: what is true; onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what
+ * puts words somewhere else; onnx_transpose.c: dimensions in another order; onnx_inline.c: If, and the functions of a
+ * file; onnx_quantise.c: whole numbers and the way there and back, `vendor`: onnxruntime's own operators. */
 /* What cnnvp_import_fold computes. */
 #define CNNVP_IMPORT_FOLDING 4
 extern const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING];
@@ -293,6 +303,7 @@ extern const struct cnnvp_import_operators cnnvp_import_dense;
 extern const struct cnnvp_import_operators cnnvp_import_layer_norm;
 extern const struct cnnvp_import_operators cnnvp_import_arithmetic;
 extern const struct cnnvp_import_operators cnnvp_import_activation;
+extern const struct cnnvp_import_operators cnnvp_import_condition;
 extern const struct cnnvp_import_operators cnnvp_import_shape;
 extern const struct cnnvp_import_operators cnnvp_import_place;
 extern const struct cnnvp_import_operators cnnvp_import_padding;

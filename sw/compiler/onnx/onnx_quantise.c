@@ -414,12 +414,27 @@ static int takes_whole(const struct cnnvp_import *import)
            cnnvp_import_find(&cnnvp_import_vendor, import->node->op_type) != NULL;
 }
 
+/* Of what is true or false, and of whole numbers where the network's input has such, what these operators make is the
+ * same as of floats. */
+static int takes_any(const struct cnnvp_import *import, int type)
+{
+    static const char *const known[] = {"Max", "Min", "Add", "Sub", "Mul"};
+    const int condition = cnnvp_import_find(&cnnvp_import_condition, import->node->op_type) != NULL;
+    if (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || !import->integers)
+        return condition && type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(import->node->op_type, known[i]) == 0)
+            return 1;
+    return condition;
+}
+
 cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor)
 {
     if (tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT ||
         tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 ||
         tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 ||
-        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE || takes_whole(import))
+        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE || takes_whole(import) ||
+        takes_any(import, tensor->data_type))
         return CNNVP_DONE;
     return cnnvp_import_error(
         import,

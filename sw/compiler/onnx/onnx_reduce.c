@@ -15,7 +15,9 @@ enum reduction { REDUCE_MEAN, REDUCE_MAX, REDUCE_SUM };
 
 /* ReduceMin is the largest of -x, with its sign back; a sum may be of |x| or of squares. */
 enum disguise { AS_IT_IS, NEGATIVE, SIZES, SQUARES };
-#define KIND(reduction, disguise) ((int)(reduction) | (int)(disguise) << 4)
+/* And what a function of the result. */
+enum function { NOTHING, ROOT, LOGARITHM };
+#define KIND(reduction, disguise, function) ((int)(reduction) | (int)(disguise) << 4 | (int)(function) << 8)
 
 /* What is reduced: one mark for each dimension, and how many words make one. */
 struct reduced {
@@ -100,14 +102,25 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum r
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in)
+/* Along one axis, of which one element is left. */
+static cnnvp_result reduce_axis(struct cnnvp_import *import, enum reduction reduction, uint32_t axis, int32_t *in)
 {
     struct reduced reduced = {.words = 1};
     reduced.rank = cnnvp_import_dims(import, *in, reduced.dims);
     reduced.axes[axis] = 1;
-    CNNVP_TRY(reduce_runs(import, in, REDUCE_MAX, &reduced));
+    CNNVP_TRY(reduce_runs(import, in, reduction, &reduced));
     reduced.dims[axis] = 1;
     return cnnvp_import_shaped(import, import->graph->tensors[*in].name, *in, reduced.rank, reduced.dims, in);
+}
+
+cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in)
+{
+    return reduce_axis(import, REDUCE_MAX, axis, in);
+}
+
+cnnvp_result cnnvp_import_mean(struct cnnvp_import *import, uint32_t axis, int32_t *in)
+{
+    return reduce_axis(import, REDUCE_MEAN, axis, in);
 }
 
 static cnnvp_result put_on(struct cnnvp_import *import, enum disguise disguise, int32_t *in)
@@ -127,7 +140,8 @@ static cnnvp_result put_on(struct cnnvp_import *import, enum disguise disguise, 
 static cnnvp_result import_reduce(struct cnnvp_import *import)
 {
     const enum reduction reduction = (enum reduction)(import->kind & 15);
-    const enum disguise disguise = (enum disguise)(import->kind >> 4);
+    const enum disguise disguise = (enum disguise)(import->kind >> 4 & 15);
+    const enum function function = (enum function)(import->kind >> 8);
     int32_t in;
     struct reduced reduced;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
@@ -149,6 +163,9 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
     }
     if (result == CNNVP_DONE && disguise == NEGATIVE)
         result = put_on(import, NEGATIVE, &in);
+    if (result == CNNVP_DONE && function != NOTHING)
+        result = cnnvp_import_post(
+            import, in, function == ROOT ? CNNVP_GRAPH_POWER : CNNVP_GRAPH_LOG, function == ROOT ? 0.5f : 0.0f, &in);
     if (result != CNNVP_DONE)
         return result;
     const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;
@@ -161,12 +178,14 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
 }
 
 static const struct cnnvp_import_operator operators[] = {
-    {"ReduceMean", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MEAN, AS_IT_IS)},
-    {"ReduceMax", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MAX, AS_IT_IS)},
-    {"ReduceMin", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MAX, NEGATIVE)},
-    {"ReduceSum", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, AS_IT_IS)},
-    {"ReduceL1", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SIZES)},
-    {"ReduceSumSquare", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SQUARES)},
+    {"ReduceMean", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MEAN, AS_IT_IS, NOTHING)},
+    {"ReduceMax", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MAX, AS_IT_IS, NOTHING)},
+    {"ReduceMin", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MAX, NEGATIVE, NOTHING)},
+    {"ReduceSum", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, AS_IT_IS, NOTHING)},
+    {"ReduceL1", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SIZES, NOTHING)},
+    {"ReduceSumSquare", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SQUARES, NOTHING)},
+    {"ReduceL2", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SQUARES, ROOT)},
+    {"ReduceLogSum", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, AS_IT_IS, LOGARITHM)},
 };
 
 const struct cnnvp_import_operators cnnvp_import_reduction = {operators, sizeof operators / sizeof operators[0]};

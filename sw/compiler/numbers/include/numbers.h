@@ -114,12 +114,16 @@ void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_gr
 /* The function that a post with a table stands for, in double. */
 double cnnvp_post_function(const struct cnnvp_graph_post *post, double x);
 
-/* Words of the table of any such post; they do not depend on formats. */
-uint32_t cnnvp_post_table_words(void);
+/* Words of its table; they do not depend on formats. */
+uint32_t cnnvp_post_table_words(const struct cnnvp_graph_post *post);
 
-/* Fills the words for x with in_frac fraction bits and results with out_frac; *format is vact's descriptor register. */
-CNNVP_MUST_USE cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, int32_t in_frac, int32_t out_frac,
-                                             uint32_t rounding, int16_t *words, uint32_t *format,
+/* An eighth to spare: images that the calibration did not hold. */
+#define CNNVP_FORMAT_MARGIN 1.125
+
+/* Fills the words for x, up to `largest` (0: unknown), with in_frac fraction bits and results with out_frac; *format is
+ * vact's descriptor register. */
+CNNVP_MUST_USE cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, float largest, int32_t in_frac,
+                                             int32_t out_frac, uint32_t rounding, int16_t *words, uint32_t *format,
                                              struct cnnvp_error *error);
 
 #endif

@@ -37,7 +37,47 @@ static double by_libm(const struct cnnvp_graph_post *post, double x)
     case CNNVP_GRAPH_SOFTPLUS:
         return log1p(exp(x));
     case CNNVP_GRAPH_LOG:
-        return log(fmin(1, fmax(value, x)));
+        return value > 0 ? log(fmin(1, fmax(value, x))) : log(fmax(x, 0x1p-149));
+    case CNNVP_GRAPH_MISH:
+        return x * tanh(log1p(exp(x)));
+    case CNNVP_GRAPH_SWISH:
+        return x / (1 + exp(-value * x));
+    case CNNVP_GRAPH_CELU:
+        return x < 0 ? value * expm1(x / value) : x;
+    case CNNVP_GRAPH_EXP:
+        return exp(x);
+    case CNNVP_GRAPH_POWER:
+        return x > 0 ? pow(x, value) : 0;
+    case CNNVP_GRAPH_SIN:
+        return sin(x);
+    case CNNVP_GRAPH_COS:
+        return cos(x);
+    case CNNVP_GRAPH_ATAN:
+        return atan(x);
+    case CNNVP_GRAPH_ASIN:
+        return asin(fmin(1, fmax(-1, x)));
+    case CNNVP_GRAPH_ACOS:
+        return acos(fmin(1, fmax(-1, x)));
+    case CNNVP_GRAPH_SINH:
+        return sinh(x);
+    case CNNVP_GRAPH_COSH:
+        return cosh(x);
+    case CNNVP_GRAPH_ASINH:
+        return asinh(x);
+    case CNNVP_GRAPH_ATANH:
+        return atanh(fmin(1 - 0x1p-24, fmax(0x1p-24 - 1, x)));
+    case CNNVP_GRAPH_SIGN:
+        return (x > value) - (x < value);
+    case CNNVP_GRAPH_ABOVE:
+        return x > value;
+    case CNNVP_GRAPH_NOT_BELOW:
+        return x >= value;
+    case CNNVP_GRAPH_BELOW:
+        return x < value;
+    case CNNVP_GRAPH_NOT_ABOVE:
+        return x <= value;
+    case CNNVP_GRAPH_EQUAL:
+        return !(x < value || x > value);
     case CNNVP_GRAPH_SOFTSIGN:
         return x / (1 + fabs(x));
     case CNNVP_GRAPH_ERF:
@@ -57,7 +97,13 @@ static void functions_are_those_of_libm(void **state)
         {CNNVP_GRAPH_HARD_SWISH, 0}, {CNNVP_GRAPH_ELU, 0.75f},  {CNNVP_GRAPH_SELU, 1.0507f},
         {CNNVP_GRAPH_SOFTPLUS, 0},   {CNNVP_GRAPH_SOFTSIGN, 0}, {CNNVP_GRAPH_LOG, 0.001f},
         {CNNVP_GRAPH_ERF, 0},        {CNNVP_GRAPH_GELU, 0},     {CNNVP_GRAPH_GELU, 1},
-        {CNNVP_GRAPH_MAX, 0}};
+        {CNNVP_GRAPH_LOG, 0},        {CNNVP_GRAPH_MISH, 0},     {CNNVP_GRAPH_SWISH, 1.5f},
+        {CNNVP_GRAPH_CELU, 0.5f},    {CNNVP_GRAPH_EXP, 0},      {CNNVP_GRAPH_POWER, 0.5f},
+        {CNNVP_GRAPH_POWER, 2.25f},  {CNNVP_GRAPH_SIN, 0},      {CNNVP_GRAPH_COS, 0},
+        {CNNVP_GRAPH_ATAN, 0},       {CNNVP_GRAPH_ASIN, 0},     {CNNVP_GRAPH_ACOS, 0},
+        {CNNVP_GRAPH_SINH, 0},       {CNNVP_GRAPH_COSH, 0},     {CNNVP_GRAPH_ASINH, 0},
+        {CNNVP_GRAPH_ATANH, 0},      {CNNVP_GRAPH_SIGN, 0},     {CNNVP_GRAPH_ABOVE, 0.25f},
+        {CNNVP_GRAPH_BELOW, -2},     {CNNVP_GRAPH_EQUAL, 1},    {CNNVP_GRAPH_MAX, 0}};
     for (size_t p = 0; p < sizeof posts / sizeof posts[0]; ++p)
         for (int i = -192; i <= 192; ++i) {
             const double x = i / 16.0;
@@ -82,8 +128,8 @@ static void tables_follow_their_functions(void **state)
             uint32_t format;
             struct cnnvp_error error = {""};
             const int32_t out_frac = p < 2 ? 14 : in_frac - 1;
-            assert_true(cnnvp_post_table_words() <= 1024);
-            if (cnnvp_post_table(&posts[p], in_frac, out_frac, 1, words, &format, &error) != CNNVP_DONE)
+            assert_true(cnnvp_post_table_words(&posts[p]) <= 1024);
+            if (cnnvp_post_table(&posts[p], 0, in_frac, out_frac, 1, words, &format, &error) != CNNVP_DONE)
                 fail_msg("%s", error.text);
             for (int32_t x = -32768; x < 32768; x += 7) {
                 const double value = ldexp(x, -in_frac);
@@ -101,11 +147,73 @@ static void tables_follow_their_functions(void **state)
     }
 }
 
+/* Within a part of the largest result, where arguments up to `largest` are known, or none. */
+static void tables_reach_as_far_as_their_values(void **state)
+{
+    (void)state;
+    static const struct {
+        struct cnnvp_graph_post post;
+        float largest;
+        int32_t in_frac, out_frac;
+        double low, high, limit; /* arguments that are looked at */
+    } cases[] = {
+        {{CNNVP_GRAPH_EXP, 0}, 8, 11, 2, -9, 8.9, 1e-3},         {{CNNVP_GRAPH_EXP, 0}, 0, 14, 12, -2, 2, 1e-3},
+        {{CNNVP_GRAPH_POWER, 0.5f}, 1500, 4, 9, 10, 1680, 1e-3}, {{CNNVP_GRAPH_POWER, 1.75f}, 0, 11, 7, 0, 15.9, 1e-3},
+        {{CNNVP_GRAPH_LOG, 0}, 12, 11, 11, 0.1, 13, 1e-2},       {{CNNVP_GRAPH_SIN, 0}, 15, 11, 14, -16, 16, 1e-2},
+        {{CNNVP_GRAPH_COS, 0}, 6, 12, 14, -6, 6, 1e-3},          {{CNNVP_GRAPH_ATAN, 0}, 60, 9, 14, -60, 60, 1e-2},
+        {{CNNVP_GRAPH_ASIN, 0}, 1, 14, 14, -0.95, 0.95, 2e-3},   {{CNNVP_GRAPH_ATANH, 0}, 1, 14, 12, -0.95, 0.95, 2e-3},
+        {{CNNVP_GRAPH_SINH, 0}, 7, 12, 4, -7, 7, 1e-3},          {{CNNVP_GRAPH_ASINH, 0}, 28, 10, 12, -28, 28, 1e-3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        int16_t words[1024];
+        uint32_t format;
+        struct cnnvp_error error = {""};
+        const struct cnnvp_graph_post *post = &cases[i].post;
+        assert_true(cnnvp_post_table_words(post) <= 1024);
+        if (cnnvp_post_table(post, cases[i].largest, cases[i].in_frac, cases[i].out_frac, 1, words, &format, &error) !=
+            CNNVP_DONE)
+            fail_msg("%s", error.text);
+        const double largest = fmin(ldexp(1, 15 - cases[i].out_frac),
+                                    fmax(fabs(by_libm(post, cases[i].low)), fabs(by_libm(post, cases[i].high))));
+        for (int32_t x = -32768; x < 32768; x += 3) {
+            const double value = ldexp(x, -cases[i].in_frac);
+            const double got = ldexp(cnnvp_reference_table(words, (int16_t)x, format), -cases[i].out_frac);
+            if (value >= cases[i].low && value <= cases[i].high &&
+                fabs(got - by_libm(post, value)) > cases[i].limit * fmax(1, largest))
+                fail_msg("case %zu, x = %g: %g in place of %g", i, value, got, by_libm(post, value));
+        }
+    }
+}
+
+/* Every word, for values that are words, lie between two, and are no words. */
+static void steps_are_exact(void **state)
+{
+    (void)state;
+    static const float values[] = {0.0f, 0.25f, 0.3f, -0.3f, -7.99f, -8.0f, -8.5f, 7.999755859375f, 8.0f, 1e9f, -1e9f};
+    for (int kind = CNNVP_GRAPH_SIGN; kind <= CNNVP_GRAPH_EQUAL; ++kind)
+        for (size_t v = 0; v < sizeof values / sizeof values[0]; ++v) {
+            const struct cnnvp_graph_post post = {(enum cnnvp_graph_post_kind)kind, values[v]};
+            int16_t words[10];
+            uint32_t format;
+            struct cnnvp_error error = {""};
+            assert_int_equal(cnnvp_post_table_words(&post), 10);
+            assert_int_equal(cnnvp_post_table(&post, 0, 12, 14, 1, words, &format, &error), CNNVP_DONE);
+            for (int32_t x = -32768; x < 32768; ++x) {
+                const double wanted = ldexp(by_libm(&post, ldexp(x, -12)), 14);
+                const int16_t got = cnnvp_reference_table(words, (int16_t)x, format);
+                if ((double)got < wanted || (double)got > wanted)
+                    fail_msg("kind %d of %g, word %d: %d", kind, (double)values[v], (int)x, (int)got);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_those_of_libm),
         cmocka_unit_test(tables_follow_their_functions),
+        cmocka_unit_test(tables_reach_as_far_as_their_values),
+        cmocka_unit_test(steps_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

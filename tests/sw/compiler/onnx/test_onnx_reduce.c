@@ -62,16 +62,23 @@ static void check(const char *op_type, const int marked[3], int keep)
         for (size_t d = 0; d < 3; ++d)
             at = marked[d] ? at : at * (size_t)sizes[d] + (size_t)index[d];
         const double old = expected[at];
-        const double part = strcmp(op_type, "ReduceL1") == 0          ? fabs(x)
-                            : strcmp(op_type, "ReduceSumSquare") == 0 ? x * x
-                                                                      : x;
+        const double part =
+            strcmp(op_type, "ReduceL1") == 0          ? fabs(x)
+            : strcmp(op_type, "ReduceSumSquare") == 0 ? x * x
+            : strcmp(op_type, "ReduceL2") == 0        ? x * x
+                                                      : x;
         expected[at] = counts[at]++ < 0.5                  ? part
                        : strcmp(op_type, "ReduceMin") == 0 ? fmin(old, part)
                        : strcmp(op_type, "ReduceMax") == 0 ? fmax(old, part)
                                                            : old + part;
     }
     for (size_t i = 0; i < results; ++i) {
-        const double right = strcmp(op_type, "ReduceMean") == 0 ? expected[i] / counts[i] : expected[i];
+        const double right =
+            strcmp(op_type, "ReduceMean") == 0 ? expected[i] / counts[i]
+            : strcmp(op_type, "ReduceL2") == 0 ? sqrt(expected[i])
+            : strcmp(op_type, "ReduceLogSum") == 0
+                ? log(fmax(expected[i], 0x1p-149))
+                : expected[i];
         if (!(fabs((double)y[i] - right) < 1e-5 * (1.0 + fabs(right))))
             fail_msg("%s over %d%d%d: number %zu is %g, not %g", op_type, marked[0], marked[1], marked[2], i,
                      (double)y[i], right);
@@ -83,7 +90,7 @@ static void check(const char *op_type, const int marked[3], int keep)
 static void reductions_are_the_definition(void **state)
 {
     static const char *const types[] = {
-        "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceSumSquare"};
+        "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum"};
     (void)state;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i)
         for (int axes = 1; axes < 8; ++axes)

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is true is 1, what is false 0: comparisons, exact on the words that are compared (two tensors by the sign of
+ * their difference), logic of such numbers, Where. Whole numbers: what is rounded at write-out to a format without
+ * fraction.
+ */
+#include "onnx_node.h"
+
+/* ---- comparisons ---- */
+
+/* The comparison with the operands the other way round. */
+static enum cnnvp_graph_post_kind turned(enum cnnvp_graph_post_kind kind)
+{
+    switch (kind) {
+    case CNNVP_GRAPH_ABOVE:
+        return CNNVP_GRAPH_BELOW;
+    case CNNVP_GRAPH_NOT_BELOW:
+        return CNNVP_GRAPH_NOT_ABOVE;
+    case CNNVP_GRAPH_BELOW:
+        return CNNVP_GRAPH_ABOVE;
+    case CNNVP_GRAPH_NOT_ABOVE:
+        return CNNVP_GRAPH_NOT_BELOW;
+    default:
+        return kind;
+    }
+}
+
+/* Both inputs as tensors that an operation takes together; *first of the one that is computed. */
+static cnnvp_result read_two(struct cnnvp_import *import, int32_t operands[2], size_t *first,
+                             const Onnx__TensorProto **constant)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    *first = value.constant != NULL ? 1 : 0;
+    CNNVP_TRY(cnnvp_import_any_rank(import, *first, &operands[*first]));
+    CNNVP_TRY(cnnvp_import_value(import, 1 - *first, &value));
+    *constant = value.constant;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_compare(struct cnnvp_import *import)
+{
+    const enum cnnvp_graph_post_kind kind = (enum cnnvp_graph_post_kind)import->kind;
+    int32_t operands[2];
+    size_t first;
+    float limit;
+    int32_t difference;
+    struct cnnvp_error why;
+    const Onnx__TensorProto *constant = NULL;
+    CNNVP_TRY(read_two(import, operands, &first, &constant));
+    if (constant != NULL && cnnvp_onnx_elements(constant) == 1) {
+        if (cnnvp_onnx_number(&import->onnx, constant, &limit, &why) != CNNVP_DONE)
+            return cnnvp_import_error(import, "%.900s", why.text);
+        return cnnvp_import_last_post(import, operands[first], first == 0 ? kind : turned(kind), limit);
+    }
+    CNNVP_TRY(cnnvp_import_operand_tensor(
+        import, 1 - first, import->graph->tensors[operands[first]].rank, &operands[1 - first]));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, operands[0], operands[1], 1, &difference));
+    return cnnvp_import_last_post(import, difference, kind, 0.0f);
+}
+
+/* ---- logic ---- */
+
+/* And is the product, Or the maximum, Xor the size of the difference. */
+static cnnvp_result import_logic(struct cnnvp_import *import)
+{
+    const enum cnnvp_binary_arithmetic operation = (enum cnnvp_binary_arithmetic)import->kind;
+    int32_t operands[2];
+    size_t first;
+    int32_t out;
+    const Onnx__TensorProto *constant = NULL;
+    const int differs = operation == CNNVP_ARITHMETIC_SUB;
+    CNNVP_TRY(read_two(import, operands, &first, &constant));
+    CNNVP_TRY(cnnvp_import_operand_tensor(
+        import, 1 - first, import->graph->tensors[operands[first]].rank, &operands[1 - first]));
+    CNNVP_TRY(cnnvp_import_pair(import, operation, operands[0], operands[1], differs, &out));
+    return differs ? cnnvp_import_last_post(import, out, CNNVP_GRAPH_LEAKY_RELU, -1.0f) : CNNVP_DONE;
+}
+
+/* condition * x + (1 - condition) * y: of each word one product is 0. */
+static cnnvp_result import_where(struct cnnvp_import *import)
+{
+    int32_t operands[3];
+    int32_t otherwise;
+    uint32_t rank = 1;
+    for (size_t i = 0; i < 3; ++i) {
+        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        CNNVP_TRY(cnnvp_import_value(import, i, &value));
+        const uint32_t own = value.constant != NULL ? (uint32_t)value.constant->n_dims + (import->single != 0)
+                                                    : import->graph->tensors[value.tensor].rank;
+        rank = own > rank ? own : rank;
+    }
+    for (size_t i = 0; i < 3; ++i)
+        CNNVP_TRY(cnnvp_import_operand_tensor(import, i, rank, &operands[i]));
+    CNNVP_TRY(cnnvp_import_post(import, operands[0], CNNVP_GRAPH_EQUAL, 0.0f, &otherwise));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[1], operands[0], 1, &operands[1]));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[2], otherwise, 1, &operands[2]));
+    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, operands[1], operands[2], 0, &operands[0]);
+}
+
+/* ---- whole numbers ---- */
+
+/* Half a word of 15 fraction bits less than 1 / 2: x + it has no tie, and passes no whole number that x does not. */
+#define NEARLY_HALF (0.5f - 0x1p-16f)
+
+enum rounding { TO_NEAREST, UP, DOWN };
+
+/* To the nearest whole number, the even one of two; Floor and Ceil are that of a number nearly 1 / 2 away. */
+static cnnvp_result import_round(struct cnnvp_import *import)
+{
+    static const float offsets[] = {[TO_NEAREST] = 0.0f, [UP] = NEARLY_HALF, [DOWN] = -NEARLY_HALF};
+    int32_t in;
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_scale(import, in, 1.0f, offsets[import->kind], 1, &layer));
+    in = layer->out;
+    import->graph->tensors[in].whole = 1;
+    return cnnvp_import_scale(import, in, 1.0f, 0.0f, 0, &layer);
+}
+
+static const struct cnnvp_import_operator operators[] = {
+    {"Greater", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_ABOVE},
+    {"GreaterOrEqual", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_NOT_BELOW},
+    {"Less", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_BELOW},
+    {"LessOrEqual", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_NOT_ABOVE},
+    {"Equal", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_EQUAL},
+    {"And", import_logic, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MUL},
+    {"Or", import_logic, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MAX},
+    {"Xor", import_logic, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_SUB},
+    {"Where", import_where, CNNVP_FORM_WORDS, 0},
+    {"Round", import_round, CNNVP_FORM_WORDS, TO_NEAREST},
+    {"Ceil", import_round, CNNVP_FORM_WORDS, UP},
+    {"Floor", import_round, CNNVP_FORM_WORDS, DOWN},
+};
+
+const struct cnnvp_import_operators cnnvp_import_condition = {operators, sizeof operators / sizeof operators[0]};
