@@ -83,37 +83,3 @@ double cnnvp_log(double x)
         sum = sum * square + 1.0 / n;
     return exponent * ln2_high + (exponent * ln2_low + 2.0 * z * sum);
 }
-
-/* sin r / r and cos r, |r| <= pi / 4, by their series, from the square of r. */
-static double series(double square, int last)
-{
-    double sum = 1.0;
-    for (int n = last; n > 1; n -= 2)
-        sum = 1.0 - sum * square / (n * (n - 1));
-    return sum;
-}
-
-double cnnvp_sin(double x)
-{
-    /* x = k pi / 2 + r; pi / 2 in two parts, as ln 2 above */
-    const double k = floor(x / 0x1.921fb54442d18p+0 + 0.5);
-    const double r = (x - k * 0x1.921fb54400000p+0) - k * 0x1.0b4611a626331p-34;
-    const double quarter = k - 4.0 * floor(k / 4.0);
-    const double value = quarter == 1.0 || quarter == 3.0 ? series(r * r, 20) : r * series(r * r, 21);
-    return quarter < 2.0 ? value : -value;
-}
-
-double cnnvp_atan(double x)
-{
-    /* Twice the half of the angle, until the series is short. */
-    double t = x < 0.0 ? -x : x;
-    const int turned = t > 1.0;
-    t = turned ? 1.0 / t : t;
-    for (int i = 0; i < 3; ++i)
-        t = t / (1.0 + sqrt(1.0 + t * t));
-    double sum = 0.0;
-    for (int n = 17; n >= 1; n -= 2)
-        sum = 1.0 / n - sum * t * t;
-    const double angle = turned ? 0x1.921fb54442d18p+0 - 8.0 * t * sum : 8.0 * t * sum;
-    return x < 0.0 ? -angle : angle;
-}

@@ -36,9 +36,6 @@ double cnnvp_tanh(double x);
 double cnnvp_erf(double x);
 /* x > 0 */
 double cnnvp_log(double x);
-/* Absolute error below 1e-14, for |x| below 2^20. */
-double cnnvp_sin(double x);
-double cnnvp_atan(double x);
 
 /*
  * Fills `table` for a function of words with `in_frac` fraction bits whose results have `out_frac`. The straight

@@ -8,7 +8,6 @@
 #define SELU_ALPHA 1.67326319217681884765625 /* ONNX's default */
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1       /* sqrt(1 / 2) */
 #define SQRT_2_PI 0x1.9884533d43651p-1       /* sqrt(2 / pi) */
-#define HALF_PI 0x1.921fb54442d18p+0
 
 /* Larger exponents give no float. */
 #define EXPONENT_MAX 88.0
@@ -66,49 +65,9 @@ static double bounded(double x, double limit)
     return x < -limit ? -limit : x > limit ? limit : x;
 }
 
-/* e^x and what is made of it, of x up to where floats end. */
-static double exponential(enum cnnvp_graph_post_kind kind, double x)
-{
-    x = bounded(x, EXPONENT_MAX);
-    const double up = cnnvp_exp(x);
-    if (kind == CNNVP_GRAPH_EXP)
-        return up;
-    const double down = cnnvp_exp(-x);
-    if (kind == CNNVP_GRAPH_COSH)
-        return (up + down) / 2.0;
-    /* no cancellation near 0: 2 / coth = 2 tanh(x / 2) / (1 - tanh^2) */
-    const double half = cnnvp_tanh(x / 2.0);
-    return x < 1.0 && x > -1.0 ? 2.0 * half / (1.0 - half * half) : (up - down) / 2.0;
-}
-
 static double logarithm(double x)
 {
     return cnnvp_log(x < LEAST ? LEAST : x);
-}
-
-static double arc_sine(double x)
-{
-    x = bounded(x, 1.0);
-    return x * x < 1.0 ? cnnvp_atan(x / sqrt(1.0 - x * x)) : x * HALF_PI;
-}
-
-static double arc_function(enum cnnvp_graph_post_kind kind, double x)
-{
-    const double magnitude = x < 0.0 ? -x : x;
-    const double sign = x < 0.0 ? -1.0 : 1.0;
-    switch (kind) {
-    case CNNVP_GRAPH_ATAN:
-        return cnnvp_atan(x);
-    case CNNVP_GRAPH_ASIN:
-        return arc_sine(x);
-    case CNNVP_GRAPH_ACOS:
-        return HALF_PI - arc_sine(x);
-    case CNNVP_GRAPH_ASINH:
-        return sign * cnnvp_log(magnitude + sqrt(magnitude * magnitude + 1.0));
-    default: /* atanh, as far as floats below 1 go */
-        x = bounded(magnitude, 1.0 - 0x1p-24);
-        return sign * cnnvp_log((1.0 + x) / (1.0 - x)) / 2.0;
-    }
 }
 
 /* What x below the value, equal to it and above it is. */
@@ -161,21 +120,27 @@ double cnnvp_post_function(const struct cnnvp_graph_post *post, double x)
     case CNNVP_GRAPH_CELU:
         return x < 0.0 ? value * (cnnvp_exp(x / value) - 1.0) : x;
     case CNNVP_GRAPH_EXP:
-    case CNNVP_GRAPH_SINH:
-    case CNNVP_GRAPH_COSH:
-        return exponential(post->kind, x);
+        return cnnvp_exp(bounded(x, EXPONENT_MAX));
     case CNNVP_GRAPH_POWER:
         return x > 0.0 ? cnnvp_exp(bounded(value * logarithm(x), EXPONENT_MAX)) : 0.0;
     case CNNVP_GRAPH_SIN:
-        return cnnvp_sin(x);
+        return sin(x);
     case CNNVP_GRAPH_COS:
-        return cnnvp_sin(x + HALF_PI);
+        return cos(x);
     case CNNVP_GRAPH_ATAN:
+        return atan(x);
     case CNNVP_GRAPH_ASIN:
+        return asin(bounded(x, 1.0));
     case CNNVP_GRAPH_ACOS:
+        return acos(bounded(x, 1.0));
+    case CNNVP_GRAPH_SINH:
+        return sinh(bounded(x, EXPONENT_MAX));
+    case CNNVP_GRAPH_COSH:
+        return cosh(bounded(x, EXPONENT_MAX));
     case CNNVP_GRAPH_ASINH:
-    case CNNVP_GRAPH_ATANH:
-        return arc_function(post->kind, x);
+        return asinh(x);
+    case CNNVP_GRAPH_ATANH: /* as far as floats below 1 go */
+        return atanh(bounded(x, 1.0 - 0x1p-24));
     default:
         return is_step(post->kind) ? (double)step_at(post->kind, x, value) : x;
     }

@@ -11,18 +11,9 @@
 /* The comparison with the operands the other way round. */
 static enum cnnvp_graph_post_kind turned(enum cnnvp_graph_post_kind kind)
 {
-    switch (kind) {
-    case CNNVP_GRAPH_ABOVE:
-        return CNNVP_GRAPH_BELOW;
-    case CNNVP_GRAPH_NOT_BELOW:
-        return CNNVP_GRAPH_NOT_ABOVE;
-    case CNNVP_GRAPH_BELOW:
-        return CNNVP_GRAPH_ABOVE;
-    case CNNVP_GRAPH_NOT_ABOVE:
-        return CNNVP_GRAPH_NOT_BELOW;
-    default:
-        return kind;
-    }
+    static const enum cnnvp_graph_post_kind others[] = {
+        CNNVP_GRAPH_BELOW, CNNVP_GRAPH_NOT_ABOVE, CNNVP_GRAPH_ABOVE, CNNVP_GRAPH_NOT_BELOW, CNNVP_GRAPH_EQUAL};
+    return others[kind - CNNVP_GRAPH_ABOVE];
 }
 
 /* Both inputs as tensors that an operation takes together; *first of the one that is computed. */

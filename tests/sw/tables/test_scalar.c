@@ -14,13 +14,11 @@ static void test_scalar_functions(void **state)
         assert_true(fabs(cnnvp_exp(x) / exp(x) - 1.0) < 1e-14);
         assert_true(fabs(cnnvp_tanh(x) - tanh(x)) <= 1e-14 * fabs(tanh(x)));
         assert_true(fabs(cnnvp_erf(x) - erf(x)) <= 1e-14 * fabs(erf(x)));
-        assert_true(fabs(cnnvp_sin(x) - sin(x)) < 1e-14 && fabs(cnnvp_atan(x) - atan(x)) < 1e-14);
         assert_true(fabs(cnnvp_sigmoid(x) * (1.0 + exp(-x)) - 1.0) < 1e-14);
     }
     assert_true(cnnvp_exp(0.0) == 1.0 && cnnvp_exp(-800.0) == 0.0 && cnnvp_exp(800.0) > 1e300);
     assert_true(cnnvp_sigmoid(-1e9) == 0.0 && cnnvp_sigmoid(1e9) == 1.0 && cnnvp_tanh(-1e9) == -1.0);
     assert_true(cnnvp_erf(-1e9) == -1.0 && cnnvp_erf(1e9) == 1.0 && isnan(cnnvp_erf(NAN)));
-    assert_true(fabs(cnnvp_sin(1e6) - sin(1e6)) < 1e-14 && fabs(cnnvp_atan(-1e9) - atan(-1e9)) < 1e-14);
     assert_true(cnnvp_exp(NAN) != cnnvp_exp(NAN));
 }
 
