@@ -68,6 +68,32 @@ static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_binary_l
     };
 }
 
+/* The layer's windows are one word each, and its positions one row, such as tokens: the words of a tile lie side by
+ * side, in as many rows as one likes. */
+static inline int cnnvp_is_row(const struct cnnvp_binary_layer *layer)
+{
+    return layer->op == CNNVP_OP_CONV && layer->depthwise == 0 && layer->kx * layer->ky == 1u &&
+           layer->sx * layer->sy == 1u && layer->in.height == 1u && layer->in.width == layer->out.width &&
+           layer->pad_left == 0;
+}
+
+/* The part of a row of this many positions that is taken at once: a multiple of `folded`, then what is left. All of it
+ * where there are partial sums, which the results of a first part would overwrite. */
+static inline uint32_t cnnvp_row_part(const struct cnnvp_binary_layer *layer, uint32_t columns)
+{
+    return columns > layer->folded && layer->tile_in == layer->in.channels
+               ? columns - columns % layer->folded
+               : columns;
+}
+
+/* Such a part, if it is a multiple, as rows of `folded` positions, which keep all PEs of an array busy. */
+static inline void cnnvp_fold_row(const struct cnnvp_binary_layer *layer, uint32_t part, struct cnnvp_window *window)
+{
+    window->out_w = part % layer->folded == 0 ? layer->folded : part;
+    window->out_h = part / window->out_w;
+    window->in_row_stride = window->out_w;
+}
+
 /* An elementwise layer: both operands from the input buffer. */
 static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnnvp_binary_layer *layer)
 {

@@ -207,6 +207,9 @@ struct cnnvp_binary_addition {
     uint32_t format; /* its descriptor register `format`; the kind of arithmetic is the convolution's `arithmetic` */
 };
 
+/* `folded` of a product that is not. */
+#define CNNVP_NOT_FOLDED (UINT32_C(1) << 31)
+
 /* Which unit calculates the windows of conv and pool. */
 enum cnnvp_binary_unit {
     CNNVP_UNIT_ARRAY = 0,
@@ -302,7 +305,11 @@ struct cnnvp_binary_layer {
                                    gaps; there is one input slice, and a blob's address counts from their first byte */
     uint32_t bias;              /* conv, fc: 1: blobs end with biases */
     uint32_t pool;              /* enum cnnvp_binary_pool_kind */
-    uint32_t pool_area;         /* average: divisor */
+    union {
+        uint32_t pool_area; /* average: divisor */
+        uint32_t folded;    /* conv: positions of one row become rows of as many (layer_command.h); 0: they do not, and
+                               it is no product */
+    };
     /* Average: 1: the divisor is the number of taps in rows count_top .. count_bottom - 1 and columns count_left ..
      * count_right - 1 of the input, whose first is 0. */
     uint32_t by_position;

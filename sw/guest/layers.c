@@ -97,9 +97,26 @@ static struct cnnvp_window window_of(const struct cnnvp_binary_layer *layer, uin
     return window;
 }
 
-/* `product` is a constant where this is called. */
+/* A row, folded, and what is left of it. */
+static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                       struct cnnvp_operation operation, uint32_t halves, const struct cnnvp_window *window)
+{
+    struct cnnvp_window part = *window;
+    for (uint32_t left = window->out_w; left != 0;) {
+        const uint32_t count = cnnvp_row_part(layer, left);
+        cnnvp_fold_row(layer, count, &part);
+        cnnvp_push_window(guest, operation.opcode, operation.status, halves, &part);
+        part.in_addr += count * CNNVP_WORD_BYTES;
+        part.out_addr += count * CNNVP_WORD_BYTES;
+        part.acc_addr += count * CNNVP_SUM_BYTES;
+        part.seed *= 5u; /* 0 stays 0: nothing is left to chance */
+        left -= count;
+    }
+}
+
+/* `any` is a constant where this is called; 0: neither a product nor folded. */
 static inline __attribute__((always_inline)) void convolve(
-    struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step, const int product)
+    struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step, const int any)
 {
     const struct cnnvp_box *output = &step->output;
     /* Depthwise: each output channel has its own input channel, so the group's channels are one slice. */
@@ -120,8 +137,9 @@ static inline __attribute__((always_inline)) void convolve(
         for (uint32_t out = 0; out < output->channels; out += layer->tile_out) {
             const uint32_t out_count = cnnvp_minimum32(layer->tile_out, output->channels - out);
             const uint32_t blob = blobs + out / layer->tile_out;
-            const uint32_t weight_half = product ? cnnvp_load_tensor_blob(guest, &layer->in2, blob, &window.weight_addr)
-                                                 : cnnvp_load_blob(guest, blob, &window.weight_addr);
+            const uint32_t weight_half =
+                any && layer->product ? cnnvp_load_tensor_blob(guest, &layer->in2, blob, &window.weight_addr)
+                                      : cnnvp_load_blob(guest, blob, &window.weight_addr);
             if (in == 0 && out == 0) {
                 output_half = cnnvp_begin_step(guest);
                 epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
@@ -136,7 +154,10 @@ static inline __attribute__((always_inline)) void convolve(
                 window.out_addr = results + out * plane * CNNVP_WORD_BYTES;
                 window.acc_addr = results + out * plane * CNNVP_SUM_BYTES;
                 window.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue.seed, image), out);
-                cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
+                if (any && layer->folded != CNNVP_NOT_FOLDED)
+                    push_parts(guest, layer, operation, halves, &window);
+                else
+                    cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
             }
             cnnvp_use_table(&epilogue, layer, weight_half,
                             window.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
@@ -154,7 +175,8 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
     convolve(guest, layer, step, 0);
 }
 
-void cnnvp_product(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+void cnnvp_any_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                           const struct cnnvp_step *step)
 {
     convolve(guest, layer, step, 1);
 }

@@ -29,8 +29,9 @@ struct cnnvp_step {
 /* A1 convolution, with the bias as P + A (Part B X-9). */
 void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                        const struct cnnvp_step *step);
-/* The same with a tensor as weights. */
-void cnnvp_product(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step);
+/* The same with a tensor as weights, or of positions of one row, which it may fold. */
+void cnnvp_any_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                           const struct cnnvp_step *step);
 /* A2 pooling, maximum or average. */
 void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step);
 /* A3 activation: layer->posts[0] is the function. */

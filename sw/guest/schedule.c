@@ -8,10 +8,10 @@ static void run_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer 
 {
     switch (layer->op) {
     case CNNVP_OP_CONV:
-        if (layer->product == 0)
+        if (layer->folded == 0)
             cnnvp_convolution(guest, layer, step);
         else
-            cnnvp_product(guest, layer, step);
+            cnnvp_any_convolution(guest, layer, step);
         break;
     case CNNVP_OP_POOL:
         cnnvp_pooling(guest, layer, step);

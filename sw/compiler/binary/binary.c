@@ -175,7 +175,9 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
         .product = from->product,
         .bias = from->has_bias != 0 && from->op != CNNVP_OP_NORM,
         .pool = (uint32_t)from->pool,
-        .pool_area = from->kx * from->ky,
+        .pool_area = from->op == CNNVP_OP_POOL ? from->kx * from->ky
+                     : from->product != 0      ? CNNVP_NOT_FOLDED
+                                               : 0,
         .by_position = from->by_position,
         .count_top = from->count_top,
         .count_bottom = from->count_bottom,

@@ -100,6 +100,7 @@ static cnnvp_result permute(struct cnnvp_import *import, int32_t in, const uint3
 static cnnvp_result multiply_channels(struct cnnvp_import *import, int32_t in, uint32_t outputs, float *weights,
                                       struct cnnvp_graph_layer **layer)
 {
+    CNNVP_TRY(cnnvp_import_positions(import, &in));
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if ((uint64_t)outputs * input.height > INT32_MAX / input.width)
         return cnnvp_import_error(import, "the result has more than 2^31 elements");
@@ -119,8 +120,9 @@ static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, int t
     const uint32_t rank = import->graph->tensors[in].rank;
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(turned ? CNNVP_DONE : permute(import, in, to, &in));
+    const uint32_t sizes[3] = {outputs, import->graph->tensors[in].height, import->graph->tensors[in].width};
     CNNVP_TRY(multiply_channels(import, in, outputs, weights, &layer));
-    CNNVP_TRY(permute(import, layer->out, turned ? swap : back, out));
+    CNNVP_TRY(cnnvp_import_permute(import, layer->out, sizes, turned ? swap : back, out));
     import->graph->tensors[*out].rank = rank;
     return CNNVP_DONE;
 }

@@ -152,6 +152,20 @@ cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t
     return cnnvp_import_alias(import, name, view);
 }
 
+cnnvp_result cnnvp_import_positions(struct cnnvp_import *import, int32_t *in)
+{
+    const struct cnnvp_graph_tensor map = import->graph->tensors[*in];
+    const uint32_t count = map.height * map.width;
+    uint32_t rows = 1;
+    if (map.height != 1 && map.width != 1)
+        return CNNVP_DONE;
+    for (uint32_t i = 2; (uint64_t)i * i <= count; ++i)
+        rows = count % i == 0 ? i : rows;
+    rows = count / rows > 4 * rows ? 1 : rows;
+    const int64_t dims[4] = {0, map.channels, rows, count / rows};
+    return cnnvp_import_shaped(import, map.name, *in, 4, dims, in);
+}
+
 cnnvp_result cnnvp_import_rows(struct cnnvp_import *import, int32_t in, int64_t *axis, int32_t *view)
 {
     int64_t dims[CNNVP_ONNX_RANK];

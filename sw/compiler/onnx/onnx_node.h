@@ -40,7 +40,7 @@ struct cnnvp_import {
     unsigned calls;        /* of functions, in one another */
     size_t inlined;        /* nodes that came in place of others */
     size_t constant_bytes; /* of constants that were computed */
-    int training;          /* parameters stay apart, and may be without values (onnx.h) */
+    int training; /* parameters stay apart, and may be without values (onnx.h) */
     struct cnnvp_error *error;
 };
 
@@ -138,6 +138,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_shaped(struct cnnvp_import *import, con
                                                 uint32_t rank, const int64_t *dims, int32_t *view);
 /* The same of 4 dimensions: those before the axis, it, those after it. *axis becomes its number there, 1 or 2. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_rows(struct cnnvp_import *import, int32_t in, int64_t *axis, int32_t *view);
+/* Positions of a single row or column, as rows and columns of a map: near to a square where that is without gaps, else
+ * one row. An array of PEs in two dimensions has work for more of them; longer rows the planner folds
+ * (layer_command.h). */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_positions(struct cnnvp_import *import, int32_t *in);
 /* Keeps what more than 4 dimensions are; 0: no memory. */
 CNNVP_MUST_USE int cnnvp_import_keep_dims(struct cnnvp_import *import, int32_t tensor, uint32_t rank,
                                           const int64_t *dims);

@@ -75,8 +75,10 @@ cnnvp_result cnnvp_import_product(struct cnnvp_import *import, int32_t first, in
     CNNVP_TRY(turn(import, second, product.count, product.inner, product.columns, &weights));
     if (import->graph->layer_count == layers)
         CNNVP_TRY(copy_weights(import, &weights));
-    CNNVP_TRY(
-        cnnvp_import_inner(import, CNNVP_OP_CONV, positions, product.count * product.columns, 1, product.rows, &layer));
+    CNNVP_TRY(cnnvp_import_positions(import, &positions));
+    const struct cnnvp_graph_tensor map = import->graph->tensors[positions];
+    CNNVP_TRY(cnnvp_import_inner(
+        import, CNNVP_OP_CONV, positions, product.count * product.columns, map.height, map.width, &layer));
     layer->groups = product.count;
     layer->product = 1;
     layer->in2 = weights;

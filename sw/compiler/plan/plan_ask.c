@@ -112,6 +112,11 @@ static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *laye
     return command;
 }
 
+static int is_folded(const struct cnnvp_binary_layer *layer)
+{
+    return layer->op == CNNVP_OP_CONV && layer->folded != 0 && layer->folded != CNNVP_NOT_FOLDED;
+}
+
 static struct cnnvp_command window_command(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
 {
     const uint32_t rows = (uint32_t)cnnvp_plan_input_rows(layer, slice->rows);
@@ -122,6 +127,8 @@ static struct cnnvp_command window_command(const struct cnnvp_binary_layer *laye
         layer, cnnvp_plan_window_columns(layer), cnnvp_plan_window_rows(layer), slice->rows, slice->columns);
     window.in_row_stride = columns;
     window.in_channel_stride = rows * columns;
+    if (is_folded(layer))
+        cnnvp_fold_row(layer, slice->columns, &window);
     window.in_channels = slice->in;
     window.out_channels = slice->out;
     window.bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * CNNVP_WORD_BYTES;
@@ -236,6 +243,9 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char
         cost = (struct cnnvp_cost){.status = CNNVP_E_INVAL, .reason = refusal.text};
     else if (result == CNNVP_DONE && cost.status == CNNVP_OK && vector_is_faster(layer, limits))
         layer->unit = CNNVP_UNIT_VECTOR;
+    else if (result == CNNVP_DONE && cost.status == CNNVP_OK && cnnvp_is_row(layer) && tiling.rows > 1 &&
+             layer->out.width > tiling.cols)
+        layer->folded = tiling.cols;
     if ((result != CNNVP_DONE && result != CNNVP_FAILED) || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
         return result;
     snprintf(said, sizeof said, "%.250s", cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
@@ -346,6 +356,14 @@ static uint64_t ask_command(struct cnnvp_plan_ask *ask, const struct cnnvp_comma
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice)
 {
     const struct cnnvp_binary_layer *layer = ask->layer;
+    if (is_folded(layer) && cnnvp_row_part(layer, slice->columns) != slice->columns) {
+        struct cnnvp_plan_slice part = *slice;
+        part.columns = cnnvp_row_part(layer, slice->columns);
+        const uint64_t first = cnnvp_plan_slice_ps(ask, &part);
+        part.columns = slice->columns - part.columns;
+        const uint64_t rest = cnnvp_plan_slice_ps(ask, &part);
+        return first == CNNVP_PLAN_REFUSED || rest == CNNVP_PLAN_REFUSED ? CNNVP_PLAN_REFUSED : first + rest;
+    }
     const uint32_t question[6] = {
         slice->rows,
         slice->columns,
