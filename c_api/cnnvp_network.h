@@ -99,6 +99,10 @@ struct cnnvp_network_options {
     /* Called now and then while the float model of the images is computed, which number formats and references come
      * from, with the share of that which is done, and with tuning_context. NULL: never. */
     void (*computing)(void *context, double share);
+    /* Tensors of the file that are the network's outputs in place of its own, which leaves out what comes after them;
+     * none: its own. The texts have to live until the network is made. */
+    const char *const *until;
+    size_t until_count;
 };
 
 /* A command's options, at their defaults: of run, train, exec, check, memory, sweep, diff, report, asm or disasm. NULL:

@@ -23,6 +23,8 @@ struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *optio
         .batch = (uint32_t)options->batch,
         .objective = (enum cnnvp_plan_objective)options->objective,
         .plan = options->plan,
+        .until = options->until.texts,
+        .until_count = options->until.count,
     };
 }
 

@@ -377,6 +377,9 @@ static cnnvp_result define_output(struct cnnvp_import *import, const char *name,
 {
     struct cnnvp_graph *graph = import->graph;
     uint32_t number;
+    if (import->outputs != NULL && !cnnvp_names_get(&import->names, name, &number))
+        return cnnvp_compiler_error(
+            import->error, "%s: --until %s: no node makes a tensor of that name", import->onnx.name, name);
     if (name == NULL || !cnnvp_names_get(&import->names, name, &number) ||
         (import->values[number].tensor == CNNVP_GRAPH_NONE && import->values[number].constant == NULL))
         return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
@@ -415,10 +418,38 @@ static cnnvp_result define_outputs(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
+/* Tensors that are said to be the outputs in place of the file's, which cnnvp_import_clear puts back. */
+static cnnvp_result take_outputs(struct cnnvp_import *import)
+{
+    Onnx__GraphProto *graph = import->onnx.model->graph;
+    const size_t count = import->sizes != NULL ? import->sizes->until_count : 0;
+    if (count == 0)
+        return CNNVP_DONE;
+    Onnx__ValueInfoProto **list = cnnvp_arena_array(&import->graph->arena, count, sizeof(Onnx__ValueInfoProto *));
+    for (size_t i = 0; i < count && list != NULL; ++i) {
+        list[i] = cnnvp_arena_array(&import->graph->arena, 1, sizeof *list[i]);
+        if (list[i] == NULL)
+            return cnnvp_import_no_memory(import);
+        onnx__value_info_proto__init(list[i]);
+        list[i]->name = cnnvp_arena_text(&import->graph->arena, import->sizes->until[i]);
+        if (list[i]->name == NULL)
+            return cnnvp_import_no_memory(import);
+    }
+    if (list == NULL)
+        return cnnvp_import_no_memory(import);
+    import->outputs = graph->output;
+    import->output_count = graph->n_output;
+    graph->output = list;
+    graph->n_output = count;
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
-    cnnvp_result result = define_initializers(import);
+    cnnvp_result result = take_outputs(import);
+    if (result == CNNVP_DONE)
+        result = define_initializers(import);
     if (result == CNNVP_DONE)
         result = define_inputs(import);
     struct cnnvp_import_sequence sequence = {0};
@@ -435,6 +466,10 @@ cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
 
 void cnnvp_import_clear(struct cnnvp_import *import)
 {
+    if (import->outputs != NULL) {
+        import->onnx.model->graph->output = import->outputs;
+        import->onnx.model->graph->n_output = import->output_count;
+    }
     cnnvp_onnx_close(&import->onnx);
     cnnvp_names_clear(&import->names);
     free(import->values);

@@ -40,8 +40,10 @@ struct cnnvp_import {
     unsigned calls;        /* of functions, in one another */
     size_t inlined;        /* nodes that came in place of others */
     size_t constant_bytes; /* of constants that were computed */
-    int training; /* parameters stay apart, and may be without values (onnx.h) */
+    int training;          /* parameters stay apart, and may be without values (onnx.h) */
     struct cnnvp_error *error;
+    Onnx__ValueInfoProto **outputs; /* the file's, where others are taken in their place; or NULL */
+    size_t output_count;
 };
 
 /* "FILE: node "NAME" (OpType): message". */

@@ -25,9 +25,25 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
     return NULL;
 }
 
+/* The options with which a run ends before the node: " --until NAME" for each tensor that it reads. */
+static const char *before_node(const struct cnnvp_import *import, char text[512])
+{
+    size_t used = (size_t)snprintf(text, 512, "; to run what comes before it:");
+    const size_t begin = used;
+    for (size_t i = 0; i < import->node->n_input && !import->training; ++i) {
+        uint32_t number;
+        const char *name = import->node->input[i];
+        if (cnnvp_import_has(import, i) && cnnvp_names_get(&import->names, name, &number) && used + 160 < 512 &&
+            import->values[number].tensor != CNNVP_GRAPH_NONE && import->values[number].tensor != import->graph->input)
+            used += (size_t)snprintf(text + used, 512 - used, " --until %.140s", name);
+    }
+    return used == begin ? "" : text;
+}
+
 static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const struct cnnvp_import_operator **found)
 {
-    size_t known = cnnvp_import_vendor.count;
+    size_t known = vendor ? cnnvp_import_vendor.count : 0;
+    char before[512];
     const char *op_type = import->node->op_type;
     *found = vendor ? cnnvp_import_find(&cnnvp_import_vendor, op_type) : NULL;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !vendor; ++i) {
@@ -36,13 +52,8 @@ static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const
     }
     if (*found != NULL)
         return CNNVP_DONE;
-    if (vendor)
-        return cnnvp_import_error(import,
-                                  "this operator of onnxruntime is not supported; `cnnvp models onnx` lists "
-                                  "the %zu that are",
-                                  known);
-    return cnnvp_import_error(import, "this operator is not supported; `cnnvp models onnx` lists the %zu that are",
-                              known - cnnvp_import_vendor.count);
+    return cnnvp_import_error(import, "this operator%s is not supported; `cnnvp models onnx` lists the %zu that are%s",
+                              vendor ? " of onnxruntime" : "", known, before_node(import, before));
 }
 
 static void list_names(FILE *stream, const char *title, const struct cnnvp_import_operators *const *lists, size_t count)

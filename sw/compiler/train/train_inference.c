@@ -87,7 +87,8 @@ static cnnvp_result build(struct cnnvp_network *network, const struct cnnvp_netw
 static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *config,
                          const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
-    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, options->input};
+    const struct cnnvp_onnx_sizes sizes = {
+        options->shapes, options->shape_count, options->input, options->until, options->until_count};
     const struct cnnvp_train_import_options import = {
         .seed = options->seed, .weightless = options->timing_only, .sizes = &sizes};
     struct inference *train = calloc(1, sizeof *train);

@@ -5,13 +5,15 @@
 
 #include "graph.h"
 
-/* ---- sizes of the network's input: the file's, and what settles those that it leaves open as symbols ---- */
+/* ---- what is said beside the file: sizes of the network's input that it leaves open as symbols, and its outputs ---- */
 
 /* NULL for the struct: nothing settles them. */
 struct cnnvp_onnx_sizes {
     const char *const *shapes; /* each "[NAME=]1x3x320x320": struct cnnvp_network_options */
     size_t shape_count;
     const struct cnnvp_array *images; /* their shape counts, aligned at the last size; may be NULL */
+    const char *const *until;         /* tensors that are the outputs in place of the file's */
+    size_t until_count;
 };
 
 /* ---- inference ---- */
