@@ -4,9 +4,10 @@
  * a header of their own, cnnvp_network.h.
  *
  * - C11 and C++17; opaque handles; a function that can fail returns a cnnvp_result and says why in struct cnnvp_error.
- * - One platform at a time in a process (SystemC's context is process-wide); a second cnnvp_platform_new before
- *   cnnvp_platform_free returns CNNVP_FAILED. Configurations and networks are free of that limit.
- * - Not thread-safe: one thread uses the API at a time.
+ * - Several platforms may live in a process, also beside a SystemC simulation of the program's own, which goes on
+ *   undisturbed between the calls, and from whose threads they may be called; each has its own time.
+ * - Not thread-safe: one thread uses the API at a time. All platforms that are alive belong to the thread that made the
+ *   first of them; calls in another one return CNNVP_FAILED and change nothing.
  * - Memory that a function returns through a pointer belongs to the caller and is given back by the named function.
  *   What is given to a function need not outlive the call, unless it says so.
  * - A struct cnnvp_error * may be NULL.
@@ -211,8 +212,6 @@ struct cnnvp_platform_options {
     /* Where console output goes; NULL: standard output. */
     void (*console)(void *context, const void *data, size_t size);
     void *console_context;
-    /* 1: may be made while there is another platform, which is not to be used until this one is free again. */
-    int beside;
     /* 1: of every command that a unit answers at once, what it took is compared with what cnnvp_units_command says and
      * with the cycles that it counted for a layer; a difference ends the run (CNNVP_END_FATAL) and is said in full.
      * 0: the same for units of libraries ("./libmine.so:mine"), whose first difference is a warning. */

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include "base.h"
@@ -27,7 +28,7 @@ struct cnnvp_platform {
     std::unique_ptr<cnnvp::results_total> results;
     cnnvp_gdb *gdb = nullptr;
     cnnvp_profile *profile = nullptr;
-    std::unique_ptr<cnnvp::platform> platform;
+    std::unique_ptr<cnnvp::platform::design> design;
     uint64_t max_time = 0;
     uint64_t end_ps = 0;
     double wall_seconds = 0;
@@ -38,7 +39,7 @@ struct cnnvp_platform {
 
     ~cnnvp_platform()
     {
-        platform.reset();
+        design.reset();
         cnnvp_gdb_free(gdb);
         cnnvp_profile_free(profile);
         cnnvp_units_free(asked);
@@ -55,11 +56,23 @@ cnnvp_result shielded(cnnvp_error *error, Function &&function)
 {
     try {
         return function();
+    } catch (const sc_core::sc_unwind_exception &) {
+        throw; /* the thread of the program's own simulation that this runs in is ended */
     } catch (const std::exception &problem) {
         if (error)
             std::snprintf(error->text, sizeof error->text, "%s", problem.what());
         return CNNVP_FAILED;
     }
+}
+
+/* The same in the platform's simulation. */
+template <typename Function>
+cnnvp_result inside(cnnvp_platform *platform, cnnvp_error *error, Function &&function)
+{
+    return shielded(error, [&] {
+        const cnnvp::simulation_context::visit visit = platform->design->enter();
+        return function();
+    });
 }
 
 cnnvp_result fail(cnnvp_error *error, const char *text)
@@ -74,19 +87,19 @@ cnnvp_result open_gdb(const char *port, cnnvp_platform &made, cnnvp_error *error
     cnnvp_gdb_target target{};
     target.context = &made;
     target.read = [](void *context, uint32_t address, void *data, size_t size) -> int {
-        return static_cast<cnnvp_platform *>(context)->platform->memory().read(address, data, size);
+        return static_cast<cnnvp_platform *>(context)->design->memory().read(address, data, size);
     };
     target.write = [](void *context, uint32_t address, const void *data, size_t size) -> int {
-        return static_cast<cnnvp_platform *>(context)->platform->memory().write(address, data, size);
+        return static_cast<cnnvp_platform *>(context)->design->memory().write(address, data, size);
     };
     target.monitor = [](void *context, const char *words) {
         auto *platform = static_cast<cnnvp_platform *>(context);
-        return strdup(cnnvp::monitor(*platform->platform, *platform->recorder, words).c_str());
+        return strdup(cnnvp::monitor(*platform->design, *platform->recorder, words).c_str());
     };
     target.kill = [](void *context) {
-        static_cast<cnnvp_platform *>(context)->platform->control().stop(CNNVP_END_INTERRUPTED, "by the debugger");
+        static_cast<cnnvp_platform *>(context)->design->control().stop(CNNVP_END_INTERRUPTED, "by the debugger");
     };
-    target.wake = [](void *context) { static_cast<cnnvp_platform *>(context)->platform->wake_core(); };
+    target.wake = [](void *context) { static_cast<cnnvp_platform *>(context)->design->wake_core(); };
     return cnnvp_gdb_new(port, &target, &made.gdb, error);
 }
 
@@ -104,7 +117,8 @@ bool has_command_library(const cnnvp_resolved &resolved)
     return false;
 }
 
-cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &options, const cnnvp::bind_memory &bind,
+/* `bind` NULL: below the module that is being made, for somebody else's sc_start. */
+cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &options, const cnnvp::bind_memory *bind,
                    cnnvp_platform &made, cnnvp_error *error)
 {
     cnnvp::run_control::options control;
@@ -140,7 +154,6 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.console_context = options.console_context;
     control.log = options.log;
     control.log_context = options.log_context;
-    control.beside = options.beside != 0;
     control.strict = options.strict != 0;
     control.check_costs = options.check_costs != 0;
     if (options.check_costs || has_command_library(*resolved)) {
@@ -166,19 +179,15 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         control.gdb = made.gdb;
     }
     made.max_time = options.max_time_ps;
-    return cnnvp::platform::build(*resolved, control, &made.platform, error, bind);
+    control.driven = bind == nullptr;
+    return cnnvp::platform::design::build(*resolved, control, &made.design, error, bind ? *bind : nullptr);
 }
 
-} // namespace
-
-cnnvp_result cnnvp::platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
-                                 const bind_memory &bind, cnnvp_platform **platform, cnnvp_error *error)
+cnnvp_result open(const cnnvp_config *config, const cnnvp_platform_options *options, const cnnvp::bind_memory *bind,
+                  cnnvp_platform **platform, cnnvp_error *error)
 {
     cnnvp_platform_options own{};
-    cnnvp_error unwanted;
 
-    if (!error)
-        error = &unwanted;
     *platform = nullptr;
     if (options && cnnvp_client_struct(&own, sizeof own, options, "cnnvp_platform_options", error) != CNNVP_DONE)
         return CNNVP_BAD_INPUT;
@@ -189,6 +198,97 @@ cnnvp_result cnnvp::platform_new(const cnnvp_config *config, const cnnvp_platfor
             *platform = made.release();
         return result;
     });
+}
+
+void note(cnnvp_platform &platform, const cnnvp_run_result &result)
+{
+    platform.end_ps = result.time_ps;
+    platform.exited = result.end == CNNVP_END_EXIT;
+    platform.exit_code = result.exit_code;
+    cnnvp_recorder_set_partial(platform.recorder, !platform.exited);
+}
+
+/* How far somebody else's sc_start has brought it. */
+void catch_up(cnnvp_platform &platform)
+{
+    if (!platform.design->is_driven())
+        return;
+    platform.has_run = platform.design->has_begun();
+    platform.wall_seconds = platform.design->wall_seconds();
+    note(platform, platform.design->progress());
+}
+
+/* Ends a platform, with what it still has to write. */
+void close(cnnvp_platform *platform)
+{
+    cnnvp_error error;
+    const cnnvp_result result = inside(platform, &error, [&] {
+        if (platform->gdb)
+            cnnvp_gdb_end(platform->gdb, platform->exited, platform->exit_code);
+        return CNNVP_DONE;
+    });
+    if (result != CNNVP_DONE) {
+        std::fprintf(stderr, "cnnvp: error: the platform is not freed: %s\n", error.text);
+        return;
+    }
+    if (cnnvp_platform_close_trace(platform, &error) != CNNVP_DONE)
+        std::fprintf(stderr, "cnnvp: %s\n", error.text);
+    delete platform;
+}
+
+} // namespace
+
+cnnvp_result cnnvp::platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
+                                 const bind_memory &bind, cnnvp_platform **platform, cnnvp_error *error)
+{
+    cnnvp_error unwanted;
+
+    return open(config, options, &bind, platform, error ? error : &unwanted);
+}
+
+/* Before SystemC says so itself, in other words. */
+static const sc_core::sc_module_name &in_elaboration(const sc_core::sc_module_name &name)
+{
+    if (sc_core::sc_get_status() != sc_core::SC_ELABORATION)
+        throw std::runtime_error(std::string(name) + ": a platform is made before the first sc_start");
+    return name;
+}
+
+cnnvp::platform::platform(const sc_core::sc_module_name &name, const cnnvp_config *config,
+                          const cnnvp_platform_options *options)
+    : sc_core::sc_module(in_elaboration(name))
+{
+    cnnvp_error error{};
+
+    if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS))
+        throw std::runtime_error(std::string(this->name()) + ": the simulation's time resolution is " +
+                                 sc_core::sc_get_time_resolution().to_string() +
+                                 "; a platform needs 1 ps: sc_set_time_resolution(1, SC_PS)");
+    if (open(config, options, nullptr, &handle_, &error) != CNNVP_DONE)
+        throw std::runtime_error(std::string(this->name()) + ": " + error.text);
+}
+
+cnnvp::platform::~platform()
+{
+    close(handle_);
+}
+
+const sc_core::sc_event &cnnvp::platform::done_event() const
+{
+    return handle_->design->done_event();
+}
+
+cnnvp_run_result cnnvp::platform::result() const
+{
+    return handle_->design->progress();
+}
+
+cnnvp::memory_socket &cnnvp::platform::initiator_socket(const std::string &instance)
+{
+    if (memory_socket *const socket = handle_->design->find_outside(instance))
+        return *socket;
+    throw std::runtime_error(
+        std::string(name()) + ": no instance \"" + instance + "\" leads outside (`model: external`)");
 }
 
 extern "C" {
@@ -216,13 +316,14 @@ cnnvp_result cnnvp_platform_check(const cnnvp_config *config, cnnvp_error *error
         error = &unwanted;
     if (!resolved)
         return fail(error, "the configuration has not been resolved");
-    return shielded(error, [&] { return cnnvp::platform::build(*resolved, {}, nullptr, error); });
+    return shielded(error, [&] { return cnnvp::platform::design::build(*resolved, {}, nullptr, error); });
 }
 
 cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *error)
 {
     cnnvp_error unwanted;
 
+    catch_up(*platform);
     if (!platform->has_run)
         return CNNVP_DONE;
     if (!error)
@@ -233,23 +334,18 @@ cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *e
 
 void cnnvp_platform_free(cnnvp_platform *platform)
 {
-    cnnvp_error error;
-
-    if (!platform)
-        return;
-    if (platform->gdb)
-        cnnvp_gdb_end(platform->gdb, platform->exited, platform->exit_code);
-    if (cnnvp_platform_close_trace(platform, &error) != CNNVP_DONE)
-        std::fprintf(stderr, "cnnvp: %s\n", error.text);
-    delete platform;
+    if (platform && platform->design->is_driven())
+        std::fprintf(stderr, "cnnvp: error: the platform is not freed: it is a module, and ends with it\n");
+    else if (platform)
+        close(platform);
 }
 
 cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uint64_t size)
 {
     if (address > UINT32_MAX || size > UINT32_MAX - address)
         return CNNVP_BAD_INPUT;
-    return shielded(nullptr, [&] {
-        platform->platform->memory().hold(
+    return inside(platform, nullptr, [&] {
+        platform->design->memory().hold(
             cnnvp_program_range{static_cast<uint32_t>(address), static_cast<uint32_t>(size)});
         return CNNVP_DONE;
     });
@@ -260,8 +356,8 @@ cnnvp_result cnnvp_platform_hold_step(cnnvp_platform *platform, uint32_t user, u
 {
     if (address > UINT32_MAX || size > UINT32_MAX - address)
         return CNNVP_BAD_INPUT;
-    return shielded(nullptr, [&] {
-        platform->platform->memory().hold(
+    return inside(platform, nullptr, [&] {
+        platform->design->memory().hold(
             cnnvp_program_table{static_cast<uint32_t>(address), static_cast<uint32_t>(size), step, user});
         return CNNVP_DONE;
     });
@@ -282,45 +378,59 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
     size_t size;
     const void *data = cnnvp_elf_data(elf, &size);
     cnnvp_recorder_set_program(platform->recorder, cnnvp_build_hash(data, size));
-    return shielded(error, [&] { return platform->platform->memory().load(*elf, file, argc, args, error); });
+    return inside(platform, error, [&] {
+        if (platform->design->is_driven() && platform->design->has_begun())
+            return fail(error, "the platform has begun: a program is loaded before it does, and runs once");
+        const std::string unbound = platform->design->find_unbound();
+        if (!unbound.empty())
+            return fail(error, ("nothing is bound to initiator_socket(\"" + unbound +
+                                "\"), which is to be done before a program is loaded")
+                                   .c_str());
+        const cnnvp_result loaded = platform->design->memory().load(*elf, file, argc, args, error);
+        if (loaded == CNNVP_DONE)
+            platform->design->set_loaded();
+        return loaded;
+    });
 }
 
 cnnvp_result cnnvp_platform_read(cnnvp_platform *platform, uint64_t address, void *data, size_t size)
 {
-    return shielded(nullptr, [&] {
-        return platform->platform->memory().read(address, data, size) ? CNNVP_DONE : CNNVP_BAD_INPUT;
-    });
+    return inside(platform, nullptr,
+                  [&] { return platform->design->memory().read(address, data, size) ? CNNVP_DONE : CNNVP_BAD_INPUT; });
 }
 
 cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint64_t address, const void *data, size_t size)
 {
-    return shielded(nullptr, [&] {
-        return platform->platform->memory().write(address, data, size) ? CNNVP_DONE : CNNVP_BAD_INPUT;
-    });
+    return inside(platform, nullptr,
+                  [&] { return platform->design->memory().write(address, data, size) ? CNNVP_DONE : CNNVP_BAD_INPUT; });
 }
 
 cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size_t size, void **data)
 {
-    return shielded(nullptr, [&] {
-        return platform->platform->memory().map(address, size, data) ? CNNVP_DONE : CNNVP_BAD_INPUT;
-    });
+    return inside(platform, nullptr,
+                  [&] { return platform->design->memory().map(address, size, data) ? CNNVP_DONE : CNNVP_BAD_INPUT; });
 }
 
 cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *result)
 {
+    cnnvp_error error{};
+
     *result = cnnvp_run_result{};
-    return shielded(nullptr, [&] {
+    result->end = CNNVP_END_FATAL; /* where it does not begin */
+    const cnnvp_result ended = inside(platform, &error, [&] {
+        if (platform->design->is_driven())
+            return fail(&error, "the platform is a module of the program's own simulation: sc_start runs it");
         const auto begin = std::chrono::steady_clock::now();
         platform->has_run = true;
         platform->flushed = false;
-        platform->platform->run(platform->max_time, result);
-        platform->end_ps = result->time_ps;
-        platform->exited = result->end == CNNVP_END_EXIT;
-        platform->exit_code = result->exit_code;
-        cnnvp_recorder_set_partial(platform->recorder, result->end != CNNVP_END_EXIT);
+        platform->design->run(platform->max_time, result);
+        note(*platform, *result);
         platform->wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return result->end == CNNVP_END_EXIT && result->exit_code == 0 ? CNNVP_DONE : CNNVP_FAILED;
     });
+    if (error.text[0] != '\0')
+        std::snprintf(result->reason, sizeof result->reason, "%.*s", int(sizeof result->reason - 1), error.text);
+    return ended;
 }
 
 /* In slices of simulated time, which change nothing; each as long as suits the watcher. */
@@ -358,10 +468,10 @@ void cnnvp_platform_interrupt(void)
 
 cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_layer_result *result)
 {
-    return shielded(nullptr, [&] {
+    return inside(platform, nullptr, [&] {
         if (!platform->flushed)
-            platform->platform->flush();
-        platform->flushed = true;
+            platform->design->flush();
+        platform->flushed = !platform->design->is_driven();
         cnnvp_recorder_layer(platform->recorder, layer, result);
         return result->cycles || result->dram_read_bytes || result->dram_write_bytes ? CNNVP_DONE : CNNVP_BAD_INPUT;
     });
@@ -391,9 +501,10 @@ cnnvp_result cnnvp_platform_results(const cnnvp_platform *platform, struct cnnvp
 cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
 {
     *json = nullptr;
-    return shielded(nullptr, [&] {
-        platform->platform->flush();
-        cnnvp_recorder_set_path(platform->recorder, platform->platform->path(), platform->end_ps);
+    return inside(platform, nullptr, [&] {
+        catch_up(*platform);
+        platform->design->flush();
+        cnnvp_recorder_set_path(platform->recorder, platform->design->path(), platform->end_ps);
         return cnnvp_recorder_json(platform->recorder, platform->end_ps, platform->wall_seconds, json);
     });
 }

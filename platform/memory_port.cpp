@@ -23,10 +23,11 @@ bool in_thread()
 
 } // namespace
 
-memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, protocol protocol,
-                         uint64_t burst_bytes)
-    : sc_core::sc_module(name), target("from_unit"), socket("socket"), control_(control), protocol_(protocol),
-      plain_bytes_(std::min<uint64_t>(burst_bytes, plain_bytes)), due_("due", this, &memory_port::on_due)
+memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, const char *instance,
+                         protocol protocol, uint64_t burst_bytes)
+    : sc_core::sc_module(name), target("from_unit"), socket("socket"), control_(control), instance_(instance),
+      protocol_(protocol), plain_bytes_(std::min<uint64_t>(burst_bytes, plain_bytes)),
+      due_("due", this, &memory_port::on_due)
 {
     target.register_nb_transport_fw(this, &memory_port::from_unit);
     target.register_b_transport(this, &memory_port::access);
@@ -209,8 +210,8 @@ unsigned memory_port::debug(tlm::tlm_generic_payload &payload)
     tlm::tlm_generic_payload copy;
     const unsigned size = payload.get_data_length();
 
-    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND || size == 0)
-        return 0;
+    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND || size == 0 || socket.size() == 0)
+        return 0; /* or not bound yet */
     copy.set_command(payload.get_command());
     copy.set_address(payload.get_address());
     copy.set_data_ptr(payload.get_data_ptr());
@@ -228,8 +229,9 @@ bool memory_port::direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
 
     copy.set_command(tlm::TLM_WRITE_COMMAND); /* read and write access is wanted */
     copy.set_address(payload.get_address());
-    if (!socket->get_direct_mem_ptr(copy, dmi) || !dmi.is_read_write_allowed() || !dmi.get_dmi_ptr() ||
-        dmi.get_start_address() > payload.get_address() || dmi.get_end_address() < payload.get_address())
+    if (socket.size() == 0 || !socket->get_direct_mem_ptr(copy, dmi) || !dmi.is_read_write_allowed() ||
+        !dmi.get_dmi_ptr() || dmi.get_start_address() > payload.get_address() ||
+        dmi.get_end_address() < payload.get_address())
         return false;
     gave_dmi_ = true;
     return true;

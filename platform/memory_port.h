@@ -36,10 +36,12 @@ class memory_port final : public sc_core::sc_module, private tlm::tlm_bw_transpo
 public:
     enum class protocol { lt, at };
 
-    /* burst_bytes: no transaction at the socket crosses a multiple of it. */
-    memory_port(const sc_core::sc_module_name &name, run_control &control, protocol protocol, uint64_t burst_bytes);
+    /* Of the unit `instance`. burst_bytes: no transaction at the socket crosses a multiple of it. */
+    memory_port(const sc_core::sc_module_name &name, run_control &control, const char *instance, protocol protocol,
+                uint64_t burst_bytes);
     ~memory_port() override;
 
+    const std::string &instance() const { return instance_; }
     tlm_utils::simple_target_socket<memory_port> target; /* from the unit */
     tlm::tlm_initiator_socket<> socket;                  /* to the memory */
 
@@ -64,6 +66,7 @@ private:
     };
 
     run_control &control_;
+    const std::string instance_;
     const protocol protocol_;
     const size_t plain_bytes_;
     std::vector<std::unique_ptr<job>> jobs_;

@@ -6,28 +6,12 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <new>
 
 namespace cnnvp {
 
 namespace {
 
 const char *const core_port = "control"; /* see cnnvp_program.h */
-
-int platforms = 0;                      /* alive */
-const run_control *report_to = nullptr; /* log of the platform that is alive */
-
-/* The kernel's own messages: errors become exceptions, which end the run or the construction; nothing ever aborts. */
-void on_report(const sc_core::sc_report &report, const sc_core::sc_actions &)
-{
-    if (report.get_severity() >= sc_core::SC_ERROR)
-        throw report;
-    if (!report_to)
-        return;
-    const std::string text = std::string(report.get_msg_type()) + ": " + report.get_msg();
-    report_to->log(report.get_severity() == sc_core::SC_WARNING ? CNNVP_LOG_WARNING : CNNVP_LOG_DEBUG, "kernel",
-                   text.c_str());
-}
 
 uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *name)
 {
@@ -39,40 +23,9 @@ uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *nam
 
 } // namespace
 
-simulation_context::simulation_context() : outer_(sc_core::sc_curr_simcontext), own_(new sc_core::sc_simcontext)
-{
-    sc_core::sc_curr_simcontext = own_;
-}
-
-/* Processes outlive their modules there. */
-static bool has_modules(const sc_core::sc_simcontext &context)
-{
-    const auto &objects = context.get_child_objects();
-    return std::any_of(objects.begin(), objects.end(),
-                       [](sc_core::sc_object *object) { return !sc_core::sc_process_handle(object).valid(); });
-}
-
-/* A module that the program still holds needs its context until it ends. One so kept goes with a later platform's. */
-simulation_context::~simulation_context()
-{
-    static auto *const kept = new (std::nothrow) std::vector<sc_core::sc_simcontext *>;
-
-    sc_core::sc_curr_simcontext = outer_;
-    if (kept == nullptr)
-        return;
-    kept->push_back(own_);
-    const auto gone = std::partition(kept->begin(), kept->end(), [](const auto *one) { return has_modules(*one); });
-    for (auto one = gone; one != kept->end(); ++one) {
-        sc_core::sc_curr_simcontext = *one;
-        delete *one;
-    }
-    kept->erase(gone, kept->end());
-    sc_core::sc_curr_simcontext = outer_;
-}
-
 /* -- what is to be built -- */
 
-void platform::plan_bus(plan &plan) const
+void platform::design::plan_bus(plan &plan) const
 {
     for (uint32_t i = 0; i < resolved_.instance_count; ++i) {
         const cnnvp_instance &instance = resolved_.instances[i];
@@ -87,7 +40,7 @@ void platform::plan_bus(plan &plan) const
 }
 
 /* The core is the instance named cpu, or else the first one, with a port as cnnvp_program.h describes. */
-void platform::plan_core(plan &plan) const
+void platform::design::plan_core(plan &plan) const
 {
     for (uint32_t i = 0; i < resolved_.instance_count; ++i) {
         const cnnvp_instance &instance = resolved_.instances[i];
@@ -102,7 +55,7 @@ void platform::plan_core(plan &plan) const
     plan.incoming[plan.core].push_back(find_port(*resolved_.instances[plan.core].unit, CNNVP_PORT_TARGET, core_port));
 }
 
-platform::plan platform::make_plan() const
+platform::design::plan platform::design::make_plan() const
 {
     plan plan;
 
@@ -135,7 +88,7 @@ platform::plan platform::make_plan() const
 
 /* -- building -- */
 
-void platform::make_modules(const plan &plan)
+void platform::design::make_modules(const plan &plan)
 {
     for (uint32_t i = 0; i < resolved_.instance_count; ++i) {
         const cnnvp_instance &instance = resolved_.instances[i];
@@ -149,7 +102,7 @@ void platform::make_modules(const plan &plan)
                                      plan.windows, plan.bus_initiators);
 }
 
-void platform::connect_binding(const arrival &arrival)
+void platform::design::connect_binding(const arrival &arrival)
 {
     const cnnvp_binding &binding = *arrival.binding;
     const cnnvp_instance &target = resolved_.instances[binding.target];
@@ -174,7 +127,7 @@ void platform::connect_binding(const arrival &arrival)
         hosts_[binding.target]->set_counted();
 }
 
-void platform::connect(const plan &plan)
+void platform::design::connect(const plan &plan)
 {
     for (const arrival &arrival : plan.arrivals)
         connect_binding(arrival);
@@ -191,14 +144,14 @@ void platform::connect(const plan &plan)
 }
 
 /* Ports that lead out of the platform, each to a third-party memory. */
-cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
+cnnvp_result platform::design::bind_outside(const bind_memory &bind, cnnvp_error *error)
 {
     for (const auto &host : hosts_) {
         for (uint32_t port = 0; host && port < host->instance().unit->port_count; ++port) {
             const cnnvp_instance &instance = host->instance();
             if (!(instance.unit->ports[port].flags & CNNVP_PORT_OUTSIDE))
                 continue;
-            if (!bind) {
+            if (!bind && !is_driven()) {
                 cnnvp_config_place_error(
                     &instance, UINT32_MAX,
                     "this memory is a third-party one, which a C++ program binds (cnnvp_systemc.h); "
@@ -211,9 +164,12 @@ cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
                                       : memory_port::protocol::lt;
             const std::string name = std::string(instance.name) + "_outside";
             outside_.push_back(std::make_unique<memory_port>(
-                name.c_str(), *control_, protocol, cnnvp_instance_value_or(&instance, "burst_bytes", UINT64_MAX)));
+                name.c_str(), *control_, instance.name, protocol,
+                cnnvp_instance_value_or(&instance, "burst_bytes", UINT64_MAX)));
             host->initiator(port).bind(outside_.back()->target);
             control_->stay_with_kernel();
+            if (is_driven())
+                continue; /* the kernel wants it bound when it elaborates */
             foreign_.push_back(bind(instance.name, outside_.back()->socket));
             if (outside_.back()->socket.size() == 0) {
                 cnnvp_config_place_error(&instance, UINT32_MAX, "the program has bound no memory to its socket", error);
@@ -229,7 +185,7 @@ cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
     return CNNVP_BAD_INPUT;
 }
 
-void platform::set_clocks()
+void platform::design::set_clocks()
 {
     for (const auto &host : hosts_)
         if (host)
@@ -237,7 +193,7 @@ void platform::set_clocks()
                 cnnvp_instance_mhz(&resolved_, &host->instance(), CNNVP_DEFAULT_MHZ) * host->instance().speedup);
 }
 
-cnnvp_result platform::init(cnnvp_error *error)
+cnnvp_result platform::design::init(cnnvp_error *error)
 {
     for (const auto &host : hosts_) {
         std::string message;
@@ -252,7 +208,7 @@ cnnvp_result platform::init(cnnvp_error *error)
 }
 
 /* All of it up to what units say of their parameters. */
-cnnvp_result platform::assemble(const bind_memory *bind, cnnvp_error *error)
+cnnvp_result platform::design::assemble(const bind_memory *bind, cnnvp_error *error)
 {
     const plan plan = make_plan();
 
@@ -263,47 +219,39 @@ cnnvp_result platform::assemble(const bind_memory *bind, cnnvp_error *error)
     return result == CNNVP_DONE ? init(error) : result;
 }
 
-platform::platform(const cnnvp_resolved &resolved, const run_control::options &options)
-    : resolved_(resolved), outer_report_(report_to)
+platform::design::design(const cnnvp_resolved &resolved, const run_control::options &options)
+    : context_(options.driven ? nullptr : std::make_unique<simulation_context>()), resolved_(resolved)
 {
-    sc_core::sc_report_handler::set_handler(on_report);
+    simulation_context::visit inside = enter();
     run_control::options with = options;
     with.resolved = &resolved_;
     control_ = std::make_unique<run_control>("_control", with);
-    report_to = control_.get();
+    inside.set_log(control_.get());
     loader_ = std::make_unique<loader>("_loader", *control_);
-    ++platforms;
+    if (!is_driven())
+        return;
+    control_->at_end([this] { end(); });
+    life_ = std::make_unique<life>();
+    sc_core::sc_spawn_options on_begin;
+    on_begin.spawn_method();
+    on_begin.set_sensitivity(&life_->begins);
+    sc_core::sc_spawn([this] { begin(); }, "begin", &on_begin);
 }
 
-cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::options &options,
-                             std::unique_ptr<platform> *made, cnnvp_error *error, const bind_memory &bind)
+cnnvp_result platform::design::build(const cnnvp_resolved &resolved, const run_control::options &options,
+                                     std::unique_ptr<design> *made, cnnvp_error *error, const bind_memory &bind)
 {
     if (made)
         made->reset();
-    if (platforms > 0 && !options.beside) {
-        std::snprintf(error->text, sizeof error->text, "there is a platform already; free it first");
-        return CNNVP_FAILED;
-    }
-    std::unique_ptr<platform> fresh;
+    std::unique_ptr<design> fresh;
     try {
-        /* They would stand still: time passes in the platform's context alone. */
-        if (platforms == 0 && sc_core::sc_curr_simcontext && !sc_core::sc_get_top_level_objects().empty()) {
-            std::snprintf(
-                error->text, sizeof error->text,
-                "this process has SystemC modules outside of the platform (\"%s\"), which would not run with it: "
-                "construct them where the platform's memory is bound, see cnnvp_systemc.h",
-                sc_core::sc_get_top_level_objects().front()->name());
-            return CNNVP_FAILED;
-        }
-        fresh.reset(new platform(resolved, options));
-        if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS)) {
-            std::snprintf(error->text, sizeof error->text, "the simulation kernel's time resolution is not 1 ps");
-            return CNNVP_FAILED;
-        }
+        fresh.reset(new design(resolved, options));
+        const simulation_context::visit inside = fresh->enter();
         const cnnvp_result result = fresh->assemble(made ? &bind : nullptr, error);
         if (result != CNNVP_DONE || !made)
             return result;
-        advance(sc_core::SC_ZERO_TIME); /* elaborates; processes stop before their first statement */
+        if (!options.driven)
+            advance(sc_core::SC_ZERO_TIME); /* elaborates; processes stop before their first statement */
         for (const auto &host : fresh->hosts_)
             if (host)
                 host->reset();
@@ -315,24 +263,43 @@ cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::
     return CNNVP_DONE;
 }
 
-platform::~platform()
+platform::design::~design()
 {
+    const simulation_context::visit inside = enter();
     end_processes();
     for (auto host = hosts_.rbegin(); host != hosts_.rend(); ++host)
         host->reset();
     bus_.reset();
     loader_.reset();
-    report_to = outer_report_;
+    foreign_.clear();
+    outside_.clear();
+    hosts_.clear();
+    life_.reset();
     control_.reset();
-    --platforms;
 }
 
-unit_host *platform::find(const std::string &name)
+unit_host *platform::design::find(const std::string &name)
 {
     for (const auto &host : hosts_)
         if (host && name == host->instance().name)
             return host.get();
     return nullptr;
+}
+
+memory_socket *platform::design::find_outside(const std::string &instance)
+{
+    for (const auto &port : outside_)
+        if (port->instance() == instance)
+            return &port->socket;
+    return nullptr;
+}
+
+std::string platform::design::find_unbound() const
+{
+    for (const auto &port : outside_)
+        if (port->socket.size() == 0)
+            return port->instance();
+    return "";
 }
 
 } // namespace cnnvp

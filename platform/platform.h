@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A platform: what a resolved configuration describes, built in SystemC and run. One at a time in a process; each has a
- * simulation context of its own, so that another can follow in the same process.
+ * What a platform consists of: built in SystemC from a resolved configuration, and run. It has a simulation context of
+ * its own (context.h), or is driven: its modules elaborate in the present context, below the module that is being made,
+ * and somebody else's sc_start runs them (cnnvp::platform in cnnvp_systemc.h).
  */
 #ifndef CNNVP_PLATFORM_PLATFORM_H
 #define CNNVP_PLATFORM_PLATFORM_H
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "cnnvp.h"
 #include "config.h"
 #include "cnnvp_systemc.h"
+#include "context.h"
 #include "loader.h"
 #include "memory_port.h"
 #include "run_control.h"
@@ -21,32 +24,33 @@
 
 namespace cnnvp {
 
-/* The kernel's process-wide context, replaced by a new one for as long as this lives. */
-class simulation_context {
-public:
-    simulation_context();
-    ~simulation_context();
-    simulation_context(const simulation_context &) = delete;
-    simulation_context &operator=(const simulation_context &) = delete;
-
-private:
-    sc_core::sc_simcontext *outer_;
-    sc_core::sc_simcontext *own_;
-};
-
-class platform {
+class platform::design {
 public:
     /* `resolved` must live as long as the platform. On failure `error` has the place in the configuration. `made` NULL:
      * only looks whether the units would take it; nothing leads outside then. */
     static cnnvp_result build(const cnnvp_resolved &resolved, const run_control::options &options,
-                              std::unique_ptr<platform> *made, cnnvp_error *error, const bind_memory &bind = {});
-    ~platform();
-    platform(const platform &) = delete;
-    platform &operator=(const platform &) = delete;
+                              std::unique_ptr<design> *made, cnnvp_error *error, const bind_memory &bind = {});
+    ~design();
+    design(const design &) = delete;
+    design &operator=(const design &) = delete;
 
     /* Until a unit finishes it, or `max_time` (0: none) is reached, or nothing can happen any more. May be called
      * again. */
     void run(cnnvp_time max_time, cnnvp_run_result *result);
+    /* -- if it is driven -- */
+    bool is_driven() const { return !context_; }
+    /* Its program has been loaded: it begins, at once or with the simulation. */
+    void set_loaded();
+    bool has_begun() const { return begun_; }
+    /* How far it has come. */
+    cnnvp_run_result progress() const;
+    const sc_core::sc_event &done_event() const { return life_->done; }
+    double wall_seconds() const;
+    /* The socket of the port that leads outside; null if the instance has none. */
+    memory_socket *find_outside(const std::string &instance);
+    /* The first instance that leads outside, and to nothing; "" if there is none. */
+    std::string find_unbound() const;
+
     /* Resets all units, also in mid-work. */
     void reset();
     void flush();
@@ -59,20 +63,28 @@ public:
     run_control &control() { return *control_; }
     /* By instance number; null for the bus. */
     const std::vector<std::unique_ptr<unit_host>> &hosts() const { return hosts_; }
+    /* Around whatever else is done to it. Throws in another thread than its own. */
+    simulation_context::visit enter() const { return simulation_context::visit(context_.get(), control_.get()); }
     const cnnvp_resolved &resolved() const { return resolved_; }
 
 private:
-    platform(const cnnvp_resolved &resolved, const run_control::options &options);
+    design(const cnnvp_resolved &resolved, const run_control::options &options);
 
-    simulation_context context_;
+    const thread_claim claim_;
+    const std::unique_ptr<simulation_context> context_;
     const cnnvp_resolved &resolved_;
-    const run_control *outer_report_; /* whose log is the one of the platform beside this one */
     std::unique_ptr<run_control> control_;
     std::unique_ptr<loader> loader_;
     std::unique_ptr<bus> bus_;
     std::vector<std::unique_ptr<unit_host>> hosts_; /* by instance number; null for the bus */
     std::vector<std::unique_ptr<memory_port>> outside_;
     std::vector<std::shared_ptr<void>> foreign_; /* what is bound there */
+    struct life {                                /* if driven */
+        sc_core::sc_event begins, done;
+        std::chrono::steady_clock::time_point begin, end;
+    };
+    std::unique_ptr<life> life_;
+    bool loaded_ = false, begun_ = false, done_ = false;
 
     /* Which socket of its target a connection arrives at. */
     struct arrival {
@@ -105,6 +117,10 @@ private:
     void simulate(cnnvp_time max_time);
     void end_instant();
     void end_processes();
+    bool has_core() const { return loader_->core.size() != 0; }
+    void begin();
+    void end();
+    void fill(cnnvp_run_result *result) const;
     std::string who_waits() const;
 };
 

@@ -12,7 +12,7 @@ namespace {
 constexpr int last_deltas = 1000;
 } // namespace
 
-std::string platform::who_waits() const
+std::string platform::design::who_waits() const
 {
     std::string text;
 
@@ -24,7 +24,7 @@ std::string platform::who_waits() const
     return text;
 }
 
-void platform::simulate(cnnvp_time max_time)
+void platform::design::simulate(cnnvp_time max_time)
 {
     while (!control_->ended()) {
         const cnnvp_time now = control_->now();
@@ -47,7 +47,7 @@ void platform::simulate(cnnvp_time max_time)
 }
 
 /* Who ends or interrupts a run may have run ahead of the kernel; who ends it lets the others complete the instant. */
-void platform::end_instant()
+void platform::design::end_instant()
 {
     if (control_->end_time() > control_->now())
         advance(control_->until(control_->end_time()));
@@ -57,8 +57,9 @@ void platform::end_instant()
         advance(sc_core::SC_ZERO_TIME);
 }
 
-void platform::run(cnnvp_time max_time, cnnvp_run_result *result)
+void platform::design::run(cnnvp_time max_time, cnnvp_run_result *result)
 {
+    const simulation_context::visit inside = enter();
     control_->rearm();
     control_->pulse("platform");
     try {
@@ -79,14 +80,85 @@ void platform::run(cnnvp_time max_time, cnnvp_run_result *result)
     for (const auto &host : hosts_)
         if (host)
             host->check_counted();
+    fill(result);
+    result->time_ps = control_->now();
+}
+
+void platform::design::fill(cnnvp_run_result *result) const
+{
     result->end = control_->end();
     result->exit_code = control_->exit_code();
-    result->time_ps = control_->now();
+    result->time_ps = control_->end_time();
     std::snprintf(result->reason, sizeof result->reason, "%s", control_->reason().c_str());
 }
 
-void platform::reset()
+/* -- driven -- */
+
+/* Processes have come to where they wait for their start: in the initialisation phase, or later. */
+void platform::design::begin()
 {
+    if (begun_ || (!loaded_ && has_core()))
+        return;
+    begun_ = true;
+    life_->begin = std::chrono::steady_clock::now();
+    control_->rearm();
+    if (control_->ended())
+        return; /* by a call of a unit's, before the simulation */
+    control_->limit(CNNVP_TIME_NEVER);
+    control_->pulse("platform");
+    for (const auto &host : hosts_)
+        if (host)
+            host->start();
+}
+
+void platform::design::set_loaded()
+{
+    loaded_ = true;
+    if (life_)
+        life_->begins.notify(sc_core::SC_ZERO_TIME);
+}
+
+/* What others simulate goes on; here nothing happens, and is counted, any more. */
+void platform::design::end()
+{
+    std::fflush(stdout);
+    for (const auto &host : hosts_)
+        if (host)
+            host->check_counted();
+    flush();
+    control_->freeze();
+    for (const auto &host : hosts_)
+        if (host) {
+            host->kill();
+            host->abandon_outgoing();
+        }
+    done_ = true;
+    life_->end = std::chrono::steady_clock::now();
+    life_->done.notify(sc_core::SC_ZERO_TIME);
+}
+
+cnnvp_run_result platform::design::progress() const
+{
+    cnnvp_run_result result{};
+
+    fill(&result);
+    if (done_)
+        return result;
+    result.end = CNNVP_END_MAX_TIME;
+    result.time_ps = control_->now();
+    std::snprintf(result.reason, sizeof result.reason, "%s", begun_ ? who_waits().c_str() : "it has not begun");
+    return result;
+}
+
+double platform::design::wall_seconds() const
+{
+    const auto end = done_ ? life_->end : std::chrono::steady_clock::now();
+    return begun_ ? std::chrono::duration<double>(end - life_->begin).count() : 0;
+}
+
+void platform::design::reset()
+{
+    const simulation_context::visit inside = enter();
     control_->run_in_simulation([this] {
         for (const auto &host : hosts_)
             if (host)
@@ -97,14 +169,14 @@ void platform::reset()
     });
 }
 
-void platform::flush()
+void platform::design::flush()
 {
     for (const auto &host : hosts_)
         if (host)
             host->flush();
 }
 
-void platform::wake_core()
+void platform::design::wake_core()
 {
     for (const auto &host : hosts_)
         if (host && host->is_core())
@@ -112,10 +184,10 @@ void platform::wake_core()
 }
 
 /* Lets every process clean up: its C frames return with CNNVP_E_STOPPED. */
-void platform::end_processes()
+void platform::design::end_processes()
 {
-    if (sc_core::sc_get_status() != sc_core::SC_PAUSED)
-        return; /* never elaborated */
+    if (is_driven() || sc_core::sc_get_status() != sc_core::SC_PAUSED)
+        return; /* its simulation is over, or was never elaborated */
     control_->close();
     try {
         control_->run_in_simulation([this] {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <map>
 
 #include <poll.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+#include "context.h"
+
 namespace cnnvp {
 
 namespace {
@@ -30,6 +33,9 @@ namespace {
 /* Set by a signal handler, so it must be lock-free. */
 std::atomic<int> interrupted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler stores to it");
+
+/* Delta cycles for the rest of a driven run's last instant: a guard against models that never let it end. */
+constexpr unsigned last_deltas = 1000;
 
 /* SystemC 2.3.4 tells AddressSanitizer of its switches between stacks, but not how large the main one is; the sanitizer
  * would look for leaks on the last process's stack. */
@@ -56,18 +62,20 @@ void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy pol
     struct announce {
         ~announce() { announce_main_stack(); }
     } announce_at_end;
-    sc_core::sc_start(duration, policy);
+    simulation_context::run([&] { sc_core::sc_start(duration, policy); });
 }
 
 run_control::run_control(const sc_core::sc_module_name &name, const options &options)
     : sc_core::sc_module(name), options_(options), path_(options.recorder ? cnnvp_path_new() : nullptr),
-      max_time_(sc_core::sc_max_time()), kernel_time_(sc_core::sc_time_stamp())
+      max_time_(sc_core::sc_max_time()), kernel_time_(sc_core::sc_time_stamp()), settlement_(settlement::of_context())
 {
-    sc_core::sc_spawn_options on_settle;
-    on_settle.spawn_method();
-    on_settle.dont_initialize();
-    on_settle.set_sensitivity(&settle_check_);
-    sc_core::sc_spawn([this] { check_settled(); }, "settle", &on_settle);
+    if (options.driven) {
+        sc_core::sc_spawn_options on_ending;
+        on_ending.spawn_method();
+        on_ending.dont_initialize();
+        on_ending.set_sensitivity(&ending_);
+        sc_core::sc_spawn([this] { settlement_->at_end(at_end_); }, "ending", &on_ending);
+    }
 
     sc_core::sc_spawn_options on_work;
     on_work.spawn_method();
@@ -87,7 +95,9 @@ void run_control::end_with(enum cnnvp_end end, int code, const std::string &reas
     if (path_)
         cnnvp_path_close(path_.get(), end_time_);
     reason_ = reason;
-    if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
+    if (options_.driven)
+        ending_.notify(until(end_time_));
+    else if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
         sc_core::sc_pause();
 }
 
@@ -169,11 +179,43 @@ bool run_control::run_ahead(cnnvp_time at)
     return true;
 }
 
+/* -- settling -- */
+
+static std::map<const sc_core::sc_simcontext *, std::weak_ptr<settlement>> &settlements()
+{
+    static auto *const all = new std::map<const sc_core::sc_simcontext *, std::weak_ptr<settlement>>;
+    return *all;
+}
+
+std::shared_ptr<settlement> settlement::of_context()
+{
+    std::weak_ptr<settlement> &known = settlements()[sc_core::sc_get_curr_simcontext()];
+    std::shared_ptr<settlement> one = known.lock();
+
+    if (!one)
+        known = one = std::make_shared<settlement>();
+    return one;
+}
+
+settlement::settlement() : context_(sc_core::sc_get_curr_simcontext())
+{
+    sc_core::sc_spawn_options on_check;
+    on_check.spawn_method();
+    on_check.dont_initialize();
+    on_check.set_sensitivity(&check_);
+    sc_core::sc_spawn([this] { check(); }, sc_core::sc_gen_unique_name("settle"), &on_check);
+}
+
+settlement::~settlement()
+{
+    settlements().erase(context_);
+}
+
 /*
  * A settler waits for its own event, not for a delta cycle: several of them would otherwise see each other's and never
  * return. The check runs once a delta cycle and lets one go when nothing but settlers is left.
  */
-void run_control::settle()
+void settlement::settle()
 {
     if (!sc_core::sc_pending_activity_at_current_time())
         return;
@@ -185,23 +227,32 @@ void run_control::settle()
     } leave_at_end{settlers_, &me};
     // cppcheck-suppress danglingLifetime ; leave_at_end takes it out again
     settlers_.push_back(&me);
-    settle_check_.notify(sc_core::SC_ZERO_TIME);
+    check_.notify(sc_core::SC_ZERO_TIME);
     sc_core::wait(me.released);
 }
 
-void run_control::check_settled()
+void settlement::at_end(const std::function<void()> &work)
 {
-    if (settlers_.empty())
-        return;
-    if (sc_core::sc_pending_activity_at_current_time()) {
-        settle_check_.notify(sc_core::SC_ZERO_TIME);
-        return;
+    endings_.push_back(work);
+    checks_ = 0;
+    check_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void settlement::check()
+{
+    const bool pending = sc_core::sc_pending_activity_at_current_time();
+
+    if (!pending && !settlers_.empty()) {
+        settler *first = settlers_.front();
+        settlers_.pop_front();
+        first->released.notify();
+    } else if (!endings_.empty() && (!pending || checks_++ == last_deltas)) {
+        const std::function<void()> work = std::move(endings_.front());
+        endings_.pop_front();
+        work();
     }
-    settler *first = settlers_.front();
-    settlers_.pop_front();
-    first->released.notify();
-    if (!settlers_.empty())
-        settle_check_.notify(sc_core::SC_ZERO_TIME);
+    if (!settlers_.empty() || !endings_.empty())
+        check_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void run_control::run_in_simulation(const std::function<void()> &work)

@@ -38,6 +38,37 @@ inline sc_core::sc_time from_ps(cnnvp_time ps)
 /* Runs the kernel. */
 void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy policy = sc_core::SC_RUN_TO_TIME);
 
+/*
+ * What is done when nothing else is pending in the present instant. One for a simulation: each platform would see the
+ * others' checks as something pending.
+ */
+class settlement {
+public:
+    /* That of the kernel's present context. */
+    static std::shared_ptr<settlement> of_context();
+    settlement();
+    ~settlement();
+    settlement(const settlement &) = delete;
+    settlement &operator=(const settlement &) = delete;
+
+    /* From an SC_THREAD: returns then. */
+    void settle();
+    /* After all threads that settle, and all that they lead to. */
+    void at_end(const std::function<void()> &work);
+
+private:
+    struct settler {
+        sc_core::sc_event released;
+    };
+    const sc_core::sc_simcontext *const context_;
+    std::deque<settler *> settlers_;
+    std::deque<std::function<void()>> endings_;
+    unsigned checks_ = 0; /* since the last one was asked for */
+    sc_core::sc_event check_;
+
+    void check();
+};
+
 class run_control : public sc_core::sc_module {
 public:
     struct options {
@@ -58,13 +89,19 @@ public:
         results_total *results = nullptr; /* what commands write is compared with the reference; may stay null */
         bool check_costs = false;         /* of all units, and a difference ends the run; else of libraries' units */
         bool strict = false;              /* a host call that is refused ends the run */
-        bool beside = false;              /* there may be another platform, which stands still meanwhile */
+        bool driven = false;              /* somebody else's sc_start runs the kernel: it is neither run nor paused */
     };
 
     run_control(const sc_core::sc_module_name &name, const options &options);
 
     const options &settings() const { return options_; }
     cnnvp_recorder *recorder() const { return options_.recorder; }
+    /* From here on nothing is recorded, shown or written: the run has ended for good. */
+    void freeze()
+    {
+        options_.recorder = nullptr;
+        close();
+    }
     payload_pool &pool() { return pool_; }
     cnnvp_path *path() const { return path_.get(); } /* null where nothing is recorded */
 
@@ -112,9 +149,10 @@ public:
     void pulse(const char *who);
     static void interrupt(); /* async-signal-safe */
 
-    /* -- settling -- */
     /* From an SC_THREAD: returns when nothing else is pending in the present instant. */
-    void settle();
+    void settle() { settlement_->settle(); }
+    /* If driven: what is done at the end of the run's last instant. */
+    void at_end(const std::function<void()> &work) { at_end_ = work; }
 
     /* -- work in the evaluation phase, asked for from outside of sc_start -- */
     void run_in_simulation(const std::function<void()> &work);
@@ -154,17 +192,14 @@ private:
     cnnvp_time pulse_time_ = 0;
     uint64_t pulses_ = 0;
 
-    struct settler {
-        sc_core::sc_event released;
-    };
-    std::deque<settler *> settlers_;
-    sc_core::sc_event settle_check_;
+    const std::shared_ptr<settlement> settlement_;
+    sc_core::sc_event ending_; /* if driven */
+    std::function<void()> at_end_;
     sc_core::sc_event work_wanted_;
     std::function<void()> work_;
 
     cnnvp_time find_activity() const;
     void end_with(enum cnnvp_end end, int code, const std::string &reason);
-    void check_settled();
     void do_work();
 };
 

@@ -152,8 +152,10 @@ void unit_host::start()
 
 void unit_host::kill()
 {
-    if (process_.valid() && !process_.terminated())
-        process_.kill(sc_core::SC_INCLUDE_DESCENDANTS); /* and what other models have spawned from it */
+    const std::vector<sc_core::sc_object *> children = get_child_objects();
+    for (sc_core::sc_object *child : children)
+        if (sc_core::sc_process_handle one(child); one.valid() && !one.terminated())
+            one.kill(sc_core::SC_INCLUDE_DESCENDANTS); /* and what other models have spawned from it */
 }
 
 void unit_host::flush()

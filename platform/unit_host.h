@@ -80,7 +80,7 @@ public:
     void start();
     /* Forgets this unit's requests that are under way; part of reset, and the first step of resetting several units. */
     void abandon_outgoing();
-    /* In the evaluation phase: ends the process for good. */
+    /* In the evaluation phase: ends the process and what events call, for good. */
     void kill();
     void flush();
 

@@ -21,7 +21,7 @@ namespace {
 using words = std::vector<std::string>;
 
 struct view {
-    class platform &platform;
+    cnnvp::platform::design &platform;
     cnnvp_recorder &recorder;
 
     /* Of the recorder's numbering. */
@@ -245,7 +245,7 @@ std::string details(const view &view, const std::vector<unit_host *> &hosts, boo
 
 } // namespace
 
-std::string monitor(platform &platform, cnnvp_recorder &recorder, const std::string &line)
+std::string monitor(platform::design &platform, cnnvp_recorder &recorder, const std::string &line)
 {
     const view view{platform, recorder};
     std::istringstream stream(line);

@@ -11,7 +11,7 @@
 namespace cnnvp {
 
 /* The answer, for a person, with line ends. `monitor help` says what there is. Changes nothing. */
-std::string monitor(platform &platform, cnnvp_recorder &recorder, const std::string &words);
+std::string monitor(platform::design &platform, cnnvp_recorder &recorder, const std::string &words);
 
 } // namespace cnnvp
 

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cnnvp for SystemC programs: one's own memory behind the platform's off-chip port.
+ * cnnvp for SystemC programs: the platform as a module among their own, and their own models behind its ports.
  *
- * With `memory: external` in a platform file (or dram.model=external) the off-chip memory is a TLM-2.0 initiator
- * socket, base protocol, 32 bits of bus width. A C++ program binds a target to it while the platform is built:
+ *     int sc_main(int, char *[])
+ *     {
+ *         ...                                          // config and network, see cnnvp.h and cnnvp_network.h
+ *         my_modules before("before");
+ *         cnnvp::platform platform("platform", config);
+ *         my_memory memory("memory");                  // if the configuration says `memory: external`
+ *         platform.initiator_socket("dram").bind(memory.socket);
+ *         if (cnnvp_network_load(network, platform.handle(), &error) != CNNVP_DONE) ...
+ *         sc_core::sc_start();
+ *         cnnvp_run_result result = platform.result(); // then cnnvp_network_output, cnnvp_platform_stats
+ *     }
  *
- *     struct my_memory : sc_core::sc_module { tlm_utils::simple_target_socket<my_memory> socket; ... };
+ * The simulation is the program's: its clocks and modules run beside the platform, its report handler, quantum,
+ * sc_pause and sc_stop are its own. Outputs, statistics and traces are those of the cnnvp command, whatever else is
+ * simulated.
  *
- *     cnnvp::bind_memory bind = [](const char *, cnnvp::memory_socket &socket) {
- *         auto memory = std::make_shared<my_memory>("my_memory");
- *         socket.bind(memory->socket);
- *         return memory;
- *     };
- *     cnnvp_result result = cnnvp::platform_new(config, &options, bind, &platform, &error);
- *
- * and then loads, runs and frees the platform through cnnvp.h. Addresses at the socket begin at 0. `cnnvp models
- * external` lists the parameters: lt or at, burst length, bursts in flight, who keeps the data.
- * What crosses the socket: reads and writes of 1 to burst_bytes bytes, contiguous, without byte enables or extensions.
- * The target may wait, annotate delays, refuse direct memory, refuse debug transport and answer with errors; an error
- * ends the transfer, and the guest sees it in the instruction element's ERROR registers. With timing_only, written data
- * are zeros and read data are not used.
- *
- * Modules belong to the platform's own simulation context: construct them inside the function. Where modules exist
- * before, platform_new refuses (FAILED): they would not run. What the function returns must own them, and is kept until
- * cnnvp_platform_free, or until platform_new fails. The program may keep it for longer, to read what its modules have
- * counted: they stand still then, and may end at any time, but not after main. The program has a main() of its own; no
- * sc_main is needed.
+ * Ports that lead outside are units of model `external`: `memory: external` in a platform file (or dram.model=external)
+ * is the off-chip memory. `cnnvp models external` lists the parameters: lt or at, burst length, bursts in flight, who
+ * keeps the data. Base protocol, 32 bits of bus width; addresses at a socket begin at 0. What crosses it: reads and
+ * writes of 1 to burst_bytes bytes, contiguous, without byte enables or extensions. The target may wait, annotate
+ * delays, refuse direct memory, refuse debug transport and answer with errors; an error ends the transfer, and the
+ * guest sees it in the instruction element's ERROR registers. With timing_only, written data are zeros and read data
+ * are not used.
  */
 #ifndef CNNVP_SYSTEMC_H
 #define CNNVP_SYSTEMC_H
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include <systemc>
 #include <tlm>
@@ -43,7 +43,51 @@ namespace cnnvp {
 
 using memory_socket = tlm::tlm_initiator_socket<>;
 
-/* Called once for each external memory with the name of its instance ("dram"); leaves the socket bound. May throw: the
+/*
+ * Made before the first sc_start, before or after other modules, below a module or not; several in one design. It ends,
+ * as other modules, when its simulation is over, and then writes what of a trace is still to be written. One thread, as
+ * everywhere in cnnvp.h.
+ */
+class platform : public sc_core::sc_module {
+public:
+    /* `config` is resolved, and stays the caller's; options as of cnnvp_platform_new (max_time_ps and the kernel's time
+     * are the program's affair: it is ignored). Throws std::runtime_error, with the error of cnnvp_platform_new, after
+     * the first sc_start, and where the time resolution is not 1 ps. */
+    platform(const sc_core::sc_module_name &name, const cnnvp_config *config,
+             const cnnvp_platform_options *options = nullptr);
+    ~platform() override;
+
+    /* For what cnnvp.h and cnnvp_network.h do with a platform. Programs are loaded, and memory is read and written,
+     * before sc_start, between two of them, and from the program's processes; what reads in mid-run may find the core
+     * up to a microsecond ahead. A program that is loaded before the first sc_start begins at time 0, another one at
+     * once; one for each platform. cnnvp_platform_run is refused (sc_start runs it), and so is cnnvp_platform_free. */
+    cnnvp_platform *handle() const { return handle_; }
+    /* The program has ended, or the platform cannot go on; notified after the last of its activity in that instant.
+     * Statistics end there, also if they are asked for later. */
+    const sc_core::sc_event &done_event() const;
+    /* How it ended. As long as it has not: CNNVP_END_MAX_TIME, the present time, and what its units wait for. */
+    cnnvp_run_result result() const;
+
+    /* The socket of the external unit of that name; throws std::runtime_error where there is none. Bound before a
+     * program is loaded, which goes through it by direct memory or debug transport, and before sc_start, where SystemC
+     * ends with E109 if it is not. */
+    memory_socket &initiator_socket(const std::string &instance);
+
+    class design; /* of our own */
+
+private:
+    cnnvp_platform *handle_ = nullptr;
+};
+
+/*
+ * The same for programs that have no simulation of their own: as cnnvp_platform_new, with memories. Modules that are to
+ * run with the platform belong to its own simulation context: they are constructed inside the function. What it returns
+ * must own them, and is kept until cnnvp_platform_free, or until platform_new fails. The program may keep it for
+ * longer, to read what its modules have counted: they stand still then, and may end at any time, but not after main.
+ * The program has a main() of its own; no sc_main is needed.
+ */
+
+/* Called once for each external unit with the name of its instance ("dram"); leaves the socket bound. May throw: the
  * platform is then not built, and the exception's text is the error. */
 using bind_memory = std::function<std::shared_ptr<void>(const char *instance, memory_socket &socket)>;
 

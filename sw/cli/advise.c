@@ -106,11 +106,8 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
         .options = options,
         .like = advice->run,
         .stopped = cli_was_interrupted,
-        .platform_options = {.struct_size = sizeof run.platform_options,
-                             .timing_only = 1,
-                             .verbosity = -1,
-                             .console = no_console,
-                             .beside = 1}};
+        .platform_options = {
+            .struct_size = sizeof run.platform_options, .timing_only = 1, .verbosity = -1, .console = no_console}};
     struct cnnvp_run_result end;
     cnnvp_result result = cnnvp_run_plan(&run, config, error);
     if (result == CNNVP_DONE)

@@ -132,7 +132,7 @@ public:
         options.recorder = recorder_;
         options.verbosity = -1;
         options.console = [](void *, const void *, size_t) {};
-        fuzz_require(cnnvp::platform::build(*resolved, options, &platform_, &error) == CNNVP_DONE, error.text);
+        fuzz_require(cnnvp::platform::design::build(*resolved, options, &platform_, &error) == CNNVP_DONE, error.text);
         void *memory = nullptr;
         fuzz_require(platform_->memory().map(memory_at, memory_bytes, &memory), "memory");
         memory_ = static_cast<uint8_t *>(memory);
@@ -150,6 +150,7 @@ public:
     /* Everything as it was when the platform was built, but for its time, which is at a multiple of all clocks. */
     void reset()
     {
+        const auto inside = platform_->enter();
         platform_->reset();
         const cnnvp_time now = cnnvp::to_ps(sc_core::sc_time_stamp());
         begin_ = (now / grid_ps + 1) * grid_ps;
@@ -175,6 +176,7 @@ public:
     void statistics()
     {
         char *json = nullptr;
+        const auto inside = platform_->enter();
         platform_->flush();
         fuzz_require(cnnvp_recorder_json(recorder_, cnnvp::to_ps(sc_core::sc_time_stamp()), 0, &json) == CNNVP_DONE,
                      "statistics");
@@ -195,7 +197,7 @@ private:
     }
 
     cnnvp_recorder *recorder_ = nullptr;
-    std::unique_ptr<cnnvp::platform> platform_;
+    std::unique_ptr<cnnvp::platform::design> platform_;
     uint8_t *memory_ = nullptr;
     cnnvp_time begin_ = 0;
 };
@@ -233,7 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         now = std::make_unique<session>();
     now->run(program, sizeof program, length, first);
     if (sum % new_platform_of == 0) {
-        now.reset(); /* one at a time */
+        now.reset();
         now = std::make_unique<session>();
         now->run(program, sizeof program, length, second);
         now->statistics();

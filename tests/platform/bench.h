@@ -85,7 +85,7 @@ public:
         options.recorder = recorder;
         cnnvp_error error;
         error.text[0] = 0;
-        if (cnnvp::platform::build(net.resolved(), options, &made_, &error) != CNNVP_DONE)
+        if (cnnvp::platform::design::build(net.resolved(), options, &made_, &error) != CNNVP_DONE)
             fail_msg("%s", error.text);
     }
     agent *operator[](const char *name) { return static_cast<agent *>(made_->find(name)->self()); }
@@ -95,10 +95,10 @@ public:
         made_->run(max, &result);
         return result;
     }
-    cnnvp::platform &get() { return *made_; }
+    cnnvp::platform::design &get() { return *made_; }
 
 private:
-    std::unique_ptr<cnnvp::platform> made_;
+    std::unique_ptr<cnnvp::platform::design> made_;
 };
 
 } // namespace bench

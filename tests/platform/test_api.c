@@ -19,8 +19,8 @@ static void wrong_use_is_refused(void **state)
     assert_int_equal(cnnvp_platform_new(config, &options, &platform, &error), CNNVP_BAD_INPUT);
     assert_non_null(strstr(error.text, "struct cnnvp_platform_options: its struct_size is 3"));
     assert_int_equal(cnnvp_platform_new(config, NULL, &platform, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_platform_new(config, NULL, &second, &error), CNNVP_FAILED);
-    assert_null(second);
+    assert_int_equal(cnnvp_platform_new(config, NULL, &second, &error), CNNVP_DONE);
+    cnnvp_platform_free(second);
     assert_int_equal(cnnvp_platform_load_elf(platform, "no_such.elf", 0, NULL, &error), CNNVP_BAD_INPUT);
     cnnvp_platform_free(platform);
     cnnvp_platform_free(NULL);

@@ -160,6 +160,7 @@ struct stranger : sc_core::sc_module {
 
 struct mixed {
     cnnvp::simulation_context context;
+    const cnnvp::simulation_context::visit visit{&context, nullptr};
     bench::network net;
     std::unique_ptr<cnnvp::run_control> control;
     std::unique_ptr<cnnvp::unit_host> a, m;

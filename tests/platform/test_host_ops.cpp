@@ -29,9 +29,9 @@ void test_config_error_has_a_place(void **)
 {
     bench::network net;
     net.add("a", &cnnvp_unit_agent, 13);
-    std::unique_ptr<cnnvp::platform> made;
+    std::unique_ptr<cnnvp::platform::design> made;
     cnnvp_error error;
-    assert_int_equal(cnnvp::platform::build(net.resolved(), {}, &made, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp::platform::design::build(net.resolved(), {}, &made, &error), CNNVP_BAD_INPUT);
     assert_null(made.get());
     assert_non_null(std::strstr(error.text, "13 brings bad luck"));
     assert_non_null(std::strstr(error.text, "test.yaml:1:1"));

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <jansson.h>
@@ -427,23 +428,63 @@ void test_memory_outlives_platform(void **)
     assert_same_work(got, own());
 }
 
-/* Modules outside of the platform's context would stand still without a word. */
-void test_modules_before(void **)
-{
-    cnnvp_config *config = configure({});
-    cnnvp_platform *platform = nullptr;
-    cnnvp_error error{};
+/* A simulation of the program's own: its time and modules are its own, before, between and after a platform's calls. */
+struct bystander : sc_core::sc_module {
+    sc_core::sc_clock clock{"clock", sc_core::sc_time(10, sc_core::SC_NS)};
+    unsigned ticks = 0;
+    std::function<void()> work; /* at the fifth tick, in a thread */
+
+    explicit bystander(const sc_core::sc_module_name &name) : sc_core::sc_module(name)
     {
-        struct bystander : sc_core::sc_module {
-            explicit bystander(const sc_core::sc_module_name &name) : sc_core::sc_module(name) {}
-        };
-        const bystander early(sc_core::sc_module_name("early"));
-        assert_int_equal(cnnvp_platform_new(config, nullptr, &platform, &error), CNNVP_FAILED);
-        assert_non_null(std::strstr(error.text, "SystemC modules outside of the platform (\"early\")"));
-        assert_null(platform);
+        sc_core::sc_spawn_options options;
+        sc_core::sc_spawn(
+            [this] {
+                for (;;) {
+                    sc_core::wait(clock.posedge_event());
+                    if (++ticks == 5 && work)
+                        work();
+                }
+            },
+            "count", &options);
     }
-    assert_int_equal(cnnvp_platform_new(config, nullptr, &platform, &error), CNNVP_DONE);
-    cnnvp_platform_free(platform);
+};
+
+void test_simulation_beside(void **)
+{
+    bystander mine(sc_core::sc_module_name("mine"));
+    cnnvp_config *config = configure({});
+    cnnvp_platform *held = nullptr, *refused = nullptr;
+    cnnvp_error error{}, in_thread{};
+    cnnvp_run_result other{};
+    cnnvp_result results[2] = {};
+    outcome alone, inside, beside;
+    const auto at = [](unsigned ns) { return sc_core::sc_time_stamp() == sc_core::sc_time(ns, sc_core::SC_NS); };
+
+    assert_int_equal(cnnvp_platform_new(config, nullptr, &held, &error), CNNVP_DONE);
+    run(alone, {}, {});
+    mine.work = [&] { run(inside, {}, loose_memory(100, true, true, true)); };
+    sc_core::sc_start(sc_core::sc_time(105, sc_core::SC_NS));
+    assert_true(at(105));
+    assert_int_equal(mine.ticks, 11);
+    assert_same_work(inside, alone);
+    run(beside, {}, {});
+    assert_same_work(beside, alone);
+    assert_int_equal(beside.run.time_ps, alone.run.time_ps);
+    assert_true(at(105));
+    assert_int_equal(mine.ticks, 11);
+    std::thread([&] {
+        results[0] = cnnvp_platform_run(held, &other);
+        results[1] = cnnvp_platform_new(config, nullptr, &refused, &in_thread);
+    }).join();
+    assert_int_equal(results[0], CNNVP_FAILED);
+    assert_int_equal(results[1], CNNVP_FAILED);
+    assert_null(refused);
+    assert_non_null(std::strstr(other.reason, "another thread"));
+    assert_non_null(std::strstr(in_thread.text, "another thread"));
+    cnnvp_platform_free(held);
+    sc_core::sc_start(sc_core::sc_time(100, sc_core::SC_NS));
+    assert_true(at(205));
+    assert_int_equal(mine.ticks, 21);
     cnnvp_config_free(config);
 }
 
@@ -465,7 +506,7 @@ int main()
         cmocka_unit_test(test_freed_in_mid_transfer),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_memory_outlives_platform),
-        cmocka_unit_test(test_modules_before),
+        cmocka_unit_test(test_simulation_beside),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -141,9 +141,9 @@ void test_time_that_stands_still(void **)
     net.add("a");
     cnnvp::run_control::options options;
     options.max_pulses = 1000;
-    std::unique_ptr<cnnvp::platform> made;
+    std::unique_ptr<cnnvp::platform::design> made;
     cnnvp_error error;
-    assert_int_equal(cnnvp::platform::build(net.resolved(), options, &made, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp::platform::design::build(net.resolved(), options, &made, &error), CNNVP_DONE);
     auto *one = static_cast<agent *>(made->find("a")->self());
     one->on_process = [](agent *self) {
         (void)self->ops->wait(self->host, 5 * ns);
@@ -175,15 +175,28 @@ void test_one_after_the_other(void **)
     }
 }
 
-void test_only_one_at_a_time(void **)
+/* Each has its own time, and goes on where it stood. */
+void test_several_in_turn(void **)
 {
     bench::network net;
     net.add("a");
-    bench::platform made(net);
-    std::unique_ptr<cnnvp::platform> second;
-    cnnvp_error error;
-    assert_int_equal(cnnvp::platform::build(net.resolved(), {}, &second, &error), CNNVP_FAILED);
-    assert_non_null(std::strstr(error.text, "free it first"));
+    bench::platform first(net), second(net);
+    for (bench::platform *made : {&first, &second})
+        (*made)["a"]->on_process = [](agent *self) {
+            for (int i = 0; i < 3; ++i)
+                (void)self->ops->wait(self->host, 5 * ns);
+            self->ops->finish(self->host, 0, "");
+        };
+    cnnvp_run_result result = first.run(8 * ns);
+    assert_int_equal(result.end, CNNVP_END_MAX_TIME);
+    result = second.run(12 * ns);
+    assert_int_equal(result.time_ps, 12 * ns);
+    result = first.run();
+    assert_int_equal(result.end, CNNVP_END_EXIT);
+    assert_int_equal(result.time_ps, 15 * ns);
+    result = second.run(13 * ns);
+    assert_int_equal(result.time_ps, 13 * ns);
+    assert_int_equal(second.run().time_ps, 15 * ns);
 }
 
 void test_console(void **)
@@ -197,9 +210,9 @@ void test_console(void **)
         static_cast<std::string *>(context)->append(static_cast<const char *>(data), size);
     };
     options.console_context = &text;
-    std::unique_ptr<cnnvp::platform> made;
+    std::unique_ptr<cnnvp::platform::design> made;
     cnnvp_error error;
-    assert_int_equal(cnnvp::platform::build(net.resolved(), options, &made, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp::platform::design::build(net.resolved(), options, &made, &error), CNNVP_DONE);
     auto *one = static_cast<agent *>(made->find("a")->self());
     one->on_process = [](agent *self) {
         char input[4];
@@ -224,7 +237,7 @@ int main()
         cmocka_unit_test(test_interrupted_before),
         cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_one_after_the_other),
-        cmocka_unit_test(test_only_one_at_a_time),
+        cmocka_unit_test(test_several_in_turn),
         cmocka_unit_test(test_console),
         cmocka_unit_test(test_time_that_stands_still),
     };

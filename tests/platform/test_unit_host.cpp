@@ -133,6 +133,7 @@ struct foreign : sc_core::sc_module {
 /* Two hosts by hand, a -> b -> foreign, so that two C frames lie between the throw and the process. */
 struct chain {
     cnnvp::simulation_context context;
+    const cnnvp::simulation_context::visit visit{&context, nullptr};
     bench::network net;
     std::unique_ptr<cnnvp::run_control> control;
     std::unique_ptr<cnnvp::unit_host> a, b;

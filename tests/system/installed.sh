@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # An installed copy, used from another folder, loads a unit that was built outside the tree with nothing but a C compiler
 # against the installed headers; the unit has its parameters, statistics and trace like a built-in one. A SystemC memory
-# is bound to the platform's off-chip port by a program that is built against the installed library.
+# is bound to the off-chip port of the platform, a module of a design that is built against the installed library.
 # usage: installed.sh BUILD-FOLDER EXAMPLES-FOLDER NETWORK INPUT
 set -eu
 build=$1 examples=$2 network=$3 input=$4
@@ -157,7 +157,7 @@ export CNNVP_PRESETS CNNVP_GUEST
 ./own_memory own_memory.yaml "$network" | cmp - memory.txt || fail "own_memory with the installed presets"
 status=0
 ./own_memory nfu "$network" 2>message || status=$?
-[ $status -eq 1 ] && grep -q 'own_memory: the platform has no external memory.*`memory: external`' message ||
+[ $status -eq 1 ] && grep -q 'own_memory: platform: no instance "dram" leads outside.*`model: external`' message ||
     fail "own_memory on a platform without one: status $status, $(cat message)"
 status=0
 "$cnnvp" run "$network" -p own_memory.yaml 2>message || status=$?

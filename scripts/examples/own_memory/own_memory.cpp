@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A memory of one's own behind the platform's off-chip port: an ordinary TLM-2.0 target that knows nothing of cnnvp,
- * here one open row of 4 KiB (20 ns a burst in it, 50 ns more for another row). The program runs a network on it and
- * prints where the time went:
+ * A design of one's own with the platform as one of its modules, and a memory behind the platform's off-chip port: an
+ * ordinary TLM-2.0 target that knows nothing of cnnvp, here one open row of 4 KiB (20 ns a burst in it, 50 ns more for
+ * another row). The program's sc_start runs a network on it; it prints where the time went:
  *     own_memory own_memory.yaml lenet5
  */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 
 #include <cnnvp_network.h>
 #include <cnnvp_systemc.h>
@@ -58,56 +59,51 @@ private:
     }
 };
 
-static int fail(const cnnvp_error &error)
+static void must(cnnvp_result result, const cnnvp_error &error)
 {
-    std::fprintf(stderr, "own_memory: %s\n", error.text);
-    return 1;
+    if (result != CNNVP_DONE)
+        throw std::runtime_error(error.text);
 }
 
-static int run(const char *platform_file, const char *network_file)
+static void run(const char *platform_file, const char *network_file)
 {
     cnnvp_error error{};
     cnnvp_config *config = nullptr;
     cnnvp_network *network = nullptr;
-    cnnvp_platform *platform = nullptr;
-    std::shared_ptr<open_row> memory;
-
-    const cnnvp::bind_memory bind = [&](const char *, cnnvp::memory_socket &socket) {
-        memory = std::make_shared<open_row>("memory", std::size_t(256) << 20);
-        socket.bind(memory->socket);
-        return memory;
-    };
     cnnvp_network_options options{};
     options.struct_size = sizeof options;
     options.rounding = CNNVP_ROUND_NEAREST;
     options.images = 1;
-    cnnvp_run_result result{};
+    must(cnnvp_config_new(platform_file, &config, &error), error);
+    must(cnnvp_config_resolve(config, &error), error);
+    must(cnnvp_network_new(network_file, config, &options, &network, &error), error);
 
-    int status = 1;
-    if (cnnvp_config_new(platform_file, &config, &error) != CNNVP_DONE ||
-        cnnvp_config_resolve(config, &error) != CNNVP_DONE ||
-        cnnvp_network_new(network_file, config, &options, &network, &error) != CNNVP_DONE ||
-        cnnvp::platform_new(config, nullptr, bind, &platform, &error) != CNNVP_DONE ||
-        cnnvp_network_load(network, platform, &error) != CNNVP_DONE) {
-        fail(error);
-    } else if (cnnvp_platform_run(platform, &result) != CNNVP_DONE) {
-        std::fprintf(stderr, "own_memory: %s\n", result.reason);
-    } else {
-        std::printf("%.3f us; the memory served %lu bursts in its open row and %lu in others\n",
-                    double(result.time_ps) / 1e6, memory->hits, memory->others);
-        status = 0;
-    }
-    cnnvp_platform_free(platform);
+    cnnvp::platform platform("platform", config);
+    open_row memory("memory", std::size_t(256) << 20);
+    platform.initiator_socket("dram").bind(memory.socket);
+    must(cnnvp_network_load(network, platform.handle(), &error), error);
+    sc_core::sc_start();
+
+    const cnnvp_run_result result = platform.result();
+    if (result.end != CNNVP_END_EXIT || result.exit_code != 0)
+        throw std::runtime_error(result.reason);
+    std::printf("%.3f us; the memory served %lu bursts in its open row and %lu in others\n",
+                double(result.time_ps) / 1e6, memory.hits, memory.others);
     cnnvp_network_free(network);
     cnnvp_config_free(config);
-    return status;
 }
 
-int main(int argc, char **argv)
+int sc_main(int argc, char *argv[])
 {
     if (argc != 3) {
         std::fprintf(stderr, "usage: own_memory PLATFORM.yaml NETWORK.onnx\n");
         return 2;
     }
-    return run(argv[1], argv[2]);
+    try {
+        run(argv[1], argv[2]);
+    } catch (const std::exception &problem) {
+        std::fprintf(stderr, "own_memory: %s\n", problem.what());
+        return 1;
+    }
+    return 0;
 }

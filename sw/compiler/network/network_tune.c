@@ -202,7 +202,7 @@ static void clear_bench(struct bench *bench)
 static cnnvp_result open_platform(const cnnvp_config *config, cnnvp_platform **platform, struct cnnvp_error *error)
 {
     const struct cnnvp_platform_options options = {
-        .struct_size = sizeof options, .timing_only = 1, .verbosity = -1, .console = no_console, .beside = 1};
+        .struct_size = sizeof options, .timing_only = 1, .verbosity = -1, .console = no_console};
     return cnnvp_platform_new(config, &options, platform, error);
 }
 

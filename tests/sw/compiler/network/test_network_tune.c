@@ -112,20 +112,38 @@ static void a_platform_beside_is_not_disturbed(void **state)
     }
 }
 
-/* Two platforms, and one in the middle of a run beside which another one is not allowed. */
-static void another_platform_is_refused_still(void **state)
+/* Platforms that run in turn, a piece each, have the statistics that each has alone. */
+static void platforms_run_in_turn(void **state)
 {
-    cnnvp_config *config = configure("nfu", NULL);
-    cnnvp_platform *platform = platform_of(config, 1);
-    cnnvp_platform *second = platform;
+    cnnvp_config *configs[2] = {configure("nfu", NULL), configure("window", NULL)};
+    cnnvp_network *networks[2];
+    cnnvp_platform *platforms_in_turn[2];
+    char *expected[2];
     (void)state;
-    cnnvp_network *network = tuned(config, 1);
-    assert_int_equal(cnnvp_platform_new(config, NULL, &second, &problem), CNNVP_FAILED);
-    assert_null(second);
-    assert_non_null(strstr(problem.text, "there is a platform already"));
-    cnnvp_platform_free(platform);
-    cnnvp_network_free(network);
-    cnnvp_config_free(config);
+    for (size_t i = 0; i < 2; ++i) {
+        networks[i] = tuned(configs[i], 0);
+        expected[i] = run(networks[i], configs[i], 0);
+    }
+    for (size_t i = 0; i < 2; ++i)
+        platforms_in_turn[i] = platform_of(configs[i], 0);
+    for (size_t i = 2; i-- > 0;)
+        done(cnnvp_network_load(networks[i], platforms_in_turn[i], &problem));
+    for (uint64_t piece = 1; piece < 4; ++piece)
+        for (size_t i = 0; i < 2; ++i) {
+            struct cnnvp_run_result end;
+            cnnvp_platform_set_max_time(platforms_in_turn[i], piece * 1234567);
+            assert_int_not_equal(cnnvp_platform_run(platforms_in_turn[i], &end), CNNVP_DONE);
+            assert_int_equal(end.end, CNNVP_END_MAX_TIME);
+            assert_int_equal(end.time_ps, piece * 1234567);
+        }
+    for (size_t i = 0; i < 2; ++i) {
+        char *stats = finish(platforms_in_turn[i]);
+        assert_string_equal(stats, expected[i]);
+        free(stats);
+        free(expected[i]);
+        cnnvp_network_free(networks[i]);
+        cnnvp_config_free(configs[i]);
+    }
 }
 
 /* What the trials find does not depend on what the network is made for. */
@@ -203,7 +221,7 @@ static void a_trial_takes_the_energy_of_the_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_platform_beside_is_not_disturbed),   cmocka_unit_test(another_platform_is_refused_still),
+        cmocka_unit_test(a_platform_beside_is_not_disturbed),   cmocka_unit_test(platforms_run_in_turn),
         cmocka_unit_test(the_plan_does_not_depend_on_who_asks), cmocka_unit_test(impossible_trials_are_refused),
         cmocka_unit_test(a_trial_takes_the_energy_of_the_run),
     };
