@@ -37,6 +37,10 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler stores to
 /* Delta cycles for the rest of a driven run's last instant: a guard against models that never let it end. */
 constexpr unsigned last_deltas = 1000;
 
+/* How far a driven core runs ahead of the kernel, which then does what others have pending: as documented in
+ * cnnvp_systemc.h. */
+constexpr cnnvp_time farthest = 1'000'000;
+
 /* SystemC 2.3.4 tells AddressSanitizer of its switches between stacks, but not how large the main one is; the sanitizer
  * would look for leaks on the last process's stack. */
 void announce_main_stack()
@@ -162,6 +166,12 @@ void run_control::interrupt()
 
 cnnvp_time run_control::find_activity() const
 {
+    if (options_.driven && !with_kernel_) {
+        cnnvp_time next = CNNVP_TIME_NEVER;
+        for (const cnnvp_time *due : dues_)
+            next = std::min(next, *due);
+        return next;
+    }
     const sc_core::sc_time ahead = sc_core::sc_time_to_pending_activity();
     return ahead >= max_time_ - kernel_time_ ? CNNVP_TIME_NEVER : to_ps(kernel_time_) + to_ps(ahead);
 }
@@ -171,7 +181,7 @@ bool run_control::run_ahead(cnnvp_time at)
     if (with_kernel_ || ended_ || at >= limit_)
         return false;
     const cnnvp_time next = next_activity();
-    if (next <= at)
+    if (next <= at || (options_.driven && at - to_ps(kernel_time_) > farthest))
         return false;
     activity_ = next;
     activity_known_ = true;

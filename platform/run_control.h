@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <systemc>
 
@@ -127,6 +128,10 @@ public:
     }
     /* No core runs ahead where there are models that ask the kernel for the time. */
     void stay_with_kernel() { with_kernel_ = true; }
+    /* `at`, which lives as long as this, is kept by a unit: when something of it is due, CNNVP_TIME_NEVER if nothing
+     * is. A driven platform that nothing of others' reaches looks at these alone, so that their clocks do not hold it
+     * up. */
+    void add_due(const cnnvp_time &at) { dues_.push_back(&at); }
     /* The present run ends before this time; 0 between runs, where processes start but nothing may be ahead. */
     void limit(cnnvp_time time) { limit_ = time; }
 
@@ -185,6 +190,7 @@ private:
     cnnvp_time ahead_ = 0;
     cnnvp_time limit_ = 0;
     bool with_kernel_ = false;
+    std::vector<const cnnvp_time *> dues_;
     /* While a process runs ahead, the kernel's next activity changes only by what is notified: asking the kernel costs
      * more than most of what a core's store does. */
     bool activity_known_ = false;

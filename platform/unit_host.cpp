@@ -49,6 +49,7 @@ unit_host::unit_host(const sc_core::sc_module_name &name, run_control &control, 
         make_target(i);
     for (uint32_t i = 0; i < unit_.event_count; ++i) {
         events_.push_back(std::make_unique<event_state>());
+        control_.add_due(events_[i]->at);
         sc_core::sc_spawn_options options;
         options.spawn_method();
         options.dont_initialize();
@@ -60,6 +61,8 @@ unit_host::unit_host(const sc_core::sc_module_name &name, run_control &control, 
     on_answered.dont_initialize();
     on_answered.set_sensitivity(&answered_event_);
     sc_core::sc_spawn([this] { deliver_answered(); }, "answered", &on_answered);
+    control_.add_due(answered_due_);
+    control_.add_due(process_due_);
     if (unit_.process)
         make_process();
 }
@@ -103,10 +106,11 @@ void unit_host::reset()
 {
     abandon_outgoing();
     control_.activity_changes();
-    for (auto &event : events_)
-        event->due.cancel();
+    for (uint32_t i = 0; i < unit_.event_count; ++i)
+        (void)cancel(i);
     woken_ = false;
     path_forget();
+    process_due_ = CNNVP_TIME_NEVER;
     owed_.clear();
     latest_end_ = 0;
     for (uint32_t i = 0; i < unit_.port_count; ++i)
@@ -146,8 +150,10 @@ void unit_host::announce_lines()
 void unit_host::start()
 {
     control_.activity_changes();
-    if (unit_.process && process_state_ == process_state::not_started)
-        process_start_.notify(sc_core::SC_ZERO_TIME);
+    if (!unit_.process || process_state_ != process_state::not_started)
+        return;
+    process_due_ = control_.now();
+    process_start_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void unit_host::kill()
@@ -202,6 +208,7 @@ void unit_host::run_process()
 
     process_state_ = process_state::running;
     path_enter(nullptr);
+    process_due_ = CNNVP_TIME_NEVER;
     current_ = &here;
     cnnvp_running = &here.who;
     unit_.process(self());
@@ -250,10 +257,12 @@ int unit_host::blocking(const char *name, process_state state, Function &&functi
         drain();
         control_.pulse(instance_.name);
         process_state_ = state;
+        process_due_ = state == process_state::waiting ? wait_until_ : control_.now();
         cnnvp_running = nullptr; /* other instances run meanwhile */
         suspended suspended_path(*this);
         function(control_.end_ahead());
         cnnvp_running = &mine->who;
+        process_due_ = CNNVP_TIME_NEVER;
         process_state_ = process_state::running;
         return int(CNNVP_OK);
     });
@@ -271,6 +280,7 @@ int unit_host::wait_wake() noexcept
     return blocking("wait_wake", process_state::sleeping, [&](cnnvp_time ahead) {
         if (ahead > 0)
             sc_core::wait(from_ps(ahead));
+        process_due_ = CNNVP_TIME_NEVER;
         while (!woken_)
             sc_core::wait(wake_event_);
         woken_ = false;
@@ -308,8 +318,10 @@ void unit_host::wake()
     if (woken_)
         return;
     woken_ = true;
-    if (process_state_ == process_state::sleeping)
+    if (process_state_ == process_state::sleeping) {
         path_put(woken_by_, path_now());
+        process_due_ = std::min(process_due_, control_.now());
+    }
     wake_event_.notify(control_.until(0));
 }
 
@@ -370,6 +382,7 @@ std::string unit_host::waiting_for() const
 
 void unit_host::on_event(uint32_t event)
 {
+    events_[event]->at = CNNVP_TIME_NEVER;
     control_.pulse(instance_.name);
     path_enter(std::exchange(events_[event]->path, nullptr));
     try {
@@ -392,6 +405,7 @@ int unit_host::notify(uint32_t event, cnnvp_time at)
     /* The kernel keeps the earlier of two notifications; ours keeps the later call. */
     control_.activity_changes();
     events_[event]->due.cancel();
+    events_[event]->at = at == CNNVP_TIME_NEVER ? at : std::max(at, control_.now());
     if (at == CNNVP_TIME_NEVER)
         return CNNVP_OK;
     if (instance_.binding_count > 0 &&
@@ -408,6 +422,7 @@ int unit_host::cancel(uint32_t event)
                       unit_.event_count);
     control_.activity_changes();
     events_[event]->due.cancel();
+    events_[event]->at = CNNVP_TIME_NEVER;
     return CNNVP_OK;
 }
 

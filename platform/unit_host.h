@@ -70,6 +70,8 @@ public:
     /* `port` is bound to the bus. */
     void set_bus(uint32_t port, bus &bus) { ports_[port].way = &bus; }
     void connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line);
+    /* Sets the level of an interrupt output, which the unit itself does by `irq`. */
+    void drive(uint32_t port, int level);
 
     /* -- life -- */
     /* In the evaluation phase, or before the first run. Registers, then the unit; its interrupt outputs drop, the
@@ -133,6 +135,7 @@ private:
     struct event_state {
         sc_core::sc_event due;
         cnnvp_path_node *path = nullptr; /* what has led to it, while it is pending */
+        cnnvp_time at = CNNVP_TIME_NEVER;
     };
     struct answer {
         cnnvp_time at;
@@ -174,8 +177,10 @@ private:
     std::vector<cnnvp_path_node *> slots_;
     cnnvp_path_here followed_from_{}; /* of a callback that follows a slot */
     bool follows_ = false;
-    cnnvp_time command_end_ = 0;  /* of those answered at once; kept where costs are compared */
-    uint64_t counted_cycles_ = 0; /* of layers, in the access that is being served; likewise */
+    cnnvp_time process_due_ = CNNVP_TIME_NEVER;  /* when it goes on, as far as that is known */
+    cnnvp_time answered_due_ = CNNVP_TIME_NEVER; /* of the first of `answered_` */
+    cnnvp_time command_end_ = 0;                 /* of those answered at once; kept where costs are compared */
+    uint64_t counted_cycles_ = 0;                /* of layers, in the access that is being served; likewise */
     bool counted_ = false;
     bool hands_on_ = false;    /* has sent a command to another unit, which counts it */
     uint64_t busy_cycles_ = 0; /* with commands, if counted_ */
@@ -244,7 +249,6 @@ private:
     int cancel(uint32_t event);
 
     /* interrupt lines */
-    void drive(uint32_t port, int level);
     void set_line(uint32_t port, uint32_t line, int level);
     void announce_lines();
 

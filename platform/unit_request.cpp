@@ -109,6 +109,7 @@ void unit_host::answer_at(request_record *record, cnnvp_time at)
     const auto place = std::upper_bound(
         answered_.begin(), answered_.end(), at, [](cnnvp_time time, const answer &other) { return time < other.at; });
     answered_.insert(place, {at, record});
+    answered_due_ = answered_.front().at;
     answered_event_.notify(control_.until(answered_.front().at));
 }
 
@@ -119,8 +120,9 @@ void unit_host::deliver_answered()
         answered_.erase(answered_.begin());
         deliver(record);
     }
+    answered_due_ = answered_.empty() ? CNNVP_TIME_NEVER : answered_.front().at;
     if (!answered_.empty())
-        answered_event_.notify(control_.until(answered_.front().at));
+        answered_event_.notify(control_.until(answered_due_));
 }
 
 /* While a completion is delivered. */
