@@ -291,6 +291,14 @@ cnnvp::memory_socket &cnnvp::platform::initiator_socket(const std::string &insta
         std::string(name()) + ": no instance \"" + instance + "\" leads outside (`model: external`)");
 }
 
+cnnvp::irq_port &cnnvp::platform::irq_in(const std::string &instance)
+{
+    if (irq_port *const port = handle_->design->find_irq(instance))
+        return *port;
+    throw std::runtime_error(std::string(name()) + ": no instance \"" + instance +
+                             "\" leads outside and has an interrupt (`model: external`, `irq: NUMBER`)");
+}
+
 extern "C" {
 
 const char *cnnvp_systemc_version(void)

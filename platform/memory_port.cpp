@@ -24,9 +24,9 @@ bool in_thread()
 } // namespace
 
 memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, const char *instance,
-                         protocol protocol, uint64_t burst_bytes)
+                         protocol protocol, uint64_t burst_bytes, bool is_device)
     : sc_core::sc_module(name), target("from_unit"), socket("socket"), control_(control), instance_(instance),
-      protocol_(protocol), plain_bytes_(std::min<uint64_t>(burst_bytes, plain_bytes)),
+      protocol_(protocol), plain_bytes_(std::min<uint64_t>(burst_bytes, plain_bytes)), is_device_(is_device),
       due_("due", this, &memory_port::on_due)
 {
     target.register_nb_transport_fw(this, &memory_port::from_unit);
@@ -177,11 +177,11 @@ tlm::tlm_sync_enum memory_port::from_unit(tlm::tlm_generic_payload &payload, tlm
     return tlm::TLM_ACCEPTED;
 }
 
-/* An access that is no request: of the core, untimed. One that is timed pays what it takes. */
+/* An access that is no request: of the core, untimed. One that is timed, or of a device, pays what it takes. */
 void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
 {
     auto *extension = payload.get_extension<payload_extension>();
-    const bool untimed = extension && extension->access && (extension->access->flags & CNNVP_UNTIMED);
+    const bool untimed = !is_device_ && extension && extension->access && (extension->access->flags & CNNVP_UNTIMED);
     const cnnvp_time before = control_.now();
 
     if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
@@ -218,8 +218,8 @@ unsigned memory_port::debug(tlm::tlm_generic_payload &payload)
     copy.set_data_length(size);
     copy.set_streaming_width(size);
     copy.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    if (socket->transport_dbg(copy) == size)
-        return size;
+    if (const unsigned done = socket->transport_dbg(copy); done == size || is_device_)
+        return done;
     return plain(payload.get_command(), payload.get_address(), payload.get_data_ptr(), size);
 }
 

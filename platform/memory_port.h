@@ -36,9 +36,10 @@ class memory_port final : public sc_core::sc_module, private tlm::tlm_bw_transpo
 public:
     enum class protocol { lt, at };
 
-    /* Of the unit `instance`. burst_bytes: no transaction at the socket crosses a multiple of it. */
+    /* Of the unit `instance`. burst_bytes: no transaction at the socket crosses a multiple of it. Every access of a
+     * device is a transaction with its time, but for debuggers. */
     memory_port(const sc_core::sc_module_name &name, run_control &control, const char *instance, protocol protocol,
-                uint64_t burst_bytes);
+                uint64_t burst_bytes, bool is_device);
     ~memory_port() override;
 
     const std::string &instance() const { return instance_; }
@@ -69,6 +70,7 @@ private:
     const std::string instance_;
     const protocol protocol_;
     const size_t plain_bytes_;
+    const bool is_device_;
     std::vector<std::unique_ptr<job>> jobs_;
     std::vector<job *> idle_jobs_;
     std::deque<job *> waiting_;

@@ -143,7 +143,29 @@ void platform::design::connect(const plan &plan)
         loader_->core.bind(hosts_[plan.core]->target(static_cast<uint32_t>(plan.core_socket)));
 }
 
-/* Ports that lead out of the platform, each to a third-party memory. */
+/* Interrupts of a third-party model, at each instance that leads out. */
+void platform::design::make_irq(unit_host &host)
+{
+    const cnnvp_instance &instance = host.instance();
+    for (size_t i = 0; i < instance.binding_count; ++i) {
+        const uint32_t number = instance.bindings[i].port;
+        if (instance.unit->ports[number].kind != CNNVP_PORT_IRQ_OUT)
+            continue;
+        const std::string name = std::string(instance.name) + "_irq";
+        irqs_.push_back(std::unique_ptr<irq>(new irq{&host, number, irq_port(name.c_str())}));
+        sc_core::sc_spawn_options on_change;
+        on_change.spawn_method();
+        on_change.set_sensitivity(&irqs_.back()->port);
+        sc_core::sc_spawn(
+            [this, line = irqs_.back().get()] {
+                if (line->port.size() != 0 && !done_)
+                    line->unit->drive(line->number, line->port->read());
+            },
+            (name + "_changes").c_str(), &on_change);
+    }
+}
+
+/* Ports that lead out of the platform, each to a third-party model. */
 cnnvp_result platform::design::bind_outside(const bind_memory &bind, cnnvp_error *error)
 {
     for (const auto &host : hosts_) {
@@ -154,8 +176,8 @@ cnnvp_result platform::design::bind_outside(const bind_memory &bind, cnnvp_error
             if (!bind && !is_driven()) {
                 cnnvp_config_place_error(
                     &instance, UINT32_MAX,
-                    "this memory is a third-party one, which a C++ program binds (cnnvp_systemc.h); "
-                    "here nothing binds one: use model dram",
+                    "this is a third-party model, which a C++ program binds (cnnvp_systemc.h); "
+                    "here nothing binds one: as a memory, use model dram",
                     error);
                 return CNNVP_BAD_INPUT;
             }
@@ -165,11 +187,14 @@ cnnvp_result platform::design::bind_outside(const bind_memory &bind, cnnvp_error
             const std::string name = std::string(instance.name) + "_outside";
             outside_.push_back(std::make_unique<memory_port>(
                 name.c_str(), *control_, instance.name, protocol,
-                cnnvp_instance_value_or(&instance, "burst_bytes", UINT64_MAX)));
+                cnnvp_instance_value_or(&instance, "burst_bytes", UINT64_MAX),
+                cnnvp_instance_value_or(&instance, "role", 0) != 0));
             host->initiator(port).bind(outside_.back()->target);
             control_->stay_with_kernel();
-            if (is_driven())
-                continue; /* the kernel wants it bound when it elaborates */
+            if (is_driven()) { /* the kernel wants it bound when it elaborates */
+                make_irq(*host);
+                continue;
+            }
             foreign_.push_back(bind(instance.name, outside_.back()->socket));
             if (outside_.back()->socket.size() == 0) {
                 cnnvp_config_place_error(&instance, UINT32_MAX, "the program has bound no memory to its socket", error);
@@ -273,6 +298,7 @@ platform::design::~design()
     loader_.reset();
     foreign_.clear();
     outside_.clear();
+    irqs_.clear();
     hosts_.clear();
     life_.reset();
     control_.reset();
@@ -291,6 +317,14 @@ memory_socket *platform::design::find_outside(const std::string &instance)
     for (const auto &port : outside_)
         if (port->instance() == instance)
             return &port->socket;
+    return nullptr;
+}
+
+irq_port *platform::design::find_irq(const std::string &instance)
+{
+    for (const auto &line : irqs_)
+        if (line->unit->instance().name == instance)
+            return &line->port;
     return nullptr;
 }
 

@@ -48,6 +48,8 @@ public:
     double wall_seconds() const;
     /* The socket of the port that leads outside; null if the instance has none. */
     memory_socket *find_outside(const std::string &instance);
+    /* Likewise the interrupt that comes in there; null if it leads nowhere. */
+    irq_port *find_irq(const std::string &instance);
     /* The first instance that leads outside, and to nothing; "" if there is none. */
     std::string find_unbound() const;
 
@@ -79,7 +81,13 @@ private:
     std::vector<std::unique_ptr<unit_host>> hosts_; /* by instance number; null for the bus */
     std::vector<std::unique_ptr<memory_port>> outside_;
     std::vector<std::shared_ptr<void>> foreign_; /* what is bound there */
-    struct life {                                /* if driven */
+    struct irq {
+        unit_host *unit;
+        uint32_t number; /* of its port */
+        irq_port port;
+    };
+    std::vector<std::unique_ptr<irq>> irqs_; /* if driven */
+    struct life {                            /* if driven */
         sc_core::sc_event begins, done;
         std::chrono::steady_clock::time_point begin, end;
     };
@@ -112,6 +120,7 @@ private:
     void connect_binding(const arrival &arrival);
     void set_clocks();
     cnnvp_result assemble(const bind_memory *bind, cnnvp_error *error);
+    void make_irq(unit_host &host);
     cnnvp_result bind_outside(const bind_memory &bind, cnnvp_error *error);
     cnnvp_result init(cnnvp_error *error);
     void simulate(cnnvp_time max_time);

@@ -294,7 +294,8 @@ static int is_memory_of_others(const struct cnnvp_resolved *resolved, const stru
     return 0;
 }
 
-/* One core runs the one program, and what a C++ program binds is the off-chip memory: more would be half there. */
+/* One core runs the one program, and of what a C++ program binds one is the off-chip memory, others are devices: more
+ * would be half there. */
 static cnnvp_result check_single(const struct cnnvp_box *box, struct cnnvp_error *error)
 {
     const struct cnnvp_instance *core = NULL, *outside = NULL;
@@ -308,7 +309,8 @@ static cnnvp_result check_single(const struct cnnvp_box *box, struct cnnvp_error
                                           instance->name, core->name);
             core = instance;
         }
-        if (!has_port(instance, leads_outside))
+        if (!has_port(instance, leads_outside) ||
+            (cnnvp_instance_value_or(instance, "role", 0) != 0 && instance->on_bus))
             continue;
         if (outside != NULL)
             return cnnvp_config_error(error, instance->place.text,
@@ -317,8 +319,8 @@ static cnnvp_result check_single(const struct cnnvp_box *box, struct cnnvp_error
         if (!is_memory_of_others(&box->resolved, instance))
             return cnnvp_config_error(
                 error, instance->place.text,
-                "%s is no unit's memory: model %s stands for the off-chip memory; peripherals on the "
-                "bus are units of your own (`cnnvp new-unit`)",
+                "%s is no unit's memory: model %s stands for the off-chip memory; a device on the bus has "
+                "`role: device`, or is a unit of your own (`cnnvp new-unit`)",
                 instance->name, instance->model);
         outside = instance;
     }

@@ -18,13 +18,19 @@
  * sc_pause and sc_stop are its own. Outputs, statistics and traces are those of the cnnvp command, whatever else is
  * simulated.
  *
- * Ports that lead outside are units of model `external`: `memory: external` in a platform file (or dram.model=external)
- * is the off-chip memory. `cnnvp models external` lists the parameters: lt or at, burst length, bursts in flight, who
- * keeps the data. Base protocol, 32 bits of bus width; addresses at a socket begin at 0. What crosses it: reads and
- * writes of 1 to burst_bytes bytes, contiguous, without byte enables or extensions. The target may wait, annotate
- * delays, refuse direct memory, refuse debug transport and answer with errors; an error ends the transfer, and the
- * guest sees it in the instruction element's ERROR registers. With timing_only, written data are zeros and read data
- * are not used.
+ * Ports that lead outside are units of model `external`, base protocol, 32 bits of bus width; addresses at a socket
+ * begin at 0. `cnnvp models external` lists the parameters.
+ * - `memory: external` in a platform file (or dram.model=external): the off-chip memory. What crosses its socket: reads
+ *   and writes of 1 to burst_bytes bytes, contiguous, without byte enables or extensions. The target may wait, annotate
+ *   delays, refuse direct memory, refuse debug transport and answer with errors; an error ends the transfer, and the
+ *   guest sees it in the instruction element's ERROR registers. With timing_only, written data are zeros and read data
+ *   are not used.
+ * - `timer: {model: external, role: device, at: 0x20000000, size: 4KiB, irq: 9}`: a peripheral on the bus. Each of the
+ *   core's accesses is one transaction (b_transport, or nb_transport with `protocol: at`) at the instant of the
+ *   instruction; the core stands still for what the target waits and annotates, to the next clock edge. An error
+ * response is an access fault. Debug transport serves debuggers alone. The interrupt is a level at source 9 of the
+ * controller. A core whose platform has such ports runs no further ahead than anything is pending in the simulation;
+ * without them what others have pending does not hold it up.
  */
 #ifndef CNNVP_SYSTEMC_H
 #define CNNVP_SYSTEMC_H
@@ -42,6 +48,7 @@
 namespace cnnvp {
 
 using memory_socket = tlm::tlm_initiator_socket<>;
+using irq_port = sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
 
 /*
  * Made before the first sc_start, before or after other modules, below a module or not; several in one design. It ends,
@@ -72,6 +79,10 @@ public:
      * program is loaded, which goes through it by direct memory or debug transport, and before sc_start, where SystemC
      * ends with E109 if it is not. */
     memory_socket &initiator_socket(const std::string &instance);
+
+    /* The interrupt of the external unit of that name, for a signal of the program's; a level. Throws where the
+     * configuration connects none. May stay unbound: low. */
+    irq_port &irq_in(const std::string &instance);
 
     class design; /* of our own */
 

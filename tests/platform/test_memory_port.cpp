@@ -389,7 +389,7 @@ void test_refused(void **)
     const auto thrower = [](const char *, cnnvp::memory_socket &) -> std::shared_ptr<void> {
         throw std::runtime_error("no money");
     };
-    refuse({"dram.model=external"}, nullptr, CNNVP_BAD_INPUT, "nothing binds one: use model dram");
+    refuse({"dram.model=external"}, nullptr, CNNVP_BAD_INPUT, "nothing binds one: as a memory, use model dram");
     refuse({"dram.model=external"}, nothing, CNNVP_BAD_INPUT, "bound no memory");
     refuse({"dram.model=external"}, thrower, CNNVP_FAILED, "no money");
     const auto good = [](const char *, cnnvp::memory_socket &socket) -> std::shared_ptr<void> {

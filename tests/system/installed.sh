@@ -164,3 +164,22 @@ status=0
 [ $status -eq 2 ] || fail "a memory that is not bound: status $status"
 grep -q 'own_memory.yaml:5:9: dram: .*cnnvp_systemc.h' message ||
     fail "the message does not say what to do: $(cat message)"
+
+# A peripheral on the bus: each access is one transaction, its time the core's, its side effects and interrupts happen once.
+mkdir peripheral && cd peripheral
+cp "$examples"/own_peripheral/[a-zA-Z]* .
+make CNNVP="$cnnvp" CFLAGS='-O2 -Wall -Wextra -Werror' >made || fail "make for the peripheral: $(cat made)"
+# shellcheck disable=SC2046
+c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp) own_peripheral.cpp $(pkg-config --libs cnnvp) \
+    -o own_peripheral || fail "own_peripheral.cpp is not built"
+for ns in 0 20 120; do
+    ./own_peripheral own_peripheral.yaml try.elf $ns >$ns.txt || fail "own_peripheral $ns: status $?, $(cat $ns.txt)"
+    grep -q '^sum 385, 10 interrupts, 11 reads, ' $ns.txt || fail "own_peripheral $ns: $(cat $ns.txt)"
+done
+cycles() { sed -n 's/.*the last one in \([0-9]*\) cycles$/\1/p' "$1.txt"; }
+[ $(($(cycles 20) - $(cycles 0))) -eq 20 ] && [ $(($(cycles 120) - $(cycles 0))) -eq 120 ] ||
+    fail "the core does not wait as long as the peripheral: $(cat 0.txt 20.txt 120.txt)"
+status=0
+"$cnnvp" exec try.elf -p own_peripheral.yaml 2>message || status=$?
+[ $status -eq 2 ] && grep -q 'own_peripheral.yaml:.*square: .*cnnvp_systemc.h' message ||
+    fail "a peripheral that is not bound: status $status, $(cat message)"

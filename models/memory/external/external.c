@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The platform's side of an off-chip memory that third-party code models (S003's external data memory): behind the port
- * `socket` lies a TLM-2.0 initiator socket that a C++ program binds (platform/cnnvp_systemc.h).
+ * The platform's side of an off-chip memory that third-party code models (S003's external data memory), or of a device
+ * on the bus: behind the port `socket` lies a TLM-2.0 initiator socket that a C++ program binds (cnnvp_systemc.h),
+ * which also drives the interrupt `irq`.
  *
  * Modelled: requests, also strided ones, split into bursts that are contiguous and cross no multiple of `burst_bytes`;
  * requesters interleaved burst by burst; bursts in flight bounded by the requester's `outstanding` and by `in_flight`;
  * errors, which end a request and are the requester's to report. Not modelled: anything of the memory itself.
  * A requester's reads are sent in order, its writes as well; when they come back is the memory's affair. Requests of
- * several requesters take turns. The core's and the loader's accesses cost no time and are not counted: direct memory,
- * else debug transport.
+ * several requesters take turns. The core's and the loader's accesses of a memory cost no time and are not counted:
+ * direct memory, else debug transport. The core's accesses of a device take what it says.
  */
 #define _DEFAULT_SOURCE /* unit/storage.h */
 #include "external.h"
@@ -262,10 +263,13 @@ static int external_init(void *instance, const struct cnnvp_init *init)
     self->size = init->ops->param(init->host, PARAM_size);
     self->burst_bytes = init->ops->param(init->host, PARAM_burst_bytes);
     self->in_flight = (uint32_t)init->ops->param(init->host, PARAM_in_flight);
-    self->dmi = (uint32_t)init->ops->param(init->host, PARAM_dmi);
+    self->dmi = init->ops->param(init->host, PARAM_dmi) && !init->ops->param(init->host, PARAM_role);
     if (self->burst_bytes & (self->burst_bytes - 1u))
         return init->ops->config_error(
             init->host, PARAM_burst_bytes, "%llu is not a power of two", (unsigned long long)self->burst_bytes);
+    if (init->ops->param(init->host, PARAM_role) && init->ops->param(init->host, PARAM_storage))
+        return init->ops->config_error(
+            init->host, PARAM_storage, "a device keeps its registers itself: storage: target");
     self->bursts = calloc(self->in_flight, sizeof *self->bursts);
     if (init->ops->param(init->host, PARAM_storage))
         self->data = cnnvp_storage_make(self->size);
@@ -362,7 +366,7 @@ const struct cnnvp_unit cnnvp_unit_external = {
     UNIT_TABLES,
     .kind = "external",
     .version = "1.0",
-    .summary = "Third-party off-chip memory: a TLM-2.0 initiator socket that a C++ program binds",
+    .summary = "Third-party memory or device: a TLM-2.0 initiator socket that a C++ program binds",
     .instance_size = sizeof(struct external),
     .event_count = EVENT_COUNT,
     .init = external_init,

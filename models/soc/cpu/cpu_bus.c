@@ -129,14 +129,17 @@ static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t
     int status = cpu_sync(cpu);
     if (status != CNNVP_OK)
         return status;
+    const cnnvp_time begin = cpu->ops->now(cpu->host);
     status = cpu->ops->access(cpu->host, PORT_bus, &access);
     if (status == CNNVP_E_STOPPED) {
         cpu->stopped = 1;
         cnnvp_rv32_stop(cpu->core);
         return status;
     }
-    if (access.delay != 0)
-        cpu->stall_cycles += cpu_stall(cpu, cpu->ops->now(cpu->host) + access.delay);
+    /* A device behind TLM-2.0 may wait itself. */
+    const cnnvp_time end = cpu->ops->now(cpu->host) + access.delay;
+    if (end != begin)
+        cpu->stall_cycles += cpu_stall(cpu, end);
     if (cpu->is_free) {
         cpu_set_free(cpu, cnnvp_rv32_executed(cpu->core));
         ++cpu->edge; /* of the access */
