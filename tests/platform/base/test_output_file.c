@@ -103,13 +103,37 @@ static void full_disk(void **state)
     assert_non_null(strstr(error.text, "No space left on device"));
 }
 
+/* A link stays one, and its target is written; a new file has the rights of one that is simply made. */
+static void links_and_rights(void **state)
+{
+    (void)state;
+    struct cnnvp_error error;
+    struct stat status;
+    cnnvp_output *output = NULL;
+    char target[200];
+    (void)snprintf(target, sizeof target, "%s", path_of("target"));
+    const char *way = path_of("link");
+    assert_int_equal(symlink("target", way), 0);
+    const mode_t mask = umask(027);
+    for (int round = 0; round < 2; ++round) { /* the target is made, then written through the link */
+        assert_int_equal(cnnvp_output_new(round ? way : target, &output, &error), CNNVP_DONE);
+        cnnvp_output_write(output, round ? "new" : "old", 3);
+        assert_int_equal(cnnvp_output_finish(output, &error), CNNVP_DONE);
+    }
+    (void)umask(mask);
+    assert_int_equal(lstat(way, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    expect_content(target, "new");
+    assert_int_equal(stat(target, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(complete_or_as_it_was),
-        cmocka_unit_test(large_files),
-        cmocka_unit_test(places_that_are_none),
-        cmocka_unit_test(full_disk),
+        cmocka_unit_test(complete_or_as_it_was), cmocka_unit_test(large_files),
+        cmocka_unit_test(places_that_are_none),  cmocka_unit_test(full_disk),
+        cmocka_unit_test(links_and_rights),
     };
     return cmocka_run_group_tests(tests, test_make_folder, test_remove_folder);
 }
