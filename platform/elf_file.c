@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,21 +26,6 @@ struct cnnvp_elf {
     const char *names;
     size_t names_size;
 };
-
-static cnnvp_result refuse(struct cnnvp_error *error, const char *name, const char *format, ...) CNNVP_PRINTF(3, 4);
-
-static cnnvp_result refuse(struct cnnvp_error *error, const char *name, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (error != NULL)
-        (void)snprintf(error->text, sizeof error->text, "%s: %s", name, text);
-    return CNNVP_BAD_INPUT;
-}
 
 /* Whether `count` entries of `entry` bytes at `offset` lie in the file. */
 static int lies_in(const struct cnnvp_elf *elf, uint64_t offset, uint64_t count, uint64_t entry)
@@ -68,24 +52,27 @@ static cnnvp_result read_header(struct cnnvp_elf *elf, const char *name, struct 
     Elf32_Ehdr *header = &elf->header;
 
     if (elf->size < SELFMAG || memcmp(elf->data, ELFMAG, SELFMAG) != 0)
-        return refuse(error, name, "is not an ELF file");
+        return cnnvp_config_error(error, name, "is not an ELF file");
     if (elf->size < sizeof *header)
-        return refuse(error, name, "is cut off: it has %zu bytes, an ELF header alone has %zu", elf->size,
-                      sizeof *header);
+        return cnnvp_config_error(
+            error, name, "is cut off: it has %zu bytes, an ELF header alone has %zu", elf->size, sizeof *header);
     memcpy(header, elf->data, sizeof *header);
     if (header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_RISCV)
-        return refuse(error, name, "is for RV64, the core is RV32; compile with -march=rv32imac -mabi=ilp32");
+        return cnnvp_config_error(
+            error, name, "is for RV64, the core is RV32; compile with -march=rv32imac -mabi=ilp32");
     if (header->e_ident[EI_CLASS] != ELFCLASS32 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
         header->e_machine != EM_RISCV)
-        return refuse(error, name,
-                      "is for another machine; a 32-bit little-endian RISC-V program is needed "
-                      "(class %u, data %u, machine %u)",
-                      header->e_ident[EI_CLASS], header->e_ident[EI_DATA], header->e_machine);
+        return cnnvp_config_error(error, name,
+                                  "is for another machine; a 32-bit little-endian RISC-V program is needed "
+                                  "(class %u, data %u, machine %u)",
+                                  header->e_ident[EI_CLASS], header->e_ident[EI_DATA], header->e_machine);
     if (header->e_type != ET_EXEC)
-        return refuse(error, name, "is not an executable (ELF type %u); link it, without -pie or -r", header->e_type);
+        return cnnvp_config_error(
+            error, name, "is not an executable (ELF type %u); link it, without -pie or -r", header->e_type);
     if (header->e_flags & (EF_RISCV_FLOAT_ABI | EF_RISCV_RVE))
-        return refuse(error, name, "has the %s; compile with -march=rv32imac -mabi=ilp32",
-                      header->e_flags & EF_RISCV_RVE ? "ABI of RV32E" : "hard-float ABI, the core no such registers");
+        return cnnvp_config_error(
+            error, name, "has the %s; compile with -march=rv32imac -mabi=ilp32",
+            header->e_flags & EF_RISCV_RVE ? "ABI of RV32E" : "hard-float ABI, the core no such registers");
     return CNNVP_DONE;
 }
 
@@ -93,13 +80,14 @@ static cnnvp_result read_segment(struct cnnvp_elf *elf, const Elf32_Phdr *header
                                  struct cnnvp_error *error)
 {
     if (!lies_in(elf, header->p_offset, header->p_filesz, 1))
-        return refuse(error, name, "is cut off: segment %" PRIu32 " ends at byte %" PRIu64 ", the file at %zu", index,
-                      (uint64_t)header->p_offset + header->p_filesz, elf->size);
+        return cnnvp_config_error(
+            error, name, "is cut off: segment %" PRIu32 " ends at byte %" PRIu64 ", the file at %zu", index,
+            (uint64_t)header->p_offset + header->p_filesz, elf->size);
     if (header->p_filesz > header->p_memsz)
-        return refuse(error, name, "segment %" PRIu32 " has more bytes in the file than in memory", index);
+        return cnnvp_config_error(error, name, "segment %" PRIu32 " has more bytes in the file than in memory", index);
     if ((uint64_t)header->p_paddr + header->p_memsz > UINT64_C(1) << 32)
-        return refuse(error, name, "segment %" PRIu32 " at 0x%08" PRIx32 " leaves the 32-bit address space", index,
-                      header->p_paddr);
+        return cnnvp_config_error(error, name, "segment %" PRIu32 " at 0x%08" PRIx32 " leaves the 32-bit address space",
+                                  index, header->p_paddr);
     if (header->p_memsz > 0)
         elf->segments[elf->segment_count++] = (struct cnnvp_elf_segment){
             .address = header->p_paddr,
@@ -115,15 +103,15 @@ static cnnvp_result read_segments(struct cnnvp_elf *elf, const char *name, struc
     int entry_is_loaded = 0;
 
     if (of->e_phnum == 0)
-        return refuse(error, name, "has no segments to load");
+        return cnnvp_config_error(error, name, "has no segments to load");
     if (of->e_phentsize < sizeof(Elf32_Phdr))
-        return refuse(error, name, "has program headers of %u bytes, %zu are needed", of->e_phentsize,
-                      sizeof(Elf32_Phdr));
+        return cnnvp_config_error(
+            error, name, "has program headers of %u bytes, %zu are needed", of->e_phentsize, sizeof(Elf32_Phdr));
     if (!lies_in(elf, of->e_phoff, of->e_phnum, of->e_phentsize))
-        return refuse(error, name, "is cut off: its program headers are outside the file");
+        return cnnvp_config_error(error, name, "is cut off: its program headers are outside the file");
     elf->segments = calloc(of->e_phnum, sizeof *elf->segments);
     if (elf->segments == NULL)
-        return refuse(error, name, "there is not enough memory");
+        return cnnvp_config_error(error, name, "there is not enough memory");
     for (uint32_t i = 0; i < of->e_phnum; ++i) {
         Elf32_Phdr header;
 
@@ -134,9 +122,9 @@ static cnnvp_result read_segments(struct cnnvp_elf *elf, const char *name, struc
         entry_is_loaded |= of->e_entry - header.p_vaddr < header.p_memsz;
     }
     if (elf->segment_count == 0)
-        return refuse(error, name, "has no segments to load");
+        return cnnvp_config_error(error, name, "has no segments to load");
     if (!entry_is_loaded)
-        return refuse(error, name, "its entry 0x%08" PRIx32 " is in no segment", of->e_entry);
+        return cnnvp_config_error(error, name, "its entry 0x%08" PRIx32 " is in no segment", of->e_entry);
     return CNNVP_DONE;
 }
 
@@ -147,7 +135,7 @@ static cnnvp_result read_symbols(struct cnnvp_elf *elf, const char *name, struct
     if (of->e_shnum == 0)
         return CNNVP_DONE; /* stripped */
     if (of->e_shentsize < sizeof(Elf32_Shdr) || !lies_in(elf, of->e_shoff, of->e_shnum, of->e_shentsize))
-        return refuse(error, name, "is cut off: its section headers are outside the file");
+        return cnnvp_config_error(error, name, "is cut off: its section headers are outside the file");
     for (uint32_t i = 0; i < of->e_shnum; ++i) {
         const Elf32_Shdr section = section_at(elf, i);
 
@@ -157,7 +145,7 @@ static cnnvp_result read_symbols(struct cnnvp_elf *elf, const char *name, struct
 
         if (section.sh_link >= of->e_shnum || !lies_in(elf, section.sh_offset, section.sh_size, 1) ||
             !lies_in(elf, strings.sh_offset, strings.sh_size, 1))
-            return refuse(error, name, "is cut off: its symbol table is outside the file");
+            return cnnvp_config_error(error, name, "is cut off: its symbol table is outside the file");
         elf->symbols = elf->data + section.sh_offset;
         elf->symbol_count = section.sh_size / sizeof(Elf32_Sym);
         elf->names = (const char *)elf->data + strings.sh_offset;
@@ -183,7 +171,7 @@ static cnnvp_result take(const char *name, uint8_t *data, size_t size, struct cn
     *elf = NULL;
     if (made == NULL) {
         free(data);
-        return refuse(error, name, "there is not enough memory");
+        return cnnvp_config_error(error, name, "there is not enough memory");
     }
     made->data = data;
     made->size = size;
@@ -202,7 +190,7 @@ cnnvp_result cnnvp_elf_parse(const char *name, const void *data, size_t size, st
 
     *elf = NULL;
     if (copy == NULL)
-        return refuse(error, name, "there is not enough memory");
+        return cnnvp_config_error(error, name, "there is not enough memory");
     if (size)
         memcpy(copy, data, size);
     return take(name, copy, size, elf, error);
@@ -215,17 +203,18 @@ static cnnvp_result read_open(FILE *stream, const char *file, struct cnnvp_elf *
     uint8_t *data;
 
     if (fstat(fileno(stream), &status) != 0 || !S_ISREG(status.st_mode))
-        return refuse(error, file, "cannot be read: it is not a regular file");
+        return cnnvp_config_error(error, file, "cannot be read: it is not a regular file");
     if (fseek(stream, 0, SEEK_END) != 0 || (size = ftell(stream)) < 0 || fseek(stream, 0, SEEK_SET) != 0)
-        return refuse(error, file, "cannot be read: %s", strerror(errno));
+        return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
     if (size > max_file_size)
-        return refuse(error, file, "has %ld bytes; no program of a 32-bit core is that large", size);
+        return cnnvp_config_error(error, file, "has %ld bytes; no program of a 32-bit core is that large", size);
     data = malloc(size > 0 ? (size_t)size : 1);
     if (data == NULL)
-        return refuse(error, file, "there is not enough memory");
+        return cnnvp_config_error(error, file, "there is not enough memory");
     if (fread(data, 1, (size_t)size, stream) != (size_t)size) {
         free(data);
-        return refuse(error, file, "cannot be read: %s", ferror(stream) ? strerror(errno) : "it has become shorter");
+        return cnnvp_config_error(
+            error, file, "cannot be read: %s", ferror(stream) ? strerror(errno) : "it has become shorter");
     }
     return take(file, data, (size_t)size, elf, error);
 }
@@ -237,7 +226,7 @@ cnnvp_result cnnvp_elf_read(const char *file, struct cnnvp_elf **elf, struct cnn
 
     *elf = NULL;
     if (stream == NULL)
-        return refuse(error, file, "%s", strerror(errno));
+        return cnnvp_config_error(error, file, "%s", strerror(errno));
     result = read_open(stream, file, elf, error);
     (void)fclose(stream);
     return result;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "gdb_internal.h"
 
 enum {
@@ -378,10 +379,8 @@ cnnvp_result cnnvp_gdb_new(const char *port, const struct cnnvp_gdb_target *targ
 {
     *gdb = NULL;
     struct cnnvp_gdb *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "there is not enough memory");
-        return CNNVP_FAILED;
-    }
+    if (made == NULL)
+        return cnnvp_config_no_memory(error);
     made->target = *target;
     made->program = "PROGRAM.elf";
     made->debugger = (struct cnnvp_debugger){.context = made, .wants = wants, .halted = halted};

@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base.h"
+
 #define INTERRUPT 0x03
 enum { LAST_WORDS = 64 };
 
@@ -30,11 +32,9 @@ cnnvp_result cnnvp_gdb_link_open(struct cnnvp_gdb_link *link, const char *port, 
     socklen_t size = sizeof address;
     const int on = 1;
     link->client = link->listener = -1;
-    if (!parse_port(port, &link->port)) {
-        (void)snprintf(error->text, sizeof error->text,
-                       "--gdb: `%.40s` is no port; a number from 1 to 65535, or 0 for any that is free", port);
-        return CNNVP_BAD_INPUT;
-    }
+    if (!parse_port(port, &link->port))
+        return cnnvp_config_error(
+            error, "--gdb", "`%.40s` is no port; a number from 1 to 65535, or 0 for any that is free", port);
     address.sin_port = htons((uint16_t)link->port);
     link->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (link->listener >= 0 && setsockopt(link->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile_internal.h"
 
+#include "base.h"
 #include "base/output_file.h"
 
 #include <inttypes.h>
@@ -165,8 +166,7 @@ cnnvp_result cnnvp_profile_new(const char *file, struct cnnvp_profile **profile,
     struct cnnvp_profile *made = calloc(1, sizeof *made);
     if (made == NULL || (made->file = strdup(file)) == NULL) {
         free(made);
-        (void)snprintf(error->text, sizeof error->text, "out of memory for a profile");
-        return CNNVP_FAILED;
+        return cnnvp_config_no_memory(error);
     }
     made->profiler = (struct cnnvp_profiler){.context = made, .page = page_at, .call = open_call, .leave = close_call};
     *profile = made;

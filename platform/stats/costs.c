@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
+
 static const struct component {
     double square, linear, square_uw, linear_uw;
 } components[] = {
@@ -210,10 +212,8 @@ cnnvp_result cnnvp_costs_init(const struct cnnvp_resolved *resolved, const struc
     if (unit == NULL || unit->costs == NULL)
         return CNNVP_DONE;
     costs->own = calloc(unit->stat_count + 1u, sizeof *costs->own);
-    if (costs->own == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "there is not enough memory");
-        return CNNVP_FAILED;
-    }
+    if (costs->own == NULL)
+        return cnnvp_config_no_memory(error);
     for (size_t i = 0; i < unit->stat_count; ++i)
         costs->own[i].high = -1.0;
     struct bill bill = {
@@ -229,9 +229,7 @@ cnnvp_result cnnvp_costs_init(const struct cnnvp_resolved *resolved, const struc
     costs->known = 1;
     if (bill.wrong[0] == '\0')
         return CNNVP_DONE;
-    (void)snprintf(error->text, sizeof error->text, "unit %s (%s): its costs: %s", instance->name, instance->model,
-                   bill.wrong);
-    return CNNVP_BAD_INPUT;
+    return cnnvp_config_error(error, NULL, "unit %s (%s): its costs: %s", instance->name, instance->model, bill.wrong);
 }
 
 void cnnvp_costs_fini(struct cnnvp_instance_costs *costs)

@@ -9,8 +9,7 @@
 
 static cnnvp_result no_such(struct cnnvp_error *error, const char *instance, const char *stat)
 {
-    (void)snprintf(error->text, sizeof error->text, "the platform has no statistic %s of %s", stat, instance);
-    return CNNVP_BAD_INPUT;
+    return cnnvp_config_error(error, NULL, "the platform has no statistic %s of %s", stat, instance);
 }
 
 cnnvp_result cnnvp_config_energy(const cnnvp_config *config, const char *instance, const char *stat, double *picojoules,

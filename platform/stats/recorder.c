@@ -31,10 +31,8 @@ cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const cha
     cnnvp_result result;
 
     *recorder = NULL;
-    if (made == NULL) {
-        snprintf(error->text, sizeof error->text, "out of memory for statistics");
-        return CNNVP_FAILED;
-    }
+    if (made == NULL)
+        return cnnvp_config_no_memory(error);
     result = cnnvp_stats_init(&made->stats, platform, timing_only, error);
     if (result != CNNVP_DONE) {
         free(made);
@@ -86,10 +84,7 @@ void cnnvp_recorder_free(cnnvp_recorder *recorder)
 cnnvp_result cnnvp_recorder_keep_latest(cnnvp_recorder *recorder, struct cnnvp_error *error)
 {
     recorder->latest = cnnvp_latest_new(recorder->stats.platform);
-    if (recorder->latest != NULL)
-        return CNNVP_DONE;
-    snprintf(error->text, sizeof error->text, "out of memory for what units do");
-    return CNNVP_FAILED;
+    return recorder->latest != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
 const struct cnnvp_latest *cnnvp_recorder_latest(const cnnvp_recorder *recorder)

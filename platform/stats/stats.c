@@ -29,12 +29,6 @@ static const struct {
 
 static const char values_prefix[] = "values.";
 
-static int no_memory(struct cnnvp_error *error)
-{
-    snprintf(error->text, sizeof error->text, "out of memory for statistics");
-    return CNNVP_FAILED;
-}
-
 /* Column of a name under "values.", made if it is new; CNNVP_NO_COLUMN without memory. */
 static uint32_t value_column(struct cnnvp_stats *stats, const char *name)
 {
@@ -52,15 +46,15 @@ static uint32_t value_column(struct cnnvp_stats *stats, const char *name)
     return stats->columns++;
 }
 
-static int find_column(struct cnnvp_stats *stats, const struct cnnvp_instance *instance, const struct cnnvp_stat *stat,
-                       uint32_t *column, struct cnnvp_error *error)
+static cnnvp_result find_column(struct cnnvp_stats *stats, const struct cnnvp_instance *instance,
+                                const struct cnnvp_stat *stat, uint32_t *column, struct cnnvp_error *error)
 {
     *column = CNNVP_NO_COLUMN;
     if (stat->layer == NULL)
         return CNNVP_DONE;
     if (strncmp(stat->layer, values_prefix, sizeof values_prefix - 1) == 0) {
         *column = value_column(stats, stat->layer + sizeof values_prefix - 1);
-        return *column == CNNVP_NO_COLUMN ? no_memory(error) : CNNVP_DONE;
+        return *column == CNNVP_NO_COLUMN ? cnnvp_config_no_memory(error) : CNNVP_DONE;
     }
     for (size_t i = 0; i < LAYER_MEMBERS; ++i) {
         if (strcmp(layer_members[i].name, stat->layer) == 0) {
@@ -78,21 +72,18 @@ static int find_column(struct cnnvp_stats *stats, const struct cnnvp_instance *i
     return CNNVP_BAD_INPUT;
 }
 
-static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *instance, uint32_t number,
-                     struct cnnvp_instance_stats *mine, struct cnnvp_error *error)
+static cnnvp_result init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *instance, uint32_t number,
+                              struct cnnvp_instance_stats *mine, struct cnnvp_error *error)
 {
     const struct cnnvp_stat *stat = &instance->unit->stats[number];
     struct cnnvp_stat_slot *slot = &mine->stats[number];
-    int result = find_column(stats, instance, stat, &slot->column, error);
 
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(find_column(stats, instance, stat, &slot->column, error));
     slot->energy_column = CNNVP_NO_COLUMN;
     if (stat->energy != NULL && cnnvp_energy_find(stat->energy) == CNNVP_ENERGY_ENTRIES) {
-        snprintf(error->text, sizeof error->text,
-                 "unit %s (%s): statistic %s: no entry '%.100s' in the energy table; there are:%s", instance->name,
-                 instance->model, stat->name, stat->energy, cnnvp_energy_names());
-        return CNNVP_BAD_INPUT;
+        return cnnvp_config_error(
+            error, NULL, "unit %s (%s): statistic %s: no entry '%.100s' in the energy table; there are:%s",
+            instance->name, instance->model, stat->name, stat->energy, cnnvp_energy_names());
     }
     if (cnnvp_costs_counts(instance, &mine->costs, number))
         slot->energy_column = stats->energy_columns++;
@@ -115,7 +106,7 @@ static enum cnnvp_live live_of(const struct cnnvp_unit *unit, const struct cnnvp
     return CNNVP_LIVE_COUNT;
 }
 
-static int init_instance(struct cnnvp_stats *stats, size_t index, struct cnnvp_error *error)
+static cnnvp_result init_instance(struct cnnvp_stats *stats, size_t index, struct cnnvp_error *error)
 {
     const struct cnnvp_instance *instance = &stats->platform->instances[index];
     struct cnnvp_instance_stats *mine = &stats->instances[index];
@@ -126,18 +117,12 @@ static int init_instance(struct cnnvp_stats *stats, size_t index, struct cnnvp_e
     mine->stats = calloc(unit->stat_count + 1, sizeof *mine->stats);
     mine->counters = calloc(unit->counter_count + 1, sizeof *mine->counters);
     if (mine->stats == NULL || mine->counters == NULL)
-        return no_memory(error);
+        return cnnvp_config_no_memory(error);
     mine->stat_count = (uint32_t)unit->stat_count;
     mine->counter_count = (uint32_t)unit->counter_count;
-    const cnnvp_result said = cnnvp_costs_init(stats->platform, instance, &mine->costs, error);
-    if (said != CNNVP_DONE)
-        return (int)said;
-    for (uint32_t i = 0; i < unit->stat_count; ++i) {
-        int result = init_stat(stats, instance, i, mine, error);
-
-        if (result != CNNVP_DONE)
-            return result;
-    }
+    CNNVP_TRY(cnnvp_costs_init(stats->platform, instance, &mine->costs, error));
+    for (uint32_t i = 0; i < unit->stat_count; ++i)
+        CNNVP_TRY(init_stat(stats, instance, i, mine, error));
     for (size_t i = 0; i < unit->counter_count; ++i)
         mine->counters[i].live = live_of(unit, &unit->counters[i]);
     return CNNVP_DONE;
@@ -146,7 +131,7 @@ static int init_instance(struct cnnvp_stats *stats, size_t index, struct cnnvp_e
 cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_resolved *platform, int timing_only,
                               struct cnnvp_error *error)
 {
-    int result = CNNVP_DONE;
+    cnnvp_result result = CNNVP_DONE;
 
     memset(stats, 0, sizeof *stats);
     stats->platform = platform;
@@ -157,7 +142,7 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
         stats->energy = *platform->energy;
     stats->instances = calloc(platform->instance_count + 1, sizeof *stats->instances);
     if (stats->instances == NULL)
-        result = no_memory(error);
+        result = cnnvp_config_no_memory(error);
     for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; ++i)
         result = init_instance(stats, i, error);
     for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; ++i)
@@ -165,11 +150,11 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
     if (result == CNNVP_DONE) {
         (void)cnnvp_stats_grow(stats, 15);
         if (stats->out_of_memory)
-            result = no_memory(error);
+            result = cnnvp_config_no_memory(error);
     }
     if (result != CNNVP_DONE)
         cnnvp_stats_fini(stats);
-    return (cnnvp_result)result;
+    return result;
 }
 
 static void clear_work(struct cnnvp_stats *stats)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "base/output_file.h"
 
 enum form { FORM_CNNVP, FORM_RAMULATOR2, FORM_DRAMSIM3 };
@@ -28,10 +29,8 @@ cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const 
                                    struct cnnvp_burst_trace **trace, struct cnnvp_error *error)
 {
     struct cnnvp_burst_trace *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "out of memory");
-        return CNNVP_FAILED;
-    }
+    if (made == NULL)
+        return cnnvp_config_no_memory(error);
     made->platform = platform;
     made->memory = CNNVP_NO_INSTANCE;
     made->form = ends_in(file, ".ramulator2") ? FORM_RAMULATOR2

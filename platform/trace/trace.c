@@ -42,11 +42,10 @@ static cnnvp_result find_format(const char *file, const struct cnnvp_trace_forma
         *format = formats[i];
         if (formats[i]->write != NULL)
             return CNNVP_DONE;
-        snprintf(error->text, sizeof error->text,
-                 "%.1000s: this cnnvp was built without GTKWave's fstapi.c and cannot write %s; write .vcd, or install "
-                 "Debian's package verilator, which has it, and build again",
-                 file, formats[i]->suffix);
-        return CNNVP_BAD_INPUT;
+        return cnnvp_config_error(error, NULL,
+                                  "%.1000s: this cnnvp was built without GTKWave's fstapi.c and cannot write %s; write "
+                                  ".vcd, or install Debian's package verilator, which has it, and build again",
+                                  file, formats[i]->suffix);
     }
     length = snprintf(error->text, sizeof error->text, "%.1000s: unknown kind of trace; the name ends in", file);
     for (size_t i = 0; i < FORMATS; ++i)
@@ -117,17 +116,12 @@ static void add_streams(struct cnnvp_trace *trace)
 cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file, struct cnnvp_error *error)
 {
     struct cnnvp_trace_file *added = &trace->files[trace->file_count];
-    cnnvp_result result = find_format(file, &added->format, error);
 
-    if (result == CNNVP_DONE)
-        result = cnnvp_output_check(file, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(find_format(file, &added->format, error));
+    CNNVP_TRY(cnnvp_output_check(file, error));
     added->name = cnnvp_arena_text(&trace->arena, file);
-    if (added->name == NULL) {
-        snprintf(error->text, sizeof error->text, "%.1000s: out of memory for the trace", file);
-        return CNNVP_FAILED;
-    }
+    if (added->name == NULL)
+        return cnnvp_config_no_memory(error);
     if (trace->file_count++ == 0)
         trace->file = added->name;
     return CNNVP_DONE;
@@ -156,8 +150,7 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
     if (made == NULL || made->streams == NULL || made->tracks == NULL || made->counters == NULL ||
         made->levels == NULL || made->level_ports == NULL) {
         cnnvp_trace_free(made);
-        snprintf(error->text, sizeof error->text, "%.1000s: out of memory for the trace", file);
-        return CNNVP_FAILED;
+        return cnnvp_config_no_memory(error);
     }
     result = cnnvp_trace_add_file(made, file, error);
     if (result != CNNVP_DONE) {
@@ -457,10 +450,7 @@ static cnnvp_result write_file(struct cnnvp_trace *trace, const struct cnnvp_tra
     cnnvp_output *output;
 
     if (!trace->error) {
-        cnnvp_result result = cnnvp_output_new(trace->file, &output, error);
-
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_output_new(trace->file, &output, error));
         format->write(trace, output);
         if (!trace->error)
             return cnnvp_output_finish(output, error);

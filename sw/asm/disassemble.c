@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cnnvp_asm.h"
+#include "base.h"
 #include "isa/isa.h"
 
 struct output {
@@ -162,18 +163,14 @@ static cnnvp_result check(const char *file, const uint8_t *bytes, size_t size, c
     for (size_t offset = 0; offset + 8u <= size; offset += 8u) {
         const uint64_t word = word_at(bytes + offset);
         const char *fault = fault_of(extension, word);
-        if (fault == NULL)
-            continue;
-        (void)snprintf(error->text, sizeof error->text, "%.400s: offset 0x%zx: 0x%016" PRIx64 " is no instruction: %s",
-                       file, offset, word, fault);
-        return CNNVP_BAD_INPUT;
+        if (fault != NULL)
+            return cnnvp_config_error(
+                error, file, "offset 0x%zx: 0x%016" PRIx64 " is no instruction: %s", offset, word, fault);
     }
     if (size % 8u == 0)
         return CNNVP_DONE;
-    (void)snprintf(error->text, sizeof error->text,
-                   "%.400s: offset 0x%zx: %zu bytes are left over; instructions are words of 8 bytes", file,
-                   size - size % 8u, size % 8u);
-    return CNNVP_BAD_INPUT;
+    return cnnvp_config_error(error, file, "offset 0x%zx: %zu bytes are left over; instructions are words of 8 bytes",
+                              size - size % 8u, size % 8u);
 }
 
 cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size,
@@ -181,15 +178,10 @@ cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t si
 {
     struct output output = {NULL, 0, 0, 0, NULL};
     const size_t count = size / 8u;
-    struct cnnvp_error unwanted;
-    if (error == NULL)
-        error = &unwanted;
     char why[200] = "";
     output.extension = cnnvp_isa_extension(custom, why, sizeof why);
-    if (output.extension == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "%.400s: %s", file, why);
-        return CNNVP_BAD_INPUT;
-    }
+    if (output.extension == NULL)
+        return cnnvp_config_error(error, file, "%s", why);
     const cnnvp_result result = check(file, bytes, size, output.extension, error);
     if (result != CNNVP_DONE) {
         free(output.extension);
@@ -213,8 +205,7 @@ cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t si
     free(output.extension);
     if (failed) {
         free(output.text);
-        (void)snprintf(error->text, sizeof error->text, "%.400s: out of memory", file);
-        return CNNVP_FAILED;
+        return cnnvp_config_no_memory(error);
     }
     *text = output.text;
     return CNNVP_DONE;

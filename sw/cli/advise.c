@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "cli.h"
 
 enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
@@ -453,10 +454,8 @@ cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FIL
     struct advice advice = {
         .run = run, .config = config, .options = *run->options, .changes = calloc(MAX_CHANGES, sizeof *advice.changes)};
     struct costs now = {0};
-    if (advice.changes == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "out of memory");
-        return CNNVP_FAILED;
-    }
+    if (advice.changes == NULL)
+        return cnnvp_config_no_memory(error);
     advice.options.timing_only = 1;
     advice.options.check_results = 0;
     advice.options.dump = advice.options.plan_out = NULL;

@@ -363,15 +363,10 @@ static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *repl
         if (replay_line(reader, replay, run, line, &progress, error) < 0)
             return CNNVP_BAD_INPUT;
     run->until = progress.until;
-    if (ferror(reader->stream)) {
-        (void)snprintf(error->text, sizeof error->text, "%s: cannot be read: %s", reader->file, strerror(errno));
-        return CNNVP_BAD_INPUT;
-    }
-    if (status == 0 && !progress.bursts) {
-        (void)snprintf(error->text, sizeof error->text, "%s: has no bursts: a line R ADDRESS or W ADDRESS for each",
-                       reader->file);
-        return CNNVP_BAD_INPUT;
-    }
+    if (ferror(reader->stream))
+        return cnnvp_config_error(error, reader->file, "cannot be read: %s", strerror(errno));
+    if (status == 0 && !progress.bursts)
+        return cnnvp_config_error(error, reader->file, "has no bursts: a line R ADDRESS or W ADDRESS for each");
     return status < 0 ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }
 
@@ -391,10 +386,8 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
     run->tck_ps = timing.tck_ps;
     run->burst_ps = (uint64_t)timing.t[DRAM_T_bl] * timing.tck_ps;
     struct dram_replay *replay = cnnvp_dram_replay_new(&dram, &timing, options->outstanding, note_command, run);
-    if (replay == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "out of memory");
-        return CNNVP_FAILED;
-    }
+    if (replay == NULL)
+        return cnnvp_config_no_memory(error);
     cnnvp_dram_windows_init(&run->windows, &timing, show_window, run);
     cnnvp_result status = replay_trace(reader, replay, run, error);
     if (status == CNNVP_DONE) {
@@ -425,10 +418,8 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
     if (status != CNNVP_DONE)
         return status;
     if (json != NULL && (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE ||
-                         cnnvp_recorder_json(run->recorder, end_ps, seconds, json) != CNNVP_DONE)) {
-        (void)snprintf(error->text, sizeof error->text, "out of memory");
-        return CNNVP_FAILED;
-    }
+                         cnnvp_recorder_json(run->recorder, end_ps, seconds, json) != CNNVP_DONE))
+        return cnnvp_config_no_memory(error);
     return CNNVP_DONE;
 }
 
@@ -448,18 +439,14 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
     if (memory == NULL)
         return CNNVP_BAD_INPUT;
     CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_memory_options", error));
-    if (!options->outstanding) {
-        (void)snprintf(error->text, sizeof error->text, "at least one read must be allowed to be outstanding");
-        return CNNVP_BAD_INPUT;
-    }
+    if (!options->outstanding)
+        return cnnvp_config_error(error, NULL, "at least one read must be allowed to be outstanding");
     struct reader *reader = calloc(1, sizeof *reader);
-    if (reader == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "out of memory");
-        return CNNVP_FAILED;
-    }
+    if (reader == NULL)
+        return cnnvp_config_no_memory(error);
     *reader = (struct reader){.stream = fopen(file, "r"), .file = file, .line = 1, .column = 1};
     if (reader->stream == NULL) {
-        (void)snprintf(error->text, sizeof error->text, "%s: cannot be read: %s", file, strerror(errno));
+        (void)cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
         free(reader);
         return CNNVP_BAD_INPUT;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "cnnvp_command.h"
 #include "cnnvp_integer.h"
 #include "cnnvp_memory.h"
@@ -57,10 +58,8 @@ static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t 
     for (unsigned pattern = 0; pattern < CNNVP_MEMORY_PATTERNS; ++pattern) {
         struct window window = {.begin = refi, .end = refi + cnnvp_maximum(CLOCKS / refi, 1) * refi};
         struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, outstanding, note_command, &window);
-        if (replay == NULL) {
-            (void)snprintf(error->text, sizeof error->text, "out of memory");
-            return CNNVP_FAILED;
-        }
+        if (replay == NULL)
+            return cnnvp_config_no_memory(error);
         for (uint64_t i = 0; !window.over; ++i)
             send(replay, (enum cnnvp_memory_pattern)pattern, i);
         cnnvp_dram_replay_free(replay);
@@ -95,8 +94,7 @@ cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstandin
     uint64_t *values = malloc(unit->param_count * sizeof *values);
     if (values == NULL || preset == unit->param_count) {
         free(values);
-        (void)snprintf(error->text, sizeof error->text, "out of memory");
-        return CNNVP_FAILED;
+        return cnnvp_config_no_memory(error);
     }
     memcpy(values, memory->values, unit->param_count * sizeof *values);
     const int set = *memory->places[preset].text != '\0';
