@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "isa/isa.h"
 
 enum {
@@ -139,8 +140,7 @@ static cnnvp_result check_observables(const struct cnnvp_unit *unit, const char 
 
 static cnnvp_result check_instructions(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
 {
-    struct isa_extension *extension = unit->instruction_count ? calloc(1, sizeof *extension) : NULL;
-    cnnvp_result result = CNNVP_DONE;
+    CNNVP_FREED struct isa_extension *extension = unit->instruction_count ? calloc(1, sizeof *extension) : NULL;
     size_t port = 0;
     char why[200];
     if (unit->instruction_count == 0)
@@ -151,12 +151,11 @@ static cnnvp_result check_instructions(const struct cnnvp_unit *unit, const char
                                        (unit->ports[port].flags & CNNVP_PORT_CROSSES) != CNNVP_PORT_COMMANDS))
         ++port;
     if (port == unit->port_count || unit->access == NULL)
-        result = refuse(message, size, "%s: it has instructions but no target port with CNNVP_PORT_COMMANDS", where);
-    for (size_t i = 0; result == CNNVP_DONE && i < unit->instruction_count; ++i)
+        return refuse(message, size, "%s: it has instructions but no target port with CNNVP_PORT_COMMANDS", where);
+    for (size_t i = 0; i < unit->instruction_count; ++i)
         if (cnnvp_isa_extend(extension, &unit->instructions[i], ISA_UNIT_custom_0, why, sizeof why))
-            result = refuse(message, size, "%s: %s", where, why);
-    free(extension);
-    return result;
+            return refuse(message, size, "%s: %s", where, why);
+    return CNNVP_DONE;
 }
 
 static int has_table(const void *table, size_t count)
@@ -166,8 +165,6 @@ static int has_table(const void *table, size_t count)
 
 cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where, char *message, size_t message_size)
 {
-    cnnvp_result result;
-
     /* The first members have stood at the same place since version 1; nothing after them is touched before they
      * fit. */
     if (unit->abi_major != CNNVP_ABI_MAJOR)
@@ -192,16 +189,12 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
     if (unit->event_count && unit->event == NULL)
         return refuse(message, message_size, "%s: it has events but not the function event", where);
 
-    result = check_params(unit, where, message, message_size);
-    for (size_t i = 0; result == CNNVP_DONE && i < unit->port_count; ++i)
-        result = check_port(unit, i, where, message, message_size);
-    if (result == CNNVP_DONE)
-        result = check_registers(unit, where, message, message_size);
-    if (result == CNNVP_DONE)
-        result = check_observables(unit, where, message, message_size);
-    if (result == CNNVP_DONE)
-        result = check_instructions(unit, where, message, message_size);
-    return result;
+    CNNVP_TRY(check_params(unit, where, message, message_size));
+    for (size_t i = 0; i < unit->port_count; ++i)
+        CNNVP_TRY(check_port(unit, i, where, message, message_size));
+    CNNVP_TRY(check_registers(unit, where, message, message_size));
+    CNNVP_TRY(check_observables(unit, where, message, message_size));
+    return check_instructions(unit, where, message, message_size);
 }
 
 static cnnvp_result find_builtin(const char *kind, const struct cnnvp_unit **unit, char *message, size_t message_size)

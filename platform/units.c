@@ -397,19 +397,12 @@ static void connect(struct cnnvp_units *units, const struct cnnvp_resolved *reso
     }
 }
 
-static cnnvp_result out_of_memory(struct cnnvp_error *error)
-{
-    if (error != NULL)
-        (void)snprintf(error->text, sizeof error->text, "there is not enough memory");
-    return CNNVP_FAILED;
-}
-
 static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, struct cnnvp_error *error)
 {
     const struct cnnvp_unit *unit = host->instance->unit;
     host->self = calloc(1, unit->instance_size ? unit->instance_size : 1);
     if (host->self == NULL)
-        return out_of_memory(error);
+        return cnnvp_config_no_memory(error);
     for (size_t i = 0; i < unit->register_count; ++i)
         memcpy((char *)host->self + unit->registers[i].storage, &unit->registers[i].reset, sizeof(uint32_t));
     const struct cnnvp_init init = {sizeof init, host->instance->number, host->instance->name, host, &host_ops};
@@ -463,7 +456,7 @@ static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnn
     host->instance = &resolved->instances[number];
     host->clock_mhz = cnnvp_instance_mhz(resolved, host->instance, CNNVP_DEFAULT_MHZ);
     host->ways = calloc(unit->port_count + 1, sizeof *host->ways);
-    CNNVP_TRY(host->ways != NULL ? make(units, host, error) : out_of_memory(error));
+    CNNVP_TRY(host->ways != NULL ? make(units, host, error) : cnnvp_config_no_memory(error));
     for (size_t i = 0; i < host->instance->binding_count; ++i) {
         const struct cnnvp_binding *binding = &host->instance->bindings[i];
         CNNVP_TRY(make_target(units, resolved, binding, unit->ports[binding->port].kind, error));
@@ -476,30 +469,28 @@ static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_re
                                 const struct cnnvp_binding *binding, enum cnnvp_port_kind kind,
                                 struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     if (kind == CNNVP_PORT_IRQ_OUT)
         return CNNVP_DONE;
     if (resolved->instances[binding->target].unit != NULL)
         return make_with_others(units, resolved, binding->target, error);
-    for (size_t i = 0; kind == CNNVP_PORT_MEM_INITIATOR && i < units->count && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; kind == CNNVP_PORT_MEM_INITIATOR && i < units->count; ++i)
         if (is_memory_on_bus(&resolved->instances[i]))
-            result = make_with_others(units, resolved, i, error);
-    return result;
+            CNNVP_TRY(make_with_others(units, resolved, i, error));
+    return CNNVP_DONE;
 }
 
 /* Who takes commands, and all that these may ask. */
 static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resolved *resolved,
                              struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     units->hosts = calloc(resolved->instance_count, sizeof *units->hosts);
     if (units->hosts == NULL)
-        return out_of_memory(error);
+        return cnnvp_config_no_memory(error);
     units->count = resolved->instance_count;
-    for (size_t i = 0; i < units->count && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; i < units->count; ++i)
         if (takes_commands(resolved->instances[i].unit))
-            result = make_with_others(units, resolved, i, error);
-    for (size_t i = 0; i < units->count && result == CNNVP_DONE; ++i) {
+            CNNVP_TRY(make_with_others(units, resolved, i, error));
+    for (size_t i = 0; i < units->count; ++i) {
         struct cnnvp_host *host = &units->hosts[i];
         if (!host->initialised)
             continue;
@@ -508,7 +499,7 @@ static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resol
         if (host->instance->unit->reset != NULL)
             host->instance->unit->reset(host->self);
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units, struct cnnvp_error *error)
@@ -516,7 +507,7 @@ cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units, st
     *units = NULL;
     struct cnnvp_units *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return out_of_memory(error);
+        return cnnvp_config_no_memory(error);
     made->config = cnnvp_config_copy(config);
     const struct cnnvp_resolved *resolved = made->config != NULL ? cnnvp_config_resolved(made->config) : NULL;
     cnnvp_result result = CNNVP_FAILED;
@@ -549,17 +540,6 @@ void cnnvp_units_free(cnnvp_units *units)
 
 /* ---- questions ---- */
 
-CNNVP_PRINTF(2, 3)
-static cnnvp_result refuse(struct cnnvp_error *error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (error != NULL)
-        (void)vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return CNNVP_BAD_INPUT;
-}
-
 /* The instance and its port for commands. */
 static struct cnnvp_host *find(const cnnvp_units *units, const char *instance, uint32_t *port)
 {
@@ -578,7 +558,8 @@ static struct cnnvp_host *find(const cnnvp_units *units, const char *instance, u
 
 static cnnvp_result no_commands(const char *instance, struct cnnvp_error *error)
 {
-    return refuse(error, "the platform has no instance %s with a port for commands (CNNVP_PORT_COMMANDS)", instance);
+    return cnnvp_config_error(
+        error, NULL, "the platform has no instance %s with a port for commands (CNNVP_PORT_COMMANDS)", instance);
 }
 
 const char *cnnvp_units_at(const cnnvp_units *units, const char *instance, const char *port)
@@ -596,9 +577,9 @@ const char *cnnvp_units_at(const cnnvp_units *units, const char *instance, const
 static cnnvp_result no_status(const char *instance, const char *callback, const struct cnnvp_command *command,
                               int status, struct cnnvp_error *error)
 {
-    return refuse(error,
-                  "%s: opcode 0x%02" PRIx32 ": `%s` returns %d, which is none of enum cnnvp_status (cnnvp_model.h)",
-                  instance, command->opcode, callback, status);
+    return cnnvp_config_error(
+        error, NULL, "%s: opcode 0x%02" PRIx32 ": `%s` returns %d, which is none of enum cnnvp_status (cnnvp_model.h)",
+        instance, command->opcode, callback, status);
 }
 
 /* Lets the unit finish. */
@@ -636,10 +617,10 @@ cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance, const
     if (!cnnvp_is_status(status))
         return no_status(instance, "access", command, status, error);
     if (status > CNNVP_OK)
-        return refuse(error,
-                      "%s: opcode 0x%02" PRIx32 ": asked what it takes, the unit answers \"pending\"; with "
-                      "CNNVP_ESTIMATE it is to answer at once",
-                      instance, command->opcode);
+        return cnnvp_config_error(error, NULL,
+                                  "%s: opcode 0x%02" PRIx32 ": asked what it takes, the unit answers \"pending\"; with "
+                                  "CNNVP_ESTIMATE it is to answer at once",
+                                  instance, command->opcode);
     return CNNVP_DONE;
 }
 
@@ -665,10 +646,11 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
     if (host == NULL)
         return no_commands(instance, error);
     if (host->instance->unit->tiling == NULL)
-        return refuse(error,
-                      "%s: model %s says nothing of tiles (`tiling` in cnnvp_model.h), so networks cannot be "
-                      "compiled for it",
-                      instance, host->instance->model);
+        return cnnvp_config_error(
+            error, NULL,
+            "%s: model %s says nothing of tiles (`tiling` in cnnvp_model.h), so networks cannot be "
+            "compiled for it",
+            instance, host->instance->model);
     struct cnnvp_command passed = *layer;
     const struct cnnvp_access access = command_access(&passed);
     *tiling = (struct cnnvp_tiling){
@@ -691,11 +673,12 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
     if (!cnnvp_is_status(status))
         return no_status(instance, "tiling", layer, status, error);
     if (status != CNNVP_OK) {
-        (void)refuse(error, "%s", units->message[0] ? units->message : cnnvp_status_text(status));
+        (void)cnnvp_config_error(error, NULL, "%s", units->message[0] ? units->message : cnnvp_status_text(status));
         return CNNVP_FAILED;
     }
     const char *wrong = tiling_error(tiling);
-    return wrong != NULL ? refuse(error, "%s: model %s, asked for tiles of opcode 0x%02" PRIx32 ": %s", instance,
-                                  host->instance->model, layer->opcode, wrong)
-                         : CNNVP_DONE;
+    return wrong != NULL
+               ? cnnvp_config_error(error, NULL, "%s: model %s, asked for tiles of opcode 0x%02" PRIx32 ": %s",
+                                    instance, host->instance->model, layer->opcode, wrong)
+               : CNNVP_DONE;
 }

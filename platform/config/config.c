@@ -129,18 +129,17 @@ static cnnvp_result set_all(cnnvp_config *config, const struct cnnvp_draft_unit 
 {
     const int name = (int)strcspn(assignment, ".=");
     const size_t size = strlen(assignment) + CNNVP_CONFIG_NAME_BYTES + 1u;
-    char *one = malloc(size);
-    cnnvp_result result = one != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
-    for (const struct cnnvp_draft_unit *unit = config->draft->units; unit != NULL && result == CNNVP_DONE;
-         unit = unit->next) {
+    CNNVP_FREED char *one = malloc(size);
+    if (one == NULL)
+        return cnnvp_config_no_memory(error);
+    for (const struct cnnvp_draft_unit *unit = config->draft->units; unit != NULL; unit = unit->next) {
         const char *suffix = element_suffix(unit, first);
         if (suffix == NULL)
             continue;
         (void)snprintf(one, size, "%.*s%s%s", name, assignment, suffix, assignment + name);
-        result = set_one(config, one, error);
+        CNNVP_TRY(set_one(config, one, error));
     }
-    free(one);
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)

@@ -329,37 +329,36 @@ static cnnvp_result connect_instance(struct cnnvp_box *box, struct cnnvp_instanc
 {
     const struct cnnvp_draft_unit *draft = box->drafts[from->number];
     const struct cnnvp_setting *irq = cnnvp_draft_setting(draft, "irq", 0);
-    cnnvp_result result = check_port_names(box, from, error);
-    if (from->unit == NULL || result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(check_port_names(box, from, error));
+    if (from->unit == NULL)
+        return CNNVP_DONE;
     from->bindings = cnnvp_arena_array(&box->arena, from->unit->port_count, sizeof *from->bindings);
     if (from->bindings == NULL)
         return cnnvp_config_no_memory(error);
     uint32_t irq_port = first_port(from->unit, CNNVP_PORT_IRQ_OUT);
-    if (irq != NULL && irq->text != NULL) {
-        result = connect_irq(box, from, irq, error);
-    }
-    for (uint32_t i = 0; i < from->unit->port_count && result == CNNVP_DONE; ++i) {
+    if (irq != NULL && irq->text != NULL)
+        CNNVP_TRY(connect_irq(box, from, irq, error));
+    for (uint32_t i = 0; i < from->unit->port_count; ++i) {
         const struct cnnvp_port *port = &from->unit->ports[i];
         const struct cnnvp_setting *setting = cnnvp_draft_setting(draft, port->name, 1);
         if (!is_outgoing(port->kind) || (i == irq_port && irq != NULL && irq->text != NULL))
             continue;
         if ((port->flags & CNNVP_PORT_OUTSIDE) && setting != NULL && setting->text != NULL)
-            result = cnnvp_config_error(error, setting->place,
-                                        "%s.connect.%s: leads out of the platform; a C++ program binds it "
-                                        "(cnnvp_systemc.h)",
-                                        from->name, port->name);
-        else if (port->flags & CNNVP_PORT_OUTSIDE)
+            return cnnvp_config_error(error, setting->place,
+                                      "%s.connect.%s: leads out of the platform; a C++ program binds it "
+                                      "(cnnvp_systemc.h)",
+                                      from->name, port->name);
+        if (port->flags & CNNVP_PORT_OUTSIDE)
             continue;
-        else if (setting != NULL && setting->text != NULL)
-            result = connect_port(box, from, i, setting, error);
+        if (setting != NULL && setting->text != NULL)
+            CNNVP_TRY(connect_port(box, from, i, setting, error));
         else if (!(port->flags & CNNVP_PORT_OPTIONAL))
-            result = cnnvp_config_error(
+            return cnnvp_config_error(
                 error, setting != NULL ? setting->place : from->place.text,
                 "%s: port %s (%s) of model %s is not connected; give it `connect: {%s: ...}`%s", from->name, port->name,
                 kind_name(port->kind), from->model, port->name, i == irq_port ? " or `irq:`" : "");
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Each interrupt line has one driver. */
@@ -371,13 +370,13 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
         for (uint32_t port = 0; unit != NULL && port < unit->port_count; ++port) {
             if (unit->ports[port].kind != CNNVP_PORT_IRQ_IN)
                 continue;
-            const struct cnnvp_instance **drivers = calloc(unit->ports[port].lines, sizeof(struct cnnvp_instance *));
+            CNNVP_FREED const struct cnnvp_instance **drivers =
+                calloc(unit->ports[port].lines, sizeof(struct cnnvp_instance *));
             if (drivers == NULL)
                 return cnnvp_config_no_memory(error);
-            cnnvp_result result = CNNVP_DONE;
-            for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i) {
+            for (size_t i = 0; i < resolved->instance_count; ++i) {
                 const struct cnnvp_instance *from = &resolved->instances[i];
-                for (size_t j = 0; j < from->binding_count && result == CNNVP_DONE; ++j) {
+                for (size_t j = 0; j < from->binding_count; ++j) {
                     const struct cnnvp_binding *binding = &from->bindings[j];
                     if (from->unit->ports[binding->port].kind != CNNVP_PORT_IRQ_OUT || binding->target != target ||
                         binding->target_port != port)
@@ -385,7 +384,7 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
                     const struct cnnvp_instance **driver = &drivers[binding->target_line];
                     if (*driver != NULL) {
                         const struct cnnvp_setting *irq = cnnvp_draft_setting(box->drafts[i], "irq", 0);
-                        result = cnnvp_config_error(
+                        return cnnvp_config_error(
                             error, irq != NULL && irq->text != NULL ? irq->place : from->place.text,
                             "%s and %s drive the same interrupt line, %" PRIu32 " of %s.%s", (*driver)->name,
                             from->name, binding->target_line, resolved->instances[target].name, unit->ports[port].name);
@@ -393,9 +392,6 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
                     *driver = from;
                 }
             }
-            free(drivers);
-            if (result != CNNVP_DONE)
-                return result;
         }
     }
     return CNNVP_DONE;

@@ -341,28 +341,24 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
         return cnnvp_config_no_memory(error);
     CNNVP_TRY(cnnvp_yaml_read(&draft->arena, file, "platform, base, units", &root, error));
     CNNVP_TRY(check_keys(root, error));
-    cnnvp_result result = CNNVP_DONE;
     const struct cnnvp_yaml_node *base = child_of(root, "base");
     const struct cnnvp_yaml_node *name = child_of(root, "platform");
     const struct cnnvp_yaml_node *units = child_of(root, "units");
     if (base != NULL)
-        result = read_base(draft, base, common.folder, &frame, level, error);
+        CNNVP_TRY(read_base(draft, base, common.folder, &frame, level, error));
     common.level = *level;
     if (name != NULL)
         draft->name = name->text;
-    for (const struct cnnvp_yaml_node *unit = units != NULL ? units->children : NULL;
-         unit != NULL && result == CNNVP_DONE; unit = unit->next)
-        result = read_unit(draft, unit, &common, error);
+    for (const struct cnnvp_yaml_node *unit = units != NULL ? units->children : NULL; unit != NULL; unit = unit->next)
+        CNNVP_TRY(read_unit(draft, unit, &common, error));
     const struct cnnvp_yaml_node *memory = child_of(root, "memory");
-    if (memory != NULL && result == CNNVP_DONE)
-        result = read_memory(draft, memory, &common, error);
+    if (memory != NULL)
+        CNNVP_TRY(read_memory(draft, memory, &common, error));
     const struct cnnvp_yaml_node *technology = child_of(root, "technology");
-    if (technology != NULL && result == CNNVP_DONE)
-        result = put_scalar(draft, &draft->energy, "technology", technology, &common, error);
+    if (technology != NULL)
+        CNNVP_TRY(put_scalar(draft, &draft->energy, "technology", technology, &common, error));
     const struct cnnvp_yaml_node *energy = child_of(root, "energy");
-    if (energy != NULL && result == CNNVP_DONE)
-        result = read_energy(draft, energy, &common, error);
-    return result;
+    return energy != NULL ? read_energy(draft, energy, &common, error) : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **draft, struct cnnvp_error *error)

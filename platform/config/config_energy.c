@@ -115,8 +115,8 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
     static const char *const keys[] = {"table", "base", "sram_scaling", "entries"};
     const struct cnnvp_yaml_node *known[4] = {NULL};
     struct cnnvp_yaml_node *root = NULL;
-    cnnvp_result result = cnnvp_yaml_read(arena, file, "table, base, entries", &root, error);
-    for (const struct cnnvp_yaml_node *at = result == CNNVP_DONE ? root->children : NULL; at != NULL; at = at->next) {
+    CNNVP_TRY(cnnvp_yaml_read(arena, file, "table, base, entries", &root, error));
+    for (const struct cnnvp_yaml_node *at = root->children; at != NULL; at = at->next) {
         size_t i = 0;
         while (i < 4 && strcmp(keys[i], at->key) != 0)
             ++i;
@@ -128,18 +128,17 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
             return cnnvp_config_error(error, at->place, "%s: a single word is expected", at->key);
         known[i] = at;
     }
-    if (result == CNNVP_DONE && known[1] != NULL)
-        result = read_table(arena, known[1]->text, cnnvp_config_folder(arena, file), known[1]->place, depth + 1, table,
-                            error);
-    if (result == CNNVP_DONE && known[2] != NULL)
-        result = set_entry(table, "sram_scaling", known[2]->key_place, known[2]->text, known[2]->place, error);
-    if (result == CNNVP_DONE && known[3] != NULL)
-        result = read_entries(known[3], table, error);
-    if (result == CNNVP_DONE && known[1] == NULL)
-        result = check_complete(root, known[3], error);
-    if (result == CNNVP_DONE)
-        (void)snprintf(table->name, sizeof table->name, "%s", known[0] != NULL ? known[0]->text : file);
-    return result;
+    if (known[1] != NULL)
+        CNNVP_TRY(read_table(arena, known[1]->text, cnnvp_config_folder(arena, file), known[1]->place, depth + 1, table,
+                             error));
+    if (known[2] != NULL)
+        CNNVP_TRY(set_entry(table, "sram_scaling", known[2]->key_place, known[2]->text, known[2]->place, error));
+    if (known[3] != NULL)
+        CNNVP_TRY(read_entries(known[3], table, error));
+    if (known[1] == NULL)
+        CNNVP_TRY(check_complete(root, known[3], error));
+    (void)snprintf(table->name, sizeof table->name, "%s", known[0] != NULL ? known[0]->text : file);
+    return CNNVP_DONE;
 }
 
 /* A built-in table, or a file relative to `folder`; NULL: to the present one. */

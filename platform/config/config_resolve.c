@@ -209,23 +209,20 @@ static cnnvp_result make_instances(struct cnnvp_box *box, const struct cnnvp_dra
     box->drafts = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *box->drafts);
     if (resolved->platform_name == NULL || resolved->instances == NULL || box->models == NULL || box->drafts == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = CNNVP_DONE;
-    for (const struct cnnvp_draft_unit *unit = draft->units; unit != NULL && result == CNNVP_DONE; unit = unit->next) {
+    for (const struct cnnvp_draft_unit *unit = draft->units; unit != NULL; unit = unit->next) {
         size_t index = resolved->instance_count;
-        result = copy_settings(box, unit, sets, set_count, &box->drafts[index], error);
-        if (result != CNNVP_DONE)
-            break;
+        CNNVP_TRY(copy_settings(box, unit, sets, set_count, &box->drafts[index], error));
         struct cnnvp_instance *instance = &resolved->instances[index];
         instance->name = box->drafts[index]->name;
         instance->place.text = box->drafts[index]->place;
         instance->number = (uint32_t)index;
         ++resolved->instance_count;
     }
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = find_model(box, i, error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
-        result = set_params(box, &resolved->instances[i], error);
-    return result;
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(find_model(box, i, error));
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        CNNVP_TRY(set_params(box, &resolved->instances[i], error));
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, size_t set_count, struct cnnvp_box **box,

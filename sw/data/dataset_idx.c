@@ -27,13 +27,13 @@ static cnnvp_result read_header(struct cnnvp_data_file *file, uint8_t *rank, uin
     if (*rank < 1 || *rank > RANK_MAX)
         return cnnvp_config_error(
             file->error, NULL, "%s: %u dimensions; images have 3 or 4, labels 1", file->name, *rank);
-    cnnvp_result result = cnnvp_data_some(file, bytes + 4, 4u * *rank, &got);
-    if (result == CNNVP_DONE && got != 4u * *rank)
-        result = cnnvp_config_error(file->error, NULL, "%s: cut off within its header", file->name);
-    for (size_t i = 0; i < *rank && result == CNNVP_DONE; ++i)
+    CNNVP_TRY(cnnvp_data_some(file, bytes + 4, 4u * *rank, &got));
+    if (got != 4u * *rank)
+        return cnnvp_config_error(file->error, NULL, "%s: cut off within its header", file->name);
+    for (size_t i = 0; i < *rank; ++i)
         dims[i] = (uint32_t)bytes[4 + 4 * i] << 24 | (uint32_t)bytes[5 + 4 * i] << 16 |
                   (uint32_t)bytes[6 + 4 * i] << 8 | (uint32_t)bytes[7 + 4 * i];
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Nothing may follow the last element. */
@@ -41,10 +41,10 @@ static cnnvp_result check_end(struct cnnvp_data_file *file)
 {
     uint8_t byte;
     size_t got;
-    const cnnvp_result result = cnnvp_data_some(file, &byte, 1, &got);
-    if (result == CNNVP_DONE && got != 0)
-        return cnnvp_config_error(file->error, NULL, "%s: it has more elements than its header says", file->name);
-    return result;
+    CNNVP_TRY(cnnvp_data_some(file, &byte, 1, &got));
+    return got == 0
+               ? CNNVP_DONE
+               : cnnvp_config_error(file->error, NULL, "%s: it has more elements than its header says", file->name);
 }
 
 /* The first `wanted` of `all` elements of `size` bytes each. */
@@ -52,11 +52,11 @@ static cnnvp_result read_elements(struct cnnvp_data_file *file, const char *what
                                   uint64_t size, uint8_t **data)
 {
     size_t got = 0;
-    cnnvp_result result = cnnvp_data_append(file, data, 0, (size_t)(wanted * size), &got);
-    if (result == CNNVP_DONE && got != wanted * size)
-        result = cnnvp_config_error(file->error, NULL, "%s: cut off in %s %" PRIu64 " of %" PRIu64, file->name, what,
-                                    (uint64_t)got / size, all);
-    return result == CNNVP_DONE && wanted == all ? check_end(file) : result;
+    CNNVP_TRY(cnnvp_data_append(file, data, 0, (size_t)(wanted * size), &got));
+    if (got != wanted * size)
+        return cnnvp_config_error(file->error, NULL, "%s: cut off in %s %" PRIu64 " of %" PRIu64, file->name, what,
+                                  (uint64_t)got / size, all);
+    return wanted == all ? check_end(file) : CNNVP_DONE;
 }
 
 static cnnvp_result read_images(struct cnnvp_data_file *file, uint64_t limit, struct cnnvp_dataset *dataset,

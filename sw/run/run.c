@@ -94,9 +94,9 @@ cnnvp_result cnnvp_run_plan(struct cnnvp_run *run, const cnnvp_config *config, s
     const struct cnnvp_run *from = run->like != NULL ? run->like : run;
     struct cnnvp_network_options all = cnnvp_network_options_of(options);
     size_t name;
-    cnnvp_result result = cnnvp_options_check(options, error);
-    if (result == CNNVP_DONE && run->like == NULL)
-        result = read_arrays(run, error);
+    CNNVP_TRY(cnnvp_options_check(options, error));
+    if (run->like == NULL)
+        CNNVP_TRY(read_arrays(run, error));
     all.input = from->input.data != NULL ? &from->input : NULL;
     all.calibration = from->calibration.data != NULL ? &from->calibration : NULL;
     all.input_name = cnnvp_input_file(options->input, &name);
@@ -105,11 +105,10 @@ cnnvp_result cnnvp_run_plan(struct cnnvp_run *run, const cnnvp_config *config, s
     all.tuning = run->tuning;
     all.computing = run->computing;
     all.tuning_context = run->context;
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_new(run->file, config, &all, &run->network, error);
-    if (result == CNNVP_DONE && options->plan_out != NULL)
-        result = cnnvp_network_plan(run->network, NULL, error);
-    return result == CNNVP_DONE ? check_names(run, error) : result;
+    CNNVP_TRY(cnnvp_network_new(run->file, config, &all, &run->network, error));
+    if (options->plan_out != NULL)
+        CNNVP_TRY(cnnvp_network_plan(run->network, NULL, error));
+    return check_names(run, error);
 }
 
 cnnvp_result cnnvp_run_load(struct cnnvp_run *run, const cnnvp_config *config, struct cnnvp_error *error)

@@ -355,26 +355,24 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
                                 const struct cnnvp_binary_options *options, const struct cnnvp_plan *plan,
                                 struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     if (!options->on_chip && options->planned == NULL && !make_finalists(graph, build))
         return cnnvp_compiler_no_memory(error);
     build->shortage = (struct cnnvp_shortage){.layers = 0};
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_binary_layer *layer = &build->layers[i];
+        const int together = layer->chain != 0 || layer->group != 0; /* planned with its chain or group */
         if (options->on_chip) {
-            result = cnnvp_plan_whole(layer, graph->layers[i].name, &target->limits, error);
-        } else if (layer->chain != 0 || layer->group != 0) {
-            result = CNNVP_DONE; /* planned with its chain or group */
-        } else if (options->planned != NULL) {
+            CNNVP_TRY(cnnvp_plan_whole(layer, graph->layers[i].name, &target->limits, error));
+        } else if (!together && options->planned != NULL) {
             const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&options->planned[i]);
             cnnvp_plan_cut_layer(layer, &cut);
-        } else {
-            result = plan_layer(graph, target, plan, i, build, error);
+        } else if (!together) {
+            CNNVP_TRY(plan_layer(graph, target, plan, i, build, error));
         }
-        if (result == CNNVP_DONE && cnnvp_binary_add_blobs(layer, &build->blobs) != CNNVP_DONE)
-            result = cnnvp_compiler_no_memory(error);
+        if (cnnvp_binary_add_blobs(layer, &build->blobs) != CNNVP_DONE)
+            return cnnvp_compiler_no_memory(error);
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Places the header, both tables and the blobs; build->end is the address after them. */

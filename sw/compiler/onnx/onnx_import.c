@@ -447,21 +447,17 @@ static cnnvp_result take_outputs(struct cnnvp_import *import)
 cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
-    cnnvp_result result = take_outputs(import);
-    if (result == CNNVP_DONE)
-        result = define_initializers(import);
-    if (result == CNNVP_DONE)
-        result = define_inputs(import);
-    struct cnnvp_import_sequence sequence = {0};
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_sequence(import, graph, &sequence);
-    for (uint32_t i = 0; i < sequence.count && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(take_outputs(import));
+    CNNVP_TRY(define_initializers(import));
+    CNNVP_TRY(define_inputs(import));
+    CNNVP_SCOPED(cnnvp_import_sequence_clear) struct cnnvp_import_sequence sequence = {0};
+    CNNVP_TRY(cnnvp_import_sequence(import, graph, &sequence));
+    for (uint32_t i = 0; i < sequence.count; ++i) {
         import->node_number = sequence.nodes[i];
         ++import->node_count;
-        result = cnnvp_import_node(import, graph->node[sequence.nodes[i]]);
+        CNNVP_TRY(cnnvp_import_node(import, graph->node[sequence.nodes[i]]));
     }
-    cnnvp_import_sequence_clear(&sequence);
-    return result == CNNVP_DONE ? define_outputs(import) : result;
+    return define_outputs(import);
 }
 
 void cnnvp_import_clear(struct cnnvp_import *import)

@@ -256,9 +256,9 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     if (node->op_type == NULL || node->n_output == 0 || node->output[0][0] == '\0')
         return cnnvp_import_error(import, "a node needs an operator and an output");
     int done = 0;
-    cnnvp_result result = cnnvp_import_call(import, &done);
-    if (result != CNNVP_DONE || done)
-        return result;
+    CNNVP_TRY(cnnvp_import_call(import, &done));
+    if (done)
+        return CNNVP_DONE;
     const int vendor = node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
     if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0 && !vendor)
         return cnnvp_import_error(
@@ -267,18 +267,16 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     int whole;
     int32_t zero;
     const struct cnnvp_import_operator *found;
-    result = cnnvp_import_fold(import, &done);
-    if (result != CNNVP_DONE || done)
-        return result;
-    result = find_operator(import, vendor, &found);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_without_elements(import, found, &done);
-    if (result != CNNVP_DONE || done)
-        return result;
-    result = cnnvp_import_check_whole(import, &whole, &zero);
-    if (result == CNNVP_DONE)
-        result = import->single ? run_single(import, found) : run(import, found);
-    if (result == CNNVP_DONE && whole)
+    CNNVP_TRY(cnnvp_import_fold(import, &done));
+    if (done)
+        return CNNVP_DONE;
+    CNNVP_TRY(find_operator(import, vendor, &found));
+    CNNVP_TRY(cnnvp_import_without_elements(import, found, &done));
+    if (done)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_check_whole(import, &whole, &zero));
+    CNNVP_TRY(import->single ? run_single(import, found) : run(import, found));
+    if (whole)
         cnnvp_import_pass_whole(import, zero);
-    return result;
+    return CNNVP_DONE;
 }
