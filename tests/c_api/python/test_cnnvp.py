@@ -96,6 +96,13 @@ assert cnnvp.run("lenet5", platform=platform, timing_only=True).stats["total"]["
 assert cnnvp.run("lenet5", platform={"base": "nfu", "units": {"pe_array": {"rows": 16}, "dram": {"preset": "hbm2"}}},
                  timing_only=True).stats["total"]["accel_cycles"] == cycles
 
+# A dictionary's files are found from the current folder; results that are wrong are an Error where they are compared.
+array = {"base": "array/systolic.yaml"}
+assert cnnvp.run("lenet5", platform=array, images=1).outputs[0].shape == (1, 10)
+said = raises("check_results: ", cnnvp.run, "lenet5", platform=array, images=1, check_results=True)
+assert " commands are wrong: " in said and "pe_array" in said, said
+raises("a text with a zero in it", cnnvp.run, "lenet5\0")
+
 # Messages are the command's.
 for words, options in ((["-s", "pe_array.row=1"], {"set": {"pe_array.row": 1}}), (["--max-time", "1us"], {"max_time": "1us"}),
                        (["-p", "nfx"], {"platform": "nfx"}), (["--block", "7", "--schedule", "depth-first"], {"block": 7, "schedule": "depth-first"}),
