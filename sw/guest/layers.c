@@ -109,7 +109,7 @@ static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
         part.in_addr += count * CNNVP_WORD_BYTES;
         part.out_addr += count * CNNVP_WORD_BYTES;
         part.acc_addr += count * CNNVP_SUM_BYTES;
-        part.seed *= 5u; /* 0 stays 0: nothing is left to chance */
+        part.seed = cnnvp_part_seed(part.seed, layer->out.channels); /* after those of the other slices */
         left -= count;
     }
 }
