@@ -183,8 +183,8 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     return cnnvp::platform::design::build(*resolved, control, &made.design, error, bind ? *bind : nullptr);
 }
 
-cnnvp_result open(const cnnvp_config *config, const cnnvp_platform_options *options, const cnnvp::bind_memory *bind,
-                  cnnvp_platform **platform, cnnvp_error *error)
+cnnvp_result make_platform(const cnnvp_config *config, const cnnvp_platform_options *options,
+                           const cnnvp::bind_memory *bind, cnnvp_platform **platform, cnnvp_error *error)
 {
     cnnvp_platform_options own{};
 
@@ -219,7 +219,7 @@ void catch_up(cnnvp_platform &platform)
 }
 
 /* Ends a platform, with what it still has to write. */
-void close(cnnvp_platform *platform)
+void end_platform(cnnvp_platform *platform)
 {
     cnnvp_error error;
     const cnnvp_result result = inside(platform, &error, [&] {
@@ -243,7 +243,7 @@ cnnvp_result cnnvp::platform_new(const cnnvp_config *config, const cnnvp_platfor
 {
     cnnvp_error unwanted;
 
-    return open(config, options, &bind, platform, error ? error : &unwanted);
+    return make_platform(config, options, &bind, platform, error ? error : &unwanted);
 }
 
 /* Before SystemC says so itself, in other words. */
@@ -264,13 +264,13 @@ cnnvp::platform::platform(const sc_core::sc_module_name &name, const cnnvp_confi
         throw std::runtime_error(std::string(this->name()) + ": the simulation's time resolution is " +
                                  sc_core::sc_get_time_resolution().to_string() +
                                  "; a platform needs 1 ps: sc_set_time_resolution(1, SC_PS)");
-    if (open(config, options, nullptr, &handle_, &error) != CNNVP_DONE)
+    if (make_platform(config, options, nullptr, &handle_, &error) != CNNVP_DONE)
         throw std::runtime_error(std::string(this->name()) + ": " + error.text);
 }
 
 cnnvp::platform::~platform()
 {
-    close(handle_);
+    end_platform(handle_);
 }
 
 const sc_core::sc_event &cnnvp::platform::done_event() const
@@ -345,7 +345,7 @@ void cnnvp_platform_free(cnnvp_platform *platform)
     if (platform && platform->design->is_driven())
         std::fprintf(stderr, "cnnvp: error: the platform is not freed: it is a module, and ends with it\n");
     else if (platform)
-        close(platform);
+        end_platform(platform);
 }
 
 cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uint64_t size)

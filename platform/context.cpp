@@ -46,13 +46,13 @@ bool has_modules(const sc_core::sc_simcontext &context)
                        [](sc_core::sc_object *object) { return !sc_core::sc_process_handle(object).valid(); });
 }
 
+} // namespace
+
 bool in_thread()
 {
     const sc_core::sc_process_handle self = sc_core::sc_get_current_process_handle();
     return self.valid() && self.proc_kind() != sc_core::SC_METHOD_PROC_;
 }
-
-} // namespace
 
 thread_claim::thread_claim()
 {

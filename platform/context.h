@@ -15,6 +15,9 @@ namespace cnnvp {
 
 class run_control;
 
+/* In a process that may wait. */
+bool in_thread();
+
 /* Whoever has one has a platform. Throws where another thread has one. */
 class thread_claim {
 public:

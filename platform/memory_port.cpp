@@ -6,6 +6,8 @@
 #include <cstring>
 #include <exception>
 
+#include "context.h"
+
 namespace cnnvp {
 
 namespace {
@@ -14,12 +16,6 @@ constexpr int stack_bytes = 256 * 1024; /* of a thread in which the memory's cod
 constexpr size_t plain_bytes = 64;      /* at most, of one access of the core or the loader on the ordinary way */
 constexpr unsigned max_complaints = 20;
 constexpr int max_steps = 1'000'000; /* of the kernel for one access of the loader */
-
-bool in_thread()
-{
-    const sc_core::sc_process_handle self = sc_core::sc_get_current_process_handle();
-    return self.valid() && self.proc_kind() == sc_core::SC_THREAD_PROC_;
-}
 
 } // namespace
 

@@ -7,11 +7,6 @@
 
 namespace cnnvp {
 
-namespace {
-/* Delta cycles for the rest of the last instant: a guard against units that never let it end. */
-constexpr int last_deltas = 1000;
-} // namespace
-
 std::string platform::design::who_waits() const
 {
     std::string text;

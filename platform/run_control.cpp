@@ -34,9 +34,6 @@ namespace {
 std::atomic<int> interrupted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler stores to it");
 
-/* Delta cycles for the rest of a driven run's last instant: a guard against models that never let it end. */
-constexpr unsigned last_deltas = 1000;
-
 /* How far a driven core runs ahead of the kernel, which then does what others have pending: as documented in
  * cnnvp_systemc.h. */
 constexpr cnnvp_time farthest = 1'000'000;

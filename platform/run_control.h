@@ -36,6 +36,9 @@ inline sc_core::sc_time from_ps(cnnvp_time ps)
     return sc_core::sc_time::from_value(ps);
 }
 
+/* Delta cycles for the rest of a run's last instant: a guard against models that never let it end. */
+constexpr int last_deltas = 1000;
+
 /* Runs the kernel. */
 void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy policy = sc_core::SC_RUN_TO_TIME);
 
@@ -64,7 +67,7 @@ private:
     const sc_core::sc_simcontext *const context_;
     std::deque<settler *> settlers_;
     std::deque<std::function<void()>> endings_;
-    unsigned checks_ = 0; /* since the last one was asked for */
+    int checks_ = 0; /* since the last one was asked for */
     sc_core::sc_event check_;
 
     void check();

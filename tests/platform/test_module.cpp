@@ -352,6 +352,24 @@ void test_loaded_later(void **)
     assert_int_equal(cnnvp_platform_load_elf(platform.handle(), TEST_NETWORK, 0, nullptr, &error), CNNVP_BAD_INPUT);
 }
 
+/* A simulation that is left in the middle of the program's work, and one that never begins. */
+void test_left(void **)
+{
+    work network("nfu", {"dram.model=external"});
+    for (const double time : {0.0, 9000.0}) {
+        simulation mine;
+        memories::loose memory("memory", ns(100), true, true, true);
+        cnnvp::platform platform("platform", network.config(), nullptr);
+        platform.initiator_socket("dram").bind(memory.socket);
+        network.load(platform.handle());
+        if (time > 0)
+            sc_core::sc_start(ns(time));
+        assert_int_equal(platform.result().end, CNNVP_END_MAX_TIME);
+        assert_int_equal(platform.result().time_ps, time * 1000);
+        assert_int_equal(memory.reads > 0, time > 0);
+    }
+}
+
 /* The whole C API inside a thread of somebody else's simulation. */
 void test_nested(void **)
 {
@@ -436,10 +454,10 @@ void test_unbound(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),   cmocka_unit_test(test_beside),  cmocka_unit_test(test_two),
-        cmocka_unit_test(test_twins),   cmocka_unit_test(test_memory),  cmocka_unit_test(test_loaded_later),
-        cmocka_unit_test(test_nested),  cmocka_unit_test(test_refused), cmocka_unit_test(test_resolution),
-        cmocka_unit_test(test_unbound),
+        cmocka_unit_test(test_alone),      cmocka_unit_test(test_beside),  cmocka_unit_test(test_two),
+        cmocka_unit_test(test_twins),      cmocka_unit_test(test_memory),  cmocka_unit_test(test_loaded_later),
+        cmocka_unit_test(test_left),       cmocka_unit_test(test_nested),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_resolution), cmocka_unit_test(test_unbound),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
