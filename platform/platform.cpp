@@ -159,7 +159,7 @@ void platform::design::make_irq(unit_host &host)
         sc_core::sc_spawn(
             [this, line = irqs_.back().get()] {
                 if (line->port.size() != 0 && !done_)
-                    line->unit->drive(line->number, line->port->read());
+                    line->unit->raise(line->number, line->port->read());
             },
             (name + "_changes").c_str(), &on_change);
     }
@@ -174,11 +174,10 @@ cnnvp_result platform::design::bind_outside(const bind_memory &bind, cnnvp_error
             if (!(instance.unit->ports[port].flags & CNNVP_PORT_OUTSIDE))
                 continue;
             if (!bind && !is_driven()) {
-                cnnvp_config_place_error(
-                    &instance, UINT32_MAX,
-                    "this is a third-party model, which a C++ program binds (cnnvp_systemc.h); "
-                    "here nothing binds one: as a memory, use model dram",
-                    error);
+                cnnvp_config_place_error(&instance, UINT32_MAX,
+                                         "this is a third-party model, which a C++ program binds (cnnvp_systemc.h); "
+                                         "here nothing binds one: as a memory, use model dram",
+                                         error);
                 return CNNVP_BAD_INPUT;
             }
             const auto protocol = cnnvp_instance_value_or(&instance, "protocol", 0) != 0

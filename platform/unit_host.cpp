@@ -446,6 +446,13 @@ void unit_host::drive(uint32_t port, int level)
         link.target->set_line(link.port, link.line, level);
 }
 
+/* What the model outside does since it was last asked for something is what is waited for. */
+void unit_host::raise(uint32_t port, int level)
+{
+    path_enter(cnnvp_path_hold(outside_moment_));
+    drive(port, level);
+}
+
 /* Several outputs on one line: it is high while any of them is. */
 void unit_host::set_line(uint32_t port, uint32_t line, int level)
 {

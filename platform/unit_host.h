@@ -70,8 +70,8 @@ public:
     /* `port` is bound to the bus. */
     void set_bus(uint32_t port, bus &bus) { ports_[port].way = &bus; }
     void connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line);
-    /* Sets the level of an interrupt output, which the unit itself does by `irq`. */
-    void drive(uint32_t port, int level);
+    /* Sets the level of an interrupt output, for a model outside of the platform. */
+    void raise(uint32_t port, int level);
 
     /* -- life -- */
     /* In the evaluation phase, or before the first run. Registers, then the unit; its interrupt outputs drop, the
@@ -173,7 +173,8 @@ private:
     bool woken_ = false;
     process_state process_state_ = process_state::none;
     cnnvp_time wait_until_ = 0;
-    cnnvp_path_node *woken_by_ = nullptr; /* while it sleeps */
+    cnnvp_path_node *woken_by_ = nullptr;       /* while it sleeps */
+    cnnvp_path_node *outside_moment_ = nullptr; /* the end of the last access that has led out of the platform */
     std::vector<cnnvp_path_node *> slots_;
     cnnvp_path_here followed_from_{}; /* of a callback that follows a slot */
     bool follows_ = false;
@@ -249,6 +250,7 @@ private:
     int cancel(uint32_t event);
 
     /* interrupt lines */
+    void drive(uint32_t port, int level);
     void set_line(uint32_t port, uint32_t line, int level);
     void announce_lines();
 
@@ -298,6 +300,7 @@ private:
     int offer(port_state &port, request_record *record);
     int query_dmi(uint32_t port, uint64_t address, cnnvp_dmi &dmi);
     struct path_scope;
+    struct outside_call;
     void answer_at(request_record *record, cnnvp_time at);
     void deliver_answered();
     void deliver(request_record *record);

@@ -196,6 +196,33 @@ int unit_host::send_straight(const port_state &port, const bus::unit_port &to, c
     return status;
 }
 
+/* An access that leads out of the platform may take time, in which others run; it belongs to this instance. */
+struct unit_host::outside_call {
+    unit_host &host;
+    cnnvp_path *const path;
+    cnnvp_path_node *node = nullptr;
+    cnnvp_path_here mine{};
+
+    outside_call(unit_host &of, bool leads_out) : host(of), path(leads_out ? of.control_.path() : nullptr)
+    {
+        if (!path)
+            return;
+        node = host.path_now();
+        mine = cnnvp_path_enter(path, {});
+    }
+    ~outside_call()
+    {
+        if (!path)
+            return;
+        node = cnnvp_path_extend(path, node, host.instance_.number, CNNVP_PATH_SAME_TAG, host.control_.now());
+        host.path_put(host.outside_moment_, cnnvp_path_hold(node));
+        host.path_put(mine.node, node);
+        cnnvp_path_drop(path, cnnvp_path_enter(path, mine).node);
+    }
+    outside_call(const outside_call &) = delete;
+    outside_call &operator=(const outside_call &) = delete;
+};
+
 int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
                           payload_extension &extension)
 {
@@ -207,10 +234,13 @@ int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_gener
     request.size = access.size;
     request.count = 1;
     set_time(delay, access.delay);
-    (*port.socket)->b_transport(payload, delay);
+    const cnnvp_port &of = unit_.ports[&port - ports_.data()];
+    {
+        const outside_call call(*this, (of.flags & CNNVP_PORT_OUTSIDE) != 0);
+        (*port.socket)->b_transport(payload, delay);
+    }
     access.delay = to_ps(delay);
     const int status = extension.answered ? extension.status : foreign_status(payload, access.data);
-    const cnnvp_port &of = unit_.ports[&port - ports_.data()];
     if (status >= CNNVP_OK && is_plain(access.op) && (port.way || of.kind == CNNVP_PORT_MEM_INITIATOR))
         tell_debugger(request);
     if (status >= CNNVP_OK && access.flags & CNNVP_UNTIMED && control_.recorder()) {

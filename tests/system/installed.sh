@@ -173,12 +173,14 @@ make CNNVP="$cnnvp" CFLAGS='-O2 -Wall -Wextra -Werror' >made || fail "make for t
 c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp) own_peripheral.cpp $(pkg-config --libs cnnvp) \
     -o own_peripheral || fail "own_peripheral.cpp is not built"
 for ns in 0 20 120; do
-    ./own_peripheral own_peripheral.yaml try.elf $ns >$ns.txt || fail "own_peripheral $ns: status $?, $(cat $ns.txt)"
+    ./own_peripheral own_peripheral.yaml try.elf $ns $ns.json >$ns.txt || fail "own_peripheral $ns: status $?, $(cat $ns.txt)"
     grep -q '^sum 385, 10 interrupts, 11 reads, ' $ns.txt || fail "own_peripheral $ns: $(cat $ns.txt)"
 done
 cycles() { sed -n 's/.*the last one in \([0-9]*\) cycles$/\1/p' "$1.txt"; }
 [ $(($(cycles 20) - $(cycles 0))) -eq 20 ] && [ $(($(cycles 120) - $(cycles 0))) -eq 120 ] ||
     fail "the core does not wait as long as the peripheral: $(cat 0.txt 20.txt 120.txt)"
+# 21 accesses: what is waited for is the peripheral.
+grep -q '"square": 2520000[,]*$' 120.json || fail "the critical path: $(grep -A9 '"critical_path"' 120.json)"
 status=0
 "$cnnvp" exec try.elf -p own_peripheral.yaml 2>message || status=$?
 [ $status -eq 2 ] && grep -q 'own_peripheral.yaml:.*square: .*cnnvp_systemc.h' message ||

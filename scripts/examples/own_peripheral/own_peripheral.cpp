@@ -3,11 +3,12 @@
  * A peripheral of one's own on the platform's bus: an ordinary TLM-2.0 target that knows nothing of cnnvp. A write of
  * VALUE takes 500 ns to become its square in RESULT, then raises the interrupt; a read of RESULT lowers it. An access
  * takes NS nanoseconds, half of them waited, half of them annotated:
- *     own_peripheral own_peripheral.yaml try.elf NS
+ *     own_peripheral own_peripheral.yaml try.elf NS STATS.json
  */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 #include <cnnvp_systemc.h>
@@ -62,7 +63,7 @@ private:
     }
 };
 
-static int run(const char *platform_file, const char *program, double ns)
+static int run(const char *platform_file, const char *program, double ns, const char *stats_file)
 {
     cnnvp_error error{};
     cnnvp_config *config = nullptr;
@@ -84,18 +85,22 @@ static int run(const char *platform_file, const char *program, double ns)
     if (result.end != CNNVP_END_EXIT)
         throw std::runtime_error(result.reason);
     std::printf("%.3f us\n", double(result.time_ps) / 1e6);
+    char *stats = nullptr;
+    if (cnnvp_platform_stats(platform.handle(), &stats) != CNNVP_DONE || !(std::ofstream(stats_file) << stats).flush())
+        throw std::runtime_error("the statistics cannot be written");
+    std::free(stats);
     cnnvp_config_free(config);
     return result.exit_code;
 }
 
 int sc_main(int argc, char *argv[])
 {
-    if (argc != 4) {
-        std::fprintf(stderr, "usage: own_peripheral PLATFORM.yaml PROGRAM.elf NS\n");
+    if (argc != 5) {
+        std::fprintf(stderr, "usage: own_peripheral PLATFORM.yaml PROGRAM.elf NS STATS.json\n");
         return 2;
     }
     try {
-        return run(argv[1], argv[2], std::atof(argv[3]));
+        return run(argv[1], argv[2], std::atof(argv[3]), argv[4]);
     } catch (const std::exception &problem) {
         std::fprintf(stderr, "own_peripheral: %s\n", problem.what());
         return 1;
