@@ -296,7 +296,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, struct cnnvp_run_result *result);
 
 /* Resets all units, also in mid-work, as at their start: the core waits for a program, which is loaded next. Memory
- * keeps what it has, time and statistics go on. FAILED: nothing can be reset any more. */
+ * keeps what it has, time and statistics go on. FAILED: nothing can be reset any more, or it is a module
+ * (cnnvp_systemc.h).
+ */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_reset(cnnvp_platform *platform);
 
 /* What check_results has found. */

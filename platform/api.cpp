@@ -519,8 +519,10 @@ cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
 
 cnnvp_result cnnvp_platform_reset(cnnvp_platform *platform)
 {
-    return shielded(nullptr, [&] {
-        platform->platform->reset();
+    return inside(platform, nullptr, [&] {
+        if (platform->design->is_driven())
+            return CNNVP_FAILED; /* its kernel is not ours to run */
+        platform->design->reset();
         return CNNVP_DONE;
     });
 }

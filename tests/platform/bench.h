@@ -37,6 +37,7 @@ public:
         instance.model = "agent";
         instance.number = static_cast<uint32_t>(instances_.size());
         instance.clock = CNNVP_NO_INSTANCE;
+        instance.speedup = 1;
         instance.place = {"test.yaml:9:9"};
         instances_.push_back(instance);
         return instance.number;
