@@ -27,7 +27,7 @@ VALUES = {
     "report": ["folder"], "schedule": ["fused"], "seed": ["7"], "set": ["pe_array.rows=4"], "shape": ["1x1x32x32"],
     "stats": ["s.json"], "strict": [], "timing-only": [], "trace": ["t.vcd"], "tune": [], "verbose": [], "dump": ["d"],
     "calibration": ["x.npy"], "check-results": [], "color": ["always"], "guest": [ELF], "input": ["x.npy"],
-    "labels": ["l.npy"], "rounding": ["truncate"], "until": ["F5"],
+    "labels": ["l.npy"], "rounding": ["truncate"], "until": ["F6"],
 }
 SCHEDULED = {"block": "4", "issue": "guest"}
 # What changes nothing beside another one, and why.
