@@ -56,7 +56,8 @@ class NetworkOptions(c.Structure):
                 ("input_images", c.c_uint64), ("tune", c.c_int), ("input_name", c.c_char_p),
                 ("calibration_name", c.c_char_p), ("shapes", c.POINTER(c.c_char_p)), ("shape_count", c.c_size_t),
                 ("guest", c.c_char_p), ("batch", c.c_uint32), ("tuning", Share), ("tuning_context", c.c_void_p),
-                ("objective", c.c_int), ("plan", c.c_char_p), ("computing", Share)]
+                ("objective", c.c_int), ("plan", c.c_char_p), ("computing", Share), ("until", c.POINTER(c.c_char_p)),
+                ("until_count", c.c_size_t)]
 
 
 class TrainerOptions(c.Structure):
