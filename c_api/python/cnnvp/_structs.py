@@ -44,7 +44,7 @@ Share = c.CFUNCTYPE(None, c.c_void_p, c.c_double)
 class PlatformOptions(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("timing_only", c.c_int), ("verbosity", c.c_int), ("trace", c.c_char_p),
                 ("series", c.c_char_p), ("memory_trace", c.c_char_p), ("profile", c.c_char_p), ("gdb", c.c_char_p),
-                ("max_time_ps", c.c_uint64), ("console", Console), ("console_context", c.c_void_p), ("beside", c.c_int),
+                ("max_time_ps", c.c_uint64), ("console", Console), ("console_context", c.c_void_p),
                 ("check_costs", c.c_int), ("check_results", c.c_int), ("strict", c.c_int), ("log", Log),
                 ("log_context", c.c_void_p)]
 
