@@ -170,7 +170,7 @@ mkdir peripheral && cd peripheral
 cp "$examples"/own_peripheral/[a-zA-Z]* .
 make CNNVP="$cnnvp" CFLAGS='-O2 -Wall -Wextra -Werror' >made || fail "make for the peripheral: $(cat made)"
 # shellcheck disable=SC2046
-c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp) own_peripheral.cpp $(pkg-config --libs cnnvp) \
+c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp-systemc) own_peripheral.cpp $(pkg-config --libs cnnvp-systemc) \
     -o own_peripheral || fail "own_peripheral.cpp is not built"
 for ns in 0 20 120; do
     ./own_peripheral own_peripheral.yaml try.elf $ns $ns.json >$ns.txt || fail "own_peripheral $ns: status $?, $(cat $ns.txt)"
