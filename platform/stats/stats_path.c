@@ -35,8 +35,8 @@ void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, ui
         cnnvp_path_walk(path, end_ps, add_part, stats);
 }
 
-/* Of the tags from `first` to before `end`. */
-static void add_sums(struct stats_builder *b, json_t *object, uint32_t first, uint32_t end)
+/* Of the tags from `first` to before `end`; with `all`, of units that nothing has waited for, too. */
+static void add_sums(struct stats_builder *b, json_t *object, uint32_t first, uint32_t end, int all)
 {
     const struct cnnvp_stats *stats = b->stats;
     const size_t instances = stats->platform->instance_count;
@@ -55,7 +55,7 @@ static void add_sums(struct stats_builder *b, json_t *object, uint32_t first, ui
             most = ps;
             longest = stats->platform->instances[i].name;
         }
-        if (ps > 0)
+        if (ps > 0 || (all && stats->platform->instances[i].unit != NULL))
             set_count(b, units, stats->platform->instances[i].name, ps);
     }
     set_text(b, object, "bound_by", longest);
@@ -63,10 +63,10 @@ static void add_sums(struct stats_builder *b, json_t *object, uint32_t first, ui
 
 void cnnvp_stats_add_path(struct stats_builder *b, json_t *summary)
 {
-    add_sums(b, summary, 0, UINT32_MAX);
+    add_sums(b, summary, 0, UINT32_MAX, 1);
 }
 
 void cnnvp_stats_add_layer_path(struct stats_builder *b, json_t *layer, uint32_t tag)
 {
-    add_sums(b, layer, tag, tag + 1u);
+    add_sums(b, layer, tag, tag + 1u, 0);
 }

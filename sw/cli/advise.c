@@ -2,8 +2,8 @@
 /*
  * See advise.h. Parameters are asked of the platform: none is known by name. What could help is tried in the order of
  * what the critical path promises: half of an instance's part where a number of it doubles or is halved, all of it by
- * another choice. What an instance holds (a size) can save what is waited for memory. Below 1 % nothing is tried.
- * Options promise everything. As many trials run at a time as there are processors.
+ * another choice. Units that move data serve each other's waits, and what an instance holds (a size) can save them. Below
+ * 1 % nothing is tried. Options promise everything. As many trials run at a time as there are processors.
  */
 #include "advise.h"
 
@@ -331,7 +331,7 @@ static double waited_for(const struct advice *advice, const char *name)
 static void add_parameter(struct advice *advice, const struct cnnvp_config_instance *instance,
                           const struct cnnvp_param *param)
 {
-    const double part = waited_for(advice, instance->name);
+    const double part = waited_for(advice, moves_data(instance->unit) ? NULL : instance->name);
     char name[160];
     uint64_t value;
     const char *text = NULL;

@@ -132,7 +132,7 @@ C
 cc -std=c11 drive.c names.c $(pkg-config --cflags --libs cnnvp-systemc) -o static || fail "names that ours has, too"
 ldd static | grep -q libcnnvp && fail "cnnvp-systemc.pc links the shared library"
 ./static "$preset" || fail "the program that has ours and its own names: status $?"
-nm -g --defined-only "$(find "$work/moved" -name libcnnvp.a)" | awk 'NF == 3 && $3 !~ /^(cnnvp_|_ZN5cnnvp|sc_main|_Z7sc_mainiPPc)/' >names
+nm -g --defined-only "$(find "$work/moved" -name libcnnvp.a)" | awk 'NF == 3 && $3 !~ /^(cnnvp_|_ZNK?5cnnvp|_ZT[VIS]N5cnnvp|_ZTh[n0-9]*_N5cnnvp|sc_main|_Z7sc_mainiPPc)/' >names
 [ ! -s names ] || fail "the static library shows $(head names)"
 nm -g --defined-only static >names || fail "nm: status $?"
 for name in dma_advance LZ4_compress_default cnnvp_arena_alloc; do

@@ -184,10 +184,16 @@ static void host_console(struct cnnvp_host *h, const void *data, size_t size)
     }
 }
 
+static uint64_t host_clock_mhz(struct cnnvp_host *h)
+{
+    return h->params[PARAM_clock_mhz];
+}
+
 static const struct cnnvp_host_ops ops = {
     .struct_size = sizeof(struct cnnvp_host_ops),
     .param = host_param,
     .now = host_now,
+    .clock_mhz = host_clock_mhz,
     .next_activity = host_next,
     .access = host_access,
     .request = host_request,
