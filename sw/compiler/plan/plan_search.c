@@ -15,8 +15,9 @@
 
 #define CANDIDATES 24u
 
-/* Tiles down to this part of the array's rows and columns are tried: PEs idle, but more channels are on chip. */
+/* Tiles down to this part of a large array's rows and columns are tried: PEs idle, but more channels are on chip. */
 #define ARRAY_PART 4u
+#define SMALL_EDGE 8u /* what is no longer is not divided */
 
 /* So much longer a batch may take, to load less. */
 #define BATCH_PART 128.0
@@ -389,21 +390,29 @@ static void keep_whole(const struct cnnvp_binary_layer *layer, struct candidates
         heights->count = widths->count = 1;
 }
 
+static uint32_t least_edge(uint32_t edge)
+{
+    return cnnvp_maximum32(edge / ARRAY_PART, cnnvp_minimum32(edge, SMALL_EDGE));
+}
+
 static void consider_tiles(struct search *search)
 {
     struct cnnvp_binary_layer *layer = search->layer;
     const struct cnnvp_tiling *tiling = &search->tiling;
     struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), tiling->in);
     struct candidates groups = parts_of(layer->out.channels, tiling->out);
-    struct candidates heights = parts_of(layer->out.height, cnnvp_maximum32(tiling->rows / ARRAY_PART, 1));
-    struct candidates widths = parts_of(layer->out.width, cnnvp_maximum32(tiling->cols / ARRAY_PART, 1));
+    struct candidates heights = parts_of(layer->out.height, least_edge(tiling->rows));
+    struct candidates widths = parts_of(layer->out.width, least_edge(tiling->cols));
     keep_whole(layer, &groups, &heights, &widths);
     inputs.count = layer->product != 0 ? 1 : inputs.count;
     for (size_t g = 0; g < groups.count; ++g) {
         layer->group_out = groups.values[g];
         for (size_t h = 0; h < heights.count; ++h) {
             layer->tile_h = heights.values[h];
-            for (size_t w = 0; w < widths.count; ++w) {
+            /* Narrow tiles at heights up to the array's, or where even the lowest strip does not fit; else whole rows:
+             * they are contiguous. */
+            const int narrow = layer->tile_h <= tiling->rows || h + 1 == heights.count;
+            for (size_t w = 0; w < (narrow ? widths.count : 1); ++w) {
                 layer->tile_w = widths.values[w];
                 consider_slices(search, &inputs, tiling->out);
             }
