@@ -251,7 +251,8 @@ void cnnvp_options_clear(struct cnnvp_options *options)
     free(options->set.texts);
     free(options->shape.texts);
     free(options->output.texts);
-    options->set = options->shape = options->output = (struct cnnvp_option_list){NULL, 0};
+    free(options->until.texts);
+    options->set = options->shape = options->output = options->until = (struct cnnvp_option_list){NULL, 0};
 }
 
 cnnvp_options *cnnvp_options_new(const char *command)
