@@ -14,7 +14,7 @@ static void check_edges(const struct cnnvp_binary_layer *layer, const struct cnn
 {
     /* rows and columns may be fewer than the unit's, as may be the strips that the unit is fastest with */
     assert_true(multiple_or_whole(layer->tile_h, layer->out.height, 1));
-    assert_true(multiple_or_whole(layer->tile_w, layer->out.width, cnnvp_maximum32(tiling->cols / 4u, 1)));
+    assert_true(multiple_or_whole(layer->tile_w, layer->out.width, 1));
     assert_true(multiple_or_whole(layer->group_out, layer->out.channels, tiling->out));
     if (cnnvp_plan_is_channelwise(layer)) {
         assert_true(layer->tile_in == layer->group_out && layer->tile_out == layer->group_out);
