@@ -287,6 +287,7 @@ cnnvp_result platform::design::build(const cnnvp_resolved &resolved, const run_c
     return CNNVP_DONE;
 }
 
+/* NOLINTNEXTLINE(bugprone-exception-escape): nothing is left to throw */
 platform::design::~design()
 {
     const simulation_context::visit inside = enter();

@@ -30,7 +30,7 @@ public:
      * only looks whether the units would take it; nothing leads outside then. */
     static cnnvp_result build(const cnnvp_resolved &resolved, const run_control::options &options,
                               std::unique_ptr<design> *made, cnnvp_error *error, const bind_memory &bind = {});
-    ~design();
+    ~design(); /* NOLINT(bugprone-exception-escape): nothing is left to throw */
     design(const design &) = delete;
     design &operator=(const design &) = delete;
 

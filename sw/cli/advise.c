@@ -2,8 +2,8 @@
 /*
  * See advise.h. Parameters are asked of the platform: none is known by name. What could help is tried in the order of
  * what the critical path promises: half of an instance's part where a number of it doubles or is halved, all of it by
- * another choice. Units that move data serve each other's waits, and what an instance holds (a size) can save them. Below
- * 1 % nothing is tried. Options promise everything. As many trials run at a time as there are processors.
+ * another choice. Units that move data serve each other's waits, and what an instance holds (a size) can save them.
+ * Below 1 % nothing is tried. Options promise everything. As many trials run at a time as there are processors.
  */
 #include "advise.h"
 

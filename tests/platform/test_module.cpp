@@ -58,7 +58,7 @@ std::string take_file(const std::string &name)
 /* A network on a platform, with what is to be compared. */
 class work {
 public:
-    explicit work(const char *preset, std::vector<std::string> settings = {}, const char *name = "work")
+    explicit work(const char *preset, const std::vector<std::string> &settings = {}, const char *name = "work")
         : trace_(std::string("module_") + name + ".pftrace"), waves_(std::string("module_") + name + ".vcd")
     {
         cnnvp_error error{};

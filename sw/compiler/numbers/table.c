@@ -72,9 +72,12 @@ static double logarithm(double x)
 
 /* What x below the value, equal to it and above it is. */
 static const int16_t steps[][3] = {
-    [CNNVP_GRAPH_SIGN - CNNVP_GRAPH_SIGN] = {-1, 0, 1},     [CNNVP_GRAPH_ABOVE - CNNVP_GRAPH_SIGN] = {0, 0, 1},
-    [CNNVP_GRAPH_NOT_BELOW - CNNVP_GRAPH_SIGN] = {0, 1, 1}, [CNNVP_GRAPH_BELOW - CNNVP_GRAPH_SIGN] = {1, 0, 0},
-    [CNNVP_GRAPH_NOT_ABOVE - CNNVP_GRAPH_SIGN] = {1, 1, 0}, [CNNVP_GRAPH_EQUAL - CNNVP_GRAPH_SIGN] = {0, 1, 0}};
+    [0] = {-1, 0, 1},
+    [CNNVP_GRAPH_ABOVE - CNNVP_GRAPH_SIGN] = {0, 0, 1},
+    [CNNVP_GRAPH_NOT_BELOW - CNNVP_GRAPH_SIGN] = {0, 1, 1},
+    [CNNVP_GRAPH_BELOW - CNNVP_GRAPH_SIGN] = {1, 0, 0},
+    [CNNVP_GRAPH_NOT_ABOVE - CNNVP_GRAPH_SIGN] = {1, 1, 0},
+    [CNNVP_GRAPH_EQUAL - CNNVP_GRAPH_SIGN] = {0, 1, 0}};
 
 static int is_step(enum cnnvp_graph_post_kind kind)
 {

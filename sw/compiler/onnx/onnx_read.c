@@ -202,7 +202,7 @@ static size_t element_size(int32_t type)
 {
     switch (type) {
 #define E(name, raw_type, field, float_of) ELEMENT_CASE(name) return sizeof(raw_type);
-        ELEMENTS(E)
+        ELEMENTS(E) /* NOLINT(bugprone-branch-clone): rows of a table */
 #undef E
     default:
         return 0;
@@ -220,7 +220,7 @@ static float raw_float(int32_t type, const uint8_t *raw, size_t index)
         memcpy(&value, raw + index * sizeof value, sizeof value); \
         return float_of(value);                                   \
     }
-        ELEMENTS(E)
+        ELEMENTS(E) /* NOLINT(bugprone-branch-clone): rows of a table */
 #undef E
     default:
         return 0.0f;
@@ -231,7 +231,7 @@ static float typed_float(const Onnx__TensorProto *tensor, size_t index)
 {
     switch (tensor->data_type) {
 #define E(name, raw_type, field, float_of) ELEMENT_CASE(name) return float_of(tensor->field[index]);
-        ELEMENTS(E)
+        ELEMENTS(E) /* NOLINT(bugprone-branch-clone): rows of a table */
 #undef E
     default:
         return 0.0f;
@@ -242,7 +242,7 @@ static size_t typed_count(const Onnx__TensorProto *tensor)
 {
     switch (tensor->data_type) {
 #define E(name, raw_type, field, float_of) ELEMENT_CASE(name) return tensor->n_##field;
-        ELEMENTS(E)
+        ELEMENTS(E) /* NOLINT(bugprone-branch-clone): rows of a table */
 #undef E
     default:
         return 0;

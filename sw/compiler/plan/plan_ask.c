@@ -227,7 +227,7 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char
     const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
     char said[256];
     struct cnnvp_cost cost;
-    struct cnnvp_tiling tiling;
+    struct cnnvp_tiling tiling = {0};
     struct cnnvp_error refusal;
     layer->unit = CNNVP_UNIT_ARRAY;
     if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)

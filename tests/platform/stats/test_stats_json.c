@@ -45,7 +45,8 @@ static void members_and_their_order(void **state)
     assert_int_equal(stats_count(root, "summary.least_dram_bytes"), 50);
     assert_int_equal(stats_count(root, "summary.layers_least_dram_bytes"), 90);
     assert_int_equal(stats_count(json_array_get(stats_member(root, "layers"), 1), "least_dram_bytes"), 20);
-    assert_members(stats_member(root, "summary.bound_shares"), "compute mapping memory port vector core instruction pipeline");
+    assert_members(stats_member(root, "summary.bound_shares"),
+                   "compute mapping memory port vector core instruction pipeline");
     assert_members(stats_member(root, "units"), "cpu bus instruction pe_array input_buffer output_buffer dram");
     assert_members(stats_member(root, "units.input_buffer"), "words conflicts");
     assert_null(stats_member(root, "units.pe_array.saturations"));

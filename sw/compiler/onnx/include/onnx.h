@@ -5,7 +5,8 @@
 
 #include "graph.h"
 
-/* ---- what is said beside the file: sizes of the network's input that it leaves open as symbols, and its outputs ---- */
+/* ---- what is said beside the file: sizes of the network's input that it leaves open as symbols, and its outputs ----
+ */
 
 /* NULL for the struct: nothing settles them. */
 struct cnnvp_onnx_sizes {
