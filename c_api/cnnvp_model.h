@@ -48,9 +48,9 @@ extern "C" {
 
 /* Another major is refused; a minor only appends members to the structs of this header. A unit's `abi_minor` says which
  * it has: the host reads no member of its tables that came later. `struct_size` of what the host hands out says which
- * that has. */
+ * that has. 3.1: keep, follow and speedup of the host. */
 #define CNNVP_ABI_MAJOR 3u
-#define CNNVP_ABI_MINOR 0u
+#define CNNVP_ABI_MINOR 1u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
