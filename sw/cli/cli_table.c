@@ -353,7 +353,7 @@ static void print_summary(const json_t *root, FILE *stream)
     (void)fputc('\n', stream);
     if (strcmp(text(root, "command"), "run") == 0)
         (void)fprintf(
-            stream, "%-20s  begin with %s: twice as fast it brings at most %.1f %%; --advise tries every parameter\n",
+            stream, "%-20s  begin with %s: twice as fast it brings at most %.1f %%; --advise tries what may help\n",
             "to go faster", text(summary, "bound_by"), 50.0 * number(path, text(summary, "bound_by")) / whole_time);
     print_core(root, stream);
 }
