@@ -41,6 +41,7 @@ struct change {
     double promise; /* of the time */
     struct costs costs;
     int done;
+    char crash[256]; /* why its trial did not come to its end; "": it did */
 };
 
 /* A process that tries a change. */
@@ -51,23 +52,15 @@ struct trial {
     FILE *said; /* its messages */
 };
 
-/* A change whose trial did not come to its end. */
-struct crash {
-    char setting[256];
-    char reason[256];
-};
-
 struct advice {
     const struct cnnvp_run *run;
     const cnnvp_config *config;
     struct cnnvp_options options; /* timing only */
     struct change *changes;
     size_t count;
-    json_t *path;                /* of the run as it is, picoseconds by instance */
-    double ps;                   /* its time */
-    unsigned limit;              /* seconds on the host that a trial may take */
-    struct crash crashes[SHOWN]; /* the first ones */
-    size_t crash_count;
+    json_t *path;   /* of the run as it is, picoseconds by instance */
+    double ps;      /* its time */
+    unsigned limit; /* seconds on the host that a trial may take */
 };
 
 static void no_console(void *context, const void *data, size_t size)
@@ -166,12 +159,9 @@ static void run_apart(const struct advice *advice, const char *setting, int line
 }
 
 /* What the process said of its crash, and what ended it. */
-static void note_crash(struct advice *advice, const char *setting, int status, FILE *said)
+static void note_crash(const struct advice *advice, struct change *change, int status, FILE *said)
 {
     char text[128] = "", end[64];
-    if (advice->crash_count++ >= SHOWN)
-        return;
-    struct crash *crash = &advice->crashes[advice->crash_count - 1u];
     rewind(said);
     if (fgets(text, sizeof text, said) == NULL)
         text[0] = '\0';
@@ -183,8 +173,7 @@ static void note_crash(struct advice *advice, const char *setting, int status, F
         (void)snprintf(end, sizeof end, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         (void)snprintf(end, sizeof end, "a unit ended the program with status %d", WEXITSTATUS(status));
-    (void)snprintf(crash->setting, sizeof crash->setting, "%s", setting);
-    (void)snprintf(crash->reason, sizeof crash->reason, "%s%s%s", reason, *reason ? "; " : "", end);
+    (void)snprintf(change->crash, sizeof change->crash, "%s%s%s", reason, *reason ? "; " : "", end);
 }
 
 /* 0: there is no process for it. */
@@ -203,7 +192,7 @@ static int begin_trial(const struct advice *advice, struct change *change, struc
     return trial->process > 0;
 }
 
-static void end_trial(struct advice *advice, struct trial *trial)
+static void end_trial(const struct advice *advice, struct trial *trial)
 {
     struct answer answer = {.result = CNNVP_FAILED};
     int status = 0;
@@ -217,7 +206,9 @@ static void end_trial(struct advice *advice, struct trial *trial)
         trial->change->costs = answer.costs;
         trial->change->done = answer.result == CNNVP_DONE;
     } else if (ended > 0 && !cli_was_interrupted()) {
-        note_crash(advice, trial->change->setting, status, trial->said);
+        note_crash(advice, trial->change, status, trial->said);
+    } else if (trial->process < 0) {
+        (void)snprintf(trial->change->crash, sizeof trial->change->crash, "there is no process for it");
     }
     if (trial->line >= 0)
         (void)close(trial->line);
@@ -383,9 +374,12 @@ static void add_changes(struct advice *advice)
 
 /* ---- the table ---- */
 
+/* Those whose trials have an answer first. */
 static int by_time(const void *a, const void *b)
 {
     const struct change *one = a, *other = b;
+    if (one->done != other->done)
+        return other->done - one->done;
     if (one->costs.ps != other->costs.ps)
         return one->costs.ps < other->costs.ps ? -1 : 1;
     return strcmp(one->setting, other->setting);
@@ -424,10 +418,27 @@ static int is_shown_before(const struct advice *advice, size_t number)
     return 0;
 }
 
-static void print_table(struct advice *advice, size_t tried, const struct costs *now, FILE *stream)
+static void print_crashes(const struct advice *advice, size_t tried, FILE *stream)
 {
+    size_t count = 0, shown = 0;
+    for (size_t i = advice->count; i < tried; ++i)
+        count += advice->changes[i].crash[0] != '\0';
+    if (count != 0)
+        (void)fprintf(stream, "%zu of them crash or do not end%s\n", count, count > SHOWN ? "; the first" : "");
+    for (size_t i = advice->count; i < tried && shown < SHOWN; ++i)
+        if (advice->changes[i].crash[0] != '\0') {
+            (void)fprintf(stream, "  %s  %s\n", advice->changes[i].setting, advice->changes[i].crash);
+            ++shown;
+        }
+}
+
+static void print_table(struct advice *advice, const struct costs *now, FILE *stream)
+{
+    const size_t tried = advice->count;
     size_t shown = 0;
-    qsort(advice->changes, advice->count, sizeof *advice->changes, by_time);
+    qsort(advice->changes, tried, sizeof *advice->changes, by_time);
+    while (advice->count > 0 && !advice->changes[advice->count - 1u].done)
+        --advice->count;
     (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-28s  %32s  %9s  %9s  %9s\n",
                   tried, "parameter", "", "time", "energy", "area");
     for (size_t i = 0; i < advice->count && shown < SHOWN && advice->changes[i].costs.ps < now->ps * (1.0 - WORTH); ++i)
@@ -442,11 +453,7 @@ static void print_table(struct advice *advice, size_t tried, const struct costs 
         (void)fputs("and the least energy\n", stream);
         print_change(least, now, stream);
     }
-    if (advice->crash_count)
-        (void)fprintf(stream, "%zu of them crash or do not end%s\n", advice->crash_count,
-                      advice->crash_count > SHOWN ? "; the first" : "");
-    for (size_t i = 0; i < advice->crash_count && i < SHOWN; ++i)
-        (void)fprintf(stream, "  %s  %s\n", advice->crashes[i].setting, advice->crashes[i].reason);
+    print_crashes(advice, tried, stream);
 }
 
 cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FILE *stream, struct cnnvp_error *error)
@@ -465,17 +472,12 @@ cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FIL
     advice.ps = now.ps;
     if (result == CNNVP_DONE)
         add_changes(&advice);
-    const size_t tried = advice.count;
     struct cli_progress progress;
     cli_progress_begin(&progress, 0);
     try_changes(&advice, &progress);
     cli_progress_end(&progress);
-    advice.count = 0;
-    for (size_t i = 0; i < tried; ++i)
-        if (advice.changes[i].done)
-            advice.changes[advice.count++] = advice.changes[i];
     if (result == CNNVP_DONE)
-        print_table(&advice, tried, &now, stream);
+        print_table(&advice, &now, stream);
     json_decref(advice.path);
     free(advice.changes);
     return result;

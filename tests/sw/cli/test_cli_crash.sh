@@ -69,6 +69,7 @@ if [ -n "$CRASHES" ]; then
     grep -qx "  own.fault=crash  own: its unit crashes in event; signal 11 (Segmentation fault)" out || fail "advice: $(cat out)"
     grep -qx "  own.fault=crash_asked  own: its unit crashes in init; signal 11 (Segmentation fault)" out || fail "advice: $(cat out)"
     grep -qx "  own.fault=stay  no end after 1[0-9] s" out || fail "advice, no end: $(cat out)"
+    sed -n 's/^  \(own.fault=[a-z_]*\)  .*/\1/p' out | LC_ALL=C sort -c || fail "advice tells crashes in the order in which they came: $(cat out)"
     cp out with
     # A trial does not outlive the command: the one that never ends is waited for, a second at the same work.
     "$CNNVP" run "$lenet" -p faults.yaml -s own.fault=count --timing-only -q --advise >out 2>err &
