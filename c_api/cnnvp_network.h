@@ -44,7 +44,7 @@ enum cnnvp_schedule {
 };
 /* Who issues the instructions of the depth-first schedule's chains. FASTER: whoever is by the plan's estimate.
  * SCHEDULER: an error where the scheduler unit cannot. */
-enum cnnvp_issue { CNNVP_ISSUE_FASTER = 0, CNNVP_ISSUE_GUEST = 1, CNNVP_ISSUE_SCHEDULER = 2 };
+enum cnnvp_issue { CNNVP_ISSUE_FASTER = 0, CNNVP_ISSUE_GUEST = 1, CNNVP_ISSUE_SCHEDULER = 2, CNNVP_ISSUE_LIST = 3 };
 
 /* What plans are chosen by: time, energy, their product, or bytes of bursts off chip. Of traffic a little of the time
  * counts too: a byte less is worth the time in which the memory moves 16. */
@@ -67,7 +67,7 @@ struct cnnvp_network_options {
                                             * among zeros as by cnnvp_dataset_fit; NULL: `images` seeded normal images */
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
-    enum cnnvp_issue issue;                /* depth-first */
+    enum cnnvp_issue issue;                /* SCHEDULER: depth-first alone; LIST: other schedules alone */
     int (*stopped)(void);  /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
     uint64_t input_images; /* taken from the first of the input on, which must have them; 0: all */
     int tune;              /* 1: the best tilings of each layer are tried on the platform; see cnnvp_network_new */

@@ -12,7 +12,8 @@
  * has a struct cnnvp_binary of its own: accelerator k of n takes batches k, k + n, and so on. Weights, the input and
  * the outputs are there once; maps between layers, and tables that refer to them, once for each.
  *
- * Memory: [guest program, its stack | binary | tensors of one batch | inputs of all images | outputs of all images].
+ * Memory: [guest program, its stack | binary | tensors of one batch | inputs of all images | outputs of all images |
+ * instructions that stay].
  */
 #ifndef CNNVP_NETWORK_IMAGE_H
 #define CNNVP_NETWORK_IMAGE_H
@@ -28,7 +29,7 @@
 #define CNNVP_WORD_BYTES 2u
 #define CNNVP_SUM_BYTES 8u
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(8)
+#define CNNVP_BINARY_VERSION UINT32_C(9)
 
 enum cnnvp_binary_flag {
     /* All blobs stay in the weight buffer; they are loaded once, before the first image. */
@@ -88,6 +89,8 @@ struct cnnvp_binary {
     uint32_t groups;    /* address of struct cnnvp_binary_group[], as many as layers name */
     uint32_t scheduler; /* address of the depth-first scheduler's registers, 0: there is none */
     uint32_t scheduler_irq;
+    uint32_t list; /* address of room for the instructions of a batch, which then stay there; 0: none do */
+    uint32_t list_bytes;
     struct cnnvp_binary_tensor input; /* the network's input */
 };
 

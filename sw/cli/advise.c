@@ -350,6 +350,9 @@ static void add_options(struct advice *advice)
         (void)snprintf(to, sizeof to, "%" PRIu64, batch);
         add_change(advice, "--batch", from, to, 1);
     }
+    if (images > 1 && now->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
+        add_change(advice, "--issue", now->issue == CNNVP_ISSUE_LIST ? "list" : "guest", "list",
+                   waited_for(advice, "cpu"));
     add_change(advice, "--on-chip", now->on_chip ? "true" : "false", "true", 1);
     add_change(advice, "--schedule", now->schedule == CNNVP_SCHEDULE_LAYER ? "layer" : "auto", "auto", 1);
 }

@@ -376,6 +376,21 @@ static void print_detail(const json_t *root, FILE *stream)
     (void)fputs(end, stream);
 }
 
+/* Where the accelerators' instruction elements have read any from memory. */
+static void print_instructions(const json_t *root, FILE *stream)
+{
+    const json_t *total = json_object_get(root, "total");
+    const char *name;
+    json_t *unit;
+    int64_t read = 0;
+    char first[32], second[32], third[32];
+    json_object_foreach(json_object_get(root, "units"), name, unit) read += whole(unit, "fetched_words");
+    (void)fprintf(stream, "%-20s  %s of the accelerator, %s of the core%s%s%s\n", "instructions",
+                  cli_grouped(first, whole(total, "accel_instructions")),
+                  cli_grouped(second, whole(total, "guest_instructions")), read != 0 ? "; " : "",
+                  read != 0 ? cli_grouped(third, read) : "", read != 0 ? " words read from a list in memory" : "");
+}
+
 static void print_totals(const json_t *root, int verbose, FILE *stream)
 {
     const json_t *total = json_object_get(root, "total");
@@ -398,9 +413,7 @@ static void print_totals(const json_t *root, int verbose, FILE *stream)
     cli_print_overfetch(root, verbose, stream);
     (void)fprintf(stream, "%-20s  at most %s on chip at once\n", "feature words",
                   cli_grouped(first, whole(json_object_get(root, "storage"), "peak_feature_words")));
-    (void)fprintf(stream, "%-20s  %s of the accelerator, %s of the core\n", "instructions",
-                  cli_grouped(first, whole(total, "accel_instructions")),
-                  cli_grouped(second, whole(total, "guest_instructions")));
+    print_instructions(root, stream);
     print_summary(root, stream);
     print_detail(root, stream);
     (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));

@@ -74,7 +74,8 @@ void cnnvp_task_run(struct cnnvp_tasks *tasks, uint32_t number)
     const uint32_t images = guest->binary->images;
     const uint32_t batch = guest->binary->batch;
     cnnvp_inference_begin(guest);
-    for (uint32_t first = number * batch; first < images; first += tasks->count * batch) {
+    uint32_t first = cnnvp_inference_first(guest, number * batch, tasks->count * batch);
+    for (; first < images; first += tasks->count * batch) {
         cnnvp_inference_batch(guest, first, images);
         pass_turn(tasks);
     }

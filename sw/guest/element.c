@@ -86,19 +86,97 @@ static inline void push(struct cnnvp_element *element, uint32_t high, uint32_t l
     write_register(element, CNNVP_ELEMENT_PUSH_HI, high);
 }
 
-static void capture(struct cnnvp_capture *to, uint32_t high, uint32_t low)
+/* ---- words that are collected ---- */
+
+/* The low half comes first. */
+static void write_word(const struct cnnvp_machine *machine, uint32_t address, uint32_t low, uint32_t high)
 {
-    if (to->count == to->capacity)
+    cnnvp_device_write(machine, address, low);
+    cnnvp_device_write(machine, address + 4u, high);
+}
+
+static void put(const struct cnnvp_machine *machine, struct cnnvp_capture *to, uint32_t high, uint32_t low)
+{
+    struct cnnvp_program *list = to->list;
+    const uint32_t at = list->address + to->count++ * (uint32_t)sizeof(struct cnnvp_word);
+    if (!list->again) {
+        list->words = to->count;
+        if (list->end - at < sizeof(struct cnnvp_word))
+            to->overflow = 1;
+        else
+            write_word(machine, at, low, high);
+    } else if (to->count > list->words || cnnvp_device_read(machine, at + 4u) != high) {
+        to->overflow = 1;
+    } else {
+        const uint32_t growth = low - cnnvp_device_read(machine, at);
+        if (growth == 0)
+            return;
+        list->patches -= (uint32_t)sizeof(struct cnnvp_word);
+        if (list->patches < list->address + list->words * sizeof(struct cnnvp_word))
+            to->overflow = 1;
+        else
+            write_word(machine, list->patches, at, growth);
+    }
+}
+
+static void capture(const struct cnnvp_element *element, uint32_t high, uint32_t low)
+{
+    struct cnnvp_capture *to = element->capture;
+    if (to->overflow)
+        return;
+    if (to->list != NULL)
+        put(element->machine, to, high, low);
+    else if (to->count == to->capacity)
         to->overflow = 1;
     else
         to->words[to->count++] = (struct cnnvp_word){high, low};
 }
 
+static __attribute__((noinline)) void capture_layer(struct cnnvp_element *element, uint32_t tag)
+{
+    if (element->capture->list == NULL || element->tag != tag)
+        capture(element, cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
+    element->tag = tag;
+}
+
+static __attribute__((noinline)) void capture_registers(struct cnnvp_element *element, uint32_t base,
+                                                        const uint32_t *descriptor, uint32_t count)
+{
+    struct cnnvp_capture *to = element->capture;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t number = base + i;
+        uint32_t *touched = &to->touched[number / 32u];
+        const uint32_t bit = 1u << (number % 32u);
+        const uint32_t keep = element->value[number] == ~descriptor[i] ? to->keep : 0;
+        if (to->list == NULL || (*touched & bit) == 0 || element->value[number] != descriptor[i])
+            capture(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, number, keep), descriptor[i]);
+        if (to->list != NULL)
+            element->value[number] = descriptor[i];
+        *touched |= bit;
+    }
+}
+
+void cnnvp_element_wait_read(struct cnnvp_element *element)
+{
+    wait_for_room(element, 1);
+}
+
+void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp_program *program)
+{
+    const struct cnnvp_machine *machine = element->machine;
+    for (uint32_t patch = program->patches; patch != program->end; patch += (uint32_t)sizeof(struct cnnvp_word)) {
+        const uint32_t at = cnnvp_device_read(machine, patch);
+        const uint32_t growth = cnnvp_device_read(machine, patch + 4u);
+        cnnvp_device_write(machine, at, cnnvp_device_read(machine, at) + growth);
+    }
+}
+
+/* ---- words that are pushed ---- */
+
 void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag)
 {
     if (element->capture != NULL) {
-        capture(element->capture, cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
-        element->tag = tag;
+        capture_layer(element, tag);
         return;
     }
     if (element->tag == tag || !reserve(element, 1))
@@ -119,7 +197,7 @@ void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode o
 {
     const uint32_t high = cnnvp_word_high(opcode, status, base, halves);
     if (element->capture != NULL)
-        capture(element->capture, high, immediate);
+        capture(element, high, immediate);
     else if (reserve(element, 1))
         push(element, high, immediate);
 }
@@ -128,13 +206,8 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count)
 {
     if (element->capture != NULL) {
-        struct cnnvp_capture *to = element->capture;
-        for (uint32_t i = 0; i < count; ++i) {
-            const uint32_t keep = element->value[base + i] == ~descriptor[i] ? to->keep : 0;
-            capture(to, cnnvp_word_high(CNNVP_OPCODE_set, 0, base + i, keep), descriptor[i]);
-            to->touched[(base + i) / 32u] |= 1u << ((base + i) % 32u);
-        }
-        capture(to, cnnvp_word_high(opcode, status, base, halves), immediate);
+        capture_registers(element, base, descriptor, count);
+        capture(element, cnnvp_word_high(opcode, status, base, halves), immediate);
         return;
     }
     if (!reserve(element, count + 1u))
@@ -199,6 +272,11 @@ void cnnvp_element_explain(const struct cnnvp_element *element)
     if (element->failed == CNNVP_ELEMENT_NO_TABLE) {
         print_text(machine, "guest: the scheduler's table has no room for the instructions of a chain; use "
                             "-s scheduler.table_words=\n");
+        return;
+    }
+    if (element->failed == CNNVP_ELEMENT_NO_LIST) {
+        print_text(machine, "guest: memory has no room for the instructions of a batch (--issue list); use a larger "
+                            "dram.size\n");
         return;
     }
     print_text(machine, "guest: the instruction element stopped: ");

@@ -22,15 +22,27 @@ struct cnnvp_capture {
     struct cnnvp_word *words;
     uint32_t count;
     uint32_t capacity;
-    uint32_t overflow; /* did not fit */
+    uint32_t overflow; /* did not fit, or `again` is not alike */
     uint32_t keep;
-    uint32_t touched[8]; /* bit n of all: register n is assigned */
+    uint32_t touched[8];        /* bit n of all: register n is assigned */
+    struct cnnvp_program *list; /* they go there instead, where a register's value changes or is not known */
+};
+
+/* Words in memory, as the element reads them, and how they change from one run of them to the next. */
+struct cnnvp_program {
+    uint32_t address; /* of the first word */
+    uint32_t words;
+    uint32_t again;   /* 1: the words are there; those that come now are the next run's, and give the patches */
+    uint32_t patches; /* address of the last patch: where a word's low half lies, and what is added to that; they
+                         fill the memory from its end on */
+    uint32_t end;
 };
 
 enum cnnvp_element_failure {
     CNNVP_ELEMENT_WORKS = 0,
-    CNNVP_ELEMENT_STOPPED = 1, /* it reported an error */
-    CNNVP_ELEMENT_NO_TABLE = 2 /* the scheduler's table has no room for a chain that only it may issue */
+    CNNVP_ELEMENT_STOPPED = 1,  /* it reported an error */
+    CNNVP_ELEMENT_NO_TABLE = 2, /* the scheduler's table has no room for a chain that only it may issue */
+    CNNVP_ELEMENT_NO_LIST = 3   /* memory has no room for the instructions of a batch */
 };
 
 struct cnnvp_element {
@@ -54,6 +66,12 @@ void cnnvp_element_interrupt(struct cnnvp_element *element);
 /* Has the element read `count` words from memory, two words of 32 bits each, the low one first; nothing else is pushed
  * before it has. What this driver believes of the registers is not true any more. Does not block. */
 void cnnvp_element_read(struct cnnvp_element *element, uint32_t address, uint32_t count);
+
+/* Sleeps until the element has read all of it, or has failed. */
+void cnnvp_element_wait_read(struct cnnvp_element *element);
+
+/* Prepares the program for its next run. */
+void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp_program *program);
 
 /* STATUS, and the number of the last irq instruction that has completed. */
 uint32_t cnnvp_element_status(const struct cnnvp_element *element);

@@ -54,7 +54,8 @@ int cnnvp_guest_run(struct cnnvp_guest *guest)
         return cnnvp_words_run(guest);
     cnnvp_inference_begin(guest);
     const uint32_t images = guest->binary->images;
-    for (uint32_t first = 0; first < images; first += guest->batch_images)
+    uint32_t first = cnnvp_inference_first(guest, 0, guest->binary->batch);
+    for (; first < images; first += guest->batch_images)
         cnnvp_inference_batch(guest, first, images);
     return cnnvp_inference_end(guest);
 }

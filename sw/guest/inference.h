@@ -4,6 +4,7 @@
 #define CNNVP_GUEST_INFERENCE_H
 
 #include "cnnvp_integer.h"
+#include "list.h"
 #include "plic.h"
 #include "schedule.h"
 
@@ -40,6 +41,12 @@ static inline void cnnvp_inference_batch(struct cnnvp_guest *guest, uint32_t fir
     guest->image_number = guest->batch_first = first;
     guest->batch_images = cnnvp_minimum32(guest->binary->batch, images - first);
     cnnvp_schedule_layers(guest);
+}
+
+/* The first image from `first` on that functions are to run for. */
+static inline uint32_t cnnvp_inference_first(struct cnnvp_guest *guest, uint32_t first, uint32_t step)
+{
+    return guest->binary->list != 0 ? cnnvp_list_run(guest, first, step) : first;
 }
 
 /* Sleeps until all is done. Returns the exit code. */

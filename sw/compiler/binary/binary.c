@@ -467,6 +467,8 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         CNNVP_TRY(cnnvp_fused_place_weights(target, build, error));
     place_binary(build);
     CNNVP_TRY(cnnvp_binary_place_tensors(graph, target, options->images, build, error));
+    if (options->issue == CNNVP_ISSUE_LIST)
+        cnnvp_binary_place_list(target, build);
     if (options->on_chip)
         CNNVP_TRY(cnnvp_binary_keep_blobs(graph, target, build, error));
     for (size_t i = 0; i < graph->layer_count; ++i)

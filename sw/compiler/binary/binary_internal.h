@@ -10,6 +10,8 @@ void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bu
 /* binary_place.c: addresses of all tensors from build->end on, and build->end after them. */
 cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                         uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error);
+/* binary_place.c: room for instructions that stay in memory: all that is left, for each accelerator as much. */
+void cnnvp_binary_place_list(const struct cnnvp_target *target, struct cnnvp_build *build);
 /* Bytes from the base's first interior word to the view's. */
 uint64_t cnnvp_binary_view_offset(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor);
 /* binary_chip.c: places of the tensors that the plan keeps on chip, or, where it is NULL, of all but the outputs. */

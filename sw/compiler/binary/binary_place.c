@@ -233,3 +233,12 @@ cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const s
                ? too_small(graph, target, images, build, need, error)
                : CNNVP_DONE;
 }
+
+void cnnvp_binary_place_list(const struct cnnvp_target *target, struct cnnvp_build *build)
+{
+    const uint64_t start = cnnvp_binary_align(build->end);
+    const uint64_t end = cnnvp_minimum(target->memory_base + target->memory_size, UINT32_MAX);
+    const uint64_t bytes = end > start ? (end - start) / build->shares.count : 0;
+    build->header.list = (uint32_t)start;
+    build->header.list_bytes = (uint32_t)(bytes - bytes % CNNVP_BINARY_ALIGNMENT);
+}

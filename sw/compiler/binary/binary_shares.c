@@ -139,6 +139,7 @@ static void write_own(const struct cnnvp_build *build, uint32_t accelerator, con
     header.element_irq = shares->all[accelerator].element_irq;
     header.scheduler = shares->all[accelerator].scheduler;
     header.scheduler_irq = shares->all[accelerator].scheduler_irq;
+    header.list += accelerator * header.list_bytes;
     header.layers = (uint32_t)own->layers;
     if (chains_of(build) != 0)
         header.chains = (uint32_t)own->chains;

@@ -124,7 +124,10 @@ static void test_clashes(void **state)
     } cases[] = {
         {"run", {"schedule", "block"}, {"depth-first", "4"}, NULL},
         {"run", {"schedule", "block"}, {"fused", "4"}, "--block changes nothing without --schedule depth-first"},
-        {"run", {"schedule", "issue"}, {"auto", "guest"}, "--issue changes nothing without --schedule depth-first"},
+        {"run", {"schedule", "issue"}, {"auto", "guest"}, NULL},
+        {"run", {"schedule", "issue"}, {"auto", "scheduler"}, "use it with --schedule depth-first"},
+        {"run", {"schedule", "issue"}, {"auto", "list"}, NULL},
+        {"run", {"schedule", "issue"}, {"depth-first", "list"}, "use --issue guest or scheduler"},
         {"run", {"schedule", "on_chip"}, {"layer", "true"}, NULL},
         {"run", {"schedule", "on_chip"}, {"fused", "true"}, "--on-chip keeps every map"},
         {"run", {"batch", "plan"}, {"2", "p.yaml"}, "--batch: a plan takes one image"},

@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions that stay in memory: check_list.py CNNVP NETWORKS DUAL.yaml.
+
+What they calculate is what the layer functions do when they run for every image: the same outputs, work and transfers, whatever
+the schedule, batches, places of maps, roundings and number of accelerators. They are those of the first images, with addresses and
+seeds that follow the image. From the third batch on the core has next to nothing to do.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+CNNVP, NETWORKS, DUAL = sys.argv[1:4]
+LENET = os.path.join(NETWORKS, "lenet5.onnx")
+
+
+def fail(text):
+    sys.exit("check_list.py: " + text)
+
+
+def run(*words):
+    """(output, statistics)"""
+    with tempfile.TemporaryDirectory() as folder:
+        output, stats = os.path.join(folder, "o.npy"), os.path.join(folder, "s.json")
+        done = subprocess.run([CNNVP, "run", *words, "-q", "-o", output, "--stats", stats], capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0 or done.stderr != "":
+            fail(f"{words}: {done.returncode} {done.stderr}")
+        with open(output, "rb") as file:
+            return file.read(), json.load(open(stats, encoding="utf-8"))
+
+
+def words_read(stats):
+    return sum(unit.get("fetched_words", 0) for unit in stats["units"].values())
+
+
+def moved(stats, name):
+    """Bytes of an instance's link to memory, less the list's."""
+    return {(link["from"], link["to"]): (link["read_bytes"], link["write_bytes"]) for link in stats["links"]
+            if link["from"].startswith(name)}
+
+
+def compare(words, images):
+    by_guest, by_list = run(LENET, "-n", images, *words), run(LENET, "-n", images, "--issue", "list", *words)
+    if by_guest[0] != by_list[0]:
+        fail(f"{words}, {images} images: other outputs")
+    for name in ("macs", "images"):
+        if by_guest[1]["total"][name] != by_list[1]["total"][name]:
+            fail(f"{words}, {images} images: other {name}")
+    if "fused" not in words and "auto" not in words and "on-chip" not in words and "--batch" not in words:
+        if moved(by_guest[1], "dma") != moved(by_list[1], "dma"):
+            fail(f"{words}, {images} images: other transfers, {moved(by_list[1], 'dma')}")
+    return by_guest[1], by_list[1]
+
+
+for options in ([], ["--on-chip"], ["--schedule", "fused"], ["--rounding", "stochastic"], ["-p", "window"],
+                ["-s", "instruction.queue_depth=64"], ["--batch", "2"], ["--batch", "2", "--rounding", "stochastic"],
+                ["-p", DUAL], ["-p", DUAL, "--batch", "2", "--schedule", "layer"]):
+    both = compare(options, "9")
+    if words_read(both[0]) != 0 or words_read(both[1]) == 0:
+        fail(f"{options}: {words_read(both[1])} words are read")
+# One batch alone, and one that is not whole: nothing is read again.
+for options, images in ([], "1"), (["--batch", "8"], "9"):
+    both = compare(options, images)
+    if words_read(both[1]) != 0:
+        fail(f"{options}, {images} images: words are read")
+
+# The functions run twice. Each further image: some 20 words change.
+few, many = (run(LENET, "-n", images, "--issue", "list")[1]["total"] for images in ("20", "40"))
+core = (many["guest_instructions"] - few["guest_instructions"]) / (many["accel_instructions"] - few["accel_instructions"])
+if not 0 < core <= 2:
+    fail(f"{core} instructions of the core for one of the accelerator")
+
+# A core of 1 GHz is not what LeNet-5 waits for on 256 PEs: within 10 % of one that takes no time.
+ARRAY = ["-s", "pe_array.rows=16", "-s", "pe_array.cols=16"]
+listed = run(LENET, "-n", "100", "--issue", "list", *ARRAY)[1]["total"]["time_ps"]
+free = run(LENET, "-n", "100", "-s", "cpu.timing=off", *ARRAY)[1]["total"]["time_ps"]
+if listed > 1.1 * free:
+    fail(f"{listed} ps, and {free} with a core that takes no time")
+
+# What is refused, and memory that is too small for the list.
+for options, status, text in ((["--schedule", "depth-first"], 2, "--issue list"),
+                              (["--schedule", "layer", "-s", "dram.size=1202176"], 1, "use a larger dram.size")):
+    done = subprocess.run([CNNVP, "run", LENET, "-n", "4", "--issue", "list", *options], capture_output=True, text=True, check=False)
+    if done.returncode != status or text not in done.stdout + done.stderr:
+        fail(f"{options}: {done.returncode} {done.stderr}")
