@@ -162,6 +162,13 @@ void cnnvp_network_free(cnnvp_network *network);
 /* The operators that networks may have, as text. FAILED: out of memory. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_operators_text(char **text);
 
+/* The operators of a network's file, how many nodes of each there are, and on which units the layers run that they have
+ * become, as a table. The result is that of cnnvp_network_new with these options: where it is refused, the text says
+ * which operators cannot be at all. NULL: there is no text. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_operators(const char *onnx_file, const cnnvp_config *config,
+                                                    const struct cnnvp_network_options *options, char **text,
+                                                    struct cnnvp_error *error);
+
 /* How many tilings of layers were tried with `tune` when the network was made. */
 size_t cnnvp_network_trials(const cnnvp_network *network);
 

@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp check: validate a platform, print it resolved, and its memory map. */
+/* cnnvp check: validate a platform, print it resolved, and its memory map; or say which of a network's operators run
+ * where on it. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+
+/* By its ending, or by the name of an installed one. */
+static int is_network(const char *arg)
+{
+    char file[PATH_MAX];
+    struct cnnvp_error error;
+    const size_t length = strlen(arg);
+    return (length > 5 && strcmp(arg + length - 5, ".onnx") == 0) ||
+           (strpbrk(arg, "./") == NULL && cnnvp_network_find(arg, file, sizeof file, &error) == CNNVP_DONE);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct cli_options *options = state->input;
     if (key != ARGP_KEY_ARG)
         return cli_parse_option(key, arg, state);
-    if (options->all.platform != NULL)
-        cli_usage(state, "one platform is expected, not also %s", arg);
-    options->all.platform = arg;
+    const int network = is_network(arg);
+    const char **what = network ? &options->file : &options->all.platform;
+    if (*what != NULL)
+        cli_usage(state, "one %s is expected, not also %s", network ? "network" : "platform", arg);
+    *what = arg;
     return 0;
 }
 
@@ -54,6 +68,20 @@ static cnnvp_result print_platform(const cnnvp_config *config, const char *no_ne
     return CNNVP_DONE;
 }
 
+/* What can be said of a network that is refused is said, too. */
+static cnnvp_result print_operators(const struct cli_options *options, const cnnvp_config *config)
+{
+    struct cnnvp_error error;
+    CNNVP_FREED char *text = NULL;
+    struct cnnvp_network_options network = cnnvp_network_options_of(&options->all);
+    network.timing_only = 1;
+    network.images = 1;
+    const cnnvp_result result = cnnvp_network_operators(options->file, config, &network, &text, &error);
+    if (text != NULL)
+        (void)fputs(text, stdout);
+    return cli_report(result, &error);
+}
+
 static cnnvp_result write_header(const cnnvp_config *config, const char *file)
 {
     CNNVP_FREED char *text = NULL;
@@ -70,6 +98,11 @@ static cnnvp_result check(struct cli_options *options)
     CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
     CNNVP_TRY(cli_check_command_files(options));
     CNNVP_TRY(cli_configure(options, &config));
+    if (options->file != NULL)
+        return options->all.header == NULL ? print_operators(options, config)
+                                           : cli_bad("--header is of a platform: use it without a network");
+    if (options->all.shape.count != 0 || options->all.until.count != 0)
+        return cli_bad("--shape and --until are of a network: name one");
     CNNVP_TRY(try_out(config, no_networks));
     CNNVP_TRY(print_platform(config, no_networks));
     return options->all.header != NULL ? write_header(config, options->all.header) : CNNVP_DONE;
@@ -80,9 +113,10 @@ static int command(int argc, char **argv)
     const struct argp argp = {
         .options = cli_option_table("check"),
         .parser = parse,
-        .args_doc = "[PLATFORM.yaml|PRESET]",
+        .args_doc = "[PLATFORM.yaml|PRESET]\nNETWORK.onnx",
         .doc = "Checks a platform and prints its resolved configuration, which is a platform file again, and its "
-               "memory map (default: nfu)."
+               "memory map (default: nfu); or a network, and prints which of its operators run on which unit of the "
+               "platform (-p), which are not supported, and why it would be refused."
                "\vIts units are made and asked whether they take their parameters, and connections that networks could "
                "not use are refused. Exit status: 0 nothing is wrong, 2 something is.",
     };
@@ -92,4 +126,5 @@ static int command(int argc, char **argv)
     return (int)check(&options);
 }
 
-const struct cli_command cli_check = {"check", "validate a platform and print it resolved", command};
+const struct cli_command cli_check = {
+    "check", "validate a platform and print it resolved; say where a network's operators run", command};

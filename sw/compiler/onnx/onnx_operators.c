@@ -40,16 +40,28 @@ static const char *before_node(const struct cnnvp_import *import, char text[512]
     return used == begin ? "" : text;
 }
 
+static int is_vendors(const Onnx__NodeProto *node)
+{
+    return node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
+}
+
+/* NULL: it is none of *known. */
+static const struct cnnvp_import_operator *look_up(int vendor, const char *op_type, size_t *known)
+{
+    const struct cnnvp_import_operator *found = vendor ? cnnvp_import_find(&cnnvp_import_vendor, op_type) : NULL;
+    *known = vendor ? cnnvp_import_vendor.count : 0;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !vendor; ++i) {
+        *known += tables[i]->count;
+        found = found == NULL ? cnnvp_import_find(tables[i], op_type) : found;
+    }
+    return found;
+}
+
 static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const struct cnnvp_import_operator **found)
 {
-    size_t known = vendor ? cnnvp_import_vendor.count : 0;
+    size_t known;
     char before[512];
-    const char *op_type = import->node->op_type;
-    *found = vendor ? cnnvp_import_find(&cnnvp_import_vendor, op_type) : NULL;
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !vendor; ++i) {
-        known += tables[i]->count;
-        *found = *found == NULL ? cnnvp_import_find(tables[i], op_type) : *found;
-    }
+    *found = look_up(vendor, import->node->op_type, &known);
     if (*found != NULL)
         return CNNVP_DONE;
     return cnnvp_import_error(import, "this operator%s is not supported; `cnnvp models onnx` lists the %zu that are%s",
@@ -80,6 +92,74 @@ cnnvp_result cnnvp_operators_text(char **text)
                CNNVP_IMPORT_FOLDING);
     *text = cnnvp_print_end(&printed);
     return *text != NULL ? CNNVP_DONE : CNNVP_FAILED;
+}
+
+/* ---- the operators of a file ---- */
+
+static int is_function(const Onnx__ModelProto *model, const Onnx__NodeProto *node)
+{
+    const char *domain = node->domain != NULL ? node->domain : "";
+    for (size_t i = 0; i < model->n_functions; ++i) {
+        const Onnx__FunctionProto *function = model->functions[i];
+        if (function->name != NULL && strcmp(function->name, node->op_type) == 0 &&
+            strcmp(function->domain != NULL ? function->domain : "", domain) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int can_import(const Onnx__ModelProto *model, const Onnx__NodeProto *node)
+{
+    size_t known;
+    const int vendor = is_vendors(node);
+    const int own = node->domain == NULL || node->domain[0] == '\0' || strcmp(node->domain, "ai.onnx") == 0;
+    if (is_function(model, node) || ((vendor || own) && look_up(vendor, node->op_type, &known) != NULL))
+        return 1;
+    for (size_t i = 0; own && i < CNNVP_IMPORT_FOLDING; ++i)
+        if (cnnvp_import_find(cnnvp_import_folding[i], node->op_type) != NULL)
+            return 1;
+    return 0;
+}
+
+static cnnvp_result count_node(const Onnx__ModelProto *model, const Onnx__NodeProto *node,
+                               struct cnnvp_onnx_operators *operators, struct cnnvp_error *error)
+{
+    size_t at = 0;
+    while (at < operators->count && strcmp(operators->all[at].op_type, node->op_type) != 0)
+        ++at;
+    if (at == operators->count) {
+        struct cnnvp_onnx_operator *grown = cnnvp_grow(operators->all, operators->count, sizeof *grown);
+        const char *op_type = grown != NULL ? cnnvp_arena_text(&operators->arena, node->op_type) : NULL;
+        operators->all = grown != NULL ? grown : operators->all;
+        if (op_type == NULL)
+            return cnnvp_compiler_no_memory(error);
+        operators->all[operators->count++] = (struct cnnvp_onnx_operator){op_type, 0, can_import(model, node)};
+    }
+    ++operators->all[at].nodes;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_onnx_operators(const char *file, struct cnnvp_onnx_operators *operators, struct cnnvp_error *error)
+{
+    struct cnnvp_onnx onnx;
+    *operators = (struct cnnvp_onnx_operators){.count = 0};
+    CNNVP_TRY(cnnvp_onnx_open(file, &onnx, error));
+    cnnvp_result result = CNNVP_DONE;
+    const Onnx__GraphProto *graph = onnx.model->graph;
+    for (size_t i = 0; i < graph->n_node && result == CNNVP_DONE; ++i)
+        if (graph->node[i]->op_type != NULL)
+            result = count_node(onnx.model, graph->node[i], operators, error);
+    cnnvp_onnx_close(&onnx);
+    if (result != CNNVP_DONE)
+        cnnvp_onnx_operators_clear(operators);
+    return result;
+}
+
+void cnnvp_onnx_operators_clear(struct cnnvp_onnx_operators *operators)
+{
+    free(operators->all);
+    cnnvp_arena_free(&operators->arena);
+    *operators = (struct cnnvp_onnx_operators){.count = 0};
 }
 
 /* ---- the whole input as one image ---- */
@@ -259,7 +339,7 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     CNNVP_TRY(cnnvp_import_call(import, &done));
     if (done)
         return CNNVP_DONE;
-    const int vendor = node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
+    const int vendor = is_vendors(node);
     if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0 && !vendor)
         return cnnvp_import_error(
             import, "operators of domain \"%s\" are not supported; those of ONNX itself are, and functions of the file",

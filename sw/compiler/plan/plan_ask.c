@@ -206,6 +206,25 @@ static int vector_is_faster(const struct cnnvp_binary_layer *layer, const struct
     return 0;
 }
 
+const char *cnnvp_plan_unit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
+    switch (layer->op) {
+    case CNNVP_OP_NORM:
+        return executor(limits, CNNVP_OPCODE_vnorm);
+    case CNNVP_OP_SOFTMAX:
+        return executor(limits, CNNVP_OPCODE_vsoftmax);
+    case CNNVP_OP_ADD:
+        return executor(limits, CNNVP_OPCODE_vadd);
+    case CNNVP_OP_ACTIVATION:
+        return executor(limits, layer->post_count == 0                     ? CNNVP_OPCODE_store
+                                : layer->posts[0].kind == CNNVP_POST_TABLE ? CNNVP_OPCODE_vact
+                                                                           : CNNVP_OPCODE_vcmp);
+    default:
+        return executor(limits, command_of(layer, &least).opcode);
+    }
+}
+
 /* How the unit of the layer's commands wants it cut. FAILED: it takes none of them, for the reason in *refusal. */
 static cnnvp_result ask_tiling(const struct cnnvp_binary_layer *layer, const char *name,
                                const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,

@@ -194,4 +194,40 @@ for setting in dram_byte=-5 dram_byte=nan dram_byte= dram_bite=1 technology=65 t
 done
 printf 'base: nfu\ntechnology: 7nm\n' >node.yaml
 refused 2 'node.yaml:2:13: technology: "7nm" is none; did you mean "45nm"?' check node.yaml
+
+# A network: which of its operators run where. S000's units for pools and fully connected layers have columns of their own;
+# functions that are part of a convolution have no layer.
+squeezed() { tr -s ' ' <out >squeezed; }
+row() { grep -qx "$1" squeezed || fail "no row \"$1\": $(cat squeezed)"; }
+expect 0 check "$lenet"
+squeezed
+row 'operator nodes pe_array'
+row 'Conv 2 2'
+row 'Relu 4 -'
+row 'Gemm 3 3'
+says '7 layers, 416520 MACs an image.'
+cp out by_file
+expect 0 check nfu lenet5
+cmp -s out by_file || fail "lenet5 by its name has another table"
+expect 0 check lenet5 -p window
+squeezed
+row 'operator nodes pe_array pooling fully_connected'
+row 'Conv 2 2 - -'
+row 'MaxPool 2 - 2 -'
+row 'Gemm 3 - - 3'
+expect 0 check mixed
+squeezed
+row 'operator nodes pe_array vector'
+expect 0 check lenet5 -p trainer
+# What cannot run is all named, and the first of it refused; what comes before it can be checked.
+LC_ALL=C sed 's/MaxPool/NoSuchA/; s/Flatten/NoSuchB/' "$lenet" >unknown.onnx
+refused 2 '(NoSuchA): this operator is not supported' check unknown.onnx
+squeezed
+row 'NoSuchA [12] not supported'
+row 'NoSuchB 1 not supported'
+row 'Conv 2'
+refused 2 'weight_buffer' check lenet5 -s weight_buffer.size=64
+refused 2 'one network is expected, not also vgg16_cifar' check lenet5 vgg16_cifar
+refused 2 'shape and --until are of a network' check --until x
+refused 2 'header is of a platform' check lenet5 --header x.h
 finish

@@ -28,6 +28,22 @@ CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_sized(const char *file, const stru
                                                     int weightless, struct cnnvp_graph *graph,
                                                     struct cnnvp_error *error);
 
+/* The operators of a file's nodes, those of functions and branches left out, in the order in which they come. */
+struct cnnvp_onnx_operator {
+    const char *op_type;
+    size_t nodes;
+    int known; /* 0: no such node can be imported; unless no input reaches it, or no output needs it */
+};
+struct cnnvp_onnx_operators {
+    struct cnnvp_arena arena;
+    struct cnnvp_onnx_operator *all;
+    size_t count;
+};
+/* Cleared if it fails; otherwise to be cleared. */
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_operators(const char *file, struct cnnvp_onnx_operators *operators,
+                                                 struct cnnvp_error *error);
+void cnnvp_onnx_operators_clear(struct cnnvp_onnx_operators *operators);
+
 /* ---- networks that learn: every parameter is kept apart, and where the file has it ---- */
 
 struct cnnvp_train_import_options {

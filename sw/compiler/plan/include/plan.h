@@ -173,6 +173,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, c
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
+/* The instance that calculates the layer once its unit is chosen; of a layer that only copies, the one that moves. */
+const char *cnnvp_plan_unit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits);
+
 /* How the unit that calculates the layer wants its tiles cut. The error names the layer. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const char *name,
                                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
