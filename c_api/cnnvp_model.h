@@ -50,7 +50,7 @@ extern "C" {
  * it has: the host reads no member of its tables that came later. `struct_size` of what the host hands out says which
  * that has. 3.1: keep, follow and speedup of the host. */
 #define CNNVP_ABI_MAJOR 3u
-#define CNNVP_ABI_MINOR 1u
+#define CNNVP_ABI_MINOR 2u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -631,6 +631,11 @@ struct cnnvp_host_ops {
     /* -- time (any) -- how many times as fast the instance is to be as its parameters say (`speedup:`, what if). It is
      * in clock_mhz already; a unit that has its times from elsewhere divides them. */
     uint32_t (*speedup)(struct cnnvp_host *host);
+
+    /* -- what was waited for (as keep and follow; since 3.2) -- the moment in `slot`, or what runs, CNNVP_PATH_NOW, has
+     * waited for that in `other`, too, which came before it, or comes in its place where that is later. What each
+     * instance would bring if it were twice as fast is estimated by it. Nothing, where one of them is empty. */
+    void (*join)(struct cnnvp_host *host, uint32_t slot, uint32_t other);
 };
 
 #define CNNVP_PATH_SLOTS (1u << 22)

@@ -265,6 +265,7 @@ struct host_ops {
     static uint32_t speedup(cnnvp_host *host) { return of(host).instance().speedup; }
 
     static void keep(cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag) { of(host).keep(slot, from, tag); }
+    static void join(cnnvp_host *host, uint32_t slot, uint32_t other) { of(host).join(slot, other); }
     static void follow(cnnvp_host *host, uint32_t slot, uint32_t tag) { of(host).follow(slot, tag); }
 };
 
@@ -281,7 +282,7 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::report,        host_ops::name_layer,    host_ops::count_for,     host_ops::burst,
         host_ops::reach,         host_ops::estimate,      host_ops::connected,     host_ops::instructions,
         host_ops::instance_name, host_ops::crossed,       host_ops::keep,          host_ops::follow,
-        host_ops::speedup,
+        host_ops::speedup,       host_ops::join,
     };
     return &table;
 }

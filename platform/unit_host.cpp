@@ -231,15 +231,20 @@ struct unit_host::suspended {
 
     explicit suspended(unit_host &of) : host(of)
     {
-        if (path)
-            mine = cnnvp_path_enter(path, {});
+        if (!path)
+            return;
+        if (host.process_state_ == process_state::sleeping) /* what wakes it is joined with this moment */
+            cnnvp_path_drop(path, host.path_now());
+        mine = cnnvp_path_enter(path, {});
     }
     ~suspended()
     {
         if (!path)
             return;
-        if (host.woken_by_)
-            host.path_put(mine.node, std::exchange(host.woken_by_, nullptr));
+        if (host.woken_by_) {
+            cnnvp_path_node *const woken = cnnvp_path_join(path, std::exchange(host.woken_by_, nullptr), mine.node);
+            host.path_put(mine.node, woken);
+        }
         cnnvp_path_drop(path, cnnvp_path_enter(path, mine).node);
     }
     suspended(const suspended &) = delete;

@@ -242,6 +242,7 @@ private:
     void path_put(cnnvp_path_node *&place, cnnvp_path_node *node);
     void path_forget();
     void keep(uint32_t slot, uint32_t from, uint32_t tag);
+    void join(uint32_t slot, uint32_t other);
     void follow(uint32_t slot, uint32_t tag);
 
     /* events */

@@ -322,6 +322,11 @@ static void keep(struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t
     (void)host, (void)slot, (void)from, (void)tag;
 }
 
+static void join(struct cnnvp_host *host, uint32_t slot, uint32_t other)
+{
+    (void)host, (void)slot, (void)other;
+}
+
 static void follow(struct cnnvp_host *host, uint32_t slot, uint32_t tag)
 {
     (void)host, (void)slot, (void)tag;
@@ -375,6 +380,7 @@ static const struct cnnvp_host_ops host_ops = {
     .crossed = crossed,
     .keep = keep,
     .follow = follow,
+    .join = join,
     .speedup = speedup,
 };
 

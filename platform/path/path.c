@@ -20,6 +20,7 @@ struct cnnvp_path_sums {
 struct cnnvp_path_chunk {
     struct cnnvp_path_chunk *next;
     struct cnnvp_path_node nodes[CHUNK];
+    double gains[]; /* of one node after the other */
 };
 
 /* ---- sums ---- */
@@ -118,17 +119,20 @@ static void fold(struct cnnvp_path *path)
     path->fold_at = path->count * 2u > FIRST_FOLD ? path->count * 2u : FIRST_FOLD;
 }
 
-static struct cnnvp_path_node *take_idle(struct cnnvp_path *path)
+/* The moment of `parent`, which is taken over; NULL: the beginning. */
+static struct cnnvp_path_node *new_node(struct cnnvp_path *path, struct cnnvp_path_node *parent, uint32_t instance,
+                                        uint32_t tag)
 {
     if (path->count >= path->fold_at)
         fold(path);
     if (path->idle == NULL) {
-        struct cnnvp_path_chunk *chunk = calloc(1, sizeof *chunk);
+        struct cnnvp_path_chunk *chunk = calloc(1, sizeof *chunk + CHUNK * path->instances * sizeof chunk->gains[0]);
         if (chunk == NULL)
             return NULL;
         chunk->next = path->chunks;
         path->chunks = chunk;
         for (size_t i = CHUNK; i-- > 0;) {
+            chunk->nodes[i].gains = &chunk->gains[i * path->instances];
             chunk->nodes[i].parent = path->idle;
             path->idle = &chunk->nodes[i];
         }
@@ -136,6 +140,15 @@ static struct cnnvp_path_node *take_idle(struct cnnvp_path *path)
     struct cnnvp_path_node *node = path->idle;
     path->idle = node->parent;
     ++path->count;
+    *node = (struct cnnvp_path_node){
+        .parent = parent,
+        .at = parent != NULL ? parent->at : 0,
+        .instance = instance,
+        .tag = tag,
+        .holders = 1,
+        .gains = node->gains};
+    for (size_t i = 0; i < path->met; ++i) /* beyond it all are 0 */
+        node->gains[i] = parent != NULL ? parent->gains[i] : 0;
     return node;
 }
 
@@ -148,6 +161,13 @@ void cnnvp_path_remove(struct cnnvp_path *path, struct cnnvp_path_node *node)
     } while (node != NULL && --node->holders == 0);
 }
 
+static size_t place_of(struct cnnvp_path *path, uint32_t instance)
+{
+    if (path->places[instance] == 0)
+        path->places[instance] = (uint32_t)++path->met;
+    return path->places[instance] - 1u;
+}
+
 struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_path_node *node, uint32_t instance,
                                           uint32_t tag, cnnvp_time at)
 {
@@ -157,24 +177,64 @@ struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_
     if (tag == CNNVP_PATH_SAME_TAG)
         tag = node != NULL ? node->tag : 0;
     if (node == NULL || node->holders != 1 || node->instance != instance || node->tag != tag) {
-        struct cnnvp_path_node *next = take_idle(path);
+        struct cnnvp_path_node *next = new_node(path, node, instance, tag);
         if (next == NULL)
             return node;
-        *next = (struct cnnvp_path_node){.parent = node, .instance = instance, .tag = tag, .holders = 1};
         node = next;
     }
     node->ps += at - from;
+    if (instance < path->instances)
+        node->gains[place_of(path, instance)] += (double)(at - from) / 2;
     node->at = at;
     return node;
 }
 
+/* The earlier one does not let the gain of any instance be as large as that of the later one. */
+static int holds_back(const struct cnnvp_path *path, const struct cnnvp_path_node *later,
+                      const struct cnnvp_path_node *earlier, double lag)
+{
+    int less = 0;
+    for (size_t i = 0; i < path->met; ++i)
+        less |= earlier->gains[i] + lag < later->gains[i];
+    return less;
+}
+
+struct cnnvp_path_node *cnnvp_path_join(struct cnnvp_path *path, struct cnnvp_path_node *node,
+                                        struct cnnvp_path_node *other)
+{
+    if (other == NULL || node == other)
+        return node;
+    if (node == NULL)
+        return cnnvp_path_hold(other);
+    const int is_later = node->at >= other->at;
+    struct cnnvp_path_node *later = is_later ? node : cnnvp_path_hold(other);
+    const struct cnnvp_path_node *const earlier = is_later ? other : node;
+    const double lag = (double)(later->at - earlier->at);
+    if (holds_back(path, later, earlier, lag)) {
+        if (later->holders != 1) {
+            struct cnnvp_path_node *own = new_node(path, later, later->instance, later->tag);
+            later = own != NULL ? own : later;
+        }
+        for (size_t i = 0; i < path->met && later->holders == 1; ++i)
+            later->gains[i] = earlier->gains[i] + lag < later->gains[i] ? earlier->gains[i] + lag : later->gains[i];
+    }
+    if (!is_later)
+        cnnvp_path_drop(path, node);
+    return later;
+}
+
 /* ---- what runs ---- */
 
-struct cnnvp_path *cnnvp_path_new(void)
+struct cnnvp_path *cnnvp_path_new(size_t instances)
 {
     struct cnnvp_path *path = calloc(1, sizeof *path);
-    if (path != NULL)
-        path->fold_at = FIRST_FOLD;
+    uint32_t *places = calloc(instances, sizeof *places);
+    if (path == NULL || places == NULL) {
+        free(path);
+        free(places);
+        return NULL;
+    }
+    *path = (struct cnnvp_path){.fold_at = FIRST_FOLD, .instances = instances, .places = places};
     return path;
 }
 
@@ -187,6 +247,8 @@ void cnnvp_path_free(struct cnnvp_path *path)
         path->chunks = chunk->next;
         free(chunk);
     }
+    if (path != NULL)
+        free(path->places);
     free(path);
 }
 
@@ -195,6 +257,13 @@ struct cnnvp_path_node *cnnvp_path_now(struct cnnvp_path *path, uint32_t tag, cn
     struct cnnvp_path_here *here = &path->here;
     here->node = cnnvp_path_extend(path, here->node, here->instance, tag == CNNVP_PATH_SAME_TAG ? here->tag : tag, now);
     return cnnvp_path_hold(here->node);
+}
+
+void cnnvp_path_join_here(struct cnnvp_path *path, struct cnnvp_path_node *other, cnnvp_time now)
+{
+    struct cnnvp_path_here *here = &path->here;
+    here->node = cnnvp_path_extend(path, here->node, here->instance, here->tag, now);
+    here->node = cnnvp_path_join(path, here->node, other);
 }
 
 /* ---- answers ---- */
@@ -253,4 +322,10 @@ void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end,
                 give(context, (uint32_t)(node->past->entries[i].key >> 32), (uint32_t)node->past->entries[i].key,
                      node->past->entries[i].ps);
     }
+}
+
+double cnnvp_path_gain(const struct cnnvp_path *path, uint32_t instance)
+{
+    const uint32_t place = path->places[instance];
+    return path->end != NULL && place != 0 ? path->end->gains[place - 1u] : 0;
 }

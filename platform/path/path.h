@@ -9,6 +9,10 @@
  * that instance's. So the sums of any node are its time, exactly, and those of the run's last moment are the critical
  * path.
  *
+ * What an instance would bring if it were twice as fast is known, too: half of its time on the way to a moment, but no
+ * more than lets the others in that had to come together and came earlier (cnnvp_path_join). That is exact as long as
+ * all happens in the same order, and every join is told: those of the instruction element and of what sleeps are.
+ *
  * Nodes share their past and are counted by who holds them. Those that nothing but one later node refers to are folded
  * into sums, from time to time: what is kept is a few nodes for each thing under way, whatever the length of the run.
  */
@@ -35,6 +39,7 @@ struct cnnvp_path_node {
     uint32_t instance;
     uint32_t tag;
     uint32_t holders; /* 0: free */
+    double *gains;    /* by place: picoseconds that the moment would come earlier if the instance's delays were halved */
 };
 
 /* What has led to what runs, and in whose hands time passes meanwhile. */
@@ -61,11 +66,14 @@ struct cnnvp_path {
     struct cnnvp_path_node *end;     /* of the last run */
     struct cnnvp_path_chunk *chunks;
     struct cnnvp_path_node *idle;
-    size_t count;   /* nodes that exist */
-    size_t fold_at; /* so many */
+    size_t count;     /* nodes that exist */
+    size_t fold_at;   /* so many */
+    size_t instances; /* of the platform */
+    size_t met;       /* of these, so many have taken time; each has a place among gains, in the order in which they did */
+    uint32_t *places; /* by instance: its place, from 1; 0: none yet */
 };
 
-struct cnnvp_path *cnnvp_path_new(void); /* NULL: out of memory */
+struct cnnvp_path *cnnvp_path_new(size_t instances); /* NULL: out of memory */
 void cnnvp_path_free(struct cnnvp_path *path);
 
 /* -- nodes. NULL is a legal one, of which nothing is known -- */
@@ -86,6 +94,10 @@ static inline void cnnvp_path_drop(struct cnnvp_path *path, struct cnnvp_path_no
 struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_path_node *node, uint32_t instance,
                                           uint32_t tag, cnnvp_time at);
 
+/* What waits for both moments. Takes over `node`; `other` stays the caller's. */
+struct cnnvp_path_node *cnnvp_path_join(struct cnnvp_path *path, struct cnnvp_path_node *node,
+                                        struct cnnvp_path_node *other);
+
 #define CNNVP_PATH_SAME_TAG UINT32_MAX /* that of the node before */
 
 /* -- what runs now -- */
@@ -99,6 +111,9 @@ static inline struct cnnvp_path_here cnnvp_path_enter(struct cnnvp_path *path, s
 }
 /* The present moment, to be held by who asks; time since the last one belongs to the tag, or CNNVP_PATH_SAME_TAG. */
 struct cnnvp_path_node *cnnvp_path_now(struct cnnvp_path *path, uint32_t tag, cnnvp_time now);
+
+/* What runs has waited for that moment, too. */
+void cnnvp_path_join_here(struct cnnvp_path *path, struct cnnvp_path_node *other, cnnvp_time now);
 
 /* -- accesses that are answered at once -- */
 
@@ -132,6 +147,8 @@ void cnnvp_path_close(struct cnnvp_path *path, cnnvp_time now);
  * tag. */
 void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end,
                      void (*give)(void *context, uint32_t instance, uint32_t tag, uint64_t ps), void *context);
+/* How much earlier the last run would have ended if an instance were twice as fast, by this estimate. */
+double cnnvp_path_gain(const struct cnnvp_path *path, uint32_t instance);
 
 #ifdef __cplusplus
 }

@@ -60,6 +60,18 @@ void unit_host::keep(uint32_t slot, uint32_t from, uint32_t tag)
     path_put(slots_[slot], node);
 }
 
+void unit_host::join(uint32_t slot, uint32_t other)
+{
+    cnnvp_path *path = control_.path();
+
+    if (!path || other >= slots_.size() || (slot != CNNVP_PATH_NOW && slot >= slots_.size()))
+        return;
+    if (slot == CNNVP_PATH_NOW)
+        cnnvp_path_join_here(path, slots_[other], control_.now());
+    else
+        slots_[slot] = cnnvp_path_join(path, slots_[slot], slots_[other]);
+}
+
 void unit_host::follow(uint32_t slot, uint32_t tag)
 {
     cnnvp_path *path = control_.path();

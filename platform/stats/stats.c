@@ -182,6 +182,7 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     free(stats->energy_rows);
     free(stats->times);
     free(stats->path);
+    free(stats->path_gains);
     free(stats->value_names);
     free(stats->links);
     clear_work(stats);

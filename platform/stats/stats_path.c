@@ -27,12 +27,17 @@ void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, ui
 
     cnnvp_path_walk(path, end_ps, note_tag, &tags);
     free(stats->path);
+    free(stats->path_gains);
     stats->path = calloc((size_t)tags * stats->platform->instance_count, sizeof *stats->path);
+    stats->path_gains = calloc(stats->platform->instance_count, sizeof *stats->path_gains);
     stats->path_tags = tags;
-    if (stats->path == NULL)
+    if (stats->path == NULL || stats->path_gains == NULL) {
         stats->out_of_memory = 1;
-    else
-        cnnvp_path_walk(path, end_ps, add_part, stats);
+        return;
+    }
+    cnnvp_path_walk(path, end_ps, add_part, stats);
+    for (uint32_t i = 0; i < stats->platform->instance_count; ++i)
+        stats->path_gains[i] = (uint64_t)cnnvp_path_gain(path, i);
 }
 
 /* Of the tags from `first` to before `end`; with `all`, of units that nothing has waited for, too. */
@@ -63,6 +68,11 @@ static void add_sums(struct stats_builder *b, json_t *object, uint32_t first, ui
 
 void cnnvp_stats_add_path(struct stats_builder *b, json_t *summary)
 {
+    const struct cnnvp_stats *stats = b->stats;
+    json_t *gains = stats->path_gains != NULL ? set_object(b, summary, "gain_if_twice_as_fast") : NULL;
+    for (size_t i = 0; gains != NULL && i < stats->platform->instance_count; ++i)
+        if (stats->platform->instances[i].unit != NULL)
+            set_count(b, gains, stats->platform->instances[i].name, stats->path_gains[i]);
     add_sums(b, summary, 0, UINT32_MAX, 1);
 }
 

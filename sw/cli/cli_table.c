@@ -303,6 +303,28 @@ static void print_off_chip(const json_t *root, FILE *stream)
 }
 
 /* What limits the run. */
+/* The instances that would bring most if they were twice as fast. */
+static void print_gains(const json_t *root, FILE *stream)
+{
+    const json_t *gains = json_object_get(json_object_get(root, "summary"), "gain_if_twice_as_fast");
+    const double time = number(json_object_get(root, "total"), "time_ps");
+    const char *shown[BOUNDS];
+    if (gains == NULL || strcmp(text(root, "command"), "run") != 0)
+        return;
+    for (size_t count = 0; count < BOUNDS; ++count) {
+        double gain;
+        shown[count] = next_stall(gains, shown, count, &gain);
+        if (count == 0)
+            (void)fprintf(stream, "%-20s  twice as fast, %s would bring about %.1f %%", "to go faster",
+                          shown[0] != NULL ? shown[0] : "nothing", 100.0 * gain / time);
+        else if (shown[count] != NULL && gain >= 0.001 * time)
+            (void)fprintf(stream, ", %s %.1f", shown[count], 100.0 * gain / time);
+        if (shown[count] == NULL || gain < 0.001 * time)
+            break;
+    }
+    (void)fputs("; --advise tries what may help\n", stream);
+}
+
 static void print_summary(const json_t *root, FILE *stream)
 {
     const json_t *summary = json_object_get(root, "summary");
@@ -351,10 +373,7 @@ static void print_summary(const json_t *root, FILE *stream)
             (void)fprintf(stream, "%s%s %.1f", count == 1 ? "; " : ", ", shown[count], 100.0 * share);
     }
     (void)fputc('\n', stream);
-    if (strcmp(text(root, "command"), "run") == 0)
-        (void)fprintf(
-            stream, "%-20s  begin with %s: twice as fast it brings at most %.1f %%; --advise tries what may help\n",
-            "to go faster", text(summary, "bound_by"), 50.0 * number(path, text(summary, "bound_by")) / whole_time);
+    print_gains(root, stream);
     print_core(root, stream);
 }
 

@@ -340,6 +340,11 @@ static void host_keep(struct cnnvp_host *host, uint32_t slot, uint32_t from, uin
     (void)host, (void)slot, (void)from, (void)tag;
 }
 
+static void host_join(struct cnnvp_host *host, uint32_t slot, uint32_t other)
+{
+    (void)host, (void)slot, (void)other;
+}
+
 static void host_follow(struct cnnvp_host *host, uint32_t slot, uint32_t tag)
 {
     (void)host, (void)slot, (void)tag;
@@ -392,6 +397,7 @@ static const struct cnnvp_host_ops ops = {
     .crossed = host_crossed,
     .keep = host_keep,
     .follow = host_follow,
+    .join = host_join,
     .speedup = host_speedup,
 };
 

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_path.py CNNVP NETWORKS: the critical path of runs. Its sums are the time; and as a prediction it holds: a unit of
+"""check_path.py CNNVP NETWORKS [PLATFORMS]: the critical path of runs. Its sums are the time; and as a prediction it holds: a unit of
 which the path has a part p of the time, made k times as fast, brings at most (1 - 1/k) p, and a unit that nothing waited
 for brings nothing."""
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ NETWORKS = os.path.abspath(sys.argv[2])
 folder = tempfile.TemporaryDirectory()
 # The compiler plans anew for another speed.
 SLACK = 0.02
+worst = []
 
 
 def run(*words, command="run", network="lenet5"):
@@ -33,7 +35,7 @@ def run(*words, command="run", network="lenet5"):
     # Of no layer is what core and instruction element do after the last one, and what memory does for the core.
     for unit, ps in path.items():
         rest = ps - of_layers.get(unit, 0)
-        cores = ("cpu", "instruction") + (("dram",) if "cpu.memory=cache" in words else ())
+        cores = ("cpu", "instruction") + (("dram",) if {"cpu.memory=cache", "list"} & set(words) else ())
         assert rest == 0 or (rest > 0 and unit.startswith(cores)), (words, unit, of_layers, path)
     return path, time, stats
 
@@ -44,6 +46,32 @@ def check_bound(setting, unit, factor, *words, least=0.0):
     promised = (1 - 1 / factor) * path.get(unit, 0) / time
     gained = 1 - run(*words, "-s", setting)[1] / time
     assert least * promised <= gained <= promised + SLACK, (words, setting, promised, gained)
+
+
+def check_estimate(words, unit, time, faster, stats):
+    """The time that the run says it would take is that which it takes, within 10 %."""
+    told = time - stats["summary"]["gain_if_twice_as_fast"][unit]
+    assert abs(told / faster - 1) <= 0.1, (words, unit, time, told, faster)
+    worst.append((abs(told / faster - 1), unit, words))
+
+
+def check_platforms(count):
+    """Platforms at random, of which every unit in turn is twice as fast."""
+    draw = random.Random(44)
+    choices = {"pe_array.rows": (2, 4, 8, 16, 32), "pe_array.cols": (2, 4, 8, 16, 32), "pe_array.clock_mhz": (250, 1000, 2000),
+               "cpu.clock_mhz": (500, 1000, 4000), "dram.preset": ("ddr3-1600", "ddr4-2400", "lpddr4-3200", "hbm2"),
+               "dram.channels": (0, 1), "vector.lanes": (1, 16), "dma.outstanding": (1, 16), "dma.requests": (1, 8),
+               "input_buffer.width_words": (16, 64), "instruction.queue_depth": (64, 4096)}
+    for number in range(count):
+        words = [word for name, values in choices.items() for word in ("-s", f"{name}={draw.choice(values)}")]
+        words += draw.choice(([], [], ["--issue", "list"], ["--batch", "2"], ["--schedule", "fused"]))
+        words += ["-n", str(draw.choice((1, 4, 8)))]
+        network = ("lenet5", "lenet5", "mixed", "mnist", "lenet5")[number % 5]
+        path, time, stats = run(*words, network=network)
+        for unit in path:
+            if path[unit] > time / 100:
+                faster = run(*words, "-s", f"{unit}.speedup=2", network=network)[1]
+                check_estimate((network, *words), unit, time, faster, stats)
 
 
 def check_speedups(*words):
@@ -58,6 +86,7 @@ def check_speedups(*words):
         assert marked["total"]["guest_instructions"] == stats["total"]["guest_instructions"] or "cpu" in path
         gained, promised = 1 - faster / time, path.get(unit, 0) / time / 2
         assert -0.002 <= gained <= promised + 0.002, (words, unit, gained, promised)
+        check_estimate(words, unit, time, faster, stats)
         if unit == stats["summary"]["bound_by"]:
             assert gained >= promised / 4, (words, unit, gained, promised)
 
@@ -66,6 +95,7 @@ def main():
     for words in ((), ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8"), ("-s", "pe_array.clock_mhz=100"),
                   ("-s", "dram.width_bits=16", "-s", "dram.preset=ddr3-1600", "-n", "4")):
         check_speedups(*words)
+    check_platforms(int(sys.argv[3]) if len(sys.argv) > 3 else 10)
     wide = ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8")
     # The core is the last to arrive on a wide array, whatever the array's cycles say: another memory brings nothing.
     path, time, stats = run(*wide)
@@ -98,3 +128,5 @@ def main():
 
 
 main()
+if len(sys.argv) > 3:
+    print(*sorted(worst, reverse=True)[:20], sep="\n")

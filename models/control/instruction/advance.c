@@ -250,12 +250,12 @@ void cnnvp_element_note_occupancy(struct element *self)
 
 void cnnvp_element_enqueue(struct element *self, uint64_t word, uint64_t cycle)
 {
-    const int starves = cnnvp_pipeline_starves(&self->pipeline), layer = cnnvp_word_read(word).opcode == ISA_layer;
-    const uint32_t tag = self->tail_tag;
+    const uint32_t opcode = cnnvp_word_read(word).opcode, tag = self->tail_tag;
+    const int starves = cnnvp_pipeline_starves(&self->pipeline), layer = opcode == ISA_layer;
     cnnvp_pipeline_push(&self->pipeline, word, cycle);
     if (layer)
         self->tail_tag = (uint32_t)word;
-    if (starves || layer) /* otherwise its fetch waits for that of the word before it */
+    if (starves || opcode != ISA_set) /* a `set` waits for what comes before it */
         self->ops->keep(self->host, cnnvp_element_push_moment(self, self->pipeline.tail - 1u), CNNVP_PATH_NOW,
                         starves ? self->tail_tag : tag);
 }

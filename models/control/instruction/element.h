@@ -21,10 +21,18 @@ enum element_error {
 
 enum element_event { EVENT_ADVANCE, EVENT_KINDS };
 
-/* Moments of the critical path: the last issue, the completion after which a command is sent again, the ends of
- * commands in flight, the pushes of words (word n, counted from 0 since reset, in a ring that is longer than queue and
- * sequence). */
-enum element_moment { MOMENT_ISSUE, MOMENT_RETRY, MOMENT_COMMANDS, MOMENT_WORDS = MOMENT_COMMANDS + LEDGER_COMMANDS };
+/* Moments of the critical path: the last issue and the next one, the completion after which a command is sent again,
+ * the last irq, the last ends of commands that have used each resource, the ends of commands in flight, the pushes of
+ * words (word n, counted from 0 since reset, in a ring that is longer than queue and sequence). */
+enum element_moment {
+    MOMENT_ISSUE,
+    MOMENT_NEXT,
+    MOMENT_RETRY,
+    MOMENT_EVENT,
+    MOMENT_RESOURCES,
+    MOMENT_COMMANDS = MOMENT_RESOURCES + 32,
+    MOMENT_WORDS = MOMENT_COMMANDS + LEDGER_COMMANDS
+};
 
 enum {
     IRQ_EVENT = 1u << 0,
@@ -85,6 +93,7 @@ struct element {
     int waited_all; /* the oldest instruction waits for every completion */
     int space_armed;
     int advancing;
+    int in_event;
     int touched; /* something outside the element: a unit, the memory, the interrupt */
 };
 
@@ -106,7 +115,17 @@ static inline uint32_t cnnvp_element_push_moment(const struct element *self, uin
     return MOMENT_WORDS + (uint32_t)(word & (2u * (self->pipeline.queue_mask | self->pipeline.sequence_mask) + 1u));
 }
 
+/* What was followed is done. In the element's own event the rest, room in the queue, comes from what has been issued.
+ */
+static inline void cnnvp_element_end_follow(struct element *self)
+{
+    self->ops->follow(self->host, self->in_event ? (uint32_t)MOMENT_ISSUE : CNNVP_PATH_NOW, self->ledger.layer);
+}
+
 /* execute.c */
+
+/* The end of a command in flight, which is kept at its place, is the last one of what it has used. */
+void cnnvp_element_note_end(struct element *self, const struct ledger_command *command);
 
 /* The element's port for commands to a unit. */
 uint32_t cnnvp_element_port(enum isa_unit unit);

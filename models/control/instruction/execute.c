@@ -166,6 +166,7 @@ static int execute_control(struct element *self, const struct pipeline_entry *en
     case ISA_irq:
         self->reg.EVENT = fields->immediate;
         ++self->reg.EVENT_COUNT;
+        self->ops->keep(self->host, MOMENT_EVENT, MOMENT_ISSUE, 0);
         self->ops->count(self->host, STAT_events, 0, 1);
         cnnvp_element_raise(self, IRQ_EVENT);
         break;
@@ -245,6 +246,25 @@ static int retry_later(struct element *self, uint32_t unit, uint64_t cycle)
     return 1;
 }
 
+void cnnvp_element_note_end(struct element *self, const struct ledger_command *command)
+{
+    for (uint32_t bits = command->resources; bits != 0; bits &= bits - 1u)
+        self->ops->keep(self->host, MOMENT_RESOURCES + (uint32_t)__builtin_ctz(bits), MOMENT_COMMANDS + command->place,
+                        0);
+}
+
+/* The instruction has waited for its word, the issue before it, and what uses the same, whichever came last. */
+static void keep_next(struct element *self, const struct pipeline_entry *entry)
+{
+    const int all = waits_for_all(self, entry->fields.opcode);
+    self->ops->keep(self->host, MOMENT_NEXT, self->led, 0);
+    self->ops->join(self->host, MOMENT_NEXT, MOMENT_ISSUE);
+    if (entry->fields.opcode != ISA_set)
+        self->ops->join(self->host, MOMENT_NEXT, cnnvp_element_push_moment(self, entry->pc));
+    for (uint32_t bits = all ? ISA_USE_UNITS : entry->resources; bits != 0; bits &= bits - 1u)
+        self->ops->join(self->host, MOMENT_NEXT, MOMENT_RESOURCES + (uint32_t)__builtin_ctz(bits));
+}
+
 /* Sends the command. Returns 1 if the instruction has left the sequence, 0 if it must be sent again later. */
 static int execute_tile(struct element *self, const struct pipeline_entry *entry, uint64_t cycle)
 {
@@ -272,6 +292,7 @@ static int execute_tile(struct element *self, const struct pipeline_entry *entry
         const cnnvp_time end = cnnvp_edge_time(self->mhz, cycle) + access.delay;
         if (added != NULL) {
             self->ops->keep(self->host, MOMENT_COMMANDS + added->place, CNNVP_PATH_ANSWER, command.tag);
+            cnnvp_element_note_end(self, added);
             cnnvp_ledger_end(&self->ledger, added, cnnvp_edge_at_or_after(self->mhz, end));
         }
     } else if (status < 0) {
@@ -323,7 +344,8 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
     if (cycle > now && visible)
         return 0;
     if (visible) {
-        self->ops->follow(self->host, self->led, self->ledger.layer);
+        keep_next(self, &entry);
+        self->ops->follow(self->host, MOMENT_NEXT, self->ledger.layer);
         self->ops->keep(self->host, MOMENT_ISSUE, CNNVP_PATH_NOW, self->ledger.layer);
     } else if (self->led != MOMENT_ISSUE) {
         self->ops->keep(self->host, MOMENT_ISSUE, self->led, 0);
@@ -333,10 +355,10 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
     if (op->unit != ISA_UNIT_none) {
         if (!execute_tile(self, &entry, cycle)) {
             --self->sequence;
-            self->ops->follow(self->host, CNNVP_PATH_NOW, 0);
+            cnnvp_element_end_follow(self);
             return 0;
         }
-        self->ops->follow(self->host, CNNVP_PATH_NOW, 0);
+        cnnvp_element_end_follow(self);
         show_block(self, op, entry.fields.immediate, cycle);
         self->ops->span(self->host, TRACK_issue, op->mnemonic, self->ledger.layer, self->sequence,
                         cnnvp_edge_time(self->mhz, cycle), cnnvp_edge_time(self->mhz, cycle + 1u));
@@ -346,7 +368,7 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
         leave(self, cycle);
         return 1;
     } else if (visible) {
-        self->ops->follow(self->host, CNNVP_PATH_NOW, 0);
+        cnnvp_element_end_follow(self);
     }
     count_wait(self, from, cycle);
     ++self->issued[op->class_];

@@ -271,12 +271,17 @@ static int element_reg_read(void *instance, uint32_t reg)
         break;
     case REG_FREE:
         self->reg.FREE = self->fetch.remaining ? 0 : cnnvp_pipeline_free(&self->pipeline);
+        self->ops->join(self->host, CNNVP_PATH_NOW, MOMENT_ISSUE); /* the reader pushes as much as that */
         break;
     case REG_FETCH_ADDR:
         self->reg.FETCH_ADDR = (uint32_t)self->fetch.address;
         break;
     case REG_FETCH_WORDS:
         self->reg.FETCH_WORDS = self->fetch.remaining > UINT32_MAX ? UINT32_MAX : (uint32_t)self->fetch.remaining;
+        break;
+    case REG_EVENT:
+    case REG_EVENT_COUNT:
+        self->ops->join(self->host, CNNVP_PATH_NOW, MOMENT_EVENT);
         break;
     case REG_PC:
         self->reg.PC = (uint32_t)self->pipeline.pc;
@@ -307,6 +312,7 @@ static int element_access(void *instance, uint32_t port, struct cnnvp_access *ac
     const uint64_t cycle = cnnvp_element_next_cycle(self);
     cnnvp_ledger_end(&self->ledger, command, cycle);
     self->ops->keep(self->host, MOMENT_COMMANDS + command->place, CNNVP_PATH_NOW, command->tag);
+    cnnvp_element_note_end(self, command);
     if (self->refused) {
         self->ops->keep(self->host, MOMENT_RETRY, MOMENT_COMMANDS + command->place, 0);
         self->refused = 0;
@@ -362,9 +368,11 @@ static void element_event(void *instance, uint32_t event)
     struct element *self = instance;
     (void)event;
     self->notified = CNNVP_TIME_NEVER;
-    self->ops->follow(self->host, MOMENT_ISSUE, self->ledger.layer); /* room comes from issues */
+    self->in_event = 1;
+    cnnvp_element_end_follow(self);
     cnnvp_element_advance(self, 1);
-    self->ops->follow(self->host, CNNVP_PATH_NOW, 0);
+    self->in_event = 0;
+    cnnvp_element_end_follow(self);
 }
 
 /* They are not read before: a call for each would take longer than what is counted. */

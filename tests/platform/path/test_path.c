@@ -11,6 +11,7 @@ enum { INSTANCES = 5, TAGS = 4, HOLDERS = 40, STEPS = 200000 };
 struct judge {
     cnnvp_time at;
     uint64_t ps[INSTANCES][TAGS];
+    double sooner[INSTANCES]; /* the moment, if the instance were twice as fast */
 };
 
 static void take(void *context, uint32_t instance, uint32_t tag, uint64_t ps)
@@ -38,10 +39,28 @@ static void compare(struct cnnvp_path *path, struct cnnvp_path_node *node, const
     assert_memory_equal(found.ps, expected->ps, sizeof found.ps);
 }
 
+static void compare_gains(struct cnnvp_path *path, struct cnnvp_path_node *node, const struct judge *expected)
+{
+    compare(path, node, expected);
+    for (uint32_t i = 0; i < INSTANCES; ++i)
+        assert_true(cnnvp_path_gain(path, i) == (double)expected->at - expected->sooner[i]);
+}
+
+/* Both moments are waited for: the later one, with what it was waited for, as long as it is the later one. */
+static void join(struct judge *to, const struct judge *from)
+{
+    double sooner[INSTANCES];
+    for (uint32_t i = 0; i < INSTANCES; ++i)
+        sooner[i] = to->sooner[i] > from->sooner[i] ? to->sooner[i] : from->sooner[i];
+    if (from->at > to->at)
+        *to = *from;
+    memcpy(to->sooner, sooner, sizeof sooner);
+}
+
 /* Moments are made from others, copied and forgotten, at random: what is kept stays small, and every sum is right. */
 static void sums(void **state)
 {
-    struct cnnvp_path *path = cnnvp_path_new();
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES);
     struct cnnvp_path_node *nodes[HOLDERS] = {0};
     static struct judge judges[HOLDERS];
     uint64_t seed = 7;
@@ -56,18 +75,23 @@ static void sums(void **state)
             cnnvp_path_drop(path, nodes[to]);
             nodes[to] = copy;
             judges[to] = judges[from];
+        } else if (draw(&seed, 4) == 0) {
+            nodes[to] = cnnvp_path_join(path, nodes[to], nodes[from]);
+            join(&judges[to], &judges[from]);
         }
         const uint32_t instance = draw(&seed, INSTANCES), tag = draw(&seed, TAGS), ps = draw(&seed, 1000);
         nodes[to] = cnnvp_path_extend(path, nodes[to], instance, tag, judges[to].at + ps);
         judges[to].at += ps;
         judges[to].ps[instance][tag] += ps;
+        for (uint32_t i = 0; i < INSTANCES; ++i)
+            judges[to].sooner[i] += i == instance ? ps / 2.0 : ps;
         if (path->count > most)
             most = path->count;
         if (step % 1000 == 0)
-            compare(path, nodes[from], &judges[from]);
+            compare_gains(path, nodes[from], &judges[from]);
     }
     for (uint32_t i = 0; i < HOLDERS; ++i)
-        compare(path, nodes[i], &judges[i]);
+        compare_gains(path, nodes[i], &judges[i]);
     assert_true(most < STEPS / 10);
     for (uint32_t i = 0; i < HOLDERS; ++i)
         cnnvp_path_drop(path, nodes[i]);
@@ -80,7 +104,7 @@ static void sums(void **state)
 /* Time in somebody's hands is his, and of whom he says; a moment is not moved back. */
 static void what_runs(void **state)
 {
-    struct cnnvp_path *path = cnnvp_path_new();
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES);
     struct judge expected = {.at = 70, .ps = {[1][0] = 10, [1][3] = 20, [2][3] = 40}};
 
     (void)state;
@@ -101,7 +125,7 @@ static void what_runs(void **state)
  * own target's; a later access of the caller that ends earlier changes nothing. */
 static void answers(void **state)
 {
-    struct cnnvp_path *path = cnnvp_path_new();
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES);
     struct judge expected = {.at = 1100, .ps = {[0][0] = 1000, [1][2] = 70, [3][2] = 25, [4][2] = 5}};
 
     (void)state;

@@ -38,6 +38,6 @@ for options in "--schedule fused -v" "--plan $SOURCE/scripts/examples/plans/lene
     # shellcheck disable=SC2086 # a list of words
     expect 0 run "$network" --timing-only $options
     [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "$options: lines of more than 100 columns: $(awk 'length > 100' out)"
-    grep -Eq "^to go faster +begin with [a-z]" out || fail "$options: nothing would help: $(grep bound out)"
+    grep -Eq "^to go faster +twice as fast, [a-z_0-9]+ would bring about " out || fail "$options: nothing would help: $(grep bound out)"
 done
 finish
