@@ -375,25 +375,6 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
     return CNNVP_DONE;
 }
 
-/* Places the header, both tables and the blobs; build->end is the address after them. */
-static void place_binary(struct cnnvp_build *build)
-{
-    struct cnnvp_binary *header = &build->header;
-    uint64_t at = cnnvp_binary_place_header(build) + cnnvp_binary_align(sizeof *header);
-    header->layers = (uint32_t)at;
-    at += cnnvp_binary_align((uint64_t)header->layer_count * sizeof *build->layers);
-    header->blobs = (uint32_t)at;
-    at += cnnvp_binary_align((uint64_t)build->blobs.count * sizeof *build->blobs.all);
-    if (build->depth != NULL)
-        at = cnnvp_depth_place_tables(build, at);
-    if (build->fused != NULL)
-        at = cnnvp_fused_place_tables(build, at);
-    at = cnnvp_binary_place_shares(build, at);
-    build->table_bytes = (size_t)(at - CNNVP_BINARY_ADDRESS);
-    at = cnnvp_binary_place_blobs(&build->blobs, 0, at);
-    build->end = build->blob_end = at;
-}
-
 /* Members are 32-bit words, little-endian as the host's. */
 struct fill {
     const struct cnnvp_graph *graph;
@@ -423,18 +404,8 @@ size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_bu
 
 void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
 {
-    const struct cnnvp_binary *header = &build->header;
     memset(to, 0, build->table_bytes);
-    memcpy(to + (build->shares.header - CNNVP_BINARY_ADDRESS), header, sizeof *header);
-    memcpy(to + (header->layers - CNNVP_BINARY_ADDRESS), build->layers, header->layer_count * sizeof *build->layers);
-    if (build->blobs.count != 0)
-        memcpy(to + (header->blobs - CNNVP_BINARY_ADDRESS), build->blobs.all,
-               build->blobs.count * sizeof *build->blobs.all);
-    if (build->depth != NULL)
-        cnnvp_depth_write_tables(build, to);
-    if (build->fused != NULL)
-        cnnvp_fused_write_tables(build, to);
-    cnnvp_binary_write_shares(build, to);
+    cnnvp_binary_write_tables(build, to);
     if (!graph->weightless)
         fill_layers(graph, build, to);
 }
@@ -465,7 +436,9 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         CNNVP_TRY(cnnvp_depth_place_weights(target, build, error));
     if (build->fused != NULL)
         CNNVP_TRY(cnnvp_fused_place_weights(target, build, error));
-    place_binary(build);
+    const uint64_t at = cnnvp_binary_place_tables(build);
+    build->table_bytes = (size_t)(at - CNNVP_BINARY_ADDRESS);
+    build->end = build->blob_end = cnnvp_binary_place_blobs(&build->blobs, 0, at);
     CNNVP_TRY(cnnvp_binary_place_tensors(graph, target, options->images, build, error));
     if (options->issue == CNNVP_ISSUE_LIST)
         cnnvp_binary_place_list(target, build);

@@ -10,11 +10,26 @@
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
 #include "plan.h"
-#include "scratchpad.h"
 
-#define HALVES CNNVP_SCRATCHPAD_HALVES
+/* ---- weight buffer ---- */
 
-/* ---- weight buffer: largest first, each into the first half with room ---- */
+int cnnvp_binary_keep(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES], uint32_t first,
+                      uint64_t bytes, struct cnnvp_binary_blob *blob)
+{
+    for (uint32_t i = 0; i < limits->weight_halves; ++i) {
+        const uint32_t half = (first + i) % limits->weight_halves;
+        if (used[half] + bytes > limits->weight_bytes)
+            continue;
+        if (blob != NULL) {
+            blob->stays = CNNVP_BLOB_STAYS;
+            blob->chip_half = half;
+            blob->chip_address = (uint32_t)used[half];
+        }
+        used[half] = cnnvp_binary_align(used[half] + bytes);
+        return 1;
+    }
+    return 0;
+}
 
 static int by_size(const void *a, const void *b)
 {
@@ -22,44 +37,41 @@ static int by_size(const void *a, const void *b)
     const struct cnnvp_binary_blob *y = *(const struct cnnvp_binary_blob *const *)b;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
-    return x->address < y->address ? -1 : 1;
+    return x < y ? -1 : 1;
 }
 
-static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_build *build, struct cnnvp_error *error)
+uint64_t cnnvp_binary_keep_largest(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES],
+                                   struct cnnvp_binary_blob **blobs, size_t count)
 {
-    const size_t count = build->blobs.count;
-    const uint64_t room = target->limits.weight_bytes;
-    uint64_t used[HALVES] = {0, 0};
     uint64_t missing = 0;
-    struct cnnvp_binary_blob **sorted = malloc((count + 1) * sizeof *sorted);
-    if (sorted == NULL)
-        return cnnvp_compiler_no_memory(error);
-    for (size_t i = 0; i < count; ++i)
-        sorted[i] = &build->blobs.all[i];
-    qsort(sorted, count, sizeof(struct cnnvp_binary_blob *), by_size);
+    if (count != 0)
+        qsort(blobs, count, sizeof *blobs, by_size);
     for (size_t i = 0; i < count; ++i) {
-        uint32_t half = 0;
-        while (half < target->limits.weight_halves && used[half] + sorted[i]->bytes > room)
-            ++half;
-        if (half == target->limits.weight_halves) {
-            missing += cnnvp_binary_align(sorted[i]->bytes);
-            continue;
-        }
-        sorted[i]->stays = 1;
-        sorted[i]->chip_half = half;
-        sorted[i]->chip_address = (uint32_t)used[half];
-        used[half] = cnnvp_binary_align(used[half] + sorted[i]->bytes);
+        blobs[i]->stays = CNNVP_BLOB_PASSES;
+        if (!cnnvp_binary_keep(limits, used, 0, blobs[i]->bytes, blobs[i]))
+            missing += cnnvp_binary_align(blobs[i]->bytes);
     }
-    free(sorted);
-    if (missing != 0)
-        return cnnvp_compiler_error(
-            error,
-            "the network does not fit on chip: the weight buffer lacks %llu bytes for all "
-            "weights; use -s weight_buffer.size=%llu or run it from memory",
-            (unsigned long long)missing,
-            (unsigned long long)cnnvp_binary_buffer_size(
-                target->limits.weight_halves * target->limits.weight_bytes + missing));
-    return CNNVP_DONE;
+    return missing;
+}
+
+static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnvp_binary_blobs *all,
+                             struct cnnvp_error *error)
+{
+    uint64_t used[CNNVP_SCRATCHPAD_HALVES] = {0, 0};
+    CNNVP_FREED struct cnnvp_binary_blob **blobs = malloc((all->count + 1u) * sizeof *blobs);
+    if (blobs == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < all->count; ++i)
+        blobs[i] = &all->all[i];
+    const uint64_t missing = cnnvp_binary_keep_largest(limits, used, blobs, all->count);
+    if (missing == 0)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(
+        error,
+        "the network does not fit on chip: the weight buffer lacks %llu bytes for all "
+        "weights; use -s weight_buffer.size=%llu or run it from memory",
+        (unsigned long long)missing,
+        (unsigned long long)cnnvp_binary_buffer_size(limits->weight_halves * limits->weight_bytes + missing));
 }
 
 /* ---- input buffer ---- */
@@ -68,8 +80,6 @@ struct lives {
     const struct cnnvp_graph *graph;
     const struct cnnvp_plan *plan; /* NULL: all tensors stay */
     struct cnnvp_residents *of;
-    uint64_t room;
-    uint32_t halves;
 };
 
 static struct cnnvp_life *life_of(const struct cnnvp_residents *residents, int32_t base)
@@ -89,14 +99,14 @@ static int reads(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph
 /* A group runs tile by tile: what its layers touch is there from its first layer to its last one. */
 static void widen(const struct lives *lives, struct cnnvp_life *life)
 {
-    life->begin = life->first;
-    life->end = life->last;
+    life->place.begin = life->first;
+    life->place.end = life->last;
     for (size_t i = 0; lives->plan != NULL && i < lives->plan->run_count; ++i) {
         const struct cnnvp_plan_run *run = &lives->plan->runs[i];
         if (run->first <= life->first && life->first < run->first + run->count)
-            life->begin = run->first;
+            life->place.begin = run->first;
         if (run->first <= life->last && life->last < run->first + run->count)
-            life->end = run->first + run->count - 1;
+            life->place.end = run->first + run->count - 1;
     }
 }
 
@@ -112,7 +122,7 @@ static void find_lives(const struct lives *lives, const struct cnnvp_build *buil
             continue;
         struct cnnvp_life *life = &lives->of->all[lives->of->count++];
         *life = (struct cnnvp_life){.tensor = made, .first = i == 0 ? 0 : i - 1};
-        life->bytes = cnnvp_binary_align(cnnvp_binary_frame_bytes(&build->tensors[made]));
+        life->place.bytes = cnnvp_binary_align(cnnvp_binary_frame_bytes(&build->tensors[made]));
         for (size_t reader = 0; reader < graph->layer_count; ++reader)
             if (reads(&graph->layers[reader], graph, made))
                 life->last = reader;
@@ -120,24 +130,11 @@ static void find_lives(const struct lives *lives, const struct cnnvp_build *buil
     }
 }
 
-static struct cnnvp_extent extent_of(const void *of, size_t number)
-{
-    const struct lives *lives = of;
-    const struct cnnvp_life *life = &lives->of->all[number];
-    return (struct cnnvp_extent){life->half, lives->room - life->address - life->bytes, life->bytes};
-}
-
-static int live_together(const void *of, size_t number, size_t other)
-{
-    const struct lives *lives = of;
-    const struct cnnvp_life *a = &lives->of->all[number], *b = &lives->of->all[other];
-    return a->begin <= b->end && b->begin <= a->end;
-}
-
 /* The half of the tensor that is added to this one, if that has a place. */
-static uint32_t forced_half(const struct lives *lives, int32_t tensor)
+static uint32_t forced_half(const struct lives *lives, const struct cnnvp_life *life)
 {
     const struct cnnvp_graph *graph = lives->graph;
+    const int32_t tensor = life->tensor;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (layer->op != CNNVP_OP_ADD)
@@ -148,8 +145,8 @@ static uint32_t forced_half(const struct lives *lives, int32_t tensor)
             a == tensor   ? life_of(lives->of, b)
             : b == tensor ? life_of(lives->of, a)
                           : NULL;
-        if (other != NULL && other->placed)
-            return other->half;
+        if (other != NULL && other < life)
+            return other->place.half;
     }
     return CNNVP_SCRATCHPAD_ANY;
 }
@@ -161,14 +158,14 @@ static uint32_t source_half(const struct lives *lives, const struct cnnvp_life *
     if (cnnvp_graph_base(lives->graph, maker->out) != life->tensor)
         return 1; /* the network's input: into half 0 */
     const struct cnnvp_life *source = life_of(lives->of, cnnvp_graph_base(lives->graph, maker->in));
-    return source != NULL ? source->half : 1;
+    return source != NULL ? source->place.half : 1;
 }
 
 static cnnvp_result no_room(const struct lives *lives, const struct cnnvp_life *life, uint64_t lack,
                             struct cnnvp_error *error)
 {
     const char *name = lives->graph->tensors[life->tensor].name;
-    const unsigned long long size = lives->halves * cnnvp_binary_buffer_size(lives->room + lack);
+    const unsigned long long size = lives->of->pad.halves * cnnvp_binary_buffer_size(lives->of->pad.room[0] + lack);
     if (lives->plan != NULL)
         return cnnvp_config_error(error, lives->plan->on_chip_places[life->tensor],
                                   "tensor \"%s\" does not fit on chip: a half of the input buffer lacks %llu bytes "
@@ -180,42 +177,34 @@ static cnnvp_result no_room(const struct lives *lives, const struct cnnvp_life *
                                 (unsigned long long)lack, name, size);
 }
 
-static cnnvp_result place_life(struct lives *lives, size_t number, struct cnnvp_error *error)
-{
-    const struct cnnvp_scratchpad pad = {lives->halves, {lives->room, lives->room}, lives, extent_of, live_together};
-    struct cnnvp_life *life = &lives->of->all[number];
-    struct cnnvp_extent extent = {.bytes = life->bytes};
-    uint64_t lack = UINT64_MAX;
-    if (!cnnvp_scratchpad_find(&pad, number, (source_half(lives, life) + 1u) % lives->halves,
-                               forced_half(lives, life->tensor), &extent, &lack))
-        return no_room(lives, life, lack, error);
-    life->placed = 1;
-    life->half = extent.half;
-    life->address = lives->room - extent.offset - extent.bytes;
-    return CNNVP_DONE;
-}
-
 cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                           const struct cnnvp_plan *plan, struct cnnvp_build *build,
                                           struct cnnvp_error *error)
 {
     const uint64_t room = target->limits.input_bytes / CNNVP_BINARY_ALIGNMENT * CNNVP_BINARY_ALIGNMENT;
-    struct lives lives = {graph, plan, NULL, room, target->limits.input_halves};
-    build->residents = lives.of = calloc(1, sizeof *lives.of);
+    struct lives lives = {graph, plan, calloc(1, sizeof *lives.of)};
+    build->residents = lives.of;
     if (lives.of != NULL)
         lives.of->all = calloc(graph->layer_count + 1, sizeof *lives.of->all);
     if (lives.of == NULL || lives.of->all == NULL)
         return cnnvp_compiler_no_memory(error);
+    struct cnnvp_scratchpad *pad = &lives.of->pad;
+    *pad = (struct cnnvp_scratchpad){.halves = target->limits.input_halves, .room = {room, room}, .from_top = 1};
     find_lives(&lives, build);
-    for (size_t i = 0; i < lives.of->count; ++i)
-        CNNVP_TRY(place_life(&lives, i, error));
+    for (size_t i = 0; i < lives.of->count; ++i) {
+        struct cnnvp_life *life = &lives.of->all[i];
+        uint64_t lack = UINT64_MAX;
+        if (!cnnvp_scratchpad_put(pad, (source_half(&lives, life) + 1u) % pad->halves, forced_half(&lives, life),
+                                  &life->place, &lack))
+            return no_room(&lives, life, lack, error);
+    }
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
         const struct cnnvp_life *life = life_of(lives.of, cnnvp_graph_base(graph, i));
         if (life == NULL)
             continue;
         build->tensors[i].on_chip = CNNVP_PLACE_WHOLE;
-        build->tensors[i].chip_half = life->half;
-        build->tensors[i].chip_address = (uint32_t)(life->address + cnnvp_binary_view_offset(graph, build, i));
+        build->tensors[i].chip_half = life->place.half;
+        build->tensors[i].chip_address = (uint32_t)(life->place.address + cnnvp_binary_view_offset(graph, build, i));
     }
     return CNNVP_DONE;
 }
@@ -223,13 +212,8 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
 uint64_t cnnvp_binary_chip_top(const struct cnnvp_target *target, const struct cnnvp_build *build, uint32_t half,
                                size_t first, size_t last)
 {
-    uint64_t top = target->limits.input_bytes;
-    for (size_t i = 0; build->residents != NULL && i < build->residents->count; ++i) {
-        const struct cnnvp_life *life = &build->residents->all[i];
-        if (life->half == half && life->begin <= last && first <= life->end)
-            top = cnnvp_minimum(top, life->address);
-    }
-    return top;
+    const uint64_t top = target->limits.input_bytes;
+    return build->residents == NULL ? top : cnnvp_scratchpad_free_below(&build->residents->pad, half, first, last, top);
 }
 
 /* ---- output buffer ---- */
@@ -266,5 +250,5 @@ cnnvp_result cnnvp_binary_keep_blobs(const struct cnnvp_graph *graph, const stru
                                      struct cnnvp_build *build, struct cnnvp_error *error)
 {
     CNNVP_TRY(check_outputs(graph, target, build, error));
-    return place_blobs(target, build, error);
+    return keep_all(&target->limits, &build->blobs, error);
 }

@@ -24,23 +24,21 @@ uint64_t cnnvp_binary_chip_top(const struct cnnvp_target *target, const struct c
 /* --on-chip: places of all blobs, and whether each layer's results fit the output buffer. */
 cnnvp_result cnnvp_binary_keep_blobs(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                      struct cnnvp_build *build, struct cnnvp_error *error);
+/* One piece of weights stays: above what is used of a half, of `first` or, where that has no room, of the other one.
+ * `blob` gets the place; NULL: nobody does. 0: there is no room. */
+int cnnvp_binary_keep(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES], uint32_t first,
+                      uint64_t bytes, struct cnnvp_binary_blob *blob);
+/* Of these blobs the largest first, as far as there is room for them. Returns the bytes of those that pass. */
+uint64_t cnnvp_binary_keep_largest(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES],
+                                   struct cnnvp_binary_blob **blobs, size_t count);
 /* binary_blob.c: the words of a layer's blobs, and zeros up to the next one. */
 void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
                              uint8_t *binary);
 
-/* ---- several accelerators (binary_shares.c) ---- */
-
-/* Places the first one's header, at whose address the build's tables begin; and, from address `at` on, what the others
- * have of their own: the address after that. */
-uint64_t cnnvp_binary_place_header(struct cnnvp_build *build);
-uint64_t cnnvp_binary_place_shares(struct cnnvp_build *build, uint64_t at);
-/* Addresses of an accelerator's tables; the first one's end is not set. */
-struct cnnvp_binary_own {
-    uint64_t header, layers, chains, chain_layers, groups, members, end;
-};
-struct cnnvp_binary_own cnnvp_binary_own(const struct cnnvp_build *build, uint32_t accelerator);
-/* Writes what each has, over the build's tables; `binary` holds CNNVP_BINARY_ADDRESS. */
-void cnnvp_binary_write_shares(const struct cnnvp_build *build, uint8_t *binary);
+/* binary_tables.c: places of the tables of all accelerators and of the guest software's rooms; the address after them.
+ * Writes the tables; `binary` holds CNNVP_BINARY_ADDRESS. */
+uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build);
+void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary);
 
 /* ---- depth first ---- */
 
@@ -61,11 +59,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target 
 /* The layers as blocks see them, and the maps at both ends; tensors have their addresses. */
 void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 
-/* Places of chains, levels, block layers and order tables from address `at` on; the address after them. */
-uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at);
-/* Writes them; `binary` holds CNNVP_BINARY_ADDRESS. */
-void cnnvp_depth_write_tables(const struct cnnvp_build *build, uint8_t *binary);
-
 void cnnvp_depth_clear(struct cnnvp_build *build);
 
 /* Between depth_place.c and depth_weights.c. */
@@ -77,7 +70,8 @@ struct cnnvp_depth_row {
     struct cnnvp_build *build;
     size_t *layers; /* numbers in the graph */
     size_t count;
-    size_t *sequence; /* in which slots are placed */
+    size_t *sequence;           /* in which slots are placed */
+    struct cnnvp_place *places; /* of levels */
     int order_table;
     enum cnnvp_issue issue;
 };

@@ -1,16 +1,224 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which tables the guest software reads when: of a layer its entry and its blobs', of a fused group or a depth-first
- * chain, which are one step, what describes them, too. A step's most needed tables come first.
+ * The tables of a binary, all but the blobs' words: where they lie, their bytes, and which of them the guest software
+ * reads when.
+ *
+ * Each of several accelerators has of its own what refers to maps, since those between layers have places of their own:
+ * a header, and the tables that are marked so below. Accelerator k of n takes batches k, k + n, and so on; the places
+ * of maps follow in this order.
  */
-#include "binary_internal.h"
 #include "binary_tables.h"
+
+#include <string.h>
+
+#include "binary_internal.h"
 #include "group_build.h"
+
+/* In the order in which they lie. */
+enum { HEADER, LAYERS, BLOBS, CHAINS, LEVELS, CHAIN_LAYERS, ORDERS, GROUPS, MEMBERS, REACHES, TABLES };
+
+struct table {
+    const void *data;
+    size_t count, size;
+    int own; /* 1: each accelerator has one */
+};
+
+static const struct cnnvp_depth no_depth;
+static const struct cnnvp_fused no_fused;
+
+static void find_tables(const struct cnnvp_build *build, struct table tables[TABLES])
+{
+    const struct cnnvp_depth *depth = build->depth != NULL ? build->depth : &no_depth;
+    const struct cnnvp_fused *fused = build->fused != NULL ? build->fused : &no_fused;
+    const struct table all[TABLES] = {
+        [HEADER] = {&build->header, 1, sizeof build->header, 1},
+        [LAYERS] = {build->layers, build->header.layer_count, sizeof *build->layers, 1},
+        [BLOBS] = {build->blobs.all, build->blobs.count, sizeof *build->blobs.all, 0},
+        [CHAINS] = {depth->chains, depth->chain_count, sizeof *depth->chains, 1},
+        [LEVELS] = {depth->levels, depth->level_count, sizeof *depth->levels, 0},
+        [CHAIN_LAYERS] = {depth->layers, depth->layer_count, sizeof *depth->layers, 1},
+        [ORDERS] = {depth->orders, depth->order_count, sizeof *depth->orders, 0},
+        [GROUPS] = {fused->table, fused->count, sizeof *fused->table, 1},
+        [MEMBERS] = {fused->members, fused->member_count, sizeof *fused->members, 1},
+        [REACHES] = {fused->reaches, fused->reach_count, sizeof *fused->reaches, 0}};
+    memcpy(tables, all, sizeof all);
+}
+
+/* ---- places ---- */
+
+/* Where tables from `at` on lie, of the first accelerator all, of another one its own; the address after them. */
+static uint64_t lay_out(const struct cnnvp_build *build, int is_first, uint64_t at, uint64_t addresses[TABLES])
+{
+    struct table tables[TABLES];
+    find_tables(build, tables);
+    for (size_t t = 0; t < TABLES; ++t) {
+        const size_t count = t == LAYERS ? build->shares.layers : tables[t].count;
+        addresses[t] = at;
+        if (is_first || tables[t].own)
+            at += cnnvp_binary_align(count * tables[t].size);
+    }
+    return at;
+}
+
+static void find_addresses(const struct cnnvp_build *build, uint32_t accelerator, uint64_t addresses[TABLES])
+{
+    const struct cnnvp_binary_shares *shares = &build->shares;
+    (void)lay_out(build, accelerator == 0,
+                  accelerator == 0 ? shares->header : shares->tables + (accelerator - 1u) * shares->table_bytes,
+                  addresses);
+}
+
+static void refer_to_chains(struct cnnvp_depth *depth, const uint64_t addresses[TABLES])
+{
+    size_t layer = 0, level = 0, word = 0;
+    for (size_t c = 0; c < depth->chain_count; ++c) {
+        depth->chains[c].layers = (uint32_t)(addresses[CHAIN_LAYERS] + layer * sizeof *depth->layers);
+        depth->chains[c].levels = (uint32_t)(addresses[LEVELS] + level * sizeof *depth->levels);
+        layer += depth->chains[c].layer_count;
+        level += depth->chains[c].layer_count + 1u;
+    }
+    for (size_t i = 0; i < depth->level_count && depth->orders != NULL; ++i) {
+        depth->levels[i].order = (uint32_t)(addresses[ORDERS] + word * sizeof *depth->orders);
+        word += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
+    }
+}
+
+static void refer_to_groups(struct cnnvp_fused *fused, const uint64_t addresses[TABLES])
+{
+    size_t member = 0, reach = 0;
+    for (size_t g = 0; g < fused->count; ++g) {
+        struct cnnvp_binary_group *group = &fused->table[g];
+        group->members = (uint32_t)(addresses[MEMBERS] + member * sizeof *fused->members);
+        group->rows = (uint32_t)(addresses[REACHES] + reach * sizeof *fused->reaches);
+        reach += (size_t)group->tile_rows * group->layer_count;
+        group->columns = (uint32_t)(addresses[REACHES] + reach * sizeof *fused->reaches);
+        reach += (size_t)group->tile_columns * group->layer_count;
+        member += group->layer_count;
+    }
+}
+
+uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build)
+{
+    struct cnnvp_binary_shares *shares = &build->shares;
+    uint64_t addresses[TABLES];
+    shares->layers = build->header.layer_count;
+    shares->header = CNNVP_BINARY_ADDRESS;
+    if (shares->count > 1)
+        shares->header += cnnvp_binary_align(sizeof(struct cnnvp_accelerators_binary));
+    const uint64_t end = lay_out(build, 1, shares->header, addresses);
+    build->header.layers = (uint32_t)addresses[LAYERS];
+    build->header.blobs = (uint32_t)addresses[BLOBS];
+    if (build->depth != NULL) {
+        build->header.chains = (uint32_t)addresses[CHAINS];
+        refer_to_chains(build->depth, addresses);
+    }
+    if (build->fused != NULL) {
+        build->header.groups = (uint32_t)addresses[GROUPS];
+        refer_to_groups(build->fused, addresses);
+    }
+    if (shares->count == 1)
+        return end;
+    shares->tables = end;
+    shares->table_bytes = lay_out(build, 0, end, addresses) - end;
+    shares->rooms = end + (shares->count - 1u) * shares->table_bytes;
+    return shares->rooms + (uint64_t)shares->count * CNNVP_ROOM_BYTES;
+}
+
+/* ---- bytes ---- */
+
+static void *place_of(uint8_t *binary, uint64_t address)
+{
+    return binary + (address - CNNVP_BINARY_ADDRESS);
+}
+
+static void share_tensor(const struct cnnvp_build *build, uint32_t accelerator, struct cnnvp_binary_tensor *tensor)
+{
+    tensor->address += accelerator * build->header.batch * tensor->batch_stride;
+}
+
+static void share_layer(const struct cnnvp_build *build, uint32_t accelerator, struct cnnvp_binary_layer *layer)
+{
+    share_tensor(build, accelerator, &layer->in);
+    share_tensor(build, accelerator, &layer->in2);
+    share_tensor(build, accelerator, &layer->out);
+}
+
+/* Where an accelerator's tables, written as the first one's, differ from those. */
+static void share_tables(const struct cnnvp_build *build, uint32_t accelerator, const uint64_t addresses[TABLES],
+                         uint8_t *binary)
+{
+    struct table tables[TABLES];
+    uint64_t first[TABLES];
+    struct cnnvp_binary *header = place_of(binary, addresses[HEADER]);
+    struct cnnvp_binary_layer *layers = place_of(binary, addresses[LAYERS]);
+    struct cnnvp_binary_layer *chain_layers = place_of(binary, addresses[CHAIN_LAYERS]);
+    struct cnnvp_binary_chain *chains = place_of(binary, addresses[CHAINS]);
+    struct cnnvp_binary_group *groups = place_of(binary, addresses[GROUPS]);
+    struct cnnvp_binary_member *members = place_of(binary, addresses[MEMBERS]);
+    find_tables(build, tables);
+    find_addresses(build, 0, first);
+    if (accelerator * header->batch >= header->images) /* there is nothing to do */
+        header->flags &= ~(uint32_t)CNNVP_BINARY_PRELOAD;
+    header->element = build->shares.all[accelerator].element;
+    header->element_irq = build->shares.all[accelerator].element_irq;
+    header->scheduler = build->shares.all[accelerator].scheduler;
+    header->scheduler_irq = build->shares.all[accelerator].scheduler_irq;
+    header->list += accelerator * header->list_bytes;
+    header->layers = (uint32_t)addresses[LAYERS];
+    header->chains = tables[CHAINS].count != 0 ? (uint32_t)addresses[CHAINS] : header->chains;
+    header->groups = tables[GROUPS].count != 0 ? (uint32_t)addresses[GROUPS] : header->groups;
+    share_tensor(build, accelerator, &header->input);
+    for (size_t i = 0; i < tables[LAYERS].count; ++i)
+        share_layer(build, accelerator, &layers[i]);
+    for (size_t i = 0; i < tables[CHAIN_LAYERS].count; ++i)
+        share_layer(build, accelerator, &chain_layers[i]);
+    for (size_t i = 0; i < tables[CHAINS].count; ++i) {
+        chains[i].layers += (uint32_t)(addresses[CHAIN_LAYERS] - first[CHAIN_LAYERS]);
+        share_tensor(build, accelerator, &chains[i].in);
+        share_tensor(build, accelerator, &chains[i].out);
+    }
+    for (size_t i = 0; i < tables[GROUPS].count; ++i)
+        groups[i].members += (uint32_t)(addresses[MEMBERS] - first[MEMBERS]);
+    for (size_t i = 0; i < tables[MEMBERS].count; ++i)
+        share_layer(build, accelerator, &members[i].layer);
+}
+
+void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary)
+{
+    struct cnnvp_accelerators_binary list = {
+        .magic = CNNVP_ACCELERATORS_BINARY_MAGIC,
+        .version = CNNVP_BINARY_VERSION,
+        .plic = build->header.plic,
+        .clint = build->shares.clint,
+        .rooms = (uint32_t)build->shares.rooms,
+        .count = build->shares.count};
+    struct table tables[TABLES];
+    find_tables(build, tables);
+    for (uint32_t i = 0; i < list.count; ++i) {
+        uint64_t addresses[TABLES];
+        find_addresses(build, i, addresses);
+        list.binaries[i] = (uint32_t)addresses[HEADER];
+        for (size_t t = 0; t < TABLES; ++t)
+            if (tables[t].count != 0 && (i == 0 || tables[t].own))
+                memcpy(place_of(binary, addresses[t]), tables[t].data, tables[t].count * tables[t].size);
+        if (i != 0)
+            share_tables(build, i, addresses, binary);
+    }
+    if (list.count > 1)
+        memcpy(binary, &list, sizeof list);
+}
+
+/* ---- which are read when ---- */
+
+/*
+ * Of a layer its entry and its blobs', of a fused group or a depth-first chain, which are one step, what describes
+ * them, too. A step's most needed tables come first.
+ */
 
 /* The step in hand, of an accelerator. */
 struct listing {
     const struct cnnvp_build *build;
-    struct cnnvp_binary_own own;
+    uint64_t addresses[TABLES];
     cnnvp_binary_table_fn list;
     void *context;
     uint32_t accelerator;
@@ -24,103 +232,86 @@ static cnnvp_result list(const struct listing *listing, uint64_t address, uint64
     return listing->list(listing->context, listing->accelerator, listing->step, address, bytes);
 }
 
-static cnnvp_result list_entries(const struct listing *listing, size_t layer, size_t count)
+/* Entries of a table, from number `first` on. */
+static cnnvp_result list_entries(const struct listing *listing, size_t table, size_t first, size_t count)
 {
-    const size_t bytes = sizeof *listing->build->layers;
-    return list(listing, listing->own.layers + layer * bytes, count * bytes);
+    struct table tables[TABLES];
+    find_tables(listing->build, tables);
+    return list(listing, listing->addresses[table] + first * tables[table].size, count * tables[table].size);
 }
 
 static cnnvp_result list_blobs(const struct listing *listing, const struct cnnvp_binary_layer *layer)
 {
-    const size_t bytes = sizeof *listing->build->blobs.all;
-    return list(listing, listing->build->header.blobs + layer->first_blob * bytes, layer->blob_count * bytes);
+    return list(listing, listing->build->header.blobs + layer->first_blob * sizeof *listing->build->blobs.all,
+                layer->blob_count * sizeof *listing->build->blobs.all);
 }
 
-static cnnvp_result list_group(const struct listing *listing, uint32_t number)
+static cnnvp_result list_group(const struct listing *listing, size_t number)
 {
     const struct cnnvp_fused *fused = listing->build->fused;
     const struct cnnvp_binary_group *group = &fused->table[number];
     const size_t lines = group->layer_count * sizeof(struct cnnvp_binary_reach);
-    const uint64_t members = group->members - fused->table[0].members;
-    CNNVP_TRY(list(listing, listing->own.groups + number * sizeof *group, sizeof *group));
-    CNNVP_TRY(list(listing, listing->own.members + members, group->layer_count * sizeof *fused->members));
+    const size_t first = (group->members - fused->table[0].members) / sizeof *fused->members;
+    CNNVP_TRY(list_entries(listing, GROUPS, number, 1));
+    CNNVP_TRY(list_entries(listing, MEMBERS, first, group->layer_count));
     CNNVP_TRY(list(listing, group->rows, group->tile_rows * lines));
     CNNVP_TRY(list(listing, group->columns, group->tile_columns * lines));
-    for (uint32_t i = 0; i < group->layer_count; ++i)
-        CNNVP_TRY(list_blobs(listing, &fused->members[members / sizeof *fused->members + i].layer));
+    for (size_t i = 0; i < group->layer_count; ++i)
+        CNNVP_TRY(list_blobs(listing, &fused->members[first + i].layer));
     return CNNVP_DONE;
 }
 
-static cnnvp_result list_orders(const struct listing *listing, const struct cnnvp_binary_level *levels, size_t count)
-{
-    for (size_t i = 0; i < count; ++i)
-        if (levels[i].order != 0)
-            CNNVP_TRY(list(listing, levels[i].order, sizeof(uint32_t) << (levels[i].bits_x + levels[i].bits_y)));
-    return CNNVP_DONE;
-}
-
-static cnnvp_result list_chain(const struct listing *listing, uint32_t number)
+static cnnvp_result list_chain(const struct listing *listing, size_t number)
 {
     const struct cnnvp_depth *depth = listing->build->depth;
     const struct cnnvp_binary_chain *chain = &depth->chains[number];
-    const uint64_t layers = chain->layers - depth->chains[0].layers;
-    const size_t first = layers / sizeof *depth->layers;
-    const size_t levels = chain->layer_count + 1u;
-    CNNVP_TRY(list(listing, listing->own.chains + number * sizeof *chain, sizeof *chain));
-    CNNVP_TRY(list(listing, chain->levels, levels * sizeof *depth->levels));
-    CNNVP_TRY(list(listing, listing->own.chain_layers + layers, chain->layer_count * sizeof *depth->layers));
-    for (uint32_t i = 0; i < chain->layer_count; ++i)
+    const size_t first = (chain->layers - depth->chains[0].layers) / sizeof *depth->layers;
+    const struct cnnvp_binary_level *levels = &depth->levels[first + number];
+    CNNVP_TRY(list_entries(listing, CHAINS, number, 1));
+    CNNVP_TRY(list(listing, chain->levels, (chain->layer_count + 1u) * sizeof *levels));
+    CNNVP_TRY(list_entries(listing, CHAIN_LAYERS, first, chain->layer_count));
+    for (size_t i = 0; i < chain->layer_count; ++i)
         CNNVP_TRY(list_blobs(listing, &depth->layers[first + i]));
-    return list_orders(listing, &depth->levels[first + number], levels);
+    for (size_t i = 0; i <= chain->layer_count; ++i)
+        if (levels[i].order != 0)
+            CNNVP_TRY(list(listing, levels[i].order, sizeof(uint32_t) << (levels[i].bits_x + levels[i].bits_y)));
+    return CNNVP_DONE;
 }
 
 /* A layer and those that run with it, of which the schedule reads the entries at most. *count: how many they are. */
 static cnnvp_result list_step(const struct listing *listing, size_t layer, size_t *count)
 {
     const struct cnnvp_binary_layer *entry = &listing->build->layers[layer];
-    cnnvp_result result = list_entries(listing, layer, 1);
-    *count = 1;
-    if (entry->group != 0 && result == CNNVP_DONE) {
-        *count = listing->build->fused->table[entry->group - 1u].layer_count;
-        result = list_group(listing, entry->group - 1u);
-    } else if (entry->chain != 0 && result == CNNVP_DONE) {
-        *count = listing->build->depth->chains[entry->chain - 1u].layer_count;
-        result = list_chain(listing, entry->chain - 1u);
-    } else if (result == CNNVP_DONE) {
-        result = list_blobs(listing, entry);
-    }
-    return result == CNNVP_DONE ? list_entries(listing, layer + 1u, *count - 1u) : result;
-}
-
-static cnnvp_result list_steps(struct listing *listing)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < listing->build->header.layer_count; i += count) {
-        CNNVP_TRY(list_step(listing, i, &count));
-        ++listing->step;
-    }
-    return CNNVP_DONE;
+    *count = entry->group != 0   ? listing->build->fused->table[entry->group - 1u].layer_count
+             : entry->chain != 0 ? listing->build->depth->chains[entry->chain - 1u].layer_count
+                                 : 1;
+    CNNVP_TRY(list_entries(listing, LAYERS, layer, 1));
+    CNNVP_TRY(entry->group != 0   ? list_group(listing, entry->group - 1u)
+              : entry->chain != 0 ? list_chain(listing, entry->chain - 1u)
+                                  : list_blobs(listing, entry));
+    return list_entries(listing, LAYERS, layer + 1u, *count - 1u);
 }
 
 cnnvp_result cnnvp_binary_list_held(const struct cnnvp_build *build, cnnvp_binary_table_fn list_table, void *context)
 {
     const struct cnnvp_binary_shares *shares = &build->shares;
     struct listing listing = {.build = build, .list = list_table, .context = context};
-    cnnvp_result result = CNNVP_DONE;
     if (shares->count > 1)
-        result = list(&listing, CNNVP_BINARY_ADDRESS, sizeof(struct cnnvp_accelerators_binary));
-    for (uint32_t i = 0; i < shares->count && result == CNNVP_DONE; ++i)
-        result = list(&listing, cnnvp_binary_own(build, i).header, sizeof build->header);
-    if (shares->count > 1 && result == CNNVP_DONE)
-        result = list(&listing, shares->rooms, shares->count * CNNVP_ROOM_BYTES);
-    return result;
+        CNNVP_TRY(list(&listing, CNNVP_BINARY_ADDRESS, sizeof(struct cnnvp_accelerators_binary)));
+    for (uint32_t i = 0; i < shares->count; ++i) {
+        find_addresses(build, i, listing.addresses);
+        CNNVP_TRY(list_entries(&listing, HEADER, 0, 1));
+    }
+    return shares->count > 1 ? list(&listing, shares->rooms, shares->count * CNNVP_ROOM_BYTES) : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_binary_list_steps(const struct cnnvp_build *build, cnnvp_binary_table_fn list_table, void *context)
 {
     for (uint32_t i = 0; i < build->shares.count; ++i) {
-        struct listing listing = {build, cnnvp_binary_own(build, i), list_table, context, i, 0};
-        CNNVP_TRY(list_steps(&listing));
+        struct listing listing = {.build = build, .list = list_table, .context = context, .accelerator = i};
+        find_addresses(build, i, listing.addresses);
+        for (size_t layer = 0, count = 0; layer < build->header.layer_count; layer += count, ++listing.step)
+            CNNVP_TRY(list_step(&listing, layer, &count));
     }
     return CNNVP_DONE;
 }

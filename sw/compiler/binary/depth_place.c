@@ -8,7 +8,6 @@
  */
 #include "binary_internal.h"
 #include "plan.h"
-#include "scratchpad.h"
 
 #include <stdlib.h>
 
@@ -108,63 +107,26 @@ static uint64_t slot_bytes(const struct cnnvp_binary_level *level)
     return cnnvp_binary_align(cnnvp_binary_frame_bytes(&level->block));
 }
 
-static int overlap(const struct cnnvp_binary_level *a, const struct cnnvp_binary_level *b)
-{
-    return a->block.chip_half == b->block.chip_half && a->block.chip_address < b->block.chip_address + slot_bytes(b) &&
-           b->block.chip_address < a->block.chip_address + slot_bytes(a);
-}
-
-/* Levels in the order in which they get their slots. */
-struct slots {
-    const struct cnnvp_depth_row *row;
-    struct cnnvp_binary_level *levels;
-};
-
-static struct cnnvp_extent extent_of(const void *of, size_t number)
-{
-    const struct slots *slots = of;
-    const struct cnnvp_binary_level *level = &slots->levels[slots->row->sequence[number]];
-    return (struct cnnvp_extent){level->block.chip_half, level->block.chip_address, slot_bytes(level)};
-}
-
-static int at_the_same_time(const void *of, size_t number, size_t other)
-{
-    const struct slots *slots = of;
-    const size_t a = slots->row->sequence[number], b = slots->row->sequence[other];
-    return a == 0 || b == 0 || is_gathered(slots->levels, a > b ? a : b);
-}
-
-static int always(const void *of, size_t number, size_t other)
-{
-    (void)of;
-    (void)number;
-    (void)other;
-    return 1;
-}
-
 /* Feature 0 into the first half, the others into the last, or into the other one where there is no room: it can be
  * loaded while they are worked on. Side by side: none shares a place or lies in another half. */
 static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t count,
                              int side_by_side)
 {
     const struct cnnvp_plan_limits *limits = &row->target->limits;
-    const struct slots slots = {row, levels};
-    const struct cnnvp_scratchpad pad = {
-        limits->input_halves,
-        {limits->input_bytes, limits->input_bytes},
-        &slots,
-        extent_of,
-        side_by_side ? always : at_the_same_time};
+    struct cnnvp_scratchpad pad = {.halves = limits->input_halves, .room = {limits->input_bytes, limits->input_bytes}};
     uint64_t lack = UINT64_MAX;
     for (size_t i = 0; i < count; ++i) {
-        struct cnnvp_binary_level *level = &levels[row->sequence[i]];
-        const uint32_t half = row->sequence[i] == 0 ? 0 : limits->input_halves - 1u;
-        struct cnnvp_extent extent = {.bytes = slot_bytes(level)};
-        if (!cnnvp_scratchpad_find(&pad, i, half, side_by_side ? half : CNNVP_SCRATCHPAD_ANY, &extent, &lack))
+        const size_t level = row->sequence[i];
+        const uint32_t half = level == 0 ? 0 : limits->input_halves - 1u;
+        struct cnnvp_place *place = &row->places[level];
+        *place = (struct cnnvp_place){.bytes = slot_bytes(&levels[level]),
+                                      .begin = side_by_side || is_gathered(levels, level) ? 0 : level,
+                                      .end = side_by_side || level == 0 ? count : level};
+        if (!cnnvp_scratchpad_put(&pad, half, side_by_side ? half : CNNVP_SCRATCHPAD_ANY, place, &lack))
             return 0;
-        level->block.on_chip = CNNVP_PLACE_SLOT;
-        level->block.chip_half = extent.half;
-        level->block.chip_address = (uint32_t)extent.offset;
+        levels[level].block.on_chip = CNNVP_PLACE_SLOT;
+        levels[level].block.chip_half = place->half;
+        levels[level].block.chip_address = (uint32_t)place->address;
     }
     return 1;
 }
@@ -187,7 +149,7 @@ static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_binary_le
     return place_in_sequence(row, levels, count, 0);
 }
 
-static void choose_padding(struct cnnvp_binary_level *levels, size_t level_count)
+static void choose_padding(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t level_count)
 {
     for (size_t i = 0; i < level_count; ++i) {
         const struct cnnvp_binary_tensor *block = &levels[i].block;
@@ -196,7 +158,7 @@ static void choose_padding(struct cnnvp_binary_level *levels, size_t level_count
             continue;
         levels[i].padding = CNNVP_PADDING_ONCE;
         for (size_t k = 0; k < level_count; ++k)
-            if (k != i && levels[k].on_chip != 0 && overlap(&levels[i], &levels[k]))
+            if (k != i && levels[k].on_chip != 0 && cnnvp_places_overlap(&row->places[i], &row->places[k]))
                 levels[i].padding = CNNVP_PADDING_EACH;
     }
 }
@@ -307,7 +269,7 @@ static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, s
     *added = place_slots(row, levels, count + 1);
     if (!*added)
         return CNNVP_DONE;
-    choose_padding(levels, count + 1);
+    choose_padding(row, levels, count + 1);
     struct cnnvp_binary_chain *chain = &depth->chains[depth->chain_count++];
     *chain = (struct cnnvp_binary_chain){.first_layer = (uint32_t)row->layers[first], .layer_count = (uint32_t)count};
     for (size_t i = first; i < first + count; ++i) {
@@ -397,16 +359,17 @@ static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *err
     if (depth == NULL)
         return cnnvp_compiler_no_memory(error);
     row->layers = cnnvp_arena_array(&depth->arena, count, sizeof *row->layers);
-    row->sequence = cnnvp_arena_array(&depth->arena, count, sizeof *row->sequence);
+    row->sequence = cnnvp_arena_array(&depth->arena, count + 1, sizeof *row->sequence);
+    row->places = cnnvp_arena_array(&depth->arena, count + 1, sizeof *row->places);
     depth->chains = cnnvp_arena_array(&depth->arena, count, sizeof *depth->chains);
     depth->streams = cnnvp_arena_array(&depth->arena, count, sizeof *depth->streams);
     depth->issue_reasons = cnnvp_arena_array(&depth->arena, count, sizeof *depth->issue_reasons);
     depth->levels = cnnvp_arena_array(&depth->arena, 2 * count, sizeof *depth->levels);
     depth->layers = cnnvp_arena_array(&depth->arena, count, sizeof *depth->layers);
     depth->sources = cnnvp_arena_array(&depth->arena, count, sizeof *depth->sources);
-    return row->layers != NULL && row->sequence != NULL && depth->chains != NULL && depth->streams != NULL &&
-                   depth->issue_reasons != NULL && depth->levels != NULL && depth->layers != NULL &&
-                   depth->sources != NULL
+    return row->layers != NULL && row->sequence != NULL && row->places != NULL && depth->chains != NULL &&
+                   depth->streams != NULL && depth->issue_reasons != NULL && depth->levels != NULL &&
+                   depth->layers != NULL && depth->sources != NULL
                ? CNNVP_DONE
                : cnnvp_compiler_no_memory(error);
 }
@@ -427,6 +390,33 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
         CNNVP_TRY(cut(&row, options->block, error));
     }
     return options->order_table ? make_orders(build->depth, error) : CNNVP_DONE;
+}
+
+/* ---- layers as blocks see them ---- */
+
+static void finish_chain(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t chain, size_t first)
+{
+    struct cnnvp_depth *depth = build->depth;
+    const size_t count = depth->chains[chain].layer_count;
+    const struct cnnvp_binary_level *levels = &depth->levels[first + chain];
+    for (size_t i = 0; i < count; ++i) {
+        struct cnnvp_binary_layer *layer = &depth->layers[first + i];
+        *layer = build->layers[depth->sources[first + i]];
+        layer->in = levels[i].block;
+        if (levels[i + 1].on_chip != 0)
+            layer->out = levels[i + 1].block;
+    }
+    depth->chains[chain].in = build->tensors[graph->layers[depth->sources[first]].in];
+    depth->chains[chain].out = build->tensors[graph->layers[depth->sources[first + count - 1]].out];
+}
+
+void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+{
+    size_t first = 0;
+    for (size_t c = 0; c < build->depth->chain_count; ++c) {
+        finish_chain(graph, build, c, first);
+        first += build->depth->chains[c].layer_count;
+    }
 }
 
 void cnnvp_depth_clear(struct cnnvp_build *build)

@@ -14,7 +14,6 @@
 
 #include <stdlib.h>
 
-#define HALVES 2u
 #define SMALLEST_SLICE 64u
 
 /* Cycles of the core for a block of a layer besides its slices: measured, with a block's way in and out. Fewer where
@@ -79,26 +78,15 @@ static int by_visits(const void *a, const void *b)
  * Returns 1 if all have a place. */
 static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pieces, uint64_t from)
 {
-    uint64_t used[HALVES] = {from, from};
+    uint64_t used[CNNVP_SCRATCHPAD_HALVES] = {from, from};
     int all = 1;
     if (pieces->count != 0)
         qsort(pieces->all, pieces->count, sizeof *pieces->all, by_visits);
     for (size_t i = 0; i < pieces->count; ++i) {
         struct piece *piece = &pieces->all[i];
-        uint32_t half = (uint32_t)(piece->number % limits->weight_halves);
-        if (used[half] + piece->bytes > limits->weight_bytes)
-            half = limits->weight_halves - 1u - half;
-        piece->stays = used[half] + piece->bytes <= limits->weight_bytes;
-        if (!piece->stays) {
-            all = 0;
-            continue;
-        }
-        if (piece->blob != NULL) {
-            piece->blob->stays = 1;
-            piece->blob->chip_half = half;
-            piece->blob->chip_address = (uint32_t)used[half];
-        }
-        used[half] = cnnvp_binary_align(used[half] + piece->bytes);
+        const uint32_t half = (uint32_t)(piece->number % limits->weight_halves);
+        piece->stays = cnnvp_binary_keep(limits, used, half, piece->bytes, piece->blob);
+        all = all && piece->stays;
     }
     return all;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fused groups in the network binary: slots, cuts and weights of each, then tables. */
+/* Fused groups in the network binary: slots, cuts and weights of each, then what its tables hold. */
 #include "group_build.h"
 
 #include <stdlib.h>
@@ -55,93 +55,48 @@ uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const 
     return stream;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const struct cnnvp_binary_blob *x = *(const struct cnnvp_binary_blob *const *)a;
-    const struct cnnvp_binary_blob *y = *(const struct cnnvp_binary_blob *const *)b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x < y ? -1 : 1;
-}
-
-/* The largest first, each into the first half with room after what is used of it; the smallest may be left over, and
- * are loaded for each tile. */
-static void place_staying(struct cnnvp_binary_blob **sorted, size_t count, uint64_t used[2],
-                          const struct cnnvp_plan_limits *limits)
-{
-    qsort(sorted, count, sizeof *sorted, by_size);
-    for (size_t i = 0; i < count; ++i) {
-        uint32_t half = 0;
-        while (half < limits->weight_halves && used[half] + sorted[i]->bytes > limits->weight_bytes)
-            ++half;
-        sorted[i]->stays = half < limits->weight_halves;
-        if (!sorted[i]->stays)
-            continue;
-        sorted[i]->chip_half = half;
-        sorted[i]->chip_address = (uint32_t)used[half];
-        used[half] = cnnvp_binary_align(used[half] + sorted[i]->bytes);
-    }
-}
-
-/* Bytes of a half that blobs need which do not stay. */
-static uint64_t streamed_bytes(const struct cnnvp_build *build, const struct cnnvp_plan_group *group, int staying_too)
+/* Bytes of a half that blobs need which do not stay, or all of them. */
+static uint64_t streamed_bytes(const struct cnnvp_binary_blob *blobs, size_t count, int staying_too)
 {
     uint64_t bytes = 0;
-    for (size_t i = group->first; i < group->first + group->count; ++i)
-        for (uint32_t b = 0; b < build->layers[i].blob_count; ++b) {
-            const struct cnnvp_binary_blob *blob = &build->blobs.all[build->layers[i].first_blob + b];
-            if (staying_too || !blob->stays)
-                bytes = cnnvp_maximum(bytes, blob->bytes);
-        }
+    for (size_t i = 0; i < count; ++i)
+        if (staying_too || !blobs[i].stays)
+            bytes = cnnvp_maximum(bytes, blobs[i].bytes);
     return cnnvp_binary_align(bytes);
 }
 
-/* Blobs that do not stay. */
-static size_t others(const struct cnnvp_build *build, const struct cnnvp_plan_group *group,
-                     struct cnnvp_binary_blob **blobs)
-{
-    size_t count = 0;
-    for (size_t i = group->first; i < group->first + group->count; ++i)
-        for (uint32_t b = 0; b < build->layers[i].blob_count; ++b) {
-            struct cnnvp_binary_blob *blob = &build->blobs.all[build->layers[i].first_blob + b];
-            if (!blob->stays)
-                blobs[count++] = blob;
-        }
-    return count;
-}
-
+/* Blobs of members that stay, then the others, which are loaded for each tile where there is no room. */
 static cnnvp_result place_group_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
                                         struct cnnvp_error *error)
 {
     const struct cnnvp_plan_group *group = &build->fused->groups[number];
-    unsigned char *stays = malloc(group->count);
-    struct cnnvp_binary_blob **sorted = malloc((build->blobs.count + 1) * sizeof *sorted);
+    const struct cnnvp_plan_limits *limits = &target->limits;
+    const struct cnnvp_binary_layer *layers = &build->layers[group->first], *last = &layers[group->count - 1];
+    struct cnnvp_binary_blob *blobs = &build->blobs.all[layers->first_blob];
+    const size_t all = last->first_blob + last->blob_count - layers->first_blob;
+    CNNVP_FREED unsigned char *stays = malloc(group->count);
+    CNNVP_FREED struct cnnvp_binary_blob **sorted = malloc((all + 1) * sizeof *sorted);
     size_t count = 0;
-    if (stays == NULL || sorted == NULL) {
-        free(stays);
-        free(sorted);
+    if (stays == NULL || sorted == NULL)
         return cnnvp_compiler_no_memory(error);
-    }
-    (void)cnnvp_fused_choose_weights(group, &target->limits, stays);
-    for (size_t i = 0; i < group->count; ++i) {
-        const struct cnnvp_binary_layer *layer = &build->layers[group->first + i];
-        for (uint32_t b = 0; b < layer->blob_count && stays[i]; ++b)
-            (sorted[count++] = &build->blobs.all[layer->first_blob + b])->stays = 1;
-    }
-    const uint64_t stream = streamed_bytes(build, group, 0);
+    (void)cnnvp_fused_choose_weights(group, limits, stays);
+    for (size_t i = 0; i < group->count; ++i)
+        for (uint32_t b = 0; b < layers[i].blob_count && stays[i]; ++b)
+            (sorted[count++] = &build->blobs.all[layers[i].first_blob + b])->stays = 1;
+    const uint64_t stream = streamed_bytes(blobs, all, 0);
     uint64_t used[2] = {stream, stream};
-    place_staying(sorted, count, used, &target->limits);
-    if (streamed_bytes(build, group, 0) > stream) {
-        used[0] = used[1] = streamed_bytes(build, group, 1);
-        place_staying(sorted, count, used, &target->limits);
+    (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
+    if (streamed_bytes(blobs, all, 0) > stream) {
+        used[0] = used[1] = streamed_bytes(blobs, all, 1);
+        (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
     }
-    count = tiles_of(group) > 1 ? others(build, group, sorted) : 0;
-    place_staying(sorted, count, used, &target->limits);
-    for (size_t i = group->first; i < group->first + group->count; ++i)
-        for (uint32_t b = 0; b < build->layers[i].blob_count; ++b)
-            build->fused->table[number].resident |= build->blobs.all[build->layers[i].first_blob + b].stays;
-    free(stays);
-    free(sorted);
+    count = 0;
+    for (size_t i = 0; i < all && tiles_of(group) > 1; ++i)
+        if (!blobs[i].stays)
+            sorted[count++] = &blobs[i];
+    (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
+    for (size_t i = 0; i < all; ++i)
+        build->fused->table[number].resident |= blobs[i].stays;
     return CNNVP_DONE;
 }
 
@@ -273,13 +228,32 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
     for (size_t g = 0; g < plan->run_count; ++g) {
         const struct cnnvp_plan_run *run = &plan->runs[g];
         fused->count = g + 1;
+        const struct cnnvp_plan_group *group = &fused->groups[g];
         CNNVP_TRY(make_group(graph, target, plan, run, build, &fused->groups[g], error));
+        fused->table[g] = (struct cnnvp_binary_group){
+            .first_layer = (uint32_t)group->first,
+            .layer_count = (uint32_t)group->count,
+            .tile_rows = group->tile_rows,
+            .tile_columns = group->tile_columns,
+            .halo = group->halo};
         for (size_t i = run->first; i < run->first + run->count; ++i)
             build->layers[i].group = (uint32_t)g + 1u;
         fused->member_count += run->count;
+        fused->reach_count += (group->tile_rows + group->tile_columns) * group->count;
     }
     fused->members = calloc(fused->member_count + 1, sizeof *fused->members);
-    return fused->members == NULL ? cnnvp_compiler_no_memory(error) : CNNVP_DONE;
+    fused->reaches = calloc(fused->reach_count + 1, sizeof *fused->reaches);
+    if (fused->members == NULL || fused->reaches == NULL)
+        return cnnvp_compiler_no_memory(error);
+    struct cnnvp_binary_reach *to = fused->reaches;
+    for (size_t g = 0; g < fused->count; ++g) {
+        const struct cnnvp_plan_group *group = &fused->groups[g];
+        memcpy(to, group->rows, group->tile_rows * group->count * sizeof *to);
+        to += group->tile_rows * group->count;
+        memcpy(to, group->columns, group->tile_columns * group->count * sizeof *to);
+        to += group->tile_columns * group->count;
+    }
+    return CNNVP_DONE;
 }
 
 static int members_alike(const struct cnnvp_plan_member *a, const struct cnnvp_plan_member *b)
@@ -326,6 +300,7 @@ void cnnvp_fused_clear(struct cnnvp_build *build)
     free(build->fused->groups);
     free(build->fused->table);
     free(build->fused->members);
+    free(build->fused->reaches);
     free(build->fused);
     build->fused = NULL;
 }
@@ -342,8 +317,8 @@ static struct cnnvp_binary_tensor slot_tensor(const struct cnnvp_plan_slot *slot
         .height = slot->rows,
         .width = slot->columns,
         .on_chip = CNNVP_PLACE_SLOT,
-        .chip_half = slot->half,
-        .chip_address = (uint32_t)slot->address,
+        .chip_half = slot->place.half,
+        .chip_address = (uint32_t)slot->place.address,
     };
 }
 
@@ -407,48 +382,4 @@ void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *b
     for (size_t g = 0; g < build->fused->count; ++g)
         for (size_t i = 0; i < build->fused->groups[g].count; ++i)
             complete_member(graph, build, &build->fused->groups[g], i, to++);
-}
-
-uint64_t cnnvp_fused_place_tables(struct cnnvp_build *build, uint64_t at)
-{
-    struct cnnvp_fused *fused = build->fused;
-    size_t first = 0;
-    build->header.groups = (uint32_t)at;
-    at += cnnvp_binary_align(fused->count * sizeof *fused->table);
-    const uint64_t members = at;
-    at += cnnvp_binary_align(fused->member_count * sizeof *fused->members);
-    fused->reaches = at;
-    for (size_t g = 0; g < fused->count; ++g) {
-        const struct cnnvp_plan_group *group = &fused->groups[g];
-        struct cnnvp_binary_group *to = &fused->table[g];
-        to->first_layer = (uint32_t)group->first;
-        to->layer_count = (uint32_t)group->count;
-        to->members = (uint32_t)(members + first * sizeof *fused->members);
-        to->tile_rows = group->tile_rows;
-        to->tile_columns = group->tile_columns;
-        to->halo = group->halo;
-        to->rows = (uint32_t)at;
-        at += group->tile_rows * group->count * sizeof *group->rows;
-        to->columns = (uint32_t)at;
-        at += group->tile_columns * group->count * sizeof *group->columns;
-        first += group->count;
-    }
-    return cnnvp_binary_align(at);
-}
-
-void cnnvp_fused_write_tables(const struct cnnvp_build *build, uint8_t *binary)
-{
-    const struct cnnvp_fused *fused = build->fused;
-    if (fused->count == 0)
-        return;
-    memcpy(binary + (build->header.groups - CNNVP_BINARY_ADDRESS), fused->table, fused->count * sizeof *fused->table);
-    memcpy(binary + (fused->table[0].members - CNNVP_BINARY_ADDRESS), fused->members,
-           fused->member_count * sizeof *fused->members);
-    for (size_t g = 0; g < fused->count; ++g) {
-        const struct cnnvp_plan_group *group = &fused->groups[g];
-        memcpy(binary + (fused->table[g].rows - CNNVP_BINARY_ADDRESS), group->rows,
-               group->tile_rows * group->count * sizeof *group->rows);
-        memcpy(binary + (fused->table[g].columns - CNNVP_BINARY_ADDRESS), group->columns,
-               group->tile_columns * group->count * sizeof *group->columns);
-    }
 }

@@ -37,7 +37,8 @@ struct cnnvp_fused {
     struct cnnvp_binary_group *table;
     struct cnnvp_binary_member *members; /* of all groups, one group's after the other's */
     size_t member_count;
-    uint64_t reaches; /* address of the tables of lines, rows and columns of one group after the other's */
+    struct cnnvp_binary_reach *reaches; /* rows, then columns, of one group after the other's */
+    size_t reach_count;
 };
 
 /* Groups of the plan, with slots placed, and cuts for their layers. Layers that are in none are left alone. */
@@ -62,8 +63,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target 
                                                       struct cnnvp_error *error);
 /* The layers as tiles see them; tensors have their addresses. */
 void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
-uint64_t cnnvp_fused_place_tables(struct cnnvp_build *build, uint64_t at);
-void cnnvp_fused_write_tables(const struct cnnvp_build *build, uint8_t *binary);
 void cnnvp_fused_clear(struct cnnvp_build *build);
 
 #endif

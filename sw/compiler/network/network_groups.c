@@ -151,8 +151,8 @@ cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cn
             .tensor = network->graph.tensors[life->tensor].name,
             .first_layer = life->first,
             .last_layer = life->last,
-            .half = life->half,
-            .bytes = life->bytes,
+            .half = life->place.half,
+            .bytes = life->place.bytes,
         };
     }
     return CNNVP_DONE;

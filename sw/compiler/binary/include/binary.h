@@ -8,6 +8,7 @@
 #include "graph.h"
 #include "plan.h"
 #include "plan_data.h"
+#include "scratchpad.h"
 
 struct cnnvp_binary_options {
     uint32_t rounding; /* enum cnnvp_round_mode */
@@ -26,23 +27,20 @@ struct cnnvp_binary_options {
 struct cnnvp_depth;
 struct cnnvp_fused;
 
-/* A tensor that stays on chip whole, and where in the input buffer. */
+/* A tensor that stays on chip whole, and where in the input buffer. Its place is there during all layers of a fused
+ * group whose tiles make or read it. */
 struct cnnvp_life {
     int32_t tensor; /* base */
     size_t first;   /* layer that makes it; the network's input: 0 */
     size_t last;    /* last layer that reads it */
-    size_t begin;   /* the same, but of all layers of a fused group whose tiles make or read it */
-    size_t end;
-    int placed;
-    uint32_t half;
-    uint64_t address;
-    uint64_t bytes;
+    struct cnnvp_place place;
 };
 
 /* All of them (binary_chip.c). */
 struct cnnvp_residents {
     struct cnnvp_life *all;
     size_t count;
+    struct cnnvp_scratchpad pad;
 };
 
 /* The blobs of layers, one layer's after the other's. */
@@ -51,12 +49,13 @@ struct cnnvp_binary_blobs {
     uint32_t count;
 };
 
-/* Where several accelerators share the images: what each has of its own. */
+/* Where tables lie, and, where several accelerators share the images, what each has of its own. */
 struct cnnvp_binary_shares {
     uint32_t count; /* 1: there is one, and nothing of this */
     uint32_t clint;
     struct cnnvp_target_accelerator all[CNNVP_ACCELERATORS];
-    uint64_t header;      /* address of the first one's; its tables are the build's */
+    uint32_t layers;      /* that tables of layers have room for: a trial may leave out some */
+    uint64_t header;      /* address of the first one's, where the tables begin */
     uint64_t tables;      /* address of those of the others, */
     uint64_t table_bytes; /* bytes for each */
     uint64_t rooms;       /* address of the guest software's rooms */

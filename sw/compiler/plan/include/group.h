@@ -7,6 +7,7 @@
 #define CNNVP_COMPILER_GROUP_H
 
 #include "plan.h"
+#include "scratchpad.h"
 
 #define CNNVP_PLAN_NO_SLOT SIZE_MAX
 
@@ -25,8 +26,7 @@ struct cnnvp_plan_slot {
     uint32_t channels, height, width; /* of the map */
     size_t first, last;               /* the first member that makes it, the last that reads it */
     uint32_t rows, columns;           /* lines that the slot has room for */
-    uint32_t half;
-    uint64_t address; /* in the half */
+    struct cnnvp_place place;
 };
 
 struct cnnvp_plan_group {

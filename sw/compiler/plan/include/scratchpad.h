@@ -14,26 +14,35 @@
 #define CNNVP_SCRATCHPAD_ANY CNNVP_SCRATCHPAD_HALVES
 #define CNNVP_SCRATCHPAD_NONE (CNNVP_SCRATCHPAD_HALVES + 1u)
 
-struct cnnvp_extent {
-    uint32_t half;
-    uint64_t offset; /* from the edge of the half, the lower or the upper one, to the nearer end */
+struct cnnvp_place {
     uint64_t bytes;
+    size_t begin, end; /* It is there in these steps and between them. */
+    uint32_t half;
+    uint64_t address; /* in the half */
+    const struct cnnvp_place *next;
 };
 
 struct cnnvp_scratchpad {
     uint32_t halves;
     uint64_t room[CNNVP_SCRATCHPAD_HALVES];
-    const void *of; /* what the functions are given */
-    /* Of those that have a place. */
-    struct cnnvp_extent (*extent)(const void *of, size_t number);
-    /* 1: both are there at some time. */
-    int (*together)(const void *of, size_t number, size_t other);
+    int from_top; /* 1: the edge is the upper one, 0: the lower one. */
+    const struct cnnvp_place *placed;
 };
 
-/* Finds the place of number `number`, beside those with lower numbers: in the half `only`, or from the half `first` on.
- * Sets half and offset of *extent, whose bytes are set. 0: there is no room; *lack becomes the least number of bytes
- * that a half lacks, if it was not less. */
-int cnnvp_scratchpad_find(const struct cnnvp_scratchpad *pad, size_t number, uint32_t first, uint32_t only,
-                          struct cnnvp_extent *extent, uint64_t *lack);
+/* Sets half and address of a place whose other members are set, beside those that were put before: in the half `only`,
+ * or from the half `first` on. 0: there is no room; *lack becomes the least number of bytes that a half lacks, if it
+ * was not less. */
+int cnnvp_scratchpad_put(struct cnnvp_scratchpad *pad, uint32_t first, uint32_t only, struct cnnvp_place *place,
+                         uint64_t *lack);
+
+/* Below it nothing lies in the half in steps `first` to `last`. `top` where nothing does at all. */
+uint64_t cnnvp_scratchpad_free_below(const struct cnnvp_scratchpad *pad, uint32_t half, size_t first, size_t last,
+                                     uint64_t top);
+
+/* 1: they have bytes in common. */
+static inline int cnnvp_places_overlap(const struct cnnvp_place *a, const struct cnnvp_place *b)
+{
+    return a->half == b->half && a->address < b->address + b->bytes && b->address < a->address + a->bytes;
+}
 
 #endif

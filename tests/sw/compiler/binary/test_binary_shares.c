@@ -9,9 +9,17 @@ enum { SHARES = 3, LAYERS = 2, BATCH = 2, STRIDE = 0x1000, ROOM = 1 << 16 };
 struct shared {
     struct cnnvp_build build;
     struct cnnvp_binary_layer layers[LAYERS];
-    uint64_t begin, end; /* of what the others have */
+    uint64_t end;
     uint8_t binary[ROOM];
 };
+
+static void put(struct shared *shared)
+{
+    struct cnnvp_build *build = &shared->build;
+    shared->end = cnnvp_binary_place_tables(build);
+    assert_true(shared->end <= CNNVP_BINARY_ADDRESS + ROOM + build->shares.count * CNNVP_ROOM_BYTES);
+    cnnvp_binary_write_tables(build, shared->binary);
+}
 
 /* A binary of two layers for this many accelerators, and all that is written of them. */
 static void make(struct shared *shared, uint32_t count, uint32_t images)
@@ -35,11 +43,9 @@ static void make(struct shared *shared, uint32_t count, uint32_t images)
     build->shares.clint = 0x77;
     for (uint32_t i = 0; i < count; ++i)
         build->shares.all[i] = (struct cnnvp_target_accelerator){.element = 100 + i, .element_irq = 200 + i};
-    build->header.layers = (uint32_t)(cnnvp_binary_place_header(build) + cnnvp_binary_align(sizeof build->header));
-    shared->begin = build->header.layers + cnnvp_binary_align(sizeof shared->layers);
-    shared->end = cnnvp_binary_place_shares(build, shared->begin);
-    assert_true(shared->end <= CNNVP_BINARY_ADDRESS + ROOM + count * CNNVP_ROOM_BYTES);
-    cnnvp_binary_write_shares(build, shared->binary);
+    build->header.element = 100;
+    build->header.element_irq = 200;
+    put(shared);
 }
 
 static const void *at(const struct shared *shared, uint64_t address)
@@ -90,10 +96,7 @@ static void chains_have_layers_of_their_own(void **state)
     (void)state;
     make(&shared, 2, 4 * BATCH);
     shared.build.depth = &depth;
-    shared.build.header.chains = (uint32_t)shared.begin;
-    chain.layers = (uint32_t)(shared.begin + cnnvp_binary_align(sizeof chain));
-    (void)cnnvp_binary_place_shares(&shared.build, chain.layers + cnnvp_binary_align(sizeof block));
-    cnnvp_binary_write_shares(&shared.build, shared.binary);
+    put(&shared);
     const struct cnnvp_accelerators_binary *list = at(&shared, CNNVP_BINARY_ADDRESS);
     const struct cnnvp_binary *header = at(&shared, list->binaries[1]);
     const struct cnnvp_binary_chain *own = at(&shared, header->chains);
@@ -107,14 +110,18 @@ static void chains_have_layers_of_their_own(void **state)
     assert_int_equal(first->layers, chain.layers);
 }
 
+/* Tables as they are, one after the other, and nothing written after them. */
 static void a_single_one_has_nothing_besides(void **state)
 {
     static struct shared shared;
     (void)state;
     make(&shared, 1, 2 * BATCH);
-    assert_int_equal(shared.build.shares.header, CNNVP_BINARY_ADDRESS);
-    assert_int_equal(shared.end, shared.begin);
-    for (size_t i = 0; i < ROOM; ++i)
+    const struct cnnvp_binary *header = &shared.build.header;
+    assert_int_equal(header->layers, CNNVP_BINARY_ADDRESS + cnnvp_binary_align(sizeof *header));
+    assert_int_equal(shared.end, header->layers + cnnvp_binary_align(sizeof shared.layers));
+    assert_memory_equal(at(&shared, CNNVP_BINARY_ADDRESS), header, sizeof *header);
+    assert_memory_equal(at(&shared, header->layers), shared.layers, sizeof shared.layers);
+    for (size_t i = shared.end - CNNVP_BINARY_ADDRESS; i < ROOM; ++i)
         assert_int_equal(shared.binary[i], 0xee);
 }
 

@@ -36,6 +36,9 @@ struct whole {
     struct cnnvp_plan_group group;
     struct cnnvp_binary_group table;
     struct cnnvp_binary_member members[MEMBERS];
+    struct cnnvp_binary_blob blobs[BLOBS];
+    struct cnnvp_binary_reach reaches[(TILES + 1) * MEMBERS];
+    uint8_t binary[1 << 18];
 };
 
 /* Layers 0, 1, a group of 2 and 3, 4; blobs 0; 1, 2; 3; 4, 5; 6. */
@@ -47,22 +50,25 @@ static void make(struct whole *whole, uint32_t accelerators)
     build->layers = whole->layers;
     build->fused = &whole->fused;
     build->header.layer_count = LAYERS;
-    build->blobs.count = BLOBS;
+    build->blobs = (struct cnnvp_binary_blobs){whole->blobs, BLOBS};
     build->shares.count = accelerators;
     whole->group = (struct cnnvp_plan_group){.first = GROUP, .count = MEMBERS, .tile_rows = TILES, .tile_columns = 1};
-    whole->fused = (struct cnnvp_fused){&whole->group, 1, &whole->table, whole->members, MEMBERS, 0};
+    whole->fused = (struct cnnvp_fused){
+        &whole->group, 1, &whole->table, whole->members, MEMBERS, whole->reaches, (TILES + 1) * MEMBERS};
+    whole->table = (struct cnnvp_binary_group){
+        .first_layer = GROUP, .layer_count = MEMBERS, .tile_rows = TILES, .tile_columns = 1};
     for (uint32_t i = 0; i < LAYERS; ++i)
         whole->layers[i] = (struct cnnvp_binary_layer){
             .group = i / 2 == 1, .first_blob = first[i], .blob_count = first[i + 1] - first[i]};
     for (uint32_t i = 0; i < MEMBERS; ++i)
         whole->members[i].layer = whole->layers[GROUP + i];
-    uint64_t at = cnnvp_binary_place_header(build) + cnnvp_binary_align(sizeof build->header);
-    build->header.layers = (uint32_t)at;
-    at += cnnvp_binary_align(sizeof whole->layers);
-    build->header.blobs = (uint32_t)at;
-    at += cnnvp_binary_align(BLOBS * sizeof(struct cnnvp_binary_blob));
-    at = cnnvp_fused_place_tables(build, at);
-    build->table_bytes = (size_t)(cnnvp_binary_place_shares(build, at) - CNNVP_BINARY_ADDRESS);
+    build->table_bytes = (size_t)(cnnvp_binary_place_tables(build) - CNNVP_BINARY_ADDRESS);
+}
+
+static const void *at(const struct whole *whole, uint64_t address)
+{
+    assert_true(address >= CNNVP_BINARY_ADDRESS && address < CNNVP_BINARY_ADDRESS + sizeof whole->binary);
+    return whole->binary + (address - CNNVP_BINARY_ADDRESS);
 }
 
 static int is_listed(const struct list *list, uint32_t accelerator, uint32_t step, uint64_t address, uint64_t bytes)
@@ -112,20 +118,23 @@ static void steps_have_their_tables(void **state)
     struct list list = {.most = LISTED};
     (void)state;
     make(&whole, 2);
+    cnnvp_binary_write_tables(&whole.build, whole.binary);
+    const struct cnnvp_accelerators_binary *all = at(&whole, CNNVP_BINARY_ADDRESS);
     assert_int_equal(cnnvp_binary_list_steps(&whole.build, take, &list), CNNVP_DONE);
     for (uint32_t a = 0; a < 2; ++a) {
-        const struct cnnvp_binary_own own = cnnvp_binary_own(&whole.build, a);
+        const struct cnnvp_binary *header = at(&whole, all->binaries[a]);
+        const struct cnnvp_binary_group *group = at(&whole, header->groups);
         for (uint32_t i = 0; i < LAYERS; ++i) {
             const struct cnnvp_binary_layer *layer = &whole.layers[i];
-            assert_true(is_listed(&list, a, step_of[i], own.layers + i * sizeof *layer, sizeof *layer));
+            assert_true(is_listed(&list, a, step_of[i], header->layers + i * sizeof *layer, sizeof *layer));
             for (uint32_t b = 0; b < layer->blob_count; ++b)
                 assert_true(
                     is_listed(&list, a, step_of[i],
                               whole.build.header.blobs + (layer->first_blob + b) * sizeof(struct cnnvp_binary_blob),
                               sizeof(struct cnnvp_binary_blob)));
         }
-        assert_true(is_listed(&list, a, 2, own.groups, sizeof whole.table));
-        assert_true(is_listed(&list, a, 2, own.members, sizeof whole.members));
+        assert_true(is_listed(&list, a, 2, header->groups, sizeof whole.table));
+        assert_true(is_listed(&list, a, 2, group->members, sizeof whole.members));
         assert_true(is_listed(&list, a, 2, whole.table.rows, TILES * MEMBERS * sizeof(struct cnnvp_binary_reach)));
         assert_true(is_listed(&list, a, 2, whole.table.columns, MEMBERS * sizeof(struct cnnvp_binary_reach)));
     }
@@ -145,11 +154,29 @@ static void an_answer_ends_the_list(void **state)
     }
 }
 
+/* A trial of some layers leaves out the others: what comes after their table stays where it is. */
+static void tables_stay_where_layers_are_left_out(void **state)
+{
+    static struct whole whole;
+    (void)state;
+    make(&whole, 1);
+    whole.blobs[0].bytes = 77;
+    whole.build.header.layer_count = 1;
+    cnnvp_binary_write_tables(&whole.build, whole.binary);
+    const struct cnnvp_binary *header = at(&whole, CNNVP_BINARY_ADDRESS);
+    const struct cnnvp_binary_blob *blob = at(&whole, header->blobs);
+    const struct cnnvp_binary_group *group = at(&whole, header->groups);
+    assert_int_equal(header->layer_count, 1);
+    assert_int_equal(blob->bytes, 77);
+    assert_int_equal(group->members, whole.table.members);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_of_the_binary_is_listed),
         cmocka_unit_test(steps_have_their_tables),
+        cmocka_unit_test(tables_stay_where_layers_are_left_out),
         cmocka_unit_test(an_answer_ends_the_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,8 +62,9 @@ static void expect_apart(const struct cnnvp_plan_group *group, size_t a, size_t 
     const struct cnnvp_plan_slot *one = &group->slots[a], *other = &group->slots[b];
     const int together =
         group->halo != CNNVP_HALO_RECOMPUTE || (one->first <= other->last && other->first <= one->last);
-    if (one->half == other->half && together)
-        assert_true(one->address + bytes_of(one) <= other->address || other->address + bytes_of(other) <= one->address);
+    if (one->place.half == other->place.half && together)
+        assert_true(one->place.address + bytes_of(one) <= other->place.address ||
+                    other->place.address + bytes_of(other) <= one->place.address);
 }
 
 /* Tiles of maps in memory lie below what is there with the member: in both halves, or in one that has far more room. */
@@ -75,8 +76,8 @@ static void expect_room(const struct placed *placed, size_t number)
     for (size_t s = 0; s < group->slot_count; ++s) {
         const struct cnnvp_plan_slot *slot = &group->slots[s];
         const int there = group->halo != CNNVP_HALO_RECOMPUTE || (slot->first <= number && slot->last >= number);
-        if (there && slot->address < room[slot->half])
-            room[slot->half] = slot->address;
+        if (there && slot->place.address < room[slot->place.half])
+            room[slot->place.half] = slot->place.address;
     }
     if (member->tile_half == 0) {
         assert_int_equal(member->tile_bytes, room[0] < room[1] ? room[0] : room[1]);
@@ -92,8 +93,8 @@ static void expect_placed(const struct placed *placed)
     const struct cnnvp_plan_group *group = &placed->group;
     for (size_t s = 0; s < group->slot_count; ++s) {
         const struct cnnvp_plan_slot *slot = &group->slots[s];
-        assert_int_equal(slot->address % 64, 0);
-        assert_true(slot->address + bytes_of(slot) <= placed->top[slot->half]);
+        assert_int_equal(slot->place.address % 64, 0);
+        assert_true(slot->place.address + bytes_of(slot) <= placed->top[slot->place.half]);
         for (size_t other = 0; other < s; ++other)
             expect_apart(group, s, other);
     }
@@ -101,7 +102,8 @@ static void expect_placed(const struct placed *placed)
         expect_room(placed, i);
     for (size_t i = 0; i < group->count; ++i)
         if (group->members[i].layer.op == CNNVP_OP_ADD)
-            assert_int_equal(group->slots[group->members[i].in].half, group->slots[group->members[i].in2].half);
+            assert_int_equal(group->slots[group->members[i].in].place.half,
+                             group->slots[group->members[i].in2].place.half);
 }
 
 static void random_groups(void **state)
@@ -140,8 +142,8 @@ static void what_is_missing_is_said(void **state)
     assert_int_equal(lack, 128);
     placed.top[0] = 640;
     assert_int_equal(cnnvp_plan_group_place(&placed.group, placed.top, 2, &lack), 1);
-    assert_int_equal(placed.slots[0].half, 0);
-    assert_int_equal(placed.slots[0].address, 0);
+    assert_int_equal(placed.slots[0].place.half, 0);
+    assert_int_equal(placed.slots[0].place.address, 0);
     assert_int_equal(placed.members[0].tile_bytes, 512); /* of the other half */
     assert_int_equal(placed.members[0].tile_half, 2);
     assert_int_equal(cnnvp_plan_group_place(&placed.group, placed.top, 1, &lack), 1);

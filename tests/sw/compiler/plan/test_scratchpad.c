@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Places in the halves of a buffer: of random extents that are there for random times each one lies at the lowest
- * offset that is free, in the first half that has one, as found by trying every offset; and what is said to be missing
- * is.
+ * offset that is free from the edge, in the first half that has one, as found by trying every offset; what is said to
+ * be missing is, and what is said to be free below all of them is.
  */
 
 #include "test.h"
@@ -14,63 +14,74 @@
 #define ROOM 40u
 
 struct drawn {
-    struct cnnvp_extent extents[EXTENTS];
-    size_t first[EXTENTS], last[EXTENTS];
+    struct cnnvp_place places[EXTENTS];
+    size_t count;
 };
 
-static struct cnnvp_extent extent_of(const void *of, size_t number)
+static uint64_t offset_of(const struct cnnvp_scratchpad *pad, const struct cnnvp_place *place)
 {
-    return ((const struct drawn *)of)->extents[number];
+    return pad->from_top ? pad->room[place->half] - place->address - place->bytes : place->address;
 }
 
-static int together(const void *of, size_t number, size_t other)
+static int is_free(const struct cnnvp_scratchpad *pad, const struct drawn *drawn, uint32_t half, uint64_t offset)
 {
-    const struct drawn *drawn = of;
-    return drawn->first[number] <= drawn->last[other] && drawn->first[other] <= drawn->last[number];
-}
-
-static int is_free(const struct drawn *drawn, size_t number, uint32_t half, uint64_t offset)
-{
-    for (size_t i = 0; i < number; ++i)
-        for (uint64_t byte = offset; byte < offset + drawn->extents[number].bytes; ++byte)
-            if (drawn->extents[i].half == half && together(drawn, number, i) && byte >= drawn->extents[i].offset &&
-                byte < drawn->extents[i].offset + drawn->extents[i].bytes)
+    const struct cnnvp_place *wanted = &drawn->places[drawn->count];
+    for (size_t i = 0; i < drawn->count; ++i) {
+        const struct cnnvp_place *other = &drawn->places[i];
+        for (uint64_t byte = offset; byte < offset + wanted->bytes; ++byte)
+            if (other->half == half && wanted->begin <= other->end && other->begin <= wanted->end &&
+                byte >= offset_of(pad, other) && byte < offset_of(pad, other) + other->bytes)
                 return 0;
+    }
     return 1;
 }
 
-static uint64_t lowest(const struct drawn *drawn, size_t number, uint32_t half)
+static uint64_t lowest(const struct cnnvp_scratchpad *pad, const struct drawn *drawn, uint32_t half)
 {
     uint64_t offset = 0;
-    while (!is_free(drawn, number, half, offset))
+    while (!is_free(pad, drawn, half, offset))
         ++offset;
     return offset;
 }
 
 /* 1: it has a place. */
-static int expect_place(const struct cnnvp_scratchpad *pad, struct drawn *drawn, size_t number, uint32_t first,
-                        uint32_t only)
+static int expect_place(struct cnnvp_scratchpad *pad, struct drawn *drawn, uint32_t first, uint32_t only)
 {
-    struct cnnvp_extent *extent = &drawn->extents[number];
+    struct cnnvp_place *place = &drawn->places[drawn->count];
     uint64_t lack = UINT64_MAX, missing = UINT64_MAX;
-    const int found = cnnvp_scratchpad_find(pad, number, first, only, extent, &lack);
+    const int found = cnnvp_scratchpad_put(pad, first, only, place, &lack);
     for (uint32_t i = 0; i < pad->halves; ++i) {
         const uint32_t half = (first + i) % pad->halves;
         if (only != CNNVP_SCRATCHPAD_ANY && half != only)
             continue;
-        const uint64_t offset = lowest(drawn, number, half);
-        if (offset + extent->bytes <= pad->room[half]) {
+        const uint64_t offset = lowest(pad, drawn, half);
+        if (offset + place->bytes <= pad->room[half]) {
             assert_true(found);
-            assert_int_equal(extent->half, half);
-            assert_int_equal(extent->offset, offset);
+            assert_int_equal(place->half, half);
+            assert_int_equal(offset_of(pad, place), offset);
+            ++drawn->count;
             return 1;
         }
-        if (offset + extent->bytes - pad->room[half] < missing)
-            missing = offset + extent->bytes - pad->room[half];
+        if (offset + place->bytes - pad->room[half] < missing)
+            missing = offset + place->bytes - pad->room[half];
     }
     assert_false(found);
     assert_int_equal(lack, missing);
     return 0;
+}
+
+/* Byte by byte: nothing that is there in these steps lies below what is said to be free. */
+static void expect_free_below(const struct cnnvp_scratchpad *pad, const struct drawn *drawn, uint32_t half, size_t step)
+{
+    uint64_t top = 0;
+    int taken = 0;
+    while (top < pad->room[half] && !taken) {
+        for (size_t i = 0; i < drawn->count; ++i)
+            taken |= drawn->places[i].half == half && drawn->places[i].begin <= step && step <= drawn->places[i].end &&
+                     drawn->places[i].address == top;
+        top += !taken;
+    }
+    assert_int_equal(cnnvp_scratchpad_free_below(pad, half, step, step, pad->room[half]), top);
 }
 
 static void each_has_the_lowest_free_offset(void **state)
@@ -79,19 +90,22 @@ static void each_has_the_lowest_free_offset(void **state)
     size_t found = 0, refused = 0;
     (void)state;
     for (int round = 0; round < 20000; ++round) {
-        struct drawn drawn = {.extents = {{0}}};
-        const struct cnnvp_scratchpad pad = {
-            1 + below(&random, 2), {1 + below(&random, ROOM), 1 + below(&random, ROOM)}, &drawn, extent_of, together};
+        struct drawn drawn = {.count = 0};
+        struct cnnvp_scratchpad pad = {.halves = 1 + below(&random, 2),
+                                       .room = {1 + below(&random, ROOM), 1 + below(&random, ROOM)},
+                                       .from_top = (int)below(&random, 2)};
         int placed = 1;
-        for (size_t i = 0; i < EXTENTS && placed; ++i) {
-            drawn.extents[i].bytes = 1 + below(&random, 12);
-            drawn.first[i] = below(&random, 10);
-            drawn.last[i] = drawn.first[i] + below(&random, 4);
-            placed = expect_place(&pad, &drawn, i, below(&random, pad.halves),
+        while (drawn.count < EXTENTS && placed) {
+            struct cnnvp_place *place = &drawn.places[drawn.count];
+            place->bytes = 1 + below(&random, 12);
+            place->begin = below(&random, 10);
+            place->end = place->begin + below(&random, 4);
+            placed = expect_place(&pad, &drawn, below(&random, pad.halves),
                                   below(&random, 4) != 0 ? CNNVP_SCRATCHPAD_ANY : below(&random, 4));
             found += placed != 0;
             refused += placed == 0;
         }
+        expect_free_below(&pad, &drawn, below(&random, pad.halves), below(&random, 13));
     }
     assert_true(found > 20000 && refused > 5000);
 }
