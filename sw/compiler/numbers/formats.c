@@ -196,12 +196,14 @@ static void choose_tensors(struct cnnvp_graph *graph)
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
         if (!has_table(layer))
             out->max_abs = maximum(out->max_abs, layer->pre_max_abs);
-        /* Sigmoid, tanh and others reach 1 whatever the calibration saw. */
         for (uint32_t p = 0; p < layer->post_count; ++p) {
-            const enum cnnvp_graph_post_kind kind = layer->posts[p].kind;
-            if (kind == CNNVP_GRAPH_SIGMOID || kind == CNNVP_GRAPH_TANH || kind == CNNVP_GRAPH_SOFTSIGN ||
-                kind == CNNVP_GRAPH_ERF || kind == CNNVP_GRAPH_SIN || kind == CNNVP_GRAPH_COS ||
-                kind >= CNNVP_GRAPH_SIGN)
+            static const unsigned char reaches_one[] = {
+#define CNNVP_FUNCTION(name, operator, import, value, segments, range, positive, reaches, function) \
+    [CNNVP_GRAPH_##name] = (reaches),
+#define CNNVP_STEP(name, ...) [CNNVP_GRAPH_##name] = 1,
+#include "functions.def"
+            };
+            if (reaches_one[layer->posts[p].kind])
                 out->max_abs = maximum(out->max_abs, 1.0f);
         }
     }

@@ -18,8 +18,7 @@
 /* Of functions without straight ends: with its header and some biases a table takes 2 KiB. */
 #define MORE_SEGMENTS 480
 
-/* Where the pieces of a function's table lie. Their number, and so a table's size, are the same whatever the formats
- * are. */
+/* Where the pieces of a function's table lie (functions.def). */
 struct pieces {
     size_t segments;
     double range; /* 0: as far as the values reach */
@@ -28,31 +27,15 @@ struct pieces {
 
 static struct pieces pieces_of(const struct cnnvp_graph_post *post)
 {
-    switch (post->kind) {
-    case CNNVP_GRAPH_SOFTSIGN: /* its tails fall like 1 / x */
-        return (struct pieces){CNNVP_PWL_SEGMENTS, 4.0 * CNNVP_PWL_RANGE, 0};
-    case CNNVP_GRAPH_ERF: /* 1 but for 2e-8 from 4 on */
-        return (struct pieces){CNNVP_PWL_SEGMENTS, CNNVP_PWL_RANGE / 2.0, 0};
-    case CNNVP_GRAPH_LOG:
-        return post->value > 0.0f ? (struct pieces){CNNVP_PWL_SEGMENTS, 1.0, 0}
-                                  : (struct pieces){MORE_SEGMENTS, 0.0, 1};
-    case CNNVP_GRAPH_POWER:
-        return (struct pieces){MORE_SEGMENTS, 0.0, 1};
-    case CNNVP_GRAPH_ASIN:
-    case CNNVP_GRAPH_ACOS:
-    case CNNVP_GRAPH_ATANH:
-        return (struct pieces){MORE_SEGMENTS, 1.0, 0};
-    case CNNVP_GRAPH_EXP:
-    case CNNVP_GRAPH_SIN:
-    case CNNVP_GRAPH_COS:
-    case CNNVP_GRAPH_SINH:
-    case CNNVP_GRAPH_COSH:
-    case CNNVP_GRAPH_ATAN:
-    case CNNVP_GRAPH_ASINH:
-        return (struct pieces){MORE_SEGMENTS, 0.0, 0};
-    default:
-        return (struct pieces){post->kind >= CNNVP_GRAPH_SIGN ? STEP_SEGMENTS : CNNVP_PWL_SEGMENTS, CNNVP_PWL_RANGE, 0};
-    }
+    static const struct pieces pieces[] = {
+#define CNNVP_FUNCTION(name, operator, import, value, segments, range, positive, ...) \
+    [CNNVP_GRAPH_##name] = {segments, range, positive},
+#define CNNVP_STEP(name, ...) [CNNVP_GRAPH_##name] = {STEP_SEGMENTS, CNNVP_PWL_RANGE, 0},
+#include "functions.def"
+    };
+    if (post->kind == CNNVP_GRAPH_LOG && post->value > 0.0f)
+        return (struct pieces){CNNVP_PWL_SEGMENTS, 1.0, 0};
+    return pieces[post->kind];
 }
 
 uint32_t cnnvp_post_table_words(const struct cnnvp_graph_post *post)
@@ -70,14 +53,10 @@ static double logarithm(double x)
     return cnnvp_log(x < LEAST ? LEAST : x);
 }
 
-/* What x below the value, equal to it and above it is. */
-static const int16_t steps[][3] = {
-    [0] = {-1, 0, 1},
-    [CNNVP_GRAPH_ABOVE - CNNVP_GRAPH_SIGN] = {0, 0, 1},
-    [CNNVP_GRAPH_NOT_BELOW - CNNVP_GRAPH_SIGN] = {0, 1, 1},
-    [CNNVP_GRAPH_BELOW - CNNVP_GRAPH_SIGN] = {1, 0, 0},
-    [CNNVP_GRAPH_NOT_ABOVE - CNNVP_GRAPH_SIGN] = {1, 1, 0},
-    [CNNVP_GRAPH_EQUAL - CNNVP_GRAPH_SIGN] = {0, 1, 0}};
+static double softplus(double x)
+{
+    return (x > 0.0 ? x : 0.0) + cnnvp_log(1.0 + cnnvp_exp(x > 0.0 ? -x : x));
+}
 
 static int is_step(enum cnnvp_graph_post_kind kind)
 {
@@ -86,6 +65,11 @@ static int is_step(enum cnnvp_graph_post_kind kind)
 
 static int16_t step_at(enum cnnvp_graph_post_kind kind, double x, double value)
 {
+    static const int16_t steps[][3] = {
+#define CNNVP_FUNCTION(...)
+#define CNNVP_STEP(name, ...) [CNNVP_GRAPH_##name - CNNVP_GRAPH_SIGN] = {__VA_ARGS__},
+#include "functions.def"
+    };
     return steps[kind - CNNVP_GRAPH_SIGN][x < value ? 0 : x > value ? 2 : 1];
 }
 
@@ -93,57 +77,10 @@ double cnnvp_post_function(const struct cnnvp_graph_post *post, double x)
 {
     const double value = (double)post->value;
     switch (post->kind) {
-    case CNNVP_GRAPH_SIGMOID:
-        return cnnvp_sigmoid(x);
-    case CNNVP_GRAPH_TANH:
-        return cnnvp_tanh(x);
-    case CNNVP_GRAPH_LEAKY_RELU:
-        return x < 0.0 ? value * x : x;
-    case CNNVP_GRAPH_HARD_SWISH:
-        return x <= -3.0 ? 0.0 : x >= 3.0 ? x : x * (x + 3.0) / 6.0;
-    case CNNVP_GRAPH_ELU:
-        return x < 0.0 ? value * (cnnvp_exp(x) - 1.0) : x;
-    case CNNVP_GRAPH_SELU:
-        return value * (x < 0.0 ? SELU_ALPHA * (cnnvp_exp(x) - 1.0) : x);
-    case CNNVP_GRAPH_SOFTPLUS:
-        return (x > 0.0 ? x : 0.0) + cnnvp_log(1.0 + cnnvp_exp(x > 0.0 ? -x : x));
-    case CNNVP_GRAPH_LOG:
-        return value > 0.0 ? cnnvp_log(x < value ? value : x > 1.0 ? 1.0 : x) : logarithm(x);
-    case CNNVP_GRAPH_SOFTSIGN:
-        return x / (1.0 + (x < 0.0 ? -x : x));
-    case CNNVP_GRAPH_ERF:
-        return cnnvp_erf(x);
-    case CNNVP_GRAPH_GELU:
-        return 0.5 * x *
-               (1.0 + (value > 0.0 ? cnnvp_tanh(SQRT_2_PI * (x + 0.044715 * x * x * x)) : cnnvp_erf(x * SQRT_HALF)));
-    case CNNVP_GRAPH_MISH:
-        return x * cnnvp_tanh((x > 0.0 ? x : 0.0) + cnnvp_log(1.0 + cnnvp_exp(x > 0.0 ? -x : x)));
-    case CNNVP_GRAPH_SWISH:
-        return x * cnnvp_sigmoid(value * x);
-    case CNNVP_GRAPH_CELU:
-        return x < 0.0 ? value * (cnnvp_exp(x / value) - 1.0) : x;
-    case CNNVP_GRAPH_EXP:
-        return cnnvp_exp(bounded(x, EXPONENT_MAX));
-    case CNNVP_GRAPH_POWER:
-        return x > 0.0 ? cnnvp_exp(bounded(value * logarithm(x), EXPONENT_MAX)) : 0.0;
-    case CNNVP_GRAPH_SIN:
-        return sin(x);
-    case CNNVP_GRAPH_COS:
-        return cos(x);
-    case CNNVP_GRAPH_ATAN:
-        return atan(x);
-    case CNNVP_GRAPH_ASIN:
-        return asin(bounded(x, 1.0));
-    case CNNVP_GRAPH_ACOS:
-        return acos(bounded(x, 1.0));
-    case CNNVP_GRAPH_SINH:
-        return sinh(bounded(x, EXPONENT_MAX));
-    case CNNVP_GRAPH_COSH:
-        return cosh(bounded(x, EXPONENT_MAX));
-    case CNNVP_GRAPH_ASINH:
-        return asinh(x);
-    case CNNVP_GRAPH_ATANH: /* as far as floats below 1 go */
-        return atanh(bounded(x, 1.0 - 0x1p-24));
+#define CNNVP_FUNCTION(name, operator, import, otherwise, segments, range, positive, reaches, function) \
+    case CNNVP_GRAPH_##name:                                                                            \
+        return function;
+#include "functions.def"
     default:
         return is_step(post->kind) ? (double)step_at(post->kind, x, value) : x;
     }

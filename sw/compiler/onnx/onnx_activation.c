@@ -7,67 +7,59 @@
 
 /* ---- activations ---- */
 
-static cnnvp_result add_activation(struct cnnvp_import *import, uint32_t count, const struct cnnvp_graph_post *posts)
-{
-    int32_t in;
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    if (count == 0)
-        return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = in});
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_layer(
-        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer));
-    layer->post_count = count;
-    memcpy(layer->posts, posts, count * sizeof *posts);
-    return CNNVP_DONE;
-}
-
-/* Functions without a number of their own. */
-static cnnvp_result import_function(struct cnnvp_import *import)
-{
-    return add_activation(import, 1, &(struct cnnvp_graph_post){(enum cnnvp_graph_post_kind)import->kind, 0.0f});
-}
-
-cnnvp_result cnnvp_import_last_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind,
-                                    float value)
-{
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_layer(
-        import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width, &layer));
-    layer->post_count = 1;
-    layer->posts[0] = (struct cnnvp_graph_post){kind, value};
-    return CNNVP_DONE;
-}
-
-/* A layer with one post as a step on the way. */
 cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind, float value,
-                               int32_t *out)
+                               int inner, int32_t *out)
 {
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, input.height, input.width, &layer));
-    layer->post_count = 1;
+    CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_ACTIVATION, in, inner, &layer));
     layer->posts[0] = (struct cnnvp_graph_post){kind, value};
     *out = layer->out;
     return CNNVP_DONE;
+}
+
+/* That function of the node's input as its result. */
+static cnnvp_result add_function(struct cnnvp_import *import, enum cnnvp_graph_post_kind kind, float value)
+{
+    int32_t in;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    return cnnvp_import_post(import, in, kind, value, 0, &in);
+}
+
+static const float values[] = {
+#define CNNVP_FUNCTION(name, operator, import, value, ...) [CNNVP_GRAPH_##name] = (value),
+#define CNNVP_STEP(name, ...) [CNNVP_GRAPH_##name] = 0.0f,
+#include "functions.def"
+};
+
+/* Without attributes. */
+static cnnvp_result import_function(struct cnnvp_import *import)
+{
+    return add_function(import, (enum cnnvp_graph_post_kind)import->kind, values[import->kind]);
+}
+
+/* The value is the attribute alpha. */
+static cnnvp_result import_alpha(struct cnnvp_import *import)
+{
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", values[import->kind]);
+    const int above_0 = import->kind == CNNVP_GRAPH_CELU;
+    if (alpha >= (above_0 ? 1.0f / 16.0f : -16.0f) && alpha <= 16.0f)
+        return add_function(import, (enum cnnvp_graph_post_kind)import->kind, alpha);
+    return cnnvp_import_error(import, "alpha is %g; %s to 16 is possible", (double)alpha, above_0 ? "1/16" : "-16");
 }
 
 /* Slopes up to 1: max{x, slope * x}; from 1 on the minimum; both kinds: max{x, 0} + slope * min{x, 0}. */
 static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const struct cnnvp_import_numbers *slopes,
                               enum cnnvp_binary_arithmetic kind)
 {
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     int32_t first = in;
     int32_t second = in;
     if (kind == CNNVP_ARITHMETIC_ADD) {
-        CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MAX, 0.0f, &first));
-        CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, 0.0f, &second));
+        CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MAX, 0.0f, 1, &first));
+        CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, 0.0f, 1, &second));
     }
     CNNVP_TRY(cnnvp_import_line(import, second, slopes->each, slopes->values, NULL, 1, &second));
     struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(
-        cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width, &layer));
+    CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_ADD, first, 0, &layer));
     layer->in2 = second;
     layer->arithmetic = kind;
     return CNNVP_DONE;
@@ -75,10 +67,10 @@ static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const str
 
 static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
 {
-    const float alpha = cnnvp_onnx_float(import->node, "alpha", 0.01f);
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", values[CNNVP_GRAPH_LEAKY_RELU]);
     int32_t in;
     if (alpha >= -1.0f && alpha <= 1.0f)
-        return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, alpha});
+        return add_function(import, CNNVP_GRAPH_LEAKY_RELU, alpha);
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     if (!(alpha >= -1000.0f && alpha <= 1000.0f))
         return cnnvp_import_error(import, "alpha is %g; -1000 to 1000 is possible", (double)alpha);
@@ -95,7 +87,7 @@ static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
 /* |x| is LeakyRelu with the slope -1. */
 static cnnvp_result import_abs(struct cnnvp_import *import)
 {
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, -1.0f});
+    return add_function(import, CNNVP_GRAPH_LEAKY_RELU, -1.0f);
 }
 
 static cnnvp_result import_gelu(struct cnnvp_import *import)
@@ -104,28 +96,7 @@ static cnnvp_result import_gelu(struct cnnvp_import *import)
     if (!by_tanh && cnnvp_onnx_attribute(import->node, "approximate") != NULL &&
         !cnnvp_onnx_is(import->node, "approximate", "none"))
         return cnnvp_import_error(import, "approximate is none of none, tanh");
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_GELU, by_tanh ? 1.0f : 0.0f});
-}
-
-static cnnvp_result import_root(struct cnnvp_import *import)
-{
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_POWER, 0.5f});
-}
-
-static cnnvp_result import_swish(struct cnnvp_import *import)
-{
-    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
-    if (!(alpha >= -16.0f && alpha <= 16.0f))
-        return cnnvp_import_error(import, "alpha is %g; -16 to 16 is possible", (double)alpha);
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SWISH, alpha});
-}
-
-static cnnvp_result import_celu(struct cnnvp_import *import)
-{
-    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
-    if (!(alpha >= 1.0f / 16.0f && alpha <= 16.0f))
-        return cnnvp_import_error(import, "alpha is %g; 1/16 to 16 is possible", (double)alpha);
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_CELU, alpha});
+    return add_function(import, CNNVP_GRAPH_GELU, by_tanh ? 1.0f : 0.0f);
 }
 
 /* sin x / cos x. */
@@ -134,8 +105,8 @@ static cnnvp_result import_tangent(struct cnnvp_import *import)
     int32_t in;
     int32_t parts[2];
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_SIN, 0.0f, &parts[0]));
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_COS, 0.0f, &parts[1]));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_SIN, 0.0f, 1, &parts[0]));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_COS, 0.0f, 1, &parts[1]));
     return cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, parts[0], parts[1], 0, &in);
 }
 
@@ -145,31 +116,24 @@ static cnnvp_result import_thresholded(struct cnnvp_import *import)
     int32_t in;
     int32_t above;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_ABOVE, cnnvp_onnx_float(import->node, "alpha", 1.0f), &above));
+    CNNVP_TRY(
+        cnnvp_import_post(import, in, CNNVP_GRAPH_ABOVE, cnnvp_onnx_float(import->node, "alpha", 1.0f), 1, &above));
     return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, in, above, 0, &in);
-}
-
-static cnnvp_result import_elu(struct cnnvp_import *import)
-{
-    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
-    if (!(alpha >= -16.0f && alpha <= 16.0f))
-        return cnnvp_import_error(import, "alpha is %g; -16 to 16 is possible", (double)alpha);
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_ELU, alpha});
 }
 
 static cnnvp_result import_selu(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.67326319f);
-    const float gamma = cnnvp_onnx_float(import->node, "gamma", 1.05070102f);
+    const float gamma = cnnvp_onnx_float(import->node, "gamma", values[CNNVP_GRAPH_SELU]);
     if (!(alpha >= -16.0f && alpha <= 16.0f) || !(gamma > 0.0f && gamma <= 16.0f))
         return cnnvp_import_error(import, "alpha is %g, gamma %g; -16 to 16, and a gamma above 0 up to 16 are possible",
                                   (double)alpha, (double)gamma);
     if (alpha >= 1.6732f && alpha <= 1.6733f)
-        return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SELU, gamma});
+        return add_function(import, CNNVP_GRAPH_SELU, gamma);
     int32_t in;
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_ELU, alpha, &in));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_ELU, alpha, 1, &in));
     return cnnvp_import_scale(import, in, gamma, 0.0f, 0, &layer);
 }
 
@@ -224,16 +188,19 @@ static cnnvp_result import_clip(struct cnnvp_import *import)
     /* Exporters write the largest float where there is no limit. */
     has_low = has_low && low > -3.4e38f;
     has_high = has_high && high < 3.4e38f;
+    int32_t in;
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     if (!has_low && !has_high)
-        return add_activation(import, 0, NULL);
-    struct cnnvp_graph_post posts[2];
-    uint32_t count = 0;
+        return cnnvp_import_alias(import, import->node->output[0], in);
+    CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_ACTIVATION, in, 0, &layer));
+    layer->post_count = 0;
     /* A lower limit above the upper one does not count: the upper one comes last. */
     if (has_low)
-        posts[count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, low};
+        layer->posts[layer->post_count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, low};
     if (has_high)
-        posts[count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, high};
-    return add_activation(import, count, posts);
+        layer->posts[layer->post_count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, high};
+    return CNNVP_DONE;
 }
 
 /* ---- PRelu ---- */
@@ -259,7 +226,7 @@ static cnnvp_result import_prelu(struct cnnvp_import *import)
         high = slopes.values[i] > high ? slopes.values[i] : high;
     }
     if (low >= high && low >= -1.0f && high <= 1.0f)
-        return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, low});
+        return add_function(import, CNNVP_GRAPH_LEAKY_RELU, low);
     return add_prelu(import, in, &slopes,
                      high <= 1.0f  ? CNNVP_ARITHMETIC_MAX
                      : low >= 1.0f ? CNNVP_ARITHMETIC_MIN
@@ -329,12 +296,7 @@ static cnnvp_result import_softmax(struct cnnvp_import *import)
     CNNVP_TRY(read_softmax(import, &softmax));
     if (softmax.alone)
         return cnnvp_import_scale(import, softmax.in, 0.0f, 1.0f, 0, &layer);
-    const struct cnnvp_graph_tensor view = import->graph->tensors[softmax.view];
-    CNNVP_TRY(softmax.view == softmax.in
-                  ? cnnvp_import_layer(import, CNNVP_OP_SOFTMAX, softmax.view, view.rank, view.channels, view.height,
-                                       view.width, &layer)
-                  : cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, softmax.view, view.channels, view.height, view.width,
-                                       &layer));
+    CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_SOFTMAX, softmax.view, softmax.view != softmax.in, &layer));
     layer->axis = softmax.over;
     return softmax.view == softmax.in ? CNNVP_DONE : cnnvp_import_view(import, layer->out, softmax.rank, softmax.dims);
 }
@@ -345,10 +307,10 @@ static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32
     static const float low = 1.0f / 32.0f;
     int32_t parts[2] = {in, in};
     struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, low, &parts[1]));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, low, 1, &parts[1]));
     CNNVP_TRY(cnnvp_import_scale(import, parts[1], 1.0f / low, 0.0f, 1, &layer));
-    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_LOG, low, &parts[1]));
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_LOG, low, &parts[0]));
+    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_LOG, low, 1, &parts[1]));
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_LOG, low, 1, &parts[0]));
     return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, parts[0], parts[1], 1, out);
 }
 
@@ -360,10 +322,8 @@ static cnnvp_result import_log_softmax(struct cnnvp_import *import)
     CNNVP_TRY(read_softmax(import, &softmax));
     if (softmax.count == 1)
         return cnnvp_import_scale(import, softmax.in, 0.0f, 0.0f, 0, &layer);
-    const struct cnnvp_graph_tensor view = import->graph->tensors[softmax.view];
     const uint32_t axis = (uint32_t)softmax.view_axis;
-    CNNVP_TRY(
-        cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, softmax.view, view.channels, view.height, view.width, &layer));
+    CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_SOFTMAX, softmax.view, 1, &layer));
     layer->axis = softmax.over;
     int32_t share = layer->out;
     int32_t largest = softmax.view;
@@ -377,36 +337,13 @@ static cnnvp_result import_log_softmax(struct cnnvp_import *import)
 
 static const struct cnnvp_import_operator operators[] = {
     {"Relu", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_MAX},
-    {"Sigmoid", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SIGMOID},
-    {"Tanh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_TANH},
-    {"HardSwish", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_HARD_SWISH},
-    {"Softplus", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SOFTPLUS},
-    {"Softsign", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SOFTSIGN},
-    {"Erf", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ERF},
-    {"Mish", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_MISH},
-    {"Exp", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_EXP},
-    {"Log", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_LOG},
-    {"Sin", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SIN},
-    {"Cos", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_COS},
-    {"Asin", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ASIN},
-    {"Acos", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ACOS},
-    {"Atan", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ATAN},
-    {"Sinh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SINH},
-    {"Cosh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_COSH},
-    {"Asinh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ASINH},
-    {"Atanh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ATANH},
+#define CNNVP_FUNCTION(name, operator, import, ...) {#operator, import_##import, CNNVP_FORM_WORDS, CNNVP_GRAPH_##name},
+#include "functions.def"
     {"Sign", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SIGN},
     {"Not", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_EQUAL},
-    {"Sqrt", import_root, CNNVP_FORM_WORDS, 0},
     {"Tan", import_tangent, CNNVP_FORM_WORDS, 0},
-    {"Celu", import_celu, CNNVP_FORM_WORDS, 0},
-    {"Swish", import_swish, CNNVP_FORM_WORDS, 0},
     {"ThresholdedRelu", import_thresholded, CNNVP_FORM_WORDS, 0},
-    {"Gelu", import_gelu, CNNVP_FORM_WORDS, 0},
     {"Abs", import_abs, CNNVP_FORM_WORDS, 0},
-    {"LeakyRelu", import_leaky_relu, CNNVP_FORM_WORDS, 0},
-    {"Elu", import_elu, CNNVP_FORM_WORDS, 0},
-    {"Selu", import_selu, CNNVP_FORM_WORDS, 0},
     {"HardSigmoid", import_hard_sigmoid, CNNVP_FORM_WORDS, 0},
     {"Clip", import_clip, CNNVP_FORM_WORDS, 0},
     {"PRelu", import_prelu, CNNVP_FORM_WORDS, 0},

@@ -210,8 +210,8 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_binary_ar
     CNNVP_TRY(cnnvp_import_check_floats(import, constant));
     if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_floats(&import->onnx, constant, &limit, 1, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "the constant is not one number");
-    return cnnvp_import_last_post(
-        import, in, operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN, limit);
+    return cnnvp_import_post(
+        import, in, operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN, limit, 0, &in);
 }
 
 static cnnvp_result import_two(struct cnnvp_import *import)
@@ -256,16 +256,13 @@ static cnnvp_result import_many(struct cnnvp_import *import)
     const size_t count = import->node->n_input;
     if (count == 2)
         return import_two(import);
-    cnnvp_result result = cnnvp_import_operand_tensor(import, 0, 1, &made);
-    for (size_t i = 1; i < count && result == CNNVP_DONE; ++i) {
+    CNNVP_TRY(cnnvp_import_operand_tensor(import, 0, 1, &made));
+    for (size_t i = 1; i < count; ++i) {
         int32_t next;
-        result = cnnvp_import_operand_tensor(import, i, import->graph->tensors[made].rank, &next);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_pair(import, operation, made, next, i + 1 < count, &made);
+        CNNVP_TRY(cnnvp_import_operand_tensor(import, i, import->graph->tensors[made].rank, &next));
+        CNNVP_TRY(cnnvp_import_pair(import, operation, made, next, i + 1 < count, &made));
     }
-    if (result != CNNVP_DONE || count > 1)
-        return result;
-    return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = made});
+    return count > 1 ? CNNVP_DONE : cnnvp_import_alias(import, import->node->output[0], made);
 }
 
 /* 1 / x. */
@@ -290,21 +287,16 @@ static cnnvp_result power(struct cnnvp_import *import, int32_t in, float exponen
     const int odd = whole && (int)exponent % 2 != 0;
     int32_t made = in;
     if (whole && exponent <= (float)POWER_MAX) {
-        cnnvp_result result = CNNVP_DONE;
         const int times = (int)exponent;
-        for (int i = 2; i <= times && result == CNNVP_DONE; ++i)
-            result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, made, in, inner || i < times, &made);
+        for (int i = 2; i <= times; ++i)
+            CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, made, in, inner || i < times, &made));
         *out = made;
-        return result != CNNVP_DONE || times > 1 || inner
-                   ? result
-                   : cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = in});
+        return times > 1 || inner ? CNNVP_DONE : cnnvp_import_alias(import, import->node->output[0], in);
     }
     if (whole)
-        CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_LEAKY_RELU, -1.0f, &made));
+        CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_LEAKY_RELU, -1.0f, 1, &made));
     exponent -= odd ? 1.0f : 0.0f;
-    if (!odd && !inner)
-        return cnnvp_import_last_post(import, made, CNNVP_GRAPH_POWER, exponent);
-    CNNVP_TRY(cnnvp_import_post(import, made, CNNVP_GRAPH_POWER, exponent, out));
+    CNNVP_TRY(cnnvp_import_post(import, made, CNNVP_GRAPH_POWER, exponent, odd || inner, out));
     return odd ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, *out, in, inner, out) : CNNVP_DONE;
 }
 

@@ -23,7 +23,7 @@ static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count,
     const int32_t first = cnnvp_graph_channel_view(graph, words, 0, 1);
     if (first == CNNVP_GRAPH_NONE)
         return cnnvp_import_no_memory(import);
-    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_FC, first, count, 1, 1, &layer));
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_FC, first, 1, count, 1, 1, &layer));
     layer->has_bias = 1;
     *out = layer->out;
     if (graph->weightless)
@@ -203,10 +203,8 @@ static cnnvp_result pair_groups(struct cnnvp_import *import, enum cnnvp_binary_a
     CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[first].name, first, 4, joined.groups[0], &first));
     CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[second].name, second, 4, joined.groups[1], &second));
     const int64_t *groups = joined.groups[2];
-    if (groups[1] * groups[2] > INT32_MAX / groups[3])
-        return cnnvp_import_error(import, "the result has more than 2^31 elements");
-    CNNVP_TRY(cnnvp_import_inner(
-        import, CNNVP_OP_ADD, first, (uint32_t)groups[1], (uint32_t)groups[2], (uint32_t)groups[3], &layer));
+    CNNVP_TRY(cnnvp_import_layer(
+        import, CNNVP_OP_ADD, first, 1, (uint32_t)groups[1], (uint32_t)groups[2], (uint32_t)groups[3], &layer));
     layer->in2 = second;
     layer->arithmetic = operation;
     return cnnvp_import_shaped(import, name, layer->out, joined.rank, joined.dims[2], out);
@@ -246,8 +244,7 @@ cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_binary_ar
         const cnnvp_result result = pair_groups(import, operation, first, second, out);
         return inner || result != CNNVP_DONE ? result : cnnvp_import_alias(import, import->node->output[0], *out);
     }
-    CNNVP_TRY(inner ? cnnvp_import_inner(import, CNNVP_OP_ADD, first, joined[0], joined[1], joined[2], &layer)
-                    : cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, joined[0], joined[1], joined[2], &layer));
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ADD, first, inner, joined[0], joined[1], joined[2], &layer));
     layer->in2 = second;
     layer->arithmetic = operation;
     *out = layer->out;

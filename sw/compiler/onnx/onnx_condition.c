@@ -42,12 +42,12 @@ static cnnvp_result import_compare(struct cnnvp_import *import)
     if (constant != NULL && cnnvp_onnx_elements(constant) == 1) {
         if (cnnvp_onnx_number(&import->onnx, constant, &limit, &why) != CNNVP_DONE)
             return cnnvp_import_error(import, "%.900s", why.text);
-        return cnnvp_import_last_post(import, operands[first], first == 0 ? kind : turned(kind), limit);
+        return cnnvp_import_post(import, operands[first], first == 0 ? kind : turned(kind), limit, 0, &difference);
     }
     CNNVP_TRY(cnnvp_import_operand_tensor(
         import, 1 - first, import->graph->tensors[operands[first]].rank, &operands[1 - first]));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, operands[0], operands[1], 1, &difference));
-    return cnnvp_import_last_post(import, difference, kind, 0.0f);
+    return cnnvp_import_post(import, difference, kind, 0.0f, 0, &difference);
 }
 
 /* ---- logic ---- */
@@ -65,7 +65,7 @@ static cnnvp_result import_logic(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_operand_tensor(
         import, 1 - first, import->graph->tensors[operands[first]].rank, &operands[1 - first]));
     CNNVP_TRY(cnnvp_import_pair(import, operation, operands[0], operands[1], differs, &out));
-    return differs ? cnnvp_import_last_post(import, out, CNNVP_GRAPH_LEAKY_RELU, -1.0f) : CNNVP_DONE;
+    return differs ? cnnvp_import_post(import, out, CNNVP_GRAPH_LEAKY_RELU, -1.0f, 0, &out) : CNNVP_DONE;
 }
 
 /* condition * x + (1 - condition) * y: of each word one product is 0. */
@@ -83,7 +83,7 @@ static cnnvp_result import_where(struct cnnvp_import *import)
     }
     for (size_t i = 0; i < 3; ++i)
         CNNVP_TRY(cnnvp_import_operand_tensor(import, i, rank, &operands[i]));
-    CNNVP_TRY(cnnvp_import_post(import, operands[0], CNNVP_GRAPH_EQUAL, 0.0f, &otherwise));
+    CNNVP_TRY(cnnvp_import_post(import, operands[0], CNNVP_GRAPH_EQUAL, 0.0f, 1, &otherwise));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[1], operands[0], 1, &operands[1]));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[2], otherwise, 1, &operands[2]));
     return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, operands[1], operands[2], 0, &operands[0]);

@@ -78,7 +78,7 @@ cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, u
                                       int has_bias, float *bias)
 {
     struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_FC, in, 2, outputs, 1, 1, &layer));
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_FC, in, 0, outputs, 1, 1, &layer));
     layer->weights = weights;
     layer->has_bias = has_bias != 0;
     layer->bias = bias;
@@ -102,9 +102,7 @@ static cnnvp_result multiply_channels(struct cnnvp_import *import, int32_t in, u
 {
     CNNVP_TRY(cnnvp_import_positions(import, &in));
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    if ((uint64_t)outputs * input.height > INT32_MAX / input.width)
-        return cnnvp_import_error(import, "the result has more than 2^31 elements");
-    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_CONV, in, outputs, input.height, input.width, layer));
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_CONV, in, 1, outputs, input.height, input.width, layer));
     (*layer)->weights = weights;
     return CNNVP_DONE;
 }
@@ -325,20 +323,18 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
 cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset, int inner,
                                  struct cnnvp_graph_layer **layer)
 {
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const uint32_t channels = import->graph->tensors[in].channels;
     float **arrays[] = {&scale, &offset};
     for (size_t i = 0; i < 2 && !import->graph->weightless; ++i) {
         if (*arrays[i] != NULL)
             continue;
-        *arrays[i] = cnnvp_arena_array(&import->graph->arena, input.channels, sizeof(float));
+        *arrays[i] = cnnvp_arena_array(&import->graph->arena, channels, sizeof(float));
         if (*arrays[i] == NULL)
             return cnnvp_import_no_memory(import);
-        for (size_t c = 0; c < input.channels && i == 0; ++c)
+        for (size_t c = 0; c < channels && i == 0; ++c)
             (*arrays[i])[c] = 1.0f;
     }
-    CNNVP_TRY(inner ? cnnvp_import_inner(import, CNNVP_OP_NORM, in, input.channels, input.height, input.width, layer)
-                    : cnnvp_import_layer(import, CNNVP_OP_NORM, in, input.rank, input.channels, input.height,
-                                         input.width, layer));
+    CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_NORM, in, inner, layer));
     (*layer)->weights = scale;
     (*layer)->bias = offset;
     return CNNVP_DONE;

@@ -152,45 +152,41 @@ cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name, 
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in, uint32_t rank,
-                                uint32_t channels, uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
+/* An activation that leaves all values as they are. */
+static void pass(struct cnnvp_graph_layer *layer)
 {
-    if ((uint64_t)channels * height > INT32_MAX / width)
-        return cnnvp_import_error(
-            import, "the result has more than 2^31 elements: %u x %u x %u", channels, height, width);
-    const char *name = import->node->output[0];
-    *layer = cnnvp_graph_layer_add(import->graph, op, name_of_node(import->node), import->node->op_type);
-    const int32_t out = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
-    if (*layer == NULL || out == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    (*layer)->in = in;
-    (*layer)->out = out;
-    if (rank > 4 && !cnnvp_import_keep_dims(import, out, rank, import->graph->tensors[in].dims))
-        return cnnvp_import_no_memory(import);
-    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = out});
+    layer->post_count = 1;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
 }
 
-cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in, uint32_t channels,
-                                uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
+cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in, int inner,
+                                uint32_t channels, uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
 {
     char name[256];
-    (void)snprintf(name, sizeof name, "%.200s.%zu", import->node->output[0], import->graph->layer_count);
+    const char *result = import->node->output[0];
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int same = input.channels == channels && input.height == height && input.width == width;
     const uint32_t rank = input.rank > 4 && !same ? 4 : input.rank;
-    *layer = cnnvp_graph_layer_add(import->graph, op, name, import->node->op_type);
-    const int32_t out = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
+    if ((uint64_t)channels * height > INT32_MAX / width)
+        return cnnvp_import_error(
+            import, "the result has more than 2^31 elements: %u x %u x %u", channels, height, width);
+    (void)snprintf(name, sizeof name, "%.200s.%zu", result, import->graph->layer_count);
+    *layer = cnnvp_graph_layer_add(import->graph, op, inner ? name : name_of_node(import->node), import->node->op_type);
+    const int32_t out = cnnvp_graph_tensor_add(import->graph, inner ? name : result, rank, channels, height, width);
     if (*layer == NULL || out == CNNVP_GRAPH_NONE || !cnnvp_import_keep_dims(import, out, rank, input.dims))
         return cnnvp_import_no_memory(import);
     (*layer)->in = in;
     (*layer)->out = out;
-    return CNNVP_DONE;
+    if (op == CNNVP_OP_ACTIVATION)
+        pass(*layer);
+    return inner ? CNNVP_DONE : cnnvp_import_alias(import, result, out);
 }
 
-void cnnvp_import_pass(struct cnnvp_graph_layer *layer)
+cnnvp_result cnnvp_import_like(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in, int inner,
+                               struct cnnvp_graph_layer **layer)
 {
-    layer->post_count = 1;
-    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    return cnnvp_import_layer(import, op, in, inner, input.channels, input.height, input.width, layer);
 }
 
 cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out, struct cnnvp_graph_layer **layer)
@@ -202,7 +198,7 @@ cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t 
         return cnnvp_import_no_memory(import);
     (*layer)->in = in;
     (*layer)->out = out;
-    cnnvp_import_pass(*layer);
+    pass(*layer);
     return CNNVP_DONE;
 }
 
@@ -369,7 +365,7 @@ static cnnvp_result copy_input(struct cnnvp_import *import, const char *name, in
         return cnnvp_import_no_memory(import);
     layer->in = *tensor;
     layer->out = *tensor = out;
-    cnnvp_import_pass(layer);
+    pass(layer);
     return CNNVP_DONE;
 }
 

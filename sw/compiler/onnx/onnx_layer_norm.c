@@ -141,7 +141,7 @@ static cnnvp_result import_rms_norm(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, in, in, 1, &size));
     CNNVP_TRY(cnnvp_import_mean(import, 3, &size));
     CNNVP_TRY(cnnvp_import_scale(import, size, 1.0f, cnnvp_onnx_float(import->node, "epsilon", 1e-5f), 1, &layer));
-    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_POWER, 0.5f, &size));
+    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_POWER, 0.5f, 1, &size));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, in, size, 1, &in));
     CNNVP_TRY(cnnvp_import_line(import, in, CNNVP_EACH_LAST, scale, NULL, 1, &in));
     return cnnvp_import_view(import, in, split.rank, split.dims);
@@ -164,7 +164,7 @@ static cnnvp_result import_local(struct cnnvp_import *import)
     const int64_t rows[4] = {0, 1, split.maps, split.words};
     CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, rows, &in));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, in, in, 1, &mean));
-    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_POOL, mean, 1, (uint32_t)rows[2], (uint32_t)rows[3], &layer));
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, mean, 1, 1, (uint32_t)rows[2], (uint32_t)rows[3], &layer));
     layer->pool = CNNVP_POOL_AVERAGE;
     layer->ky = (uint32_t)size;
     layer->kx = layer->sx = layer->sy = 1;
@@ -172,7 +172,7 @@ static cnnvp_result import_local(struct cnnvp_import *import)
     layer->pad_bottom = (uint32_t)(size - 1) - layer->pad_top;
     CNNVP_TRY(cnnvp_import_scale(import, layer->out, cnnvp_onnx_float(import->node, "alpha", 1e-4f),
                                  cnnvp_onnx_float(import->node, "bias", 1.0f), 1, &layer));
-    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_POWER, beta, &mean));
+    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_POWER, beta, 1, &mean));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, in, mean, 1, &in));
     return cnnvp_import_view(import, in, split.rank, split.dims);
 }

@@ -100,23 +100,17 @@ void cnnvp_import_clear(struct cnnvp_import *import);
 /* The node's first output becomes that value. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name,
                                                 struct cnnvp_onnx_value value);
-/* A layer for the node with a new output tensor of that shape, defined as the node's output. `in` is set. */
+/* A layer for the node with a new output tensor of that shape, defined as the node's output; or, `inner`, under a name
+ * that the file cannot use, a step on the way to it. `in` is set; an activation leaves all values as they are. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in,
-                                               uint32_t rank, uint32_t channels, uint32_t height, uint32_t width,
+                                               int inner, uint32_t channels, uint32_t height, uint32_t width,
                                                struct cnnvp_graph_layer **layer);
-
-/* The same under a name that the file cannot use: a step on the way to the node's output. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in,
-                                               uint32_t channels, uint32_t height, uint32_t width,
-                                               struct cnnvp_graph_layer **layer);
-/* An activation that leaves all values as they are. */
-void cnnvp_import_pass(struct cnnvp_graph_layer *layer);
-/* That function of `in` as a step on the way. */
+/* The same with the input's shape. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_like(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in,
+                                              int inner, struct cnnvp_graph_layer **layer);
+/* That function of `in`, as the node's result or a step on the way there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind,
-                                              float value, int32_t *out);
-/* The same as the node's result. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_last_post(struct cnnvp_import *import, int32_t in,
-                                                   enum cnnvp_graph_post_kind kind, float value);
+                                              float value, int inner, int32_t *out);
 /* A copy of `in`, taken as channels, rows and columns of those sizes, in another order: dimension i of the result is
  * from[i]. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],

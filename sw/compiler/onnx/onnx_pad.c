@@ -107,10 +107,7 @@ static cnnvp_result place_in_zeros(struct cnnvp_import *import, int32_t in, cons
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const uint32_t height = input.height + padding->top + padding->bottom;
     const uint32_t width = input.width + padding->left + padding->right;
-    CNNVP_TRY(
-        inner ? cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, height, width, layer)
-              : cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, height, width, layer));
-    cnnvp_import_pass(*layer);
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, inner, input.channels, height, width, layer));
     (*layer)->placed = 1;
     (*layer)->place_row = padding->top;
     (*layer)->place_column = padding->left;

@@ -188,8 +188,7 @@ cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t a
     const int columns = axis == (int64_t)input.rank - 1;
     const uint32_t height = columns ? input.height : (uint32_t)count;
     const uint32_t width = columns ? (uint32_t)count : input.width;
-    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, height, width, &layer));
-    cnnvp_import_pass(layer);
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, 1, input.channels, height, width, &layer));
     layer->cropped = 1;
     layer->crop_row = columns ? 0 : (uint32_t)first;
     layer->crop_column = columns ? (uint32_t)first : 0;
@@ -331,7 +330,7 @@ static cnnvp_result stride(struct cnnvp_import *import, int32_t *in, uint32_t ro
     struct cnnvp_graph_layer *layer;
     if (rows == 1 && columns == 1)
         return CNNVP_DONE;
-    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_POOL, *in, input.channels, (input.height + rows - 1) / rows,
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, *in, 1, input.channels, (input.height + rows - 1) / rows,
                                  (input.width + columns - 1) / columns, &layer));
     layer->pool = CNNVP_POOL_MAX;
     layer->sy = rows;

@@ -54,9 +54,7 @@ static cnnvp_result turn(struct cnnvp_import *import, int32_t in, uint32_t count
 static cnnvp_result copy_weights(struct cnnvp_import *import, int32_t *weights)
 {
     struct cnnvp_graph_layer *layer;
-    const struct cnnvp_graph_tensor shape = import->graph->tensors[*weights];
-    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, *weights, shape.channels, 1, shape.width, &layer));
-    cnnvp_import_pass(layer);
+    CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_ACTIVATION, *weights, 1, &layer));
     *weights = layer->out;
     return CNNVP_DONE;
 }
@@ -77,8 +75,8 @@ cnnvp_result cnnvp_import_product(struct cnnvp_import *import, int32_t first, in
         CNNVP_TRY(copy_weights(import, &weights));
     CNNVP_TRY(cnnvp_import_positions(import, &positions));
     const struct cnnvp_graph_tensor map = import->graph->tensors[positions];
-    CNNVP_TRY(cnnvp_import_inner(
-        import, CNNVP_OP_CONV, positions, product.count * product.columns, map.height, map.width, &layer));
+    CNNVP_TRY(cnnvp_import_layer(
+        import, CNNVP_OP_CONV, positions, 1, product.count * product.columns, map.height, map.width, &layer));
     layer->groups = product.count;
     layer->product = 1;
     layer->in2 = weights;

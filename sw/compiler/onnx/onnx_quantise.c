@@ -347,7 +347,7 @@ static cnnvp_result import_add(struct cnnvp_import *import)
     if (a.rank != b.rank || a.channels != b.channels || a.height != b.height || a.width != b.width)
         return cnnvp_import_error(import, "the inputs have shapes %u x %u x %u and %u x %u x %u; they must be the same",
                                   a.channels, a.height, a.width, b.channels, b.height, b.width);
-    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, a.channels, a.height, a.width, &layer));
+    CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_ADD, first, 0, &layer));
     layer->in2 = second;
     layer->arithmetic = CNNVP_ARITHMETIC_ADD;
     make_whole(import, layer, &result_step);
@@ -366,7 +366,7 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
     if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0 || input.height > INT16_MAX || input.width > INT16_MAX)
         return cnnvp_import_error(
             import, "channels_last=1 or maps of %u x %u are not supported", input.height, input.width);
-    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, 1, 1, &layer));
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, in, 1, input.channels, 1, 1, &layer));
     layer->pool = CNNVP_POOL_AVERAGE;
     layer->kx = layer->sx = input.width;
     layer->ky = layer->sy = input.height;

@@ -46,8 +46,8 @@ static cnnvp_result pool(struct cnnvp_import *import, int32_t *in, enum reductio
             return cnnvp_import_no_memory(import);
         graph->tensors[view].base = *in;
     }
-    CNNVP_TRY(cnnvp_import_inner(
-        import, CNNVP_OP_POOL, view, (uint32_t)shape[0], (uint32_t)(shape[1] / ky), (uint32_t)(shape[2] / kx), &layer));
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, view, 1, (uint32_t)shape[0], (uint32_t)(shape[1] / ky),
+                                 (uint32_t)(shape[2] / kx), &layer));
     layer->pool = reduction == REDUCE_MAX ? CNNVP_POOL_MAX : CNNVP_POOL_AVERAGE;
     layer->ky = layer->sy = (uint32_t)ky;
     layer->kx = layer->sx = (uint32_t)kx;
@@ -61,22 +61,20 @@ static cnnvp_result read_axes(struct cnnvp_import *import, int32_t in, struct re
     size_t count = 0;
     *reduced = (struct reduced){.words = 1};
     reduced->rank = cnnvp_import_all_dims(import, in, reduced->dims);
-    cnnvp_result result = cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count);
-    if (result == CNNVP_DONE && count == 0 && cnnvp_onnx_int(import->node, "noop_with_empty_axes", 0) == 0) {
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
+    if (count == 0 && cnnvp_onnx_int(import->node, "noop_with_empty_axes", 0) == 0) {
         if (!import->single)
             return cnnvp_import_mixes(import, "a reduction of all dimensions");
         for (; count + 1 < reduced->rank; ++count)
             axes[count] = (int64_t)count;
     }
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         int64_t axis;
-        result = cnnvp_import_axis(import, reduced->rank, axes[i], &axis);
-        if (result != CNNVP_DONE)
-            break;
+        CNNVP_TRY(cnnvp_import_axis(import, reduced->rank, axes[i], &axis));
         reduced->words *= reduced->axes[axis] ? 1 : reduced->dims[axis];
         reduced->axes[axis] = 1;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* Dimensions that follow one another at once, from the last ones on. */
@@ -123,18 +121,26 @@ cnnvp_result cnnvp_import_mean(struct cnnvp_import *import, uint32_t axis, int32
     return reduce_axis(import, REDUCE_MEAN, axis, in);
 }
 
-static cnnvp_result put_on(struct cnnvp_import *import, enum disguise disguise, int32_t *in)
+static cnnvp_result scale(struct cnnvp_import *import, float factor, int32_t *in)
 {
     struct cnnvp_graph_layer *layer;
-    if (disguise == SIZES)
-        return cnnvp_import_post(import, *in, CNNVP_GRAPH_LEAKY_RELU, -1.0f, in);
-    if (disguise == SQUARES)
+    CNNVP_TRY(cnnvp_import_scale(import, *in, factor, 0.0f, 1, &layer));
+    *in = layer->out;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result put_on(struct cnnvp_import *import, enum disguise disguise, int32_t *in)
+{
+    switch (disguise) {
+    case SIZES:
+        return cnnvp_import_post(import, *in, CNNVP_GRAPH_LEAKY_RELU, -1.0f, 1, in);
+    case SQUARES:
         return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, *in, *in, 1, in);
-    if (disguise == AS_IT_IS)
+    case NEGATIVE:
+        return scale(import, -1.0f, in);
+    default:
         return CNNVP_DONE;
-    const cnnvp_result result = cnnvp_import_scale(import, *in, -1.0f, 0.0f, 1, &layer);
-    *in = result == CNNVP_DONE ? layer->out : *in;
-    return result;
+    }
 }
 
 static cnnvp_result import_reduce(struct cnnvp_import *import)
@@ -147,27 +153,21 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(read_axes(import, in, &reduced));
     CNNVP_TRY(put_on(import, disguise, &in));
-    cnnvp_result result = CNNVP_DONE;
     const uint32_t rank = reduced.rank;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int64_t shape[3] = {input.channels, input.height, input.width};
-    if (reduced.words > 1 && rank <= 4 && !reduced.axes[1])
-        result = pool(import, &in, reduction, shape, rank == 4 && reduced.axes[2] ? shape[1] : 1,
-                      reduced.axes[rank - 1] ? shape[2] : 1);
-    else if (reduced.words > 1)
-        result = reduce_runs(import, &in, reduction, &reduced);
-    if (result == CNNVP_DONE && reduction == REDUCE_SUM && reduced.words > 1) { /* a mean as a sum */
-        struct cnnvp_graph_layer *layer;
-        result = cnnvp_import_scale(import, in, (float)reduced.words, 0.0f, 1, &layer);
-        in = result == CNNVP_DONE ? layer->out : in;
-    }
-    if (result == CNNVP_DONE && disguise == NEGATIVE)
-        result = put_on(import, NEGATIVE, &in);
-    if (result == CNNVP_DONE && function != NOTHING)
-        result = cnnvp_import_post(
-            import, in, function == ROOT ? CNNVP_GRAPH_POWER : CNNVP_GRAPH_LOG, function == ROOT ? 0.5f : 0.0f, &in);
-    if (result != CNNVP_DONE)
-        return result;
+    if (reduced.words > 1)
+        CNNVP_TRY(rank > 4 || reduced.axes[1]
+                      ? reduce_runs(import, &in, reduction, &reduced)
+                      : pool(import, &in, reduction, shape, rank == 4 && reduced.axes[2] ? shape[1] : 1,
+                             reduced.axes[rank - 1] ? shape[2] : 1));
+    if (reduction == REDUCE_SUM && reduced.words > 1) /* a mean as a sum */
+        CNNVP_TRY(scale(import, (float)reduced.words, &in));
+    if (disguise == NEGATIVE)
+        CNNVP_TRY(scale(import, -1.0f, &in));
+    if (function != NOTHING)
+        CNNVP_TRY(cnnvp_import_post(import, in, function == ROOT ? CNNVP_GRAPH_POWER : CNNVP_GRAPH_LOG,
+                                    function == ROOT ? 0.5f : 0.0f, 1, &in));
     const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     uint32_t left = 1;

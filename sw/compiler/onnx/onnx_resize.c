@@ -229,9 +229,9 @@ static cnnvp_result weigh_neighbours(struct cnnvp_import *import, int32_t in, in
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int columns = axis == (int64_t)input.rank - 1;
     struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(
-        cnnvp_import_inner(import, CNNVP_OP_CONV, in, input.channels, columns ? input.height : input.height - count + 1,
-                           columns ? input.width - count + 1 : input.width, &layer));
+    CNNVP_TRY(cnnvp_import_layer(
+        import, CNNVP_OP_CONV, in, 1, input.channels, columns ? input.height : input.height - count + 1,
+        columns ? input.width - count + 1 : input.width, &layer));
     layer->kx = columns ? count : 1;
     layer->ky = columns ? 1 : count;
     layer->groups = input.channels;
@@ -331,7 +331,7 @@ static cnnvp_result resize_by_matrix(struct cnnvp_import *import, const struct r
     CNNVP_TRY(fill_matrix(import, resize, line, &matrix));
     CNNVP_TRY(cnnvp_import_permute(import, *tensor, sizes, from[columns], &turned));
     const uint32_t rows = import->graph->tensors[turned].height, width = import->graph->tensors[turned].width;
-    CNNVP_TRY(cnnvp_import_inner(import, CNNVP_OP_CONV, turned, (uint32_t)line->out, rows, width, &layer));
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_CONV, turned, 1, (uint32_t)line->out, rows, width, &layer));
     layer->weights = matrix;
     const uint32_t made[3] = {(uint32_t)line->out, rows, width};
     CNNVP_TRY(cnnvp_import_permute(import, layer->out, made, back[columns], tensor));

@@ -107,9 +107,8 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
         graph->tensors[*out].base = before;
         return CNNVP_DONE;
     }
-    CNNVP_TRY(
-        cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, view, sizes[from[0]], sizes[from[1]], sizes[from[2]], &layer));
-    cnnvp_import_pass(layer);
+    CNNVP_TRY(cnnvp_import_layer(
+        import, CNNVP_OP_ACTIVATION, view, 1, sizes[from[0]], sizes[from[1]], sizes[from[2]], &layer));
     layer->permuted = 1;
     memcpy(layer->from, from, sizeof layer->from);
     *out = layer->out;
@@ -178,9 +177,8 @@ static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint
                                    const int64_t *perm)
 {
     struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, rank, (uint32_t)dims[1],
+    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, 0, (uint32_t)dims[1],
                                  rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer));
-    cnnvp_import_pass(layer);
     layer->permuted = 1;
     for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): channels and columns change places */
         layer->from[i] = rank == 4 ? (uint32_t)perm[i + 1] - 1u : 2u - i;

@@ -212,8 +212,8 @@ static cnnvp_result add_phase(struct cnnvp_import *import, const struct transpos
         CNNVP_TRY(cnnvp_import_cut(import, in, 2, rows.first, rows.count, &in));
     if (empty)
         CNNVP_TRY(cnnvp_import_cut(import, in, 1, 0, 1, &in));
-    CNNVP_TRY(
-        cnnvp_import_inner(import, CNNVP_OP_CONV, in, (uint32_t)(made->outputs * made->groups), height, width, &layer));
+    CNNVP_TRY(cnnvp_import_layer(
+        import, CNNVP_OP_CONV, in, 1, (uint32_t)(made->outputs * made->groups), height, width, &layer));
     layer->ky = empty ? 1 : (uint32_t)y.taps;
     layer->kx = empty ? 1 : (uint32_t)x.taps;
     layer->dy = (uint32_t)y.dilation;

@@ -163,7 +163,7 @@ cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in, co
     struct axis axes[3] = {{.in = 1}, {.in = input.height, .kernel = d[2]}, {.in = input.width, .kernel = d[3]}};
     CNNVP_TRY(read_window(import, input.rank, axes));
     CNNVP_TRY(cnnvp_import_layer(
-        import, CNNVP_OP_CONV, in, input.rank, (uint32_t)d[0], (uint32_t)axes[1].out, (uint32_t)axes[2].out, layer));
+        import, CNNVP_OP_CONV, in, 0, (uint32_t)d[0], (uint32_t)axes[1].out, (uint32_t)axes[2].out, layer));
     set_window(*layer, &axes[1], &axes[2]);
     (*layer)->groups = (uint32_t)group;
     (*layer)->depthwise = group > 1 && group == input.channels && d[0] == group;
@@ -195,11 +195,9 @@ static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const stru
                              int inner, int32_t *out)
 {
     struct cnnvp_graph_layer *layer;
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    const uint32_t rows = (uint32_t)y->out;
-    const uint32_t columns = (uint32_t)x->out;
-    CNNVP_TRY(inner ? cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, rows, columns, &layer)
-                    : cnnvp_import_layer(import, CNNVP_OP_POOL, in, input.rank, input.channels, rows, columns, &layer));
+    const uint32_t channels = import->graph->tensors[in].channels;
+    CNNVP_TRY(
+        cnnvp_import_layer(import, CNNVP_OP_POOL, in, inner, channels, (uint32_t)y->out, (uint32_t)x->out, &layer));
     *out = layer->out;
     set_window(layer, y, x);
     layer->pool = (enum cnnvp_binary_pool_kind)import->kind;

@@ -19,39 +19,9 @@
 enum cnnvp_graph_post_kind {
     CNNVP_GRAPH_MAX, /* max{x, value} */
     CNNVP_GRAPH_MIN, /* min{x, value} */
-    CNNVP_GRAPH_SIGMOID,
-    CNNVP_GRAPH_TANH,
-    CNNVP_GRAPH_LEAKY_RELU, /* x < 0: value * x */
-    CNNVP_GRAPH_HARD_SWISH, /* x * min{1, max{0, x / 6 + 1 / 2}} */
-    CNNVP_GRAPH_ELU,        /* x < 0: value * (e^x - 1) */
-    CNNVP_GRAPH_SELU,       /* value * (x < 0: 1.67326 * (e^x - 1), else x), value 1.0507 unless said otherwise */
-    CNNVP_GRAPH_SOFTPLUS,   /* ln(1 + e^x) */
-    CNNVP_GRAPH_SOFTSIGN,   /* x / (1 + |x|) */
-    CNNVP_GRAPH_ERF,
-    CNNVP_GRAPH_GELU,  /* x / 2 * (1 + erf(x / sqrt(2))); value 1: tanh(sqrt(2 / pi) (x + 0.044715 x^3)) in
-                        * place of erf */
-    CNNVP_GRAPH_LOG,   /* ln(min{1, max{value, x}}); value 0: ln(x) */
-    CNNVP_GRAPH_MISH,  /* x * tanh(ln(1 + e^x)) */
-    CNNVP_GRAPH_SWISH, /* x / (1 + e^(-value * x)) */
-    CNNVP_GRAPH_CELU,  /* x < 0: value * (e^(x / value) - 1), value above 0 */
-    CNNVP_GRAPH_EXP,
-    CNNVP_GRAPH_POWER, /* x^value, value above 0 and x at least 0 */
-    CNNVP_GRAPH_SIN,
-    CNNVP_GRAPH_COS,
-    CNNVP_GRAPH_ATAN,
-    CNNVP_GRAPH_ASIN,
-    CNNVP_GRAPH_ACOS,
-    CNNVP_GRAPH_SINH,
-    CNNVP_GRAPH_COSH,
-    CNNVP_GRAPH_ASINH,
-    CNNVP_GRAPH_ATANH,
-    /* Exact: what x below the value, equal to it, and above it is. */
-    CNNVP_GRAPH_SIGN,      /* -1, 0, 1 */
-    CNNVP_GRAPH_ABOVE,     /* 0, 0, 1 */
-    CNNVP_GRAPH_NOT_BELOW, /* 0, 1, 1 */
-    CNNVP_GRAPH_BELOW,     /* 1, 0, 0 */
-    CNNVP_GRAPH_NOT_ABOVE, /* 1, 1, 0 */
-    CNNVP_GRAPH_EQUAL,     /* 0, 1, 0 */
+#define CNNVP_FUNCTION(name, ...) CNNVP_GRAPH_##name,
+#define CNNVP_STEP(name, ...) CNNVP_GRAPH_##name,
+#include "functions.def"
 };
 
 struct cnnvp_graph_post {
