@@ -76,6 +76,30 @@ static inline size_t cnnvp_constant_next(struct cnnvp_constant_walk *walk)
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_show(struct cnnvp_import *import, const struct cnnvp_constant *from,
                                                 const struct cnnvp_constant_view *view, size_t output);
 
+/* Input 0 of an operator that only gives words other dimensions or places: a tensor, or a constant, which has a
+ * dimension of 1 in front here as tensors of a single image have. */
+struct cnnvp_words {
+    int32_t tensor; /* or CNNVP_GRAPH_NONE */
+    struct cnnvp_constant constant;
+    uint32_t front; /* dimensions in front of those of the file */
+    uint32_t rank;
+    int64_t dims[CNNVP_ONNX_RANK + 1];
+};
+CNNVP_MUST_USE cnnvp_result cnnvp_words_read(struct cnnvp_import *import, struct cnnvp_words *words);
+/* cnnvp_import_axis, among `rank` dimensions. */
+CNNVP_MUST_USE cnnvp_result cnnvp_words_axis(struct cnnvp_import *import, const struct cnnvp_words *words,
+                                             uint32_t rank, int64_t named, int64_t *axis);
+/* The node's output is the words in these dimensions; dims[0] is not used. */
+CNNVP_MUST_USE cnnvp_result cnnvp_words_view(struct cnnvp_import *import, const struct cnnvp_words *words,
+                                             uint32_t rank, const int64_t *dims);
+/* Operators of both. */
+cnnvp_result cnnvp_import_flatten(struct cnnvp_import *import);
+cnnvp_result cnnvp_import_reshape(struct cnnvp_import *import);
+cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import); /* kind 1: Unsqueeze */
+cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import);
+cnnvp_result cnnvp_import_slice(struct cnnvp_import *import);
+cnnvp_result cnnvp_import_split(struct cnnvp_import *import);
+
 /* An axis that an attribute names, of `rank` dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis);
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_constant.h"
 
 cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what)
 {
@@ -20,10 +20,9 @@ cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what)
     return cnnvp_import_error(import, "%s would mix the images of the batch%s", what, hint);
 }
 
-cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64_t named, int64_t *axis)
+static cnnvp_result find_axis(struct cnnvp_import *import, uint32_t rank, int64_t front, int64_t named, int64_t *axis)
 {
     char what[64];
-    const int64_t front = import->single != 0;
     const int64_t count = (int64_t)rank - front;
     if (named < -count || named >= count)
         return cnnvp_import_error(
@@ -33,6 +32,17 @@ cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64
         return CNNVP_DONE;
     (void)snprintf(what, sizeof what, "axis %lld of %lld dimensions", (long long)named, (long long)count);
     return cnnvp_import_mixes(import, what);
+}
+
+cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64_t named, int64_t *axis)
+{
+    return find_axis(import, rank, import->single != 0, named, axis);
+}
+
+cnnvp_result cnnvp_words_axis(struct cnnvp_import *import, const struct cnnvp_words *words, uint32_t rank,
+                              int64_t named, int64_t *axis)
+{
+    return find_axis(import, rank, words->front, named, axis);
 }
 
 uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4])

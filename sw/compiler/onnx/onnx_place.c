@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_constant.h"
 
 cnnvp_result cnnvp_import_alias(struct cnnvp_import *import, const char *name, int32_t tensor)
 {
@@ -213,43 +213,54 @@ static cnnvp_result define_none(struct cnnvp_import *import, int32_t in, unsigne
 
 #define PARTS_MAX 1024
 
-static cnnvp_result import_split(struct cnnvp_import *import)
+/* Elements first .. first + size - 1 of an axis as output number i. */
+static cnnvp_result give_part(struct cnnvp_import *import, const struct cnnvp_words *words, int64_t axis, int64_t first,
+                              int64_t size, size_t i)
 {
-    int32_t in;
+    int32_t part;
+    const char *name = import->node->output[i];
+    if (words->tensor == CNNVP_GRAPH_NONE) {
+        struct cnnvp_constant_view view = cnnvp_constant_whole_view(&words->constant);
+        view.first = first * view.steps[axis - 1];
+        view.dims[axis - 1] = size;
+        return name[0] != '\0' ? cnnvp_constant_show(import, &words->constant, &view, i) : CNNVP_DONE;
+    }
+    if (size == 0)
+        return define_none(import, words->tensor, 1u << axis, name);
+    CNNVP_TRY(cnnvp_import_cut(import, words->tensor, axis, first, size, &part));
+    return cnnvp_import_alias(import, name, part);
+}
+
+cnnvp_result cnnvp_import_split(struct cnnvp_import *import)
+{
+    struct cnnvp_words words;
     size_t count = 0;
     int64_t axis;
-    int64_t dims[CNNVP_ONNX_RANK];
     int64_t *sizes = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *sizes);
     if (sizes == NULL)
         return cnnvp_import_no_memory(import);
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(cnnvp_import_axis(
-        import, cnnvp_import_all_dims(import, in, dims), cnnvp_onnx_int(import->node, "axis", 0), &axis));
+    CNNVP_TRY(cnnvp_words_read(import, &words));
+    CNNVP_TRY(cnnvp_words_axis(import, &words, words.rank, cnnvp_onnx_int(import->node, "axis", 0), &axis));
     CNNVP_TRY(cnnvp_import_list(import, "split", 1, PARTS_MAX, sizes, &count));
     const size_t parts = import->node->n_output;
+    const int64_t all = words.dims[axis];
     /* Since operator set 18 the last part may be smaller. */
     const int uneven = cnnvp_onnx_attribute(import->node, "num_outputs") != NULL;
-    const int64_t equal = (dims[axis] + (int64_t)parts - 1) / (int64_t)parts;
-    if (count == 0 && !uneven && dims[axis] % (int64_t)parts != 0)
-        return cnnvp_import_error(
-            import, "%lld elements cannot be split in %zu equal parts", (long long)dims[axis], parts);
+    const int64_t equal = (all + (int64_t)parts - 1) / (int64_t)parts;
+    if (count == 0 && !uneven && all % (int64_t)parts != 0)
+        return cnnvp_import_error(import, "%lld elements cannot be split in %zu equal parts", (long long)all, parts);
     if (count != 0 && count != parts)
         return cnnvp_import_error(import, "split has %zu numbers for %zu outputs", count, parts);
     int64_t at = 0;
     for (size_t i = 0; i < parts; ++i) {
-        int32_t part;
-        const int64_t size = count != 0 ? sizes[i] : i + 1 < parts ? equal : dims[axis] - at;
-        if (size < 0 || size > dims[axis] - at)
-            return cnnvp_import_error(
-                import, "part %zu has %lld of %lld elements", i, (long long)size, (long long)dims[axis]);
-        if (size == 0) {
-            CNNVP_TRY(define_none(import, in, 1u << axis, import->node->output[i]));
-            continue;
-        }
-        CNNVP_TRY(cnnvp_import_cut(import, in, axis, at, size, &part));
-        CNNVP_TRY(cnnvp_import_alias(import, import->node->output[i], part));
+        const int64_t size = count != 0 ? sizes[i] : equal < all - at ? equal : all - at;
+        if (size < 0 || size > all - at)
+            return cnnvp_import_error(import, "part %zu has %lld of %lld elements", i, (long long)size, (long long)all);
+        CNNVP_TRY(give_part(import, &words, axis, at, size, i));
         at += size;
     }
+    if (at != all)
+        return cnnvp_import_error(import, "the parts have %lld of %lld elements", (long long)at, (long long)all);
     return CNNVP_DONE;
 }
 
@@ -344,7 +355,8 @@ struct slice {
     int64_t starts[CNNVP_ONNX_RANK], ends[CNNVP_ONNX_RANK], axes[CNNVP_ONNX_RANK], steps[CNNVP_ONNX_RANK];
 };
 
-static cnnvp_result read_slice(struct cnnvp_import *import, struct slice *slice)
+/* Steps up to `most`. */
+static cnnvp_result read_slice(struct cnnvp_import *import, int64_t most, struct slice *slice)
 {
     size_t ends = 0;
     size_t axes = 0;
@@ -359,9 +371,9 @@ static cnnvp_result read_slice(struct cnnvp_import *import, struct slice *slice)
     for (size_t i = 0; i < slice->count; ++i) {
         slice->axes[i] = axes != 0 ? slice->axes[i] : (int64_t)i;
         slice->steps[i] = steps != 0 ? slice->steps[i] : 1;
-        if (slice->steps[i] == 0 || slice->steps[i] > 32767 || slice->steps[i] < -32767)
-            return cnnvp_import_error(
-                import, "a step is %lld; 1 to 32767 and -1 to -32767 are possible", (long long)slice->steps[i]);
+        if (slice->steps[i] == 0 || slice->steps[i] > most || slice->steps[i] < -most)
+            return cnnvp_import_error(import, "a step is %lld; 1 to %lld and -1 to -%lld are possible",
+                                      (long long)slice->steps[i], (long long)most, (long long)most);
     }
     return CNNVP_DONE;
 }
@@ -370,6 +382,36 @@ static int64_t clamp(int64_t value, int64_t size, int64_t low, int64_t high)
 {
     value += value < 0 ? size : 0;
     return value < low ? low : value > high ? high : value;
+}
+
+/* Of an axis: the first element, and over how many the slice reaches from there; 0 or less: none. */
+static int64_t reach_of(const struct slice *slice, size_t i, int64_t size, int64_t *first)
+{
+    const int back = slice->steps[i] < 0;
+    *first = clamp(slice->starts[i], size, 0, back ? size - 1 : size);
+    const int64_t end = clamp(slice->ends[i], size, back ? -1 : 0, size);
+    return back ? *first - end : end - *first;
+}
+
+static cnnvp_result slice_constant(struct cnnvp_import *import, const struct cnnvp_words *words,
+                                   const struct slice *slice)
+{
+    struct cnnvp_constant_view view = cnnvp_constant_whole_view(&words->constant);
+    unsigned seen = 0;
+    for (size_t i = 0; i < slice->count; ++i) {
+        int64_t axis;
+        int64_t first;
+        const int64_t step = slice->steps[i], length = step < 0 ? -step : step;
+        CNNVP_TRY(cnnvp_words_axis(import, words, words->rank, slice->axes[i], &axis));
+        if ((seen >> axis & 1u) != 0)
+            return cnnvp_import_error(import, "axis %lld is named twice", (long long)axis - 1);
+        seen |= 1u << axis;
+        const int64_t reach = reach_of(slice, i, words->dims[axis], &first);
+        view.dims[axis - 1] = reach > 0 ? (reach + length - 1) / length : 0;
+        view.first += first * view.steps[axis - 1];
+        view.steps[axis - 1] *= step;
+    }
+    return cnnvp_constant_show(import, &words->constant, &view, 0);
 }
 
 /* Elements of an axis one by one: channels of which some are left out, and all that turns round. */
@@ -401,10 +443,8 @@ static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *
         slice->ends[i] >= (import->batch != 0 ? import->batch : INT32_MAX))
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_import_axis(import, (uint32_t)rank, slice->axes[i], &axis));
-    const int64_t size = dims[axis];
-    const int64_t first = clamp(slice->starts[i], size, 0, step < 0 ? size - 1 : size);
-    const int64_t end = clamp(slice->ends[i], size, step < 0 ? -1 : 0, size);
-    const int64_t reach = step < 0 ? first - end : end - first;
+    int64_t first;
+    const int64_t reach = reach_of(slice, i, dims[axis], &first);
     const int64_t length = step < 0 ? -step : step;
     if (reach <= 0) {
         *empty |= 1u << axis;
@@ -418,14 +458,17 @@ static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *
     return cnnvp_import_cut(import, *in, axis, first, step > 1 && count == 1 ? 1 : reach, in);
 }
 
-static cnnvp_result import_slice(struct cnnvp_import *import)
+cnnvp_result cnnvp_import_slice(struct cnnvp_import *import)
 {
-    int32_t in;
+    struct cnnvp_words words;
     struct slice slice = {0};
     uint32_t steps[2] = {1, 1}; /* of rows and columns */
     unsigned empty = 0;
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(read_slice(import, &slice));
+    CNNVP_TRY(cnnvp_words_read(import, &words));
+    int32_t in = words.tensor;
+    CNNVP_TRY(read_slice(import, in == CNNVP_GRAPH_NONE ? INT32_MAX : CNNVP_ONNX_WINDOW_MAX, &slice));
+    if (in == CNNVP_GRAPH_NONE)
+        return slice_constant(import, &words, &slice);
     for (size_t i = 0; i < slice.count; ++i)
         CNNVP_TRY(slice_axis(import, &slice, i, steps, &in, &empty));
     CNNVP_TRY(stride(import, &in, steps[0], steps[1]));
@@ -436,8 +479,8 @@ static cnnvp_result import_slice(struct cnnvp_import *import)
 
 static const struct cnnvp_import_operator operators[] = {
     {"Concat", import_concat, CNNVP_FORM_ALL, 0},
-    {"Split", import_split, CNNVP_FORM_ALL, 0},
-    {"Slice", import_slice, CNNVP_FORM_ALL, 0},
+    {"Split", cnnvp_import_split, CNNVP_FORM_ALL, 0},
+    {"Slice", cnnvp_import_slice, CNNVP_FORM_ALL, 0},
     {"Gather", import_gather, CNNVP_FORM_ALL, 0},
 };
 

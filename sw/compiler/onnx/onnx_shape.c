@@ -2,7 +2,7 @@
 /* Operators that only rename or reshape: the words stay where they are. */
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_constant.h"
 
 /* Rename: the output is the input. */
 static cnnvp_result import_identity(struct cnnvp_import *import)
@@ -33,139 +33,149 @@ static cnnvp_result import_dropout(struct cnnvp_import *import)
 
 /* ---- shapes ---- */
 
-static cnnvp_result import_flatten(struct cnnvp_import *import)
+cnnvp_result cnnvp_words_read(struct cnnvp_import *import, struct cnnvp_words *words)
 {
-    int32_t in;
-    int64_t old[CNNVP_ONNX_RANK];
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    const int64_t rank = cnnvp_import_all_dims(import, in, old);
-    const int64_t front = import->single != 0;
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    *words = (struct cnnvp_words){.tensor = CNNVP_GRAPH_NONE, .front = import->single != 0};
+    if (value.constant == NULL) {
+        CNNVP_TRY(cnnvp_import_any_rank(import, 0, &words->tensor));
+        words->rank = cnnvp_import_all_dims(import, words->tensor, words->dims);
+        return CNNVP_DONE;
+    }
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &words->constant));
+    words->front = 1;
+    words->rank = (uint32_t)words->constant.rank + 1u;
+    words->dims[0] = 1;
+    memcpy(words->dims + 1, words->constant.dims, sizeof words->constant.dims);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_words_view(struct cnnvp_import *import, const struct cnnvp_words *words, uint32_t rank,
+                              const int64_t *dims)
+{
+    struct cnnvp_constant made = words->constant;
+    if (words->tensor != CNNVP_GRAPH_NONE)
+        return cnnvp_import_view(import, words->tensor, rank, dims);
+    made.rank = rank - 1u;
+    memcpy(made.dims, dims + 1, made.rank * sizeof *dims);
+    return cnnvp_constant_define(import, &made);
+}
+
+cnnvp_result cnnvp_import_flatten(struct cnnvp_import *import)
+{
+    struct cnnvp_words words;
+    CNNVP_TRY(cnnvp_words_read(import, &words));
+    const int64_t rank = words.rank, front = words.front;
     const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
     const int64_t axis = named + (named < 0 ? rank : front);
     if (axis < front || axis > rank)
         return cnnvp_import_error(
             import, "axis %lld is outside of %lld dimensions", (long long)named, (long long)(rank - front));
-    if (!front && axis != 1)
+    if (front == 0 && axis != 1)
         return cnnvp_import_mixes(import, "an axis that is not 1");
     int64_t dims[3] = {0, 1, 1};
     for (int64_t i = 1; i < rank; ++i)
-        dims[i < axis ? 1 : front + 1] *= old[i];
-    return cnnvp_import_view(import, in, 2 + (uint32_t)front, dims);
+        dims[i < axis ? 1 : front + 1] *= words.dims[i];
+    return cnnvp_words_view(import, &words, 2 + (uint32_t)front, dims);
 }
 
 /* The target shape of Reshape with 0 and -1 filled in; dims[0] stands for the batch. */
-static cnnvp_result resolve_shape(struct cnnvp_import *import, int32_t in, size_t rank, int64_t *dims)
+static cnnvp_result resolve_shape(struct cnnvp_import *import, const struct cnnvp_words *words, size_t rank,
+                                  int64_t *dims)
 {
-    int64_t old[CNNVP_ONNX_RANK];
-    const uint32_t old_rank = cnnvp_import_all_dims(import, in, old);
-    const int64_t words = (int64_t)cnnvp_graph_words(&import->graph->tensors[in]);
+    const int constant = words->tensor == CNNVP_GRAPH_NONE;
+    const int64_t count =
+        (int64_t)(constant ? words->constant.count : cnnvp_graph_words(&import->graph->tensors[words->tensor]));
+    const int zeros = constant && cnnvp_onnx_int(import->node, "allowzero", 0) != 0;
     const int batch_known = dims[0] == 0 || (import->batch != 0 ? dims[0] == import->batch : dims[0] == 1);
     if (dims[0] != -1 && !batch_known)
         return cnnvp_import_mixes(import, "a shape whose first number is neither the batch's nor 0 or -1");
     int64_t known = 1;
     size_t open = 0;
     for (size_t i = 1; i < rank; ++i) {
-        if (i < old_rank && dims[i] == 0)
-            dims[i] = old[i];
+        if (i < words->rank && dims[i] == 0 && !zeros)
+            dims[i] = words->dims[i];
+        /* 0 is a size only where there is nothing to lose. */
         if (dims[i] == -1 && open == 0 && dims[0] != -1)
             open = i;
-        else if (dims[i] < 1 || dims[i] > INT32_MAX / known)
+        else if (dims[i] < (count == 0 ? 0 : 1) || (known != 0 && dims[i] > INT32_MAX / known))
             return cnnvp_import_error(import, "number %zu of the shape is %lld", i, (long long)dims[i]);
         else
             known *= dims[i];
     }
-    if (open != 0 && words % known == 0) {
-        dims[open] = words / known;
-        known = words;
+    if (open != 0 && (known == 0 || count % known == 0)) {
+        dims[open] = known != 0 ? count / known : 0;
+        known *= dims[open];
     }
-    if (known != words)
-        return cnnvp_import_error(
-            import, "the shape holds %lld elements an image, the input has %lld", (long long)known, (long long)words);
-    return CNNVP_DONE;
+    if (known == count)
+        return CNNVP_DONE;
+    return cnnvp_import_error(import, "the shape holds %lld elements%s, the input has %lld", (long long)known,
+                              constant ? "" : " an image", (long long)count);
 }
 
-static cnnvp_result import_reshape(struct cnnvp_import *import)
+cnnvp_result cnnvp_import_reshape(struct cnnvp_import *import)
 {
-    int32_t in;
+    struct cnnvp_words words;
     const Onnx__TensorProto *shape;
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_words_read(import, &words));
     CNNVP_TRY(cnnvp_import_constant(import, 1, &shape));
-    const size_t front = import->single != 0;
+    const size_t front = words.front;
+    const size_t most = CNNVP_ONNX_RANK + (words.tensor == CNNVP_GRAPH_NONE);
     const size_t count = shape->n_dims == 1 && shape->dims[0] == 0 ? 0 : cnnvp_onnx_elements(shape);
     const size_t rank = count + front;
-    int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
+    int64_t dims[CNNVP_ONNX_RANK + 1] = {0, 1, 1, 1};
     struct cnnvp_error why;
-    if (shape->n_dims == 1 && count == 1 && !front)
+    if (shape->n_dims == 1 && count == 1 && front == 0)
         return cnnvp_import_mixes(import, "a shape of one number");
-    if (shape->n_dims != 1 || rank < 1 || rank > CNNVP_ONNX_RANK)
+    if (shape->n_dims != 1 || rank < 1 || rank > most)
         return cnnvp_import_error(import,
                                   "the shape has %zu dimensions; 2 to %zu are possible: (N, features), (N, C, W), "
                                   "(N, C, H, W), or more",
-                                  count, CNNVP_ONNX_RANK - front);
+                                  count, most - front);
     if (count != 0 && cnnvp_onnx_ints(&import->onnx, shape, dims + front, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
-    CNNVP_TRY(resolve_shape(import, in, rank, dims));
-    return cnnvp_import_view(import, in, (uint32_t)rank, dims);
+    CNNVP_TRY(resolve_shape(import, &words, rank, dims));
+    return cnnvp_words_view(import, &words, (uint32_t)rank, dims);
 }
 
-/* Marks the axes that a list names, with `rank` dimensions in all. */
-static cnnvp_result mark_axes(struct cnnvp_import *import, const int64_t *axes, size_t count, uint32_t rank,
-                              int *marked)
+cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import)
 {
+    const int adds = import->kind;
+    struct cnnvp_words words;
+    int64_t axes[CNNVP_ONNX_RANK];
+    int marked[2 * CNNVP_ONNX_RANK + 1] = {0};
+    size_t count = 0;
+    CNNVP_TRY(cnnvp_words_read(import, &words));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
+    const uint32_t rank = words.rank + (adds ? (uint32_t)count : 0);
+    if (rank > CNNVP_ONNX_RANK + (words.tensor == CNNVP_GRAPH_NONE))
+        return cnnvp_import_error(
+            import, "the result has %u dimensions; up to %u are supported", rank - words.front, CNNVP_ONNX_RANK);
+    if (!adds && count == 0 && words.front == 0 && import->batch == 1)
+        return cnnvp_import_mixes(import, "a batch of 1 and no axes");
     for (size_t i = 0; i < count; ++i) {
         int64_t axis;
-        CNNVP_TRY(cnnvp_import_axis(import, rank, axes[i], &axis));
+        CNNVP_TRY(cnnvp_words_axis(import, &words, rank, axes[i], &axis));
         marked[axis] = 1;
     }
-    return CNNVP_DONE;
-}
-
-static cnnvp_result import_squeeze(struct cnnvp_import *import)
-{
-    int32_t in;
-    int64_t axes[CNNVP_ONNX_RANK];
-    int64_t old[CNNVP_ONNX_RANK];
-    int marked[CNNVP_ONNX_RANK] = {0};
-    size_t count = 0;
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
-    const uint32_t rank = cnnvp_import_all_dims(import, in, old);
-    if (count == 0 && !import->single && import->batch == 1)
-        return cnnvp_import_mixes(import, "a batch of 1 and no axes");
-    CNNVP_TRY(mark_axes(import, axes, count, rank, marked));
-    int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
-    uint32_t left = 1;
-    for (uint32_t i = 1; i < rank; ++i) {
-        if (count != 0 && marked[i] && old[i] != 1)
-            return cnnvp_import_error(import, "dimension %u is %lld; only 1 can be squeezed", i, (long long)old[i]);
-        if (count != 0 ? !marked[i] : old[i] != 1)
-            dims[left++] = old[i];
-    }
-    return cnnvp_import_view(import, in, left, dims);
-}
-
-static cnnvp_result import_unsqueeze(struct cnnvp_import *import)
-{
-    int32_t in;
-    int64_t axes[CNNVP_ONNX_RANK];
-    int64_t old[CNNVP_ONNX_RANK];
-    int marked[CNNVP_ONNX_RANK] = {0};
-    size_t count = 0;
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
-    const uint32_t old_rank = cnnvp_import_all_dims(import, in, old);
-    const uint32_t rank = old_rank + (uint32_t)count;
-    if (rank > CNNVP_ONNX_RANK)
-        return cnnvp_import_error(
-            import, "the result has %u dimensions; up to %u are supported", rank, CNNVP_ONNX_RANK);
-    CNNVP_TRY(mark_axes(import, axes, count, rank, marked));
-    int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
+    int64_t dims[CNNVP_ONNX_RANK + 1] = {0, 1, 1, 1};
+    uint32_t made = 1;
     uint32_t next = 1;
-    for (uint32_t i = 1; i < rank; ++i)
-        dims[i] = marked[i] || next == old_rank ? 1 : old[next++];
-    if (next != old_rank)
+    for (uint32_t i = 1; i < rank; ++i) {
+        if (adds) {
+            dims[made++] = marked[i] || next == words.rank ? 1 : words.dims[next++];
+            continue;
+        }
+        if (marked[i] && words.dims[i] != 1)
+            return cnnvp_import_error(
+                import, "dimension %u is %lld; only 1 can be squeezed", i, (long long)words.dims[i]);
+        if (count != 0 ? !marked[i] : words.dims[i] != 1)
+            dims[made++] = words.dims[i];
+    }
+    if (adds && next != words.rank)
         return cnnvp_import_error(import, "an axis is named twice");
-    return cnnvp_import_view(import, in, rank, dims);
+    return cnnvp_words_view(import, &words, made, dims);
 }
 
 /* Numbers are floats and integers of any width alike once they are tensors here. */
@@ -216,10 +226,14 @@ static cnnvp_result import_constant(struct cnnvp_import *import)
 }
 
 static const struct cnnvp_import_operator operators[] = {
-    {"Flatten", import_flatten, CNNVP_FORM_ALL, 0},   {"Reshape", import_reshape, CNNVP_FORM_ALL, 0},
-    {"Squeeze", import_squeeze, CNNVP_FORM_ALL, 0},   {"Unsqueeze", import_unsqueeze, CNNVP_FORM_ALL, 0},
-    {"Identity", import_identity, CNNVP_FORM_ALL, 0}, {"Dropout", import_dropout, CNNVP_FORM_ALL, 0},
-    {"Cast", import_cast, CNNVP_FORM_ALL, 0},         {"Constant", import_constant, CNNVP_FORM_ALL, 0},
+    {"Flatten", cnnvp_import_flatten, CNNVP_FORM_ALL, 0},
+    {"Reshape", cnnvp_import_reshape, CNNVP_FORM_ALL, 0},
+    {"Squeeze", cnnvp_import_squeeze, CNNVP_FORM_ALL, 0},
+    {"Unsqueeze", cnnvp_import_squeeze, CNNVP_FORM_ALL, 1},
+    {"Identity", import_identity, CNNVP_FORM_ALL, 0},
+    {"Dropout", import_dropout, CNNVP_FORM_ALL, 0},
+    {"Cast", import_cast, CNNVP_FORM_ALL, 0},
+    {"Constant", import_constant, CNNVP_FORM_ALL, 0},
 };
 
 const struct cnnvp_import_operators cnnvp_import_shape = {operators, sizeof operators / sizeof operators[0]};

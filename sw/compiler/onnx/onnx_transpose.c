@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_constant.h"
 
 /* Groups of dimensions that stay together, in the order of the input; group wanted[i] is the i-th of the result. */
 struct groups {
@@ -201,34 +201,43 @@ cnnvp_result cnnvp_import_perm(struct cnnvp_import *import, size_t rank, int64_t
 }
 
 /* The order of all dimensions; one in front stays there. */
-static cnnvp_result read_order(struct cnnvp_import *import, uint32_t rank, int64_t perm[CNNVP_ONNX_RANK])
+static cnnvp_result read_order(struct cnnvp_import *import, const struct cnnvp_words *words,
+                               int64_t perm[CNNVP_ONNX_RANK + 1])
 {
     int64_t named[CNNVP_ONNX_RANK];
-    const size_t front = import->single != 0;
-    CNNVP_TRY(cnnvp_import_perm(import, rank - front, named));
-    if (!front && named[0] != 0)
+    const size_t front = words->front;
+    CNNVP_TRY(cnnvp_import_perm(import, words->rank - front, named));
+    if (front == 0 && named[0] != 0)
         return cnnvp_import_mixes(import, "a perm that does not leave the batch in front");
     perm[0] = 0;
-    for (size_t i = 0; i < rank - front; ++i)
+    for (size_t i = 0; i < words->rank - front; ++i)
         perm[i + front] = named[i] + (int64_t)front;
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_transpose(struct cnnvp_import *import)
+cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import)
 {
-    int32_t in;
-    int64_t perm[CNNVP_ONNX_RANK];
-    int64_t old[CNNVP_ONNX_RANK];
-    int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    const uint32_t rank = cnnvp_import_all_dims(import, in, old);
-    CNNVP_TRY(read_order(import, rank, perm));
+    struct cnnvp_words words;
+    int64_t perm[CNNVP_ONNX_RANK + 1];
+    int64_t dims[CNNVP_ONNX_RANK + 1] = {0, 1, 1, 1};
+    CNNVP_TRY(cnnvp_words_read(import, &words));
+    CNNVP_TRY(read_order(import, &words, perm));
+    const uint32_t rank = words.rank;
+    const struct cnnvp_constant_view whole = cnnvp_constant_whole_view(&words.constant);
+    struct cnnvp_constant_view view = whole;
     for (uint32_t i = 1; i < rank; ++i)
-        dims[i] = old[perm[i]];
-    if (rank <= 4 && group_axes(rank, old, perm).count > 1)
-        return transpose_maps(import, in, rank, dims, perm);
-    CNNVP_TRY(reorder(import, &in, rank, old, perm));
-    return cnnvp_import_view(import, in, rank, dims);
+        dims[i] = words.dims[perm[i]];
+    if (words.tensor == CNNVP_GRAPH_NONE) {
+        for (uint32_t i = 1; i < rank; ++i) {
+            view.dims[i - 1] = dims[i];
+            view.steps[i - 1] = whole.steps[perm[i] - 1];
+        }
+        return cnnvp_constant_show(import, &words.constant, &view, 0);
+    }
+    if (rank <= 4 && group_axes(rank, words.dims, perm).count > 1)
+        return transpose_maps(import, words.tensor, rank, dims, perm);
+    CNNVP_TRY(reorder(import, &words.tensor, rank, words.dims, perm));
+    return cnnvp_import_view(import, words.tensor, rank, dims);
 }
 
 /* ---- DepthToSpace, SpaceToDepth ---- */
@@ -284,7 +293,7 @@ static cnnvp_result import_space_to_depth(struct cnnvp_import *import)
 }
 
 static const struct cnnvp_import_operator operators[] = {
-    {"Transpose", import_transpose, CNNVP_FORM_ALL, 0},
+    {"Transpose", cnnvp_import_transpose, CNNVP_FORM_ALL, 0},
     {"DepthToSpace", import_depth_to_space, CNNVP_FORM_IMAGES, 0},
     {"SpaceToDepth", import_space_to_depth, CNNVP_FORM_IMAGES, 0},
 };

@@ -45,6 +45,8 @@ static void make(struct shared *shared, uint32_t count, uint32_t images)
         build->shares.all[i] = (struct cnnvp_target_accelerator){.element = 100 + i, .element_irq = 200 + i};
     build->header.element = 100;
     build->header.element_irq = 200;
+    build->header.list = 0x8000;
+    build->header.list_bytes = 0x40;
     put(shared);
 }
 
@@ -72,6 +74,7 @@ static void each_has_maps_of_its_own(void **state)
         before = header->layers + sizeof shared.layers;
         assert_int_equal(header->element, 100 + k);
         assert_int_equal(header->element_irq, 200 + k);
+        assert_int_equal(header->list, 0x8000 + k * 0x40);
         assert_int_equal(header->input.address, 0x1000 + k * BATCH * STRIDE);
         /* There are two batches: the third accelerator has no image for which it would load weights. */
         assert_int_equal(header->flags, k < 2 ? CNNVP_BINARY_PRELOAD : 0);
