@@ -40,33 +40,6 @@ static cnnvp_result make_graph(struct cnnvp_network *network, const struct cnnvp
 
 /* ---- plan ---- */
 
-/* NULL for data: how many they are, and whether they can be. */
-static cnnvp_result bring_images(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
-                                 float **data, uint64_t *images, struct cnnvp_error *error)
-{
-    return options->input != NULL ? cnnvp_network_input(graph, options, data, images, error)
-                                  : cnnvp_network_seeded(graph, options->seed, *images, data, error);
-}
-
-/* More images than memory can ever hold are refused before anything is made of them. */
-static cnnvp_result count_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
-                                 struct cnnvp_error *error)
-{
-    const struct cnnvp_graph *graph = &network->graph;
-    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
-    const uint64_t room = network->target.memory_size;
-    uint64_t images = options->images;
-    CNNVP_TRY(bring_images(graph, options, NULL, &images, error));
-    network->images = (uint32_t)images;
-    if (images <= room / (words * CNNVP_WORD_BYTES))
-        return CNNVP_DONE;
-    return cnnvp_compiler_error(
-        error,
-        "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "
-        "or a larger dram.size",
-        graph->file, (unsigned long long)images, (unsigned long long)words, (unsigned long long)room);
-}
-
 /* How many images go through a layer together: those whose statistics a layer takes, which are all if not said. */
 static cnnvp_result take_batch(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                struct cnnvp_error *error)
@@ -114,7 +87,7 @@ static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *conf
     network->target.limits.objective =
         options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_OBJECTIVE_TRAFFIC : options->objective;
     CNNVP_TRY(cnnvp_network_take_plan(network, options, error));
-    CNNVP_TRY(count_images(network, options, error));
+    CNNVP_TRY(cnnvp_network_count_images(network, options, CNNVP_WORD_BYTES, network->target.memory_size, error));
     CNNVP_TRY(take_batch(network, options, error));
     *build = binary_options_of(network, options);
     CNNVP_TRY(cnnvp_binary_build(&network->graph, &network->target, build, &network->build, error));
@@ -153,10 +126,9 @@ static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images
 static cnnvp_result choose_numbers(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                    struct cnnvp_error *error)
 {
-    uint64_t images = options->images;
     if (!options->timing_only)
         CNNVP_TRY(check_pools(&network->graph, network->images, error));
-    CNNVP_TRY(bring_images(&network->graph, options, options->timing_only ? NULL : &network->input, &images, error));
+    CNNVP_TRY(cnnvp_network_bring_images(network, options, error));
     CNNVP_TRY(cnnvp_network_calibrate(network, options, error));
     cnnvp_formats_choose(&network->graph, network->target.acc_bits);
     return network->block != 0 && !options->timing_only ? cnnvp_network_compare_blocks(network, error) : CNNVP_DONE;

@@ -284,17 +284,9 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
 }
 
 static cnnvp_result read_output(const struct cnnvp_network *network, cnnvp_platform *platform, size_t output,
-                                struct cnnvp_array *array, struct cnnvp_error *error)
+                                uint32_t image, float *values, struct cnnvp_error *error)
 {
-    const int32_t tensor = network->graph.outputs[output].tensor;
-    const size_t words = cnnvp_graph_words(&network->graph.tensors[tensor]);
-    cnnvp_result result = cnnvp_network_array(network, tensor, network->images, array, error);
-    for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
-        result =
-            cnnvp_network_read_tensor(network, platform, tensor, image, (float *)array->data + image * words, error);
-    if (result != CNNVP_DONE)
-        cnnvp_array_clear(array);
-    return result;
+    return cnnvp_network_read_tensor(network, platform, network->graph.outputs[output].tensor, image, values, error);
 }
 
 static int holds(const struct cnnvp_network *network, int32_t tensor)

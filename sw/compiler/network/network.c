@@ -126,5 +126,13 @@ cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *
 {
     memset(array, 0, sizeof *array);
     CNNVP_TRY(cnnvp_network_check_output(network, "output", output, error));
-    return network->back_end->output(network, platform, output, array, error);
+    const int32_t tensor = network->graph.outputs[output].tensor;
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[tensor]);
+    cnnvp_result result = cnnvp_network_array(network, tensor, network->images, array, error);
+    for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
+        result =
+            network->back_end->output(network, platform, output, image, (float *)array->data + image * words, error);
+    if (result != CNNVP_DONE)
+        cnnvp_array_clear(array);
+    return result;
 }

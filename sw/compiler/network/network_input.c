@@ -101,15 +101,8 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct 
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_network_input(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
-                                 float **data, uint64_t *images, struct cnnvp_error *error)
-{
-    return cnnvp_network_images(graph, options->input, options->input_name != NULL ? options->input_name : "the input",
-                                options->input_images, data, images, error);
-}
-
-cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph, uint64_t seed, uint64_t images, float **data,
-                                  struct cnnvp_error *error)
+static cnnvp_result make_images(const struct cnnvp_graph *graph, uint64_t seed, uint64_t images, float **data,
+                                struct cnnvp_error *error)
 {
     const size_t each = cnnvp_graph_words(&graph->tensors[graph->input]);
     if (images < 1 || images > INT32_MAX || images > SIZE_MAX / sizeof **data / each)
@@ -123,6 +116,40 @@ cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph, uint64_t seed
     for (size_t i = 0; i < words; ++i)
         (*data)[i] = cnnvp_normal(seed, i);
     return CNNVP_DONE;
+}
+
+/* NULL for data: how many they are, and whether they can be. */
+static cnnvp_result bring(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options, float **data,
+                          uint64_t *images, struct cnnvp_error *error)
+{
+    const char *name = options->input_name != NULL ? options->input_name : "the input";
+    return options->input != NULL
+               ? cnnvp_network_images(graph, options->input, name, options->input_images, data, images, error)
+               : make_images(graph, options->seed, *images, data, error);
+}
+
+cnnvp_result cnnvp_network_count_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                        uint64_t word_bytes, uint64_t memory_bytes, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    uint64_t images = options->images;
+    CNNVP_TRY(bring(graph, options, NULL, &images, error));
+    network->images = (uint32_t)images;
+    if (images <= memory_bytes / (words * word_bytes))
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(
+        error,
+        "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "
+        "or a larger dram.size",
+        graph->file, (unsigned long long)images, (unsigned long long)words, (unsigned long long)memory_bytes);
+}
+
+cnnvp_result cnnvp_network_bring_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                        struct cnnvp_error *error)
+{
+    uint64_t images = network->images;
+    return bring(&network->graph, options, options->timing_only ? NULL : &network->input, &images, error);
 }
 
 size_t cnnvp_network_input_shape(const cnnvp_network *network, size_t shape[8])

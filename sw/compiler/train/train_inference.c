@@ -44,30 +44,6 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
     return CNNVP_DONE;
 }
 
-/* Input images as float; how many. */
-static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
-                                struct cnnvp_error *error)
-{
-    struct cnnvp_graph *graph = &network->graph;
-    float **input = options->timing_only ? NULL : &network->input;
-    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
-    uint64_t images = options->images;
-    cnnvp_result result = CNNVP_DONE;
-    if (options->input != NULL)
-        result = cnnvp_network_input(graph, options, NULL, &images, error);
-    if (result != CNNVP_DONE)
-        return result;
-    if (images > inference_of(network)->target.map.memory_size / words)
-        return cnnvp_compiler_error(error,
-                                    "%s: %llu images of %llu values do not fit into dram; use fewer images or "
-                                    "a larger dram.size",
-                                    graph->file, (unsigned long long)images, (unsigned long long)words);
-    result = options->input != NULL ? cnnvp_network_input(graph, options, input, &images, error)
-                                    : cnnvp_network_seeded(graph, options->seed, images, input, error);
-    network->images = (uint32_t)images;
-    return result;
-}
-
 static cnnvp_result build(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                           struct cnnvp_error *error)
 {
@@ -103,7 +79,8 @@ static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *conf
     CNNVP_TRY(cnnvp_onnx_import_training(network->file, &import, &train->graph, error));
     CNNVP_TRY(cnnvp_train_net_make(&train->graph, &train->net, error));
     CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));
-    CNNVP_TRY(take_images(network, options, error));
+    CNNVP_TRY(cnnvp_network_count_images(network, options, 1, train->target.map.memory_size, error));
+    CNNVP_TRY(cnnvp_network_bring_images(network, options, error));
     return build(network, options, error);
 }
 
@@ -186,10 +163,11 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
 
 /* ---- output ---- */
 
-/* An image's outputs: behind a softmax from its record, else the last layer's sums. */
-static cnnvp_result read_outputs(const struct cnnvp_network *network, cnnvp_platform *platform, uint32_t image,
-                                 float *values, struct cnnvp_error *error)
+/* An image's outputs, of which there is one tensor: behind a softmax from its record, else the last layer's sums. */
+static cnnvp_result read_output(const struct cnnvp_network *network, cnnvp_platform *platform, size_t number,
+                                uint32_t image, float *values, struct cnnvp_error *error)
 {
+    (void)number;
     const struct inference *train = inference_of(network);
     const struct cnnvp_train_images *images = &train->build.header.evaluation;
     const uint32_t classes = train->net.classes;
@@ -200,21 +178,6 @@ static cnnvp_result read_outputs(const struct cnnvp_network *network, cnnvp_plat
     if (cnnvp_platform_read(platform, address, values, classes * sizeof *values) == CNNVP_DONE)
         return CNNVP_DONE;
     return cnnvp_compiler_error(error, "the output cannot be read at 0x%llx", (unsigned long long)address);
-}
-
-/* There is one output. */
-static cnnvp_result read_output(const struct cnnvp_network *network, cnnvp_platform *platform, size_t number,
-                                struct cnnvp_array *output, struct cnnvp_error *error)
-{
-    const size_t classes = inference_of(network)->net.classes;
-    (void)number;
-    const int32_t tensor = network->graph.outputs[0].tensor;
-    cnnvp_result result = cnnvp_network_array(network, tensor, network->images, output, error);
-    for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
-        result = read_outputs(network, platform, image, (float *)output->data + image * classes, error);
-    if (result != CNNVP_DONE)
-        cnnvp_array_clear(output);
-    return result;
 }
 
 /* ---- maps ---- */
@@ -295,7 +258,7 @@ static cnnvp_result read_map(const struct cnnvp_network *network, cnnvp_platform
     if (held.mantissas != 0)
         return read_mantissas(network, platform, &held, count, values, frac, error);
     if (tensor == network->graph.outputs[0].tensor)
-        return read_outputs(network, platform, network->images - 1u, values, error);
+        return read_output(network, platform, 0, network->images - 1u, values, error);
     if (cnnvp_platform_read(platform, held.values, values, count * sizeof *values) == CNNVP_DONE)
         return CNNVP_DONE;
     return cnnvp_compiler_error(error, "sums cannot be read at 0x%llx", (unsigned long long)held.values);

@@ -163,17 +163,14 @@ static cnnvp_result read_tensor(const struct look *look, enum cnnvp_train_tensor
     case CNNVP_TRAIN_BIAS_VELOCITY:
         return read_bias(look, tensor == CNNVP_TRAIN_BIAS_VELOCITY, values);
     case CNNVP_TRAIN_GAMMA:
-        return read_norm(look, 0, values);
     case CNNVP_TRAIN_BETA:
-        return read_norm(look, 1, values);
+        return read_norm(look, tensor == CNNVP_TRAIN_BETA, values);
     case CNNVP_TRAIN_GAMMA_VELOCITY:
-        return read_norm(look, 2, values);
     case CNNVP_TRAIN_BETA_VELOCITY:
-        return read_norm(look, 3, values);
+        return read_norm(look, tensor == CNNVP_TRAIN_BETA_VELOCITY ? 3 : 2, values);
     case CNNVP_TRAIN_MEAN:
-        return read_norm(look, 4, values);
     case CNNVP_TRAIN_SIGMA:
-        return read_norm(look, 5, values);
+        return read_norm(look, tensor == CNNVP_TRAIN_SIGMA ? 5 : 4, values);
     case CNNVP_TRAIN_ACTIVATION:
     case CNNVP_TRAIN_SUMS:
     case CNNVP_TRAIN_ERROR:

@@ -20,13 +20,6 @@ static cnnvp_result map(cnnvp_platform *platform, uint32_t address, uint64_t byt
     return CNNVP_DONE;
 }
 
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static uint32_t bits_of(float value)
 {
     uint32_t bits;
@@ -127,73 +120,6 @@ cnnvp_result cnnvp_train_put_weights(const struct cnnvp_train_source *source, cn
 {
     for (size_t i = 0; i < source->net->count; ++i)
         CNNVP_TRY(put_layer(source, platform, i, error));
-    return CNNVP_DONE;
-}
-
-/* -- back -- */
-
-static cnnvp_result get_norm(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
-                             struct cnnvp_error *error)
-{
-    const struct cnnvp_train_node *node = &source->net->nodes[i];
-    const struct cnnvp_graph_layer *norm = &source->graph->layers[node->norm];
-    const float *bias = node->has_bias ? source->graph->layers[node->layer].bias : NULL;
-    const struct cnnvp_train_norm_entry *entries = NULL;
-    CNNVP_TRY(map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries, "batch norm", &entries,
-                  error));
-    for (uint32_t c = 0; c < node->co; ++c) {
-        const double sigma = (double)float_of(entries[c].running_sigma);
-        const double variance = sigma * sigma - (double)norm->epsilon;
-        norm->weights[c] = float_of(entries[c].gamma);
-        norm->bias[c] = float_of(entries[c].beta);
-        norm->mean[c] = (float)((double)float_of(entries[c].running_mean) + (bias != NULL ? (double)bias[c] : 0.0));
-        norm->variance[c] = variance > 0.0 ? (float)variance : 0.0f;
-    }
-    return CNNVP_DONE;
-}
-
-/* The weights that the next step would begin with. */
-static cnnvp_result get_matrix(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
-                               struct cnnvp_error *error)
-{
-    const struct cnnvp_train_node *node = &source->net->nodes[i];
-    const struct cnnvp_train_layer *layer = &source->build->layers[i];
-    const uint64_t count = cnnvp_train_net_weights(node);
-    float *values = source->graph->layers[node->layer].weights;
-    void *data = NULL;
-    int8_t *exponents = NULL;
-    if (!source->narrow) {
-        CNNVP_TRY(map(platform, layer->master.values, count * sizeof(float), "weights", &data, error));
-        memcpy(values, data, count * sizeof(float));
-        return CNNVP_DONE;
-    }
-    const int by_channel = source->build->header.block == CNNVP_TRAIN_BY_CHANNEL;
-    const struct cnnvp_bfp_layout layout = {
-        1, node->co, count / node->co, by_channel ? CNNVP_BFP_BLOCK_CHANNEL : CNNVP_BFP_BLOCK_TENSOR};
-    const uint32_t bits = source->target->mantissa_bits;
-    CNNVP_TRY(map(platform, layer->weights.mantissas, count * source->target->value_bytes, "weights", &data, error));
-    CNNVP_TRY(map(platform, layer->weights.exponents, cnnvp_bfp_blocks(&layout), "exponents", &exponents, error));
-    const int status = source->target->value_bytes == 1u
-                           ? cnnvp_bfp_decode(bits, &layout, data, exponents, values)
-                           : cnnvp_bfp_decode_wide(bits, &layout, data, exponents, values);
-    return status == CNNVP_OK ? CNNVP_DONE : cnnvp_compiler_error(error, "weights cannot be decoded");
-}
-
-cnnvp_result cnnvp_train_get_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
-                                     struct cnnvp_error *error)
-{
-    for (size_t i = 0; i < source->net->count; ++i) {
-        const struct cnnvp_train_layer *layer = &source->build->layers[i];
-        const struct cnnvp_train_node *node = &source->net->nodes[i];
-        void *data = NULL;
-        CNNVP_TRY(get_matrix(source, platform, i, error));
-        if (layer->bias) {
-            CNNVP_TRY(map(platform, layer->bias_master.values, node->co * sizeof(float), "biases", &data, error));
-            memcpy(source->graph->layers[node->layer].bias, data, node->co * sizeof(float));
-        }
-        if (layer->norm)
-            CNNVP_TRY(get_norm(source, platform, i, error));
-    }
     return CNNVP_DONE;
 }
 

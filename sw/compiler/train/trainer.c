@@ -443,37 +443,33 @@ static void describe_layer(const struct cnnvp_trainer *trainer, size_t i, struct
 static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     const size_t count = trainer->net.count * 3u + 1u;
-    struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
-    uint64_t *images = calloc(count, sizeof *images);
-    cnnvp_result result = CNNVP_FAILED;
-    if (layers != NULL && images != NULL) {
-        const size_t softmax = trainer->build.header.tag_softmax - 1u;
-        for (size_t i = 0; i < trainer->net.count; ++i)
-            describe_layer(trainer, i, layers, images);
-        layers[softmax] = (struct cnnvp_layer_info){
-            .name = trainer->net.softmax ? trainer->graph.layers[trainer->net.softmax_layer].name : "softmax",
-            .op = "softmax",
-            .phase = "forward"};
-        images[softmax] = trainer->trained_images + trainer->evaluated_images;
-        const struct cnnvp_work_info work = {
-            .struct_size = sizeof work,
-            .command = "train",
-            .network = cnnvp_base_name(trainer->file),
-            .network_hash = trainer->graph.file_hash,
-            .seed = trainer->options.seed,
-            .images = trainer->trained_images,
-            .pes = (uint64_t)trainer->target.arrays * trainer->target.cols * trainer->target.rows,
-            .layers = layers,
-            .layer_count = count,
-            .layer_images = images,
-        };
-        result = cnnvp_platform_describe_work(platform, &work);
-    }
-    free(layers);
-    free(images);
-    if (result != CNNVP_DONE)
-        (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
-    return result;
+    CNNVP_FREED struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
+    CNNVP_FREED uint64_t *images = calloc(count, sizeof *images);
+    if (layers == NULL || images == NULL)
+        return cnnvp_compiler_no_memory(error);
+    const size_t softmax = trainer->build.header.tag_softmax - 1u;
+    for (size_t i = 0; i < trainer->net.count; ++i)
+        describe_layer(trainer, i, layers, images);
+    layers[softmax] = (struct cnnvp_layer_info){
+        .name = trainer->net.softmax ? trainer->graph.layers[trainer->net.softmax_layer].name : "softmax",
+        .op = "softmax",
+        .phase = "forward"};
+    images[softmax] = trainer->trained_images + trainer->evaluated_images;
+    const struct cnnvp_work_info work = {
+        .struct_size = sizeof work,
+        .command = "train",
+        .network = cnnvp_base_name(trainer->file),
+        .network_hash = trainer->graph.file_hash,
+        .seed = trainer->options.seed,
+        .images = trainer->trained_images,
+        .pes = (uint64_t)trainer->target.arrays * trainer->target.cols * trainer->target.rows,
+        .layers = layers,
+        .layer_count = count,
+        .layer_images = images,
+    };
+    return cnnvp_platform_describe_work(platform, &work) == CNNVP_DONE
+               ? CNNVP_DONE
+               : cnnvp_compiler_error(error, "the platform refused the description of the work");
 }
 
 cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
@@ -579,13 +575,50 @@ cnnvp_result cnnvp_trainer_step(cnnvp_trainer *trainer, cnnvp_platform *platform
 
 /* ---- results ---- */
 
+/* A tensor of a layer to the graph's numbers. */
+static cnnvp_result take(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, size_t layer,
+                         enum cnnvp_train_tensor tensor, size_t count, float *to, struct cnnvp_error *error)
+{
+    CNNVP_SCOPED(cnnvp_array_clear) struct cnnvp_array values = {.data = NULL};
+    CNNVP_TRY(cnnvp_trainer_tensor(trainer, platform, layer, tensor, &values, error));
+    memcpy(to, values.data, count * sizeof *to);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result take_norm(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, size_t i,
+                              struct cnnvp_error *error)
+{
+    const struct cnnvp_train_node *node = &trainer->net.nodes[i];
+    const struct cnnvp_graph_layer *norm = &trainer->graph.layers[node->norm];
+    const float *bias = node->has_bias ? trainer->graph.layers[node->layer].bias : NULL;
+    CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_GAMMA, node->co, norm->weights, error));
+    CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_BETA, node->co, norm->bias, error));
+    CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_MEAN, node->co, norm->mean, error));
+    CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_SIGMA, node->co, norm->variance, error));
+    for (uint32_t c = 0; c < node->co; ++c) {
+        const double sigma = (double)norm->variance[c];
+        const double variance = sigma * sigma - (double)norm->epsilon;
+        norm->mean[c] = (float)((double)norm->mean[c] + (bias != NULL ? (double)bias[c] : 0.0));
+        norm->variance[c] = variance > 0.0 ? (float)variance : 0.0f;
+    }
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_trainer_export(cnnvp_trainer *trainer, cnnvp_platform *platform, const char *file,
                                   struct cnnvp_error *error)
 {
-    const struct cnnvp_train_source source = source_of(trainer);
     if (trainer->options.timing_only)
         return cnnvp_compiler_error(error, "a timing-only training has learned nothing that could be written");
-    CNNVP_TRY(cnnvp_train_get_weights(&source, platform, error));
+    for (size_t i = 0; i < trainer->net.count; ++i) {
+        const struct cnnvp_train_node *node = &trainer->net.nodes[i];
+        const struct cnnvp_graph_layer *layer = &trainer->graph.layers[node->layer];
+        const size_t weights = (size_t)cnnvp_train_net_weights(node);
+        CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_WEIGHT, weights, layer->weights, error));
+        if (trainer->build.layers[i].bias)
+            CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_BIAS, node->co, layer->bias, error));
+        if (trainer->build.layers[i].norm)
+            CNNVP_TRY(take_norm(trainer, platform, i, error));
+    }
     return cnnvp_onnx_export(trainer->file, file, &trainer->graph, error);
 }
 

@@ -39,9 +39,6 @@ struct cnnvp_train_source {
 };
 CNNVP_MUST_USE cnnvp_result cnnvp_train_put_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
                                                     struct cnnvp_error *error);
-/* And back into the graph. */
-CNNVP_MUST_USE cnnvp_result cnnvp_train_get_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
-                                                    struct cnnvp_error *error);
 
 /* Image number i as words of float, into the images' mantissas and exponents. `rounding`: enum cnnvp_round_mode. */
 struct cnnvp_train_reader {

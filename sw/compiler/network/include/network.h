@@ -18,8 +18,9 @@ struct cnnvp_back_end {
                          const struct cnnvp_network_options *options, struct cnnvp_error *error);
     void (*free)(struct cnnvp_network *network);
     cnnvp_result (*load)(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error);
-    cnnvp_result (*output)(const struct cnnvp_network *network, cnnvp_platform *platform, size_t output,
-                           struct cnnvp_array *array, struct cnnvp_error *error);
+    /* The values of an output that one image gave. */
+    cnnvp_result (*output)(const struct cnnvp_network *network, cnnvp_platform *platform, size_t output, uint32_t image,
+                           float *values, struct cnnvp_error *error);
     /* 1: after a run memory has the last image's values of this tensor of network->graph. */
     int (*holds)(const struct cnnvp_network *network, int32_t tensor);
     /* Those values, and how many fraction bits they have, CNNVP_NETWORK_FLOAT: none, they are binary32. */
@@ -116,12 +117,14 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_try(
 CNNVP_MUST_USE cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array,
                                                  const char *what, uint64_t limit, float **data, uint64_t *images,
                                                  struct cnnvp_error *error);
-/* The options' input. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_input(const struct cnnvp_graph *graph,
-                                                const struct cnnvp_network_options *options, float **data,
-                                                uint64_t *images, struct cnnvp_error *error);
-CNNVP_MUST_USE cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph, uint64_t seed, uint64_t images,
-                                                 float **data, struct cnnvp_error *error);
+/* The options' input, or seeded images. Counts them for the network: more than memory can ever hold, of so many bytes a
+ * word, are refused before anything is made of them. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_count_images(struct cnnvp_network *network,
+                                                       const struct cnnvp_network_options *options, uint64_t word_bytes,
+                                                       uint64_t memory_bytes, struct cnnvp_error *error);
+/* Makes network->input of those that were counted. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_bring_images(
+    struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
 
 /* The tensor's words of one image in the platform's memory, densely, as float; channels x height x width of them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform,
