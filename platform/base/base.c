@@ -37,17 +37,23 @@ void cnnvp_huge_pages(void *memory, size_t bytes)
 #endif
 }
 
+static void *fail(struct cnnvp_arena *arena)
+{
+    arena->failed = 1;
+    return NULL;
+}
+
 void *cnnvp_arena_alloc(struct cnnvp_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
-        return NULL;
+        return fail(arena);
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct cnnvp_arena_chunk *chunk = arena->chunk;
     if (chunk == NULL || chunk->size - chunk->used < size) {
         size_t bytes = size > CHUNK_BYTES ? size : CHUNK_BYTES;
         chunk = calloc(1, sizeof *chunk + bytes);
         if (chunk == NULL)
-            return NULL;
+            return fail(arena);
         cnnvp_huge_pages(chunk, sizeof *chunk + bytes);
         chunk->size = bytes;
         chunk->next = arena->chunk;
@@ -61,7 +67,7 @@ void *cnnvp_arena_alloc(struct cnnvp_arena *arena, size_t size)
 void *cnnvp_arena_array(struct cnnvp_arena *arena, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
-        return NULL;
+        return fail(arena);
     return cnnvp_arena_alloc(arena, count * size);
 }
 

@@ -18,6 +18,7 @@ extern "C" {
 
 struct cnnvp_arena {
     struct cnnvp_arena_chunk *chunk;
+    int failed; /* 1: it gave NULL at least once */
 };
 
 /* Zeroed; NULL: out of memory. 0 bytes give a valid pointer. */

@@ -10,20 +10,12 @@
 #include "parallel.h"
 #include "plan.h"
 
-void cnnvp_binary_clear(struct cnnvp_build *build, size_t layers)
+void cnnvp_binary_clear(struct cnnvp_build *build)
 {
-    for (size_t i = 0; build->tables != NULL && i < layers; ++i)
-        free(build->tables[i]);
-    free(build->tables);
-    free(build->layers);
-    free(build->tensors);
+    for (size_t g = 0; build->fused != NULL && g < build->fused->count; ++g)
+        cnnvp_plan_group_clear(&build->fused->groups[g]);
     free(build->blobs.all);
-    free(build->finalists);
-    cnnvp_depth_clear(build);
-    cnnvp_fused_clear(build);
-    if (build->residents != NULL)
-        free(build->residents->all);
-    free(build->residents);
+    cnnvp_arena_free(&build->arena);
     memset(build, 0, sizeof *build);
 }
 
@@ -33,17 +25,6 @@ void cnnvp_binary_clear(struct cnnvp_build *build, size_t layers)
 static uint32_t pack_format(int32_t shift, int32_t bias_shift, uint32_t rounding)
 {
     return ((uint32_t)shift & 0xffu) | ((uint32_t)bias_shift & 0xffu) << 8 | rounding << 16;
-}
-
-static cnnvp_result describe_table(const struct cnnvp_graph_post *from, float largest, int32_t in_frac,
-                                   int32_t out_frac, uint32_t rounding, struct cnnvp_binary_post *to, int16_t **table,
-                                   struct cnnvp_error *error)
-{
-    free(*table);
-    *table = calloc(to->table_words, sizeof **table);
-    if (*table == NULL)
-        return cnnvp_compiler_no_memory(error);
-    return cnnvp_post_table(from, largest, in_frac, out_frac, rounding, *table, &to->format, error);
 }
 
 static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_binary_layer *to)
@@ -58,8 +39,8 @@ static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_bi
 }
 
 static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
-                                 uint32_t rounding, struct cnnvp_binary_layer *to, int16_t **table,
-                                 struct cnnvp_error *error)
+                                 uint32_t rounding, struct cnnvp_arena *arena, struct cnnvp_binary_layer *to,
+                                 int16_t **table, struct cnnvp_error *error)
 {
     int32_t frac = from->pre_frac;
     for (uint32_t i = 0; i < from->post_count; ++i) {
@@ -69,7 +50,11 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
             continue;
         }
         const int32_t out_frac = graph->tensors[from->out].frac;
-        CNNVP_TRY(describe_table(&from->posts[i], from->pre_max_abs, frac, out_frac, rounding, post, table, error));
+        *table = cnnvp_arena_array(arena, post->table_words, sizeof **table);
+        if (*table == NULL)
+            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY(cnnvp_post_table(
+            &from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &post->format, error));
         frac = out_frac;
     }
     return CNNVP_DONE;
@@ -206,7 +191,7 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
     to->format = pack_format(shift, bias_shift, rounding);
     if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
         to->norm_data = describe_norm(graph, from, rounding);
-    return format_posts(graph, from, rounding, to, &build->tables[index], error);
+    return format_posts(graph, from, rounding, &build->arena, to, &build->tables[index], error);
 }
 
 static cnnvp_result format_layers(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
@@ -335,7 +320,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
 static int make_finalists(const struct cnnvp_graph *graph, struct cnnvp_build *build)
 {
     if (build->finalists == NULL)
-        build->finalists = calloc(graph->layer_count, sizeof *build->finalists);
+        build->finalists = cnnvp_arena_array(&build->arena, graph->layer_count, sizeof *build->finalists);
     return build->finalists != NULL;
 }
 
@@ -487,15 +472,13 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
     build->shares.count = target->accelerator_count;
     build->shares.clint = target->clint;
     memcpy(build->shares.all, target->accelerators, sizeof build->shares.all);
-    build->layers = calloc(graph->layer_count, sizeof *build->layers);
-    build->tables = calloc(graph->layer_count, sizeof *build->tables);
-    build->tensors = calloc(graph->tensor_count, sizeof *build->tensors);
-    cnnvp_result result = CNNVP_FAILED;
-    if (build->layers == NULL || build->tables == NULL || build->tensors == NULL)
-        result = cnnvp_compiler_no_memory(error);
-    else
-        result = in_its_file(graph, options->plan, build_binary(graph, target, options, build, error), error);
+    build->layers = cnnvp_arena_array(&build->arena, graph->layer_count, sizeof *build->layers);
+    build->tables = cnnvp_arena_array(&build->arena, graph->layer_count, sizeof *build->tables);
+    build->tensors = cnnvp_arena_array(&build->arena, graph->tensor_count, sizeof *build->tensors);
+    cnnvp_result result =
+        build->arena.failed ? cnnvp_compiler_no_memory(error) : build_binary(graph, target, options, build, error);
+    result = in_its_file(graph, options->plan, result, error);
     if (result != CNNVP_DONE)
-        cnnvp_binary_clear(build, graph->layer_count);
+        cnnvp_binary_clear(build);
     return result;
 }

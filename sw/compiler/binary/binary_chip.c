@@ -182,10 +182,10 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
                                           struct cnnvp_error *error)
 {
     const uint64_t room = target->limits.input_bytes / CNNVP_BINARY_ALIGNMENT * CNNVP_BINARY_ALIGNMENT;
-    struct lives lives = {graph, plan, calloc(1, sizeof *lives.of)};
+    struct lives lives = {graph, plan, cnnvp_arena_array(&build->arena, 1, sizeof *lives.of)};
     build->residents = lives.of;
     if (lives.of != NULL)
-        lives.of->all = calloc(graph->layer_count + 1, sizeof *lives.of->all);
+        lives.of->all = cnnvp_arena_array(&build->arena, graph->layer_count + 1, sizeof *lives.of->all);
     if (lives.of == NULL || lives.of->all == NULL)
         return cnnvp_compiler_no_memory(error);
     struct cnnvp_scratchpad *pad = &lives.of->pad;

@@ -59,8 +59,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target 
 /* The layers as blocks see them, and the maps at both ends; tensors have their addresses. */
 void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 
-void cnnvp_depth_clear(struct cnnvp_build *build);
-
 /* Between depth_place.c and depth_weights.c. */
 
 /* One maximal chain under work. */

@@ -9,7 +9,6 @@
 #include "binary_internal.h"
 #include "plan.h"
 
-#include <stdlib.h>
 
 static uint32_t log2_of(uint32_t power)
 {
@@ -334,11 +333,11 @@ static void fill_order(const struct cnnvp_binary_level *level, uint32_t *words)
     }
 }
 
-static cnnvp_result make_orders(struct cnnvp_depth *depth, struct cnnvp_error *error)
+static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_depth *depth, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < depth->level_count; ++i)
         depth->order_count += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
-    depth->orders = cnnvp_arena_array(&depth->arena, depth->order_count, sizeof *depth->orders);
+    depth->orders = cnnvp_arena_array(arena, depth->order_count, sizeof *depth->orders);
     if (depth->orders == NULL)
         return cnnvp_compiler_no_memory(error);
     size_t at = 0;
@@ -354,24 +353,21 @@ static cnnvp_result make_orders(struct cnnvp_depth *depth, struct cnnvp_error *e
 static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *error)
 {
     const size_t count = row->graph->layer_count;
-    struct cnnvp_depth *depth = calloc(1, sizeof *depth);
+    struct cnnvp_arena *arena = &row->build->arena;
+    struct cnnvp_depth *depth = cnnvp_arena_array(arena, 1, sizeof *depth);
     row->build->depth = depth;
     if (depth == NULL)
         return cnnvp_compiler_no_memory(error);
-    row->layers = cnnvp_arena_array(&depth->arena, count, sizeof *row->layers);
-    row->sequence = cnnvp_arena_array(&depth->arena, count + 1, sizeof *row->sequence);
-    row->places = cnnvp_arena_array(&depth->arena, count + 1, sizeof *row->places);
-    depth->chains = cnnvp_arena_array(&depth->arena, count, sizeof *depth->chains);
-    depth->streams = cnnvp_arena_array(&depth->arena, count, sizeof *depth->streams);
-    depth->issue_reasons = cnnvp_arena_array(&depth->arena, count, sizeof *depth->issue_reasons);
-    depth->levels = cnnvp_arena_array(&depth->arena, 2 * count, sizeof *depth->levels);
-    depth->layers = cnnvp_arena_array(&depth->arena, count, sizeof *depth->layers);
-    depth->sources = cnnvp_arena_array(&depth->arena, count, sizeof *depth->sources);
-    return row->layers != NULL && row->sequence != NULL && row->places != NULL && depth->chains != NULL &&
-                   depth->streams != NULL && depth->issue_reasons != NULL && depth->levels != NULL &&
-                   depth->layers != NULL && depth->sources != NULL
-               ? CNNVP_DONE
-               : cnnvp_compiler_no_memory(error);
+    row->layers = cnnvp_arena_array(arena, count, sizeof *row->layers);
+    row->sequence = cnnvp_arena_array(arena, count + 1, sizeof *row->sequence);
+    row->places = cnnvp_arena_array(arena, count + 1, sizeof *row->places);
+    depth->chains = cnnvp_arena_array(arena, count, sizeof *depth->chains);
+    depth->streams = cnnvp_arena_array(arena, count, sizeof *depth->streams);
+    depth->issue_reasons = cnnvp_arena_array(arena, count, sizeof *depth->issue_reasons);
+    depth->levels = cnnvp_arena_array(arena, 2 * count, sizeof *depth->levels);
+    depth->layers = cnnvp_arena_array(arena, count, sizeof *depth->layers);
+    depth->sources = cnnvp_arena_array(arena, count, sizeof *depth->sources);
+    return arena->failed ? cnnvp_compiler_no_memory(error) : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
@@ -389,7 +385,7 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
             row.layers[row.count++] = (size_t)at;
         CNNVP_TRY(cut(&row, options->block, error));
     }
-    return options->order_table ? make_orders(build->depth, error) : CNNVP_DONE;
+    return options->order_table ? make_orders(&build->arena, build->depth, error) : CNNVP_DONE;
 }
 
 /* ---- layers as blocks see them ---- */
@@ -417,13 +413,4 @@ void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *b
         finish_chain(graph, build, c, first);
         first += build->depth->chains[c].layer_count;
     }
-}
-
-void cnnvp_depth_clear(struct cnnvp_build *build)
-{
-    if (build->depth == NULL)
-        return;
-    cnnvp_arena_free(&build->depth->arena);
-    free(build->depth);
-    build->depth = NULL;
 }

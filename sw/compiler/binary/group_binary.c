@@ -148,10 +148,11 @@ static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnv
                               struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_plan_limits limits = target->limits;
-    unsigned char *stays = malloc(group->count);
-    cnnvp_result result = stays != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
-    const uint64_t stream = stays != NULL ? cnnvp_fused_choose_weights(group, &target->limits, stays) : 0;
-    for (size_t i = 0; i < group->count && result == CNNVP_DONE; ++i) {
+    CNNVP_FREED unsigned char *stays = malloc(group->count);
+    if (stays == NULL)
+        return cnnvp_compiler_no_memory(error);
+    const uint64_t stream = cnnvp_fused_choose_weights(group, &target->limits, stays);
+    for (size_t i = 0; i < group->count; ++i) {
         if (group->members[i].done) {
             cut_as_before(&build->layers[group->first + i]);
             continue;
@@ -160,10 +161,9 @@ static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnv
         limits.input_halves = group->members[i].tile_half != 0 ? 1 : target->limits.input_halves;
         limits.weights_stay = stays[i];
         limits.weight_bytes = stays[i] ? target->limits.weight_bytes - stream : stream;
-        result = cut_member(graph, &limits, plan, group, i, build, error);
+        CNNVP_TRY(cut_member(graph, &limits, plan, group, i, build, error));
     }
-    free(stays);
-    return result;
+    return CNNVP_DONE;
 }
 
 /* ---- groups ---- */
@@ -217,13 +217,13 @@ cnnvp_result cnnvp_fused_try(const struct cnnvp_graph *graph, const struct cnnvp
 cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                               const struct cnnvp_plan *plan, struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    build->fused = calloc(1, sizeof *build->fused);
-    if (build->fused == NULL)
+    struct cnnvp_arena *arena = &build->arena;
+    struct cnnvp_fused *fused = build->fused = cnnvp_arena_array(arena, 1, sizeof *fused);
+    if (fused == NULL)
         return cnnvp_compiler_no_memory(error);
-    struct cnnvp_fused *fused = build->fused;
-    fused->groups = calloc(plan->run_count + 1, sizeof *fused->groups);
-    fused->table = calloc(plan->run_count + 1, sizeof *fused->table);
-    if (fused->groups == NULL || fused->table == NULL)
+    fused->groups = cnnvp_arena_array(arena, plan->run_count, sizeof *fused->groups);
+    fused->table = cnnvp_arena_array(arena, plan->run_count, sizeof *fused->table);
+    if (arena->failed)
         return cnnvp_compiler_no_memory(error);
     for (size_t g = 0; g < plan->run_count; ++g) {
         const struct cnnvp_plan_run *run = &plan->runs[g];
@@ -241,9 +241,9 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
         fused->member_count += run->count;
         fused->reach_count += (group->tile_rows + group->tile_columns) * group->count;
     }
-    fused->members = calloc(fused->member_count + 1, sizeof *fused->members);
-    fused->reaches = calloc(fused->reach_count + 1, sizeof *fused->reaches);
-    if (fused->members == NULL || fused->reaches == NULL)
+    fused->members = cnnvp_arena_array(arena, fused->member_count, sizeof *fused->members);
+    fused->reaches = cnnvp_arena_array(arena, fused->reach_count, sizeof *fused->reaches);
+    if (arena->failed)
         return cnnvp_compiler_no_memory(error);
     struct cnnvp_binary_reach *to = fused->reaches;
     for (size_t g = 0; g < fused->count; ++g) {
@@ -289,20 +289,6 @@ int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer)
         return 0;
     const struct cnnvp_plan_group *of = &build->fused->groups[group - 1u];
     return of->members[layer - of->first].done;
-}
-
-void cnnvp_fused_clear(struct cnnvp_build *build)
-{
-    if (build->fused == NULL)
-        return;
-    for (size_t g = 0; g < build->fused->count; ++g)
-        cnnvp_plan_group_clear(&build->fused->groups[g]);
-    free(build->fused->groups);
-    free(build->fused->table);
-    free(build->fused->members);
-    free(build->fused->reaches);
-    free(build->fused);
-    build->fused = NULL;
 }
 
 /* ---- tables ---- */

@@ -217,7 +217,7 @@ cnnvp_result cnnvp_group_make(const struct cnnvp_graph *graph, const struct cnnv
         if (cnnvp_group_why_not(graph, i) != NULL)
             return cnnvp_config_error(error, run->place, "layer \"%s\" cannot go tile by tile in a group: %s",
                                       graph->layers[i].name, cnnvp_group_why_not(graph, i));
-    int32_t *bases = calloc(run->count, sizeof *bases);
+    CNNVP_FREED int32_t *bases = calloc(run->count, sizeof *bases);
     group->members = calloc(run->count, sizeof *group->members);
     group->slots = calloc(run->count, sizeof *group->slots);
     cnnvp_result result =
@@ -226,7 +226,6 @@ cnnvp_result cnnvp_group_make(const struct cnnvp_graph *graph, const struct cnnv
         result = find_slots(graph, build, group, bases, run->place, error);
     for (size_t i = 0; i < run->count && result == CNNVP_DONE; ++i)
         link_member(graph, build, group, bases, i);
-    free(bases);
     if (result != CNNVP_DONE)
         cnnvp_plan_group_clear(group);
     return result;

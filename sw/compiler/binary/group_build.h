@@ -63,6 +63,5 @@ CNNVP_MUST_USE cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target 
                                                       struct cnnvp_error *error);
 /* The layers as tiles see them; tensors have their addresses. */
 void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
-void cnnvp_fused_clear(struct cnnvp_build *build);
 
 #endif

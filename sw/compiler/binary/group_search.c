@@ -7,7 +7,6 @@
 #include "group_build.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "binary_internal.h"
@@ -29,6 +28,7 @@ struct search {
     const struct cnnvp_target *target;
     struct cnnvp_build *build;
     const struct cnnvp_binary_options *options;
+    struct cnnvp_arena arena;     /* of what follows */
     struct use *uses;             /* of each tensor */
     struct cnnvp_tiling *tilings; /* of each layer */
     struct cnnvp_plan_taken each; /* what the objective makes of a ps, a pJ, a byte */
@@ -356,13 +356,12 @@ static cnnvp_result prepare(struct search *search, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = search->graph;
     const size_t layers = graph->layer_count;
-    search->uses = calloc(graph->tensor_count, sizeof *search->uses);
-    search->tilings = calloc(layers, sizeof *search->tilings);
-    search->best = malloc((layers + 1) * sizeof *search->best);
-    search->taken = calloc(layers + 1, sizeof *search->taken);
+    search->uses = cnnvp_arena_array(&search->arena, graph->tensor_count, sizeof *search->uses);
+    search->tilings = cnnvp_arena_array(&search->arena, layers, sizeof *search->tilings);
+    search->best = cnnvp_arena_array(&search->arena, layers + 1, sizeof *search->best);
+    search->taken = cnnvp_arena_array(&search->arena, layers + 1, sizeof *search->taken);
     search->ask = cnnvp_plan_ask_new(&search->build->layers[0], graph->layers[0].name, &search->target->limits);
-    if (search->uses == NULL || search->tilings == NULL || search->best == NULL || search->taken == NULL ||
-        search->ask == NULL)
+    if (search->arena.failed || search->ask == NULL)
         return cnnvp_compiler_no_memory(error);
     note_uses(search);
     for (size_t i = 0; i <= layers; ++i)
@@ -407,10 +406,7 @@ cnnvp_result cnnvp_fused_search(const struct cnnvp_graph *graph, const struct cn
         result = cnnvp_plan_ask_result(search.ask, error);
     if (result == CNNVP_DONE)
         result = take_runs(&search, plan, error);
-    free(search.uses);
-    free(search.tilings);
-    free(search.best);
-    free(search.taken);
+    cnnvp_arena_free(&search.arena);
     cnnvp_plan_ask_free(search.ask);
     return result;
 }

@@ -38,10 +38,7 @@ cnnvp_result cnnvp_plan_new(const struct cnnvp_graph *graph, struct cnnvp_plan *
     plan->cut_places = cnnvp_arena_array(&plan->arena, graph->layer_count, sizeof *plan->cut_places);
     plan->on_chip = cnnvp_arena_array(&plan->arena, graph->tensor_count, sizeof *plan->on_chip);
     plan->on_chip_places = cnnvp_arena_array(&plan->arena, graph->tensor_count, sizeof *plan->on_chip_places);
-    return plan->runs != NULL && plan->cuts != NULL && plan->cut_places != NULL && plan->on_chip != NULL &&
-                   plan->on_chip_places != NULL
-               ? CNNVP_DONE
-               : cnnvp_compiler_no_memory(error);
+    return plan->arena.failed ? cnnvp_compiler_no_memory(error) : CNNVP_DONE;
 }
 
 void cnnvp_plan_clear(struct cnnvp_plan *plan)

@@ -319,7 +319,7 @@ static cnnvp_result check(const cnnvp_config *config, struct cnnvp_error *error)
 
 static void forget(struct cnnvp_network *network)
 {
-    cnnvp_binary_clear(&network->build, network->graph.layer_count);
+    cnnvp_binary_clear(&network->build);
     cnnvp_target_clear(&network->target);
     cnnvp_plan_clear(&network->plan);
 }

@@ -5,7 +5,6 @@
  * layers by the objective stay. A short network runs whole, and once more with the groups that stay: a refresh of the
  * memory that falls into another layer is much of its time.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "network.h"
@@ -105,33 +104,25 @@ cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_con
     const size_t before = network->plan.run_count;
     if (before == 0)
         return CNNVP_DONE;
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
     struct trials trials = {
         .network = network,
         .config = config,
         .watched = watched,
         .options = network->binary_options,
-        .planned = calloc(layers, sizeof *trials.planned),
-        .tried = calloc(layers, 1),
-        .kept = calloc(before, 1),
-        .alone = calloc(layers, sizeof *trials.alone),
-        .fused = calloc(layers, sizeof *trials.fused),
+        .planned = cnnvp_arena_array(&arena, layers, sizeof *trials.planned),
+        .tried = cnnvp_arena_array(&arena, layers, 1),
+        .kept = cnnvp_arena_array(&arena, before, 1),
+        .alone = cnnvp_arena_array(&arena, layers, sizeof *trials.alone),
+        .fused = cnnvp_arena_array(&arena, layers, sizeof *trials.fused),
     };
+    if (arena.failed)
+        return cnnvp_compiler_no_memory(error);
     trials.options.planned = trials.planned;
-    for (size_t i = 0; trials.planned != NULL && i < layers; ++i) {
+    for (size_t i = 0; i < layers; ++i) {
         cnnvp_plan_cut_layer(&trials.planned[i], &network->build.finalists[i].all[0].cut);
         cnnvp_plan_add(&trials.bounds, &network->build.finalists[i].all[0].taken);
     }
-    cnnvp_result result =
-        trials.planned != NULL && trials.tried != NULL && trials.kept != NULL && trials.alone != NULL &&
-                trials.fused != NULL
-            ? try_all(&trials, error)
-            : cnnvp_compiler_no_memory(error);
-    if (result == CNNVP_DONE && network->plan.run_count != before)
-        result = cnnvp_network_build_again(network, trials.planned, error);
-    free(trials.planned);
-    free(trials.tried);
-    free(trials.kept);
-    free(trials.alone);
-    free(trials.fused);
-    return result;
+    CNNVP_TRY(try_all(&trials, error));
+    return network->plan.run_count != before ? cnnvp_network_build_again(network, trials.planned, error) : CNNVP_DONE;
 }

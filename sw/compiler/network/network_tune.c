@@ -337,7 +337,7 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
         result = cnnvp_network_put_guest(&trial, *platform, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_put_binary(&trial, *platform, error);
-    cnnvp_binary_clear(&trial.build, trial.graph.layer_count);
+    cnnvp_binary_clear(&trial.build);
     return result;
 }
 
@@ -433,12 +433,14 @@ cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const stru
     struct cnnvp_binary_options options = network->binary_options;
     options.planned = planned;
     const cnnvp_result result = cnnvp_binary_build(&network->graph, &network->target, &options, &network->build, error);
-    if (result == CNNVP_DONE) {
-        network->build.finalists = before.finalists;
-        before.finalists = NULL;
-    }
-    cnnvp_binary_clear(&before, network->graph.layer_count);
-    return result;
+    struct cnnvp_arena *arena = &network->build.arena;
+    const size_t layers = network->graph.layer_count;
+    if (result == CNNVP_DONE)
+        network->build.finalists = cnnvp_arena_array(arena, layers, sizeof *before.finalists);
+    if (result == CNNVP_DONE && !arena->failed)
+        memcpy(network->build.finalists, before.finalists, layers * sizeof *before.finalists);
+    cnnvp_binary_clear(&before);
+    return result == CNNVP_DONE && arena->failed ? cnnvp_compiler_no_memory(error) : result;
 }
 
 static void clear_trials(struct trials *trials)

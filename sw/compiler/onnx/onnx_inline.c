@@ -163,24 +163,19 @@ static Onnx__GraphProto *rename_graph(const struct renaming *renaming, const Onn
 /* Weights and nodes of the branch. */
 static cnnvp_result import_nodes(struct cnnvp_import *import, const Onnx__GraphProto *branch)
 {
-    struct cnnvp_import_sequence sequence = {0};
-    const Onnx__NodeProto *node = import->node;
-    cnnvp_result result = CNNVP_DONE;
+    CNNVP_SCOPED(cnnvp_import_sequence_clear) struct cnnvp_import_sequence sequence = {0};
     if (branch->n_node > NODES_MAX - import->inlined)
         return cnnvp_import_error(import, "calls and branches of the file become more than %zu nodes", NODES_MAX);
     import->inlined += branch->n_node;
-    for (size_t i = 0; i < branch->n_initializer && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; i < branch->n_initializer; ++i)
         if (branch->initializer[i]->name != NULL)
-            result = cnnvp_import_define(
+            CNNVP_TRY(cnnvp_import_define(
                 import, branch->initializer[i]->name,
-                (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = branch->initializer[i]});
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_sequence(import, branch, &sequence);
-    for (uint32_t i = 0; i < sequence.count && result == CNNVP_DONE; ++i)
-        result = cnnvp_import_node(import, branch->node[sequence.nodes[i]]);
-    cnnvp_import_sequence_clear(&sequence);
-    import->node = node;
-    return result;
+                (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = branch->initializer[i]}));
+    CNNVP_TRY(cnnvp_import_sequence(import, branch, &sequence));
+    for (uint32_t i = 0; i < sequence.count; ++i)
+        CNNVP_TRY(cnnvp_import_node(import, branch->node[sequence.nodes[i]]));
+    return CNNVP_DONE;
 }
 
 static cnnvp_result give_outputs(struct cnnvp_import *import, const Onnx__GraphProto *branch)
@@ -208,13 +203,15 @@ static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphP
 {
     struct renaming renaming = {
         .import = import, .call = function != NULL ? import->node : NULL, .prefix = import->node->output[0]};
-    cnnvp_result result = find_own(&renaming, from, function);
-    const Onnx__GraphProto *graph = result == CNNVP_DONE ? rename_graph(&renaming, from) : NULL;
-    if (result == CNNVP_DONE && graph == NULL)
-        result = cnnvp_import_no_memory(import);
+    const cnnvp_result found = find_own(&renaming, from, function);
+    const Onnx__GraphProto *graph = found == CNNVP_DONE ? rename_graph(&renaming, from) : NULL;
     cnnvp_names_clear(&renaming.own);
-    if (result == CNNVP_DONE)
-        result = import_nodes(import, graph);
+    CNNVP_TRY(found);
+    if (graph == NULL)
+        return cnnvp_import_no_memory(import);
+    const Onnx__NodeProto *node = import->node;
+    const cnnvp_result result = import_nodes(import, graph);
+    import->node = node;
     return result == CNNVP_DONE ? give_outputs(import, graph) : result;
 }
 

@@ -288,32 +288,30 @@ static cnnvp_result run_images(struct cnnvp_import *import, const struct cnnvp_i
 {
     int32_t out = CNNVP_GRAPH_NONE;
     int64_t at = 0;
-    cnnvp_result result = CNNVP_DONE;
     if (images < 1 || images > IMAGES_MAX)
         return cnnvp_import_error(import,
                                   "it takes images one by one, and the whole input of this network is one (a node "
                                   "counts its first dimension like the others): up to %d are possible here",
                                   IMAGES_MAX);
     import->images = images;
-    for (int64_t image = 0; image < images && result == CNNVP_DONE; ++image) {
+    for (int64_t image = 0; image < images; ++image) {
         uint32_t number;
         int64_t dims[CNNVP_ONNX_RANK];
         const size_t first = import->graph->layer_count;
-        result = run_image(import, found, inputs, image);
-        if (result != CNNVP_DONE || images == 1)
-            return result;
-        result = name_layers(import, first, image);
-        if (result != CNNVP_DONE || !cnnvp_names_get(&import->names, import->node->output[0], &number))
-            return result;
+        CNNVP_TRY(run_image(import, found, inputs, image));
+        if (images == 1)
+            return CNNVP_DONE;
+        CNNVP_TRY(name_layers(import, first, image));
+        if (!cnnvp_names_get(&import->names, import->node->output[0], &number))
+            return CNNVP_DONE;
         const int32_t made = import->values[number].tensor;
         const uint32_t rank = cnnvp_import_all_dims(import, made, dims);
         dims[1] = images;
         if (image == 0)
-            result = cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_append(import, made, out, 1, &at);
+            CNNVP_TRY(cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out));
+        CNNVP_TRY(cnnvp_import_append(import, made, out, 1, &at));
     }
-    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], out) : result;
+    return cnnvp_import_alias(import, import->node->output[0], out);
 }
 
 static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_import_operator *found)

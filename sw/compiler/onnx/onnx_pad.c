@@ -163,15 +163,14 @@ static cnnvp_result pad_direction(struct cnnvp_import *import, int32_t *in, enum
                                   "reflect, are possible",
                                   before, after, size, COPIES_MAX);
     CNNVP_TRY(place_in_zeros(import, *in, &around, 1, &layer));
-    cnnvp_result result = CNNVP_DONE;
     const int32_t out = layer->out;
     layer->concat = 1; /* several copies make the result: none of them is a padding */
-    for (uint32_t i = 0; i < before && result == CNNVP_DONE; ++i)
-        result = repeat_line(import, *in, out, columns, reflect ? before - i : 0, i);
-    for (uint32_t i = 0; i < after && result == CNNVP_DONE; ++i)
-        result = repeat_line(import, *in, out, columns, reflect ? size - 2 - i : size - 1, before + size + i);
+    for (uint32_t i = 0; i < before; ++i)
+        CNNVP_TRY(repeat_line(import, *in, out, columns, reflect ? before - i : 0, i));
+    for (uint32_t i = 0; i < after; ++i)
+        CNNVP_TRY(repeat_line(import, *in, out, columns, reflect ? size - 2 - i : size - 1, before + size + i));
     *in = out;
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_import_repeat_border(struct cnnvp_import *import, int32_t *in, int columns, uint32_t before,

@@ -13,6 +13,7 @@ enum mark { UNSEEN, WANTED, BEGUN, PLACED };
 struct ordering {
     struct cnnvp_import *import;
     const Onnx__GraphProto *graph;
+    struct cnnvp_arena arena;
     struct cnnvp_names makers; /* by output, the node's number */
     uint32_t *first;           /* by node, where its part of `needed` begins; one more for the end */
     uint32_t *needed;          /* nodes that make what it reads */
@@ -129,36 +130,37 @@ static cnnvp_result place(struct ordering *ordering, uint32_t node, struct cnnvp
     }
 }
 
+static void clear(struct ordering *ordering)
+{
+    cnnvp_names_clear(&ordering->makers);
+    free(ordering->needed);
+    cnnvp_arena_free(&ordering->arena);
+}
+
 cnnvp_result cnnvp_import_sequence(struct cnnvp_import *import, const Onnx__GraphProto *graph,
                                    struct cnnvp_import_sequence *sequence)
 {
     const size_t count = graph->n_node;
-    struct ordering ordering = {.import = import, .graph = graph};
+    CNNVP_SCOPED(clear) struct ordering ordering = {.import = import, .graph = graph};
+    struct cnnvp_arena *arena = &ordering.arena;
     *sequence = (struct cnnvp_import_sequence){.nodes = calloc(count + 1, sizeof *sequence->nodes)};
-    ordering.first = calloc(count + 1, sizeof *ordering.first);
-    ordering.marks = calloc(count + 1, sizeof *ordering.marks);
-    ordering.stack = calloc(count + 1, sizeof *ordering.stack);
-    ordering.next = calloc(count + 1, sizeof *ordering.next);
-    const int room = sequence->nodes != NULL && ordering.first != NULL && ordering.marks != NULL &&
-                     ordering.stack != NULL && ordering.next != NULL;
-    cnnvp_result result = room ? find_makers(&ordering) : cnnvp_import_no_memory(import);
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+    ordering.first = cnnvp_arena_array(arena, count + 1, sizeof *ordering.first);
+    ordering.marks = cnnvp_arena_array(arena, count + 1, sizeof *ordering.marks);
+    ordering.stack = cnnvp_arena_array(arena, count + 1, sizeof *ordering.stack);
+    ordering.next = cnnvp_arena_array(arena, count + 1, sizeof *ordering.next);
+    if (sequence->nodes == NULL || arena->failed)
+        return cnnvp_import_no_memory(import);
+    CNNVP_TRY(find_makers(&ordering));
+    for (size_t i = 0; i < count; ++i) {
         if (!add_needs(&ordering, graph->node[i]))
-            result = cnnvp_import_no_memory(import);
+            return cnnvp_import_no_memory(import);
         ordering.first[i + 1] = ordering.needed_count;
     }
-    if (result == CNNVP_DONE)
-        mark_wanted(&ordering);
-    for (uint32_t i = 0; i < count && result == CNNVP_DONE; ++i)
+    mark_wanted(&ordering);
+    for (uint32_t i = 0; i < count; ++i)
         if (ordering.marks[i] == WANTED)
-            result = place(&ordering, i, sequence);
-    cnnvp_names_clear(&ordering.makers);
-    free(ordering.first);
-    free(ordering.needed);
-    free(ordering.marks);
-    free(ordering.stack);
-    free(ordering.next);
-    return result;
+            CNNVP_TRY(place(&ordering, i, sequence));
+    return CNNVP_DONE;
 }
 
 void cnnvp_import_sequence_clear(struct cnnvp_import_sequence *sequence)

@@ -164,12 +164,11 @@ static cnnvp_result reorder(struct cnnvp_import *import, int32_t *in, uint32_t r
                             const int64_t *perm)
 {
     struct groups groups = group_axes(rank, dims, perm);
-    cnnvp_result result = CNNVP_DONE;
-    while (groups.count > 3 && result == CNNVP_DONE) {
-        result = move_one(import, in, &groups);
+    while (groups.count > 3) {
+        CNNVP_TRY(move_one(import, in, &groups));
         join(&groups);
     }
-    return groups.count > 1 && result == CNNVP_DONE ? permute_few(import, in, &groups) : result;
+    return groups.count > 1 ? permute_few(import, in, &groups) : CNNVP_DONE;
 }
 
 /* Up to four dimensions: one copy in the tensor's own shape. */

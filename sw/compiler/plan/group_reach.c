@@ -18,16 +18,19 @@ struct need {
     int any;
 };
 
+struct slot {
+    struct need need; /* in the tile in work */
+    int32_t held, held_before, capacity;
+};
+
 struct reaching {
     const struct cnnvp_plan_group *group;
     enum axis axis;
     int cached;
     uint32_t tile, size; /* lines of a tile, and of the map that it is cut from */
     struct cnnvp_binary_reach *reach;
-    struct need *needs;          /* of the slots, in the tile in work */
-    int32_t *ends;               /* of the members: lines below it were calculated in tiles before */
-    int32_t *held, *held_before; /* of the slots */
-    int32_t *capacity;
+    struct slot *slots;
+    int32_t *ends; /* of the members: lines below it were calculated in tiles before */
 };
 
 static int32_t smaller(int32_t a, int32_t b)
@@ -66,7 +69,7 @@ static void need_operand(struct reaching *reaching, size_t slot, const struct cn
 {
     if (slot == CNNVP_PLAN_NO_SLOT)
         return;
-    struct need *need = &reaching->needs[slot];
+    struct need *need = &reaching->slots[slot].need;
     const struct span lines = operand_lines(layer, operand, reaching->axis, out);
     if (lines.end > lines.first) {
         need->lines.end = need->any ? larger(need->lines.end, lines.end) : lines.end;
@@ -88,7 +91,7 @@ static struct span lines_of(const struct reaching *reaching, size_t member, uint
         const int32_t first = (int32_t)(tile * reaching->tile);
         return (struct span){first, smaller(size, first + (int32_t)reaching->tile)};
     }
-    const struct need *need = &reaching->needs[of->out];
+    const struct need *need = &reaching->slots[of->out].need;
     const int32_t end = need->any ? smaller(size, need->lines.end) : 0;
     int32_t first = need->any ? larger(0, need->low) : 0;
     /* Lines between that nobody needs are left out: windows of one line with a stride of two. */
@@ -101,7 +104,7 @@ static void reach_back(struct reaching *reaching, uint32_t tile)
 {
     const struct cnnvp_plan_group *group = reaching->group;
     for (size_t s = 0; s < group->slot_count; ++s)
-        reaching->needs[s] = (struct need){INT32_MAX, {0, 0}, 0};
+        reaching->slots[s].need = (struct need){INT32_MAX, {0, 0}, 0};
     for (size_t i = group->count; i-- > 0;) {
         const struct cnnvp_plan_member *member = &group->members[i];
         const struct span lines = lines_of(reaching, i, tile);
@@ -118,12 +121,12 @@ static void reach_back(struct reaching *reaching, uint32_t tile)
 static void hold(struct reaching *reaching, uint32_t tile)
 {
     for (size_t s = 0; s < reaching->group->slot_count; ++s) {
-        const int32_t low = reaching->needs[s].low;
-        reaching->held_before[s] = reaching->held[s];
+        const int32_t low = reaching->slots[s].need.low;
+        reaching->slots[s].held_before = reaching->slots[s].held;
         if (low != INT32_MAX)
-            reaching->held[s] = low;
+            reaching->slots[s].held = low;
         else if (!reaching->cached || tile == 0)
-            reaching->held[s] = 0;
+            reaching->slots[s].held = 0;
     }
 }
 
@@ -136,12 +139,12 @@ static void describe(struct reaching *reaching, uint32_t tile, size_t i)
     const int32_t end = reach->first + (int32_t)reach->count;
     if (slot == CNNVP_PLAN_NO_SLOT)
         return;
-    const int32_t held = reaching->held[slot];
-    const int32_t needed = reaching->needs[slot].any ? larger(reaching->needs[slot].lines.end, end) : end;
+    const int32_t held = reaching->slots[slot].held;
+    const int32_t needed = reaching->slots[slot].need.any ? larger(reaching->slots[slot].need.lines.end, end) : end;
     reach->held = held;
     if (reaching->cached && tile != 0 && reaching->ends[i] > held) {
         reach->kept = (uint32_t)(reaching->ends[i] - held);
-        reach->from = (uint32_t)(held - reaching->held_before[slot]);
+        reach->from = (uint32_t)(held - reaching->slots[slot].held_before);
     }
     if (held < 0 && reach->kept == 0)
         reach->zeros_before = (uint32_t)-held;
@@ -149,7 +152,7 @@ static void describe(struct reaching *reaching, uint32_t tile, size_t i)
         reach->zeros_at = (uint32_t)(larger(size, held) - held);
         reach->zeros_after = (uint32_t)(needed - larger(size, held));
     }
-    reaching->capacity[slot] = larger(reaching->capacity[slot], larger(needed, end) - held);
+    reaching->slots[slot].capacity = larger(reaching->slots[slot].capacity, larger(needed, end) - held);
 }
 
 /* Several members may make parts of a slot, of which some are read by the others: what stays is what any has. */
@@ -195,29 +198,18 @@ static void widen(struct reaching *reaching, uint32_t tiles)
         const int32_t held = reaching->reach[i].held;
         for (uint32_t tile = 0; tile < tiles; ++tile) {
             struct cnnvp_binary_reach *reach = &reaching->reach[tile * group->count + i];
-            reaching->capacity[slot] = larger(reaching->capacity[slot], reach->first + (int32_t)reach->count - held);
+            reaching->slots[slot].capacity =
+                larger(reaching->slots[slot].capacity, reach->first + (int32_t)reach->count - held);
             if (reach->zeros_after != 0) {
                 reach->zeros_at += (uint32_t)(reach->held - held);
-                reaching->capacity[slot] =
-                    larger(reaching->capacity[slot], (int32_t)(reach->zeros_at + reach->zeros_after));
+                reaching->slots[slot].capacity =
+                    larger(reaching->slots[slot].capacity, (int32_t)(reach->zeros_at + reach->zeros_after));
             }
             reach->held = held;
             reach->kept = reach->from = 0;
             reach->zeros_before = held < 0 ? (uint32_t)-held : 0;
         }
     }
-}
-
-static int has_room(struct reaching *reaching)
-{
-    const struct cnnvp_plan_group *group = reaching->group;
-    reaching->needs = calloc(group->slot_count + 1, sizeof *reaching->needs);
-    reaching->ends = malloc(group->count * sizeof *reaching->ends);
-    reaching->held = calloc(group->slot_count + 1, sizeof *reaching->held);
-    reaching->held_before = calloc(group->slot_count + 1, sizeof *reaching->held_before);
-    reaching->capacity = calloc(group->slot_count + 1, sizeof *reaching->capacity);
-    return reaching->needs != NULL && reaching->ends != NULL && reaching->held != NULL &&
-           reaching->held_before != NULL && reaching->capacity != NULL;
 }
 
 static void reach_axis(struct cnnvp_plan_group *group, struct reaching *reaching, uint32_t tiles)
@@ -229,7 +221,7 @@ static void reach_axis(struct cnnvp_plan_group *group, struct reaching *reaching
         widen(reaching, tiles);
     for (size_t s = 0; s < group->slot_count; ++s) {
         uint32_t *lines = reaching->axis == ROWS ? &group->slots[s].rows : &group->slots[s].columns;
-        *lines = (uint32_t)larger(reaching->capacity[s], 1);
+        *lines = (uint32_t)larger(reaching->slots[s].capacity, 1);
     }
 }
 
@@ -244,18 +236,17 @@ static int reach_along(struct cnnvp_plan_group *group, enum axis axis, uint32_t 
         .tile = tile,
         .size = size,
     };
+    CNNVP_FREED struct slot *slots = calloc(group->slot_count + 1, sizeof *slots);
+    CNNVP_FREED int32_t *ends = malloc(group->count * sizeof *ends);
     free(*table);
     *tiles = cnnvp_divide_up32(size, tile);
     *table = reaching.reach = calloc((size_t)*tiles * group->count, sizeof **table);
-    const int done = *table != NULL && has_room(&reaching);
-    if (done)
-        reach_axis(group, &reaching, *tiles);
-    free(reaching.needs);
-    free(reaching.ends);
-    free(reaching.held);
-    free(reaching.held_before);
-    free(reaching.capacity);
-    return done;
+    reaching.slots = slots;
+    reaching.ends = ends;
+    if (*table == NULL || slots == NULL || ends == NULL)
+        return 0;
+    reach_axis(group, &reaching, *tiles);
+    return 1;
 }
 
 cnnvp_result cnnvp_plan_group_reach(struct cnnvp_plan_group *group)

@@ -2,7 +2,6 @@
 /* Whether a platform's connections are those that the guest software takes for granted (wiring.def): with others it
  * would compute nonsense without a word. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan.h"
@@ -261,18 +260,13 @@ cnnvp_result cnnvp_target_driven(const cnnvp_config *config, enum cnnvp_target_s
 {
     struct driven driven = {.config = config};
     struct cnnvp_config_instance instance;
-    const cnnvp_result found = cnnvp_target_accelerators(config, software, &driven.accelerators, error);
-    if (found != CNNVP_DONE)
-        return found;
+    CNNVP_TRY(cnnvp_target_accelerators(config, software, &driven.accelerators, error));
     while (cnnvp_config_instance(config, driven.count, &instance) == CNNVP_DONE)
         ++driven.count;
-    driven.instances = calloc(driven.count + 1, sizeof *driven.instances);
-    driven.is = calloc(driven.count + 1, 1);
-    const cnnvp_result result =
-        driven.instances != NULL && driven.is != NULL ? find_undriven(&driven, error) : cnnvp_compiler_no_memory(error);
-    free(driven.instances);
-    free(driven.is);
-    return result;
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
+    driven.instances = cnnvp_arena_array(&arena, driven.count, sizeof *driven.instances);
+    driven.is = cnnvp_arena_array(&arena, driven.count, 1);
+    return arena.failed ? cnnvp_compiler_no_memory(error) : find_undriven(&driven, error);
 }
 
 static enum who who_needs(enum cnnvp_target_software software)

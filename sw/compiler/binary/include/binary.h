@@ -70,6 +70,7 @@ struct cnnvp_shortage {
 };
 
 struct cnnvp_build {
+    struct cnnvp_arena arena;   /* of all that follows, but the blobs and the groups' members */
     struct cnnvp_binary header; /* as one accelerator alone would have it */
     struct cnnvp_binary_shares shares;
     struct cnnvp_binary_layer *layers;   /* one for each of the graph's */
@@ -94,7 +95,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, 
  * cnnvp_round_mode. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,
                                                       struct cnnvp_build *build, struct cnnvp_error *error);
-void cnnvp_binary_clear(struct cnnvp_build *build, size_t layers);
+void cnnvp_binary_clear(struct cnnvp_build *build);
 /* Bytes of the binary at CNNVP_BINARY_ADDRESS; of a weightless graph's the tables alone. */
 size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build);
 /* Writes all of them. */
@@ -142,7 +143,6 @@ uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t fir
 
 /* What the binary has of chains. Levels and layers of all chains lie one after the other. */
 struct cnnvp_depth {
-    struct cnnvp_arena arena; /* of all that follows */
     struct cnnvp_binary_chain *chains;
     const char **issue_reasons; /* of each chain: why who issues it does; static texts */
     uint64_t *streams;          /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs

@@ -32,7 +32,7 @@ static cnnvp_result place(uint32_t block, uint64_t input_bytes, int order_table)
 
 static void clear(void)
 {
-    cnnvp_binary_clear(&build, graph.layer_count);
+    cnnvp_binary_clear(&build);
     cnnvp_graph_clear(&graph);
 }
 

@@ -30,7 +30,7 @@ static cnnvp_result place(uint64_t weight_bytes, enum cnnvp_issue issue)
 
 static void clear(void)
 {
-    cnnvp_binary_clear(&build, graph.layer_count);
+    cnnvp_binary_clear(&build);
     cnnvp_graph_clear(&graph);
 }
 

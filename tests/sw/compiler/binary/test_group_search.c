@@ -28,7 +28,7 @@ static void search(enum cnnvp_plan_objective objective, uint32_t halo)
 
 static void clear(void)
 {
-    cnnvp_binary_clear(&build, graph.layer_count);
+    cnnvp_binary_clear(&build);
     cnnvp_plan_clear(&plan);
 }
 
