@@ -77,8 +77,8 @@ enum cnnvp_round_mode {
  * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits, count = planes * plane_words of them, plane
  * after plane. Partial sums are kept in 64-bit slots (8 bytes a word) at acc_address; results are 16-bit words at
  * out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
- * either keeps the sum there (partial = 1) or rounds it: word = saturate16(round(sum * 2^-shift)). A maximum of words
- * is a word, and may be kept as such: of_words.
+ * either keeps the sum there (partial = 1) or rounds it: word = saturate16(round(sum * 2^-shift)), within the limits if
+ * there are some. A maximum of words is a word, and may be kept as such: of_words.
  */
 struct cnnvp_update {
     const int64_t *sums;   /* NULL in timing-only */
@@ -101,6 +101,10 @@ struct cnnvp_update {
     /* 1, with mode maximise and partial 0: `mode` applies after rounding, against the words at out_address, which are
      * the maxima so far. No word depends on which values came first. 0: against the sums at acc_address. */
     uint32_t of_words;
+    /* 1: words lie within low .. high, after rounding and before words are maximised. A struct that ends before this
+     * member has no limits. */
+    uint32_t clip;
+    int16_t low, high;
 };
 
 /*

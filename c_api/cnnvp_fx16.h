@@ -50,6 +50,7 @@ struct cnnvp_fx16_tile {
     bool bias;
     bool partial;    /* 64-bit sums stay in the output buffer */
     bool clipped;    /* positions outside the valid rectangle do not take part */
+    bool limited;    /* results lie within low .. high */
     uint32_t update; /* enum cnnvp_update_mode */
     bool of_words;   /* maximises the words at out_addr (cnnvp_update); otherwise sums at acc_addr are updated */
     uint32_t tag;
@@ -74,6 +75,7 @@ struct cnnvp_fx16_tile {
     int32_t bias_shift; /* left; negative: right, toward minus infinity */
     uint32_t rounding;
     uint32_t seed;
+    int32_t low, high;
 
     uint32_t in_addr, weight_addr, bias_addr, out_addr, acc_addr; /* bytes in the half */
     uint32_t in_half, weight_half, out_half;
@@ -106,6 +108,12 @@ void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_
 static inline bool cnnvp_fx16_finds_sums(const struct cnnvp_fx16_tile *tile)
 {
     return tile->update != CNNVP_UPDATE_INITIALISE && !tile->of_words;
+}
+
+/* Results that are compared with limits. */
+static inline uint64_t cnnvp_fx16_limited_words(const struct cnnvp_fx16_tile *tile)
+{
+    return tile->limited && !tile->partial ? tile->planes * tile->plane_words : 0;
 }
 
 /* Working memory of the fast kernels, grown where a command needs more. What a command has made of its input stays:
@@ -150,6 +158,7 @@ struct cnnvp_fx16_unit {
     const struct cnnvp_host_ops *ops;
     uint32_t acc_bits;
     bool timing_only;
+    bool clips;             /* its write-out has limits */
     uint32_t rejected_stat; /* counts refused commands */
     struct cnnvp_fx16_scratch scratch;
     int64_t *sums;

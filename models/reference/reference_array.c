@@ -149,8 +149,7 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
             value = before > value ? before : value;
         value = cnnvp_reference_wrap(value, sums->acc_bits);
         if (results.bytes == 2)
-            value =
-                cnnvp_reference_round(value, format->shift, format->rounding, cnnvp_reference_random(format->seed, i));
+            value = reference_word(format, value, format->shift, i);
         uint8_t *at = out + results.bytes * (plane * (uint64_t)results.stride + i % sums->plane);
         if (of_words && reference_read(at, 2) > value)
             value = reference_read(at, 2);
@@ -172,7 +171,7 @@ static int64_t *make_sums(const struct cnnvp_reference *reference, reference_wid
 static const char *run_window(struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
     const struct cnnvp_window *d = (const void *)command->descriptor;
-    const struct reference_format format = reference_format_of(d->format, d->seed);
+    const struct reference_format format = reference_format_of(command, d->format, d->seed, d->limits);
     struct window w;
     decode(command, &w);
     if (w.kx == 0 || w.ky == 0)
@@ -208,7 +207,7 @@ static const char *run_window(struct cnnvp_reference *reference, const struct cn
 static const char *run_matmul(struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
     const struct cnnvp_matmul *d = (const void *)command->descriptor;
-    const struct reference_format format = reference_format_of(d->format, d->seed);
+    const struct reference_format format = reference_format_of(command, d->format, d->seed, d->limits);
     const uint64_t inputs = d->inputs, outputs = d->outputs;
     const int bias = reference_status(command, "bias", 0) != 0;
     const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d->in_addr, 2 * inputs);

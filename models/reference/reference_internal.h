@@ -10,20 +10,36 @@
 
 __extension__ typedef __int128 reference_wide;
 
-/* How results are written out: shift, rounding and left shift of an addend. */
+/* A status field by its name; `missing` where the instruction has none of that name. */
+uint32_t reference_status(const struct cnnvp_command *command, const char *name, uint32_t missing);
+
+/* How results are written out: shift, rounding, limits, and left shift of an addend. */
 struct reference_format {
     int shift, addend_shift;
     uint32_t rounding;
     uint64_t seed;
+    int low, high;
 };
 
-static inline struct reference_format reference_format_of(uint32_t format, uint32_t seed)
+static inline struct reference_format reference_format_of(const struct cnnvp_command *command, uint32_t format,
+                                                          uint32_t seed, uint32_t limits)
 {
-    return (struct reference_format){(int8_t)(format & 0xffu), (int8_t)(format >> 8 & 0xffu), format >> 16 & 3u, seed};
+    const int clip = reference_status(command, "clip", 0) != 0;
+    return (struct reference_format){
+        (int8_t)(format & 0xffu),
+        (int8_t)(format >> 8 & 0xffu),
+        format >> 16 & 3u,
+        seed,
+        clip ? (int16_t)(limits & 0xffffu) : -32768,
+        clip ? (int16_t)(limits >> 16) : 32767};
 }
 
-/* A status field by its name; `missing` where the instruction has none of that name. */
-uint32_t reference_status(const struct cnnvp_command *command, const char *name, uint32_t missing);
+/* The word of a sum, which is number `index` of the command's. */
+static inline int64_t reference_word(const struct reference_format *format, int64_t sum, int shift, uint64_t index)
+{
+    const int word = cnnvp_reference_round(sum, shift, format->rounding, cnnvp_reference_random(format->seed, index));
+    return word > format->high ? format->high : word < format->low ? format->low : word;
+}
 
 /* How the command updates partial sums; a maximum of pool or vpool has none, and updates words (pool in opcodes.def).
  */

@@ -131,9 +131,7 @@ static void elements(struct job *job)
             if (job->command->opcode != CNNVP_OPCODE_vact)
                 registers[lane] = value;
             if (job->store)
-                put(job, o, i,
-                    cnnvp_reference_round(value, shift, job->format.rounding,
-                                          cnnvp_reference_random(job->format.seed, e)));
+                put(job, o, i, (int16_t)reference_word(&job->format, value, shift, e));
         }
 }
 
@@ -146,8 +144,7 @@ static void write_registers(struct job *job)
     }
     for (uint64_t i = 0; i < job->count && job->wrong == NULL; ++i)
         put(job, 0, i,
-            cnnvp_reference_round(job->reference->registers[which][i], job->format.shift, job->format.rounding,
-                                  cnnvp_reference_random(job->format.seed, i)));
+            (int16_t)reference_word(&job->format, job->reference->registers[which][i], job->format.shift, i));
 }
 
 /* ---- repetitions as a whole ---- */
@@ -247,7 +244,7 @@ const char *reference_lanes(struct cnnvp_reference *reference, const struct cnnv
     struct job job = {
         .reference = reference,
         .command = command,
-        .format = reference_format_of(d->format, d->seed),
+        .format = reference_format_of(command, d->format, d->seed, d->limits),
         .count = d->count,
         .repeat = d->repeat,
         .divisor = d->count,

@@ -13,6 +13,20 @@ struct cnnvp_operation {
     uint32_t status;
 };
 
+/* The bit `clip`, which stands at the same place for all instructions. */
+static inline uint32_t cnnvp_clip_status(uint32_t clips)
+{
+    return (clips != 0 ? 1u : 0u) << CNNVP_STATUS_conv_clip;
+}
+
+/* 1: the write-out of the instruction before it does this post; 0: it takes a pass of the vector unit. */
+static inline int cnnvp_is_written_out(const struct cnnvp_binary_layer *layer, uint32_t post)
+{
+    const uint32_t first = layer->op == CNNVP_OP_ACTIVATION;
+    const uint32_t added = layer->added.first_post;
+    return (post >= first && post - first < layer->clips) || (post >= added && post - added < layer->added.clips);
+}
+
 /* Of a conv or matmul instruction: partial sums are kept from slice to slice of the input depth, the last one rounds.
  * The fields stand at the same places for both. */
 static inline uint32_t cnnvp_slice_status(const struct cnnvp_binary_layer *layer, int first, int last)
@@ -20,7 +34,7 @@ static inline uint32_t cnnvp_slice_status(const struct cnnvp_binary_layer *layer
     uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
     status |= (last ? 0u : 1u) << CNNVP_STATUS_conv_partial;
     status |= (last && layer->bias ? 1u : 0u) << CNNVP_STATUS_conv_bias;
-    return status;
+    return last ? status | cnnvp_clip_status(layer->clips) : status;
 }
 
 /* Words of weights that an output of a slice of this many inputs has. All outputs' follow each other, then biases. */
@@ -42,7 +56,8 @@ static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_b
     const uint32_t sum = layer->pool == CNNVP_POOL_AVERAGE;
     const uint32_t update = first ? CNNVP_UPDATE_INITIALISE : sum ? CNNVP_UPDATE_ACCUMULATE : CNNVP_UPDATE_MAXIMISE;
     return (struct cnnvp_operation){on_vector ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool,
-                                    sum << CNNVP_STATUS_pool_sum | update << CNNVP_STATUS_pool_update};
+                                    sum << CNNVP_STATUS_pool_sum | update << CNNVP_STATUS_pool_update |
+                                        (sum ? 0 : cnnvp_clip_status(layer->clips))};
 }
 
 /* Where a pooling step of this many results keeps sums: after the maxima of the window's parts before, if there are. */
@@ -65,6 +80,7 @@ static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_binary_l
         .dilation = cnnvp_pack(layer->dx, layer->dy),
         .out_channel_stride = rows * columns,
         .format = layer->format,
+        .limits = layer->limits,
     };
 }
 
@@ -94,24 +110,17 @@ static inline void cnnvp_fold_row(const struct cnnvp_binary_layer *layer, uint32
     window->in_row_stride = window->out_w;
 }
 
-/* An elementwise layer: both operands from the input buffer. */
+/* An elementwise layer: both operands from the input buffer; or an addition to a convolution's results. */
 static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnnvp_binary_layer *layer)
 {
-    switch (layer->arithmetic) {
-    case CNNVP_ARITHMETIC_SUB:
-        return (struct cnnvp_operation){CNNVP_OPCODE_vsub, 1u << CNNVP_STATUS_vsub_store};
-    case CNNVP_ARITHMETIC_MUL:
-        return (struct cnnvp_operation){CNNVP_OPCODE_vmac, 1u << CNNVP_STATUS_vmac_store};
-    case CNNVP_ARITHMETIC_DIV:
-        return (struct cnnvp_operation){CNNVP_OPCODE_vdiv, 1u << CNNVP_STATUS_vdiv_store};
-    case CNNVP_ARITHMETIC_MAX:
-        return (struct cnnvp_operation){CNNVP_OPCODE_vcmp, 1u << CNNVP_STATUS_vcmp_store};
-    case CNNVP_ARITHMETIC_MIN:
-        return (struct cnnvp_operation){
-            CNNVP_OPCODE_vcmp, 1u << CNNVP_STATUS_vcmp_store | 1u << CNNVP_STATUS_vcmp_minimum};
-    default:
-        return (struct cnnvp_operation){CNNVP_OPCODE_vadd, 1u << CNNVP_STATUS_vadd_store};
-    }
+    static const enum cnnvp_opcode opcodes[] = {
+        [CNNVP_ARITHMETIC_ADD] = CNNVP_OPCODE_vadd, [CNNVP_ARITHMETIC_SUB] = CNNVP_OPCODE_vsub,
+        [CNNVP_ARITHMETIC_MUL] = CNNVP_OPCODE_vmac, [CNNVP_ARITHMETIC_DIV] = CNNVP_OPCODE_vdiv,
+        [CNNVP_ARITHMETIC_MAX] = CNNVP_OPCODE_vcmp, [CNNVP_ARITHMETIC_MIN] = CNNVP_OPCODE_vcmp};
+    const uint32_t minimum = layer->arithmetic == CNNVP_ARITHMETIC_MIN;
+    return (struct cnnvp_operation){
+        opcodes[layer->arithmetic], 1u << CNNVP_STATUS_vadd_store | minimum << CNNVP_STATUS_vcmp_minimum |
+                                        cnnvp_clip_status(layer->added.tag != 0 ? layer->added.clips : layer->clips)};
 }
 
 /* Where an addition to a convolution's results takes its operands from: these lie in the output buffer. */
@@ -152,7 +161,8 @@ static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_bin
             CNNVP_OPCODE_vsub, 1u << CNNVP_STATUS_vsub_store | 1u << CNNVP_STATUS_vsub_a | 2u << CNNVP_STATUS_vsub_b};
     default:
         return (struct cnnvp_operation){
-            CNNVP_OPCODE_vnorm, of_data << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store};
+            CNNVP_OPCODE_vnorm,
+            of_data << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store | cnnvp_clip_status(layer->clips)};
     }
 }
 

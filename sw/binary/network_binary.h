@@ -184,7 +184,7 @@ enum cnnvp_binary_op {
     CNNVP_OP_SOFTMAX = 6
 };
 
-/* What the vector unit does with a layer's results before they are stored. */
+/* What is done with a layer's results before they are stored: by their write-out, or by the vector unit. */
 enum cnnvp_binary_post_kind {
     CNNVP_POST_NONE = 0,
     CNNVP_POST_MAX = 1,  /* max{x, value}: ReLU with value 0 */
@@ -208,6 +208,8 @@ struct cnnvp_binary_addition {
     uint32_t first_post; /* it comes before this one of the convolution's posts: those from there on are its own */
     uint32_t second;     /* 1: the convolution's results are its second operand */
     uint32_t format; /* its descriptor register `format`; the kind of arithmetic is the convolution's `arithmetic` */
+    uint32_t clips;  /* as the layer's, of its own posts */
+    uint32_t limits;
 };
 
 /* `folded` of a product that is not. */
@@ -340,6 +342,9 @@ struct cnnvp_binary_layer {
     uint32_t first_blob, blob_count;
     uint32_t post_count;
     struct cnnvp_binary_post posts[CNNVP_BINARY_POSTS];
+    uint32_t clips;  /* so many of them from the first on (activation: after the first) are limits that the write-out of
+                        the layer's instruction keeps: */
+    uint32_t limits; /* its descriptor register `limits` */
 };
 
 /* A layer of a fused group. */

@@ -278,7 +278,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
         const uint32_t blobs = cnnvp_blob_number(layer, step->output.channel, in, 0);
         const struct cnnvp_box box = {.channels = 1, .rows = 1, .column = (int32_t)in, .columns = in_count};
         const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &vector, &box, step->more_images);
-        struct cnnvp_matmul matmul = {.inputs = in_count, .format = layer->format};
+        struct cnnvp_matmul matmul = {.inputs = in_count, .format = layer->format, .limits = layer->limits};
         for (uint32_t out = 0; out < outputs; out += layer->tile_out) {
             const uint32_t out_count = cnnvp_minimum32(layer->tile_out, outputs - out);
             const uint32_t weight_half = cnnvp_load_blob(guest, blobs + out / layer->tile_out, &matmul.weight_addr);
@@ -333,7 +333,7 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
     const struct cnnvp_binary_post *function = &layer->posts[0];
     const struct cnnvp_input_tile tile = layer->permuted ? bring_permuted(guest, layer, &step->output)
                                                          : cnnvp_bring_input(guest, &layer->in, &step->output);
-    struct cnnvp_vector vector = {0};
+    struct cnnvp_vector vector = {.limits = layer->limits};
     uint32_t weight_half = 0;
     if (layer->blob_count != 0)
         weight_half = cnnvp_load_blob(guest, layer->first_blob, &vector.b_addr);
@@ -342,8 +342,8 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
     vector.seed = epilogue.seed;
     const struct cnnvp_operation operation = cnnvp_post_operation(function, &vector);
     cnnvp_push_elementwise(
-        guest, operation.opcode, operation.status, cnnvp_slice_halves(tile.half, weight_half, output_half), &vector,
-        &step->output, &tile, NULL);
+        guest, operation.opcode, operation.status | cnnvp_clip_status(layer->clips),
+        cnnvp_slice_halves(tile.half, weight_half, output_half), &vector, &step->output, &tile, NULL);
     cnnvp_use_table(&epilogue, layer, weight_half, vector.b_addr);
     epilogue.first_post = 1;
     cnnvp_end_step(guest, &epilogue);
@@ -419,7 +419,7 @@ void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *
         weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-    const struct cnnvp_vector vector = {.format = layer->format, .seed = epilogue.seed};
+    const struct cnnvp_vector vector = {.format = layer->format, .seed = epilogue.seed, .limits = layer->limits};
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
     cnnvp_push_elementwise(
         guest, operation.opcode, operation.status, cnnvp_slice_halves(a.half, 0, output_half), &vector, box, &a, &b);

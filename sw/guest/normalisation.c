@@ -26,6 +26,7 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binar
         .a_stride = 1,
         .format = layer->format,
         .seed = epilogue.seed,
+        .limits = layer->limits,
         .b_repeat = 1,
         .c_repeat = 1,
         .a_repeat = tile.channel_stride,
@@ -158,6 +159,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
         .immediate = formats->epsilon,
         .format = formats->mean,
         .seed = epilogue.seed,
+        .limits = layer->limits,
     };
     if (layer->norm_parts != 0)
         push_sums(guest, layer, &tile, box->channels, halves);

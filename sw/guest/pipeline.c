@@ -360,34 +360,46 @@ uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part)
     return seed == 0 ? 0 : seed + part;
 }
 
+/* Registers that depend on number formats, the one at `format` and the last one, limits, which is left out where it is
+ * not used, are pushed each time. Returns how many registers there are then. */
+static uint32_t forget_format(struct cnnvp_guest *guest, uint32_t base, const uint32_t *descriptor, size_t format,
+                              uint32_t count, uint32_t status)
+{
+    const uint32_t clips = status >> CNNVP_STATUS_conv_clip & 1u;
+    cnnvp_element_forget(&guest->element, register_of(base, format), descriptor[format / sizeof *descriptor]);
+    if (clips != 0)
+        cnnvp_element_forget(&guest->element, base + count - 1u, descriptor[count - 1u]);
+    return count - 1u + clips;
+}
+
+#define FORGET_FORMAT(base, descriptor, status)                                                    \
+    forget_format(guest, base, registers(descriptor), offsetof(__typeof__(*(descriptor)), format), \
+                  REGISTER_COUNT(*(descriptor)), status)
+
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window)
 {
-    cnnvp_element_forget(&guest->element, register_of(guest->window_at, offsetof(struct cnnvp_window, format)),
-                         window->format);
+    const uint32_t count = FORGET_FORMAT(guest->window_at, window, status);
     cnnvp_element_tile(&guest->element, opcode, status, halves, guest->block, guest->window_at, registers(window),
-                       REGISTER_COUNT(*window));
+                       count);
     guest->last_window = (struct cnnvp_guest_instruction){opcode, status, halves};
     ++guest->windows;
 }
 
 void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul)
 {
-    cnnvp_element_forget(&guest->element, register_of(CNNVP_BASE_MATMUL, offsetof(struct cnnvp_matmul, format)),
-                         matmul->format);
+    const uint32_t count = FORGET_FORMAT(CNNVP_BASE_MATMUL, matmul, status);
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_matmul, status, halves, 0, CNNVP_BASE_MATMUL, registers(matmul),
-                       REGISTER_COUNT(*matmul));
+                       count);
 }
 
 void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_vector *vector)
 {
-    cnnvp_element_forget(&guest->element, register_of(CNNVP_BASE_VECTOR, offsetof(struct cnnvp_vector, format)),
-                         vector->format);
+    const uint32_t count = FORGET_FORMAT(CNNVP_BASE_VECTOR, vector, status);
     cnnvp_element_forget(&guest->element, register_of(CNNVP_BASE_VECTOR, offsetof(struct cnnvp_vector, immediate)),
                          vector->immediate);
-    cnnvp_element_tile(&guest->element, opcode, status, halves, 0, CNNVP_BASE_VECTOR, registers(vector),
-                       REGISTER_COUNT(*vector));
+    cnnvp_element_tile(&guest->element, opcode, status, halves, 0, CNNVP_BASE_VECTOR, registers(vector), count);
 }
 
 uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
@@ -478,6 +490,13 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_epilogue *ep
     cnnvp_push_vector(guest, operation.opcode, operation.status | 2u << CNNVP_STATUS_vcmp_a, halves, &vector);
 }
 
+static void push_posts(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; ++i)
+        if (!cnnvp_is_written_out(epilogue->layer, i))
+            push_post(guest, epilogue, &epilogue->layer->posts[i]);
+}
+
 /* Sums in 64-bit slots from `slot` on divided by `divisor` become words. */
 static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue,
                            struct cnnvp_vector *vector, uint32_t slot, uint32_t divisor)
@@ -487,8 +506,10 @@ static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogu
     vector->a_stride = 1;
     vector->immediate = divisor;
     vector->format = epilogue->layer->format;
+    vector->limits = epilogue->layer->limits;
     vector->seed = cnnvp_part_seed(epilogue->seed, slot);
-    const uint32_t status = 3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store;
+    const uint32_t status = 3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store |
+                            cnnvp_clip_status(epilogue->layer->clips);
     cnnvp_push_vector(guest, CNNVP_OPCODE_vdiv, status, bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT), vector);
 }
 
@@ -538,7 +559,8 @@ static void push_addition(struct cnnvp_guest *guest, const struct cnnvp_epilogue
     const struct cnnvp_box box = {.channels = epilogue->channels, .rows = epilogue->height, .columns = epilogue->width};
     const struct cnnvp_input_tile results = {
         0, epilogue->result_address, epilogue->width, epilogue->height * epilogue->width, 1, 0};
-    const struct cnnvp_vector vector = {.out_addr = epilogue->result_address, .format = layer->added.format};
+    const struct cnnvp_vector vector = {
+        .out_addr = epilogue->result_address, .format = layer->added.format, .limits = layer->added.limits};
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
     const int second = layer->added.second != 0;
     cnnvp_push_elementwise(guest, operation.opcode, operation.status | cnnvp_addition_sources(layer),
@@ -620,13 +642,11 @@ static void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *e
     const uint32_t own = layer->added.tag != 0 ? layer->added.first_post : layer->post_count;
     if (epilogue->divide)
         push_division(guest, epilogue);
-    for (uint32_t i = epilogue->first_post; i < own; ++i)
-        push_post(guest, epilogue, &layer->posts[i]);
+    push_posts(guest, epilogue, epilogue->first_post, own);
     if (layer->added.tag != 0) {
         cnnvp_element_layer(&guest->element, layer->added.tag);
         push_addition(guest, epilogue);
-        for (uint32_t i = own; i < layer->post_count; ++i)
-            push_post(guest, epilogue, &layer->posts[i]);
+        push_posts(guest, epilogue, own, layer->post_count);
     }
     if (epilogue->again && epilogue->to_chip)
         push_move_again(guest, epilogue);

@@ -22,10 +22,10 @@ enum cnnvp_descriptor_base {
     CNNVP_BASE_MATMUL = 40,
     CNNVP_BASE_VECTOR = 56,
     CNNVP_BASE_LOAD = 80,
-    CNNVP_BASE_WEIGHTS = 96,
-    CNNVP_BASE_STORE = 112,
-    CNNVP_BASE_LIVE = 128,
-    CNNVP_BASE_CHAIN = 138 /* and after it: CNNVP_CHAIN_SETS (image/network_binary.h) of struct cnnvp_chain_set */
+    CNNVP_BASE_WEIGHTS = 90,
+    CNNVP_BASE_STORE = 100,
+    CNNVP_BASE_LIVE = 110,
+    CNNVP_BASE_CHAIN = 120 /* and after it: CNNVP_CHAIN_SETS (image/network_binary.h) of struct cnnvp_chain_set */
 };
 
 /* Descriptors that are used block by block. A chain's first layers, which have the most blocks, have a set each, in

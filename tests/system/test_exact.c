@@ -33,6 +33,7 @@ struct exact_case {
 #define BY_POSITION TEST_ZOO "/windows/averagepool_exclude.onnx", TEST_ZOO "/windows/averagepool_exclude.in.npy"
 #define PARTS TEST_ZOO "/windows/averagepool_parts.onnx", TEST_ZOO "/windows/averagepool_parts.in.npy"
 
+#define CLIPS TEST_ZOO "/places/deep_clip.onnx", TEST_ZOO "/places/deep_clip.in.npy"
 #define NORMS TEST_ZOO "/elements/instance_norm_between.onnx", TEST_ZOO "/elements/instance_norm_between.in.npy"
 
 static const struct exact_case cases[] = {
@@ -52,6 +53,11 @@ static const struct exact_case cases[] = {
     {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 1, 0, 0},
     {LENET, "nfu", {"pe_array.detail=cycle"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {MIXED, "nfu", {"pe_array.detail=cycle", "pe_array.kernel_piece=3"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {MIXED, "nfu", {"pe_array.write_out=round"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {MIXED, "nfu", {"pe_array.write_out=round", "vector.write_out=round"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {LENET, "nfu", {"vector.write_out=round"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {CLIPS, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {CLIPS, "window", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {LENET, "nfu", {"pe_array.acc_bits=20"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {LENET,
      "nfu",

@@ -58,6 +58,7 @@ static void decode_status(const struct cnnvp_command *command, struct cnnvp_fx16
         tile->per_channel = true;
     }
 #undef STATUS
+    tile->limited = CNNVP_STATUS_OF(command, conv, clip) != 0;
     tile->uses_k =
         !tile->operation.compare && (tile->operation.product == CNNVP_FX16_PRODUCT_KA || tile->operation.from_k);
 }
@@ -130,6 +131,8 @@ static const char *check_operation(const struct cnnvp_fx16_tile *tile)
         return "update is 0, 1 or 2";
     if (tile->clipped && tile->operation.compare && tile->update == CNNVP_UPDATE_ACCUMULATE)
         return "update of a maximum is 0 or 2: sums alone accumulate";
+    if (tile->limited && tile->low > tile->high)
+        return "limits: low is at most high";
     return NULL;
 }
 

@@ -150,6 +150,8 @@ static const char *failure(int status)
         return "out of memory";
     case CNNVP_E_FATAL:
         return "the array found its own state broken";
+    case CNNVP_E_NOSUP:
+        return "write_out is round: it has no limits";
     default:
         return "a buffer refused the access";
     }
@@ -190,7 +192,7 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
                      const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                      struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
 {
-    int status = check_output(unit, command, tile, traffic->passes);
+    int status = tile->limited && !unit->clips ? CNNVP_E_NOSUP : check_output(unit, command, tile, traffic->passes);
     if (status == CNNVP_OK)
         status = borrow_input(unit, command, tile, traffic, data, stalls);
     if (status == CNNVP_OK)
@@ -235,6 +237,9 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
         .seed = tile->seed,
         .passes = traffic->passes,
         .of_words = tile->of_words,
+        .clip = tile->limited,
+        .low = (int16_t)tile->low,
+        .high = (int16_t)tile->high,
     };
     struct cnnvp_access access = link_access(CNNVP_COMMAND, command);
     access.data = &update;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "cnnvp_buffer.h"
+#include "inference/write_out/write_out.h"
 #include "isa/isa.h"
 
 #define UNIT_DEF "inference/lanes/lanes.def"
@@ -223,6 +224,8 @@ static const char *refusal(const struct lanes *lanes, const struct cnnvp_command
         return lanes->refusal;
     if (lanes->opcode == CNNVP_OPCODE_vnorm && (command->status >> CNNVP_STATUS_vnorm_store & 1u) == 0)
         return "the normalise-and-reconstruct unit stores what it calculates: vnorm.store";
+    if ((command->status >> CNNVP_STATUS_vmac_clip & 1u) != 0 && !lanes->links.clips)
+        return "its write-out is round: it has no limits";
     return NULL;
 }
 
@@ -256,6 +259,7 @@ void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct
         .ops = init->ops,
         .acc_bits = LANES_REGISTER_BITS,
         .timing_only = lanes->timing_only,
+        .clips = shape->write_out == CNNVP_WRITE_OUT_CLIPS,
         .rejected_stat = STAT_rejected,
     };
 }

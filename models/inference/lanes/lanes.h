@@ -18,7 +18,8 @@
  *
  * Write-out. R the value written: word = saturate16(round(R * 2^-shift)), cnnvp_round_fx16 with
  * cnnvp_round_random(seed, e). s below is the bias shift: x << s, for negative s floor(x / 2^-s). Sums and products are
- * modulo 2^64. shift is -48 .. 63, s is -63 .. 63.
+ * modulo 2^64. shift is -48 .. 63, s is -63 .. 63. With the status bit clip the word is then kept within the limits
+ * low .. high, of vdiv too.
  *
  *   vmac   r = a * b;         accumulate: mac += r.          store writes mac
  *   vadd   r = a + (b << s);  accumulate: add += r.          store writes add
@@ -102,6 +103,7 @@ struct lanes_shape {
     uint64_t units;
     uint64_t pipeline;
     uint64_t div_cycles;
+    uint64_t write_out; /* enum cnnvp_write_out_has */
 };
 
 /* An instance of a unit made of lanes. */

@@ -91,6 +91,7 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     default: /* refused by lanes_decode */
         break;
     }
+    operations[LANES_cmp] += job->clips && job->out.used ? elements : 0;
     cost->cycles += shape->pipeline;
 }
 

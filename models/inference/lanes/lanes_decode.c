@@ -15,7 +15,8 @@ CNNVP_DESCRIPTOR(VECTOR, vector);
 _Static_assert(SAME(vact, vmac, a) && SAME(vmean, vmac, a) && SAME(vsoftmax, vmac, a) && SAME(vact, vmac, b) &&
                    SAME(vvar, vmac, b) && SAME(vnorm, vmac, b) && SAME(vmean, vvar, sums) &&
                    SAME(vcmp, vmac, accumulate) && SAME(vdiv, vmac, accumulate) && SAME(vcmp, vmac, store) &&
-                   SAME(vnorm, vmac, store),
+                   SAME(vnorm, vmac, store) && SAME(vnorm, vmac, clip) && SAME(vdiv, conv, clip) &&
+                   SAME(vpool, conv, clip),
                "fields of one name lie at one place");
 
 /* Which operands an instruction has. */
@@ -220,6 +221,9 @@ const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, st
     job->operator_ = CNNVP_STATUS_OF(command, vout, operator);
     if (is_vout)
         job->repeat = 1u;
+    job->clips = (command->status & 1u << CNNVP_STATUS_vmac_clip) != 0;
+    if (job->clips && job->low > job->high)
+        return "limits: low is at most high";
     if (job->repeat > LANES_MOST_ELEMENTS / job->count)
         return "count * repeat is more than 2^28";
     if (is_vout && (job->count > lanes || job->operator_ >= LANES_OPERATORS))

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "inference/fx16/fx16_words.h"
+#include "inference/write_out/write_out.h"
 
 /* A chunk at work: elements (o, i) .. (o, i + n - 1), the first of which has number e. */
 struct chunk {
@@ -188,12 +188,21 @@ static void keep_last(const struct lanes_job *job, const struct chunk *c, uint64
 
 /* ---- jobs ---- */
 
+static struct cnnvp_write_out stage_of(const struct lanes_job *job)
+{
+    return (struct cnnvp_write_out){
+        .shift = job->opcode == CNNVP_OPCODE_vdiv ? 0 : job->shift, /* a quotient has its shift already */
+        .rounding = job->rounding,
+        .seed = job->seed,
+        .clips = job->clips,
+        .low = (int16_t)job->low,
+        .high = (int16_t)job->high};
+}
+
 static uint64_t write_results(const struct lanes_job *job, struct chunk *c)
 {
-    uint64_t clipped = 0;
-    /* a quotient has its shift already */
-    const int32_t shift = job->opcode == CNNVP_OPCODE_vdiv ? 0 : job->shift;
-    clipped = cnnvp_fx16_round_words(c->results, c->n, shift, job->rounding, job->seed, c->e, c->words);
+    const struct cnnvp_write_out stage = stage_of(job);
+    const uint64_t clipped = cnnvp_write_out(&stage, c->results, c->n, c->e, c->words);
     lanes_put(&job->out, c->o, c->i, c->n, c->words);
     return clipped;
 }
@@ -201,8 +210,8 @@ static uint64_t write_results(const struct lanes_job *job, struct chunk *c)
 static uint64_t write_registers(const struct lanes_job *job, const struct lanes_registers *registers)
 {
     int16_t words[LANES_MAX];
-    const uint64_t clipped = cnnvp_fx16_round_words(
-        registers->lane[job->operator_], job->count, job->shift, job->rounding, job->seed, 0, words);
+    const struct cnnvp_write_out stage = stage_of(job);
+    const uint64_t clipped = cnnvp_write_out(&stage, registers->lane[job->operator_], job->count, 0, words);
     lanes_put(&job->out, 0, 0, job->count, words);
     return clipped;
 }

@@ -51,6 +51,8 @@ struct lanes_job {
     int32_t bias_shift;
     uint32_t rounding;
     uint64_t seed;
+    int clips;
+    int32_t low, high;
     int64_t immediate;
     uint32_t a_addr, b_addr, c_addr, out_addr; /* as in the descriptor, and strides */
     int64_t a_stride, a_repeat, b_stride, b_repeat, c_repeat, out_repeat;

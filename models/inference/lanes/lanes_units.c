@@ -5,6 +5,7 @@
  * (Part B 0-11), which take one instruction. What they do and what is modelled: lanes.c.
  */
 #include "inference/lanes/lanes.h"
+#include "inference/write_out/write_out.h"
 #include "unit/kinds.h"
 #include "unit/parts.h"
 
@@ -73,6 +74,7 @@ static struct lanes_shape shape_of(const struct cnnvp_unit *unit, const uint64_t
         .units = cnnvp_kind_value(unit, values, "units", sets),
         .pipeline = cnnvp_kind_value(unit, values, "pipeline", 0),
         .div_cycles = cnnvp_kind_value(unit, values, "div_cycles", 0),
+        .write_out = cnnvp_kind_value(unit, values, "write_out", CNNVP_WRITE_OUT_ROUNDS),
     };
 }
 
@@ -93,6 +95,8 @@ static void say(const struct cnnvp_unit *unit, const uint64_t *values, const str
     for (const struct lanes_part *part = parts; part < parts + count; ++part)
         cnnvp_say_part(costs, part->kind, part->bits, shape.units * (part->each_lane * shape.lanes + part->each_set),
                        part->what);
+    if (cnnvp_kind_value(unit, values, "lanes", 0) != 0)
+        cnnvp_write_out_parts(costs, shape.write_out, 64u, shape.units * shape.lanes);
 }
 
 /* opcode_: 0: the unit takes all that lanes do; refusal: what it says of others. */

@@ -17,6 +17,7 @@
 
 #include "cnnvp_fx16.h"
 #include "cnnvp_integer.h"
+#include "inference/write_out/write_out.h"
 #include "nfu_cycle.h"
 #include "nfu_tile.h"
 
@@ -64,8 +65,9 @@ static int step(struct nfu *nfu, const struct cnnvp_fx16_tile *tile, const struc
     return status;
 }
 
-static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnvp_nfu_cost *cost,
-                          const struct cnnvp_fx16_stalls *stalls, uint64_t busy, uint64_t saturated)
+static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnvp_fx16_tile *tile,
+                          const struct cnnvp_nfu_cost *cost, const struct cnnvp_fx16_stalls *stalls, uint64_t busy,
+                          uint64_t saturated)
 {
     const struct cnnvp_command_count counts[] = {
         {STAT_commands, 1u},
@@ -84,6 +86,7 @@ static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnv
         {STAT_macs, cost->macs},
         {STAT_fifo_h_pushes, cost->fifo_h_pushes},
         {STAT_fifo_v_pushes, cost->fifo_v_pushes},
+        {STAT_limited_words, cnnvp_fx16_limited_words(tile)},
         {STAT_saturations, saturated},
     };
     cnnvp_command_count(nfu->unit.host, nfu->unit.ops, tag, counts, sizeof counts / sizeof counts[0]);
@@ -119,7 +122,7 @@ static int execute(struct nfu *nfu, struct cnnvp_access *access, const struct cn
 
     const uint64_t busy = cost.compute_cycles + cost.bias_cycles + cost.fill_cycles + cost.writeout_cycles +
                           stalls.input + stalls.weight + stalls.output;
-    count_command(nfu, command->tag, &cost, &stalls, busy, saturated);
+    count_command(nfu, command->tag, &tile, &cost, &stalls, busy, saturated);
     cnnvp_fx16_occupy(&nfu->unit, command, tile.name, busy, access);
     return CNNVP_OK;
 }
@@ -179,6 +182,7 @@ static int nfu_init(void *self, const struct cnnvp_init *init)
         .ops = init->ops,
         .acc_bits = nfu->shape.acc_bits,
         .timing_only = init->ops->timing_only(init->host) != 0,
+        .clips = init->ops->param(init->host, PARAM_write_out) == CNNVP_WRITE_OUT_CLIPS,
         .rejected_stat = STAT_rejected,
     };
     return CNNVP_OK;
@@ -206,6 +210,7 @@ static void nfu_costs(const uint64_t *params, const struct cnnvp_costs *costs)
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u * (3u + FIFO_STRIDE + FIFO_STRIDE * FIFO_STRIDE), pes,
                    "operands, FIFO-H and FIFO-V");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u + acc_bits, pes, "product and partial sum");
+    cnnvp_write_out_parts(costs, params[PARAM_write_out], acc_bits, pes);
 }
 
 /* ---- tables ---- */

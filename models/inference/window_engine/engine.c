@@ -13,6 +13,7 @@
  */
 #include "inference/window_engine/engine.h"
 
+#include "inference/write_out/write_out.h"
 #include "unit/command.h"
 
 #define UNIT_DEF "inference/window_engine/engine.def"
@@ -22,8 +23,9 @@
 
 /* ---- commands ---- */
 
-static void count_command(const struct cnnvp_window_unit *window, uint32_t tag, const struct cnnvp_window_cost *cost,
-                          const struct cnnvp_fx16_stalls *stalls, uint64_t busy, uint64_t saturated)
+static void count_command(const struct cnnvp_window_unit *window, uint32_t tag, const struct cnnvp_fx16_tile *tile,
+                          const struct cnnvp_window_cost *cost, const struct cnnvp_fx16_stalls *stalls, uint64_t busy,
+                          uint64_t saturated)
 {
     const struct cnnvp_command_count counts[] = {
         {STAT_commands, 1u},
@@ -41,6 +43,7 @@ static void count_command(const struct cnnvp_window_unit *window, uint32_t tag, 
         {STAT_kernel_loads, cost->kernel_loads},
         {STAT_output_words, cost->output_words},
         {STAT_macs, cost->macs},
+        {STAT_limited_words, cnnvp_fx16_limited_words(tile)},
         {STAT_saturations, saturated},
     };
     cnnvp_command_count(window->unit.host, window->unit.ops, tag, counts, sizeof counts / sizeof counts[0]);
@@ -95,7 +98,7 @@ static int execute(struct cnnvp_window_unit *window, struct cnnvp_access *access
         return cnnvp_fx16_refuse(&window->unit, command, status, NULL);
 
     const uint64_t busy = cycles + stalls.input + stalls.weight + stalls.output;
-    count_command(window, command->tag, &cost, &stalls, busy, saturated);
+    count_command(window, command->tag, &tile, &cost, &stalls, busy, saturated);
     cnnvp_fx16_occupy(&window->unit, command, tile.name, busy, access);
     return CNNVP_OK;
 }
@@ -159,6 +162,7 @@ void cnnvp_window_init(struct cnnvp_window_unit *window, const struct cnnvp_init
         .ops = init->ops,
         .acc_bits = shape->acc_bits,
         .timing_only = init->ops->timing_only(init->host) != 0,
+        .clips = shape->write_out == CNNVP_WRITE_OUT_CLIPS,
         .rejected_stat = STAT_rejected,
     };
 }

@@ -9,6 +9,7 @@
 #include "unit/kinds.h"
 #include "unit/parts.h"
 #include "inference/window_engine/engine.h"
+#include "inference/write_out/write_out.h"
 
 #define UNIT_DEF "inference/window_engine/engine.def"
 #include "unit/unit_enums.inc"
@@ -34,6 +35,7 @@ static struct cnnvp_window_shape shape_of(const struct cnnvp_unit *unit, const u
         .fc_para = (uint32_t)cnnvp_kind_value(unit, values, "fc_para", 1u),
         .acc_bits = (uint32_t)cnnvp_kind_value(unit, values, "acc_bits", 0),
         .pipeline = (uint32_t)cnnvp_kind_value(unit, values, "pipeline", 0),
+        .write_out = (uint32_t)cnnvp_kind_value(unit, values, "write_out", 0),
     };
 }
 
@@ -58,6 +60,7 @@ static void window_parts(const struct cnnvp_window_shape *shape, const struct cn
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, CNNVP_WINDOW_TAPS * channels, "shift registers of the windows");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, taps, "kernels");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 36u, 2u * taps, "stages of multipliers and trees");
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, trees);
 }
 
 static void pooling_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
@@ -66,6 +69,7 @@ static void pooling_parts(const struct cnnvp_window_shape *shape, const struct c
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 20u, taps, "tree of comparators and adders");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->input_para, "update");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 20u, 2u * taps, "windows and stages of the tree");
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->input_para);
 }
 
 static void fully_connected_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
@@ -73,6 +77,7 @@ static void fully_connected_parts(const struct cnnvp_window_shape *shape, const 
     cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, shape->fc_para, "a multiplier for each lane");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->fc_para, "update");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u + 32u + shape->acc_bits, shape->fc_para, "weight, product, sum");
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->fc_para);
 }
 
 /* refusal: what the unit says of other instructions than `opcode_`. */

@@ -21,6 +21,7 @@ struct cnnvp_window_shape {
     uint32_t fc_para;
     uint32_t acc_bits;
     uint32_t pipeline;
+    uint32_t write_out; /* enum cnnvp_write_out_has */
 };
 
 /* What a command takes, in cycles, words and operations. */

@@ -301,26 +301,29 @@ static int tell_shape(struct buffer *buffer, struct cnnvp_access *access)
 
 static int update_access(struct buffer *buffer, struct cnnvp_access *access)
 {
-    struct cnnvp_update *update = access->data;
-    if (update == NULL || access->size < sizeof *update)
+    struct cnnvp_update *said = access->data;
+    if (said == NULL || access->size < offsetof(struct cnnvp_update, clip))
         return refuse(buffer, access, CNNVP_E_INVAL, "a command carries a struct cnnvp_update");
-    if (update->half >= buffer->halves)
+    struct cnnvp_update update = {0};
+    memcpy(&update, said, cnnvp_minimum(access->size, sizeof update));
+    if (update.half >= buffer->halves)
         return refuse(buffer, access, CNNVP_E_ADDR, "there is no such half");
-    const int status = buffer_update_check(update, buffer->half_bytes);
+    const int status = buffer_update_check(&update, buffer->half_bytes);
     if (status != CNNVP_OK)
         return refuse(buffer, access, status,
                       status == CNNVP_E_ADDR     ? "the update leaves the half"
                       : status == CNNVP_E_ACCESS ? "results are aligned to 2 bytes, partial sums to 8"
                                                  : "the update is malformed, or results overwrite partial sums");
-    update->saturated = 0;
+    said->saturated = 0;
     if (access->flags & CNNVP_DEBUG)
         return CNNVP_OK;
     if (!buffer->timing_only) {
-        if (update->sums == NULL)
+        if (update.sums == NULL)
             return refuse(buffer, access, CNNVP_E_INVAL, "the update has no sums");
-        buffer_update_apply(update, buffer->storage + update->half * buffer->half_bytes);
+        buffer_update_apply(&update, buffer->storage + update.half * buffer->half_bytes);
+        said->saturated = update.saturated;
     }
-    account_update(buffer, access, update);
+    account_update(buffer, access, &update);
     return CNNVP_OK;
 }
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "inference/fx16/fx16_words.h"
+#include "inference/write_out/write_out.h"
 
 /* Sums handled at a time: 2 KiB on the stack, in the first-level cache. */
 #define CHUNK 256u
@@ -49,7 +49,7 @@ int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
 {
     if (update->planes == 0 || update->plane_words == 0 || update->mode > CNNVP_UPDATE_MAXIMISE ||
         update->acc_bits < 16u || update->acc_bits > 64u || update->rounding > CNNVP_ROUNDING_STOCHASTIC ||
-        update->shift < -48 || update->shift > 63)
+        update->shift < -48 || update->shift > 63 || (update->clip && update->low > update->high))
         return CNNVP_E_INVAL;
     if (update->of_words && (update->of_words != 1u || update->mode != CNNVP_UPDATE_MAXIMISE || update->partial))
         return CNNVP_E_INVAL;
@@ -115,6 +115,13 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
     int64_t sums[CHUNK];
     int16_t words[CHUNK];
     const int keeps_sums = uses_sums(update);
+    const struct cnnvp_write_out stage = {
+        .shift = update->shift,
+        .rounding = update->rounding,
+        .seed = update->seed,
+        .clips = update->clip != 0,
+        .low = update->low,
+        .high = update->high};
     const uint32_t mode = update->of_words ? CNNVP_UPDATE_INITIALISE : update->mode;
     update->saturated = 0;
     for (uint64_t plane = 0; plane < update->planes; ++plane)
@@ -128,8 +135,7 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
                 memcpy(kept, sums, count * sizeof *sums);
                 continue;
             }
-            update->saturated +=
-                cnnvp_fx16_round_words(sums, count, update->shift, update->rounding, update->seed, index, words);
+            update->saturated += cnnvp_write_out(&stage, sums, count, index, words);
             uint8_t *const out = half + update->out_address + 2u * (plane * update->plane_stride + word);
             if (update->of_words)
                 maximise_words(words, out, count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "binary_internal.h"
+#include "binary/layer_command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,21 @@ static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_bi
             to->posts[i].kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
 }
 
+/* The limits that the write-out keeps: those of one post after the other. */
+static uint32_t pack_limits(const struct cnnvp_binary_layer *layer)
+{
+    int32_t low = INT16_MIN, high = INT16_MAX;
+    for (uint32_t i = 0; i < layer->post_count; ++i) {
+        const int32_t value = layer->posts[i].value;
+        if (!cnnvp_is_written_out(layer, i))
+            continue;
+        const int maximum = layer->posts[i].kind == CNNVP_POST_MAX;
+        low = (low > value) == maximum ? low : value;
+        high = (high > value) == maximum ? high : value;
+    }
+    return cnnvp_pack((uint32_t)low & 0xffffu, (uint32_t)high);
+}
+
 static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
                                  uint32_t rounding, struct cnnvp_arena *arena, struct cnnvp_binary_layer *to,
                                  int16_t **table, struct cnnvp_error *error)
@@ -57,6 +73,7 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
             &from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &post->format, error));
         frac = out_frac;
     }
+    to->limits = to->clips != 0 ? pack_limits(to) : 0;
     return CNNVP_DONE;
 }
 

@@ -149,7 +149,12 @@ struct cnnvp_binary_layer cnnvp_group_added(const struct cnnvp_graph *graph, con
     both.fill = addition->fill;
     both.arithmetic = addition->arithmetic;
     both.added = (struct cnnvp_binary_addition){
-        .tag = addition->tag, .first_post = both.post_count, .second = (uint32_t)second, .format = addition->format};
+        .tag = addition->tag,
+        .first_post = both.post_count,
+        .second = (uint32_t)second,
+        .format = addition->format,
+        .clips = addition->clips,
+        .limits = addition->limits};
     for (uint32_t i = 0; i < addition->post_count; ++i)
         both.posts[both.post_count++] = addition->posts[i];
     return both;

@@ -186,7 +186,7 @@ static void forget_values(struct cnnvp_binary_layer *layer)
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
     layer->tile_images = layer->images_outer = layer->image_bytes = 0;
     layer->tile_ky = layer->tile_kx = 0;
-    layer->pool_area = layer->added.format = 0;
+    layer->pool_area = layer->limits = layer->added.format = layer->added.limits = 0;
     layer->added.tag = layer->added.tag != 0;
     layer->norm_data = (struct cnnvp_binary_norm_data){0};
     struct cnnvp_binary_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};

@@ -107,7 +107,8 @@ static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *laye
         .inputs = slice->in,
         .outputs = slice->out,
         .bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * CNNVP_WORD_BYTES,
-        .format = layer->format};
+        .format = layer->format,
+        .limits = layer->limits};
     put_descriptor(&command, &matmul, sizeof matmul);
     return command;
 }
@@ -240,8 +241,8 @@ static cnnvp_result ask_tiling(const struct cnnvp_binary_layer *layer, const cha
     return cnnvp_compiler_error(error, "layer \"%s\": %s", name, refusal->text);
 }
 
-cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
-                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+static cnnvp_result choose_unit(struct cnnvp_binary_layer *layer, const char *name,
+                                const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
     const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
     char said[256];
@@ -278,6 +279,51 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char
         return result;
     return cnnvp_compiler_error(error, "layer \"%s\": %s: %s; and %s: %s", name, unit, said, other,
                                 cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
+}
+
+/* The instruction that writes a layer's results, over one of them. */
+static struct cnnvp_command last_command(const struct cnnvp_binary_layer *layer)
+{
+    const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
+    struct cnnvp_vector vector = {.count = 1, .repeat = 1};
+    struct cnnvp_operation operation = {CNNVP_OPCODE_vdiv, 1u << CNNVP_STATUS_vdiv_store};
+    if (has_unit(layer) && (layer->op != CNNVP_OP_POOL || layer->pool != CNNVP_POOL_AVERAGE))
+        return command_of(layer, &least);
+    if (layer->op == CNNVP_OP_ACTIVATION)
+        operation = cnnvp_post_operation(&layer->posts[0], &vector);
+    else if (layer->op == CNNVP_OP_NORM)
+        operation = cnnvp_norm_operation(layer, CNNVP_NORM_TRANSFORM);
+    else if (layer->op == CNNVP_OP_ADD)
+        operation = cnnvp_arithmetic_operation(layer);
+    struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status | cnnvp_clip_status(1)};
+    put_descriptor(&command, &vector, sizeof vector);
+    return command;
+}
+
+/* How many of the posts are limits that the write-out of the layer's instruction keeps: none of softmax and tables. */
+static cnnvp_result choose_clips(struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits,
+                                 struct cnnvp_error *error)
+{
+    const uint32_t first = layer->op == CNNVP_OP_ACTIVATION;
+    struct cnnvp_cost cost;
+    if (layer->op == CNNVP_OP_SOFTMAX || (first && layer->posts[0].kind == CNNVP_POST_TABLE))
+        return CNNVP_DONE;
+    while (first + layer->clips < layer->post_count && layer->posts[first + layer->clips].kind != CNNVP_POST_TABLE)
+        ++layer->clips;
+    if (layer->clips == 0)
+        return CNNVP_DONE;
+    const struct cnnvp_command command = last_command(layer);
+    CNNVP_TRY(cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, error));
+    if (cost.status != CNNVP_OK && cost.status != CNNVP_E_ADDR)
+        layer->clips = 0;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
+                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+{
+    CNNVP_TRY(choose_unit(layer, name, limits, error));
+    return choose_clips(layer, limits, error);
 }
 
 cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const char *name,
@@ -551,6 +597,8 @@ uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uin
                    : layer->op == CNNVP_OP_SOFTMAX                    ? softmax_ps(ask, channels, rows, columns)
                                                                       : 0;
     for (uint32_t i = 0; i < layer->post_count && sum != CNNVP_PLAN_REFUSED; ++i) {
+        if (cnnvp_is_written_out(layer, i))
+            continue;
         const uint64_t ps = post_ps(ask, &layer->posts[i], words);
         sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
     }

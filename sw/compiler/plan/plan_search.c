@@ -8,6 +8,7 @@
  * one step to the next. All is that of a batch.
  */
 #include "plan_ask.h"
+#include "binary/layer_command.h"
 #include "cnnvp_integer.h"
 
 #include <stdlib.h>
@@ -243,6 +244,15 @@ static double moving_pj(const struct search *search, const struct visits *visits
            partial * each->partial_word;
 }
 
+/* Posts that take a pass of the vector unit. */
+static uint32_t passes_of(const struct cnnvp_binary_layer *layer)
+{
+    uint32_t passes = 0;
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        passes += !cnnvp_is_written_out(layer, i);
+    return passes;
+}
+
 /* All but the calculations. */
 static struct work transfers_of(struct search *search)
 {
@@ -277,7 +287,7 @@ static struct work transfers_of(struct search *search)
     work.moving = moving_pj(search, &visits, &input, blob_bytes / CNNVP_WORD_BYTES, words, &work);
     work.core = (CNNVP_PLAN_LAYER_CYCLES +
                  steps * cnnvp_divide_up32(limits->batch, layer->tile_images) * CNNVP_PLAN_STEP_CYCLES +
-                 (2u * (visits.inputs + visits.blobs) + images * (slices + steps * (1u + layer->post_count))) *
+                 (2u * (visits.inputs + visits.blobs) + images * (slices + steps * (1u + passes_of(layer)))) *
                      CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
     work.ends = layer->tile_images * (input.ps + store.ps) + blob.ps;

@@ -105,6 +105,8 @@ static struct calculations calculations_of(const struct fake_element *element)
         memcpy(to->registers, value + base, form.count * sizeof *value);
         to->seed = to->registers[form.seed];
         to->registers[form.seed] = 0;
+        if ((word->high >> 16 & 1u << CNNVP_STATUS_conv_clip) == 0)
+            to->registers[form.count - 1u] = 0; /* limits that nobody reads */
     }
     return all;
 }

@@ -51,8 +51,8 @@ static void test_units_and_halves(void **state)
 static void test_unit_errors(void **state)
 {
     (void)state;
-    const uint64_t descriptor[] = {w_tile(ISA_conv, 0, 238, 0, TAKES(5))};
-    const uint64_t refused[] = {w_tile(ISA_conv, 0, 237, 0, REFUSE)};
+    const uint64_t descriptor[] = {w_tile(ISA_conv, 0, 237, 0, TAKES(5))};
+    const uint64_t refused[] = {w_tile(ISA_conv, 0, 236, 0, REFUSE)};
     const uint64_t failed[] = {w_tile(ISA_receive, 0, 0, 0, TAKES(50) | PENDS | FAILS)};
     fails_and_goes_on(descriptor, 0, ERROR_descriptor, 0);
     fails_and_goes_on(refused, 0, ERROR_unit, CNNVP_E_INVAL);

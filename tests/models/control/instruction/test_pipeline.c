@@ -18,13 +18,13 @@ static void test_pipeline(void **state)
     assert_int_equal(conv->opcode, ISA_conv);
     assert_int_equal(conv->tag, 3);
     assert_int_equal(conv->sequence, 3);
-    assert_int_equal(conv->count, 19);
+    assert_int_equal(conv->count, 20);
     assert_int_equal(conv->descriptor[5], 77);
     assert_int_equal(vmac->opcode, ISA_vmac);
     assert_int_equal(vmac->status, 0x0d);
     assert_int_equal(vmac->halves, 3);
     assert_int_equal(vmac->sequence, 4);
-    assert_int_equal(vmac->count, 15);
+    assert_int_equal(vmac->count, 16);
     assert_int_equal(vmac->descriptor[0], 77);
     /* 10 .. 14 without a layer (it comes into effect at 14), 14 waiting for the pipeline, 15 .. 34 the array's own */
     assert_int_equal(fake_count(rig->element, "idle_cycles"), 4);

@@ -74,6 +74,8 @@ static void test_windows(void **state)
           {ACC_ADDR, 4, NULL}); /* there are no sums */
     CHECK(base(OP_CONV, 4), {ACC_ADDR, 4, "a multiple of 8"}, {OUT_ADDR, 1, NULL}, {OUT_STRIDE, 0, NULL},
           {BIAS_ADDR, 1, NULL});
+    CHECK(base(OP_CONV, CLIP), {LIMITS, 0x0006fffa, NULL}, {LIMITS, 0x8000fffa, "low is at most high"});
+    CHECK(base(OP_CONV, 0), {LIMITS, 0x8000fffa, NULL});
     CHECK(base(OP_POOL, 0), {VALID_ROWS, 0x30004, "first is at most end"}, {VALID_COLS, 0x40004, NULL},
           {WEIGHT_ADDR, 1, NULL});
 }

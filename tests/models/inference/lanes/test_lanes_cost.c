@@ -117,7 +117,7 @@ static void check_steps(uint64_t *random, const struct steps *of)
 {
     static const uint64_t lanes[] = {1, 2, 3, 7, 16, 100, 256};
     const struct lanes_shape shape = {
-        lanes[between(random, 0, 6)], between(random, 1, 9), between(random, 0, 5), between(random, 0, 12)};
+        lanes[between(random, 0, 6)], between(random, 1, 9), between(random, 0, 5), between(random, 0, 12), 0};
     struct vector_tile t = {
         .count = between(random, 1, between(random, 0, 3) == 0 ? 1000 : 40),
         .repeat = between(random, 1, 20),
@@ -137,7 +137,7 @@ static void check_steps(uint64_t *random, const struct steps *of)
     t.a_repeat = between(random, 0, 3) == 0 ? 0 : (int32_t)(2u * t.count + between(random, 0, 1));
     t.out_repeat = (int32_t)t.count;
     struct cnnvp_command command = {
-        .opcode = of->opcode, .status = of->status | STORE * (of->opcode <= OP_vcmp), .count = 15};
+        .opcode = of->opcode, .status = of->status | STORE * (of->opcode <= OP_vcmp), .count = 16};
     command.status |= sums ? WIDE : 0;
     memcpy(command.descriptor, &t, sizeof t);
     struct lanes_job job;

@@ -162,8 +162,12 @@ static void reference(struct machine *m, int lanes, uint32_t opcode, uint32_t st
             *lane = r;
             if (!(status & STORE))
                 continue;
-            const int16_t word =
+            int16_t word =
                 opcode == OP_vdiv ? clip(m, r) : write_out(m, r, (int8_t)t->format, t->format >> 16 & 3u, random);
+            if ((status & LIMIT) && word > (int16_t)(t->limits >> 16))
+                word = (int16_t)(t->limits >> 16);
+            if ((status & LIMIT) && word < (int16_t)t->limits)
+                word = (int16_t)t->limits;
             memcpy(m->half[OUT] + t->out_addr + 2 * (o * t->out_repeat + i), &word, 2);
         }
 }
@@ -206,6 +210,8 @@ static struct vector_tile random_tile(uint32_t *seed)
     t.immediate = (int32_t)(r[13] % 2000u) - 1000;
     t.format = FORMAT(shifts[r[14] % 11u], (int32_t)(r[15] % 20u) - 6, r[15] >> 8 & 1u ? 1u : r[14] / 11u % 3u);
     t.seed = r[13];
+    const int32_t low = (int32_t)(r[14] % 60000u) - 32768;
+    t.limits = (uint32_t)(low & 0xffff) | (uint32_t)(low + (int32_t)(r[15] % 5000u)) << 16;
     return t;
 }
 
@@ -239,6 +245,7 @@ static void test_random_instructions(void **state)
             uint32_t status = bench_random(&seed) & (opcode == OP_vcmp ? 0x7fu : 0x3fu);
             if (opcode == OP_vnorm)
                 status = (status & 0x23u) | (status >> 2 & 3u) % 3u << 2;
+            status |= n % 3 == 0 ? LIMIT : 0u;
             if ((status & 3u) == WIDE && (n % 2 || opcode == OP_vdiv))
                 fill_slots(&bench, &m, &seed);
             assert_true(bench_run(&bench, opcode, status, 0, &t) > 0);
@@ -258,6 +265,26 @@ static void test_random_instructions(void **state)
                 assert_int_equal(((int16_t *)bench_data(&bench, OUT, 0))[32 + i],
                                  write_out(&m, m.lane[op][i], 9, 1, 0));
         }
+        bench_close(&bench);
+    }
+}
+
+/* Each word is compared with its limits; a write-out without them refuses the command. */
+static void test_limits(void **state)
+{
+    const struct vector_tile t = {.count = 40, .repeat = 2, .limits = 0x00060000u, .immediate = 9};
+    (void)state;
+    for (uint64_t has = 0; has < 2; ++has) {
+        struct bench bench;
+        bench_open_write_out(&bench, has);
+        const int64_t took = bench_run(&bench, OP_vadd, B(IMM) | STORE | LIMIT, 0, &t);
+        assert_int_equal(fake_count(bench.vector, "cmp_operations"), has != 0 ? 80 : 0);
+        assert_int_equal(fake_count(bench.vector, "add_operations"), has != 0 ? 80 : 0);
+        assert_true(has != 0 ? took == 5 + 4 : took == CNNVP_E_INVAL);
+        if (has != 0)
+            assert_int_equal(*(int16_t *)bench_data(&bench, OUT, 0), 6);
+        else
+            assert_non_null(strstr(bench.vector->message, "no limits"));
         bench_close(&bench);
     }
 }
@@ -558,16 +585,10 @@ static void test_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_instructions),
-        cmocka_unit_test(test_division),
-        cmocka_unit_test(test_compaction),
-        cmocka_unit_test(test_time),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_port_limit),
-        cmocka_unit_test(test_banks),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_bad_commands),
-        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_random_instructions), cmocka_unit_test(test_limits), cmocka_unit_test(test_division),
+        cmocka_unit_test(test_compaction),          cmocka_unit_test(test_time),   cmocka_unit_test(test_units),
+        cmocka_unit_test(test_port_limit),          cmocka_unit_test(test_banks),  cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_bad_commands),        cmocka_unit_test(test_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

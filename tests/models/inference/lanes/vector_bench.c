@@ -3,12 +3,7 @@
 
 #include <string.h>
 
-void bench_open(struct bench *bench, uint64_t lanes, int timing_only)
-{
-    bench_open_units(bench, lanes, 1, timing_only);
-}
-
-void bench_open_units(struct bench *bench, uint64_t lanes, uint64_t units, int timing_only)
+static void open_bench(struct bench *bench, uint64_t lanes, uint64_t units, uint64_t write_out, int timing_only)
 {
     static const char *const ports[] = {"input", "weight", "output"};
     memset(bench, 0, sizeof *bench);
@@ -17,6 +12,7 @@ void bench_open_units(struct bench *bench, uint64_t lanes, uint64_t units, int t
     bench->vector = fake_add(&bench->sim, &cnnvp_unit_vector);
     fake_set(bench->vector, "lanes", lanes);
     fake_set(bench->vector, "units", units);
+    fake_set(bench->vector, "write_out", write_out);
     assert_int_equal(fake_start(bench->vector), CNNVP_OK);
     for (int b = 0; b < 3; ++b) {
         bench->buffers[b] = fake_add(&bench->sim, &cnnvp_unit_buffer);
@@ -28,6 +24,21 @@ void bench_open_units(struct bench *bench, uint64_t lanes, uint64_t units, int t
     }
 }
 
+void bench_open(struct bench *bench, uint64_t lanes, int timing_only)
+{
+    open_bench(bench, lanes, 1, 1, timing_only);
+}
+
+void bench_open_units(struct bench *bench, uint64_t lanes, uint64_t units, int timing_only)
+{
+    open_bench(bench, lanes, units, 1, timing_only);
+}
+
+void bench_open_write_out(struct bench *bench, uint64_t write_out)
+{
+    open_bench(bench, 16, 1, write_out, 0);
+}
+
 void bench_close(struct bench *bench)
 {
     fake_sim_free(&bench->sim);
@@ -37,8 +48,8 @@ int64_t bench_run(struct bench *bench, uint32_t opcode, uint32_t status, uint32_
                   const struct vector_tile *tile)
 {
     struct cnnvp_command command = {
-        .opcode = opcode, .status = status, .halves = halves, .tag = 1, .count = 15, .sequence = ++bench->sequence};
-    _Static_assert(sizeof *tile == 15 * sizeof(uint32_t), "a register each");
+        .opcode = opcode, .status = status, .halves = halves, .tag = 1, .count = 16, .sequence = ++bench->sequence};
+    _Static_assert(sizeof *tile == 16 * sizeof(uint32_t), "a register each");
     memcpy(command.descriptor, tile, sizeof *tile);
     struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = &command, .size = sizeof command};
     const int answer = fake_access(bench->vector, "command", &access);

@@ -19,6 +19,7 @@ enum { IN = 0, WT = 1, OUT = 2, WIDE = 3, IMM = 3 };
 #define ACCUMULATE (1u << 4)
 #define STORE (1u << 5)
 #define MINIMUM (1u << 6)
+#define LIMIT (1u << 7)
 
 #define FORMAT(shift, bias_shift, rounding) \
     (((uint32_t)(shift)&0xffu) | ((uint32_t)(bias_shift)&0xffu) << 8 | (uint32_t)(rounding) << 16)
@@ -30,7 +31,7 @@ enum { IN = 0, WT = 1, OUT = 2, WIDE = 3, IMM = 3 };
 struct vector_tile {
     uint32_t a_addr, b_addr, c_addr, out_addr, count, repeat;
     int32_t a_stride, a_repeat, b_stride, b_repeat, c_repeat, out_repeat, immediate;
-    uint32_t format, seed;
+    uint32_t format, seed, limits;
 };
 
 struct bench {
@@ -43,6 +44,8 @@ struct bench {
 void bench_open(struct bench *bench, uint64_t lanes, int timing_only);
 /* The same with several units of this many lanes. */
 void bench_open_units(struct bench *bench, uint64_t lanes, uint64_t units, int timing_only);
+/* 16 lanes with this choice of write_out. */
+void bench_open_write_out(struct bench *bench, uint64_t write_out);
 void bench_close(struct bench *bench);
 /* Cycles that the instruction takes, or a negative status. */
 int64_t bench_run(struct bench *bench, uint32_t opcode, uint32_t status, uint32_t halves,

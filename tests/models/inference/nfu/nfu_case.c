@@ -237,7 +237,7 @@ struct cnnvp_command nfu_case_command(const struct nfu_case *c)
 {
     struct cnnvp_command command = {.opcode = c->opcode, .status = c->status, .tag = 1, .sequence = 1};
     if (c->opcode == OP_MATMUL) {
-        const uint32_t matmul[] = {0, c->in_channels, c->out_channels, 0, 0, 0, 0, c->format, 0};
+        const uint32_t matmul[] = {0, c->in_channels, c->out_channels, 0, 0, 0, 0, c->format, 0, c->limits};
         command.count = sizeof matmul / sizeof matmul[0];
         for (uint32_t i = 0; i < command.count; ++i)
             command.descriptor[i] = matmul[i];
@@ -262,7 +262,8 @@ struct cnnvp_command nfu_case_command(const struct nfu_case *c)
         c->format,
         c->valid_rows,
         c->valid_cols,
-        0};
+        0,
+        c->limits};
     command.count = sizeof window / sizeof window[0];
     for (uint32_t i = 0; i < command.count; ++i)
         command.descriptor[i] = window[i];

@@ -29,8 +29,10 @@ enum {
     FORMAT,
     VALID_ROWS,
     VALID_COLS,
-    SEED
+    SEED,
+    LIMITS
 };
+enum { CLIP = 0x80 }; /* of the status of all of them */
 enum { M_IN_ADDR, M_INPUTS, M_OUTPUTS, M_WEIGHT_ADDR, M_BIAS_ADDR, M_OUT_ADDR, M_ACC_ADDR, M_FORMAT };
 
 enum { OP_CONV = 0x80, OP_POOL = 0x81, OP_MATMUL = 0x82, OP_STEP = 0x83 };
@@ -44,7 +46,8 @@ struct nfu_case {
     uint32_t in_row_stride, in_channel_stride;
     uint32_t valid_rows, valid_cols;
     uint32_t format;
-    int16_t *input; /* with nothing after the last word that may be used */
+    uint32_t limits; /* of CLIP */
+    int16_t *input;  /* with nothing after the last word that may be used */
     int16_t *weights;
     int16_t *bias;
     uint64_t input_words, weight_words, bias_words;

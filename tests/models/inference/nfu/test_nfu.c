@@ -20,6 +20,8 @@ static void load(struct array_rig *rig, const struct nfu_case *c, struct cnnvp_c
     array_rig_poke(rig->weight, 1, 128, c->weights, c->weight_words);
     array_rig_poke(rig->weight, 1, 2, c->bias, c->bias_words);
     *command = nfu_case_command(c);
+    command->status |= CLIP;
+    command->descriptor[LIMITS] = 0x03e8f448u; /* -3000 to 1000 */
     command->halves = CNNVP_HALF_INPUT | CNNVP_HALF_WEIGHT | CNNVP_HALF_OUTPUT;
     command->tag = 3;
     command->sequence = 41;
@@ -32,12 +34,16 @@ static void load(struct array_rig *rig, const struct nfu_case *c, struct cnnvp_c
 
 static void check_c3_results(struct array_rig *rig, const struct nfu_case *c)
 {
-    uint64_t clipped = 0;
+    uint64_t clipped = 0, limited = 0;
     for (uint32_t o = 0; o < 16u; ++o)
         for (uint32_t i = 0; i < 100u; ++i) {
             const int16_t *word = array_rig_peek(rig->output, 1, 256u + (o * 128u + i) * 2u, 2);
-            assert_int_equal(*word, cnnvp_round_fx16(c->sums[o * 100u + i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped));
+            const int rounded = cnnvp_round_fx16(c->sums[o * 100u + i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped);
+            assert_int_equal(*word, rounded < -3000 ? -3000 : rounded > 1000 ? 1000 : rounded);
+            limited += *word != rounded;
         }
+    assert_true(limited > 0 && limited < 1600);
+    assert_int_equal(fake_count(rig->array, "limited_words"), 1600);
     assert_int_equal(fake_count(rig->array, "saturations"), clipped);
     assert_true(clipped > 0);
 }
@@ -93,6 +99,27 @@ static void check_c3(uint64_t detail, uint64_t mhz, int timing_only)
     assert_int_equal(rig.array->spans[0].begin, cnnvp_edge_time(mhz, 1001));
     assert_int_equal(rig.array->spans[0].end, cnnvp_edge_time(mhz, 1001 + busy));
     assert_int_equal(rig.array->warnings, 0);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+/* Without limits in the write-out the command is refused, and nothing has been done. */
+static void test_without_limits(void **state)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 11;
+    struct nfu_case c = nfu_case_lenet_c3();
+    (void)state;
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "write_out", 0);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    load(&rig, &c, &command);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_E_NOSUP);
+    assert_non_null(strstr(rig.array->message, "write_out is round"));
+    assert_int_equal(fake_count(rig.array, "commands"), 0);
+    assert_int_equal(fake_count(rig.output, "write_words"), 0);
     nfu_case_free(&c);
     array_rig_end(&rig);
 }
@@ -330,7 +357,7 @@ static const struct malformed window_faults[] = {
     {OP_POOL, 0, IN_CHANNELS, UINT32_MAX, CNNVP_E_INVAL},
     {OP_STEP, 3, SEED, 0, CNNVP_E_INVAL},
     {OP_STEP, 0x60, SEED, 0, CNNVP_E_INVAL},
-    {OP_STEP, 0x80, SEED, 0, CNNVP_E_INVAL},
+    {OP_STEP, 0x100, SEED, 0, CNNVP_E_INVAL},
     {0x84, 0, SEED, 0, CNNVP_E_INVAL},
     {0, 0, SEED, 0, CNNVP_E_INVAL},
     {UINT32_MAX, UINT32_MAX, SEED, 0, CNNVP_E_INVAL},
@@ -456,10 +483,10 @@ static void test_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command), cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_banks),   cmocka_unit_test(test_strides),    cmocka_unit_test(test_partial),
-        cmocka_unit_test(test_ones),    cmocka_unit_test(test_malformed),  cmocka_unit_test(test_port_misuse),
-        cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_command),     cmocka_unit_test(test_without_limits), cmocka_unit_test(test_port_stall),
+        cmocka_unit_test(test_rows),        cmocka_unit_test(test_banks),          cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_partial),     cmocka_unit_test(test_ones),           cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_port_misuse), cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

