@@ -58,6 +58,10 @@ LAYERS = [
 # Sums of an average pool leave the array whole, for the division outside: four words each.
 SUM_WORDS = 4
 SAME = ("taps and waits", "bias", "input", "weights", "output")
+# From the first command to the last result, in one command. Sums leave in four clocks, during which the array waits; here in
+# one.
+ALL = "clocks"
+FILL = 4  # clocks that a command takes besides
 
 
 def words_of(layer):
@@ -113,7 +117,12 @@ def network(path, layer):
             group = inputs if kind == "depthwise" else 1
             weights = [tensor("w", (outputs, inputs // group, ky, kx))] + ([tensor("b", (outputs,))] if bias else [])
             node = helper.make_node("Conv", ["input", "w"] + (["b"] if bias else []), ["output"], group=group, **window)
-    graph = helper.make_graph([node], "layer", [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)],
+    nodes = [node]
+    if bias:  # a ReLU with an upper limit, which the write-out has
+        node.output[0] = "unlimited"
+        weights += [numpy_helper.from_array(numpy.float32(limit), name) for name, limit in (("low", 0), ("high", 1))]
+        nodes.append(helper.make_node("Clip", ["unlimited", "low", "high"], ["output"]))
+    graph = helper.make_graph(nodes, "layer", [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)],
                               [helper.make_tensor_value_info("output", TensorProto.FLOAT, out)], weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     model.ir_version = 8
@@ -130,11 +139,12 @@ def model(cnnvp, path, setting, detail, more):
     if ran.returncode:
         sys.exit(f"{' '.join(command)}: {ran.stderr}")
     with open(stats, encoding="utf-8") as file:
-        layers = [layer for layer in json.load(file)["layers"] if layer["compute_cycles"]]
-    stalls = {name: sum(layer["stall_cycles"].get(name, 0) for layer in layers) for name in ("input_port", "bias", "fill", "writeout")}
+        said = json.load(file)
+    layers = [layer for layer in said["layers"] if layer["compute_cycles"]]
+    stalls = {name: sum(layer["stall_cycles"].get(name, 0) for layer in layers) for name in ("input_port", "bias", "fill", "writeout", "vector")}
     total = {name: sum(layer[name] for layer in layers) for name in ("compute_cycles", "input_words", "weight_words", "output_words")}
     return {"taps and waits": total["compute_cycles"] + stalls["input_port"], "bias": stalls["bias"], "input": total["input_words"],
-            "weights": total["weight_words"], "output": total["output_words"], "clocks": total["compute_cycles"] + sum(stalls.values())}
+            "weights": total["weight_words"], "output": total["output_words"], "clocks": total["compute_cycles"] + sum(stalls.values()) - FILL * (said["units"]["pe_array"]["commands"] - 1)}
 
 
 def main():
@@ -172,7 +182,8 @@ def main():
             network(path, layer)
             for detail in ("fast", "cycle"):
                 ours = model(arguments.cnnvp, path, setting, detail, more)
-                wrong = [f"{name} {rtl[name]} in SystemVerilog, {ours[name]} in the model" for name in SAME if rtl[name] != ours[name]]
+                same = SAME + (ALL,) * (layer[0] != "average")
+                wrong = [f"{name} {rtl[name]} in SystemVerilog, {ours[name]} in the model" for name in same if rtl[name] != ours[name]]
                 differences += bool(wrong)
                 if wrong:
                     print(f"{words_of(layer)}, banks, line, width {setting}, {detail}: {'; '.join(wrong)}")

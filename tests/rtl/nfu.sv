@@ -37,6 +37,8 @@ module nfu #(
     input logic [2:0] stride_columns,
     input logic [5:0] bias_shift,
     input logic [5:0] out_shift,
+    input logic signed [15:0] out_low,
+    input logic signed [15:0] out_high,
     // weight buffer: words of all PEs, or one for all
     output logic weight_bias,
     output logic [15:0] weight_output,
@@ -206,7 +208,7 @@ module nfu #(
     end
     generate
         for (genvar p = 0; p < 64; p++) begin : g_output
-            nfu_output #(.ACC(ACC)) stage (.clk, .shift(out_shift), .sum(result[p]), .word(out_words[p]));
+            nfu_output #(.ACC(ACC)) stage (.clk, .shift(out_shift), .low(out_low), .high(out_high), .sum(result[p]), .word(out_words[p]));
         end
     endgenerate
 endmodule

@@ -50,6 +50,10 @@ struct bench {
         return weight[(static_cast<size_t>(o) * (l.each_map() ? 1 : l.inputs) + (l.each_map() ? 0 : i)) * l.taps() + t];
     }
 
+    // Layers with a bias have a ReLU with an upper limit behind them.
+    int16_t low() const { return static_cast<int16_t>(l.bias ? 0 : INT16_MIN); }
+    int16_t high() const { return static_cast<int16_t>(l.bias ? 6000 : INT16_MAX); }
+
     int16_t expected(int o, int r, int c) const
     {
         int64_t sum = l.bias ? static_cast<int64_t>(bias[o]) * (1 << BIAS_SHIFT) : 0;
@@ -67,7 +71,7 @@ struct bench {
             return static_cast<int16_t>(maximum);
         int shift = l.kind == "average" ? 2 : SHIFT;
         sum = (sum + (INT64_C(1) << (shift - 1))) >> shift;
-        return static_cast<int16_t>(sum > INT16_MAX ? INT16_MAX : sum < INT16_MIN ? INT16_MIN : sum);
+        return static_cast<int16_t>(std::clamp<int64_t>(sum, low(), high()));
     }
 
     void clock()
@@ -145,6 +149,8 @@ struct bench {
         nfu.stride_columns = l.stride_columns;
         nfu.bias_shift = BIAS_SHIFT;
         nfu.out_shift = l.kind == "max" ? 0 : l.kind == "average" ? 2 : SHIFT;
+        nfu.out_low = static_cast<uint16_t>(low());
+        nfu.out_high = static_cast<uint16_t>(high());
         nfu.rst = 1;
         nfu.fill = 1;
         for (int m = 0; m < l.maps(); m++)

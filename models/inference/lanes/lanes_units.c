@@ -96,7 +96,7 @@ static void say(const struct cnnvp_unit *unit, const uint64_t *values, const str
         cnnvp_say_part(costs, part->kind, part->bits, shape.units * (part->each_lane * shape.lanes + part->each_set),
                        part->what);
     if (cnnvp_kind_value(unit, values, "lanes", 0) != 0)
-        cnnvp_write_out_parts(costs, shape.write_out, 64u, shape.units * shape.lanes);
+        cnnvp_write_out_parts(costs, shape.write_out, 64u, shape.units * shape.lanes, shape.units * shape.lanes);
 }
 
 /* opcode_: 0: the unit takes all that lanes do; refusal: what it says of others. */

@@ -210,7 +210,8 @@ static void nfu_costs(const uint64_t *params, const struct cnnvp_costs *costs)
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u * (3u + FIFO_STRIDE + FIFO_STRIDE * FIFO_STRIDE), pes,
                    "operands, FIFO-H and FIFO-V");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u + acc_bits, pes, "product and partial sum");
-    cnnvp_write_out_parts(costs, params[PARAM_write_out], acc_bits, pes);
+    cnnvp_write_out_parts(costs, params[PARAM_write_out], acc_bits, pes,
+                          params[PARAM_pipeline] >= CNNVP_NFU_REGISTER_STAGE ? pes : 0);
 }
 
 /* ---- tables ---- */

@@ -12,8 +12,9 @@
  *
  * Modelled besides: one cycle for the bias of each (output channel, PE tile); write-out of 16-bit results in one
  * cycle for each PE tile through the 64-word output port, four for 64-bit sums; as many more where old words or sums
- * are read;
- * the PE's pipeline, filled once a command.
+ * are read; the pipeline, filled once a command. With a register in the write-out (pipeline 4 or more) words leave from
+ * there, old ones are compared with it, and the array goes on with the next tile: what shows is that of the last tile,
+ * and where a tile is done before the register is free. Sums stay in the PEs until they have left.
  */
 #include "nfu_tile.h"
 #include "cnnvp_integer.h"
@@ -42,6 +43,19 @@ uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile)
 {
     const uint32_t write = tile->partial ? 4u : 1u;
     return write + (tile->of_words ? 1u : cnnvp_fx16_finds_sums(tile) ? 4u : 0u);
+}
+
+bool cnnvp_nfu_overlaps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile)
+{
+    return shape->pipeline >= CNNVP_NFU_REGISTER_STAGE && !tile->partial && !cnnvp_fx16_finds_sums(tile);
+}
+
+/* Cycles of the write-out of so many sets of results that nothing hides; `between` cycles lie between two of them. */
+static uint64_t writeout_cycles(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, uint64_t sets,
+                                uint64_t between)
+{
+    const uint64_t steps = cnnvp_nfu_writeout_steps(tile);
+    return cnnvp_nfu_overlaps(shape, tile) ? steps + (sets - 1u) * excess(steps, between) : sets * steps;
 }
 
 /*
@@ -80,7 +94,8 @@ static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
     cost->bias_words = tile->bias ? channels * tiles : 0;
     cost->bias_cycles = cost->bias_words;
     cost->weight_words = (tile->uses_k ? cost->compute_cycles : 0) + cost->bias_words;
-    cost->writeout_cycles = channels * tiles * cnnvp_nfu_writeout_steps(tile);
+    cost->writeout_cycles =
+        writeout_cycles(shape, tile, channels * tiles, (cost->compute_cycles + cost->bias_cycles) / (channels * tiles));
     cost->macs = tile->operation.product == CNNVP_FX16_PRODUCT_A || tile->operation.compare
                      ? 0
                      : connections * tile->kx * tile->ky * area;
@@ -96,14 +111,15 @@ static void matmul_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
         groups = tile->outputs;
         cost->compute_cycles = groups * cnnvp_divide_up(tile->inputs, pes);
         cost->input_words = products;
-        cost->writeout_cycles = groups * (reduction_steps(pes) + cnnvp_nfu_writeout_steps(tile));
+        cost->writeout_cycles = groups * reduction_steps(pes);
     } else {
         groups = cnnvp_divide_up(tile->outputs, pes);
         cost->compute_cycles = groups * tile->inputs;
         cost->input_words = cost->compute_cycles;
-        cost->writeout_cycles = groups * cnnvp_nfu_writeout_steps(tile);
     }
     cost->bias_cycles = tile->bias ? groups : 0;
+    cost->writeout_cycles += writeout_cycles(
+        shape, tile, groups, (cost->compute_cycles + cost->bias_cycles + cost->writeout_cycles) / groups);
     cost->bias_words = tile->bias ? tile->outputs : 0;
     cost->weight_words = products + cost->bias_words;
     cost->macs = products;

@@ -31,7 +31,7 @@ struct run {
     struct cnnvp_nfu_array *array;
     struct cnnvp_nfu_cost *cost;
     struct cnnvp_nfu_beat *ports;
-    uint64_t result_sets; /* that have left through the output port */
+    uint64_t busy_until; /* of this command's clocks: when the output port has taken the results before */
 };
 
 static bool inside_kernel(const struct window_port *port)
@@ -129,6 +129,12 @@ static void bias_step(struct run *run, uint64_t out, uint32_t w, uint32_t h)
     ++run->cost->bias_words;
 }
 
+/* That have passed. */
+static uint64_t clocks_of(const struct run *run)
+{
+    return run->array->counts.cycles + run->cost->compute_cycles + run->cost->bias_cycles + run->cost->writeout_cycles;
+}
+
 /* A set of results leaves the array, w x h of a map from (x0, y0) on or w neurons from x0 on: first what is added up or
  * compared is read, a step for each word of a result, then it is written. */
 static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t w, uint64_t h)
@@ -146,7 +152,19 @@ static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t 
                     cnnvp_nfu_beat_word(beat, x0 * words[i] + word);
         cnnvp_nfu_beat_end(beat, words[i]);
     }
-    ++run->result_sets;
+    /* Words go into the write-out's register as soon as it is free; sums stay in the PEs until they have left. */
+    const bool stays = tile->partial || run->shape->pipeline < CNNVP_NFU_REGISTER_STAGE || read == 4u;
+    const uint64_t now = clocks_of(run);
+    const uint64_t begin = now < run->busy_until ? run->busy_until : now;
+    run->busy_until = begin + read + (tile->partial ? 4u : 1u);
+    run->cost->writeout_cycles += (stays ? run->busy_until : begin) - now;
+}
+
+/* The last ones have left. */
+static void drain(struct run *run)
+{
+    const uint64_t now = clocks_of(run);
+    run->cost->writeout_cycles += run->busy_until > now ? run->busy_until - now : 0;
 }
 
 static void window_results(struct run *run, const struct window_port *port, uint64_t out, uint32_t w, uint32_t h)
@@ -200,6 +218,7 @@ static int window(struct run *run)
         for (uint64_t y0 = 0; y0 < tile->out_h; y0 += run->shape->rows)
             for (uint64_t x0 = 0; x0 < tile->out_w; x0 += run->shape->cols)
                 window_tile(run, out, (uint32_t)x0, (uint32_t)y0);
+    drain(run);
     run->cost->compute_cycles = run->array->counts.cycles;
     run->cost->input_words = run->array->counts.input_words;
     run->cost->macs = run->array->counts.macs;
@@ -324,6 +343,7 @@ static int matmul(struct run *run)
         matmul_single(run, pes);
     else
         matmul_broadcast(run, pes);
+    drain(run);
     return CNNVP_OK;
 }
 
@@ -341,7 +361,6 @@ int cnnvp_nfu_cycle(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16
     if (status != CNNVP_OK)
         return status;
     cost->weight_words += cost->bias_words;
-    cost->writeout_cycles += run.result_sets * cnnvp_nfu_writeout_steps(tile);
     cost->fill_cycles = shape->pipeline - 1u;
     for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
         if (ports[i].failed)

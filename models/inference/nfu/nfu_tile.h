@@ -9,6 +9,9 @@
 
 #include "cnnvp_fx16.h"
 
+/* The stage that is the write-out's register; those before are in the PEs: operands, product, P. */
+#define CNNVP_NFU_REGISTER_STAGE 4u
+
 /* The array as configured. */
 struct cnnvp_nfu_shape {
     uint32_t rows;
@@ -46,6 +49,9 @@ void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx
 
 /* Cycles in which one set of results leaves the array through the output port. */
 uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile);
+
+/* True where results leave from the write-out's register while the array goes on. */
+bool cnnvp_nfu_overlaps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);
 
 /* True where values can pass between PEs: propagation is on and the kernel is not dilated. */
 bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);

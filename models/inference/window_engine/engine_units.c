@@ -60,7 +60,7 @@ static void window_parts(const struct cnnvp_window_shape *shape, const struct cn
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, CNNVP_WINDOW_TAPS * channels, "shift registers of the windows");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, taps, "kernels");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 36u, 2u * taps, "stages of multipliers and trees");
-    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, trees);
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, trees, trees);
 }
 
 static void pooling_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
@@ -69,7 +69,7 @@ static void pooling_parts(const struct cnnvp_window_shape *shape, const struct c
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 20u, taps, "tree of comparators and adders");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->input_para, "update");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 20u, 2u * taps, "windows and stages of the tree");
-    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->input_para);
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->input_para, shape->input_para);
 }
 
 static void fully_connected_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
@@ -77,7 +77,7 @@ static void fully_connected_parts(const struct cnnvp_window_shape *shape, const 
     cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, shape->fc_para, "a multiplier for each lane");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->fc_para, "update");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u + 32u + shape->acc_bits, shape->fc_para, "weight, product, sum");
-    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->fc_para);
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->fc_para, shape->fc_para);
 }
 
 /* refusal: what the unit says of other instructions than `opcode_`. */

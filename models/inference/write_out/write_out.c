@@ -68,10 +68,11 @@ uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sum
     return saturated;
 }
 
-void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes)
+void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes,
+                           uint64_t registers)
 {
     cnnvp_say_part(costs, CNNVP_PART_ADDER, bits, 3u * lanes, "write-out: rounding, and a shifter as two adders");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, lanes, "write-out: a word");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, registers, "write-out: a word");
     if (has == CNNVP_WRITE_OUT_CLIPS)
         cnnvp_say_part(costs, CNNVP_PART_ADDER, 16u, 2u * lanes, "write-out: comparators with the limits");
 }

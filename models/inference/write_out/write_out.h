@@ -27,7 +27,9 @@ struct cnnvp_write_out {
 uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
                          int16_t *words);
 
-/* What `lanes` lanes for sums of `bits` are made of; `has`: of enum cnnvp_write_out_has. */
-void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes);
+/* What `lanes` lanes for sums of `bits` are made of, `registers` of which have one for their word; `has`: of enum
+ * cnnvp_write_out_has. */
+void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes,
+                           uint64_t registers);
 
 #endif

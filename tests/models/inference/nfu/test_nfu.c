@@ -76,12 +76,12 @@ static void check_c3(uint64_t detail, uint64_t mhz, int timing_only)
 
     const uint64_t compute = 96u * 4u * 25u;
     const uint64_t words = 96u * (100u + 4u * 5u * 10u * 2u + 4u * 10u * 2u);
-    const uint64_t busy = compute + 64u + 2u + 64u;
+    const uint64_t busy = compute + 64u + 3u + 1u;
     assert_int_equal(fake_count(rig.array, "commands"), 1);
     assert_int_equal(fake_count(rig.array, "compute_cycles"), compute);
     assert_int_equal(fake_count(rig.array, "bias_cycles"), 64);
-    assert_int_equal(fake_count(rig.array, "fill_cycles"), 2);
-    assert_int_equal(fake_count(rig.array, "writeout_cycles"), 64);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), 3);
+    assert_int_equal(fake_count(rig.array, "writeout_cycles"), 1);
     assert_int_equal(fake_count(rig.array, "input_port_cycles"), 0);
     assert_int_equal(fake_count(rig.array, "busy_cycles"), busy);
     assert_int_equal(fake_count(rig.array, "input_words"), words);
@@ -155,7 +155,7 @@ static void check_port_stall(uint64_t edge)
      * cycles each, which they are a whole number of. */
     const uint64_t compute = 9600u;
     const uint64_t words = 96u * 580u;
-    const uint64_t busy = words / 2u + 130u;
+    const uint64_t busy = words / 2u + 64u + 3u + 1u;
     assert_int_equal(fake_count(rig.array, "input_port_cycles"), words / 2u - compute);
     assert_int_equal(fake_count(rig.array, "busy_cycles"), busy);
     assert_int_equal(delay, cnnvp_edge_time(700, edge + busy) - cnnvp_edge_time(700, edge));

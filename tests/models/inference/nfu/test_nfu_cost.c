@@ -253,6 +253,34 @@ static void test_bias_and_writeout(void **state)
     assert_int_equal(closed_cost(&shape, &c).compute_cycles, 4u * 6u * 9u);
 }
 
+/* With a register in the write-out words leave while the next tile is computed: what shows is that of the last tile,
+ * and of tiles that take one cycle with results that take two. Sums stay in the PEs. */
+static void test_overlap(void **state)
+{
+    struct cnnvp_nfu_shape shape = array_of(8, 8);
+    struct nfu_case conv = nfu_case_window(OP_CONV, 4, 5, 20, 9, 3, 3, 1, 1);
+    struct nfu_case one = nfu_case_window(OP_POOL, 3, 3, 20, 9, 1, 1, 1, 1), two = one;
+    struct nfu_case dense = {.opcode = OP_MATMUL, .in_channels = 100, .out_channels = 70};
+    const uint64_t sets = 5u * 3u * 2u;
+    (void)state;
+    shape.pipeline = 4;
+    assert_int_equal(closed_cost(&shape, &conv).fill_cycles, 3);
+    assert_int_equal(closed_cost(&shape, &conv).writeout_cycles, 1);
+    conv.status = 4u;
+    assert_int_equal(closed_cost(&shape, &conv).writeout_cycles, 4u * sets);
+    conv.status = 1u;
+    assert_int_equal(closed_cost(&shape, &conv).writeout_cycles, 5u * sets);
+    assert_int_equal(closed_cost(&shape, &one).writeout_cycles, 1);
+    one.status = 2u; /* against the words of a part before */
+    assert_int_equal(closed_cost(&shape, &one).writeout_cycles, 2 + 17);
+    two = nfu_case_window(OP_POOL, 3, 3, 20, 9, 1, 2, 1, 2);
+    two.status = 2u;
+    assert_int_equal(closed_cost(&shape, &two).writeout_cycles, 2);
+    assert_int_equal(closed_cost(&shape, &dense).writeout_cycles, 1);
+    shape.single_neuron = true;
+    assert_int_equal(closed_cost(&shape, &dense).writeout_cycles, 70 * 6 + 1);
+}
+
 static void test_dilation(void **state)
 {
     const struct cnnvp_nfu_shape shape = array_of(8, 8);
@@ -273,7 +301,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_published),         cmocka_unit_test(test_ideal_cycles),
         cmocka_unit_test(test_closed_forms),      cmocka_unit_test(test_matmul_words),
-        cmocka_unit_test(test_bias_and_writeout), cmocka_unit_test(test_dilation),
+        cmocka_unit_test(test_bias_and_writeout), cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_dilation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

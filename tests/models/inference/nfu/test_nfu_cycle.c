@@ -19,7 +19,7 @@ static struct cnnvp_nfu_shape random_shape(uint64_t *random)
         .cols = between(random, 1, 8),
         .kernel_piece = between(random, 0, 1) * 3u,
         .acc_bits = between(random, 0, 2) != 0 ? 48u : between(random, 16, 64),
-        .pipeline = between(random, 1, 4),
+        .pipeline = between(random, 1, 6),
         .propagation = between(random, 0, 3) != 0,
         .single_neuron = between(random, 0, 1) != 0,
         .extended_fifo_v = between(random, 0, 1) != 0,
