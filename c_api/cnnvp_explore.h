@@ -41,7 +41,7 @@ struct cnnvp_sweep_progress {
     double points_per_s;   /* of what ran now */
     uint32_t generation;   /* nsga2: from 1; 0 otherwise */
     char slow[300];        /* local: points under way while none finishes, with their processes; "": some finish */
-    char waiting_for[48];  /* slurm: why no task runs, in Slurm's words; "": some do */
+    char waiting_for[48];  /* slurm: why no worker runs; "": some do */
 };
 
 enum cnnvp_sweep_executor { CNNVP_SWEEP_LOCAL = 0, CNNVP_SWEEP_SLURM = 1 };
@@ -49,7 +49,7 @@ enum cnnvp_sweep_executor { CNNVP_SWEEP_LOCAL = 0, CNNVP_SWEEP_SLURM = 1 };
 struct cnnvp_sweep_options {
     uint32_t struct_size; /* sizeof(struct cnnvp_sweep_options) */
     const char *results;  /* the SQLite database; made if missing */
-    uint32_t jobs;        /* points (local) or tasks (slurm) at a time; 0: as many as there are processors */
+    uint32_t jobs;        /* points at a time; 0: as many as there are processors */
     enum cnnvp_sweep_executor executor;
     uint64_t seed;       /* of the search */
     int retry_failed;    /* 1: points that failed run again */
@@ -78,7 +78,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, 
  * Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_failures(cnnvp_sweep *sweep, char **text, struct cnnvp_error *error);
 
-/* A task of a job array: runs the points of a file that the driver wrote and leaves a result file for each. */
+/* A worker on a node of Slurm's: runs the points that come in at its standard input, as the driver's file says, and
+ * leaves a result file for each. */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp_error *error);
 
 /* ---- values ---- */

@@ -197,7 +197,7 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
     return result;
 }
 
-/* What a task of a job array runs; not for people. */
+/* What a node of a cluster runs; not for people. */
 static int run_task(const char *file)
 {
     struct cnnvp_error error = {""};

@@ -4,7 +4,7 @@
  *   specification -> axes            spec.c, axis.c     names, values and their places; expression.c, objective.c
  *   axes -> points                   space.c, nsga2.c   which combinations are looked at, in which order
  *   point -> key, statistics         point.c, worker.c  what a worker does
- *   points -> result files           pool.c, slurm.c    workers here, or tasks of a cluster
+ *   points -> result files           pool.c, slurm.c    workers, here or on a cluster
  *   result files -> database         sweep.c, results.c the one writer
  *   database -> table, CSV, page     front.c, report_sweep.c, sections.c
  */
@@ -307,7 +307,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_result_write(const char *folder, const struct 
 /* BAD_INPUT: not a complete result file. */
 CNNVP_MUST_USE cnnvp_result cnnvp_result_read(const char *file, struct cnnvp_row *row, struct cnnvp_error *error);
 
-/* ---- the driver (sweep.c), its executors (pool.c, slurm.c) and searches (space.c, nsga2.c) ---- */
+/* ---- the driver (sweep.c), its workers (pool.c, worker.c, slurm.c) and searches (space.c, nsga2.c) ---- */
 
 struct cnnvp_driver {
     struct cnnvp_sweep *sweep;
@@ -325,7 +325,8 @@ struct cnnvp_driver {
     double slowest; /* seconds of a point here */
     struct cnnvp_sweep_progress progress;
     uint64_t ran;
-    uint64_t slurm_used; /* highest number that a job of this sweep may have; 0: none was submitted */
+    double idle;     /* since when all workers wait for Slurm */
+    char *task_file; /* what a worker of Slurm's is told, and as long as it is there, its driver lives */
 };
 
 double cnnvp_driver_now(void);
@@ -346,10 +347,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_driver_batch(struct cnnvp_driver *driver, cons
                                                struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,
                                              struct cnnvp_error *error);
-CNNVP_MUST_USE cnnvp_result cnnvp_slurm_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,
-                                              struct cnnvp_error *error);
-/* Cancels the job array that a killed driver has left, and learns its numbers. */
-void cnnvp_slurm_cancel_left(struct cnnvp_driver *driver);
+/* 1: its workers are Slurm's. */
+int cnnvp_driver_is_far(const struct cnnvp_driver *driver);
+/* Writes the task file. */
+CNNVP_MUST_USE cnnvp_result cnnvp_slurm_begin(struct cnnvp_driver *driver, struct cnnvp_error *error);
 /* Points of a grid or a random search, and how many combinations the constraints allow (0: too many to be counted).
  * Free `numbers` with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, uint64_t **numbers,

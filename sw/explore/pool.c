@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The local executor: a worker (worker.c) for each point at a time. While all of them run, the driver takes over the
- * results that have come, and prepares the point that is next; so a worker that is ready gets it at once.
+ * The executors: a worker (worker.c), here or on a node of Slurm's (slurm.c), for each point at a time. While all of
+ * them run, the driver takes over the results that have come, and prepares the point that is next; so a worker that is
+ * ready gets it at once.
  */
 #define _XOPEN_SOURCE 700
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "worker.h"
 
@@ -25,13 +27,20 @@ struct slot {
 /* No word for less; a point may take some times what the slowest one took. */
 #define QUIET_SECONDS 10.0
 #define SLOWER 4.0
+/* Without a worker that runs: the user is told. */
+#define TELL_SECONDS 5.0
 
 static cnnvp_result give(struct cnnvp_driver *driver, struct slot *slot, struct cnnvp_error *error)
 {
     slot->busy = 1;
     slot->given = cnnvp_driver_now();
     ++slot->attempts;
-    return cnnvp_worker_give(&slot->worker, driver->sweep, driver->program, driver->folder, &slot->point, error);
+    return cnnvp_worker_give(&slot->worker, driver, &slot->point, error);
+}
+
+static int is_queued(const struct slot *slot)
+{
+    return slot->busy && slot->worker.is_far && !slot->worker.is_ready;
 }
 
 /* Takes over the results of points that have finished. */
@@ -59,9 +68,15 @@ static cnnvp_result replace(struct cnnvp_driver *driver, struct slot *slot, cons
     cnnvp_result result = cnnvp_driver_take(driver, slot->point.key, &taken, error);
     if (result != CNNVP_DONE || taken || (cnnvp_worker_was_killed(end) && cnnvp_sweep_interrupted()))
         return result; /* the loop sees what interrupts it */
+    (void)sleep(end->is_lost ? 1 : 0);
     if (slot->attempts < ATTEMPTS && (cnnvp_worker_was_killed(end) || !end->first))
         return give(driver, slot, error);
     cnnvp_worker_describe(end, reason, sizeof reason);
+    if (end->is_lost) {
+        (void)cnnvp_config_error(
+            error, NULL, "Slurm gives no worker: srun has ended %d times before one began", slot->attempts);
+        return CNNVP_FAILED;
+    }
     (void)snprintf(message, sizeof message, "%s, %d time(s)%s", reason, slot->attempts,
                    cnnvp_worker_was_killed(end) ? "; --retry-failed runs it again" : "");
     return cnnvp_driver_fail(driver, &slot->point, message, error);
@@ -72,6 +87,8 @@ static cnnvp_result hear(struct cnnvp_driver *driver, struct slot *slot, struct 
     struct cnnvp_worker_end end;
     switch (cnnvp_worker_hear(&slot->worker, &end, error)) {
     case CNNVP_WORKER_BUSY:
+        if (is_queued(slot))
+            slot->given = cnnvp_driver_now();
         return CNNVP_DONE;
     case CNNVP_WORKER_DONE:
         slot->busy = 0;
@@ -125,6 +142,22 @@ static void describe_slow(struct cnnvp_driver *driver, const struct slot *slots)
     text[sizeof driver->progress.slow - 1] = '\0';
 }
 
+/* What there is to say where Slurm runs no worker. */
+static void describe_queue(struct cnnvp_driver *driver, const struct slot *slots)
+{
+    char *text = driver->progress.waiting_for;
+    unsigned queued = 0, busy = 0;
+    for (uint32_t i = 0; i < driver->jobs; ++i) {
+        queued += is_queued(&slots[i]) != 0;
+        busy += slots[i].busy != 0;
+    }
+    if (!queued || queued < busy)
+        driver->idle = cnnvp_driver_now();
+    *text = '\0';
+    if (cnnvp_driver_now() - driver->idle >= TELL_SECONDS)
+        (void)snprintf(text, sizeof driver->progress.waiting_for, "%u worker(s) are queued", queued);
+}
+
 /* Waits until a worker has news or half a second has passed. */
 static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
@@ -134,6 +167,7 @@ static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, st
     CNNVP_TRY(settle(driver, slots, error));
     CNNVP_TRY(cnnvp_driver_commit(driver, 0, error));
     describe_slow(driver, slots);
+    describe_queue(driver, slots);
     cnnvp_driver_show(driver, 0);
     for (uint32_t i = 0; i < driver->jobs; ++i)
         waits[i] = (struct pollfd){.fd = slots[i].busy ? slots[i].worker.line : -1, .events = POLLIN};
@@ -197,22 +231,44 @@ static cnnvp_result add(struct cnnvp_driver *driver, struct slot *slots, uint64_
     return CNNVP_DONE;
 }
 
+/* A worker that has nothing left to do takes a point whose worker is still queued. */
+static cnnvp_result take_over(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
+{
+    for (uint32_t i = 0, k = 0; i < driver->jobs; ++i) {
+        if (slots[i].busy || !slots[i].worker.is_ready)
+            continue;
+        while (k < driver->jobs && !is_queued(&slots[k]))
+            ++k;
+        if (k == driver->jobs)
+            break;
+        cnnvp_worker_stop(&slots[k].worker, 1);
+        slots[k].busy = 0;
+        slots[i].point = slots[k].point;
+        CNNVP_TRY(give(driver, &slots[i], error));
+    }
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,
                               struct cnnvp_error *error)
 {
     struct slot *slots = calloc(driver->jobs, sizeof *slots);
+    driver->idle = cnnvp_driver_now();
     uint32_t unused = 0;
     if (slots == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i)
         result = add(driver, slots, numbers[i], error);
-    while (result == CNNVP_DONE && !cnnvp_sweep_interrupted() && count_busy(driver, slots, &unused) > 0)
-        result = wait_any(driver, slots, error);
+    while (result == CNNVP_DONE && !cnnvp_sweep_interrupted() && count_busy(driver, slots, &unused) > 0) {
+        result = take_over(driver, slots, error);
+        if (result == CNNVP_DONE)
+            result = wait_any(driver, slots, error);
+    }
     if (result == CNNVP_DONE)
         result = settle(driver, slots, error);
     for (uint32_t i = 0; i < driver->jobs; ++i)
-        cnnvp_worker_stop(&slots[i].worker);
+        cnnvp_worker_stop(&slots[i].worker, slots[i].busy);
     free(slots);
     return result;
 }

@@ -17,7 +17,6 @@
 
 #include "explore.h"
 #include "output_file.h"
-#include "slurm_job.h"
 
 enum { COMMIT_POINTS = 512 };
 #define COMMIT_SECONDS 0.5
@@ -87,6 +86,11 @@ const char *cnnvp_sweep_input(const cnnvp_sweep *sweep, size_t index)
 }
 
 /* ---- what the executors call ---- */
+
+int cnnvp_driver_is_far(const struct cnnvp_driver *driver)
+{
+    return driver->options != NULL && driver->options->executor == CNNVP_SWEEP_SLURM;
+}
 
 void cnnvp_driver_show(struct cnnvp_driver *driver, int always)
 {
@@ -213,8 +217,7 @@ cnnvp_result cnnvp_driver_commit(struct cnnvp_driver *driver, int now, struct cn
 cnnvp_result cnnvp_driver_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,
                                 struct cnnvp_error *error)
 {
-    CNNVP_TRY(driver->options->executor == CNNVP_SWEEP_SLURM ? cnnvp_slurm_batch(driver, numbers, count, error)
-                                                             : cnnvp_pool_batch(driver, numbers, count, error));
+    CNNVP_TRY(cnnvp_pool_batch(driver, numbers, count, error));
     return cnnvp_driver_commit(driver, 1, error);
 }
 
@@ -347,6 +350,21 @@ static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error 
     return write_fact(driver, "objectives", list, error);
 }
 
+/* As one word of a shell's command; NULL: out of memory. */
+static char *shell_word(const char *text)
+{
+    char *word = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&word, &size);
+    if (stream == NULL)
+        return NULL;
+    (void)fputc('\'', stream);
+    for (; *text; ++text)
+        (void)fprintf(stream, *text == '\'' ? "'\\%c'" : "%c", *text);
+    (void)fputc('\'', stream);
+    return fclose(stream) == 0 ? word : NULL;
+}
+
 /* Another program than this one has points of its own: what it says of itself, else its bytes. */
 static cnnvp_result name_simulator(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
@@ -356,7 +374,7 @@ static cnnvp_result name_simulator(struct cnnvp_driver *driver, struct cnnvp_err
     if (driver->options->program == NULL || runs_here)
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_hash_file(driver->program, sweep->simulator, error));
-    CNNVP_FREED char *quoted = cnnvp_slurm_quote(driver->program);
+    CNNVP_FREED char *quoted = shell_word(driver->program);
     CNNVP_FREED char *call = quoted != NULL ? cnnvp_text_printf("%s --version 2>/dev/null </dev/null", quoted) : NULL;
     FILE *stream = call != NULL ? popen(call, "r") : NULL;
     while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
@@ -396,9 +414,10 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
     CNNVP_TRY(take_lock(driver, error));
     CNNVP_TRY(cnnvp_objectives_check_training(driver->sweep, driver->program, driver->folder, error));
     CNNVP_TRY(cnnvp_results_open(options->results, 1, &driver->results, error));
-    cnnvp_slurm_cancel_left(driver);
     CNNVP_TRY(take_leftovers(driver, error)); /* of the build before */
     CNNVP_TRY(set_build(driver, error));
+    if (cnnvp_driver_is_far(driver))
+        CNNVP_TRY(cnnvp_slurm_begin(driver, error));
     if (options->retry_failed)
         CNNVP_TRY(cnnvp_results_forget_failed(driver->results, error));
     return write_facts(driver, error);
@@ -407,7 +426,10 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
 static void close_driver(struct cnnvp_driver *driver)
 {
     cnnvp_results_close(driver->results);
+    if (driver->task_file != NULL)
+        (void)unlink(driver->task_file);
     drop_lock(driver);
+    free(driver->task_file);
     free(driver->uncommitted);
     free(driver->folder);
     free(driver->program);

@@ -3,6 +3,9 @@
  * A worker: a process, forked from one that has read the specification, that runs points one after the other. It is
  * told which over a socket and answers once the point's result file lies under its name.
  *
+ * A worker on another machine is told the same way: a program of Slurm's (slurm.c) starts it there and leads its
+ * standard input and output to the socket, whose bytes may come in pieces.
+ *
  * A platform leaves nothing behind for the next one in its process, but that need not be believed. A worker ends after
  * POINTS points, when it has grown by GROWTH bytes, after a point that failed, and after one whose units come from
  * a third-party library. A worker that crashes has ended none but the point in its hands; whether that point is to
@@ -25,17 +28,10 @@ enum { POINTS = 128 };
 /* Blocks from this size on come from the kernel, zeroed and untouched, for every platform: by itself the C library
  * serves those of the second from what the first has freed, and writes the zeros of all its empty memories. */
 enum { FRESH_BYTES = 1 << 20 };
+/* A node that has lost its worker and Slurm's daemons in one, and has come back, is not asked for it by Slurm. */
+#define SILENT_SECONDS 30.0
+#define GRACE_SECONDS 10.0
 #define GROWTH ((size_t)64 << 20)
-
-struct order {
-    uint64_t number;
-    char key[CNNVP_KEY_BYTES];
-};
-
-struct answer {
-    enum { ANSWER_MORE, ANSWER_LAST, ANSWER_CANNOT_WRITE } kind;
-    struct cnnvp_error error;
-};
 
 /* Bytes in memory; 0: not known. */
 static size_t resident(void)
@@ -59,59 +55,61 @@ static int has_foreign_units(const cnnvp_config *config)
 }
 
 /* Runs a point; *last 1 if this process should run no other. */
-static cnnvp_result run_point(const struct cnnvp_sweep *sweep, const struct order *order, const char *program,
-                              const char *folder, int *last, struct cnnvp_error *error)
+static cnnvp_result run_point(const struct cnnvp_driver *driver, const struct cnnvp_sweep_point *order, int *last,
+                              struct cnnvp_error *error)
 {
+    const struct cnnvp_sweep *sweep = driver->sweep;
     struct cnnvp_point point;
     int failed = 0;
     CNNVP_TRY(cnnvp_point_configure(sweep, order->number, &point, error));
     memcpy(point.key, order->key, sizeof point.key);
     *last = point.config == NULL || has_foreign_units(point.config);
-    cnnvp_result result = cnnvp_point_work(sweep, &point, program, folder, &failed, error);
+    cnnvp_result result = cnnvp_point_work(sweep, &point, driver->program, driver->folder, &failed, error);
     *last |= failed;
     cnnvp_point_clear(&point);
     return result;
 }
 
 /* In the new process: never returns. */
-static void serve(const struct cnnvp_sweep *sweep, const char *program, const char *folder, int line)
+static void serve(const struct cnnvp_driver *driver, int line)
 {
     const size_t begin = resident();
     for (unsigned ran = 1;; ++ran) {
-        struct order order;
-        struct answer answer = {.kind = ANSWER_MORE};
+        struct cnnvp_sweep_point order;
+        struct cnnvp_answer answer = {.kind = CNNVP_ANSWER_MORE};
         int last = 0;
-        if (recv(line, &order, sizeof order, 0) != (ssize_t)sizeof order)
+        if (recv(line, &order, sizeof order, MSG_WAITALL) != (ssize_t)sizeof order)
             _exit(0);
-        if (run_point(sweep, &order, program, folder, &last, &answer.error) != CNNVP_DONE)
-            answer.kind = ANSWER_CANNOT_WRITE;
+        if (run_point(driver, &order, &last, &answer.error) != CNNVP_DONE)
+            answer.kind = CNNVP_ANSWER_CANNOT_WRITE;
         else if (last || ran == POINTS || resident() > begin + GROWTH)
-            answer.kind = ANSWER_LAST;
-        if (send(line, &answer, sizeof answer, MSG_NOSIGNAL) != (ssize_t)sizeof answer || answer.kind != ANSWER_MORE)
+            answer.kind = CNNVP_ANSWER_LAST;
+        if (send(line, &answer, sizeof answer, MSG_NOSIGNAL) != (ssize_t)sizeof answer ||
+            answer.kind != CNNVP_ANSWER_MORE)
             _exit(0);
     }
 }
 
-static void become_worker(const struct cnnvp_sweep *sweep, const char *program, const char *folder, int line,
-                          pid_t parent)
+static void become_worker(const struct cnnvp_driver *driver, int line, pid_t parent)
 {
+    if (cnnvp_driver_is_far(driver))
+        cnnvp_slurm_become(driver, line, parent);
     /* A driver that is killed takes its workers along: two of one point would only waste time. */
     cnnvp_process_begin(parent);
     (void)mallopt(M_MMAP_THRESHOLD, FRESH_BYTES);
-    serve(sweep, program, folder, line);
+    serve(driver, line);
 }
 
-static cnnvp_result start(struct cnnvp_worker *worker, const struct cnnvp_sweep *sweep, const char *program,
-                          const char *folder, struct cnnvp_error *error)
+static cnnvp_result start(struct cnnvp_worker *worker, const struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     int ends[2];
     pid_t self = getpid();
-    *worker = (struct cnnvp_worker){.process = -1, .line = -1};
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+    *worker = (struct cnnvp_worker){.process = -1, .line = -1, .is_far = cnnvp_driver_is_far(driver)};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
         worker->process = fork();
         if (worker->process == 0) {
             (void)close(ends[0]);
-            become_worker(sweep, program, folder, ends[1], self);
+            become_worker(driver, ends[1], self);
         }
         (void)close(ends[1]);
         worker->line = ends[0];
@@ -128,7 +126,7 @@ static cnnvp_result start(struct cnnvp_worker *worker, const struct cnnvp_sweep 
 static void forget(struct cnnvp_worker *worker)
 {
     (void)close(worker->line);
-    worker->process = 0;
+    worker->process = worker->is_ready = 0;
 }
 
 static void reap(struct cnnvp_worker *worker)
@@ -138,16 +136,15 @@ static void reap(struct cnnvp_worker *worker)
     forget(worker);
 }
 
-cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_sweep *sweep, const char *program,
-                               const char *folder, const struct cnnvp_sweep_point *point, struct cnnvp_error *error)
+cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_driver *driver,
+                               const struct cnnvp_sweep_point *point, struct cnnvp_error *error)
 {
-    struct order order = {.number = point->number};
-    memcpy(order.key, point->key, sizeof order.key);
     for (;;) {
         const int fresh = worker->process == 0;
-        CNNVP_TRY(fresh ? start(worker, sweep, program, folder, error) : CNNVP_DONE);
+        CNNVP_TRY(fresh ? start(worker, driver, error) : CNNVP_DONE);
         ++worker->given;
-        if (send(worker->line, &order, sizeof order, MSG_NOSIGNAL) == (ssize_t)sizeof order || fresh)
+        worker->heard = cnnvp_driver_now();
+        if (send(worker->line, point, sizeof *point, MSG_NOSIGNAL) == (ssize_t)sizeof *point || fresh)
             return CNNVP_DONE; /* of a new one that is gone already its end will tell */
         reap(worker);          /* it was ended while it had nothing to do */
     }
@@ -156,20 +153,30 @@ cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_s
 enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnnvp_worker_end *end,
                                          struct cnnvp_error *error)
 {
-    struct answer answer;
-    *end = (struct cnnvp_worker_end){.first = worker->given == 1};
+    struct cnnvp_answer answer;
+    *end = (struct cnnvp_worker_end){.first = worker->given == 1, .is_far = worker->is_far, .is_lost = worker->is_far};
     const int ended = cnnvp_process_ended(worker->process, WNOHANG, &end->status);
-    const ssize_t got = recv(worker->line, &answer, sizeof answer, MSG_DONTWAIT);
-    if (!ended && got < 0)
+    ssize_t got = recv(worker->line, &answer, sizeof answer, MSG_DONTWAIT | MSG_PEEK);
+    if (got == (ssize_t)sizeof answer)
+        got = recv(worker->line, &answer, sizeof answer, MSG_DONTWAIT);
+    if (got == (ssize_t)sizeof answer)
+        worker->heard = cnnvp_driver_now();
+    if (got == (ssize_t)sizeof answer && answer.kind == CNNVP_ANSWER_READY)
+        worker->is_ready = 1;
+    const double silence = worker->is_ready ? cnnvp_driver_now() - worker->heard : 0;
+    if (silence > SILENT_SECONDS)
+        (void)kill(worker->process, silence > SILENT_SECONDS + GRACE_SECONDS ? SIGKILL : SIGTERM);
+    end->is_lost &= !worker->is_ready;
+    if (!ended && got != 0 && (got != (ssize_t)sizeof answer || answer.kind == CNNVP_ANSWER_READY))
         return CNNVP_WORKER_BUSY;
-    if (!ended && got == (ssize_t)sizeof answer && answer.kind == ANSWER_MORE)
+    if (!ended && got != 0 && answer.kind == CNNVP_ANSWER_MORE)
         return CNNVP_WORKER_DONE;
     if (!ended)
         (void)cnnvp_process_ended(worker->process, 0, &end->status);
     forget(worker);
-    if (got != (ssize_t)sizeof answer)
+    if (got != (ssize_t)sizeof answer || answer.kind == CNNVP_ANSWER_READY)
         return CNNVP_WORKER_ENDED;
-    if (answer.kind != ANSWER_CANNOT_WRITE)
+    if (answer.kind != CNNVP_ANSWER_CANNOT_WRITE)
         return CNNVP_WORKER_DONE;
     *error = answer.error;
     return CNNVP_WORKER_CANNOT_WRITE;
@@ -177,8 +184,9 @@ enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnn
 
 int cnnvp_worker_was_killed(const struct cnnvp_worker_end *end)
 {
-    return WIFSIGNALED(end->status) && (WTERMSIG(end->status) == SIGKILL || WTERMSIG(end->status) == SIGTERM ||
-                                        WTERMSIG(end->status) == SIGINT || WTERMSIG(end->status) == SIGHUP);
+    return end->is_far ||
+           (WIFSIGNALED(end->status) && (WTERMSIG(end->status) == SIGKILL || WTERMSIG(end->status) == SIGTERM ||
+                                         WTERMSIG(end->status) == SIGINT || WTERMSIG(end->status) == SIGHUP));
 }
 
 void cnnvp_worker_describe(const struct cnnvp_worker_end *end, char *text, size_t size)
@@ -190,10 +198,13 @@ void cnnvp_worker_describe(const struct cnnvp_worker_end *end, char *text, size_
         (void)snprintf(text, size, "the worker ended with status %d", WEXITSTATUS(end->status));
 }
 
-void cnnvp_worker_stop(struct cnnvp_worker *worker)
+void cnnvp_worker_stop(struct cnnvp_worker *worker, int is_busy)
 {
     if (worker->process == 0)
         return;
-    (void)kill(worker->process, SIGKILL);
+    if (worker->is_far && !is_busy)
+        (void)shutdown(worker->line, SHUT_WR);
+    else
+        (void)kill(worker->process, worker->is_far ? SIGTERM : SIGKILL); /* srun ends what it has started */
     reap(worker);
 }

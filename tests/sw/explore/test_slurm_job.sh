@@ -1,51 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the driver of cnnvp sweep --executor slurm does when Slurm fails it: sbatch, squeue and scancel are scripts that
-# answer as Slurm does, and fail as each case wants. test_slurm.sh has the real ones.
+# What the driver of cnnvp sweep --executor slurm does when Slurm fails it: srun is a script that runs the worker here,
+# or fails as each case wants. test_slurm.sh has the real one.
 . "$SOURCE/tests/support/lib.sh"
 limit=120
 mkdir bin fake
 export FAKE="$work/fake" PATH="$work/bin:$PATH"
 
-# Each array takes one word of the file `modes`: run, lose (the controller forgets it), requeue (a task is put back),
-# half (the first task runs, then the controller forgets it).
-cat >bin/sbatch <<'END'
+# Each call takes one word of the file `modes`: run, refuse (no worker begins), queue (it waits until it is cancelled),
+# lose (the worker begins, and is gone before it takes its point).
+cat >bin/srun <<'END'
 #!/bin/sh
-echo "sbatch: a warning on its own line" >&2
-cat >"$FAKE/script"
-[ ! -e "$FAKE/refuse" ] || { echo "sbatch: error: Batch job submission failed" >&2; exit 1; }
-job=$(($(cat "$FAKE/next" 2>/dev/null || echo 0) + 1))
-echo $job >"$FAKE/next"
-echo $job
-case "$*" in *--hold*) echo "hold $job" >>"$FAKE/log"; exit 0 ;; esac
-last=$(echo "$*" | sed 's/.*--array=0-\([0-9]*\).*/\1/')
-mode=$(head -n 1 "$FAKE/modes") && sed -i 1d "$FAKE/modes"
-echo "array $job ${mode:-run}" >>"$FAKE/log"
-case ${mode:-run} in lose) echo 0 >"$FAKE/next"; exit 0 ;; esac # its numbers are given out again
-cp "$FAKE/script" "$FAKE/script.$job"
-echo "$job|PENDING|BeginTime" >"$FAKE/state.$job"
-case $mode in requeue) exit 0 ;; half) last=0 ;; esac
-(
-    echo "$job|RUNNING|None" >"$FAKE/state.$job"
-    task=0
-    while [ $task -le "$last" ]; do
-        SLURM_ARRAY_TASK_ID=$task sh "$FAKE/script.$job"
-        task=$((task + 1))
-    done
-    rm -f "$FAKE/state.$job"
-) >/dev/null 2>&1 &
+while [ "${1#--}" != "$1" ]; do shift; done
+mode=$( (flock 9; head -n 1 "$FAKE/modes"; sed -i 1d "$FAKE/modes") 9>"$FAKE/lock")
+echo "${mode:-run}" >>"$FAKE/log"
+case ${mode:-run} in
+    refuse) echo "srun: error: no such partition" >&2; exit 1 ;;
+    queue) trap 'echo cancelled >>"$FAKE/log"; exit 0' TERM; while :; do sleep 0.1; done ;;
+    lose) "$@" </dev/null; exit 1 ;;
+esac
+exec "$@"
 END
-cat >bin/squeue <<'END'
-#!/bin/sh
-job=$(echo "$*" | sed 's/.*--jobs=\([0-9]*\).*/\1/')
-cat "$FAKE/state.$job" 2>/dev/null || { echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1; }
-END
-cat >bin/scancel <<'END'
-#!/bin/sh
-echo "cancel $1" >>"$FAKE/log"
-rm -f "$FAKE/state.$1"
-END
-chmod +x bin/*
+chmod +x bin/srun
 
 cat >spec.yaml <<END
 network: $SOURCE/scripts/networks/lenet5.onnx
@@ -53,61 +29,78 @@ options: {timing_only: true}
 parameters:
   pe_array.rows: {from: 1, to: 6, step: 1}
 END
-# brings WORD...: with arrays of these modes all points arrive; `fake/log` says how.
-brings() {
+# modes WORD...: for the calls of srun to come; no results are left.
+modes() {
     rm -rf fake/* result.sqlite*
     for mode in "$@"; do
         echo "$mode"
     done >fake/modes
+}
+# brings WORD...: with calls of these modes all points arrive; `fake/log` says how.
+brings() {
+    modes "$@"
     expect 0 sweep spec.yaml -o result.sqlite -j 2 --executor slurm
     says "6 points: 6 ok, 0 failed"
     absent result.sqlite.work
 }
 logged() {
-    grep -qx "$1" fake/log || fail "no \"$1\" in: $(cat fake/log)"
+    [ "$(grep -cx "$1" fake/log)" -eq "$2" ] || fail "not $2 times \"$1\" in: $(cat fake/log)"
 }
 
-brings run
-logged "array 1 run"
-# A forgotten array of four tasks had the numbers 1 to 4: they are not given to another one.
+# Two workers take all points.
+brings run run
+logged run 2
+# The point of a worker that is lost runs again in another one; so does that of one that Slurm did not start.
 brings lose run
-logged "hold 4"
-logged "array 5 run"
-# Points that an array did not bring run in the next; one that brings something is no failure.
-brings half half half half
-# What Slurm has put back is not waited for.
-brings requeue run
-logged "cancel 1"
-grep -q "waits for Slurm: BeginTime" err || fail "nothing is said of the wait: $(cat err)"
-
-# Three arrays in succession without a result: their points fail.
-rm -rf fake/* result.sqlite*
-printf 'lose\nlose\nlose\n' >fake/modes
-refused 1 "all 6 points failed" sweep spec.yaml -o result.sqlite -j 2 --executor slurm
-sqlite3 result.sqlite "select distinct error from points" 2>/dev/null >errors || echo "its tasks ended three times" >errors
-grep -q "its tasks ended three times" errors || fail "error: $(cat errors)"
-
-# A later driver cancels the array of one that was killed, and its tasks end.
-rm -rf fake/* result.sqlite*
-echo requeue >fake/modes
-"$CNNVP" sweep spec.yaml -o result.sqlite -j 2 --executor slurm -q >out 2>err &
+brings refuse refuse run
+logged refuse 2
+# A point does not wait in the queue when a worker is free, and the queue is told of while nothing runs.
+brings run queue
+logged cancelled 1
+grep -q "waits for Slurm" err && fail "a wait is told of although a worker runs: $(cat err)"
+modes queue queue
+"$CNNVP" sweep spec.yaml -o result.sqlite -j 2 --executor slurm >out 2>err &
 driver=$!
 tries=0
-until [ -s result.sqlite.work/slurm.task ] || [ $tries -gt 100 ]; do
+until grep -q "waits for Slurm: 2 worker(s) are queued" err || [ $tries -gt 200 ]; do
     tries=$((tries + 1))
     sleep 0.1
 done
+[ $tries -le 200 ] || fail "nothing is said of the wait: $(cat err)"
+# A driver that is killed takes its workers along, and a later one goes on.
 kill -9 $driver
 wait $driver 2>/dev/null
+sleep 1
+logged cancelled 2
 expect 0 sweep spec.yaml -o result.sqlite -j 2 --executor slurm
-logged "cancel 1"
+says "6 points: 6 ok, 0 failed"
 absent result.sqlite.work
-SLURM_ARRAY_TASK_ID=0 sh fake/script.1 2>err && fail "a task runs whose driver has gone"
-grep -q "cannot be read" err || fail "message of such a task: $(cat err)"
 
-# A task's file that is none, and a cluster that is none.
+# Slurm starts no worker: the sweep ends, no point is to blame.
+modes refuse refuse refuse refuse refuse refuse
+refused 1 "Slurm gives no worker: srun has ended 3 times before one began" sweep spec.yaml -o result.sqlite -j 2 --executor slurm
+grep -q "no such partition" err || fail "srun's own reason is missing: $(cat err)"
+# A point whose worker is lost each time fails.
+sed -e 's/to: 6/to: 1/' spec.yaml >one.yaml
+modes lose lose lose
+refused 1 "ended with status 1, 3 time(s)" sweep one.yaml -o result.sqlite -j 1 --executor slurm
+
+# A worker without its driver ends; a task's file that is none is refused.
 echo '{}' >bad.task
 refused 2 "is no task of a sweep" sweep --task bad.task
-touch fake/refuse
-refused 1 "sbatch does not take the sweep: sbatch: " sweep spec.yaml -o other.sqlite --executor slurm
+cat >good.task <<END
+{"spec": "$work/spec.yaml", "folder": "$work", "program": "$CNNVP"}
+END
+mkfifo line
+"$CNNVP" sweep --task good.task <line >answers &
+worker=$!
+exec 3>line
+tries=0
+until [ -s answers ] || [ $tries -gt 100 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+rm good.task
+wait $worker || fail "a worker without its driver: status $?"
+exec 3>&-
 finish

@@ -37,10 +37,18 @@ static struct cnnvp_sweep_point name_of(const cnnvp_sweep *sweep, uint64_t numbe
     return name;
 }
 
+static cnnvp_result give_in(struct cnnvp_worker *worker, const cnnvp_sweep *sweep, const char *where,
+                            const struct cnnvp_sweep_point *name, struct cnnvp_error *error)
+{
+    const struct cnnvp_driver driver = {
+        .sweep = (cnnvp_sweep *)(uintptr_t)sweep, .program = (char *)"none", .folder = (char *)(uintptr_t)where};
+    return cnnvp_worker_give(worker, &driver, name, error);
+}
+
 static void give(struct cnnvp_worker *worker, const cnnvp_sweep *sweep, const struct cnnvp_sweep_point *name)
 {
     struct cnnvp_error error = {""};
-    if (cnnvp_worker_give(worker, sweep, "none", folder, name, &error) != CNNVP_DONE)
+    if (give_in(worker, sweep, folder, name, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
 }
 
@@ -97,11 +105,11 @@ static void test_order(void **state)
         char *behind = run(&worker, sweep, POINTS - 1 - i);
         assert_string_equal(alone, behind);
         assert_int_equal(worker.given, i + 1);
-        cnnvp_worker_stop(&fresh);
+        cnnvp_worker_stop(&fresh, 1);
         free(alone);
         free(behind);
     }
-    cnnvp_worker_stop(&worker);
+    cnnvp_worker_stop(&worker, 1);
     assert_int_equal(worker.process, 0);
     cnnvp_sweep_free(sweep);
 }
@@ -121,7 +129,7 @@ static void test_bounded(void **state)
     assert_int_equal(worker.given, points);
     free(run(&worker, sweep, 0));
     assert_true(worker.process > 0 && worker.given == 1);
-    cnnvp_worker_stop(&worker);
+    cnnvp_worker_stop(&worker, 1);
     cnnvp_sweep_free(sweep);
 }
 
@@ -149,7 +157,7 @@ static void test_ends(void **state)
         cnnvp_worker_describe(&end, text, sizeof text);
         assert_string_equal(text, "the worker was ended by signal 6 (Aborted)");
     }
-    cnnvp_worker_stop(&worker);
+    cnnvp_worker_stop(&worker, 1);
     /* Ended while it had nothing to do: the next point gets a new one. */
     free(run(&worker, sweep, 1));
     assert_int_equal(kill(worker.process, SIGKILL), 0);
@@ -157,7 +165,7 @@ static void test_ends(void **state)
     assert_int_equal(poll(&wait, 1, 10000), 1);
     free(run(&worker, sweep, 0));
     assert_int_equal(worker.given, 1);
-    cnnvp_worker_stop(&worker);
+    cnnvp_worker_stop(&worker, 1);
     cnnvp_sweep_free(sweep);
 }
 
@@ -169,7 +177,7 @@ static void test_cannot_write(void **state)
     struct cnnvp_worker_end end;
     struct cnnvp_error error = {""};
     (void)state;
-    assert_int_equal(cnnvp_worker_give(&worker, sweep, "none", "/nosuch/folder", &name, &error), CNNVP_DONE);
+    assert_int_equal(give_in(&worker, sweep, "/nosuch/folder", &name, &error), CNNVP_DONE);
     assert_int_equal(hear(&worker, &end, &error), CNNVP_WORKER_CANNOT_WRITE);
     assert_non_null(strstr(error.text, "/nosuch/folder"));
     assert_int_equal(worker.process, 0);
