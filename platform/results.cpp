@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -46,11 +47,23 @@ Word word_at(const uint8_t *at)
 /* A result, for a person. */
 std::string word_text(const uint8_t *at, const cnnvp_reference_results &results)
 {
-    if (results.binary32)
+    if (results.floating && results.bytes == 8)
+        return format("%.17g", word_at<double>(at));
+    if (results.floating)
         return format("%.9g (0x%08" PRIx32 ")", static_cast<double>(word_at<float>(at)), word_at<uint32_t>(at));
-    return std::to_string(results.bytes == 2   ? word_at<int16_t>(at)
+    return std::to_string(results.bytes == 1   ? word_at<int8_t>(at)
+                          : results.bytes == 2 ? word_at<int16_t>(at)
                           : results.bytes == 4 ? word_at<int32_t>(at)
                                                : word_at<int64_t>(at));
+}
+
+/* Bit by bit, but for what is no number: its bits are left open. */
+bool same_word(const uint8_t *expected, const uint8_t *got, const cnnvp_reference_results &results)
+{
+    const auto nan = [&](const uint8_t *at) {
+        return std::isnan(results.bytes == 8 ? word_at<double>(at) : static_cast<double>(word_at<float>(at)));
+    };
+    return std::memcmp(expected, got, results.bytes) == 0 || (results.floating && nan(expected) && nan(got));
 }
 
 } // namespace
@@ -77,26 +90,46 @@ void results_total::fill(struct cnnvp_results_check *results) const
 unit_results::unit_results(const cnnvp_instance &instance, const cnnvp_resolved &resolved, results_total &total)
     : instance_(instance), resolved_(resolved), total_(total)
 {
-    static const char *const roles[CNNVP_REFERENCE_BUFFERS] = {"input", "weight", "output", "scales"};
+    static const char *const roles[CNNVP_REFERENCE_BUFFERS][2] = {
+        {"input"},
+        {"weight"},
+        {"output"},
+        {"max_min_buffer", "scales"},
+        {"sum_buffer"},
+        {"batch_norm_buffer"},
+        {"relu_buffer"},
+        {"id_buffer"},
+        {"output_data_buffer"}};
 
     for (size_t i = 0; i < instance.binding_count; ++i)
         add_buffer(instance.bindings[i]);
     for (size_t role = 0; role < CNNVP_REFERENCE_BUFFERS; ++role) {
         roles_[role] = buffers_.size();
-        for (size_t i = 0; i < instance.binding_count; ++i)
-            if (std::strcmp(instance.unit->ports[instance.bindings[i].port].name, roles[role]) == 0)
+        for (const char *name : roles[role])
+            if (const cnnvp_instance *target = name ? at_port(name) : nullptr)
                 roles_[role] = static_cast<size_t>(
                     std::find_if(buffers_.begin(), buffers_.end(),
-                                 [&](const buffer &b) { return b.instance == instance.bindings[i].target; }) -
+                                 [&](const buffer &b) { return b.instance == target->number; }) -
                     buffers_.begin());
     }
     reference_.acc_bits = static_cast<uint32_t>(cnnvp_instance_value_or(&instance, "acc_bits", exact_sums));
-    if (cnnvp_instance_value_or(&instance, "layout", 0) ==
-        0) /* rows of a map follow each other, as the descriptors say */
-        reference_.mantissa_bits = static_cast<uint32_t>(cnnvp_instance_value_or(&instance, "mantissa_bits", 0));
+    reference_.mantissa_bits = static_cast<uint32_t>(cnnvp_instance_value_or(&instance, "mantissa_bits", 0));
+    reference_.zones = cnnvp_instance_value_or(&instance, "layout", 0) != 0;
+    if (const cnnvp_instance *encode = at_port("encode"))
+        reference_.staged = cnnvp_instance_value_or(encode, "positions", 0) != 0;
     reference_.lanes = static_cast<uint32_t>(std::min<uint64_t>(
         cnnvp_instance_value_or(&instance, "lanes", cnnvp_instance_value_or(&instance, "fc_para", 0)),
         CNNVP_REFERENCE_LANES));
+    lend_copies();
+}
+
+/* What the unit's port of this name leads to; nullptr: nothing. */
+const cnnvp_instance *unit_results::at_port(const char *name) const
+{
+    for (size_t i = 0; i < instance_.binding_count; ++i)
+        if (std::strcmp(instance_.unit->ports[instance_.bindings[i].port].name, name) == 0)
+            return &resolved_.instances[instance_.bindings[i].target];
+    return nullptr;
 }
 
 void unit_results::add_buffer(const cnnvp_binding &binding)
@@ -111,7 +144,7 @@ void unit_results::add_buffer(const cnnvp_binding &binding)
         std::any_of(buffers_.begin(), buffers_.end(),
                     [&](const buffer &other) { return other.instance == target.number; }))
         return;
-    buffers_.push_back({target.number, target.name, binding.port, size / halves, halves, {}, {}});
+    buffers_.push_back({target.number, target.name, binding.port, size / halves, halves, {}, {}, {}});
 }
 
 void unit_results::reset()
@@ -170,46 +203,42 @@ std::string unit_results::end(bool done, const char *layer)
 void unit_results::lend_copies()
 {
     for (size_t role = 0; role < CNNVP_REFERENCE_BUFFERS; ++role) {
-        cnnvp_reference_buffer &to = reference_.buffers[role];
-        to = {};
         if (roles_[role] >= buffers_.size())
             continue;
         buffer &from = buffers_[roles_[role]];
-        to = {{from.copy[0].data(), from.halves > 1 ? from.copy[1].data() : nullptr}, from.half_bytes};
+        reference_.buffers[role] = {{from.copy[0].data(), from.copy[1].data()}, from.half_bytes};
+        reference_.made[role] = {{from.live[0], from.live[1]}, from.half_bytes};
     }
 }
 
-bool unit_results::is_output(const buffer &buffer, uint32_t half) const
-{
-    return &buffer == &buffers_[roles_[CNNVP_REFERENCE_OUTPUT]] &&
-           half == (command_.halves >> CNNVP_REFERENCE_OUTPUT & 1);
-}
-
 /* `late`: others may have written since the command began, but not where it puts its results. */
-void unit_results::compare(bool late, findings &found) const
+void unit_results::compare(bool late, findings &found)
 {
-    std::vector<uint8_t> mine;
-
-    for (const buffer &buffer : buffers_)
-        for (uint32_t half = 0; half < buffer.halves; ++half) {
-            const bool output = is_output(buffer, half);
-            if ((late && !output) || std::memcmp(buffer.live[half], buffer.copy[half].data(), buffer.half_bytes) == 0)
-                continue;
-            if (output)
-                compare_results(found, mine);
-            compare_rest(buffer, half, output ? &mine : nullptr, found);
-        }
-}
-
-/* Results, one by one; `mine` says which bytes of the half are theirs, or may hold sums meanwhile. */
-void unit_results::compare_results(findings &found, std::vector<uint8_t> &mine) const
-{
-    const buffer &output = buffers_[roles_[CNNVP_REFERENCE_OUTPUT]];
     cnnvp_reference_results results;
 
-    cnnvp_reference_locate(&reference_, &command_, &results);
-    mine.assign(output.half_bytes, byte_other);
-    for (uint64_t at = results.working; at < std::min(results.working_end, output.half_bytes); ++at)
+    if (std::all_of(buffers_.begin(), buffers_.end(), [](const buffer &buffer) {
+            return std::memcmp(buffer.live[0], buffer.copy[0].data(), buffer.half_bytes) == 0 &&
+                   (buffer.halves == 1 || std::memcmp(buffer.live[1], buffer.copy[1].data(), buffer.half_bytes) == 0);
+        }))
+        return;
+    for (uint32_t index = 0; cnnvp_reference_locate(&reference_, &command_, index, &results); ++index)
+        compare_results(results, found);
+    for (buffer &buffer : buffers_)
+        for (uint32_t half = 0; half < buffer.halves; ++half)
+            if (!late || !buffer.mine[half].empty()) {
+                compare_rest(buffer, half, found);
+                buffer.mine[half].clear();
+            }
+}
+
+/* Those of one place, one by one; `mine` says which bytes of the half are theirs, or may hold sums meanwhile. */
+void unit_results::compare_results(const cnnvp_reference_results &results, findings &found)
+{
+    buffer &buffer = buffers_[roles_[results.buffer]];
+    std::vector<uint8_t> &mine = buffer.mine[results.half];
+
+    mine.resize(buffer.half_bytes, byte_other);
+    for (uint64_t at = results.working; at < std::min(results.working_end, buffer.half_bytes); ++at)
         mine[at] = byte_working;
     for (uint64_t g = 0; g < results.groups; ++g)
         for (uint64_t o = 0; o < results.outer; ++o)
@@ -217,38 +246,32 @@ void unit_results::compare_results(findings &found, std::vector<uint8_t> &mine) 
                 const int64_t index = static_cast<int64_t>(g) * results.group_stride +
                                       static_cast<int64_t>(o) * results.stride + static_cast<int64_t>(i);
                 const auto at = static_cast<uint64_t>(results.base + static_cast<int64_t>(results.bytes) * index);
-                char name[96];
+                char name[128];
                 cnnvp_reference_name(&results, g, o, i, name, sizeof name);
-                compare_word(at, name, results, mine, found);
+                std::fill_n(mine.begin() + static_cast<std::ptrdiff_t>(at), results.bytes, byte_result);
+                compare_word(buffer, at, name, results, found);
             }
-    cnnvp_reference_results scales{};
-    scales.bytes = 2;
-    for (uint64_t at = results.scales; at < results.scales_end; at += scales.bytes)
-        compare_word(at, "scale", scales, mine, found);
 }
 
-void unit_results::compare_word(uint64_t at, const char *name, const cnnvp_reference_results &results,
-                                std::vector<uint8_t> &mine, findings &found) const
+void unit_results::compare_word(const buffer &buffer, uint64_t at, const char *name,
+                                const cnnvp_reference_results &results, findings &found)
 {
-    const buffer &output = buffers_[roles_[CNNVP_REFERENCE_OUTPUT]];
-    const uint32_t half = command_.halves >> CNNVP_REFERENCE_OUTPUT & 1;
-    const uint8_t *expected = output.copy[half].data() + at, *got = output.live[half] + at;
+    const uint8_t *expected = buffer.copy[results.half].data() + at, *got = buffer.live[results.half] + at;
 
-    std::fill_n(mine.begin() + static_cast<std::ptrdiff_t>(at), results.bytes, byte_result);
     ++found.results;
-    if (std::memcmp(expected, got, results.bytes) == 0 || found.wrong++ != 0)
+    if (same_word(expected, got, results) || found.wrong++ != 0)
         return;
-    found.result = format("%s (byte 0x%" PRIx64 " of half %u of %s) is %s%s, expected %s", name, at, half, output.name,
-                          results.bytes > 2 && !results.binary32 ? "the sum " : "", word_text(got, results).c_str(),
-                          word_text(expected, results).c_str());
+    found.result =
+        format("%s (byte 0x%" PRIx64 " of half %u of %s) is %s%s, expected %s", name, at, results.half, buffer.name,
+               results.sums ? "the sum " : "", word_text(got, results).c_str(), word_text(expected, results).c_str());
 }
 
-void unit_results::compare_rest(const buffer &buffer, uint32_t half, const std::vector<uint8_t> *mine,
-                                findings &found) const
+void unit_results::compare_rest(const buffer &buffer, uint32_t half, findings &found)
 {
+    const std::vector<uint8_t> &mine = buffer.mine[half];
     for (uint64_t at = 0; at < buffer.half_bytes; ++at) {
         const uint8_t expected = buffer.copy[half][at], got = buffer.live[half][at];
-        if (expected == got || (mine && (*mine)[at] != byte_other))
+        if (expected == got || (!mine.empty() && mine[at] != byte_other))
             continue;
         if (found.outside++ == 0)
             found.where = format("the first of them 0x%" PRIx64 " of half %u of %s: 0x%02x, was 0x%02x", at, half,

@@ -56,7 +56,7 @@ private:
         uint64_t half_bytes;
         uint32_t halves;
         uint8_t *live[2];
-        std::vector<uint8_t> copy[2];
+        std::vector<uint8_t> copy[2], mine[2];
     };
     /* Differences of one command. */
     struct findings {
@@ -74,14 +74,14 @@ private:
     bool checked_ = false;
     bool pending_ = false;
 
+    const cnnvp_instance *at_port(const char *name) const;
     void add_buffer(const cnnvp_binding &binding);
     void lend_copies();
-    bool is_output(const buffer &buffer, uint32_t half) const;
-    void compare(bool late, findings &found) const;
-    void compare_results(findings &found, std::vector<uint8_t> &mine) const;
-    void compare_word(uint64_t at, const char *name, const cnnvp_reference_results &results, std::vector<uint8_t> &mine,
-                      findings &found) const;
-    void compare_rest(const buffer &buffer, uint32_t half, const std::vector<uint8_t> *mine, findings &found) const;
+    void compare(bool late, findings &found);
+    void compare_results(const cnnvp_reference_results &results, findings &found);
+    static void compare_word(const buffer &buffer, uint64_t at, const char *name,
+                             const cnnvp_reference_results &results, findings &found);
+    static void compare_rest(const buffer &buffer, uint32_t half, findings &found);
     std::string text(const findings &found, const char *layer) const;
 };
 

@@ -20,6 +20,15 @@ uint32_t reference_status(const struct cnnvp_command *command, const char *name,
     return missing;
 }
 
+uint32_t reference_register(const struct cnnvp_command *command, const char *name, uint32_t missing)
+{
+    const struct isa_form_text form = cnnvp_isa_form(cnnvp_isa_opcode(command->opcode));
+    for (uint32_t i = 0; i < form.count; ++i)
+        if (strcmp(form.registers[i].name, name) == 0)
+            return command->descriptor[i];
+    return missing;
+}
+
 uint32_t reference_update(const struct cnnvp_command *command)
 {
     const int pool = command->opcode == CNNVP_OPCODE_pool || command->opcode == CNNVP_OPCODE_vpool;
@@ -28,12 +37,22 @@ uint32_t reference_update(const struct cnnvp_command *command)
                : reference_status(command, "update", CNNVP_UPDATE_INITIALISE);
 }
 
+uint8_t *reference_half(const struct cnnvp_reference_buffer *buffer, uint32_t half, reference_wide offset,
+                        reference_wide bytes)
+{
+    uint8_t *data = buffer->halves[half];
+    return data != NULL && offset >= 0 && offset + bytes <= (reference_wide)buffer->half_bytes ? data + offset : NULL;
+}
+
+static uint32_t half_of(const struct cnnvp_command *command, uint32_t buffer)
+{
+    return buffer <= CNNVP_REFERENCE_OUTPUT ? command->halves >> buffer & 1u : 0;
+}
+
 uint8_t *reference_at(struct cnnvp_reference *reference, const struct cnnvp_command *command, uint32_t buffer,
                       reference_wide offset, reference_wide bytes)
 {
-    const struct cnnvp_reference_buffer *of = &reference->buffers[buffer];
-    uint8_t *half = of->halves[buffer == CNNVP_REFERENCE_SCALES ? 0 : command->halves >> buffer & 1u];
-    return half != NULL && offset >= 0 && offset + bytes <= (reference_wide)of->half_bytes ? half + offset : NULL;
+    return reference_half(&reference->buffers[buffer], half_of(command, buffer), offset, bytes);
 }
 
 static int is_window(uint32_t opcode)
@@ -52,6 +71,20 @@ static int is_training(uint32_t opcode)
     return opcode >= CNNVP_OPCODE_tforward && opcode <= CNNVP_OPCODE_touter;
 }
 
+static int is_of_module(uint32_t opcode)
+{
+    return opcode >= CNNVP_OPCODE_tstat && opcode <= CNNVP_OPCODE_tclear;
+}
+
+/* All of the module's buffers. */
+static int has_module(const struct cnnvp_reference *reference)
+{
+    uint32_t buffer = CNNVP_REFERENCE_MAX_MIN;
+    while (buffer < CNNVP_REFERENCE_BUFFERS && reference->buffers[buffer].half_bytes != 0)
+        ++buffer;
+    return buffer == CNNVP_REFERENCE_BUFFERS;
+}
+
 static int has_form(const struct cnnvp_command *command, size_t bytes)
 {
     return command->count == bytes / sizeof command->descriptor[0];
@@ -65,6 +98,9 @@ int cnnvp_reference_covers(const struct cnnvp_reference *reference, const struct
                 (command->opcode != CNNVP_OPCODE_vout && reference_status(command, "accumulate", 0) == 0));
     if (is_training(command->opcode))
         return reference->mantissa_bits != 0;
+    if (is_of_module(command->opcode))
+        return has_module(reference) &&
+               reference_status(command, "buffer", 0) < CNNVP_REFERENCE_BUFFERS - CNNVP_REFERENCE_MAX_MIN;
     return (is_window(command->opcode) && has_form(command, sizeof(struct cnnvp_window))) ||
            (command->opcode == CNNVP_OPCODE_matmul && has_form(command, sizeof(struct cnnvp_matmul)));
 }
@@ -73,6 +109,8 @@ const char *cnnvp_reference_run(struct cnnvp_reference *reference, const struct 
 {
     if (is_training(command->opcode))
         return reference_training(reference, command);
+    if (is_of_module(command->opcode))
+        return reference_module(reference, command);
     return is_of_lanes(command->opcode) ? reference_lanes(reference, command) : reference_array(reference, command);
 }
 
@@ -120,20 +158,25 @@ static void vector_results(const struct cnnvp_command *command, struct cnnvp_ref
     results->stride = (int32_t)d->out_repeat;
 }
 
-void cnnvp_reference_locate(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
-                            struct cnnvp_reference_results *results)
+int cnnvp_reference_locate(const struct cnnvp_reference *reference, const struct cnnvp_command *command, uint32_t index,
+                           struct cnnvp_reference_results *results)
 {
-    *results = (struct cnnvp_reference_results){.groups = 1};
+    *results = (struct cnnvp_reference_results){
+        .groups = 1, .buffer = CNNVP_REFERENCE_OUTPUT, .half = half_of(command, CNNVP_REFERENCE_OUTPUT)};
     if (is_training(command->opcode))
-        reference_training_results(command, reference->mantissa_bits, results);
-    else if (is_window(command->opcode))
+        return reference_training_results(reference, command, index, results);
+    if (is_of_module(command->opcode))
+        return reference_module_results(reference, command, index, results);
+    if (is_window(command->opcode))
         window_results(command, results);
     else if (command->opcode == CNNVP_OPCODE_matmul)
         matmul_results(command, results);
     else
         vector_results(command, results);
+    results->sums = results->bytes == 8;
     if (reference_update(command) != CNNVP_UPDATE_INITIALISE)
         results->working_end = results->working + 8 * results->outer * results->inner;
+    return index == 0;
 }
 
 /* ---- text ---- */
@@ -143,6 +186,12 @@ void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_
 {
     const uint64_t row = results->columns != 0 ? i / results->columns : 0;
     const uint64_t column = results->columns != 0 ? i % results->columns : 0;
+    const int64_t from = (int64_t)g * results->group_stride + (int64_t)o * results->stride;
+    const int length =
+        results->what[0] != '\0'
+            ? snprintf(text, size, results->kind == CNNVP_REFERENCE_OF_LIST ? "%s " : "%s of ", results->what)
+            : 0;
+    text += length, size -= (size_t)length;
     switch (results->kind) {
     case CNNVP_REFERENCE_OF_WINDOWS:
         (void)snprintf(text, size, "channel %" PRIu64 ", row %" PRIu64 ", column %" PRIu64, o, row, column);
@@ -157,6 +206,18 @@ void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_
         break;
     case CNNVP_REFERENCE_OF_VECTOR:
         (void)snprintf(text, size, "repetition %" PRIu64 ", element %" PRIu64, o, i);
+        break;
+    case CNNVP_REFERENCE_OF_BYTES:
+        (void)snprintf(text, size, "image %" PRIu64 ", channel %" PRIu64 ", byte %" PRIu64, g, o, i);
+        break;
+    case CNNVP_REFERENCE_OF_VALUES:
+        (void)snprintf(text, size, "channel %" PRIu64 ", value %" PRIu64, o, i);
+        break;
+    case CNNVP_REFERENCE_OF_ENTRIES:
+        (void)snprintf(text, size, "entry %" PRId64, (results->base + results->bytes * from) / results->columns);
+        break;
+    case CNNVP_REFERENCE_OF_LIST:
+        (void)snprintf(text, size, "%" PRIu64, i);
         break;
     default:
         (void)snprintf(text, size, "output %" PRIu64, i);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What instructions do, by plain loops: the judge of units (--check-results) and of tests. Written from the documents
- * of the instruction set (opcodes.def, descriptors.def, cnnvp_command.h, inference/lanes/lanes.h, S002), without any of
- * the code of units: what they share would not be judged. Formats come from the .def tables. Speed does not matter
- * here.
+ * of the instruction set (opcodes.def, descriptors.def, cnnvp_command.h, inference/lanes/lanes.h, multi_function.h,
+ * S002), without any of the code of units: what they share would not be judged. Formats come from the .def tables.
+ * Speed does not matter here.
  *
  * There is a reference for the instructions of a PE array on FX16 (conv, pool, matmul, step), of the vector unit (vmac
- * to vconv) and of the training engine's PE module (tforward to touter). There is none for those of its multi-function
- * module (tstat to tclear), which change what its blocks hold.
+ * to vconv), of the training engine's PE module (tforward to touter) and of its multi-function module (tstat to
+ * tclear).
  */
 #ifndef CNNVP_REFERENCE_REFERENCE_H
 #define CNNVP_REFERENCE_REFERENCE_H
@@ -28,7 +28,13 @@ enum {
     CNNVP_REFERENCE_INPUT,
     CNNVP_REFERENCE_WEIGHT,
     CNNVP_REFERENCE_OUTPUT,
-    CNNVP_REFERENCE_SCALES, /* the max-min buffer, where the training engine's PE module may put scales; one half */
+    /* those of the training engine's multi-function module, of one half, in the order of tload's `buffer` */
+    CNNVP_REFERENCE_MAX_MIN, /* the PE module's scales may be there, too */
+    CNNVP_REFERENCE_SUM,
+    CNNVP_REFERENCE_NORM,
+    CNNVP_REFERENCE_RELU,
+    CNNVP_REFERENCE_ID,
+    CNNVP_REFERENCE_CLASSES,
     CNNVP_REFERENCE_BUFFERS
 };
 enum { CNNVP_REFERENCE_OPERATORS = 5, CNNVP_REFERENCE_LANES = 256 };
@@ -42,8 +48,13 @@ struct cnnvp_reference_buffer {
 struct cnnvp_reference {
     uint32_t acc_bits;      /* width of a PE array's sums, 16 to 64 */
     uint32_t lanes;         /* of a vector unit, up to 256; 0: not known */
-    uint32_t mantissa_bits; /* of the training engine, 2 to 24; 0: not known */
+    uint32_t mantissa_bits; /* of the training engine's PE module, 2 to 24; 0: not known */
+    int zones;              /* its maps lie in groups of three zones (descriptors_train.def) */
+    int staged;             /* positions pass the ReLU buffer (encode.h) */
     struct cnnvp_reference_buffer buffers[CNNVP_REFERENCE_BUFFERS];
+    /* What the unit has made of them, or none: its words are taken where documents leave the last places open, and
+     * only these are wrong. */
+    struct cnnvp_reference_buffer made[CNNVP_REFERENCE_BUFFERS];
     int64_t registers[CNNVP_REFERENCE_OPERATORS][CNNVP_REFERENCE_LANES]; /* of lanes, by vout's operators */
 };
 
@@ -61,23 +72,30 @@ enum cnnvp_reference_kind {
     CNNVP_REFERENCE_OF_OUTPUTS,
     CNNVP_REFERENCE_OF_VECTOR,
     CNNVP_REFERENCE_OF_IMAGES,
-    CNNVP_REFERENCE_OF_GRADIENT
+    CNNVP_REFERENCE_OF_GRADIENT,
+    CNNVP_REFERENCE_OF_BYTES,
+    CNNVP_REFERENCE_OF_VALUES,
+    CNNVP_REFERENCE_OF_ENTRIES, /* `columns` bytes each */
+    CNNVP_REFERENCE_OF_LIST
 };
 
-/* Where a covered command's results lie in its half of the output buffer: result (g, o, i) at base + bytes * (g *
+/* Where results of a covered command lie in half `half` of a buffer: result (g, o, i) at base + bytes * (g *
  * group_stride + o * stride + i). */
 struct cnnvp_reference_results {
     enum cnnvp_reference_kind kind;
+    char what[24]; /* they are; "": just results */
+    uint32_t buffer, half;
     uint64_t groups, outer, inner; /* one of them 0: it writes nothing */
     int64_t base, group_stride, stride;
-    uint32_t bytes; /* 2; 4: sums of the training engine; 8: partial sums, or its sums of wide mantissas */
+    uint32_t bytes; /* of a result: 1, 2, 4 or 8 */
     uint32_t columns;
-    int binary32;                  /* of 4 bytes: floating point */
+    int sums;                      /* they are sums, of more than 2 bytes */
+    int floating;                  /* binary32 or binary64 */
     uint64_t working, working_end; /* bytes of the partial sums that it finds, and may leave as it likes */
-    uint64_t scales, scales_end;   /* bytes of its scales, 2 each */
 };
-void cnnvp_reference_locate(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
-                            struct cnnvp_reference_results *results);
+/* The place number `index`, from 0 on; 0 where the command has fewer. */
+int cnnvp_reference_locate(const struct cnnvp_reference *reference, const struct cnnvp_command *command, uint32_t index,
+                           struct cnnvp_reference_results *results);
 
 /* Which result that is, such as "channel 3, row 0, column 7". */
 void cnnvp_reference_name(const struct cnnvp_reference_results *results, uint64_t g, uint64_t o, uint64_t i, char *text,

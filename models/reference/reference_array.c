@@ -129,7 +129,7 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
     const int of_words = mode == 0 && reference_status(command, "update", 0) == CNNVP_UPDATE_MAXIMISE;
     const uint64_t count = sums->planes * sums->plane;
     struct cnnvp_reference_results results;
-    cnnvp_reference_locate(reference, command, &results);
+    (void)cnnvp_reference_locate(reference, command, 0, &results);
     const reference_wide span = (reference_wide)(results.outer - 1) * results.stride + (reference_wide)results.inner;
     uint8_t *out = reference_at(reference, command, CNNVP_REFERENCE_OUTPUT, results.base, results.bytes * span);
     uint8_t *kept = reference_at(reference, command, CNNVP_REFERENCE_OUTPUT, acc_addr, 8 * (reference_wide)count);

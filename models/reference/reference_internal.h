@@ -7,6 +7,7 @@
 
 #include "reference.h"
 #include "cnnvp_isa.h"
+#include "cnnvp_tile.h"
 
 __extension__ typedef __int128 reference_wide;
 
@@ -41,6 +42,9 @@ static inline int64_t reference_word(const struct reference_format *format, int6
     return word > format->high ? format->high : word < format->low ? format->low : word;
 }
 
+/* A register of its descriptor, likewise. */
+uint32_t reference_register(const struct cnnvp_command *command, const char *name, uint32_t missing);
+
 /* How the command updates partial sums; a maximum of pool or vpool has none, and updates words (pool in opcodes.def).
  */
 uint32_t reference_update(const struct cnnvp_command *command);
@@ -48,6 +52,10 @@ uint32_t reference_update(const struct cnnvp_command *command);
 /* `bytes` at an offset of the half that the command names of a buffer; NULL where they are not in it. */
 uint8_t *reference_at(struct cnnvp_reference *reference, const struct cnnvp_command *command, uint32_t buffer,
                       reference_wide offset, reference_wide bytes);
+uint8_t *reference_half(const struct cnnvp_reference_buffer *buffer, uint32_t half, reference_wide offset,
+                        reference_wide bytes);
+/* sum * 2^scale in binary32, rounded once; beyond the largest that one. */
+float reference_float(int64_t sum, int scale);
 /* A word of 2 or 8 bytes. */
 static inline int64_t reference_read(const uint8_t *at, uint32_t bytes)
 {
@@ -70,11 +78,15 @@ static inline void reference_write(uint8_t *at, int64_t word, uint32_t bytes)
         memcpy(at, &narrow, sizeof narrow);
 }
 
-/* Instructions of a PE array, of the vector unit, and of the training engine's PE module. */
+/* Instructions of a PE array, of the vector unit, and of the training engine's PE module and multi-function module. */
 CNNVP_MUST_USE const char *reference_array(struct cnnvp_reference *reference, const struct cnnvp_command *command);
 CNNVP_MUST_USE const char *reference_lanes(struct cnnvp_reference *reference, const struct cnnvp_command *command);
 CNNVP_MUST_USE const char *reference_training(struct cnnvp_reference *reference, const struct cnnvp_command *command);
-void reference_training_results(const struct cnnvp_command *command, uint32_t mantissa_bits,
-                                struct cnnvp_reference_results *results);
+CNNVP_MUST_USE const char *reference_module(struct cnnvp_reference *reference, const struct cnnvp_command *command);
+/* As cnnvp_reference_locate. */
+int reference_training_results(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
+                               uint32_t index, struct cnnvp_reference_results *results);
+int reference_module_results(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
+                             uint32_t index, struct cnnvp_reference_results *results);
 
 #endif

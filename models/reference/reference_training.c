@@ -27,6 +27,7 @@ struct training {
     uint32_t in_w, in_h, out_w, out_h; /* of a gradient: the error's */
     uint32_t kx, ky, sx, sy, px, py;
     uint64_t in_row, in_channel, in_image, error_row, error_channel, error_image, out_channel, out_image;
+    uint64_t in_group, error_group; /* of three zones that a map has; 0: rows follow each other */
     uint32_t in_exp_image, in_exp_channel, second_exp_out, second_exp_part;
     uint32_t in_addr, second_addr, out_addr, in_exp_addr, second_exp_addr, out_exp_addr;
     const char *wrong;
@@ -44,71 +45,16 @@ static uint32_t high(uint32_t packed)
 
 /* ---- descriptors ---- */
 
-static void decode_conv(const struct cnnvp_tconv *d, struct training *t)
+/* A register under either name, in the first operand's words or the second one's. */
+static uint32_t reg(const struct training *t, const char *name, const char *other, uint32_t missing)
 {
-    t->in_addr = d->in_addr, t->in_row = d->in_row_stride;
-    t->in_channel = d->in_channel_stride, t->in_image = d->in_image_stride;
-    t->in_w = low(d->in_size), t->in_h = high(d->in_size);
-    t->images = d->images, t->ins = d->in_channels, t->outs = d->out_channels;
-    t->out_w = low(d->out_size), t->out_h = high(d->out_size);
-    t->kx = low(d->kernel), t->ky = high(d->kernel);
-    t->sx = low(d->stride), t->sy = high(d->stride);
-    t->px = low(d->pad), t->py = high(d->pad);
-    t->second_addr = d->weight_addr, t->out_addr = d->out_addr;
-    t->out_channel = d->out_channel_stride, t->out_image = d->out_image_stride;
-    t->in_exp_addr = d->in_exp_addr;
-    t->in_exp_image = low(d->in_exp_strides), t->in_exp_channel = high(d->in_exp_strides);
-    t->second_exp_addr = d->weight_exp_addr;
-    t->second_exp_out = low(d->weight_exp_strides), t->second_exp_part = high(d->weight_exp_strides);
-    t->out_exp_addr = d->out_exp_addr;
+    return reference_register(t->command, name, reference_register(t->command, other, missing));
 }
 
-static void decode_gradient(const struct cnnvp_tgradient *d, struct training *t)
+/* Fully connected layers have maps and kernels of 1x1. */
+static void decode(const struct cnnvp_reference *reference, const struct cnnvp_command *command, struct training *t)
 {
-    t->in_addr = d->in_addr, t->in_row = d->in_row_stride;
-    t->in_channel = d->in_channel_stride, t->in_image = d->in_image_stride;
-    t->in_w = low(d->in_size), t->in_h = high(d->in_size);
-    t->images = d->images, t->ins = d->in_channels, t->outs = d->out_channels;
-    t->second_addr = d->error_addr, t->error_row = d->error_row_stride;
-    t->error_channel = d->error_channel_stride, t->error_image = d->error_image_stride;
-    t->out_w = low(d->error_size), t->out_h = high(d->error_size);
-    t->kx = low(d->kernel), t->ky = high(d->kernel);
-    t->sx = low(d->stride), t->sy = high(d->stride);
-    t->px = low(d->pad), t->py = high(d->pad);
-    t->out_addr = d->out_addr, t->out_channel = d->out_channel_stride;
-    t->in_exp_addr = d->in_exp_addr;
-    t->in_exp_image = low(d->in_exp_strides), t->in_exp_channel = high(d->in_exp_strides);
-    t->second_exp_addr = d->error_exp_addr;
-    t->second_exp_out = low(d->error_exp_strides), t->second_exp_part = high(d->error_exp_strides);
-    t->out_exp_addr = d->out_exp_addr;
-}
-
-static void decode_matmul(const struct cnnvp_tmatmul *d, struct training *t)
-{
-    t->in_addr = d->in_addr, t->in_image = d->in_image_stride;
-    t->images = d->images, t->ins = d->inputs, t->outs = d->outputs;
-    t->second_addr = d->weight_addr, t->out_addr = d->out_addr;
-    t->out_channel = 1, t->out_image = d->out_image_stride;
-    t->in_exp_addr = d->in_exp_addr, t->in_exp_image = d->in_exp_stride;
-    t->second_exp_addr = d->weight_exp_addr;
-    t->second_exp_out = low(d->weight_exp_strides), t->second_exp_part = high(d->weight_exp_strides);
-    t->out_exp_addr = d->out_exp_addr;
-}
-
-static void decode_outer(const struct cnnvp_touter *d, struct training *t)
-{
-    t->in_addr = d->in_addr, t->in_image = d->in_image_stride;
-    t->images = d->images, t->ins = d->inputs, t->outs = d->outputs;
-    t->second_addr = d->error_addr, t->error_image = d->error_image_stride;
-    t->out_addr = d->out_addr, t->out_channel = d->out_stride;
-    t->in_exp_addr = d->in_exp_addr, t->in_exp_image = d->in_exp_stride;
-    t->second_exp_addr = d->error_exp_addr, t->second_exp_part = d->error_exp_stride;
-    t->out_exp_addr = d->out_exp_addr;
-}
-
-static void decode(const struct cnnvp_command *command, struct training *t)
-{
-    const uint32_t opcode = command->opcode;
+    const uint32_t opcode = command->opcode, one = 0x10001;
     *t = (struct training){
         .command = command,
         .kind = opcode == CNNVP_OPCODE_tgradient || opcode == CNNVP_OPCODE_touter ? GRADIENT
@@ -119,19 +65,30 @@ static void decode(const struct cnnvp_command *command, struct training *t)
         .fp32 = reference_status(command, "fp32", 0) != 0,
         .bias = reference_status(command, "bias", 0) != 0,
     };
-    /* what a fully connected layer has */
-    t->in_w = t->in_h = t->out_w = t->out_h = t->kx = t->ky = t->sx = t->sy = 1;
-    t->in_row = t->in_channel = t->error_row = t->error_channel = 1;
-    if (opcode == CNNVP_OPCODE_tgradient)
-        decode_gradient((const void *)command->descriptor, t);
-    else if (opcode == CNNVP_OPCODE_tmatmul || opcode == CNNVP_OPCODE_tback)
-        decode_matmul((const void *)command->descriptor, t);
-    else if (opcode == CNNVP_OPCODE_touter)
-        decode_outer((const void *)command->descriptor, t);
-    else
-        decode_conv((const void *)command->descriptor, t);
-    if (t->bias)
-        t->in_exp_image = t->in_exp_channel = 0;
+    const uint32_t in_size = reg(t, "in_size", "", one), out_size = reg(t, "out_size", "error_size", one);
+    const uint32_t kernel = reg(t, "kernel", "", one), stride = reg(t, "stride", "", one), pad = reg(t, "pad", "", 0);
+    const uint32_t in_exps = reg(t, "in_exp_strides", "in_exp_stride", 0);
+    const uint32_t second_exps =
+        reg(t, "weight_exp_strides", "error_exp_strides", reg(t, "error_exp_stride", "", 0) << 16);
+    t->in_w = low(in_size), t->in_h = high(in_size), t->out_w = low(out_size), t->out_h = high(out_size);
+    t->kx = low(kernel), t->ky = high(kernel), t->sx = low(stride), t->sy = high(stride);
+    t->px = low(pad), t->py = high(pad);
+    t->images = reg(t, "images", "", 1);
+    t->ins = reg(t, "in_channels", "inputs", 1), t->outs = reg(t, "out_channels", "outputs", 1);
+    t->in_addr = reg(t, "in_addr", "", 0), t->in_row = reg(t, "in_row_stride", "", 1);
+    t->in_channel = reg(t, "in_channel_stride", "", 1), t->in_image = reg(t, "in_image_stride", "", 0);
+    t->second_addr = reg(t, "weight_addr", "error_addr", 0), t->error_row = reg(t, "error_row_stride", "", 1);
+    t->error_channel = reg(t, "error_channel_stride", "", 1), t->error_image = reg(t, "error_image_stride", "", 0);
+    t->out_addr = reg(t, "out_addr", "", 0), t->out_channel = reg(t, "out_channel_stride", "out_stride", 1);
+    t->out_image = reg(t, "out_image_stride", "", 0);
+    t->in_exp_addr = reg(t, "in_exp_addr", "", 0), t->out_exp_addr = reg(t, "out_exp_addr", "", 0);
+    t->in_exp_image = t->bias ? 0 : low(in_exps), t->in_exp_channel = t->bias ? 0 : high(in_exps);
+    t->second_exp_addr = reg(t, "weight_exp_addr", "error_exp_addr", 0);
+    t->second_exp_out = low(second_exps), t->second_exp_part = high(second_exps);
+    if (reference->zones && (opcode == CNNVP_OPCODE_tforward || opcode == CNNVP_OPCODE_terror))
+        t->in_group = t->in_image;
+    if (reference->zones && opcode == CNNVP_OPCODE_tgradient)
+        t->in_group = t->in_channel, t->error_group = t->error_channel;
 }
 
 /* ---- operands ---- */
@@ -165,14 +122,20 @@ static int64_t mantissa(struct training *t, uint32_t buffer, uint64_t base, uint
     return wide;
 }
 
+static uint64_t row_at(uint64_t row, uint64_t stride, uint64_t group)
+{
+    return group == 0 ? row * stride : row % 3 * (group / 3) + row / 3 * stride;
+}
+
 static int64_t input(struct training *t, uint64_t n, uint64_t i, int64_t row, int64_t column)
 {
     if (row < 0 || column < 0 || row >= t->in_h || column >= t->in_w)
         return 0;
     if (t->bias)
         return INT64_C(1) << (t->reference->mantissa_bits - 2);
-    return mantissa(t, CNNVP_REFERENCE_INPUT, t->in_addr,
-                    n * t->in_image + i * t->in_channel + (uint64_t)row * t->in_row + (uint64_t)column);
+    return mantissa(
+        t, CNNVP_REFERENCE_INPUT, t->in_addr,
+        n * t->in_image + i * t->in_channel + row_at((uint64_t)row, t->in_row, t->in_group) + (uint64_t)column);
 }
 
 static int64_t weight(struct training *t, uint64_t o, uint64_t i, uint64_t ky, uint64_t kx)
@@ -210,9 +173,10 @@ static int64_t gradient_sum(struct training *t, uint64_t o, uint64_t i, uint64_t
             for (uint32_t x = 0; x < t->out_w; ++x) {
                 const int64_t row = (int64_t)y * t->sy + (int64_t)(tap / t->kx) - t->py;
                 const int64_t column = (int64_t)x * t->sx + (int64_t)(tap % t->kx) - t->px;
-                sum += input(t, n, i, row, column) *
-                       mantissa(t, CNNVP_REFERENCE_WEIGHT, t->second_addr,
-                                n * t->error_image + o * t->error_channel + y * t->error_row + x);
+                sum +=
+                    input(t, n, i, row, column) *
+                    mantissa(t, CNNVP_REFERENCE_WEIGHT, t->second_addr,
+                             n * t->error_image + o * t->error_channel + row_at(y, t->error_row, t->error_group) + x);
             }
     return sum;
 }
@@ -230,7 +194,7 @@ static int scale_of(struct training *t, uint64_t own, uint64_t o, uint64_t part)
 
 /* ---- results ---- */
 
-static float as_float(int64_t sum, int scale)
+float reference_float(int64_t sum, int scale)
 {
     const float value = (float)ldexp((double)sum, scale);
     return isinf(value) ? copysignf(FLT_MAX, value) : value;
@@ -240,7 +204,7 @@ static void store(struct training *t, uint64_t index, int64_t sum, int scale, in
 {
     const uint32_t bytes = result_bytes(t);
     uint8_t *at = place(t, CNNVP_REFERENCE_OUTPUT, t->out_addr, index, bytes);
-    float value = as_float(sum, scale), before_float;
+    float value = reference_float(sum, scale), before_float;
     int32_t narrow;
     int64_t before;
     if (t->wrong != NULL)
@@ -296,25 +260,23 @@ static void scale_counts(const struct training *t, uint64_t *owns, uint64_t *out
     *outs = t->second_exp_out == 0 ? 1 : t->outs;
 }
 
-#define HELD (UINT32_C(1) << 30) /* in out_exp_addr: in the max-min buffer */
-
 static void write_scales(struct training *t)
 {
     uint64_t owns, outs;
     scale_counts(t, &owns, &outs);
-    const uint32_t buffer = t->out_exp_addr & HELD ? CNNVP_REFERENCE_SCALES : CNNVP_REFERENCE_OUTPUT;
+    const uint32_t buffer = t->out_exp_addr & CNNVP_TILE_HELD ? CNNVP_REFERENCE_MAX_MIN : CNNVP_REFERENCE_OUTPUT;
     for (uint64_t own = 0; own < owns && t->wrong == NULL; ++own)
         for (uint64_t o = 0; o < outs && t->wrong == NULL; ++o) {
             const uint64_t index = t->kind == GRADIENT ? o * owns + own : own * outs + o;
             const int scale = scale_of(t, own, o, 0);
-            reference_write(place(t, buffer, t->out_exp_addr & ~HELD, index, 2), scale, 2);
+            reference_write(place(t, buffer, t->out_exp_addr & ~CNNVP_TILE_HELD, index, 2), scale, 2);
         }
 }
 
 const char *reference_training(struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
     struct training t;
-    decode(command, &t);
+    decode(reference, command, &t);
     t.reference = reference;
     if (t.sx == 0 || t.sy == 0 || t.kx == 0 || t.ky == 0)
         return "kernel or stride is 0";
@@ -324,15 +286,27 @@ const char *reference_training(struct cnnvp_reference *reference, const struct c
     return t.wrong;
 }
 
-void reference_training_results(const struct cnnvp_command *command, uint32_t mantissa_bits,
-                                struct cnnvp_reference_results *results)
+int reference_training_results(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
+                               uint32_t index, struct cnnvp_reference_results *results)
 {
-    struct cnnvp_reference reference = {.mantissa_bits = mantissa_bits};
+    struct cnnvp_reference of = *reference;
     struct training t;
     uint64_t owns, outs;
-    decode(command, &t);
-    t.reference = &reference;
+    decode(reference, command, &t);
+    t.reference = &of;
     const int gradient = t.kind == GRADIENT;
+    scale_counts(&t, &owns, &outs);
+    if (index == 1) {
+        results->kind = CNNVP_REFERENCE_OF_LIST;
+        memcpy(results->what, "scale", sizeof "scale");
+        results->outer = 1;
+        results->inner = owns * outs;
+        results->bytes = 2;
+        results->base = t.out_exp_addr & ~CNNVP_TILE_HELD;
+        if ((t.out_exp_addr & CNNVP_TILE_HELD) != 0)
+            results->buffer = CNNVP_REFERENCE_MAX_MIN, results->half = 0;
+        return 1;
+    }
     results->kind = gradient ? CNNVP_REFERENCE_OF_GRADIENT : CNNVP_REFERENCE_OF_IMAGES;
     results->columns = gradient ? t.kx * t.ky : t.out_w;
     results->groups = gradient ? 1 : t.images;
@@ -342,8 +316,7 @@ void reference_training_results(const struct cnnvp_command *command, uint32_t ma
     results->inner = gradient ? (uint64_t)t.ins * t.kx * t.ky : (uint64_t)t.out_w * t.out_h;
     results->base = t.out_addr;
     results->bytes = result_bytes(&t);
-    results->binary32 = t.fp32;
-    scale_counts(&t, &owns, &outs);
-    results->scales = t.out_exp_addr;
-    results->scales_end = t.out_exp_addr & HELD ? results->scales : results->scales + 2 * owns * outs;
+    results->sums = !t.fp32;
+    results->floating = t.fp32;
+    return index == 0;
 }

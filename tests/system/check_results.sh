@@ -36,7 +36,7 @@ status=0
 [ $status -eq 2 ] && grep -q 'compares the results that --timing-only leaves out' message ||
     fail "--timing-only: status $status, $(cat message)"
 
-# The training engine: products of every kind, and what has no reference is said.
+# The training engine: all that a training step has, in every form.
 /usr/bin/python3 - <<'PYTHON'
 import random, struct
 random.seed(1)
@@ -47,16 +47,53 @@ PYTHON
 trains() {
     "$cnnvp" train "$networks/digits.onnx" --dataset idx:images,labels --batch 8 "$@" --check-results >text 2>message ||
         fail "train $*: $(cat message)"
-    grep -q '^results  *[1-9][0-9]* commands compared, 0 wrong; not compared, without a reference: .* tpost' text ||
-        fail "train $*: $(grep '^results' text)"
+    grep -q '^results  *[1-9][0-9]* commands compared, 0 wrong$' text || fail "train $*: $(grep '^results' text)"
 }
-trains
-trains --exponents image
-trains --exponents channel
-trains -s pe_array.mantissa_bits=12 -s input_buffer.size=64KiB -s weight_buffer.size=1MiB
-"$cnnvp" train "$networks/digits.onnx" --dataset idx:images,labels -s pe_array.layout=zones --check-results -q 2>message || true
-grep -q '^cnnvp: --check-results: no command was compared; without a reference: .* tforward' message ||
-    fail "zones: $(cat message)"
+trains --eval idx:images,labels
+trains --exponents image --bn standard
+trains --exponents channel --rounding nearest --momentum 0
+trains --weight-bits 8 --rounding floor --steps 1
+trains -s pe_array.layout=zones --steps 1
+trains --lr 9e5 --momentum 0.99 --epochs 30 # infinities and what is no number
+trains --order channel --spill late -s pe_array.layout=zones -s encode.positions=staged --bn standard --exponents image
+for bits in 9 12 24; do
+    trains -s pe_array.mantissa_bits=$bits -s input_buffer.size=64KiB -s weight_buffer.size=1MiB --steps 1
+done
+
+# A block of the tree with a fault, from a library: wrong_block KIND SED-SCRIPT MESSAGE [ARGUMENTS].
+wrong_block() {
+    block=$1 script=$2 expected=$3
+    shift 3
+    sed -e "$script" "$source/models/training/$block/$block.c" >block.c
+    ! cmp -s block.c "$source/models/training/$block/$block.c" || fail "nothing is changed by $script"
+    cat >>block.c <<C
+const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)
+{
+    (void)host_abi;
+    return index == 0 ? &cnnvp_unit_$block : NULL;
+}
+C
+    cc -std=c11 -O2 -shared -fPIC -I"$source/c_api" -I"$source/models" -I"$source/models/training/$block" \
+        -I"$build/include" block.c -L"$build/models" -lcnnvp_stage -lcnnvp_bfp -lcnnvp_elementary -lm -o libblock.so
+    printf 'platform: faulty\nbase: trainer\nunits:\n  %s: {model: ./libblock.so:%s}\n' "$block" "$block" >faulty.yaml
+    status=0
+    "$cnnvp" train "$networks/digits.onnx" --dataset idx:images,labels --batch 8 -p faulty.yaml -q --check-results "$@" \
+        2>message || status=$?
+    [ $status -eq 1 ] && grep -q "error: [0-9]* ps: multi_function: command [0-9]*, $expected" message ||
+        fail "$block, $script: status $status, $(cat message)"
+}
+wrong_block relu 's/> 0.0f) << b/> 0.25f) << b/' \
+    'tpost[.a-z0-9]* .* of layer "conv1": 0/1 matrix of image 0, channel 0, byte [0-9]* .* of relu_buffer) is '
+wrong_block batch_norm 's/ \* range_of(extremes) + (double)epsilon/ * range_of(extremes)/' \
+    'tcoef .* of layer "conv1": running_sigma of entry 0 '
+wrong_block quantise 's/tile->first + n/tile->first + 1 + n/' \
+    'tpost[.a-z0-9]* .* of layer "conv1": image 0, channel 0, row [0-9]*, column [0-9]* .* of intermediate_buffer) is '
+wrong_block softmax 's/? 1.0 : 0.0)) [*] factor/? 0.999999 : 0.0)) * factor/' \
+    'tsoftmax[.a-z0-9]* .*: image [0-9]*, channel [0-9]*, row 0, column 0 .* expected -'
+wrong_block bn_update 's/&dbeta, 1u, velocities ?/\&dbeta, 1u, 0 ?/' 'tbnupdate.momentum .* beta_velocity of entry 0 '
+wrong_block encode 's/tile->images [*] bytes));$/tile->images * bytes - 1));/' \
+    'tpost[.a-z0-9]* .* position matrix of image 3, channel [0-9]*, byte [0-9]* .* of relu_buffer) is ' \
+    -s encode.positions=staged
 
 # array SED-SCRIPT: the example's array with a change.
 array() {
@@ -84,10 +121,10 @@ wrong() {
 array ''
 right "$networks/lenet5.onnx" -p systolic.yaml
 
-# The same one, which works while the DMA goes on: late FAULT.
+# The same one, which works while the DMA goes on: late FAULT [PORT], the latter for results.
 late() {
     cc -std=c11 -O2 -shared -fPIC -I"$source/c_api" -I"$build/include" -I"$source/scripts/examples/own_array" \
-        -DLATE_FAULT="$1" "$source/tests/system/late_array.c" "$build/models/libcnnvp_fx16.a" -o liblate.so
+        -DLATE_FAULT="$1" -DOUTPUT_PORT="\"${2:-output}\"" "$source/tests/system/late_array.c" "$build/models/libcnnvp_fx16.a" -o liblate.so
 }
 cat >late.yaml <<'YAML'
 platform: late
@@ -104,6 +141,16 @@ status=0
 "$cnnvp" run "$networks/lenet5.onnx" -p late.yaml -q --check-results 2>message || status=$?
 [ $status -eq 1 ] && grep -q 'pe_array: command [0-9]*, conv.* of layer "C3": channel 0, row 0, column 0 .* wrong are 1 of' message ||
     fail "a late array: status $status, $(cat message)"
+
+# One whose results nobody finds: that is said.
+late '' sums
+sed -i 's/output: output_buffer/sums: output_buffer/' late.yaml
+"$cnnvp" run "$networks/mixed.onnx" -p late.yaml --check-results >text 2>message || fail "other ports: $(cat message)"
+grep -q '^results  *[1-9][0-9]* commands compared, 0 wrong; not compared, without a reference: [1-9][0-9]* conv' text ||
+    fail "other ports: $(grep '^results' text)"
+"$cnnvp" run "$zoo/../windows/conv_1x1.onnx" -p late.yaml --check-results -q 2>message || fail "other ports: $(cat message)"
+grep -q '^cnnvp: --check-results: no command was compared; without a reference: [1-9][0-9]* conv' message ||
+    fail "other ports, nothing compared: $(cat message)"
 
 # One sum of seven: of C1's 6 x 28 x 28 results 672, some of which are words of before by chance.
 wrong 'for (uint64_t i = 0; !unit->timing_only \&\& i < tile.planes * tile.plane_words; i += 7) data.sums[i] ^= 0x5a5a5;' \

@@ -50,7 +50,7 @@ static const struct cnnvp_port late_ports[] = {
     {"command", CNNVP_PORT_TARGET, CNNVP_PORT_COMMANDS, 8, 0, "commands"},
     {"input", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "input buffer"},
     {"weight", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "weight buffer"},
-    {"output", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "output buffer"},
+    {OUTPUT_PORT, CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "output buffer"},
     {"done", CNNVP_PORT_INITIATOR, CNNVP_PORT_COMPLETIONS, 0, 0, "ends of commands"},
 };
 

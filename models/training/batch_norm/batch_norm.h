@@ -11,7 +11,9 @@
  *             range:    dx = gamma / sigma * (dy - dbeta / n), and -gamma / sigma * dgamma * C(n) more at the maximum,
  *             as much less at the minimum (the first of equal ones): the true derivative
  *   stored    mean and sigma are the running ones (inference); dx = gamma / sigma * dy
- *   none      y = x + beta, dx = dy: layers without batch norm; beta may be their bias
+ *   none      y = x + beta, dx = dy: layers without batch norm; beta may be their bias. mean 0, sigma 1, dgamma 0
+ *
+ * Without values n counts as 1, their mean and range as 0.
  *
  * What works on values is multiply-add alone (S001 D-sum): y = scale * x + offset, dx = dy_scale * dy + x_scale * x
  * + dy_offset, in binary32, products and sums rounded one after the other, in this order. Constants of a channel are

@@ -20,14 +20,15 @@
  * floor(log2 m), -128 for 0. each: one for each entry. tpost      batch norm -> ReLU -> quantise -> max pool -> encode;
  * what has no status bit only passes. Mantissa of value (n, c, i): exponent [n * image + c * channel stride] at
  * `block`, random number `first` + n * tensor_image_stride + c * plane + i of the seed. float: values in place of
- * mantissas. keep: matrices after ReLU and pool. measure: nothing but the values' extremes into entries at `block`.
- * park: the values before batch norm, into the other half. tpostback  encode takes the matrices back; max pool back ->
- * ReLU back -> batch norm -> quantise -> encode. Without norm errors pass unchanged. reduce ends at batch norm: dbeta,
- * dgamma, the extremes of the errors (with norm without those at the extremes of batch norm's inputs, which go into its
- * entry) into entries at `block`. convert: errors as they came, in binary32. A position outside its window clears its
- * plane. tsoftmax   softmax/softmax.h; record `result` + n of the output data buffer is a struct cnnvp_class_result and
- * a probability for each class. gradient: rate of the gradient is `factor`; a label that is no class is refused.
- *   tupdate    stage/momentum.h, weights and velocities in place; extremes of the new weights.
+ * mantissas. keep: matrices after ReLU and pool; they pass the
+ * ReLU buffer and the ID buffer, an image after the other from 0 on. measure: nothing but the values' extremes into
+ * entries at `block`. park: the values before batch norm, into the other half. tpostback  encode takes the matrices
+ * back; max pool back -> ReLU back -> batch norm -> quantise -> encode. Without norm errors pass unchanged. reduce ends
+ * at batch norm: dbeta, dgamma, the extremes of the errors (with norm without those at the extremes of batch norm's
+ * inputs, which go into its entry) into entries at `block`. convert: errors as they came, in binary32. A position
+ * outside its window clears its plane. tsoftmax   softmax/softmax.h; record `result` + n of the output data buffer is a
+ * struct cnnvp_class_result and a probability for each class. gradient: rate of the gradient is `factor`; a label that
+ * is no class is refused. tupdate    stage/momentum.h, weights and velocities in place; extremes of the new weights.
  *   tbnupdate  bn_update/bn_update.h.
  *   tdecode    mantissa * 2^(exponent - (bits - 2)).
  *   tload, tsave, tclear   bytes of a buffer of the module; tclear of the max-min buffer makes entries without values.

@@ -109,6 +109,7 @@ void machine_begin(struct machine *machine, const struct machine_options *option
     for (size_t i = 0; i < sizeof wires / sizeof wires[0]; ++i)
         fake_connect(machine->units[wires[i].from], wires[i].port, machine->units[wires[i].to], wires[i].to_port);
     fake_set(machine->units[M_ARRAY], "mantissa_bits", options->bits);
+    fake_set(machine->units[M_ENCODE], "positions", options->staged);
     fake_set(machine->units[M_MODULE], "sets", options->sets != 0 ? options->sets : 4u);
     fake_set(machine->units[M_MODULE], "lanes", options->lanes != 0 ? options->lanes : 1u);
     for (unsigned i = M_INPUT; i <= M_INTERMEDIATE; ++i) {

@@ -58,6 +58,7 @@ struct machine {
 struct machine_options {
     uint32_t bits;
     bool timing_only;
+    bool staged; /* positions pass the ReLU buffer */
     uint32_t sets, lanes;
     uint32_t width_words, banks;                   /* of the large buffers; 0: more than anyone takes. Lines: 2 words */
     uint32_t held_words, held_banks, held_latency; /* of the blocks' buffers; 0: more than anyone takes; none */
