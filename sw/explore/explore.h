@@ -6,7 +6,7 @@
  *   point -> key, statistics         point.c, worker.c  what a worker does
  *   points -> result files           pool.c, slurm.c    workers, here or on a cluster
  *   result files -> database         sweep.c, results.c the one writer
- *   database -> table, CSV, page     front.c, report_sweep.c, sections.c
+ *   database -> table, CSV, page     front.c, report_sweep.c
  */
 #ifndef CNNVP_EXPLORE_INTERNAL_H
 #define CNNVP_EXPLORE_INTERNAL_H
@@ -104,6 +104,7 @@ struct cnnvp_sweep {
     size_t derived_count;
     struct cnnvp_objective *objectives;
     size_t objective_count;
+    const char *members; /* of the statistics, as cnnvp_results_get takes them: columns, and what objectives name */
     enum cnnvp_search search;
     uint64_t random_points;
     uint32_t population;
@@ -195,17 +196,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *
 /* The same after a run of a program, which alone says its layers and numbers; `stats` is the statistics' text. */
 CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check_program(const struct cnnvp_sweep *sweep, const char *stats,
                                                            struct cnnvp_error *error);
-/* 1: the objectives need this member of the statistics; `sweep` is a struct cnnvp_sweep. */
-int cnnvp_objectives_need(const void *sweep, const char *section, size_t length);
 /* All objectives of a point as numbers to be minimised; 0 if one is missing. */
 int cnnvp_objectives_of(const struct cnnvp_sweep *sweep, const json_t *stats, double *values);
 
-/* Statistics with the wanted members alone, which takes a fraction of the time of all of them. NULL: no JSON object. */
-json_t *cnnvp_stats_sections(const char *text,
-                             int (*is_wanted)(const void *context, const char *section, size_t length),
-                             const void *context);
-/* 1: the path begins with the section. */
-int cnnvp_section_is(const char *section, size_t length, const char *path);
+/* The members of the statistics whose numbers are columns of tables. */
+enum { CNNVP_COLUMN_SECTIONS = 6 };
+extern const char *const cnnvp_column_sections[CNNVP_COLUMN_SECTIONS];
+#define CNNVP_COLUMNS " total summary memory storage energy area "
 
 /* ---- points (point.c) ---- */
 
@@ -281,13 +278,14 @@ uint64_t cnnvp_results_others(struct cnnvp_results *results);
 CNNVP_MUST_USE cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp_row *row,
                                               struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_results_commit(struct cnnvp_results *results, struct cnnvp_error *error);
-/* A row by its key; row->key is "" if there is none. */
-CNNVP_MUST_USE cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, int with_stats,
+/* A row by its key; row->key is "" if there is none. Its statistics have the members that `members` names, each
+ * between blanks; NULL: they are not wanted. */
+CNNVP_MUST_USE cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, const char *members,
                                               struct cnnvp_row *row, struct cnnvp_error *error);
 /* Rows of points of the last sweep's build; 0 also where they cannot be counted. */
 uint64_t cnnvp_results_count(struct cnnvp_results *results);
 /* Calls `take` for each of them in order of keys until it answers non-zero. */
-CNNVP_MUST_USE cnnvp_result cnnvp_results_each(struct cnnvp_results *results,
+CNNVP_MUST_USE cnnvp_result cnnvp_results_each(struct cnnvp_results *results, const char *members,
                                                int (*take)(void *context, const struct cnnvp_row *row), void *context,
                                                struct cnnvp_error *error);
 /* Adds members to a row's params. */

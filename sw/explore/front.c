@@ -132,23 +132,12 @@ static void close_rows(struct rows *rows)
     free(rows->points);
 }
 
-/* The sections whose numbers are columns. */
-static const char *const sections[] = {"total", "summary", "memory", "storage", "energy", "area"};
-
-static int is_column(const void *sweep, const char *section, size_t length)
-{
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
-        if (cnnvp_section_is(section, length, sections[i]))
-            return 1;
-    return cnnvp_objectives_need(sweep, section, length);
-}
-
 /* *stats NULL: it has none. */
 static cnnvp_result stats_of(struct rows *rows, size_t index, struct cnnvp_row *row, json_t **stats,
                              struct cnnvp_error *error)
 {
-    CNNVP_TRY(cnnvp_results_get(rows->results, rows->points[index]->key, 1, row, error));
-    *stats = row->stats != NULL ? cnnvp_stats_sections(row->stats, is_column, rows->sweep) : NULL;
+    CNNVP_TRY(cnnvp_results_get(rows->results, rows->points[index]->key, rows->sweep->members, row, error));
+    *stats = row->stats != NULL ? json_loads(row->stats, JSON_ALLOW_NUL, NULL) : NULL;
     return CNNVP_DONE;
 }
 
@@ -182,8 +171,8 @@ static json_t *list_columns(const struct cnnvp_sweep *sweep, const json_t *stats
     json_t *columns = json_object();
     for (size_t i = 0; i < sweep->objective_count; ++i)
         (void)json_object_set_new(columns, sweep->objectives[i].path, json_true());
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
-        add_numbers(columns, sections[i], json_object_get(stats, sections[i]));
+    for (size_t i = 0; i < CNNVP_COLUMN_SECTIONS; ++i)
+        add_numbers(columns, cnnvp_column_sections[i], json_object_get(stats, cnnvp_column_sections[i]));
     return columns;
 }
 
@@ -478,7 +467,7 @@ static cnnvp_result find_failures(struct rows *rows, FILE *stream, struct cnnvp_
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < rows->count && result == CNNVP_DONE; ++i) {
         CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
-        result = cnnvp_results_get(rows->results, rows->points[i]->key, 0, &row, error);
+        result = cnnvp_results_get(rows->results, rows->points[i]->key, NULL, &row, error);
         if (result == CNNVP_DONE && row.failed)
             result = add_failure(kinds, &used, &others, row.error != NULL ? row.error : "no reason is known", i, error);
     }

@@ -50,10 +50,8 @@ static cnnvp_result read_values(struct evolution *evolution, struct individual *
                                 struct cnnvp_error *error)
 {
     struct cnnvp_row row = {.params = NULL};
-    cnnvp_result result = cnnvp_results_get(evolution->driver->results, key, 1, &row, error);
-    json_t *stats = result == CNNVP_DONE && row.stats != NULL
-                        ? cnnvp_stats_sections(row.stats, cnnvp_objectives_need, evolution->sweep)
-                        : NULL;
+    cnnvp_result result = cnnvp_results_get(evolution->driver->results, key, evolution->sweep->members, &row, error);
+    json_t *stats = result == CNNVP_DONE && row.stats != NULL ? json_loads(row.stats, JSON_ALLOW_NUL, NULL) : NULL;
     individual->failed = stats == NULL || !cnnvp_objectives_of(evolution->sweep, stats, individual->values);
     for (size_t o = 0; o < evolution->objectives && individual->failed; ++o)
         individual->values[o] = HUGE_VAL;

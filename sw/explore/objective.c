@@ -64,14 +64,8 @@ cnnvp_result cnnvp_stats_value(const char *stats_json, const char *name, double 
     return found ? CNNVP_DONE : cnnvp_config_error(error, NULL, "the statistics have no number \"%s\"", name);
 }
 
-int cnnvp_objectives_need(const void *sweep, const char *section, size_t length)
-{
-    const struct cnnvp_sweep *of = sweep;
-    for (size_t i = 0; i < of->objective_count; ++i)
-        if (cnnvp_section_is(section, length, of->objectives[i].path))
-            return 1;
-    return 0;
-}
+const char *const cnnvp_column_sections[CNNVP_COLUMN_SECTIONS] = {
+    "total", "summary", "memory", "storage", "energy", "area"};
 
 int cnnvp_objectives_of(const struct cnnvp_sweep *sweep, const json_t *stats, double *values)
 {

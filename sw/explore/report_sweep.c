@@ -171,23 +171,23 @@ static cnnvp_result add_run(struct page *page, json_t *point, const char *key)
     return result;
 }
 
-static const char *const sections[] = {"total", "summary", "memory", "storage", "energy", "area"};
-
-static int is_shown(const void *context, const char *section, size_t length)
+/* The members of the statistics that the page shows; NULL without memory. */
+static char *shown_members(const struct page *page)
 {
-    const struct page *page = context;
-    size_t index;
+    char *members = NULL;
+    size_t size, index;
     json_t *objective;
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
-        if (cnnvp_section_is(section, length, sections[i]))
-            return 1;
+    FILE *stream = open_memstream(&members, &size);
+    if (stream == NULL)
+        return NULL;
+    (void)fputs(CNNVP_COLUMNS "layers network ", stream);
     json_array_foreach(page->objectives, index, objective)
     {
         const char *path = json_string_value(json_object_get(objective, "path"));
-        if (path != NULL && cnnvp_section_is(section, length, path))
-            return 1;
+        if (path != NULL)
+            (void)fprintf(stream, "%.*s ", (int)strcspn(path, "."), path);
     }
-    return cnnvp_section_is(section, length, "layers") || cnnvp_section_is(section, length, "network");
+    return fclose(stream) == 0 ? members : NULL;
 }
 
 static int take(void *context, const struct cnnvp_row *row)
@@ -197,7 +197,7 @@ static int take(void *context, const struct cnnvp_row *row)
     CNNVP_JSON *stats_values = json_array();
     CNNVP_JSON *params = row->params != NULL ? json_loads(row->params, 0, NULL) : NULL;
     json_t *values = json_array();
-    CNNVP_JSON *stats = row->stats != NULL ? cnnvp_stats_sections(row->stats, is_shown, page) : NULL;
+    CNNVP_JSON *stats = row->stats != NULL ? json_loads(row->stats, JSON_ALLOW_NUL, NULL) : NULL;
     const char *key;
     json_t *value;
     (void)json_object_set_new(point, "key", json_string(row->key));
@@ -207,8 +207,8 @@ static int take(void *context, const struct cnnvp_row *row)
         (void)json_object_set_new(point, "error", json_string(row->error));
     json_object_foreach(params, key, value) put_at(values, index_of(page->params, key), value);
     (void)json_object_set_new(point, "params", values);
-    for (size_t i = 0; stats != NULL && i < sizeof sections / sizeof *sections; ++i)
-        add_numbers(page, stats_values, sections[i], json_object_get(stats, sections[i]));
+    for (size_t i = 0; stats != NULL && i < CNNVP_COLUMN_SECTIONS; ++i)
+        add_numbers(page, stats_values, cnnvp_column_sections[i], json_object_get(stats, cnnvp_column_sections[i]));
     if (stats != NULL) {
         add_objectives(page, stats_values, stats);
         add_network(page, point, json_object_get(stats, "network"));
@@ -294,8 +294,9 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, voi
         .runs = runs,
         .html_runs = html_runs,
         .error = error};
-    cnnvp_result result = page.points != NULL && runs != NULL && html_runs != NULL
-                              ? cnnvp_results_each(results, take, &page, error)
+    CNNVP_FREED char *members = shown_members(&page);
+    cnnvp_result result = page.points != NULL && runs != NULL && html_runs != NULL && members != NULL
+                              ? cnnvp_results_each(results, members, take, &page, error)
                               : cnnvp_config_no_memory(error);
     if (page.points != NULL)
         page.failed |= fclose(page.points) != 0;

@@ -22,7 +22,6 @@ struct cnnvp_results {
     int open_transaction;
     int write;   /* 0: for reading, as a page does */
     char *build; /* of the points that are put; NULL: not known */
-    int has_builds;
     char *file;
 };
 
@@ -67,16 +66,6 @@ static int execute(struct cnnvp_results *results, const char *sql)
 static int prepare(struct cnnvp_results *results, const char *sql, sqlite3_stmt **statement)
 {
     return sqlite3_prepare_v2(results->database, sql, -1, statement, NULL) == SQLITE_OK;
-}
-
-static int has_table(struct cnnvp_results *results, const char *name)
-{
-    sqlite3_stmt *statement = NULL;
-    int found =
-        prepare(results, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", &statement) &&
-        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
-    (void)sqlite3_finalize(statement);
-    return found;
 }
 
 static char *column(sqlite3_stmt *statement, int index)
@@ -127,15 +116,26 @@ static cnnvp_result check_owner(struct cnnvp_results *results, struct cnnvp_erro
     "CASE WHEN typeof(stats) = 'text' AND json_valid(stats) " \
     "THEN json_type(stats) = 'object' AND json_extract(stats, '$.schema') IS '" CNNVP_STATS_SCHEMA "' ELSE 0 END"
 
-/* From columns status, error, IS_WHOLE. A point without its statistics is no good one, whatever its status says. */
-static void read_status(sqlite3_stmt *statement, int status, int error, int whole, struct cnnvp_row *row)
+/* Rows as read_row takes them. ?2: the members of the statistics that are wanted, as " total energy "; NULL: none. */
+#define ROWS                                                                         \
+    "SELECT key, status, params, error, seconds, " IS_WHOLE ", "                     \
+    "CASE WHEN ?2 IS NOT NULL AND " IS_WHOLE " THEN (SELECT json_group_object(key, " \
+    "CASE WHEN type IN ('object', 'array') THEN json(value) ELSE atom END) "         \
+    "FROM json_each(stats) WHERE instr(?2, ' ' || key || ' ')) END FROM points "
+
+/* A point without its statistics is no good one, whatever its status says. */
+static void read_row(sqlite3_stmt *statement, struct cnnvp_row *row)
 {
-    const char *text = (const char *)sqlite3_column_text(statement, status);
-    row->failed = text == NULL || strcmp(text, "ok") != 0;
-    row->damaged = !row->failed && !sqlite3_column_int(statement, whole);
+    const char *status = (const char *)sqlite3_column_text(statement, 1);
+    (void)snprintf(row->key, sizeof row->key, "%s", (const char *)sqlite3_column_text(statement, 0));
+    row->failed = status == NULL || strcmp(status, "ok") != 0;
+    row->damaged = !row->failed && !sqlite3_column_int(statement, 5);
     row->failed |= row->damaged;
+    row->params = column(statement, 2);
     row->error = row->damaged ? strdup("its statistics are damaged, or of another schema than " CNNVP_STATS_SCHEMA)
-                              : column(statement, error);
+                              : column(statement, 3);
+    row->seconds = sqlite3_column_double(statement, 4);
+    row->stats = column(statement, 6);
 }
 
 cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results, struct cnnvp_error *error)
@@ -174,13 +174,11 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
     }
     fine = fine && (!write || execute(made, table)) &&
            prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
-           prepare(made,
-                   "SELECT status, params, error, seconds, CASE WHEN ?2 THEN stats END, " IS_WHOLE
-                   " FROM points WHERE key = ?1",
-                   &made->get) &&
+           prepare(made, ROWS "WHERE key = ?1", &made->get) &&
            prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params) &&
            (!write || prepare(made, "INSERT OR REPLACE INTO builds VALUES(?1, ?2)", &made->put_build));
-    made->has_builds = fine && has_table(made, "builds");
+    if (fine && !write && !execute(made, "SELECT 1 FROM builds")) /* of an earlier cnnvp */
+        fine = execute(made, "CREATE TEMP TABLE builds(key, build)");
     made->build = fine && write ? cnnvp_results_fact(made, "build") : NULL;
     if (!fine) {
         cnnvp_result result = database_error(made, error);
@@ -267,21 +265,16 @@ cnnvp_result cnnvp_results_commit(struct cnnvp_results *results, struct cnnvp_er
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, int with_stats, struct cnnvp_row *row,
-                               struct cnnvp_error *error)
+cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, const char *members,
+                               struct cnnvp_row *row, struct cnnvp_error *error)
 {
     *row = (struct cnnvp_row){.failed = 0};
-    if (!bind(results->get, 1, key) || sqlite3_bind_int(results->get, 2, with_stats) != SQLITE_OK)
+    if (!bind(results->get, 1, key) || !bind(results->get, 2, members))
         return database_error(results, error);
     int step = sqlite3_step(results->get);
     cnnvp_result result = step == SQLITE_ROW || step == SQLITE_DONE ? CNNVP_DONE : database_error(results, error);
-    if (step == SQLITE_ROW) {
-        (void)snprintf(row->key, sizeof row->key, "%s", key);
-        read_status(results->get, 0, 2, 5, row);
-        row->params = column(results->get, 1);
-        row->seconds = sqlite3_column_double(results->get, 3);
-        row->stats = row->damaged ? NULL : column(results->get, 4);
-    }
+    if (step == SQLITE_ROW)
+        read_row(results->get, row);
     (void)sqlite3_reset(results->get);
     return result;
 }
@@ -301,13 +294,12 @@ static uint64_t count(struct cnnvp_results *results, const char *sql)
 
 uint64_t cnnvp_results_count(struct cnnvp_results *results)
 {
-    return count(results,
-                 results->has_builds ? "SELECT count(*) FROM points WHERE " OF_BUILD : "SELECT count(*) FROM points");
+    return count(results, "SELECT count(*) FROM points WHERE " OF_BUILD);
 }
 
 uint64_t cnnvp_results_others(struct cnnvp_results *results)
 {
-    return results->has_builds ? count(results, "SELECT count(*) FROM points WHERE NOT " OF_BUILD) : 0;
+    return count(results, "SELECT count(*) FROM points WHERE NOT " OF_BUILD);
 }
 
 cnnvp_result cnnvp_results_set_build(struct cnnvp_results *results, const char *build, uint64_t *others,
@@ -325,27 +317,17 @@ cnnvp_result cnnvp_results_set_build(struct cnnvp_results *results, const char *
     return result;
 }
 
-cnnvp_result cnnvp_results_each(struct cnnvp_results *results, int (*take)(void *, const struct cnnvp_row *),
-                                void *context, struct cnnvp_error *error)
+cnnvp_result cnnvp_results_each(struct cnnvp_results *results, const char *members,
+                                int (*take)(void *, const struct cnnvp_row *), void *context, struct cnnvp_error *error)
 {
     sqlite3_stmt *statement = NULL;
     int step = SQLITE_ERROR, stop = 0;
-    const char *sql =
-        results->has_builds
-            ? "SELECT key, status, params, stats, error, seconds, " IS_WHOLE " FROM points WHERE " OF_BUILD
-              " ORDER BY key"
-            : "SELECT key, status, params, stats, error, seconds, " IS_WHOLE " FROM points ORDER BY key";
-    if (!prepare(results, sql, &statement))
+    if (!prepare(results, ROWS "WHERE " OF_BUILD " ORDER BY key", &statement) || !bind(statement, 2, members))
         return database_error(results, error);
     while (!stop && (step = sqlite3_step(statement)) == SQLITE_ROW) {
-        struct cnnvp_row row = {.failed = 0};
-        read_status(statement, 1, 4, 6, &row);
-        (void)snprintf(row.key, sizeof row.key, "%s", (const char *)sqlite3_column_text(statement, 0));
-        row.params = column(statement, 2);
-        row.stats = row.damaged ? NULL : column(statement, 3);
-        row.seconds = sqlite3_column_double(statement, 5);
+        CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.failed = 0};
+        read_row(statement, &row);
         stop = take(context, &row);
-        cnnvp_row_clear(&row);
     }
     cnnvp_result result = stop || step == SQLITE_DONE ? CNNVP_DONE : database_error(results, error);
     (void)sqlite3_finalize(statement);

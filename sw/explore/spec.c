@@ -335,9 +335,10 @@ static cnnvp_result add_objective(struct cnnvp_sweep *sweep, const struct cnnvp_
         if (strcmp(sweep->objectives[i].path, node->text + maximise) == 0)
             return cnnvp_config_error(error, node->place, "objective %s is there twice; first at %s",
                                       cnnvp_config_show(node->text).text, sweep->objectives[i].place);
-    sweep->objectives[sweep->objective_count++] =
-        (struct cnnvp_objective){node->text + maximise, node->place, maximise};
-    return CNNVP_DONE;
+    const char *path = node->text + maximise;
+    sweep->objectives[sweep->objective_count++] = (struct cnnvp_objective){path, node->place, maximise};
+    sweep->members = cnnvp_arena_printf(&sweep->arena, "%s%.*s ", sweep->members, (int)strcspn(path, "."), path);
+    return sweep->members != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
 /* ---- search ---- */
@@ -485,6 +486,7 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
     sweep->constraints = cnnvp_arena_array(&sweep->arena, CNNVP_CONSTRAINTS, sizeof *sweep->constraints);
     sweep->derived = cnnvp_arena_array(&sweep->arena, CNNVP_DERIVED, sizeof *sweep->derived);
     sweep->objectives = cnnvp_arena_array(&sweep->arena, CNNVP_OBJECTIVES, sizeof *sweep->objectives);
+    sweep->members = CNNVP_COLUMNS;
     sweep->folder = cnnvp_config_folder(&sweep->arena, sweep->file);
     if (sweep->axes == NULL || sweep->constraints == NULL || sweep->derived == NULL || sweep->objectives == NULL ||
         sweep->folder == NULL)

@@ -138,7 +138,7 @@ cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_s
 {
     CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
     CNNVP_TRY(add_point(driver->sweep, point, error));
-    CNNVP_TRY(cnnvp_results_get(driver->results, point->key, 0, &row, error));
+    CNNVP_TRY(cnnvp_results_get(driver->results, point->key, NULL, &row, error));
     *known = *row.key != '\0' && !row.damaged;
     if (!*known)
         return CNNVP_DONE;

@@ -60,7 +60,7 @@ static void test_train(void **state)
         fail_msg("%s", error.text);
     assert_true(done.finished == 2 && done.failed == 1 && done.found == 0);
     assert_int_equal(cnnvp_results_open(database, 0, &results, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_results_each(results, take_row, seen, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_results_each(results, " args total ", take_row, seen, &error), CNNVP_DONE);
     assert_true(seen[0] == 1 && seen[1] == 1);
     cnnvp_results_close(results);
     cnnvp_sweep_free(sweep);

@@ -43,8 +43,48 @@ static void test_result_files(void **state)
     (void)unlink(file);
 }
 
+/* Of the statistics in a database the wanted members come, each whole, and nothing of damaged ones. */
+static void test_members(void **state)
+{
+    static const char key[] = "0123456789abcdef0123456789abcdef";
+    static const char whole[] =
+        "{\"schema\":\"cnnvp-stats/2\",\"a\":{\"last\":{\"b\":[1,{\"first\":2}]}},\"fir\":[],"
+        "\"first\":{\"x\":[1.25,\"]\",{},true]},\"firstx\":{},\"c\":\"}],\\\"last\\\":3\","
+        "\"last\":\"}\\\"\",\"number\":12345678901234567}";
+    static const char wanted[] =
+        "{\"first\":{\"x\":[1.25,\"]\",{},true]},\"last\":\"}\\\"\",\"number\":12345678901234567}";
+    struct cnnvp_error error = {""};
+    struct cnnvp_results *results = NULL;
+    char params[] = "{}", stats[sizeof whole], database[200];
+    struct cnnvp_row row = {.params = params, .stats = stats, .seconds = 0.5}, back;
+    (void)state;
+    memcpy(row.key, key, sizeof row.key);
+    (void)snprintf(database, sizeof database, "%s/members.sqlite", explore_folder);
+    assert_int_equal(cnnvp_results_open(database, 1, &results, &error), CNNVP_DONE);
+    for (size_t size = sizeof whole - 1; size >= sizeof whole - 3; --size) {
+        const int good = size == sizeof whole - 1;
+        (void)snprintf(stats, sizeof stats, "%.*s", (int)size, whole);
+        assert_int_equal(cnnvp_results_put(results, &row, &error), CNNVP_DONE);
+        assert_int_equal(cnnvp_results_get(results, key, NULL, &back, &error), CNNVP_DONE);
+        assert_true(back.stats == NULL && back.damaged == !good && back.failed == !good && back.seconds == 0.5);
+        assert_string_equal(back.params, params);
+        cnnvp_row_clear(&back);
+        assert_int_equal(cnnvp_results_get(results, key, " first last number ", &back, &error), CNNVP_DONE);
+        json_t *found = back.stats != NULL ? json_loads(back.stats, 0, NULL) : NULL,
+               *expected = json_loads(wanted, 0, NULL);
+        assert_true(good ? json_equal(found, expected) : back.stats == NULL);
+        json_decref(found);
+        json_decref(expected);
+        cnnvp_row_clear(&back);
+    }
+    assert_int_equal(cnnvp_results_get(results, "none", " first ", &back, &error), CNNVP_DONE);
+    assert_true(*back.key == '\0' && back.stats == NULL);
+    cnnvp_results_close(results);
+    (void)unlink(database);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_result_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_result_files), cmocka_unit_test(test_members)};
     return cmocka_run_group_tests(tests, explore_case_begin, explore_case_end);
 }
