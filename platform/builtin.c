@@ -2,9 +2,7 @@
 /* The built-in units: the list in models/CMakeLists.txt. */
 #include "cnnvp.h"
 
-#define CNNVP_BUILTIN(kind) extern const struct cnnvp_unit cnnvp_unit_##kind;
-#include "builtin_kinds.def"
-#undef CNNVP_BUILTIN
+#include "units.h"
 
 const struct cnnvp_unit *cnnvp_unit_at(size_t index)
 {

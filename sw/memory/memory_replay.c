@@ -15,7 +15,7 @@
 #include "base.h"
 #include "cnnvp_memory.h"
 #include "config.h"
-#include "memory/dram/dram.h"
+#include "units.h"
 #include "memory/dram/dram_counts.h"
 #include "memory/dram/dram_replay.h"
 #include "memory/dram/dram_windows.h"

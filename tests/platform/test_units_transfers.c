@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-#include "memory/dram/dram.h"
+#include "units.h"
 #include "cnnvp_isa.h"
 #include "units_rig.h"
 

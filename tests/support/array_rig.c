@@ -2,7 +2,8 @@
 /* An FX16 array between real buffers: see array_rig.h. */
 #include "array_rig.h"
 
-#include "memory/buffer/buffer.h"
+#include "cnnvp_buffer.h"
+#include "units.h"
 
 #include "test.h"
 

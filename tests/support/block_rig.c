@@ -2,7 +2,8 @@
 /* A block of the multi-function module by itself: see block_rig.h. */
 #include "block_rig.h"
 
-#include "memory/buffer/buffer.h"
+#include "cnnvp_buffer.h"
+#include "units.h"
 
 #include "test.h"
 

@@ -12,7 +12,7 @@
  *
  * How time passes: advance.c. Commands: execute.c.
  */
-#include "instruction.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include <stdlib.h>

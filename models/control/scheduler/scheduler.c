@@ -9,7 +9,7 @@
  * interrupt.
  * Not modelled: reading the table takes no time of its own; preset order tables (software issues those).
  */
-#include "scheduler.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include <stddef.h>

@@ -11,7 +11,7 @@
  * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, bias, fill and
  * write-out cycles and what the buffers' ports add.
  */
-#include "nfu.h"
+#include "units.h"
 #include "unit/command.h"
 #include "unit/parts.h"
 

@@ -3,7 +3,8 @@
 #ifndef CNNVP_BUFFER_INTERNAL_H
 #define CNNVP_BUFFER_INTERNAL_H
 
-#include "buffer.h"
+#include "cnnvp_buffer.h"
+#include "units.h"
 
 /* ---- updates (buffer_update.c) ---- */
 

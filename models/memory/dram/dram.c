@@ -13,7 +13,7 @@
  * completes, so requests see each other's data in the order of completion.
  */
 #define _DEFAULT_SOURCE /* unit/storage.h */
-#include "dram.h"
+#include "units.h"
 #include "dram_power.h"
 
 #include <stdlib.h>

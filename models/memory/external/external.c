@@ -12,7 +12,7 @@
  * direct memory, else debug transport. The core's accesses of a device take what it says.
  */
 #define _DEFAULT_SOURCE /* unit/storage.h */
-#include "external.h"
+#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>

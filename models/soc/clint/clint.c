@@ -6,7 +6,7 @@
  * two. A reset clears mtime.
  * Not modelled: more than one hart. mtimecmp is all ones after reset (the documents leave it open): no interrupt.
  */
-#include "clint.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #define UNIT_DEF "soc/clint/clint.def"

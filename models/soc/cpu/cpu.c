@@ -4,9 +4,16 @@
  * coupled memory or caches, sleep, interrupts at the exact edge, device accesses at their own time. Not modelled:
  * pipelines and branch prediction beyond the cycles of a class.
  *
+ * - Port `bus`: memory and devices. Memory that gives direct access (dmi) is used directly and untimed; everything else
+ *   is one access at the exact time of its instruction, after everything that is pending in that instant.
+ * - Port `irq`: lines 0 software, 1 timer, 2 external.
+ * - Port `control`: takes a struct cnnvp_cpu_program (cnnvp_program.h) as CNNVP_COMMAND; without one the core is idle.
+ * - The run ends by `tohost` (1: status 0, otherwise word >> 1), by semihosting exit, or with status 1 where the guest
+ *   can never go on: a trap handler that cannot run, sleep or a jump to itself with all interrupts off.
+ *
  * An instruction at clock edge n sees everything that happened at or before that edge, whatever the quantum.
  */
-#include "cpu.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * claim), priorities with ties to the lowest number, threshold, claim and completion.
  * Not modelled: edge-triggered gateways, more contexts.
  */
-#include "plic.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #define UNIT_DEF "soc/plic/plic.def"

@@ -8,7 +8,7 @@
  * modem lines outside of loop-back. Console input is looked for when the guest reads LSR or RBR, and while IER.received
  * is set every poll_us.
  */
-#include "uart.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include <string.h>

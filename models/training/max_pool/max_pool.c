@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Max pool of S001 (C4): of quantised activations; the ID buffer keeps the position of each maximum (Part B 1-20). */
-#include "max_pool.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include "training/stage/pool.h"

@@ -3,7 +3,8 @@
  * Max-pool backward of S001 (C4): errors go where the maxima were, by the positions in the ID buffer; all else is 0,
  * which restores the size of the error matrix.
  */
-#include "max_pool_back.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include "training/stage/pool.h"

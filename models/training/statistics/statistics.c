@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The statistics module of S001: finds the extremes of each channel (C4) for the max-min buffer, whose entries batch
- * norm and the quantiser take. Complete sums come on their way from the PE module, and go on to the sum module; other
+ * The statistics module of S001: finds the extremes of each channel (C4; Part B 1-3, 1-13) and where they lie, over all
+ * images of the batch (1-27), in backward as well (1-24), for the max-min buffer, whose entries batch norm and the
+ * quantiser take. Complete sums come on their way from the PE module, and go on to the sum module; other
  * blocks send what they want the extremes of.
  */
-#include "statistics.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include "training/stage/extremes.h"

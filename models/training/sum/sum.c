@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sum module of S001: sums each channel of the PE module's output (C4) into the sum buffer, from which batch norm
- * has the mean. Modelled: sums and, in standard batch norm's second sweep, squares, over a tile at a time.
+ * has the mean (Part B 1-3, 1-13), over all images of the batch (1-27). Modelled: sums and, in standard batch norm's
+ * second sweep, squares, over a tile at a time.
  */
-#include "sum.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include "training/stage/stage.h"

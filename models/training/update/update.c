@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gradient update of S001 (C4): gradients become new weights, 32-bit master copies in the idle half of the intermediate
- * buffer. Their extremes go to the statistics module, for the exponent under which they are quantised.
+ * buffer. Their extremes go to the statistics module, for the exponent under which they are quantised. Weights that are
+ * kept in 8 bits alone (the literal reading of S001) are decoded before and quantised after, by other blocks.
  */
-#include "update.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include "training/stage/momentum.h"

@@ -6,9 +6,7 @@
 
 #include "test.h"
 
-#define CNNVP_BUILTIN(kind) extern const struct cnnvp_unit cnnvp_unit_##kind;
-#include "builtin_kinds.def"
-#undef CNNVP_BUILTIN
+#include "units.h"
 
 static const struct cnnvp_unit *const units[] = {
 #define CNNVP_BUILTIN(kind) &cnnvp_unit_##kind,

@@ -4,7 +4,7 @@
 #define CNNVP_TEST_RIG_H
 
 #include "fake_host.h"
-#include "control/instruction/instruction.h"
+#include "units.h"
 #include "isa/isa.h"
 
 /* Bits of a tile instruction's immediate, for the units here. */

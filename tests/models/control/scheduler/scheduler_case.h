@@ -6,7 +6,7 @@
 #include "test.h"
 
 #include "fake_host.h"
-#include "control/scheduler/scheduler.h"
+#include "units.h"
 #include "control/scheduler/scheduler_walk.h"
 #include "steps.h"
 

@@ -3,7 +3,7 @@
 #ifndef CNNVP_TESTS_WINDOW_CASE_H
 #define CNNVP_TESTS_WINDOW_CASE_H
 
-#include "inference/nfu/nfu.h"
+#include "units.h"
 #include "cnnvp_integer.h"
 #include "nfu_case.h"
 #include "vector_bench.h"

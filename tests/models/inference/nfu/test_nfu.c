@@ -4,7 +4,7 @@
  * a guest can write into a descriptor.
  */
 #include "array_rig.h"
-#include "inference/nfu/nfu.h"
+#include "units.h"
 #include "nfu_case.h"
 
 #include "test.h"

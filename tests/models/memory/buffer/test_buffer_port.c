@@ -11,7 +11,8 @@
 
 #include "test.h"
 
-#include "memory/buffer/buffer.h"
+#include "cnnvp_buffer.h"
+#include "units.h"
 #include "cnnvp_integer.h"
 #include "fake_host.h"
 #include "inference/nfu/nfu_tile.h"

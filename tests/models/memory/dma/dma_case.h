@@ -5,7 +5,8 @@
 
 #include "test.h"
 
-#include "memory/buffer/buffer.h"
+#include "cnnvp_buffer.h"
+#include "units.h"
 #include "memory/dma/dma.h"
 #include "fake_host.h"
 

@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-#include "memory/dram/dram.h"
+#include "units.h"
 #include "memory/dram/dram_replay.h"
 #include "fake_host.h"
 

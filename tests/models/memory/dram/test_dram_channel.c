@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-#include "memory/dram/dram.h"
+#include "units.h"
 #include "fake_host.h"
 
 #define REQUESTS 4u

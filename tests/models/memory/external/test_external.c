@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "memory/external/external.h"
+#include "units.h"
 #include "fake_host.h"
 
 #define SIZE 65536u

@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-#include "soc/clint/clint.h"
+#include "units.h"
 #include "fake_host.h"
 
 enum { PORT_SOFTWARE = 1, PORT_TIMER = 2 };

@@ -9,7 +9,7 @@
 
 #include "test.h"
 
-#include "soc/cpu/cpu.h"
+#include "units.h"
 #include "cnnvp_program.h"
 #include "rv32_machine.h"
 

@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "fake_host.h"
-#include "soc/plic/plic.h"
+#include "units.h"
 
 enum { PORT_SOURCE = 1, PORT_EXTERNAL = 2 };
 

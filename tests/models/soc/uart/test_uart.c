@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "fake_host.h"
-#include "soc/uart/uart.h"
+#include "units.h"
 
 static struct fake_sim sim;
 

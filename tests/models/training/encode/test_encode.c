@@ -4,7 +4,8 @@
  * and staged; time, counts and what is refused.
  */
 #include "block_rig.h"
-#include "training/encode/encode.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "random.h"
 
 #include <stdbool.h>

@@ -4,7 +4,8 @@
  * tiles that only pass, and what is refused.
  */
 #include "block_rig.h"
-#include "training/max_pool/max_pool.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "random.h"
 
 #include <stdbool.h>

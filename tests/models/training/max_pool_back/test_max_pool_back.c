@@ -4,7 +4,8 @@
  * positions outside of their windows; time, counts and what is refused.
  */
 #include "block_rig.h"
-#include "training/max_pool_back/max_pool_back.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "random.h"
 
 #include "test.h"

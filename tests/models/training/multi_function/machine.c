@@ -3,19 +3,15 @@
 
 #include "training/batch_norm/batch_norm.h"
 #include "training/bn_update/bn_update.h"
-#include "memory/buffer/buffer.h"
-#include "training/encode/encode.h"
-#include "training/max_pool/max_pool.h"
-#include "training/max_pool_back/max_pool_back.h"
+#include "cnnvp_buffer.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "training/multi_function/multi_function.h"
 #include "training/quantise/quantise.h"
 #include "training/relu/relu.h"
 #include "training/relu_back/relu_back.h"
 #include "training/softmax/softmax.h"
-#include "training/statistics/statistics.h"
-#include "training/sum/sum.h"
 #include "training/train_array/train_array.h"
-#include "training/update/update.h"
 
 #include "test.h"
 

@@ -4,7 +4,8 @@
  * not finite; groups of images in either order; time, counts, what goes on to the sum module, and what is refused.
  */
 #include "block_rig.h"
-#include "training/statistics/statistics.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "random.h"
 
 #include <math.h>

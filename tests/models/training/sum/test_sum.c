@@ -4,7 +4,8 @@
  * bit; values that are not finite; time, counts and what is refused.
  */
 #include "block_rig.h"
-#include "training/sum/sum.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 #include "random.h"
 
 #include <math.h>

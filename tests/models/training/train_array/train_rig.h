@@ -4,7 +4,8 @@
 #define CNNVP_TESTS_TRAIN_RIG_H
 
 #include "array_rig.h"
-#include "memory/buffer/buffer.h"
+#include "cnnvp_buffer.h"
+#include "units.h"
 #include "training/train_array/train_array.h"
 #include "train_case.h"
 

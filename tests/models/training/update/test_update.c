@@ -5,7 +5,8 @@
  */
 #include "block_rig.h"
 #include "random.h"
-#include "training/update/update.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 
 #include <stdbool.h>
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The built-in units: the list in CMakeLists.txt. */
+#ifndef CNNVP_UNITS_H
+#define CNNVP_UNITS_H
+
+#include "cnnvp_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CNNVP_BUILTIN(kind) extern const struct cnnvp_unit cnnvp_unit_##kind;
+#include "builtin_kinds.def"
+#undef CNNVP_BUILTIN
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
