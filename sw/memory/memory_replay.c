@@ -28,30 +28,18 @@ struct reader {
     FILE *stream;
     const char *file;
     uint64_t line;
-    uint64_t column; /* of the next character */
-    size_t place, filled;
-    char buffer[65536];
+    char *text; /* of the line, with its end */
+    size_t room;
+    const char *at, *end;
 };
 
-/* The next character, EOF at the end. */
-static int peek(struct reader *reader)
+/* The next character of the line, EOF behind it. */
+static int peek(const struct reader *reader)
 {
-    if (reader->place == reader->filled) {
-        reader->place = 0;
-        reader->filled = fread(reader->buffer, 1, sizeof reader->buffer, reader->stream);
-        if (!reader->filled)
-            return EOF;
-    }
-    return (unsigned char)reader->buffer[reader->place];
+    return reader->at < reader->end ? (unsigned char)*reader->at : EOF;
 }
 
-static void skip(struct reader *reader)
-{
-    ++reader->place;
-    ++reader->column;
-}
-
-static int at_blank(struct reader *reader)
+static int at_blank(const struct reader *reader)
 {
     const int next = peek(reader);
     return next == ' ' || next == '\t' || next == '\r';
@@ -60,13 +48,14 @@ static int at_blank(struct reader *reader)
 static void skip_blanks(struct reader *reader)
 {
     while (at_blank(reader))
-        skip(reader);
+        ++reader->at;
 }
 
-static int at_end_of_line(struct reader *reader)
+/* Nothing comes but a comment. */
+static int at_end(const struct reader *reader)
 {
     const int next = peek(reader);
-    return next == '\n' || next == EOF;
+    return next == '\n' || next == EOF || next == '#';
 }
 
 CNNVP_PRINTF(3, 4) static int wrong(const struct reader *reader, struct cnnvp_error *error, const char *format, ...)
@@ -76,8 +65,8 @@ CNNVP_PRINTF(3, 4) static int wrong(const struct reader *reader, struct cnnvp_er
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    (void)snprintf(error->text, sizeof error->text, "%s:%" PRIu64 ":%" PRIu64 ": %s", reader->file, reader->line,
-                   reader->column, message);
+    (void)snprintf(error->text, sizeof error->text, "%s:%" PRIu64 ":%td: %s", reader->file, reader->line,
+                   reader->at - reader->text + 1, message);
     return -1;
 }
 
@@ -93,45 +82,21 @@ static const char *shown(int character, char text[16])
     return text;
 }
 
-static int digit_of(int character, unsigned base)
-{
-    int digit = -1;
-    if (character >= '0' && character <= '9')
-        digit = character - '0';
-    else if (character >= 'a' && character <= 'f')
-        digit = character - 'a' + 10;
-    else if (character >= 'A' && character <= 'F')
-        digit = character - 'A' + 10;
-    return digit < (int)base ? digit : -1;
-}
-
 static int read_number(struct reader *reader, const char *what, uint64_t *number, struct cnnvp_error *error)
 {
-    char text[16];
-    unsigned base = 10;
-    int digits = 0;
-    uint64_t value = 0;
-    const uint64_t column = reader->column;
-    if (peek(reader) == '0') {
-        skip(reader);
-        digits = 1;
-        if (peek(reader) == 'x' || peek(reader) == 'X') {
-            skip(reader);
-            base = 16;
-            digits = 0;
-        }
-    }
-    for (int digit; (digit = digit_of(peek(reader), base)) >= 0; skip(reader), digits = 1) {
-        if (value > (UINT64_MAX - (uint64_t)digit) / base) {
-            reader->column = column;
-            return wrong(reader, error, "the %s does not fit into 64 bits", what);
-        }
-        value = value * base + (uint64_t)digit;
-    }
-    if (!digits)
+    char text[16], *end;
+    const int is_hex = peek(reader) == '0' && (reader->at[1] == 'x' || reader->at[1] == 'X');
+    const char *digits = reader->at + (is_hex ? 2 : 0);
+    if (is_hex ? !isxdigit((unsigned char)*digits) : !isdigit(peek(reader))) {
+        reader->at = digits;
         return wrong(reader, error, "%s is expected, decimal or 0x..., not %s",
                      what[0] == 'a' ? "an address" : "a time in ps", shown(peek(reader), text));
-    *number = value;
+    }
+    errno = 0;
+    *number = strtoull(digits, &end, is_hex ? 16 : 10);
+    if (errno == ERANGE)
+        return wrong(reader, error, "the %s does not fit into 64 bits", what);
+    reader->at = end;
     return 1;
 }
 
@@ -143,21 +108,6 @@ struct line {
     int timed;
 };
 
-static void skip_empty_lines(struct reader *reader)
-{
-    for (;;) {
-        skip_blanks(reader);
-        if (peek(reader) == '#')
-            while (!at_end_of_line(reader))
-                skip(reader);
-        if (peek(reader) != '\n')
-            return;
-        skip(reader);
-        ++reader->line;
-        reader->column = 1;
-    }
-}
-
 /* The rest of a line, after its first word. */
 static int read_operands(struct reader *reader, struct line *line, struct cnnvp_error *error)
 {
@@ -168,14 +118,14 @@ static int read_operands(struct reader *reader, struct line *line, struct cnnvp_
     if (line->kind != LINE_END && read_number(reader, "address", &line->address, error) < 0)
         return -1;
     skip_blanks(reader);
-    line->timed = line->kind == LINE_END || (!at_end_of_line(reader) && peek(reader) != '#');
-    if (line->timed && line->kind != LINE_END && (peek(reader) < '0' || peek(reader) > '9'))
+    line->timed = line->kind == LINE_END || !at_end(reader);
+    if (line->timed && line->kind != LINE_END && !isdigit(peek(reader)))
         return wrong(reader, error, "nothing may follow the address but a time in ps and a # comment, not %s",
                      shown(peek(reader), text));
     if (line->timed && read_number(reader, "time", &line->time, error) < 0)
         return -1;
     skip_blanks(reader);
-    if (!at_end_of_line(reader) && peek(reader) != '#')
+    if (!at_end(reader))
         return wrong(reader, error, "nothing may follow the time but a # comment, not %s", shown(peek(reader), text));
     return 1;
 }
@@ -184,10 +134,16 @@ static int read_operands(struct reader *reader, struct line *line, struct cnnvp_
 static int read_line(struct reader *reader, struct line *line, struct cnnvp_error *error)
 {
     char text[16];
-    skip_empty_lines(reader);
+    do {
+        const ssize_t length = getline(&reader->text, &reader->room, reader->stream);
+        if (length < 0)
+            return 0;
+        ++reader->line;
+        reader->at = reader->text;
+        reader->end = reader->text + length;
+        skip_blanks(reader);
+    } while (at_end(reader));
     const int kind = peek(reader);
-    if (kind == EOF)
-        return 0;
     if (kind == 'R' || kind == 'r')
         line->kind = LINE_READ;
     else if (kind == 'W' || kind == 'w')
@@ -196,7 +152,7 @@ static int read_line(struct reader *reader, struct line *line, struct cnnvp_erro
         line->kind = LINE_END;
     else
         return wrong(reader, error, "R or W is expected, not %s", shown(kind, text));
-    skip(reader);
+    ++reader->at;
     return read_operands(reader, line, error);
 }
 
@@ -441,22 +397,16 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
     CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_memory_options", error));
     if (!options->outstanding)
         return cnnvp_config_error(error, NULL, "at least one read must be allowed to be outstanding");
-    struct reader *reader = calloc(1, sizeof *reader);
-    if (reader == NULL)
-        return cnnvp_config_no_memory(error);
-    *reader = (struct reader){.stream = fopen(file, "r"), .file = file, .line = 1, .column = 1};
-    if (reader->stream == NULL) {
-        (void)cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
-        free(reader);
-        return CNNVP_BAD_INPUT;
-    }
+    struct reader reader = {.stream = fopen(file, "r"), .file = file};
+    if (reader.stream == NULL)
+        return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
     struct run run = {
         .instance = (uint32_t)(memory - platform->instances), .untimed = options->untimed, .until = DRAM_NEVER};
     cnnvp_result status = cnnvp_recorder_new(platform, options->trace, 1, &run.recorder, error);
     if (status == CNNVP_DONE)
-        status = replay_recorded(reader, platform, &run, options, result, json, error);
+        status = replay_recorded(&reader, platform, &run, options, result, json, error);
     cnnvp_recorder_free(run.recorder);
-    (void)fclose(reader->stream);
-    free(reader);
+    (void)fclose(reader.stream);
+    free(reader.text);
     return status;
 }
