@@ -175,64 +175,39 @@ static void write_quoted(struct writer *writer, const char *text)
     write_text(writer, "\"");
 }
 
-/* One member of all spans of a series. */
-static void write_spans(struct writer *writer, const struct series *series, const char *name,
-                        uint64_t (*member)(const struct span *))
+static void write_spans(struct writer *writer, const struct series *series)
 {
-    write_text(writer, ",\"");
-    write_text(writer, name);
-    write_text(writer, "\":[");
-    for (size_t i = 0; i < series->span_count; ++i)
-        write_number(writer, member(&series->spans[i]), i == 0);
-    write_text(writer, "]");
-}
+    static const char *const names[] = {"begin", "length", "busy", "text", "tag", "count"};
+    for (size_t member = 0; member < sizeof names / sizeof *names; ++member) {
+        cnnvp_output_printf(writer->output, ",\"%s\":[", names[member]);
+        for (size_t i = 0; i < series->span_count; ++i) {
+            const struct span *span = &series->spans[i];
+            const uint64_t members[] = {
+                span->begin, span->end - span->begin, span->busy, span->name, span->tag & 0xFFFF, span->count};
 
-static uint64_t begin_of(const struct span *span)
-{
-    return span->begin;
-}
-
-static uint64_t length_of(const struct span *span)
-{
-    return span->end - span->begin;
-}
-
-static uint64_t busy_of(const struct span *span)
-{
-    return span->busy;
-}
-
-static uint64_t name_of(const struct span *span)
-{
-    return span->name;
-}
-
-static uint64_t tag_of(const struct span *span)
-{
-    return span->tag & 0xFFFF;
-}
-
-static uint64_t count_of(const struct span *span)
-{
-    return span->count;
-}
-
-static void write_bins(struct writer *writer, const struct series *series, const char *name, int which)
-{
-    int first = 1;
-
-    write_text(writer, ",\"");
-    write_text(writer, name);
-    write_text(writer, "\":[");
-    for (uint32_t i = 0; i < BINS; ++i) {
-        const struct bin *bin = &series->bins[i];
-
-        if (!bin->used)
-            continue;
-        write_number(writer, which == 0 ? i : which == 1 ? bin->min : which == 2 ? bin->max : bin->last, first);
-        first = 0;
+            write_number(writer, members[member], i == 0);
+        }
+        write_text(writer, "]");
     }
-    write_text(writer, "]");
+}
+
+static void write_bins(struct writer *writer, const struct series *series)
+{
+    static const char *const names[] = {"window", "min", "max", "last"};
+    for (size_t member = 0; member < sizeof names / sizeof *names; ++member) {
+        int first = 1;
+
+        cnnvp_output_printf(writer->output, ",\"%s\":[", names[member]);
+        for (uint32_t i = 0; i < BINS; ++i) {
+            const struct bin *bin = &series->bins[i];
+            const uint64_t members[] = {i, bin->min, bin->max, bin->last};
+
+            if (bin->used)
+                write_number(writer, members[member], first);
+            first &= !bin->used;
+        }
+        write_text(writer, "]");
+    }
 }
 
 static void write_means(struct writer *writer, const struct series *series)
@@ -272,19 +247,10 @@ static void write_stream(struct writer *writer, uint32_t number)
         write_text(writer, ",\"of\":");
         write_quoted(writer, instance->unit->counters[stream->index].unit);
     }
-    if (series->spans != NULL) {
-        write_spans(writer, series, "begin", begin_of);
-        write_spans(writer, series, "length", length_of);
-        write_spans(writer, series, "busy", busy_of);
-        write_spans(writer, series, "text", name_of);
-        write_spans(writer, series, "tag", tag_of);
-        write_spans(writer, series, "count", count_of);
-    }
+    if (series->spans != NULL)
+        write_spans(writer, series);
     if (series->bins != NULL) {
-        write_bins(writer, series, "window", 0);
-        write_bins(writer, series, "min", 1);
-        write_bins(writer, series, "max", 2);
-        write_bins(writer, series, "last", 3);
+        write_bins(writer, series);
         write_means(writer, series);
     }
     write_text(writer, "}");
