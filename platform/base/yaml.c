@@ -28,6 +28,25 @@ struct reader {
     const char *key_place[CNNVP_YAML_DEPTH];
 };
 
+cnnvp_result cnnvp_yaml_members(const struct cnnvp_yaml_node *map, const char *const *keys, size_t count,
+                                const char *lead, const struct cnnvp_yaml_node **found, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < count; ++i)
+        found[i] = NULL;
+    for (const struct cnnvp_yaml_node *child = map->children; child != NULL; child = child->next) {
+        struct cnnvp_suggest suggest;
+        size_t key = 0;
+        cnnvp_suggest_begin(&suggest, child->key);
+        for (; key < count && strcmp(keys[key], child->key) != 0; ++key)
+            cnnvp_suggest_offer(&suggest, keys[key]);
+        if (key == count)
+            return cnnvp_config_error(error, child->key_place, "unknown key %s%s", cnnvp_config_show(child->key).text,
+                                      cnnvp_suggest_text(&suggest, lead));
+        found[key] = child;
+    }
+    return CNNVP_DONE;
+}
+
 int cnnvp_yaml_is_null(const struct cnnvp_yaml_node *node)
 {
     if (node->kind != CNNVP_YAML_SCALAR || node->quoted)

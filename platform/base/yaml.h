@@ -30,6 +30,11 @@ struct cnnvp_yaml_node {
 /* Reads a file; the root is a map, with keys such as `keys`, for messages. */
 CNNVP_MUST_USE cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, const char *keys,
                                             struct cnnvp_yaml_node **root, struct cnnvp_error *error);
+/* Of a map, *found[i] becomes what stands under keys[i]; NULL where that is not there. Other keys are refused: "LEAD a,
+ * b", or the one that is meant. */
+CNNVP_MUST_USE cnnvp_result cnnvp_yaml_members(const struct cnnvp_yaml_node *map, const char *const *keys, size_t count,
+                                               const char *lead, const struct cnnvp_yaml_node **found,
+                                               struct cnnvp_error *error);
 /* 1 for a plain scalar that says nothing: empty, ~ or null. */
 int cnnvp_yaml_is_null(const struct cnnvp_yaml_node *node);
 const char *cnnvp_yaml_kind_name(const struct cnnvp_yaml_node *node);

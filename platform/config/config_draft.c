@@ -223,35 +223,22 @@ static cnnvp_result read_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml
 
 /* ---- one file ---- */
 
-static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *map, const char *key)
-{
-    for (const struct cnnvp_yaml_node *child = map->children; child != NULL; child = child->next)
-        if (strcmp(child->key, key) == 0)
-            return child;
-    return NULL;
-}
+/* The keys of a file, in the order in which they are taken. */
+enum { KEY_PLATFORM, KEY_BASE, KEY_MEMORY, KEY_TECHNOLOGY, KEY_ENERGY, KEY_UNITS, KEYS };
 
-static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_error *error)
+static cnnvp_result read_keys(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *found[KEYS],
+                              struct cnnvp_error *error)
 {
-    static const char *const keys[] = {"platform", "base", "memory", "technology", "energy", "units"};
-    for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
-        struct cnnvp_suggest suggest;
-        cnnvp_suggest_begin(&suggest, child->key);
-        int known = 0;
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
-            cnnvp_suggest_offer(&suggest, keys[i]);
-            known |= strcmp(keys[i], child->key) == 0;
-        }
-        if (!known)
-            return cnnvp_config_error(error, child->key_place, "unknown key %s%s", cnnvp_config_show(child->key).text,
-                                      cnnvp_suggest_text(&suggest, "a platform file has"));
-        if (strcmp(child->key, "units") == 0 && child->kind != CNNVP_YAML_MAP)
+    static const char *const keys[KEYS] = {"platform", "base", "memory", "technology", "energy", "units"};
+    CNNVP_TRY(cnnvp_yaml_members(root, keys, KEYS, "a platform file has", found, error));
+    for (size_t i = 0; i < KEYS; ++i) {
+        const struct cnnvp_yaml_node *child = found[i];
+        if (child == NULL || (i == KEY_ENERGY && child->kind == CNNVP_YAML_MAP))
+            continue;
+        if (i == KEY_UNITS && child->kind != CNNVP_YAML_MAP)
             return cnnvp_config_error(
                 error, child->place, "units: %s where a map of instances is expected", cnnvp_yaml_kind_name(child));
-        if (strcmp(child->key, "energy") == 0 && child->kind == CNNVP_YAML_MAP)
-            continue;
-        if (strcmp(child->key, "units") != 0 &&
-            (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child) || !*child->text))
+        if (i != KEY_UNITS && (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child) || !*child->text))
             return cnnvp_config_error(error, child->place, "%s: %s where a name is expected", child->key,
                                       child->kind == CNNVP_YAML_SCALAR ? "nothing" : cnnvp_yaml_kind_name(child));
     }
@@ -335,30 +322,26 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
     if (frame.depth > CNNVP_CONFIG_BASES)
         return cnnvp_config_error(error, place, "base: a chain of more than %d files", CNNVP_CONFIG_BASES);
 
+    const struct cnnvp_yaml_node *found[KEYS];
     struct cnnvp_yaml_node *root = NULL;
     struct cnnvp_setting common = {.folder = cnnvp_config_folder(&draft->arena, file)};
     if (common.folder == NULL)
         return cnnvp_config_no_memory(error);
     CNNVP_TRY(cnnvp_yaml_read(&draft->arena, file, "platform, base, units", &root, error));
-    CNNVP_TRY(check_keys(root, error));
-    const struct cnnvp_yaml_node *base = child_of(root, "base");
-    const struct cnnvp_yaml_node *name = child_of(root, "platform");
-    const struct cnnvp_yaml_node *units = child_of(root, "units");
-    if (base != NULL)
-        CNNVP_TRY(read_base(draft, base, common.folder, &frame, level, error));
+    CNNVP_TRY(read_keys(root, found, error));
+    if (found[KEY_BASE] != NULL)
+        CNNVP_TRY(read_base(draft, found[KEY_BASE], common.folder, &frame, level, error));
     common.level = *level;
-    if (name != NULL)
-        draft->name = name->text;
+    if (found[KEY_PLATFORM] != NULL)
+        draft->name = found[KEY_PLATFORM]->text;
+    const struct cnnvp_yaml_node *units = found[KEY_UNITS];
     for (const struct cnnvp_yaml_node *unit = units != NULL ? units->children : NULL; unit != NULL; unit = unit->next)
         CNNVP_TRY(read_unit(draft, unit, &common, error));
-    const struct cnnvp_yaml_node *memory = child_of(root, "memory");
-    if (memory != NULL)
-        CNNVP_TRY(read_memory(draft, memory, &common, error));
-    const struct cnnvp_yaml_node *technology = child_of(root, "technology");
-    if (technology != NULL)
-        CNNVP_TRY(put_scalar(draft, &draft->energy, "technology", technology, &common, error));
-    const struct cnnvp_yaml_node *energy = child_of(root, "energy");
-    return energy != NULL ? read_energy(draft, energy, &common, error) : CNNVP_DONE;
+    if (found[KEY_MEMORY] != NULL)
+        CNNVP_TRY(read_memory(draft, found[KEY_MEMORY], &common, error));
+    if (found[KEY_TECHNOLOGY] != NULL)
+        CNNVP_TRY(put_scalar(draft, &draft->energy, "technology", found[KEY_TECHNOLOGY], &common, error));
+    return found[KEY_ENERGY] != NULL ? read_energy(draft, found[KEY_ENERGY], &common, error) : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **draft, struct cnnvp_error *error)

@@ -113,21 +113,13 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
                               struct cnnvp_energy_table *table, struct cnnvp_error *error)
 {
     static const char *const keys[] = {"table", "base", "sram_scaling", "entries"};
-    const struct cnnvp_yaml_node *known[4] = {NULL};
+    const struct cnnvp_yaml_node *known[4];
     struct cnnvp_yaml_node *root = NULL;
     CNNVP_TRY(cnnvp_yaml_read(arena, file, "table, base, entries", &root, error));
-    for (const struct cnnvp_yaml_node *at = root->children; at != NULL; at = at->next) {
-        size_t i = 0;
-        while (i < 4 && strcmp(keys[i], at->key) != 0)
-            ++i;
-        if (i == 4)
-            return cnnvp_config_error(
-                error, at->key_place, "unknown key %s; an energy table has table, base, sram_scaling, entries",
-                cnnvp_config_show(at->key).text);
-        if (i != 3 && (at->kind != CNNVP_YAML_SCALAR || !*at->text))
-            return cnnvp_config_error(error, at->place, "%s: a single word is expected", at->key);
-        known[i] = at;
-    }
+    CNNVP_TRY(cnnvp_yaml_members(root, keys, 4, "an energy table has", known, error));
+    for (size_t i = 0; i < 3; ++i)
+        if (known[i] != NULL && (known[i]->kind != CNNVP_YAML_SCALAR || !*known[i]->text))
+            return cnnvp_config_error(error, known[i]->place, "%s: a single word is expected", keys[i]);
     if (known[1] != NULL)
         CNNVP_TRY(read_table(arena, known[1]->text, cnnvp_config_folder(arena, file), known[1]->place, depth + 1, table,
                              error));

@@ -25,23 +25,6 @@ enum key {
 static const char *const keys[KEYS] = {"command",    "network",     "program",    "platform", "options",
                                        "parameters", "constraints", "objectives", "search",   "derive"};
 
-static cnnvp_result sort_keys(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *found[KEYS],
-                              struct cnnvp_error *error)
-{
-    for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
-        struct cnnvp_suggest suggest;
-        size_t key = 0;
-        cnnvp_suggest_begin(&suggest, child->key);
-        for (; key < KEYS && strcmp(keys[key], child->key) != 0; ++key)
-            cnnvp_suggest_offer(&suggest, keys[key]);
-        if (key == KEYS)
-            return cnnvp_config_error(error, child->key_place, "unknown key %s%s", cnnvp_config_show(child->key).text,
-                                      cnnvp_suggest_text(&suggest, "there are"));
-        found[key] = child;
-    }
-    return CNNVP_DONE;
-}
-
 static cnnvp_result need_scalar(const struct cnnvp_yaml_node *node, struct cnnvp_error *error)
 {
     if (node->kind == CNNVP_YAML_SCALAR && !cnnvp_yaml_is_null(node))
@@ -478,7 +461,7 @@ static cnnvp_result read_axes(struct cnnvp_sweep *sweep, const struct cnnvp_yaml
 
 cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
 {
-    const struct cnnvp_yaml_node *found[KEYS] = {NULL};
+    const struct cnnvp_yaml_node *found[KEYS];
     struct cnnvp_yaml_node *root = NULL;
     char guest[4096] = "";
     (void)snprintf(sweep->simulator, sizeof sweep->simulator, "%s", cnnvp_build());
@@ -492,7 +475,7 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
         sweep->folder == NULL)
         return cnnvp_config_no_memory(error);
     CNNVP_TRY(cnnvp_yaml_read(&sweep->arena, sweep->file, "network, parameters, objectives", &root, error));
-    CNNVP_TRY(sort_keys(root, found, error));
+    CNNVP_TRY(cnnvp_yaml_members(root, keys, KEYS, "there are", found, error));
     CNNVP_TRY(read_command(sweep, found[KEY_COMMAND], error));
     CNNVP_TRY(read_platform(sweep, found[KEY_PLATFORM], error));
     CNNVP_TRY(read_axes(sweep, found, error));
