@@ -141,6 +141,13 @@ start_controller
 sleep 1
 kill -9 $driver 2>/dev/null
 wait $driver 2>/dev/null
+# The jobs that end with it are cancelled by numbers, which the controller may have given out again.
+has_no_srun() {
+    for process in $(grep -lsz "^SLURM_CONF=$work/" /proc/[0-9]*/environ); do
+        ! grep -qsx srun "${process%/environ}/comm" || return 1
+    done
+}
+within 30 has_no_srun || fail "workers go on without their driver"
 kept=$(count_points)
 expect 0 sweep long.yaml -o long.sqlite -j 2 --executor slurm
 says "40 points: 40 ok, 0 failed"
