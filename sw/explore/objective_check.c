@@ -6,12 +6,8 @@
  * nothing of the others, nor does one that crashes, so all this happens in a process of its own.
  */
 #define _XOPEN_SOURCE 700
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "explore.h"
@@ -190,72 +186,31 @@ static cnnvp_result make_statistics(const struct cnnvp_sweep *sweep, const struc
 }
 
 /* In the new process: never returns. */
-static void tell_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, int line)
+static void tell_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, FILE *to)
 {
     struct cnnvp_error error = {""};
     char *text = NULL;
-    int good = make_statistics(sweep, point, &text, &error) == CNNVP_DONE;
-    for (size_t size = good ? strlen(text) : 0, done = 0; done < size;) {
-        const ssize_t written = write(line, text + done, size - done);
-        good = written > 0 || (written < 0 && errno == EINTR);
-        if (!good)
-            break;
-        done += written > 0 ? (size_t)written : 0;
-    }
-    _exit(good ? 0 : 1);
-}
-
-/* All that a process says over its line until it ends, with *status as waitpid says; NULL without memory. What it
- * leaves behind may hold the line open. Closes the line. */
-static char *hear_all(int line, pid_t process, int *status)
-{
-    char *text = NULL;
-    size_t size = 0, room = 0;
-    struct pollfd wait = {.fd = line, .events = POLLIN};
-    int ended = 0;
-    for (;;) {
-        if (size + 1 >= room) {
-            char *larger = realloc(text, room = room ? 2 * room : 65536);
-            if (larger == NULL)
-                break;
-            text = larger;
-        }
-        const ssize_t got = read(line, text + size, room - size - 1);
-        size += got > 0 ? (size_t)got : 0;
-        if (got > 0 || (got < 0 && errno == EINTR))
-            continue;
-        if (ended || got == 0)
-            break;
-        (void)poll(&wait, 1, 200);
-        ended = cnnvp_process_ended(process, WNOHANG, status);
-    }
-    (void)close(line);
-    if (!ended)
-        (void)cnnvp_process_ended(process, 0, status);
-    if (text != NULL)
-        text[size] = '\0';
-    return text;
+    const int good = make_statistics(sweep, point, &text, &error) == CNNVP_DONE && fputs(text, to) >= 0;
+    _exit(good && fflush(to) == 0 ? 0 : 1);
 }
 
 /* What another process says of the statistics; NULL if it says nothing, or not all. */
 static char *hear_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point)
 {
-    int ends[2], status = 0;
-    if (pipe(ends) != 0)
-        return NULL;
-    const pid_t child = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? fork() : -1;
-    if (child == 0) {
-        (void)close(ends[0]);
-        tell_statistics(sweep, point, ends[1]);
-    }
-    (void)close(ends[1]);
-    char *text = child > 0 ? hear_all(ends[0], child, &status) : NULL;
-    if (child < 0)
-        (void)close(ends[0]);
-    if (text != NULL && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return text;
-    free(text);
-    return NULL;
+    FILE *file = tmpfile();
+    char *text = NULL;
+    size_t room = 0;
+    int status = 1;
+    const pid_t child = file != NULL ? fork() : -1;
+    if (child == 0)
+        tell_statistics(sweep, point, file);
+    if (child > 0)
+        (void)cnnvp_process_ended(child, 0, &status);
+    if (status == 0 && fseek(file, 0, SEEK_SET) == 0)
+        (void)(getdelim(&text, &room, '\0', file) < 0);
+    if (file != NULL)
+        (void)fclose(file);
+    return text;
 }
 
 /* Makes statistics of points that have not run. */
