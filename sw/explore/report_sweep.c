@@ -83,6 +83,8 @@ static void add_objectives(struct page *page, json_t *values, const json_t *stat
     }
 }
 
+/* A layer's numbers. The metrics are those of the first layer seen, so that each layer takes the same room: without
+ * `flat` they get their names. */
 static void add_metrics(struct page *page, json_t *flat, size_t first, const json_t *layer, const char *prefix)
 {
     const char *key;
@@ -93,24 +95,12 @@ static void add_metrics(struct page *page, json_t *flat, size_t first, const jso
         (void)snprintf(name, sizeof name, "%s%s", prefix, key);
         if (strcmp(key, "stall_cycles") == 0)
             add_metrics(page, flat, first, member, "stall_cycles.");
-        else if (json_is_number(member) && strcmp(key, "index") != 0 && json_object_get(page->metrics, name) != NULL)
-            put_at(flat, first + index_of(page->metrics, name), member);
-    }
-}
-
-/* The metrics are those of the first layer seen, so that each layer takes the same room. */
-static void name_metrics(struct page *page, const json_t *layer, const char *prefix)
-{
-    const char *key;
-    json_t *member;
-    char name[200];
-    json_object_foreach((json_t *)(uintptr_t)layer, key, member)
-    {
-        (void)snprintf(name, sizeof name, "%s%s", prefix, key);
-        if (strcmp(key, "stall_cycles") == 0)
-            name_metrics(page, member, "stall_cycles.");
-        else if (json_is_number(member) && strcmp(key, "index") != 0)
+        else if (!json_is_number(member) || strcmp(key, "index") == 0)
+            continue;
+        else if (flat == NULL)
             (void)index_of(page->metrics, name);
+        else if (json_object_get(page->metrics, name) != NULL)
+            put_at(flat, first + index_of(page->metrics, name), member);
     }
 }
 
@@ -128,7 +118,7 @@ static void add_layers(struct page *page, json_t *point, const json_t *layers)
                        phase != NULL && strcmp(phase, "forward") != 0 ? phase : "");
         (void)json_array_append_new(names, json_string(text));
         if (json_object_size(page->metrics) == 0)
-            name_metrics(page, layer, "");
+            add_metrics(page, NULL, 0, layer, "");
         size_t metrics = json_object_size(page->metrics);
         if (metrics)
             put_at(flat, index * metrics + metrics - 1, json_null());
