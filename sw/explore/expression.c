@@ -125,7 +125,7 @@ static struct node *make(struct parser *parser, enum op op, struct node *a, stru
     return node;
 }
 
-static struct node *parse_or(struct parser *parser);
+static struct node *parse_level(struct parser *parser, unsigned level);
 
 static struct node *parse_number(struct parser *parser)
 {
@@ -204,7 +204,7 @@ static struct node *parse_sign(struct parser *parser)
     } else if (take(parser, "+")) {
         node = parse_sign(parser);
     } else if (take(parser, "(")) {
-        node = parse_or(parser);
+        node = parse_level(parser, 0);
         if (node != NULL && !take(parser, ")"))
             node = fail(parser, parser->at, "a closing parenthesis is expected");
     } else if (*start == '"' || *start == '\'') {
@@ -222,50 +222,17 @@ static struct node *parse_sign(struct parser *parser)
     return node;
 }
 
-struct choice {
+/* Operators from the loosest to the tightest; of one level they group to the left, comparisons do not chain. */
+enum level { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_SUM, LEVEL_PRODUCT, LEVELS };
+static const struct {
+    enum level level;
     const char *token;
     enum op op;
-};
-
-/* A level of operators that group to the left. */
-static struct node *parse_level(struct parser *parser, const struct choice *choices, size_t count,
-                                struct node *(*next)(struct parser *), int once)
-{
-    struct node *left = next(parser);
-    for (int again = 1; left != NULL && again;) {
-        again = 0;
-        skip_space(parser);
-        const char *start = parser->at;
-        for (size_t i = 0; i < count; ++i) {
-            if (!take(parser, choices[i].token))
-                continue;
-            struct node *right = next(parser);
-            left = right != NULL ? make(parser, choices[i].op, left, right, start) : NULL;
-            again = !once;
-            break;
-        }
-    }
-    return left;
-}
-
-static struct node *parse_product(struct parser *parser)
-{
-    static const struct choice choices[] = {{"*", OP_MUL}, {"/", OP_DIV}, {"%", OP_MOD}};
-    return parse_level(parser, choices, 3, parse_sign, 0);
-}
-
-static struct node *parse_sum(struct parser *parser)
-{
-    static const struct choice choices[] = {{"+", OP_ADD}, {"-", OP_SUB}};
-    return parse_level(parser, choices, 2, parse_product, 0);
-}
-
-static struct node *parse_compare(struct parser *parser)
-{
-    static const struct choice choices[] = {
-        {"==", OP_EQ}, {"!=", OP_NE}, {"<=", OP_LE}, {">=", OP_GE}, {"<", OP_LT}, {">", OP_GT}};
-    return parse_level(parser, choices, 6, parse_sum, 1);
-}
+} operators[] = {{LEVEL_OR, "or", OP_OR},      {LEVEL_OR, "||", OP_OR},      {LEVEL_AND, "and", OP_AND},
+                 {LEVEL_AND, "&&", OP_AND},    {LEVEL_COMPARE, "==", OP_EQ}, {LEVEL_COMPARE, "!=", OP_NE},
+                 {LEVEL_COMPARE, "<=", OP_LE}, {LEVEL_COMPARE, ">=", OP_GE}, {LEVEL_COMPARE, "<", OP_LT},
+                 {LEVEL_COMPARE, ">", OP_GT},  {LEVEL_SUM, "+", OP_ADD},     {LEVEL_SUM, "-", OP_SUB},
+                 {LEVEL_PRODUCT, "*", OP_MUL}, {LEVEL_PRODUCT, "/", OP_DIV}, {LEVEL_PRODUCT, "%", OP_MOD}};
 
 static struct node *parse_not(struct parser *parser)
 {
@@ -278,19 +245,28 @@ static struct node *parse_not(struct parser *parser)
         --parser->depth;
         return node != NULL ? make(parser, OP_NOT, node, NULL, start) : NULL;
     }
-    return parse_compare(parser);
+    return parse_level(parser, LEVEL_COMPARE);
 }
 
-static struct node *parse_and(struct parser *parser)
+static struct node *parse_level(struct parser *parser, unsigned level)
 {
-    static const struct choice choices[] = {{"and", OP_AND}, {"&&", OP_AND}};
-    return parse_level(parser, choices, 2, parse_not, 0);
-}
-
-static struct node *parse_or(struct parser *parser)
-{
-    static const struct choice choices[] = {{"or", OP_OR}, {"||", OP_OR}};
-    return parse_level(parser, choices, 2, parse_and, 0);
+    if (level == LEVEL_NOT || level == LEVELS)
+        return level == LEVELS ? parse_sign(parser) : parse_not(parser);
+    struct node *left = parse_level(parser, level + 1u);
+    for (int again = 1; left != NULL && again;) {
+        again = 0;
+        skip_space(parser);
+        const char *start = parser->at;
+        for (size_t i = 0; i < sizeof operators / sizeof *operators; ++i) {
+            if (operators[i].level != level || !take(parser, operators[i].token))
+                continue;
+            struct node *right = parse_level(parser, level + 1u);
+            left = right != NULL ? make(parser, operators[i].op, left, right, start) : NULL;
+            again = level != LEVEL_COMPARE;
+            break;
+        }
+    }
+    return left;
 }
 
 cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, const char *place, cnnvp_name_fn name,
@@ -309,7 +285,7 @@ cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, c
         .offer = offer,
         .context = context,
         .error = error};
-    made->root = parse_or(&parser);
+    made->root = parse_level(&parser, 0);
     skip_space(&parser);
     if (made->root != NULL && *parser.at)
         (void)fail(&parser, parser.at,
