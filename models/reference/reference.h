@@ -50,7 +50,7 @@ struct cnnvp_reference {
     uint32_t lanes;         /* of a vector unit, up to 256; 0: not known */
     uint32_t mantissa_bits; /* of the training engine's PE module, 2 to 24; 0: not known */
     int zones;              /* its maps lie in groups of three zones (descriptors_train.def) */
-    int staged;             /* positions pass the ReLU buffer (encode.h) */
+    int staged;             /* positions pass the ReLU buffer (encode.c) */
     struct cnnvp_reference_buffer buffers[CNNVP_REFERENCE_BUFFERS];
     /* What the unit has made of them, or none: its words are taken where documents leave the last places open, and
      * only these are wrong. */

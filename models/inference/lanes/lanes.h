@@ -75,9 +75,10 @@
  *   vsoftmax                              turns * (3 * row + 2 * levels + row * D)
  *   vpool vconv                           taps * ceil(turns * out_h * out_w / lanes), turns = ceil(channels / units),
  *                                         taps = kx * ky, times the input channels where vconv is not depthwise
- * and `pipeline` cycles after it, and what the port of the busiest buffer adds (buffer.h). Words of vpool and vconv at
- * the ports: taps for each result; each weight and bias once for each group of lanes that works on its channel; the
- * results, four words each where they are partial sums, and what they update: sums again four, words one each.
+ * and `pipeline` cycles after it, and what the port of the busiest buffer adds (cnnvp_buffer.h). Words of vpool and
+ * vconv at the ports: taps for each result; each weight and bias once for each group of lanes that works on its
+ * channel; the results, four words each where they are partial sums, and what they update: sums again four, words one
+ * each.
  */
 #ifndef CNNVP_LANES_H
 #define CNNVP_LANES_H
