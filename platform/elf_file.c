@@ -5,15 +5,15 @@
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base.h"
+#include "input_file.h"
 
 /* Nothing larger fits a 32-bit core's memory. */
-static const long max_file_size = 1L << 30;
+static const size_t max_file_size = (size_t)1 << 30;
 
 struct cnnvp_elf {
     uint8_t *data;
@@ -196,40 +196,25 @@ cnnvp_result cnnvp_elf_parse(const char *name, const void *data, size_t size, st
     return take(name, copy, size, elf, error);
 }
 
-static cnnvp_result read_open(FILE *stream, const char *file, struct cnnvp_elf **elf, struct cnnvp_error *error)
-{
-    struct stat status;
-    long size;
-    uint8_t *data;
-
-    if (fstat(fileno(stream), &status) != 0 || !S_ISREG(status.st_mode))
-        return cnnvp_config_error(error, file, "cannot be read: it is not a regular file");
-    if (fseek(stream, 0, SEEK_END) != 0 || (size = ftell(stream)) < 0 || fseek(stream, 0, SEEK_SET) != 0)
-        return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
-    if (size > max_file_size)
-        return cnnvp_config_error(error, file, "has %ld bytes; no program of a 32-bit core is that large", size);
-    data = malloc(size > 0 ? (size_t)size : 1);
-    if (data == NULL)
-        return cnnvp_config_error(error, file, "there is not enough memory");
-    if (fread(data, 1, (size_t)size, stream) != (size_t)size) {
-        free(data);
-        return cnnvp_config_error(
-            error, file, "cannot be read: %s", ferror(stream) ? strerror(errno) : "it has become shorter");
-    }
-    return take(file, data, (size_t)size, elf, error);
-}
-
 cnnvp_result cnnvp_elf_read(const char *file, struct cnnvp_elf **elf, struct cnnvp_error *error)
 {
-    FILE *stream = fopen(file, "rb");
-    cnnvp_result result;
+    size_t size = 0;
+    const int descriptor = cnnvp_input_open(file, "a program", &size, error);
 
     *elf = NULL;
-    if (stream == NULL)
-        return cnnvp_config_error(error, file, "%s", strerror(errno));
-    result = read_open(stream, file, elf, error);
-    (void)fclose(stream);
-    return result;
+    if (descriptor < 0)
+        return CNNVP_BAD_INPUT;
+    uint8_t *data = size <= max_file_size ? malloc(size + 1u) : NULL;
+    const ssize_t got = data != NULL ? read(descriptor, data, size) : -1;
+    const int reason = errno;
+
+    (void)close(descriptor);
+    if (got == (ssize_t)size)
+        return take(file, data, size, elf, error);
+    free(data);
+    if (size > max_file_size)
+        return cnnvp_config_error(error, file, "has %zu bytes; no program of a 32-bit core is that large", size);
+    return cnnvp_config_error(error, file, "cannot be read: %s", got < 0 ? strerror(reason) : "it has become shorter");
 }
 
 void cnnvp_elf_free(struct cnnvp_elf *elf)
