@@ -36,8 +36,7 @@ static cnnvp_result cannot(struct cnnvp_error *error, const char *file, int reas
     return CNNVP_FAILED;
 }
 
-/* 1 for something that is there and neither a plain file nor a folder. */
-static int is_special(const char *file)
+int cnnvp_output_is_special(const char *file)
 {
     struct stat status, target;
 
@@ -45,18 +44,24 @@ static int is_special(const char *file)
            !S_ISDIR(target.st_mode);
 }
 
-cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
+char *cnnvp_output_folder(const char *file)
 {
     const char *slash = strrchr(file, '/');
+
+    return slash != NULL ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+}
+
+cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
+{
     struct stat status;
     char *folder;
     int closed;
 
-    if (is_special(file) && access(file, W_OK) == 0)
+    if (cnnvp_output_is_special(file) && access(file, W_OK) == 0)
         return CNNVP_DONE;
     if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
         return cnnvp_config_error(error, file, "is a folder, not a file to write");
-    folder = slash != NULL ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    folder = cnnvp_output_folder(file);
     if (folder == NULL)
         return cannot(error, file, ENOMEM);
     closed = access(folder, W_OK | X_OK) != 0 ? errno : 0;
@@ -78,8 +83,7 @@ static void file_of(int descriptor, char *path, size_t size)
 /* -1: the file system has no such files, or none that could get a name. */
 static int open_nameless(const char *file)
 {
-    const char *slash = strrchr(file, '/');
-    char *folder = slash != NULL ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    char *folder = cnnvp_output_folder(file);
     char path[40];
     int descriptor = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
 
@@ -144,7 +148,7 @@ cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cn
     made->name = strdup(file);
     if (made->name == NULL)
         errno = ENOMEM;
-    else if (is_special(file))
+    else if (cnnvp_output_is_special(file))
         made->descriptor = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
     else if ((made->descriptor = open_nameless(file)) >= 0)
         made->nameless = 1;

@@ -11,6 +11,11 @@ extern "C" {
 
 typedef struct cnnvp_output cnnvp_output;
 
+/* 1 for something that is there and not a plain file or a folder: a terminal, a pipe, /dev/null, a link (such as
+ * /dev/stdout) to anything but a folder. It is written in place. */
+int cnnvp_output_is_special(const char *file);
+/* The folder that a file is or would be in. NULL: out of memory. Free with free(). */
+char *cnnvp_output_folder(const char *file);
 /* Refuses a name that cnnvp_output_new could not write: its folder is missing or closed, or it is a folder itself. */
 CNNVP_MUST_USE cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error);
 

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "cli.h"
 
+#include "base.h"
 #include "input_file.h"
 #include "output_file.h"
 
@@ -12,51 +13,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 1 for something that is there and not a plain file: a terminal, a pipe, /dev/null, a link (such as /dev/stdout) to
- * anything but a folder. It is written in place: renaming would put a plain file there. */
-static int is_special(const char *file)
-{
-    struct stat status, target;
-    return lstat(file, &status) == 0 && !S_ISREG(status.st_mode) && stat(file, &target) == 0 &&
-           !S_ISDIR(target.st_mode);
-}
-
-static char *folder_of(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash != NULL ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
-}
-
 cnnvp_result cli_check_output(const char *option, const char *file)
 {
     struct stat status;
-    if (file == NULL || is_special(file))
+    if (file == NULL || cnnvp_output_is_special(file))
         return CNNVP_DONE;
     if (!*file)
         return cli_bad("%s: the name of a file is expected", option);
     if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
         return cli_bad("%s: %s is a folder", option, file);
-    CNNVP_FREED char *folder = folder_of(file);
+    CNNVP_FREED char *folder = cnnvp_output_folder(file);
     if (folder == NULL || access(folder, W_OK | X_OK) != 0)
         return cli_bad("%s: %s cannot be written: %s", option, file, strerror(errno));
     return CNNVP_DONE;
 }
 
-static const char *name_in_folder(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash != NULL ? slash + 1 : file;
-}
-
 /* One name in one folder, which may be written in two ways. */
 static int is_same_place(const char *a, const char *b)
 {
-    CNNVP_FREED char *a_folder = folder_of(a);
-    CNNVP_FREED char *b_folder = folder_of(b);
+    CNNVP_FREED char *a_folder = cnnvp_output_folder(a);
+    CNNVP_FREED char *b_folder = cnnvp_output_folder(b);
     struct stat a_status, b_status;
     return a_folder != NULL && b_folder != NULL && stat(a_folder, &a_status) == 0 && stat(b_folder, &b_status) == 0 &&
            a_status.st_dev == b_status.st_dev && a_status.st_ino == b_status.st_ino &&
-           strcmp(name_in_folder(a), name_in_folder(b)) == 0;
+           strcmp(cnnvp_base_name(a), cnnvp_base_name(b)) == 0;
 }
 
 /* Links and devices may be named twice: each write is theirs to order. */

@@ -11,6 +11,7 @@
 #include "units.h"
 #include "memory/dram/dram_replay.h"
 #include "memory_internal.h"
+#include "value.h"
 
 enum { CLOCKS = 65536, STRIDE = 4096 };
 
@@ -69,17 +70,6 @@ static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t 
     return CNNVP_DONE;
 }
 
-/* Copies the number-th of names separated by |; 0: there is none. */
-static int choice(const char *choices, uint64_t number, char *name, size_t size)
-{
-    for (; number != 0 && choices != NULL; --number)
-        choices = strchr(choices, '|') != NULL ? strchr(choices, '|') + 1 : NULL;
-    if (choices == NULL)
-        return 0;
-    (void)snprintf(name, size, "%.*s", (int)strcspn(choices, "|"), choices);
-    return 1;
-}
-
 cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstanding, struct cnnvp_memory_streams *streams,
                                  size_t room, size_t *count, struct cnnvp_error *error)
 {
@@ -102,8 +92,11 @@ cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstandin
     const uint64_t last = set ? values[preset] : UINT64_MAX;
     for (uint64_t i = set ? last : 0; result != CNNVP_FAILED && *count < room && i <= last; ++i) {
         struct cnnvp_memory_streams *next = &streams[*count];
-        if (!choice(unit->params[preset].choices, i, next->preset, sizeof next->preset))
+        size_t length;
+        const char *name = cnnvp_value_choice(unit->params[preset].choices, i, &length);
+        if (name == NULL)
             break;
+        (void)snprintf(next->preset, sizeof next->preset, "%.*s", (int)length, name);
         values[preset] = i;
         result = measure(memory, values, outstanding, next, error);
         *count += result == CNNVP_DONE;
