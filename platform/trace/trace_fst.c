@@ -133,7 +133,7 @@ static int write_file(struct cnnvp_trace *trace, const char *name, cnnvp_output 
 
 static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
 {
-    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {NULL};
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
     char *folder = cnnvp_arena_printf(&arena, "%s.dir-XXXXXX", trace->file);
 
     if (folder == NULL || mkdtemp(folder) == NULL) {

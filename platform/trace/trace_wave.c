@@ -284,7 +284,7 @@ void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer 
     struct cnnvp_merge *merge = cnnvp_merge_new(trace);
     size_t signals = (size_t)count_signals(trace) + 1;
 
-    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {NULL};
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
     dump.signals = cnnvp_arena_array(&arena, signals, sizeof *dump.signals);
     dump.changes = cnnvp_arena_array(&arena, signals, sizeof *dump.changes);
     dump.first = cnnvp_arena_array(&arena, trace->stream_count, sizeof *dump.first);

@@ -151,7 +151,7 @@ static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_
 cnnvp_result cnnvp_objectives_check_program(const struct cnnvp_sweep *sweep, const char *stats,
                                             struct cnnvp_error *error)
 {
-    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {NULL};
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
     CNNVP_JSON *all = json_loads(stats, 0, NULL);
     for (size_t i = 0; all != NULL && i < sweep->objective_count; ++i) {
         const char *path = sweep->objectives[i].path;

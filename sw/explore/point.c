@@ -292,7 +292,7 @@ static void become(const char *program, const char *const *arguments, const char
 cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, int simulate,
                                const char *program, const char *stats_file, char **stats, struct cnnvp_error *error)
 {
-    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {NULL};
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
     const char *arguments[ARGUMENTS];
     CNNVP_FREED char *log = cnnvp_text_printf("%s.log", stats_file);
     CNNVP_FREED char *text = NULL;

@@ -9,7 +9,6 @@
 #include "binary_internal.h"
 #include "plan.h"
 
-
 static uint32_t log2_of(uint32_t power)
 {
     uint32_t bits = 0;

@@ -437,7 +437,7 @@ static void put_cuts(cnnvp_output *output, struct cnnvp_arena *arena, const stru
 cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan, const char *file,
                               struct cnnvp_error *error)
 {
-    struct cnnvp_arena arena = {NULL};
+    struct cnnvp_arena arena = {0};
     cnnvp_output *output = NULL;
     int any = 0;
     CNNVP_TRY(cnnvp_output_new(file, &output, error));

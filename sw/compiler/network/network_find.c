@@ -46,7 +46,7 @@ static cnnvp_result refuse_word(struct cnnvp_arena *arena, const char *word, str
 
 cnnvp_result cnnvp_network_find(const char *name, char *path, size_t room, struct cnnvp_error *error)
 {
-    struct cnnvp_arena arena = {NULL};
+    struct cnnvp_arena arena = {0};
     struct stat status;
     cnnvp_result result;
     const int bare = cnnvp_is_bare_name(name);

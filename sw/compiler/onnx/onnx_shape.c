@@ -157,6 +157,8 @@ cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import)
     for (size_t i = 0; i < count; ++i) {
         int64_t axis;
         CNNVP_TRY(cnnvp_words_axis(import, &words, rank, axes[i], &axis));
+        if (adds && marked[axis])
+            return cnnvp_import_error(import, "an axis is named twice");
         marked[axis] = 1;
     }
     int64_t dims[CNNVP_ONNX_RANK + 1] = {0, 1, 1, 1};
@@ -164,17 +166,15 @@ cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import)
     uint32_t next = 1;
     for (uint32_t i = 1; i < rank; ++i) {
         if (adds) {
-            dims[made++] = marked[i] || next == words.rank ? 1 : words.dims[next++];
+            dims[made++] = marked[i] ? 1 : words.dims[next++];
             continue;
         }
         if (marked[i] && words.dims[i] != 1)
             return cnnvp_import_error(
-                import, "dimension %u is %lld; only 1 can be squeezed", i, (long long)words.dims[i]);
+                import, "dimension %u is %lld; only 1 can be squeezed", i - words.front, (long long)words.dims[i]);
         if (count != 0 ? !marked[i] : words.dims[i] != 1)
             dims[made++] = words.dims[i];
     }
-    if (adds && next != words.rank)
-        return cnnvp_import_error(import, "an axis is named twice");
     return cnnvp_words_view(import, &words, made, dims);
 }
 

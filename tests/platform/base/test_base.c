@@ -10,7 +10,7 @@ static void memory_is_apart(void **state)
 {
     (void)state;
     enum { PIECES = 300 };
-    struct cnnvp_arena arena = {NULL};
+    struct cnnvp_arena arena = {0};
     unsigned char *pieces[PIECES];
     for (size_t i = 0; i < PIECES; ++i) {
         const size_t size = i * i % 4099 + (i == 150 ? 100000 : 0);
@@ -24,8 +24,12 @@ static void memory_is_apart(void **state)
     for (size_t i = 0; i < PIECES; ++i)
         for (size_t j = 0; j < i * i % 4099; ++j)
             assert_int_equal(pieces[i][j], i % 255 + 1);
+    assert_false(arena.failed);
     assert_null(cnnvp_arena_alloc(&arena, SIZE_MAX));
+    assert_true(arena.failed);
+    arena.failed = 0;
     assert_null(cnnvp_arena_array(&arena, SIZE_MAX / 4, 8)); /* the product would not fit */
+    assert_true(arena.failed);
     assert_string_equal(cnnvp_arena_copy(&arena, "abc", 2), "ab");
     assert_string_equal(cnnvp_arena_printf(&arena, "%s%d", "x", 12), "x12");
     cnnvp_arena_free(&arena);
@@ -36,7 +40,7 @@ static void folders_of_paths(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {{"a/b/c.yaml", "a/b"}, {"c.yaml", "."}, {"/c.yaml", "/"}, {"./c", "."}};
-    struct cnnvp_arena arena = {NULL};
+    struct cnnvp_arena arena = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         assert_string_equal(cnnvp_config_folder(&arena, cases[i][0]), cases[i][1]);
     cnnvp_arena_free(&arena);

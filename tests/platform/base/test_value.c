@@ -135,7 +135,7 @@ static void texts_and_addresses(void **state)
 static void texts_of_values(void **state)
 {
     (void)state;
-    struct cnnvp_arena arena = {NULL};
+    struct cnnvp_arena arena = {0};
     const struct cnnvp_param size = {.name = "size", .type = CNNVP_PARAM_SIZE, .max = UINT64_MAX};
     const struct cnnvp_param address = {.name = "at", .type = CNNVP_PARAM_ADDR, .max = UINT64_MAX};
     const struct cnnvp_param detail = {.name = "detail", .type = CNNVP_PARAM_ENUM, .choices = "fast|cycle"};

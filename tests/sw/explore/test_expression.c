@@ -29,7 +29,7 @@ static struct cnnvp_operand value_of(const void *context, uint32_t index)
 /* 1, 0, or -1 with a message. */
 static int holds(const char *text, struct cnnvp_error *error)
 {
-    struct cnnvp_arena arena = {NULL};
+    struct cnnvp_arena arena = {0};
     struct cnnvp_expression *expression = NULL;
     int result = -1;
     if (cnnvp_expression_new(&arena, text, "f.yaml:4:10", find_name, offer_names, NULL, &expression, error) !=

@@ -163,6 +163,7 @@ static void tables_reach_as_far_as_their_values(void **state)
         {{CNNVP_GRAPH_COS, 0}, 6, 12, 14, -6, 6, 1e-3},          {{CNNVP_GRAPH_ATAN, 0}, 60, 9, 14, -60, 60, 1e-2},
         {{CNNVP_GRAPH_ASIN, 0}, 1, 14, 14, -0.95, 0.95, 2e-3},   {{CNNVP_GRAPH_ATANH, 0}, 1, 14, 12, -0.95, 0.95, 2e-3},
         {{CNNVP_GRAPH_SINH, 0}, 7, 12, 4, -7, 7, 1e-3},          {{CNNVP_GRAPH_ASINH, 0}, 28, 10, 12, -28, 28, 1e-3},
+        {{CNNVP_GRAPH_SOFTSIGN, 0}, 0, 10, 14, -31, 31, 1e-2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         int16_t words[1024];

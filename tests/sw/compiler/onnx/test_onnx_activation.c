@@ -72,10 +72,45 @@ static void limits_of_clip(void **state)
     onnx_case_refused(&b, "node \"y\" (Clip): limit max is no number");
 }
 
+/* What an operator is where its node has no attributes, by ONNX's defaults. */
+static void functions_without_attributes(void **state)
+{
+    static const struct {
+        const char *op_type;
+        struct cnnvp_graph_post post;
+    } cases[] = {
+        {"Sqrt", {CNNVP_GRAPH_POWER, 0.5f}},
+        {"Log", {CNNVP_GRAPH_LOG, 0.0f}},
+        {"Elu", {CNNVP_GRAPH_ELU, 1.0f}},
+        {"Celu", {CNNVP_GRAPH_CELU, 1.0f}},
+        {"Swish", {CNNVP_GRAPH_SWISH, 1.0f}},
+        {"Abs", {CNNVP_GRAPH_LEAKY_RELU, -1.0f}},
+        {"LeakyRelu", {CNNVP_GRAPH_LEAKY_RELU, 0.01f}},
+        {"Selu", {CNNVP_GRAPH_SELU, 1.05070102f}},
+        {"Gelu", {CNNVP_GRAPH_GELU, 0.0f}},
+        {"Not", {CNNVP_GRAPH_EQUAL, 0.0f}},
+        {"Relu", {CNNVP_GRAPH_MAX, 0.0f}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct builder b;
+        struct cnnvp_graph graph;
+        onnx_case_begin(&b, "x", 4, maps);
+        (void)builder_node(&b, cases[i].op_type, "y", "x", NULL, NULL, NULL);
+        onnx_case_must_import(&b, &graph);
+        assert_int_equal(graph.layers[0].post_count, 1);
+        assert_int_equal(graph.layers[0].posts[0].kind, cases[i].post.kind);
+        assert_memory_equal(&graph.layers[0].posts[0].value, &cases[i].post.value, sizeof(float));
+        cnnvp_graph_clear(&graph);
+        builder_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_have_limits),
+        cmocka_unit_test(functions_without_attributes),
         cmocka_unit_test(limits_of_clip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

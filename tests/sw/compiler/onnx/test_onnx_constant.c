@@ -539,11 +539,41 @@ static void a_file_has_limits(void **state)
     (void)large;
 }
 
+/* Axes and parts of constants are checked as those of tensors; -1 of nothing is nothing. */
+static void other_shapes_have_limits(void **state)
+{
+    struct builder b;
+    static const int64_t twice[3] = {0, 0, 1}, parts[2] = {2, 3}, none[2] = {0, -1};
+    (void)state;
+    onnx_case_begin(&b, "x", 2, flat2);
+    (void)builder_int64s(&b, "axes", 2, twice);
+    (void)builder_floats(&b, "six", 1, (const int64_t[1]){6}, numbers);
+    (void)builder_node(&b, "Unsqueeze", "c", "six", "axes", NULL, NULL);
+    (void)builder_node(&b, "Add", "y", "x", "c", NULL, NULL);
+    onnx_case_refused(&b, "node \"c\" (Unsqueeze): an axis is named twice");
+    onnx_case_begin(&b, "x", 2, flat2);
+    (void)builder_int64s(&b, "sizes", 2, parts);
+    (void)builder_floats(&b, "six", 1, (const int64_t[1]){6}, numbers);
+    Onnx__NodeProto *split = builder_node(&b, "Split", "c", "six", "sizes", NULL, NULL);
+    builder_more_outputs(&b, split, 1);
+    (void)builder_node(&b, "Add", "y", "x", "c", NULL, NULL);
+    onnx_case_refused(&b, "node \"c\" (Split): the parts have 5 of 6 elements");
+    onnx_case_begin(&b, "x", 2, flat2);
+    (void)builder_int64s(&b, "shape", 2, none);
+    (void)builder_floats(&b, "nothing", 1, (const int64_t[1]){0}, numbers);
+    (void)builder_node(&b, "Reshape", "c", "nothing", "shape", NULL, NULL);
+    (void)builder_int64s(&b, "one", 1, twice + 2);
+    (void)builder_node(&b, "Squeeze", "s", "c", "one", NULL, NULL);
+    (void)builder_node(&b, "Add", "y", "x", "s", NULL, NULL);
+    onnx_case_refused(&b, "node \"s\" (Squeeze): dimension 1 is 0; only 1 can be squeezed");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),           cmocka_unit_test(reductions),        cmocka_unit_test(operations),
-        cmocka_unit_test(weights_of_any_size), cmocka_unit_test(a_file_has_limits),
+        cmocka_unit_test(functions),         cmocka_unit_test(reductions),
+        cmocka_unit_test(operations),        cmocka_unit_test(weights_of_any_size),
+        cmocka_unit_test(a_file_has_limits), cmocka_unit_test(other_shapes_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
