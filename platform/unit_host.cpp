@@ -228,13 +228,15 @@ struct unit_host::suspended {
     unit_host &host;
     cnnvp_path *const path = host.control_.path();
     cnnvp_path_here mine{};
+    cnnvp_path_node *asleep = nullptr; /* the moment that what wakes it is joined with */
 
     explicit suspended(unit_host &of) : host(of)
     {
         if (!path)
             return;
-        if (host.process_state_ == process_state::sleeping) /* what wakes it is joined with this moment */
-            cnnvp_path_drop(path, host.path_now());
+        if (host.process_state_ == process_state::sleeping)
+            asleep = cnnvp_path_extend(
+                path, cnnvp_path_hold(path->here.node), host.instance_.number, path->here.tag, host.control_.now());
         mine = cnnvp_path_enter(path, {});
     }
     ~suspended()
@@ -242,9 +244,10 @@ struct unit_host::suspended {
         if (!path)
             return;
         if (host.woken_by_) {
-            cnnvp_path_node *const woken = cnnvp_path_join(path, std::exchange(host.woken_by_, nullptr), mine.node);
+            cnnvp_path_node *const woken = cnnvp_path_join(path, std::exchange(host.woken_by_, nullptr), asleep);
             host.path_put(mine.node, woken);
         }
+        host.path_put(asleep, nullptr);
         cnnvp_path_drop(path, cnnvp_path_enter(path, mine).node);
     }
     suspended(const suspended &) = delete;

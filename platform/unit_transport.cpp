@@ -464,7 +464,12 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
     if (registers_ && port == unit_.register_port && is_plain(access.op) &&
         registers_->serves(access.address, access.size))
         status = enter(call::entry, "a register's access", &access, [&] {
-            return access.flags & CNNVP_DEBUG ? registers_->debug(access) : registers_->access(access);
+            if (!(access.flags & CNNVP_DEBUG))
+                return registers_->access(access);
+            peeked_ = true;
+            const int seen = registers_->debug(access);
+            peeked_ = false;
+            return seen;
         });
     else if (unit_.access)
         status = enter(call::entry, "access", &access, [&] { return unit_.access(self(), port, &access); });
@@ -511,7 +516,9 @@ uint32_t unit_host::peek(uint32_t reg)
 {
     uint32_t value = 0;
     enter(call::entry, "a register's access", nullptr, [&] {
+        peeked_ = true;
         value = registers_->peek(reg);
+        peeked_ = false;
         return int(CNNVP_OK);
     });
     return value;

@@ -262,8 +262,23 @@ struct cnnvp_path_node *cnnvp_path_now(struct cnnvp_path *path, uint32_t tag, cn
 void cnnvp_path_join_here(struct cnnvp_path *path, struct cnnvp_path_node *other, cnnvp_time now)
 {
     struct cnnvp_path_here *here = &path->here;
-    here->node = cnnvp_path_extend(path, here->node, here->instance, here->tag, now);
-    here->node = cnnvp_path_join(path, here->node, other);
+    struct cnnvp_path_node *node = here->node;
+    if (other == NULL || node == NULL)
+        return;
+    /* time since `node` is still to be added, for whoever and whatever that will be */
+    const double lag = (double)(now - other->at), own = (double)(now - node->at) / 2;
+    for (size_t i = 0; i < path->met; ++i) {
+        const double most = other->gains[i] + lag - (path->places[here->instance] == i + 1u ? own : 0);
+        if (most >= node->gains[i])
+            continue;
+        if (node->holders != 1) {
+            struct cnnvp_path_node *mine = new_node(path, node, node->instance, node->tag);
+            if (mine == NULL)
+                return;
+            here->node = node = mine;
+        }
+        node->gains[i] = most;
+    }
 }
 
 /* ---- answers ---- */

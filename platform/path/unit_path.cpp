@@ -66,6 +66,8 @@ void unit_host::join(uint32_t slot, uint32_t other)
 
     if (!path || other >= slots_.size() || (slot != CNNVP_PATH_NOW && slot >= slots_.size()))
         return;
+    if (slot == CNNVP_PATH_NOW && peeked_)
+        return;
     if (slot == CNNVP_PATH_NOW)
         cnnvp_path_join_here(path, slots_[other], control_.now());
     else
