@@ -215,8 +215,8 @@ static void test_pieces(void **state)
         }
 }
 
-/* On a wide array reading the words back is one more step of the port, 64-bit sums four. Words leave while the array goes
- * on; what shows is that of the last channel, and of the one before where it takes longer than the channel. */
+/* On a wide array reading the words back is one more step of the port, 64-bit sums four. Words leave while the array
+ * goes on; what shows is that of the last channel, and of the one before where it takes longer than the channel. */
 static void test_pieces_take_time(void **state)
 {
     static const struct machine_window piece = {
