@@ -76,10 +76,15 @@ plain=$cycles
 run process.yaml
 [ "$cycles" = "$plain" ] || fail "commands in a process: $cycles cycles, not $plain"
 for unit in vector dma input_buffer; do
-    run $unit.yaml -s $unit.lag=0
+    # what the write-out does is no work of the vector unit
+    write_out=clip
+    [ $unit != vector ] || write_out=round
+    run nfu -s pe_array.write_out=$write_out
+    plain=$cycles
+    run $unit.yaml -s pe_array.write_out=$write_out -s $unit.lag=0
     [ "$cycles" = "$plain" ] || fail "$unit, no later: $cycles cycles, not $plain"
     before="$vector_commands $requests $commands"
-    run $unit.yaml -s $unit.lag=20000
+    run $unit.yaml -s pe_array.write_out=$write_out -s $unit.lag=20000
     # shellcheck disable=SC2086
     set -- $before
     case $unit in
