@@ -74,7 +74,7 @@ const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)
 }
 C
     cc -std=c11 -O2 -shared -fPIC -I"$source/c_api" -I"$source/models" -I"$source/models/training/$block" \
-        -I"$build/include" block.c -L"$build/models" -lcnnvp_stage -lcnnvp_bfp -lcnnvp_elementary -lm -o libblock.so
+        -I"$build/include" -I"$build/platform" block.c -L"$build/models" -lcnnvp_stage -lcnnvp_bfp -lcnnvp_elementary -lm -o libblock.so
     printf 'platform: faulty\nbase: trainer\nunits:\n  %s: {model: ./libblock.so:%s}\n' "$block" "$block" >faulty.yaml
     status=0
     "$cnnvp" train "$networks/digits.onnx" --dataset idx:images,labels --batch 8 -p faulty.yaml -q --check-results "$@" \
