@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in units: the list in CMakeLists.txt. */
+/* The built-in units. */
 #ifndef CNNVP_UNITS_H
 #define CNNVP_UNITS_H
 
