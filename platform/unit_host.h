@@ -176,7 +176,7 @@ private:
     cnnvp_path_node *woken_by_ = nullptr;       /* while it sleeps */
     cnnvp_path_node *outside_moment_ = nullptr; /* the end of the last access that has led out of the platform */
     std::vector<cnnvp_path_node *> slots_;
-    bool peeked_ = false; /* registers are looked at: whoever runs waits for nothing by it */
+    bool peeked_ = false;             /* registers are looked at: whoever runs waits for nothing by it */
     cnnvp_path_here followed_from_{}; /* of a callback that follows a slot */
     bool follows_ = false;
     cnnvp_time process_due_ = CNNVP_TIME_NEVER;  /* when it goes on, as far as that is known */

@@ -39,7 +39,7 @@ struct cnnvp_path_node {
     uint32_t instance;
     uint32_t tag;
     uint32_t holders; /* 0: free */
-    double *gains;    /* by place: picoseconds that the moment would come earlier if the instance's delays were halved */
+    double *gains; /* by place: picoseconds that the moment would come earlier if the instance's delays were halved */
 };
 
 /* What has led to what runs, and in whose hands time passes meanwhile. */
@@ -69,7 +69,7 @@ struct cnnvp_path {
     size_t count;     /* nodes that exist */
     size_t fold_at;   /* so many */
     size_t instances; /* of the platform */
-    size_t met;       /* of these, so many have taken time; each has a place among gains, in the order in which they did */
+    size_t met; /* of these, so many have taken time; each has a place among gains, in the order in which they did */
     uint32_t *places; /* by instance: its place, from 1; 0: none yet */
 };
 

@@ -87,7 +87,7 @@ struct cnnvp_stats {
     uint64_t *energy_rows; /* tags x energy_columns: counts of the statistics and links that cost energy */
     uint32_t energy_columns;
     struct cnnvp_layer_times *times;
-    uint64_t *path; /* picoseconds of the critical path, path_tags x instances; NULL: not known */
+    uint64_t *path;       /* picoseconds of the critical path, path_tags x instances; NULL: not known */
     uint64_t *path_gains; /* picoseconds by instance, of one twice as fast; NULL: not known */
     uint32_t path_tags;
     uint32_t tags; /* rows that exist, 1 or more */
