@@ -54,6 +54,17 @@ for shape in "16 16 1568" "25 6 784" "5 2 11760"; do
         fail "C1 on $1x$2: $(total stats.json compute_cycles) compute cycles, not $3"
 done
 
+# One that takes commands with limits and ignores them is not sent any, since its tiling does not say that it keeps them.
+sed -e '/int status = cnnvp_fx16_decode(command, &tile, &reason);/a\
+    tile.limited = false;' -e 's/        \.acc_bits = (uint32_t)init/        .clips = true,\n&/' systolic.c >deaf.c
+[ "$(grep -c 'limited = false\|clips = true' deaf.c)" -eq 2 ] || fail "deaf.c is systolic.c"
+# shellcheck disable=SC2046
+cc -std=c11 -O2 -shared -fPIC deaf.c $(pkg-config --cflags --libs cnnvp-model) -o libdeaf.so
+sed 's/libsystolic/libdeaf/' systolic.yaml >deaf.yaml
+"$cnnvp" run "$networks/lenet5.onnx" -q -o nfu.npy
+"$cnnvp" run "$networks/lenet5.onnx" -p deaf.yaml -q -o own.npy
+cmp -s own.npy nfu.npy || fail "limits that the array does not keep are left to it"
+
 # A layer that it refuses when it is asked for tiles goes to the vector unit as well.
 sed -e '/if (tile.kind == CNNVP_FX16_WINDOW && tile.per_channel)/,/;/d' -e '/cnnvp_fx16_describe(command, &layer);/a\
     if (layer.per_channel)\

@@ -151,6 +151,7 @@ static int nfu_tiling(void *self, uint32_t port, const struct cnnvp_access *acce
         return status;
     cnnvp_fx16_describe(command, &tile);
     tiling->pes = pes;
+    tiling->limits = nfu->unit.clips;
     if (tile.kind == CNNVP_FX16_MATMUL) {
         tiling->in = pes;
         tiling->out = pes;

@@ -128,6 +128,7 @@ int cnnvp_window_tiling(void *self, uint32_t port, const struct cnnvp_access *ac
     if (command->opcode != window->opcode)
         return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL, window->refusal);
     tiling->result_bytes = SLOT_BYTES;
+    tiling->limits = window->unit.clips;
     if (tile.kind == CNNVP_FX16_MATMUL) {
         tiling->pes = shape->fc_para;
         tiling->in = shape->fc_para;

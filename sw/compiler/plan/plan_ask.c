@@ -301,8 +301,8 @@ static struct cnnvp_command last_command(const struct cnnvp_binary_layer *layer)
 }
 
 /* How many of the posts are limits that the write-out of the layer's instruction keeps: none of softmax and tables. */
-static cnnvp_result choose_clips(struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits,
-                                 struct cnnvp_error *error)
+static cnnvp_result choose_clips(struct cnnvp_binary_layer *layer, const char *name,
+                                 const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
     const uint32_t first = layer->op == CNNVP_OP_ACTIVATION;
     struct cnnvp_cost cost;
@@ -312,6 +312,14 @@ static cnnvp_result choose_clips(struct cnnvp_binary_layer *layer, const struct 
         ++layer->clips;
     if (layer->clips == 0)
         return CNNVP_DONE;
+    if (has_unit(layer) && layer->unit == CNNVP_UNIT_ARRAY) {
+        struct cnnvp_tiling tiling;
+        CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &tiling, error));
+        if (!tiling.limits) { /* one that does not know of them might take the command all the same */
+            layer->clips = 0;
+            return CNNVP_DONE;
+        }
+    }
     const struct cnnvp_command command = last_command(layer);
     CNNVP_TRY(cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, error));
     if (cost.status != CNNVP_OK && cost.status != CNNVP_E_ADDR)
@@ -323,7 +331,7 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char
                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
     CNNVP_TRY(choose_unit(layer, name, limits, error));
-    return choose_clips(layer, limits, error);
+    return choose_clips(layer, name, limits, error);
 }
 
 cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const char *name,
