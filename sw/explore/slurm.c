@@ -114,7 +114,8 @@ static cnnvp_result run_points(const struct cnnvp_driver *driver, struct cnnvp_e
     struct cnnvp_sweep_point order;
     cnnvp_result result = CNNVP_DONE;
     int goes_on = put(CNNVP_ANSWER_READY, NULL);
-    while (goes_on && result == CNNVP_DONE && wait_for(driver, 0) && fread(&order, sizeof order, 1, stdin) == 1) {
+    while (goes_on && result == CNNVP_DONE && wait_for(driver, 0) && fread(&order, sizeof order, 1, stdin) == 1 &&
+           order.key[0] != '\0') {
         result = run_point(driver, &worker, &order, error);
         goes_on = put(result == CNNVP_DONE ? CNNVP_ANSWER_MORE : CNNVP_ANSWER_CANNOT_WRITE, error);
     }

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { POINTS = 128 };
@@ -123,16 +124,27 @@ static cnnvp_result start(struct cnnvp_worker *worker, const struct cnnvp_driver
     return CNNVP_FAILED;
 }
 
+static void press(const struct cnnvp_worker *worker, double overdue)
+{
+    if (overdue > 0)
+        (void)kill(worker->process, overdue > GRACE_SECONDS ? SIGKILL : SIGTERM);
+}
+
 static void forget(struct cnnvp_worker *worker)
 {
     (void)close(worker->line);
     worker->process = worker->is_ready = 0;
 }
 
-static void reap(struct cnnvp_worker *worker)
+/* Waits for a process that should end by itself; srun does not where its node has lost what it waits for. */
+static void reap(struct cnnvp_worker *worker, int *status)
 {
-    int status;
-    (void)cnnvp_process_ended(worker->process, 0, &status);
+    const struct timespec pause = {.tv_nsec = 10000000};
+    const double since = cnnvp_driver_now();
+    while (!cnnvp_process_ended(worker->process, WNOHANG, status)) {
+        press(worker, cnnvp_driver_now() - since - GRACE_SECONDS);
+        (void)nanosleep(&pause, NULL);
+    }
     forget(worker);
 }
 
@@ -144,9 +156,10 @@ cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_d
         CNNVP_TRY(fresh ? start(worker, driver, error) : CNNVP_DONE);
         ++worker->given;
         worker->heard = cnnvp_driver_now();
+        int status;
         if (send(worker->line, point, sizeof *point, MSG_NOSIGNAL) == (ssize_t)sizeof *point || fresh)
             return CNNVP_DONE; /* of a new one that is gone already its end will tell */
-        reap(worker);          /* it was ended while it had nothing to do */
+        reap(worker, &status); /* it was ended while it had nothing to do */
     }
 }
 
@@ -163,17 +176,17 @@ enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnn
         worker->heard = cnnvp_driver_now();
     if (got == (ssize_t)sizeof answer && answer.kind == CNNVP_ANSWER_READY)
         worker->is_ready = 1;
-    const double silence = worker->is_ready ? cnnvp_driver_now() - worker->heard : 0;
-    if (silence > SILENT_SECONDS)
-        (void)kill(worker->process, silence > SILENT_SECONDS + GRACE_SECONDS ? SIGKILL : SIGTERM);
+    if (worker->is_ready)
+        press(worker, cnnvp_driver_now() - worker->heard - SILENT_SECONDS);
     end->is_lost &= !worker->is_ready;
     if (!ended && got != 0 && (got != (ssize_t)sizeof answer || answer.kind == CNNVP_ANSWER_READY))
         return CNNVP_WORKER_BUSY;
     if (!ended && got != 0 && answer.kind == CNNVP_ANSWER_MORE)
         return CNNVP_WORKER_DONE;
-    if (!ended)
-        (void)cnnvp_process_ended(worker->process, 0, &end->status);
-    forget(worker);
+    if (ended)
+        forget(worker);
+    else
+        reap(worker, &end->status);
     if (got != (ssize_t)sizeof answer || answer.kind == CNNVP_ANSWER_READY)
         return CNNVP_WORKER_ENDED;
     if (answer.kind != CNNVP_ANSWER_CANNOT_WRITE)
@@ -200,11 +213,13 @@ void cnnvp_worker_describe(const struct cnnvp_worker_end *end, char *text, size_
 
 void cnnvp_worker_stop(struct cnnvp_worker *worker, int is_busy)
 {
+    const struct cnnvp_sweep_point no_point = {.number = 0};
+    int status;
     if (worker->process == 0)
         return;
     if (worker->is_far && !is_busy)
-        (void)shutdown(worker->line, SHUT_WR);
+        (void)send(worker->line, &no_point, sizeof no_point, MSG_NOSIGNAL); /* Slurm loses ends of files */
     else
         (void)kill(worker->process, worker->is_far ? SIGTERM : SIGKILL); /* srun ends what it has started */
-    reap(worker);
+    reap(worker, &status);
 }

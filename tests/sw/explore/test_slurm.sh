@@ -55,7 +55,8 @@ chmod 400 munge/key
 start munged --foreground --force --key-file="$work/munge/key" --socket="$work/munge/socket" --pid-file="$work/munge/pid" \
     --log-file="$work/munge/log" --seed-file="$work/munge/seed"
 host=$(hostname -s)
-port=$((20000 + $$ % 20000))
+# Below the range from which the kernel takes ports of its own.
+port=$((20000 + $$ % 6000 * 2))
 cat >slurm.conf <<END
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
@@ -172,7 +173,7 @@ more_than() {
     [ "$(finished | wc -l)" -gt "$1" ]
 }
 sed -e 's/images: 100/images: 110/' long.yaml >node.yaml
-"$CNNVP" sweep node.yaml -o node.sqlite -j 2 --executor slurm >out 2>err &
+timeout 180 "$CNNVP" sweep node.yaml -o node.sqlite -j 2 --executor slurm >out 2>err &
 driver=$!
 within 30 more_than 0 || fail "no point in 30 s: $(tail -n 3 err ctld.log slurmd.log)"
 kill -9 $node
@@ -191,6 +192,7 @@ finished >now
 absent node.sqlite.work
 if [ $failures -gt 0 ]; then
     sinfo -h -o '%T %E'
+    squeue
     tail -n 20 ctld.log slurmd.log
 fi >&2
 finish

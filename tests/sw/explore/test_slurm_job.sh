@@ -8,7 +8,7 @@ mkdir bin fake
 export FAKE="$work/fake" PATH="$work/bin:$PATH"
 
 # Each call takes one word of the file `modes`: run, refuse (no worker begins), queue (it waits until it is cancelled),
-# lose (the worker begins, and is gone before it takes its point).
+# lose (the worker begins, and is gone before it takes its point), stay (it does not notice that its worker has ended).
 cat >bin/srun <<'END'
 #!/bin/sh
 while [ "${1#--}" != "$1" ]; do shift; done
@@ -18,6 +18,7 @@ case ${mode:-run} in
     refuse) echo "srun: error: no such partition" >&2; exit 1 ;;
     queue) trap 'echo cancelled >>"$FAKE/log"; exit 0' TERM; while :; do sleep 0.1; done ;;
     lose) "$@" </dev/null; exit 1 ;;
+    stay) trap 'echo ended >>"$FAKE/log"; exit 0' TERM; "$@"; while :; do sleep 0.1; done ;;
 esac
 exec "$@"
 END
@@ -54,6 +55,9 @@ logged run 2
 brings lose run
 brings refuse refuse run
 logged refuse 2
+# The sweep ends although an srun does not.
+brings stay run
+logged ended 1
 # A point does not wait in the queue when a worker is free, and the queue is told of while nothing runs.
 brings run queue
 logged cancelled 1
