@@ -10,6 +10,7 @@ import lzma
 import os
 import sys
 import tarfile
+import tempfile
 import warnings
 
 import numpy
@@ -33,6 +34,7 @@ def without_weights(network):
         if tensor.data_type != TensorProto.FLOAT or size < LEAST_BYTES:
             continue
         tensor.ClearField("raw_data")
+        tensor.ClearField("external_data")
         tensor.data_location = TensorProto.EXTERNAL
         for key, value in (("location", "weights"), ("length", str(size))):
             entry = tensor.external_data.add()
@@ -45,15 +47,16 @@ def without_weights(network):
 def export(name):
     more = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
     model = getattr(torchvision.models, name)(weights=None, **more).eval()
-    for size in SIZES:
-        data = io.BytesIO()
-        try:
-            torch.onnx.export(model, torch.zeros(1, 3, size, size), data, opset_version=OPSET)
-        except (AssertionError, RuntimeError):
-            if size == SIZES[-1]:
-                raise
-            continue
-        return without_weights(onnx.load_from_string(data.getvalue()))
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, name)  # beside which tensors of more than 2 GB in all have files of their own
+        for size in SIZES:
+            try:
+                torch.onnx.export(model, torch.zeros(1, 3, size, size), file, opset_version=OPSET)
+            except (AssertionError, RuntimeError):
+                if size == SIZES[-1]:
+                    raise
+                continue
+            return without_weights(onnx.load(file, load_external_data=False))
     return None
 
 
