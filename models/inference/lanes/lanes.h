@@ -78,7 +78,8 @@
  * and `pipeline` cycles after it, and what the port of the busiest buffer adds (cnnvp_buffer.h). Words of vpool and
  * vconv at the ports: taps for each result; each weight and bias once for each group of lanes that works on its
  * channel; the results, four words each where they are partial sums, and what they update: sums again four, words one
- * each.
+ * each. In a beat the banks give a tap's input of each lane and its weight of each channel, whose own weights follow
+ * each other; and once in `taps` beats they take the results.
  */
 #ifndef CNNVP_LANES_H
 #define CNNVP_LANES_H

@@ -37,6 +37,67 @@ static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes
     return cnnvp_divide_up(channels * plane, lanes) + channels - 1u - between_groups;
 }
 
+/* `times` groups of results of all units; of the first unit `results`, `words` in all. */
+struct group {
+    uint64_t times, results, words;
+};
+
+/*
+ * What a group of lanes takes from the banks. Its results are taken as the first rows of a channel, or as whole channels;
+ * so channels are in banks of their own where each has its own input. Weights of channels lie as far apart as a channel
+ * has of them; biases, and results, follow each other.
+ */
+static void add_clocks(const struct cnnvp_fx16_tile *tile, const struct group *group, uint32_t taps,
+                       struct cnnvp_fx16_traffic *traffic)
+{
+    const uint32_t units = (uint32_t)cnnvp_divide_up(group->words, group->results);
+    const uint32_t channels = (uint32_t)cnnvp_divide_up(group->results, tile->plane_words);
+    const uint32_t columns = (uint32_t)cnnvp_minimum(group->results, tile->out_w);
+    const uint32_t rows = (uint32_t)cnnvp_divide_up(group->results, columns);
+    const uint32_t sums = (cnnvp_fx16_finds_sums(tile) ? 4u : tile->of_words) + (tile->partial ? 4u : 1u);
+    const struct cnnvp_buffer_clocks input = {
+        .times = group->times * (taps / tile->kx),
+        .maps = tile->per_channel ? channels * units : 1u,
+        .rows = cnnvp_minimum32(rows, tile->out_h),
+        .row_step = tile->sy,
+        .columns = columns,
+        .column_step = tile->sx,
+        .taps = tile->kx,
+        .tap_pitch = tile->dx,
+        .words = (uint32_t)group->words};
+    const struct cnnvp_buffer_clocks weights = {
+        .times = group->times, .columns = channels * units, .column_step = taps, .places = taps, .pitch = 1u};
+    const struct cnnvp_buffer_clocks biases = {.times = group->times, .columns = channels * units};
+    const struct cnnvp_buffer_clocks output = {
+        .times = group->times, .cycles = taps, .columns = (uint32_t)group->words * sums};
+    cnnvp_fx16_add(&traffic->input, input);
+    if (tile->uses_k)
+        cnnvp_fx16_add(&traffic->weight, weights);
+    if (tile->bias)
+        cnnvp_fx16_add(&traffic->weight, biases);
+    cnnvp_fx16_add(&traffic->output, output);
+}
+
+/* The last of a unit's groups may be smaller, and the last unit's may end earlier. */
+static void add_groups(const struct cnnvp_fx16_tile *tile, uint64_t lanes, uint64_t turns, uint32_t taps,
+                       struct cnnvp_fx16_traffic *traffic)
+{
+    const uint64_t of_unit = turns * tile->plane_words, units = tile->planes / turns;
+    const uint64_t of_last = tile->planes % turns * tile->plane_words;
+    const uint64_t ends[] = {
+        of_last / lanes, cnnvp_divide_up(of_last, lanes), of_unit / lanes, cnnvp_divide_up(of_unit, lanes)};
+    uint64_t begin = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; ++i) {
+        if (ends[i] <= begin)
+            continue;
+        const uint64_t done = begin * lanes, results = cnnvp_minimum(lanes, of_unit - done);
+        const uint64_t last = of_last > done ? cnnvp_minimum(lanes, of_last - done) : 0;
+        const struct group group = {ends[i] - begin, results, units * results + last};
+        add_clocks(tile, &group, taps, traffic);
+        begin = ends[i];
+    }
+}
+
 void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost,
                        struct cnnvp_fx16_traffic *traffic)
 {
@@ -61,4 +122,5 @@ void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_sh
         .output_cycles = beats,
         .passes = 1,
     };
+    add_groups(tile, lanes, turns, (uint32_t)taps, traffic);
 }

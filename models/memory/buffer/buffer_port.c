@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long a half's port and banks take: struct cnnvp_buffer_shape and cnnvp_buffer_clocks (cnnvp_buffer.h). */
+#include <string.h>
+
 #include "buffer_internal.h"
 #include "cnnvp_integer.h"
+
+/* Of a buffer whose lines are counted one by one where words are apart. */
+enum { MAX_SRAMS = 1024 };
 
 static uint64_t at_least_one(uint64_t value)
 {
@@ -47,9 +52,17 @@ static uint64_t run_lines(const struct cnnvp_buffer_shape *shape, uint64_t banks
 {
     const uint64_t srams = shape->column_step;
     const uint64_t line = shape->line_words * srams; /* of all SRAMs of a bank */
-    if (step % line != 0) /* line after line; of a step that is no whole number of lines as if none were left out */
+    uint32_t lines[MAX_SRAMS], most = 0;
+    if (step % line == 0)
+        return cnnvp_divide_up(columns, banks / cnnvp_common_divisor(banks, step / line));
+    if (step < line || banks * srams > MAX_SRAMS)
         return cnnvp_divide_up(row_lines(shape, first, columns, step), banks);
-    return cnnvp_divide_up(columns, banks / cnnvp_common_divisor(banks, step / line));
+    memset(lines, 0, banks * srams * sizeof lines[0]);
+    for (uint64_t i = 0; i < columns; ++i) { /* each in a line of its own */
+        const uint64_t at = first + i * step;
+        most = cnnvp_maximum32(most, ++lines[at / line % banks * srams + at % srams]);
+    }
+    return most;
 }
 
 uint64_t buffer_port_late(const struct cnnvp_buffer_shape *shape, const struct cnnvp_buffer_clocks *clocks,

@@ -8,7 +8,7 @@ static void test_timing_only(void **state)
     struct pair pairs[2];
     (void)state;
     for (int timing_only = 0; timing_only < 2; ++timing_only) {
-        const struct shape shape = {16, 2, 24, timing_only};
+        const struct shape shape = {16, 2, 24, timing_only, 0};
         uint64_t random = 5;
         pair_open(&pairs[timing_only], &shape);
         for (int n = 0; n < 60; ++n) {
@@ -36,7 +36,7 @@ static void test_timing_only(void **state)
 static void test_registers_stay(void **state)
 {
     struct pair pair;
-    const struct shape shape = {16, 1, 4096, 0};
+    const struct shape shape = {16, 1, 4096, 0, 0};
     const struct vector_tile multiply = {.count = 16, .repeat = 1, .a_stride = 1, .immediate = 3};
     const struct vector_tile write = {.count = 16, .repeat = 1, .out_addr = OUT_AT};
     struct nfu_case c = nfu_case_window(OP_CONV, 2, 2, 4, 4, 3, 3, 1, 1);

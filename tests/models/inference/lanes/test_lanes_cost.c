@@ -14,18 +14,27 @@ static void test_closed_forms(void **state)
         int64_t beats;
     } cases[] = {
         /* opcode, in, out, w, h, kx, ky, sx, sy; 75 results are 5 groups of 16 */
-        {nfu_case_window(OP_POOL, 3, 3, 5, 5, 2, 2, 2, 2), 0, {16, 1, 4096, 0}, 5 * 4},
-        {nfu_case_window(OP_POOL, 512, 512, 1, 1, 7, 7, 1, 1), POOL_SUM, {16, 1, 4096, 1}, 32 * 49},
-        {nfu_case_window(OP_CONV, 10, 10, 7, 7, 3, 3, 1, 1), BIAS | DEPTHWISE, {16, 1, 4096, 0}, 31 * 9},
-        {nfu_case_window(OP_CONV, 10, 10, 7, 7, 3, 3, 1, 1), BIAS | DEPTHWISE, {16, 4, 4096, 0}, 10 * 9},
-        {nfu_case_window(OP_CONV, 6, 16, 10, 10, 5, 5, 1, 1), BIAS, {16, 1, 4096, 0}, 100 * 150},
+        {nfu_case_window(OP_POOL, 3, 3, 5, 5, 2, 2, 2, 2), 0, {16, 1, 4096, 0, 0}, 5 * 4},
+        {nfu_case_window(OP_POOL, 512, 512, 1, 1, 7, 7, 1, 1), POOL_SUM, {16, 1, 4096, 1, 0}, 32 * 49},
+        {nfu_case_window(OP_CONV, 10, 10, 7, 7, 3, 3, 1, 1), BIAS | DEPTHWISE, {16, 1, 4096, 0, 0}, 31 * 9},
+        {nfu_case_window(OP_CONV, 10, 10, 7, 7, 3, 3, 1, 1), BIAS | DEPTHWISE, {16, 4, 4096, 0, 0}, 10 * 9},
+        {nfu_case_window(OP_CONV, 6, 16, 10, 10, 5, 5, 1, 1), BIAS, {16, 1, 4096, 0, 0}, 100 * 150},
+        /* 16 weights of 16 channels, 128 words apart: all in one of 16 banks; 136 apart, each in another; 144, two */
+        {nfu_case_window(OP_CONV, 128, 16, 1, 1, 1, 1, 1, 1), 0, {16, 1, 4096, 1, 16}, 128 * 16},
+        {nfu_case_window(OP_CONV, 136, 16, 1, 1, 1, 1, 1, 1), 0, {16, 1, 4096, 1, 16}, 136},
+        {nfu_case_window(OP_CONV, 16, 16, 1, 1, 3, 3, 1, 1), 0, {16, 1, 4096, 1, 16}, 144 * 2},
+        /* every second word of a row for 16 lanes: 31 words from word 0 or 1 on, 4 lines of its one bank */
+        {nfu_case_window(OP_POOL, 1, 1, 16, 16, 2, 2, 2, 2), 0, {16, 1, 4096, 1, 16}, 16 * 4 * 4},
+        /* for 8 columns 2 lines, of two rows that have banks of their own, or share the only one */
+        {nfu_case_window(OP_POOL, 1, 1, 8, 8, 2, 2, 2, 2), 0, {16, 1, 4096, 1, 16}, 4 * 4 * 2},
+        {nfu_case_window(OP_POOL, 1, 1, 8, 8, 2, 2, 2, 2), 0, {16, 1, 4096, 1, 1}, 4 * 4 * 4},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         struct pair pair;
         struct nfu_case c = cases[i].c;
         c.status = cases[i].status;
-        c.in_channel_stride = c.opcode == OP_CONV ? 1024 : 49;
+        c.in_channel_stride = c.opcode == OP_CONV ? 200 : 49;
         struct cnnvp_command command = command_of(&c);
         command.opcode = c.opcode == OP_CONV ? OP_vconv : OP_vpool;
         command.tag = 3;
@@ -55,18 +64,18 @@ static const struct steps {
     {OP_vmac, 0, "s", {1}, {0}, 1},
     {OP_vadd, 0, "s", {0, 1}, {0}, 1},
     {OP_vsub, 0, "s", {0, 0, 1}, {0}, 1},
-    {OP_vdiv, 0, "d", {0, 0, 0, 1}, {0}, 1},
+    {OP_vdiv, 0, "d", {0, 0, 0, 1, 0}, {0}, 1},
     {OP_vcmp, 0, "s", {0, 0, 0, 0, 1}, {0}, 1},
     {OP_vmac, ACCUMULATE, "s", {1}, {0}, 1},
     {OP_vadd, ACCUMULATE, "s", {0, 2}, {0}, 1},
     {OP_vsub, ACCUMULATE, "s", {0, 1, 1}, {0}, 1},
-    {OP_vdiv, ACCUMULATE, "d", {0, 1, 0, 1}, {0}, 1},
+    {OP_vdiv, ACCUMULATE, "d", {0, 1, 0, 1, 0}, {0}, 1},
     {OP_vcmp, ACCUMULATE, "s", {0, 0, 0, 0, 2}, {0}, 1},
     {OP_vout, 0, "s", {0}, {0}, 0},
     {OP_vact, 0, "s", {1, 0, 1}, {0}, 1},
     {OP_vnorm, 0, "s", {1}, {0}, 1},
-    {OP_vmean, 0, "sf/", {0, 1}, {0, 0, 0, 1}, 1},
-    {OP_vmean, SUMS, "sf/", {0, 1}, {0, 0, 0, 1}, 1},
+    {OP_vmean, 0, "sf/", {0, 1}, {0, 0, 0, 1, 0}, 1},
+    {OP_vmean, SUMS, "sf/", {0, 1}, {0, 0, 0, 1, 0}, 1},
     {OP_vvar, 0, "sf//", {1, 0, 1}, {0, 0, 0, 2}, 1},
     {OP_vvar, SUMS, "sfsf***//", {0, 2}, {3, 0, 0, 2}, 1},
     {OP_vsoftmax, 0, "sfsfd", {2, 1, 2, 1, 1}, {0}, 3},

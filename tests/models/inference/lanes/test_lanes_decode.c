@@ -24,7 +24,7 @@ static void test_refusals(void **state)
         {OP_pool, OPCODE, OP_pool, CNNVP_E_INVAL, "no such instruction"},
     };
     struct pair pair;
-    const struct shape shape = {16, 1, 4096, 0};
+    const struct shape shape = {16, 1, 4096, 0, 0};
     struct nfu_case c = nfu_case_window(OP_CONV, 2, 2, 4, 4, 3, 3, 1, 1);
     (void)state;
     pair_open(&pair, &shape);
@@ -54,7 +54,7 @@ static void test_refusals(void **state)
 static void test_endless(void **state)
 {
     struct pair pair;
-    const struct shape shape = {1, 1, 4096, 1};
+    const struct shape shape = {1, 1, 4096, 1, 0};
     struct nfu_case c = nfu_case_window(OP_POOL, 1, 1, 4096, 4096, 4096, 4096, 1, 1);
     struct cnnvp_command command = command_of(&c);
     (void)state;

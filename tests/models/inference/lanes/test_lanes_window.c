@@ -27,7 +27,21 @@ static struct cost walk(const struct nfu_case *c, const struct shape *shape)
     const uint64_t taps = (uint64_t)c->kx * c->ky * (depthwise(c) ? 1u : c->in_channels);
     const uint64_t share = (channels + shape->units - 1u) / shape->units;
     const uint64_t bias = c->opcode == OP_CONV && (c->status & 8u) != 0;
+    const uint64_t found = (c->status & 3u) == 0 ? 0 : c->opcode == OP_POOL && !is_partial(c) ? 1u : 4u;
+    const uint64_t written = is_partial(c) ? 4u : 1u;
     struct cost cost = {0};
+    uint64_t late[2] = {0, 0};
+    for (uint64_t begin = 0; begin < share * plane; begin += shape->lanes) {
+        uint64_t results = 0; /* of all units at a time */
+        for (uint64_t first = 0; first < channels; first += share) {
+            const uint64_t own = (first + share < channels ? share : channels - first) * plane;
+            results += own > begin ? cnnvp_minimum(shape->lanes, own - begin) : 0;
+        }
+        const uint64_t in = (results + shape->width - 1u) / shape->width;
+        const uint64_t out = (results * (found + written) + shape->width - 1u) / shape->width;
+        late[0] += taps * (in - 1u);
+        late[1] += out > taps ? out - taps : 0;
+    }
     for (uint64_t first = 0; first < channels; first += share) {
         const uint64_t end = first + share < channels ? first + share : channels;
         uint64_t beats = 0;
@@ -44,13 +58,9 @@ static struct cost walk(const struct nfu_case *c, const struct shape *shape)
         cost.beats = cnnvp_maximum(cost.beats, beats);
     }
     cost.elements = cost.input_words;
-    cost.output_words = c->results * (is_partial(c) ? 4u : 1u);
-    const uint64_t found = c->opcode == OP_POOL && !is_partial(c) ? 1u : 4u;
-    cost.found_words = (c->status & 3u) != 0 ? found * c->results : 0;
-    uint64_t busy = cnnvp_maximum(cost.beats, (cost.input_words + shape->width - 1u) / shape->width);
-    busy = cnnvp_maximum(busy, (cost.weight_words + shape->width - 1u) / shape->width);
-    busy = cnnvp_maximum(busy, (cost.output_words + cost.found_words + shape->width - 1u) / shape->width);
-    cost.cycles = busy + PIPELINE;
+    cost.output_words = c->results * written;
+    cost.found_words = c->results * found;
+    cost.cycles = cost.beats + cnnvp_maximum(late[0], late[1]) + PIPELINE;
     return cost;
 }
 
@@ -140,7 +150,7 @@ static void check_case(struct pair *pair, struct nfu_case *c, uint64_t *random)
 static void test_random_windows(void **state)
 {
     static const struct shape shapes[] = {
-        {16, 1, 4096, 0}, {1, 1, 4096, 0}, {3, 2, 4096, 0}, {256, 8, 64, 0}, {16, 64, 32, 0}, {7, 3, 5, 0}};
+        {16, 1, 4096, 0, 0}, {1, 1, 4096, 0, 0}, {3, 2, 4096, 0, 0}, {256, 8, 64, 0, 0}, {16, 64, 32, 0, 0}, {7, 3, 5, 0, 0}};
     uint64_t random = 77;
     uint64_t clipped = 0;
     (void)state;

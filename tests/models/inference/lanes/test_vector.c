@@ -462,7 +462,7 @@ static void test_banks(void **state)
         int32_t stride;
         uint32_t source;
         int64_t clocks; /* of a beat */
-    } cases[] = {{16, 1, IN, 1},   {1, 1, IN, 2}, {16, 8, IN, 1},   {16, 16, IN, 2}, {16, 128, IN, 16},
+    } cases[] = {{16, 1, IN, 1},   {1, 1, IN, 2}, {16, 8, IN, 1},   {16, 16, IN, 2}, {16, 128, IN, 16}, {16, 54, IN, 2},
                  {64, 128, IN, 4}, {2, 3, IN, 3}, {16, -16, IN, 2}, {4, 1, 3, 2},    {8, 1, 3, 1}};
     (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {

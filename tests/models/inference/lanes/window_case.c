@@ -13,7 +13,9 @@ void pair_open(struct pair *pair, const struct shape *shape)
     for (int b = 0; b < 3; ++b) {
         bench->buffers[b] = fake_add(&bench->sim, &cnnvp_unit_buffer);
         fake_set(bench->buffers[b], "size", 2u * BENCH_HALF);
-        fake_set(bench->buffers[b], "width_words", shape->width);
+        fake_set(bench->buffers[b], "width_words", b == WT ? 4096 : shape->width);
+        fake_set(bench->buffers[b], "banks", shape->banks != 0 ? shape->banks : 1024);
+        fake_set(bench->buffers[b], "line_words", shape->banks != 0 ? 8 : 256);
         assert_int_equal(fake_start(bench->buffers[b]), CNNVP_OK);
         fake_connect(bench->vector, ports[b], bench->buffers[b], "port");
         fake_connect(pair->nfu, ports[b], bench->buffers[b], "port");

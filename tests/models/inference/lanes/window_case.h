@@ -13,8 +13,9 @@
 enum { WEIGHT_AT = 4096, ACC_AT = 0, OUT_AT = 40000, PIPELINE = 4, HALF_INPUT_WORDS = BENCH_HALF / 2 };
 
 struct shape {
-    uint64_t lanes, units, width; /* words of each buffer's port */
+    uint64_t lanes, units, width; /* words of the ports of input and output */
     int timing_only;
+    uint64_t banks; /* of lines of 8 words; 0: as many as any beat takes */
 };
 
 struct pair {
