@@ -82,6 +82,9 @@ struct cnnvp_trainer_options {
     size_t shape_count;
     const char *guest; /* as in struct cnnvp_network_options; has to live as long as the trainer */
     enum cnnvp_train_spill spill;
+    /* NULL or "on": the images of each epoch in an order drawn from `seed`. "off": as they lie in the data set. Else a
+     * text file with their numbers, from 0 on, between white space: of one epoch, for each of them, or of all. */
+    const char *shuffle;
 };
 
 /* The members that options of "train" have (cnnvp_options_new), without the data sets; as cnnvp_network_options_of. */

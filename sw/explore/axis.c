@@ -140,6 +140,8 @@ static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_a
     char reason[400] = "";
     uint64_t number = 0;
     double real = 0;
+    const struct cnnvp_param choices = {
+        .name = axis->name, .type = CNNVP_PARAM_ENUM, .choices = axis->option->choices}; /* a file may have, too */
     if (cnnvp_command_option_parse(axis->option, value->text, quoted, &number, &real, reason, sizeof reason) != 0)
         return refuse(error, axis, value->place, reason);
     value->json = CNNVP_JSON_TEXT;
@@ -159,6 +161,9 @@ static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_a
         value->operand = (struct cnnvp_operand){NULL, (double)number};
         return CNNVP_DONE;
     case CNNVP_OPTION_FILE:
+        if (choices.choices != NULL &&
+            cnnvp_value_parse(&choices, value->text, quoted, &number, reason, sizeof reason) == 0)
+            return CNNVP_DONE;
         return file_value(sweep, axis, value, error);
     case CNNVP_OPTION_INPUT:
         return input_value(sweep, axis, value, error);

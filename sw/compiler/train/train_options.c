@@ -25,5 +25,6 @@ struct cnnvp_trainer_options cnnvp_trainer_options_of(const cnnvp_options *optio
         .shape_count = options->shape.count,
         .guest = options->guest,
         .spill = (enum cnnvp_train_spill)options->spill,
+        .shuffle = options->shuffle,
     };
 }

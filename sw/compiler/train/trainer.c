@@ -89,6 +89,10 @@ static uint64_t hash_of(const struct cnnvp_trainer *trainer)
     memcpy(&bn_bits, &options->bn_momentum, sizeof bn_bits);
     words[9] = bn_bits;
     words[10] = (uint64_t)carries(options);
+    words[11] = (uint64_t)trainer->order.in_order;
+    if (trainer->order.numbers != NULL)
+        words[11] = XXH3_64bits(
+            trainer->order.numbers, trainer->order.epochs * trainer->images * sizeof *trainer->order.numbers);
     uint64_t hash = XXH3_64bits(words, sizeof words);
     for (size_t i = 0; i < trainer->net.count; ++i) {
         const struct cnnvp_train_node *node = &trainer->net.nodes[i];
@@ -187,6 +191,8 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     if (options->epochs > MOST / trainer->images)
         return cnnvp_compiler_error(error, "%llu epochs of %llu images are more than 2^32 images",
                                     (unsigned long long)options->epochs, (unsigned long long)trainer->images);
+    CNNVP_TRY(cnnvp_train_image_order_read(
+        options->shuffle, options->seed, trainer->images, options->epochs, &trainer->order, error));
     trainer->hash = hash_of(trainer);
     const struct cnnvp_train_build_options build = build_options_of(trainer);
     CNNVP_TRY(cnnvp_train_build(&trainer->graph, &trainer->net, &trainer->target, &build, &trainer->build, error));
@@ -231,6 +237,7 @@ void cnnvp_trainer_free(cnnvp_trainer *trainer)
     cnnvp_train_build_clear(&trainer->build);
     cnnvp_train_target_clear(&trainer->target);
     cnnvp_graph_clear(&trainer->graph);
+    cnnvp_train_image_order_clear(&trainer->order);
     free(trainer->state);
     free(trainer->file);
     free(trainer);
@@ -309,7 +316,7 @@ static cnnvp_result put_order(const struct cnnvp_trainer *trainer, cnnvp_platfor
         return cnnvp_compiler_error(error, "the platform has no memory for the order of images");
     uint32_t *order = mapped;
     for (uint64_t epoch = 0; epoch < trainer->options.epochs; ++epoch)
-        cnnvp_dataset_order(trainer->options.seed, epoch, (uint32_t)count, order + epoch * count);
+        cnnvp_train_image_order_of(&trainer->order, epoch, order + epoch * count);
     return CNNVP_DONE;
 }
 
@@ -388,7 +395,7 @@ cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, 
         return cnnvp_compiler_error(error, "this is not the state of a training");
     if (header.hash != trainer->hash || header.bytes != state_bytes(trainer))
         return cnnvp_compiler_error(error, "the state belongs to another training: network, data set, batch, rounding, "
-                                           "batch norm, blocks, mantissas and seed must be the same");
+                                           "batch norm, blocks, mantissas, order of images and seed must be the same");
     if (size - sizeof header != header.bytes)
         return cnnvp_compiler_error(
             error, "the state has %zu bytes; %zu are needed", size - sizeof header, (size_t)header.bytes);

@@ -5,6 +5,7 @@
 
 #include "cnnvp_train.h"
 #include "train_build.h"
+#include "train_image_order.h"
 
 struct cnnvp_trainer {
     char *file;
@@ -15,6 +16,7 @@ struct cnnvp_trainer {
     struct cnnvp_train_build build;
     uint64_t images; /* of the training's data set */
     uint64_t evaluation;
+    struct cnnvp_train_image_order order;
     uint64_t hash;  /* of all that a state is bound to */
     uint8_t *state; /* to begin with; NULL: weights of the graph */
     size_t state_size;

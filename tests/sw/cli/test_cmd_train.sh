@@ -139,6 +139,53 @@ PYTHON
 # shellcheck disable=SC2086
 refused 2 "use -s intermediate_buffer.pingpong=on" train "$network" $set --spill late -s intermediate_buffer.pingpong=off
 
+# ---- order of the images ----
+
+# Images that lie the other way round are those of an order that says so; orders of one epoch and of all are the same.
+/usr/bin/python3 - <<'PYTHON'
+import random
+for name, size in (("images", 64), ("labels", 1)):
+    data = open(name, "rb").read()
+    head, items = data[:len(data) - 70 * size], data[len(data) - 70 * size:]
+    with open("turned_" + name, "wb") as file:
+        file.write(head + b"".join(items[i * size:i * size + size] for i in reversed(range(70))))
+down = list(reversed(range(70)))
+mixed = random.Random(1).sample(down, 70)
+for name, numbers in (("down", down), ("both", down + down), ("mixed", down + mixed), ("few", down[1:]), ("high", [3, 70]),
+                      ("word", ["1", "two"])):
+    with open(name, "w", encoding="ascii") as file:
+        file.write("\n".join(map(str, numbers)) + "\n")
+PYTHON
+# learned NAME WORD...: two epochs with these words.
+learned() {
+    name=$1
+    shift
+    expect 0 train "$network" --epochs 2 --batch 16 --seed 3 -q -o "$name.onnx" --checkpoint "$name.check" "$@"
+}
+# shellcheck disable=SC2086
+{
+    learned by_chance $set
+    learned chance $set --shuffle on
+    learned off $set --shuffle off
+    learned turned --dataset idx:turned_images,turned_labels --shuffle off
+    for order in down both mixed; do
+        learned $order $set --shuffle $order
+    done
+    cmp by_chance.onnx chance.onnx || fail "--shuffle on is not the default"
+    cmp turned.onnx down.onnx || fail "an order is not that of images that lie so"
+    cmp down.onnx both.onnx || fail "the order of an epoch is not that of each"
+    for other in chance off mixed; do
+        ! cmp -s down.onnx $other.onnx || fail "the order of images changes nothing: $other"
+    done
+    refused 2 "order of images and seed must be the same" train "$network" $set --epochs 2 --batch 16 --seed 3 -q --shuffle off --resume chance.check
+    refused 2 "few: it needs the numbers of 70 images for each epoch, or 140 for all; there are 69" \
+        train "$network" $set --epochs 2 --shuffle few
+    refused 2 "there are more than 70" train "$network" $set --shuffle both
+    refused 2 'high:2: "70' train "$network" $set --shuffle high
+    refused 2 'word:2: "two' train "$network" $set --shuffle word
+    refused 2 "absent: cannot be read: No such file" train "$network" $set --shuffle absent
+}
+
 refused 2 "--dataset is missing" train "$network"
 refused 2 "NETWORK is missing" train
 refused 2 'did you mean "digits"?' train digit --dataset idx:images,labels
