@@ -6,6 +6,7 @@ for brings nothing."""
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ folder = tempfile.TemporaryDirectory()
 # The compiler plans anew for another speed.
 SLACK = 0.02
 worst = []
+IBEX = [word for name, value in (("clock_mhz", 500), ("load_cycles", 2), ("store_cycles", 2), ("multiply_cycles", 3),
+                                 ("divide_cycles", 37), ("jump_cycles", 3)) for word in ("-s", f"cpu.{name}={value}")]
 
 
 def run(*words, command="run", network="lenet5"):
@@ -91,7 +94,23 @@ def check_speedups(*words):
             assert gained >= promised / 4, (words, unit, gained, promised)
 
 
+def check_small_core(*words, network="lenet5", least=0.0):
+    """What the table says of a small core is what a run with one takes, by the same plan."""
+    plan = os.path.join(folder.name, "plan.yaml")
+    said = subprocess.run([CNNVP, "run", f"{NETWORKS}/{network}.onnx", "--timing-only", *words, "--plan-out", plan], check=True,
+                          capture_output=True, text=True).stdout
+    line = re.search(r"^a small core +Ibex's cycles at half this core's clock: about .*, (\d+) % more", said, re.M)
+    told = 1 + int(line.group(1)) / 100 if line else 1
+    before, small = run(*words, "--plan", plan, network=network)[1], run(*words, "--plan", plan, *IBEX, network=network)[1]
+    assert abs(told - small / before) <= 0.05 * small / before and told >= least, (words, network, told, small / before, said)
+
+
 def main():
+    check_small_core("-n", "8", least=3)
+    check_small_core("-s", "cpu.memory=cache", least=2)
+    check_small_core("-s", "cpu.load_cycles=2", "-s", "cpu.jump_cycles=3", "-p", "window", least=1.5)
+    check_small_core(network="vgg16_cifar")
+    check_small_core("-p", "window", network="vgg16_cifar", least=1.3)
     for words in ((), ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8"), ("-s", "pe_array.clock_mhz=100"),
                   ("-s", "dram.width_bits=16", "-s", "dram.preset=ddr3-1600", "-n", "4")):
         check_speedups(*words)
