@@ -160,8 +160,9 @@ def check_residents(stats, text):
             assert tensor["read_bytes"] == tensor["write_bytes"] == 0, tensor
 
 
-def random_plan(rng, layers, tensors):
-    """Disjoint runs of layers with tiles of any size, cut down to what the last layer gives by whoever refuses them."""
+def random_plan(rng, layers, windows, tensors):
+    """Disjoint runs of layers with tiles of any size, cut down to what the last layer gives by whoever refuses them; and
+    units for some windows."""
     text, first = "groups:\n", 0
     while first < len(layers):
         count = rng.randint(2, 9)
@@ -175,11 +176,14 @@ def random_plan(rng, layers, tensors):
         text = "groups: []\n"
     if tensors and rng.random() < 0.5:
         text += f"on_chip: [{', '.join(rng.sample(tensors, rng.randint(1, min(2, len(tensors)))))}]\n"
-    return text
+    units = [f"  {layer}: {{unit: {rng.choice(('pe_array', 'vector'))}}}\n" for layer in windows if rng.random() < 0.2]
+    return text + ("cuts:\n" + "".join(units) if units else "")
 
 
 def check_network(rng, folder):
-    Network(rng).save(os.path.join(folder, "n.onnx"))
+    network = Network(rng)
+    network.save(os.path.join(folder, "n.onnx"))
+    windows = [json.dumps(node.name) for node in network.nodes if node.op_type in ("Conv", "MaxPool", "AveragePool")]
     plan, again = os.path.join(folder, "p.yaml"), os.path.join(folder, "q.yaml")
     sizes = [word for name in ("input", "weight", "output")
              for word in ("-s", f"{name}_buffer.size={rng.choice((8, 16, 64, 256))}KiB")]
@@ -195,7 +199,7 @@ def check_network(rng, folder):
     ran, fused = 0, 0
     for _ in range(6):
         with open(plan, "w", encoding="utf-8") as stream:
-            text = random_plan(rng, layers, tensors)
+            text = random_plan(rng, layers, [name for name in windows if name in layers], tensors)
             stream.write(text)
         stats, bytes_, error = run(folder, *settings, "--plan", plan, "--plan-out", again)
         if stats is None:
@@ -323,6 +327,35 @@ def check_free_core():
         assert plans[0] == plans[1], plans
 
 
+def check_units():
+    """Each window runs on the unit that is faster at it, or on the one that the plan names: the same words."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(4))
+        net.shape, net.maps = (16, 16, 16), [("input", (16, 16, 16))]
+        net.node("Conv", ["input", net.parameter(16, 1, 3, 3)], net.shape, kernel_shape=[3, 3], pads=[1] * 4, group=16)
+        net.node("Conv", ["n0", net.parameter(16, 16, 15, 15)], (16, 2, 2), kernel_shape=[15, 15])
+        net.write(os.path.join(folder, "n.onnx"))
+        plan, written = os.path.join(folder, "p.yaml"), os.path.join(folder, "q.yaml")
+        cycles, outputs = {}, []
+        for rows in (8, 1):  # 64 PEs, of which a map of 2 x 2 keeps four busy; or one, beside 16 lanes
+            settings = ["-s", f"pe_array.rows={rows}", "-s", f"pe_array.cols={rows}"]
+            for unit in (None, "pe_array", "vector"):
+                with open(plan, "w", encoding="utf-8") as stream:
+                    stream.write(f"cuts:\n  n0: {{unit: {unit}}}\n  n1: {{unit: {unit}}}\n" if unit else "groups: []\n")
+                stats, bytes_, error = run(folder, *settings, "--plan", plan, "--plan-out", written)
+                assert stats is not None, error
+                check_accounting(stats)
+                outputs.append(bytes_)
+                cycles[rows, unit] = [layer["cycles"] for layer in stats["layers"]]
+                with open(written, encoding="utf-8") as stream:
+                    named = re.findall(r'"(n\d)": \{.*unit: vector', stream.read())
+                assert named == {None: ["n1"] if rows == 8 else ["n0", "n1"], "pe_array": [], "vector": ["n0", "n1"]}[unit]
+        assert len(set(outputs)) == 1
+        for rows in (8, 1):
+            for array, vector, best in zip(*(cycles[rows, unit] for unit in ("pe_array", "vector", None))):
+                assert best <= 1.2 * min(array, vector) and abs(array - vector) > 0.3 * max(array, vector), cycles
+
+
 def check_example():
     """The plan that the documentation shows runs; what is wrong with others is said."""
     group = "groups:\n  - {{layers: [{}], tile_h: {}, tile_w: 1, halo: row}}\n"
@@ -344,6 +377,9 @@ def check_example():
         refuse(folder, "groups:\n  - {layers: [C3, S4], tile_h: 1, tile_w: 5}\n", "needs halo: recompute, row or full")
         refuse(folder, "cuts: {F5: {group_out: 120, tile_h: 1, tile_w: 1, tile_in: 401, tile_out: 40}}\n", "tile_in",
                "1 to 400")
+        refuse(folder, "cuts: {C1: {unit: gpu}}\n", "pe_array or vector")
+        refuse(folder, "cuts: {F5: {unit: vector}}\n", "F5", "run on the PE array")
+        refuse(folder, "cuts: {C1: {tile_h: 1}}\n", "needs group_out too")
         refuse(folder, "on_chip: [C2]\n", "has no tensor", "S2")
         refuse(folder, "on_chip: [F5]\n", "has no tensor", "F5_relu")  # F5 itself is folded
         refuse(folder, "group: []\n", "unknown key", "groups")
@@ -363,6 +399,7 @@ def main():
     check_weights()
     check_gaps()
     check_free_core()
+    check_units()
     check_example()
     print(f"{COUNT + len(FOUND)} networks, {ran} plans ran, {fused} groups")
     assert ran >= COUNT / 2 and fused >= COUNT, "too few plans could run"

@@ -43,9 +43,9 @@ struct group {
 };
 
 /*
- * What a group of lanes takes from the banks. Its results are taken as the first rows of a channel, or as whole channels;
- * so channels are in banks of their own where each has its own input. Weights of channels lie as far apart as a channel
- * has of them; biases, and results, follow each other.
+ * What a group of lanes takes from the banks. Its results are taken as the first rows of a channel, or as whole
+ * channels; so channels are in banks of their own where each has its own input. Weights of channels lie as far apart as
+ * a channel has of them; biases, and results, follow each other.
  */
 static void add_clocks(const struct cnnvp_fx16_tile *tile, const struct group *group, uint32_t taps,
                        struct cnnvp_fx16_traffic *traffic)

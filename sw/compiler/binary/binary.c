@@ -419,8 +419,13 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     cnnvp_binary_shape_tensors(graph, build);
     for (size_t i = 0; i < graph->layer_count; ++i)
         describe_layer(graph, i, options, build);
-    for (size_t i = 0; i < graph->layer_count; ++i)
-        CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error));
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const uint32_t wanted = options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i]).unit
+                                : options->plan != NULL  ? options->plan->cuts[i].unit
+                                                         : CNNVP_PLAN_ANY_UNIT;
+        CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, wanted,
+                                         options->plan != NULL ? options->plan->cut_places[i] : NULL, error));
+    }
     if (options->block != 0)
         CNNVP_TRY(cnnvp_depth_place(graph, target, options, build, error));
     if (options->made != NULL)

@@ -9,6 +9,7 @@
  *       halo: row                    # recompute, row or full
  *   cuts:                            # of layers; those that are left out are cut by the planner
  *     conv1: {group_out: 64, tile_h: 14, tile_w: 56, tile_in: 3, tile_out: 64}
+ *     dw2: {unit: vector}            # with tiles or without; pe_array or vector, else the faster one
  *   on_chip: [pool1]                 # tensors that stay in the input buffer from their maker to their last reader
  *
  * Or what a schedule is to keep to, which then finds all the rest:
@@ -29,6 +30,7 @@
 #include "yaml.h"
 
 static const char *const halos[] = {"recompute", "row", "full"};
+static const char *const units[] = {"pe_array", "vector"};
 
 cnnvp_result cnnvp_plan_new(const struct cnnvp_graph *graph, struct cnnvp_plan *plan, struct cnnvp_error *error)
 {
@@ -242,22 +244,34 @@ static cnnvp_result read_groups(struct reader *reader, const struct cnnvp_yaml_n
 
 /* ---- cuts ---- */
 
+static cnnvp_result read_unit(struct reader *reader, const struct cnnvp_yaml_node *node, struct cnnvp_plan_cut *cut)
+{
+    CNNVP_TRY(read_word(reader, node, units, sizeof units / sizeof units[0], "pe_array or vector", &cut->unit));
+    ++cut->unit;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
-    static const char *const keys[] = {"group_out", "tile_h", "tile_w", "tile_in", "tile_out", "tile_kx", "tile_ky"};
+    enum { NEEDED = 5, UNIT = 7, KEYS };
+    static const char *const keys[KEYS] = {
+        "group_out", "tile_h", "tile_w", "tile_in", "tile_out", "tile_kx", "tile_ky", "unit"};
     struct cnnvp_plan_cut cut = {.tile_images = 1};
-    uint32_t *const values[] = {
+    uint32_t *const values[UNIT] = {
         &cut.group_out, &cut.tile_h, &cut.tile_w, &cut.tile_in, &cut.tile_out, &cut.tile_kx, &cut.tile_ky};
-    size_t layer = 0;
+    size_t layer = 0, tiles = 0;
     CNNVP_TRY(find_layer(reader, node->key, node->key_place, &layer));
-    CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a map of group_out, tile_h, tile_w, tile_in, tile_out"));
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a map of group_out, tile_h, tile_w, tile_in, tile_out, or unit"));
     for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
         size_t key = 0;
-        while (key < 7 && strcmp(child->key, keys[key]) != 0)
+        while (key < KEYS && strcmp(child->key, keys[key]) != 0)
             ++key;
-        CNNVP_TRY(key == 7 ? unknown_key(reader, child, keys, 7) : read_number(reader, child, values[key]));
+        tiles += key < UNIT;
+        CNNVP_TRY(key == KEYS   ? unknown_key(reader, child, keys, KEYS)
+                  : key == UNIT ? read_unit(reader, child, &cut)
+                                : read_number(reader, child, values[key]));
     }
-    for (size_t i = 0; i < 5; ++i)
+    for (size_t i = 0; i < NEEDED && (tiles != 0 || cut.unit == CNNVP_PLAN_ANY_UNIT); ++i)
         if (*values[i] == 0)
             CNNVP_TRY(
                 cnnvp_config_error(reader->error, node->place, "the cut of \"%s\" needs %s too", node->key, keys[i]));
@@ -430,6 +444,8 @@ static void put_cuts(cnnvp_output *output, struct cnnvp_arena *arena, const stru
             cnnvp_output_printf(output, ", tile_kx: %u", cut->tile_kx);
         if (cut->tile_ky != 0)
             cnnvp_output_printf(output, ", tile_ky: %u", cut->tile_ky);
+        if (cut->unit == 1u + CNNVP_UNIT_VECTOR)
+            cnnvp_output_printf(output, ", unit: %s", units[CNNVP_UNIT_VECTOR]);
         cnnvp_output_printf(output, "}\n");
     }
 }

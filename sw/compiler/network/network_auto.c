@@ -120,6 +120,7 @@ cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_con
         return cnnvp_compiler_no_memory(error);
     trials.options.planned = trials.planned;
     for (size_t i = 0; i < layers; ++i) {
+        trials.planned[i] = network->build.layers[i];
         cnnvp_plan_cut_layer(&trials.planned[i], &network->build.finalists[i].all[0].cut);
         cnnvp_plan_add(&trials.bounds, &network->build.finalists[i].all[0].taken);
     }

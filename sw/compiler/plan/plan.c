@@ -157,9 +157,19 @@ void cnnvp_plan_cut_layer(struct cnnvp_binary_layer *layer, const struct cnnvp_p
 
 struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_binary_layer *layer)
 {
+    const int has_choice = layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL;
     return (struct cnnvp_plan_cut){
-        layer->group_out,   layer->tile_h,       layer->tile_w,      layer->tile_in, layer->tile_out,
-        layer->tile_images, layer->images_outer, layer->image_bytes, layer->tile_kx, layer->tile_ky};
+        has_choice ? 1u + layer->unit : CNNVP_PLAN_ANY_UNIT,
+        layer->group_out,
+        layer->tile_h,
+        layer->tile_w,
+        layer->tile_in,
+        layer->tile_out,
+        layer->tile_images,
+        layer->images_outer,
+        layer->image_bytes,
+        layer->tile_kx,
+        layer->tile_ky};
 }
 
 cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_ask.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,12 @@
 #include "isa/isa.h"
 
 #define SOURCE_OUTPUT 2u   /* of a vector operand */
-#define POOL_CHANNELS 64u  /* asked about together, or fewer where they are too large */
 #define ANSWERS 4096u      /* a power of two */
 #define STRIP_CHANNELS 16u /* up to this many, strips of rows are priced */
 #define STRIP_PART 16u     /* lower ones are taken if they are faster by this part */
 #define MAX_PS (UINT64_C(1) << 50)
 #define MAX_PARTS 64u  /* of a channel, in rows and in columns */
+#define UNIT_PART 32.0 /* the vector unit has to be better by this part of the array's score: bounds are rough */
 #define TIME_PART 16.0 /* of what the memory can move in a time: so many bytes are worth it */
 
 /* Transfers are asked about with this many planes or bytes: what more of them takes follows from the difference. */
@@ -177,36 +178,6 @@ static cnnvp_result choose_parts(struct cnnvp_binary_layer *layer, const struct 
     return CNNVP_DONE;
 }
 
-/* What a unit takes for that many channels of a pool; 0: it refuses them. */
-static uint64_t pool_ps(const struct cnnvp_binary_layer *layer, uint32_t unit, uint32_t channels,
-                        const struct cnnvp_plan_limits *limits)
-{
-    const struct cnnvp_plan_slice slice = {layer->out.height, layer->out.width, channels, channels, 1, 1};
-    struct cnnvp_binary_layer trial = *layer;
-    struct cnnvp_error said;
-    struct cnnvp_cost cost;
-    trial.unit = unit;
-    const struct cnnvp_command command = command_of(&trial, &slice);
-    const cnnvp_result result =
-        cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, &said);
-    return result == CNNVP_DONE && cost.status == CNNVP_OK ? cost.ps : 0;
-}
-
-/* Averages of whole maps take one PE, one map after the other: the vector unit, whose lanes take several of them side
- * by side, may be faster. */
-static int vector_is_faster(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits)
-{
-    if (layer->op != CNNVP_OP_POOL || layer->pool != CNNVP_POOL_AVERAGE || layer->out.height * layer->out.width != 1)
-        return 0;
-    for (uint32_t channels = cnnvp_minimum32(layer->out.channels, POOL_CHANNELS); channels != 0; channels /= 2u) {
-        const uint64_t array = pool_ps(layer, CNNVP_UNIT_ARRAY, channels, limits);
-        const uint64_t vector = pool_ps(layer, CNNVP_UNIT_VECTOR, channels, limits);
-        if (array != 0 && vector != 0)
-            return vector < array;
-    }
-    return 0;
-}
-
 const char *cnnvp_plan_unit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits)
 {
     const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
@@ -239,46 +210,6 @@ static cnnvp_result ask_tiling(const struct cnnvp_binary_layer *layer, const cha
     if (result == CNNVP_DONE || result == CNNVP_FAILED)
         return result;
     return cnnvp_compiler_error(error, "layer \"%s\": %s", name, refusal->text);
-}
-
-static cnnvp_result choose_unit(struct cnnvp_binary_layer *layer, const char *name,
-                                const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
-{
-    const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
-    char said[256];
-    struct cnnvp_cost cost;
-    struct cnnvp_tiling tiling = {0};
-    struct cnnvp_error refusal;
-    layer->unit = CNNVP_UNIT_ARRAY;
-    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
-        return choose_parts(layer, limits, error);
-    if (!has_unit(layer))
-        return CNNVP_DONE;
-    struct cnnvp_command command = command_of(layer, &least);
-    const char *unit = executor(limits, command.opcode);
-    cnnvp_result result = cnnvp_units_command(limits->units, unit, &command, &cost, error);
-    if (result == CNNVP_DONE && (cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR))
-        result = ask_tiling(layer, name, limits, &tiling, &refusal, error);
-    if (result == CNNVP_FAILED)
-        cost = (struct cnnvp_cost){.status = CNNVP_E_INVAL, .reason = refusal.text};
-    else if (result == CNNVP_DONE && cost.status == CNNVP_OK && vector_is_faster(layer, limits))
-        layer->unit = CNNVP_UNIT_VECTOR;
-    else if (result == CNNVP_DONE && cost.status == CNNVP_OK && cnnvp_is_row(layer) && tiling.rows > 1 &&
-             layer->out.width > tiling.cols)
-        layer->folded = tiling.cols;
-    if ((result != CNNVP_DONE && result != CNNVP_FAILED) || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
-        return result;
-    snprintf(said, sizeof said, "%.250s", cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
-    if (layer->op == CNNVP_OP_FC)
-        return cnnvp_compiler_error(error, "layer \"%s\": %s: %s", name, unit, said);
-    layer->unit = CNNVP_UNIT_VECTOR;
-    command = command_of(layer, &least);
-    const char *other = executor(limits, command.opcode);
-    result = cnnvp_units_command(limits->units, other, &command, &cost, error);
-    if (result != CNNVP_DONE || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
-        return result;
-    return cnnvp_compiler_error(error, "layer \"%s\": %s: %s; and %s: %s", name, unit, said, other,
-                                cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
 }
 
 /* The instruction that writes a layer's results, over one of them. */
@@ -327,10 +258,114 @@ static cnnvp_result choose_clips(struct cnnvp_binary_layer *layer, const char *n
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
-                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+/* Whether the layer's unit takes it: FAILED: it does not, for the reason in *said. */
+static cnnvp_result ask_unit(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                             struct cnnvp_error *said, struct cnnvp_error *error)
 {
-    CNNVP_TRY(choose_unit(layer, name, limits, error));
+    const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
+    const struct cnnvp_command command = command_of(layer, &least);
+    const char *unit = executor(limits, command.opcode);
+    struct cnnvp_tiling tiling = {0};
+    struct cnnvp_error refusal;
+    struct cnnvp_cost cost;
+    CNNVP_TRY(cnnvp_units_command(limits->units, unit, &command, &cost, error));
+    cnnvp_result result = cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR ? CNNVP_DONE : CNNVP_FAILED;
+    const char *reason = cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status);
+    if (result == CNNVP_DONE && layer->unit == CNNVP_UNIT_ARRAY) {
+        result = ask_tiling(layer, name, limits, &tiling, &refusal, error);
+        reason = refusal.text;
+    }
+    if (result == CNNVP_FAILED)
+        (void)snprintf(said->text, sizeof said->text, "%s: %.250s", unit, reason);
+    else if (cost.status == CNNVP_OK && cnnvp_is_row(layer) && tiling.rows > 1 && layer->out.width > tiling.cols)
+        layer->folded = tiling.cols;
+    return result;
+}
+
+/* ps of a slice; 0: the layer's unit refuses it. */
+static uint64_t unit_ps(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice,
+                        const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_command command = command_of(layer, slice);
+    struct cnnvp_error said;
+    struct cnnvp_cost cost;
+    const cnnvp_result result =
+        cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, &said);
+    return result == CNNVP_DONE && cost.status == CNNVP_OK ? cost.ps : 0;
+}
+
+/* 1 unless the first one is faster at the largest slice that both take. */
+static int is_worth_a_plan(const struct cnnvp_binary_layer *first, const struct cnnvp_binary_layer *other,
+                           const struct cnnvp_plan_limits *limits)
+{
+    struct cnnvp_plan_slice slice = {
+        first->out.height, first->out.width, cnnvp_layer_inputs(first), first->out.channels, 1, 1};
+    for (;;) {
+        slice.in = cnnvp_plan_is_channelwise(first) ? slice.out : slice.in;
+        const uint64_t ps = unit_ps(first, &slice, limits), others = ps != 0 ? unit_ps(other, &slice, limits) : 0;
+        if (others != 0)
+            return others < ps;
+        uint32_t *const part = slice.out > 1 ? &slice.out : slice.in > 1 ? &slice.in : &slice.rows;
+        if (*part == 1)
+            return 0;
+        *part /= 2u;
+    }
+}
+
+/* What its best plan is worth; lower is better. */
+static double score_of(const struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits)
+{
+    struct cnnvp_plan_finalists finalists;
+    struct cnnvp_plan_use smallest;
+    struct cnnvp_error said;
+    const cnnvp_result result = cnnvp_plan_layer(layer, name, limits, &finalists, &smallest, &said);
+    return result == CNNVP_DONE && finalists.count != 0 ? finalists.all[0].score : INFINITY;
+}
+
+static cnnvp_result choose_unit(struct cnnvp_binary_layer *layer, const char *name,
+                                const struct cnnvp_plan_limits *limits, uint32_t wanted, const char *place,
+                                struct cnnvp_error *error)
+{
+    struct cnnvp_binary_layer on[2] = {*layer, *layer};
+    struct cnnvp_error said[2] = {{""}, {"fully connected layers run on the PE array"}};
+    cnnvp_result taken[2] = {CNNVP_FAILED, CNNVP_FAILED};
+    on[CNNVP_UNIT_VECTOR].unit = CNNVP_UNIT_VECTOR;
+    for (uint32_t unit = 0; unit < (layer->op == CNNVP_OP_FC ? 1u : 2u); ++unit) {
+        taken[unit] = ask_unit(&on[unit], name, limits, &said[unit], error);
+        if (taken[unit] == CNNVP_DONE)
+            CNNVP_TRY(choose_clips(&on[unit], name, limits, error));
+        else if (taken[unit] != CNNVP_FAILED)
+            return taken[unit];
+    }
+    const int both = taken[CNNVP_UNIT_ARRAY] == CNNVP_DONE && taken[CNNVP_UNIT_VECTOR] == CNNVP_DONE;
+    uint32_t unit = taken[CNNVP_UNIT_ARRAY] == CNNVP_DONE ? CNNVP_UNIT_ARRAY : CNNVP_UNIT_VECTOR;
+    if (wanted != CNNVP_PLAN_ANY_UNIT)
+        unit = wanted - 1u;
+    else if (both && is_worth_a_plan(&on[0], &on[1], limits))
+        unit = score_of(&on[1], name, limits) < score_of(&on[0], name, limits) * (1 - 1 / UNIT_PART);
+    *layer = on[unit];
+    if (taken[unit] == CNNVP_DONE)
+        return CNNVP_DONE;
+    if (wanted != CNNVP_PLAN_ANY_UNIT)
+        return cnnvp_config_error(error, place, "layer \"%s\": %s", name, said[unit].text);
+    if (layer->op == CNNVP_OP_FC)
+        return cnnvp_compiler_error(error, "layer \"%s\": %s", name, said[CNNVP_UNIT_ARRAY].text);
+    return cnnvp_compiler_error(error, "layer \"%s\": %s; and %s", name, said[0].text, said[1].text);
+}
+
+cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
+                                    const struct cnnvp_plan_limits *limits, uint32_t wanted, const char *place,
+                                    struct cnnvp_error *error)
+{
+    layer->unit = CNNVP_UNIT_ARRAY;
+    if (has_unit(layer))
+        return choose_unit(layer, name, limits, wanted, place, error);
+    if (wanted != CNNVP_PLAN_ANY_UNIT)
+        return cnnvp_config_error(
+            error, place, "layer \"%s\": the units of convolutions and of pooling are chosen, not that of others",
+            name);
+    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+        CNNVP_TRY(choose_parts(layer, limits, error));
     return choose_clips(layer, name, limits, error);
 }
 

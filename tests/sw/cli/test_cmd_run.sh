@@ -63,7 +63,7 @@ refused 2 "table.yaml:1:1: order is that of blocks" \
 refused 2 "which leaves --objective no choice" run "$network" --timing-only -q --plan all.yaml --objective energy
 expect 0 run "$network" --timing-only -q --plan all.yaml
 # Trials choose the tiles of layers that are left out, and leave the plan's as they are, where layers are alike too.
-echo 'cuts: {conv12: {group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out: 4}}' >one.yaml
+echo 'cuts: {conv12: {unit: pe_array, group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out: 4}}' >one.yaml
 expect 0 run vgg16_cifar --timing-only -q --plan one.yaml --tune --plan-out tuned.yaml
 grep -q '"conv12": {group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out: 4}' tuned.yaml ||
     fail "--tune changes a plan's tiles"

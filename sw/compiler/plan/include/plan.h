@@ -63,8 +63,12 @@ struct cnnvp_plan_use {
 /* Needs op, shapes, window, bias, posts and the tiles of the layer. Of tensors that are on chip no tiles are loaded. */
 struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t result_bytes);
 
+/* What a plan says of the unit of a convolution or pooling: nothing, or 1 + that of network_binary.h. */
+#define CNNVP_PLAN_ANY_UNIT 0u
+
 /* A layer's tiles, and the order of its images. */
 struct cnnvp_plan_cut {
+    uint32_t unit; /* what its tiles are for; cnnvp_plan_cut_layer leaves the layer's own */
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
     uint32_t tile_images, images_outer, image_bytes;
     uint32_t tile_kx, tile_ky;
@@ -168,10 +172,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, c
 
 /* ---- what the units say of a layer as a whole ---- */
 
-/* Sets the layer's `unit`: the PE array, or the vector unit where the array refuses its convolution or pooling, or
- * where it is faster at averages of whole maps. The error has the layer and the units' own words. */
+/* Sets the layer's `unit`. Of convolutions and pooling it is the PE array or the vector unit: whichever takes the layer,
+ * and of both the one whose best plan has the better score; or `wanted`, by what the plan says at `place`. The error has
+ * the layer and the units' own words. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
-                                                   const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
+                                                   const struct cnnvp_plan_limits *limits, uint32_t wanted,
+                                                   const char *place, struct cnnvp_error *error);
 
 /* The instance that calculates the layer once its unit is chosen; of a layer that only copies, the one that moves. */
 const char *cnnvp_plan_unit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits);

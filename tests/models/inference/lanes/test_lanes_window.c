@@ -149,8 +149,8 @@ static void check_case(struct pair *pair, struct nfu_case *c, uint64_t *random)
 
 static void test_random_windows(void **state)
 {
-    static const struct shape shapes[] = {
-        {16, 1, 4096, 0, 0}, {1, 1, 4096, 0, 0}, {3, 2, 4096, 0, 0}, {256, 8, 64, 0, 0}, {16, 64, 32, 0, 0}, {7, 3, 5, 0, 0}};
+    static const struct shape shapes[] = {{16, 1, 4096, 0, 0}, {1, 1, 4096, 0, 0}, {3, 2, 4096, 0, 0},
+                                          {256, 8, 64, 0, 0},  {16, 64, 32, 0, 0}, {7, 3, 5, 0, 0}};
     uint64_t random = 77;
     uint64_t clipped = 0;
     (void)state;

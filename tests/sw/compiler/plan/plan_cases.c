@@ -26,7 +26,7 @@ cnnvp_result cases_plan(struct cnnvp_binary_layer *layer, const char *name, cons
 {
     struct cnnvp_plan_finalists finalists;
     struct cnnvp_plan_use smallest;
-    cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, error);
+    cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, CNNVP_PLAN_ANY_UNIT, NULL, error);
     if (result == CNNVP_DONE)
         result = cnnvp_plan_layer(layer, name, limits, &finalists, &smallest, error);
     if (result == CNNVP_DONE && finalists.count == 0)
