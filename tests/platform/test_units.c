@@ -161,7 +161,7 @@ static struct cnnvp_command random_command(uint64_t *random, const struct instru
 
 /* ---- platforms ---- */
 
-/* Either array, or an NFU of which both depths are wanted; buffers with narrow ports, some clock. */
+/* Any array, or an NFU of which both depths are wanted; buffers with narrow ports, some clock. */
 enum depths { ANY, FAST, STEPPED };
 
 static cnnvp_config *random_platform(uint64_t *random, enum depths depths)
@@ -172,7 +172,9 @@ static cnnvp_config *random_platform(uint64_t *random, enum depths depths)
     char texts[SETTINGS][LENGTH];
     const char *settings[SETTINGS + 1] = {NULL};
     size_t count = 0;
-    const uint32_t window = depths == ANY ? between(random, 0, 1) : 0;
+    static const char *const presets[] = {"nfu", "window", "systolic"};
+    static const char *const dataflows[] = {"ws", "os", "is"}, *const folds[] = {"single", "double", "pipelined"};
+    const uint32_t preset = depths == ANY ? between(random, 0, 2) : 0;
 #define SET(...) ((void)snprintf(texts[count], LENGTH, __VA_ARGS__), settings[count] = texts[count], ++count)
     for (size_t b = 0; b < 3; ++b) {
         SET("%s.width_words=%u", buffers[b], one_in(random, 2) ? between(random, 1, 8) : 64u);
@@ -185,7 +187,7 @@ static cnnvp_config *random_platform(uint64_t *random, enum depths depths)
     SET("vector.units=%u", between(random, 1, 4));
     SET("input_buffer.banks=%u", between(random, 1, 30));
     SET("output_buffer.banks=%u", between(random, 1, 30));
-    if (window) {
+    if (preset == 1) {
         SET("pe_array.input_para=%u", between(random, 1, 9));
         SET("pe_array.output_para=%u", between(random, 1, 9));
         SET("pooling.input_para=%u", between(random, 1, 9));
@@ -195,12 +197,19 @@ static cnnvp_config *random_platform(uint64_t *random, enum depths depths)
     } else {
         SET("pe_array.rows=%u", between(random, 1, 12));
         SET("pe_array.cols=%u", between(random, 1, 12));
+    }
+    if (preset == 0)
         SET("pe_array.kernel_piece=%u", one_in(random, 2) ? 3u : 0u);
+    if (preset == 2) {
+        SET("pe_array.dataflow=%s", dataflows[between(random, 0, 2)]);
+        SET("pe_array.folds=%s", folds[between(random, 0, 2)]);
+        SET("pe_array.accumulator_size=%u", between(random, 200, 5000));
+        SET("pe_array.accumulator_banks=%u", between(random, 1, 2));
     }
     if (depths == STEPPED)
         SET("pe_array.detail=cycle");
 #undef SET
-    return units_configure(window ? "window" : "nfu", settings);
+    return units_configure(presets[preset], settings);
 }
 
 /* ---- commands that are answered at once ---- */

@@ -82,15 +82,25 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
 {
     static const char *const roundings[] = {"nearest", "nearest", "nearest", "truncate", "stochastic"};
     static const char *const mappings[] = {"broadcast", "single-neuron"};
-    const int nfu = soak_random(random, 2) == 0;
-    soak_append(platform, "-p %s", nfu ? "nfu" : "window");
+    static const char *const dataflows[] = {"ws", "os", "is"};
+    static const char *const folds[] = {"single", "double", "pipelined"};
+    static const char *const presets[] = {"nfu", "window", "systolic"};
+    const uint32_t preset = soak_random(random, 3);
+    soak_append(platform, "-p %s", presets[preset]);
     if (platform->kind == SOAK_CHAIN)
         soak_append(platform, " --schedule depth-first --block %u", 2u << soak_random(random, 4));
-    if (nfu) {
+    if (preset != 1) {
         soak_set(platform, "pe_array.rows", 1 + soak_random(random, 16));
         soak_set(platform, "pe_array.cols", 1 + soak_random(random, 16));
+    }
+    if (preset == 0) {
         soak_set(platform, "pe_array.kernel_piece", 3 * soak_random(random, 2));
         soak_choose(platform, random, "pe_array.fc_mapping", mappings, 2);
+    } else if (preset == 2) {
+        soak_choose(platform, random, "pe_array.dataflow", dataflows, 3);
+        soak_choose(platform, random, "pe_array.folds", folds, 3);
+        soak_set(platform, "pe_array.accumulator_size", 256u << soak_random(random, 8));
+        soak_set(platform, "pe_array.accumulator_banks", 1 + soak_random(random, 2));
     } else {
         soak_set(platform, "pe_array.input_para", 1 + soak_random(random, 12));
         soak_set(platform, "pe_array.output_para", 1 + soak_random(random, 12));

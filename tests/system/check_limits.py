@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 CNNVP, NETWORKS = (os.path.abspath(path) for path in sys.argv[1:])
 LENET5 = os.path.join(NETWORKS, "lenet5.onnx")
-PRESETS = "nfu", "window", "trainer"
+PRESETS = "nfu", "window", "systolic", "trainer"
 KINDS = "dma", "buffer", "dram"
 REFUSED = ("dma.word_bytes=1",)  # networks have words of 16 bits
 

@@ -23,13 +23,16 @@ right() {
     cmp -s plain checked || fail "$*: the statistics change"
 }
 for network in "$networks/lenet5.onnx" "$networks/mixed.onnx" "$zoo/net_mobilenetv2.onnx"; do
-    for preset in nfu window; do
+    for preset in nfu window systolic; do
         right "$network" -p $preset
     done
     right "$network" -s pe_array.detail=cycle
 done
 right "$networks/mixed.onnx" -s pe_array.acc_bits=20 --rounding stochastic --seed 5
 right "$networks/lenet5.onnx" -p window --rounding truncate
+right "$networks/mixed.onnx" -p systolic -s pe_array.dataflow=os --schedule fused -n 2
+right "$zoo/net_mobilenetv2.onnx" -p systolic -s pe_array.dataflow=is -s pe_array.acc_bits=32
+right "$zoo/net_mobilenetv2.onnx" -p systolic -s pe_array.depthwise=vector
 right "$networks/lenet5.onnx" -s pe_array.kernel_piece=3 --schedule fused -n 2
 status=0
 "$cnnvp" run "$networks/lenet5.onnx" --check-results --timing-only -q 2>message || status=$?

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A systolic array (unit kind `systolic`): rows x cols PEs that pass operands on to their neighbours, weight-, output-
+ * or input-stationary; accumulators below the columns; the write-out stage. Sources: H. Kung, Why systolic
+ * architectures?, 1982; N. Jouppi et al., TPU, ISCA 2017; A. Samajdar et al., SCALE-Sim, ISPASS 2020.
+ *
+ * Modelled: results exact modulo 2^acc_bits; cycles, words on each port, accumulators and operations of every command
+ * by closed forms (systolic_cost.c); conv, depthwise too, and matmul. Refused: pool and step, which have no product:
+ * networks have them on the vector unit. Not modelled: how weights come to lie in the order of the PEs, and the wires
+ * to each PE of `depthwise: column`.
+ *
+ * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, fill and accumulator
+ * cycles and what the buffers' ports add.
+ */
+#include "units.h"
+#include "unit/command.h"
+#include "unit/parts.h"
+
+#include "cnnvp_integer.h"
+#include "cnnvp_isa.h"
+#include "inference/write_out/write_out.h"
+#include "systolic_tile.h"
+
+#define UNIT_DEF "inference/systolic/systolic.def"
+#include "unit/unit_enums.inc"
+
+enum { DEPTHWISE_vector, DEPTHWISE_column };
+
+struct systolic {
+    struct cnnvp_fx16_unit unit;
+    struct cnnvp_systolic_shape shape;
+    bool depthwise;
+};
+
+/* ---- commands ---- */
+
+/* What the array lacks for a command, NULL: nothing. */
+static const char *refusal_of(const struct systolic *array, const struct cnnvp_command *command,
+                              const struct cnnvp_fx16_tile *tile)
+{
+    if (command->opcode != CNNVP_OPCODE_conv && command->opcode != CNNVP_OPCODE_matmul)
+        return "a systolic array takes conv and matmul: pool and step have no sum of products";
+    return tile->per_channel && !array->depthwise
+               ? "depthwise is vector: convolutions over all input channels alone"
+               : NULL;
+}
+
+static void count_command(const struct systolic *array, uint32_t tag, const struct cnnvp_fx16_tile *tile,
+                          const struct cnnvp_systolic_cost *cost, const struct cnnvp_fx16_stalls *stalls, uint64_t busy,
+                          uint64_t saturated)
+{
+    const struct cnnvp_command_count counts[] = {
+        {STAT_commands, 1u},
+        {STAT_busy_cycles, busy},
+        {STAT_compute_cycles, cost->compute_cycles},
+        {STAT_fill_cycles, cost->fill_cycles},
+        {STAT_accumulator_cycles, cost->accumulator_cycles},
+        {STAT_input_port_cycles, stalls->input},
+        {STAT_weight_port_cycles, stalls->weight},
+        {STAT_output_port_cycles, stalls->output},
+        {STAT_input_words, cost->input_words},
+        {STAT_weight_words, cost->weight_words},
+        {STAT_bias_words, cost->bias_words},
+        {STAT_output_words, cost->output_words},
+        {STAT_macs, cost->macs},
+        {STAT_accumulator_words, cost->accumulator_words},
+        {STAT_passed_words, cost->passed_words},
+        {STAT_limited_words, cnnvp_fx16_limited_words(tile)},
+        {STAT_saturations, saturated},
+    };
+    cnnvp_command_count(array->unit.host, array->unit.ops, tag, counts, sizeof counts / sizeof counts[0]);
+}
+
+static int execute(struct systolic *array, struct cnnvp_access *access, const struct cnnvp_command *command)
+{
+    struct cnnvp_fx16_unit *unit = &array->unit;
+    struct cnnvp_fx16_tile tile;
+    struct cnnvp_systolic_cost cost;
+    struct cnnvp_fx16_traffic traffic;
+    struct cnnvp_fx16_data data = {0};
+    struct cnnvp_fx16_stalls stalls = {0};
+    uint64_t saturated = 0;
+    const char *reason = "";
+    int status = cnnvp_fx16_decode(command, &tile, &reason);
+    if (status == CNNVP_OK && (reason = refusal_of(array, command, &tile)) != NULL)
+        status = CNNVP_E_INVAL;
+    if (status != CNNVP_OK)
+        return cnnvp_fx16_refuse(unit, command, status, reason);
+    cnnvp_systolic_cost(&array->shape, &tile, &cost, &traffic);
+    const uint64_t cycles = cost.compute_cycles + cost.fill_cycles + cost.accumulator_cycles;
+    if (cost.compute_cycles > CNNVP_FX16_MAX_CYCLES || cycles > CNNVP_FX16_MAX_CYCLES)
+        return cnnvp_fx16_refuse(unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
+    status = cnnvp_fx16_fetch(unit, command, &tile, &traffic, &data, &stalls);
+    if (status == CNNVP_OK && !unit->timing_only)
+        status = cnnvp_fx16_compute(unit->acc_bits, &tile, &data, &unit->scratch);
+    if (status == CNNVP_OK)
+        status = cnnvp_fx16_deliver(unit, command, &tile, &traffic, &data, &stalls, &saturated);
+    if (status != CNNVP_OK)
+        return cnnvp_fx16_refuse(unit, command, status, NULL);
+
+    const uint64_t busy = cycles + stalls.input + stalls.weight + stalls.output;
+    count_command(array, command->tag, &tile, &cost, &stalls, busy, saturated);
+    cnnvp_fx16_occupy(unit, command, tile.name, busy, access);
+    return CNNVP_OK;
+}
+
+/* ---- callbacks ---- */
+
+static int systolic_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct cnnvp_command *command = NULL;
+    const int status = cnnvp_fx16_command(access, &command);
+    (void)port;
+    return status == CNNVP_OK ? execute(self, access, command) : status;
+}
+
+/* Whole folds of channels. Positions may be cut anywhere. */
+static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
+{
+    const struct systolic *array = self;
+    const struct cnnvp_systolic_shape *shape = &array->shape;
+    const struct cnnvp_command *command = NULL;
+    struct cnnvp_fx16_tile tile;
+    (void)port;
+    const int status = cnnvp_fx16_command(access, &command);
+    if (status != CNNVP_OK)
+        return status;
+    cnnvp_fx16_describe(command, &tile);
+    const char *reason = refusal_of(array, command, &tile);
+    if (reason != NULL)
+        return cnnvp_fx16_refuse(&array->unit, command, CNNVP_E_INVAL, reason);
+    const uint64_t taps = tile.kind == CNNVP_FX16_MATMUL ? 1u : (uint64_t)tile.kx * tile.ky;
+    tiling->pes = (uint64_t)shape->rows * shape->cols;
+    tiling->limits = array->unit.clips;
+    if (shape->dataflow != CNNVP_SYSTOLIC_IS)
+        tiling->out = shape->cols;
+    if (tile.per_channel)
+        tiling->in = tiling->out;
+    else if (shape->dataflow != CNNVP_SYSTOLIC_OS)
+        tiling->in = (uint32_t)cnnvp_divide_up(shape->rows, taps);
+    return CNNVP_OK;
+}
+
+/* Sums that fit below a column. */
+static uint64_t depth_of(uint64_t size, uint64_t cols, uint64_t acc_bits)
+{
+    return size / cols / cnnvp_divide_up(acc_bits, 8u);
+}
+
+static int systolic_init(void *self, const struct cnnvp_init *init)
+{
+    struct systolic *array = self;
+    uint64_t values[PARAM_COUNT];
+    for (uint32_t i = 0; i < PARAM_COUNT; ++i)
+        values[i] = init->ops->param(init->host, i);
+    array->shape = (struct cnnvp_systolic_shape){
+        .rows = (uint32_t)values[PARAM_rows],
+        .cols = (uint32_t)values[PARAM_cols],
+        .dataflow = (uint32_t)values[PARAM_dataflow],
+        .folds = (uint32_t)values[PARAM_folds],
+        .pipeline = (uint32_t)values[PARAM_pipeline],
+        .sum_words = (uint32_t)cnnvp_divide_up(values[PARAM_acc_bits], 16u),
+        .depth = depth_of(values[PARAM_accumulator_size], values[PARAM_cols], values[PARAM_acc_bits]),
+        .one_at_a_time = values[PARAM_accumulator_banks] == 1u && values[PARAM_accumulator_ports] == 1u,
+    };
+    array->depthwise = values[PARAM_depthwise] == DEPTHWISE_column;
+    if (array->shape.depth < values[PARAM_accumulator_banks] && array->shape.dataflow != CNNVP_SYSTOLIC_OS)
+        return init->ops->config_error(
+            init->host, PARAM_accumulator_size,
+            "a sum of %llu bits in each bank of each column takes %llu bytes at least",
+            (unsigned long long)values[PARAM_acc_bits],
+            (unsigned long long)(values[PARAM_accumulator_banks] * values[PARAM_cols] *
+                                 cnnvp_divide_up(values[PARAM_acc_bits], 8u)));
+    array->unit = (struct cnnvp_fx16_unit){
+        .host = init->host,
+        .ops = init->ops,
+        .acc_bits = (uint32_t)values[PARAM_acc_bits],
+        .timing_only = init->ops->timing_only(init->host) != 0,
+        .clips = values[PARAM_write_out] == CNNVP_WRITE_OUT_CLIPS,
+        .rejected_stat = STAT_rejected,
+    };
+    return CNNVP_OK;
+}
+
+static void systolic_fini(void *self)
+{
+    struct systolic *array = self;
+    cnnvp_fx16_unit_free(&array->unit);
+}
+
+static void systolic_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+{
+    const uint64_t rows = params[PARAM_rows], cols = params[PARAM_cols], pes = rows * cols;
+    const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits];
+    const uint32_t held = params[PARAM_folds] == CNNVP_SYSTOLIC_SINGLE ? 1u : 2u; /* of what stays */
+    const bool sums_stay = params[PARAM_dataflow] == CNNVP_SYSTOLIC_OS;
+    const uint64_t depth = depth_of(params[PARAM_accumulator_size], cols, acc_bits);
+    const uint64_t banks = params[PARAM_accumulator_banks];
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, pes, "multiplier of a PE");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, pes, "adder");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, sums_stay ? 16u : 16u * held, pes, "weight or input of a PE");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, pes, "operand on its way along the row");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, sums_stay ? acc_bits * held : acc_bits, pes, "sum");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, rows * (rows - 1u) / 2u + (sums_stay ? cols * (cols - 1u) / 2u : 0),
+                   "skew of the operands");
+    if (params[PARAM_depthwise] == DEPTHWISE_column && params[PARAM_dataflow] != CNNVP_SYSTOLIC_IS)
+        cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, pes, "depthwise: a multiplexer, as half an adder");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, cols, "accumulators, bias");
+    if (!sums_stay && depth >= banks)
+        cnnvp_say_sram(costs, acc_bits, depth / banks * cnnvp_divide_up(acc_bits, 8u),
+                       cols * banks * params[PARAM_accumulator_ports], "accumulators; two ports as two banks");
+    cnnvp_write_out_parts(costs, params[PARAM_write_out], acc_bits, cols, cols);
+}
+
+/* ---- tables ---- */
+
+#include "unit/unit_tables.inc"
+
+const struct cnnvp_unit cnnvp_unit_systolic = {
+    UNIT_TABLES,
+    .kind = "systolic",
+    .version = "1.0",
+    .summary =
+        "systolic array: convolution and matrix multiply, weight-, output- or input-stationary, with accumulators",
+    .instance_size = sizeof(struct systolic),
+    .init = systolic_init,
+    .fini = systolic_fini,
+    .access = systolic_access,
+    .tiling = systolic_tiling,
+    .costs = systolic_costs,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The systolic array's side of a command, free of any host: its shape, and what a command costs (systolic_cost.c). */
+#ifndef CNNVP_SYSTOLIC_TILE_H
+#define CNNVP_SYSTOLIC_TILE_H
+
+#include "cnnvp_fx16.h"
+
+/* In the order of the parameters' choices. */
+enum cnnvp_systolic_dataflow { CNNVP_SYSTOLIC_WS, CNNVP_SYSTOLIC_OS, CNNVP_SYSTOLIC_IS };
+enum cnnvp_systolic_folds { CNNVP_SYSTOLIC_SINGLE, CNNVP_SYSTOLIC_DOUBLE, CNNVP_SYSTOLIC_PIPELINED };
+
+struct cnnvp_systolic_shape {
+    uint32_t rows, cols;
+    uint32_t dataflow;  /* enum cnnvp_systolic_dataflow */
+    uint32_t folds;     /* enum cnnvp_systolic_folds */
+    uint32_t pipeline;  /* stages below the columns */
+    uint32_t sum_words; /* 16-bit words of a sum */
+    uint64_t depth;     /* sums that the accumulators of a column hold, 1 or more */
+    bool one_at_a_time; /* they read or write in a cycle */
+};
+
+/* In cycles, words and operations. */
+struct cnnvp_systolic_cost {
+    uint64_t compute_cycles, fill_cycles, accumulator_cycles;
+    uint64_t input_words;
+    uint64_t weight_words; /* biases included */
+    uint64_t bias_words;
+    uint64_t output_words;
+    uint64_t macs;
+    uint64_t accumulator_words;
+    uint64_t passed_words;
+};
+
+void cnnvp_systolic_cost(const struct cnnvp_systolic_shape *shape, const struct cnnvp_fx16_tile *tile,
+                         struct cnnvp_systolic_cost *cost, struct cnnvp_fx16_traffic *traffic);
+
+/* True where the columns of a depthwise convolution have a channel each, and every PE a word of its own. */
+static inline bool cnnvp_systolic_apart(const struct cnnvp_systolic_shape *shape, const struct cnnvp_fx16_tile *tile)
+{
+    return tile->per_channel && shape->dataflow != CNNVP_SYSTOLIC_IS;
+}
+
+#endif
