@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
+LAYER = "layer"  # the node's name
 PRESET = (16, 8, 64)
 # Banks, words of a line, words that cross the port in a clock.
 SETTINGS = [PRESET, (8, 8, 64), (4, 8, 64), (2, 8, 64), (1, 8, 64), (16, 8, 48), (16, 8, 32), (16, 8, 16), (16, 8, 8)]
@@ -107,7 +108,7 @@ def network(path, layer):
     if kind == "fc":
         shape, out = [1, inputs], [1, outputs]
         weights = [tensor("w", (inputs, outputs)), tensor("b", (outputs,))]
-        node = helper.make_node("Gemm", ["input", "w", "b"], ["output"])
+        node = helper.make_node("Gemm", ["input", "w", "b"], ["output"], LAYER)
     else:
         shape = [1, inputs, rows, columns]
         out = [1, outputs, (rows + 2 * pad - ky) // sy + 1, (columns + 2 * pad - kx) // sx + 1]
@@ -116,7 +117,7 @@ def network(path, layer):
         else:
             group = inputs if kind == "depthwise" else 1
             weights = [tensor("w", (outputs, inputs // group, ky, kx))] + ([tensor("b", (outputs,))] if bias else [])
-            node = helper.make_node("Conv", ["input", "w"] + (["b"] if bias else []), ["output"], group=group, **window)
+            node = helper.make_node("Conv", ["input", "w"] + (["b"] if bias else []), ["output"], LAYER, group=group, **window)
     nodes = [node]
     if bias:  # a ReLU with an upper limit, which the write-out has
         node.output[0] = "unlimited"
@@ -147,6 +148,17 @@ def model(cnnvp, path, setting, detail, more):
             "weights": total["weight_words"], "output": total["output_words"], "clocks": total["compute_cycles"] + sum(stalls.values()) - FILL * (said["units"]["pe_array"]["commands"] - 1)}
 
 
+def skip_without(bench):
+    if not os.path.exists(bench):
+        print("skipped: Verilator is not installed. On Debian or Ubuntu: apt-get install verilator")
+        sys.exit(SKIPPED)
+    try:
+        import onnx  # noqa: F401
+    except ImportError:
+        print("skipped: python3-onnx is not installed")
+        sys.exit(SKIPPED)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("bench")
@@ -157,14 +169,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="print what was counted")
     parser.add_argument("-s", action="append", default=[], metavar="INSTANCE.PARAM=VALUE", help="for the command")
     arguments = parser.parse_args()
-    if not os.path.exists(arguments.bench):
-        print("skipped: Verilator is not installed. On Debian or Ubuntu: apt-get install verilator")
-        sys.exit(SKIPPED)
-    try:
-        import onnx  # noqa: F401
-    except ImportError:
-        print("skipped: python3-onnx is not installed")
-        sys.exit(SKIPPED)
+    skip_without(arguments.bench)
     for (layer, setting, clocks), counted in zip(WORKED_OUT, hardware(arguments.bench, [case[:2] for case in WORKED_OUT])):
         if counted["taps and waits"] != clocks:
             sys.exit(f"{words_of(layer)}, setting {setting}: {counted['taps and waits']} clocks in SystemVerilog, {clocks} worked out")
