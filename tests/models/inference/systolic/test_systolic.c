@@ -140,31 +140,78 @@ static void test_port_stalls(void **state)
     array_rig_end(&rig);
 }
 
-/* Maps side by side that share a bank wait; depthwise, each PE reads a word of its own. */
+/* Maps side by side that share a bank wait; depthwise, each PE reads a word of its own. 16 maps of 4x5 results are 20
+ * positions; 16 of them, in four rows, are loaded at a time by `is`. */
 static void test_banks(void **state)
 {
     static const struct {
-        uint32_t status, banks, late;
-    } known[] = {{0, 16, 0}, {0, 8, 1}, {0, 4, 3}, {0x20, 48, 0}, {0x20, 16, 2}};
+        uint64_t dataflow;
+        uint32_t status, banks;
+        uint64_t compute, late;
+        uint32_t line, stride;
+    } known[] = {
+        {0, 0, 16, 20, 0, 64, 1},
+        {0, 0, 8, 20, 20, 64, 1},
+        {0, 0, 4, 20, 60, 64, 1},
+        {0, 0x20, 48, 20, 0, 64, 1},
+        {0, 0x20, 16, 20, 40, 64, 1},
+        {1, 0, 16, 32, 0, 64, 1},
+        {1, 0, 8, 32, 16, 64, 1},
+        {1, 0x20, 48, 18, 9, 64, 1},
+        {2, 0, 16, 32, 0, 64, 1},
+        {2, 0, 1, 32, 16 * 3, 64, 1},
+        {2, 0x20, 1, 32, 16 * 9 * 3, 64, 1},
+        {2, 0, 16, 32, 32, 4, 2},
+    };
     uint64_t random = 12;
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
         struct array_rig rig;
         const int alone = known[i].status != 0;
-        struct nfu_case c = nfu_case_window(OP_CONV, 16, 16, 4, 5, alone ? 3 : 1, alone ? 3 : 1, 1, 1);
-        begin(&rig, 0);
+        struct nfu_case c =
+            nfu_case_window(OP_CONV, 16, 16, 4, 5, alone ? 3 : 1, alone ? 3 : 1, known[i].stride, known[i].stride);
+        begin(&rig, known[i].dataflow);
         c.status = known[i].status;
         fake_set(rig.input, "size", 1u << 20);
         fake_set(rig.input, "banks", known[i].banks);
-        fake_set(rig.input, "line_words", 64);
+        fake_set(rig.input, "line_words", known[i].line);
         fake_set(rig.input, "width_words", 256);
         array_rig_start(&rig);
         nfu_case_data(&c, &random);
         load(&rig, &c);
         struct cnnvp_command command = command_of(&c);
         assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
-        assert_int_equal(fake_count(rig.array, "compute_cycles"), 20);
-        assert_int_equal(fake_count(rig.array, "input_port_cycles"), 20 * known[i].late);
+        assert_int_equal(fake_count(rig.array, "compute_cycles"), known[i].compute);
+        assert_int_equal(fake_count(rig.array, "input_port_cycles"), known[i].late);
+        nfu_case_free(&c);
+        array_rig_end(&rig);
+    }
+}
+
+/* 8 of C3's 10 folds read and write each sum, in two cycles where there is one port and one bank. */
+static void test_one_port(void **state)
+{
+    static const struct {
+        uint64_t banks, ports, waits;
+    } known[] = {{1, 1, 800}, {2, 1, 0}, {1, 2, 0}};
+    uint64_t random = 13;
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
+        struct array_rig rig;
+        struct nfu_case c = nfu_case_lenet_c3();
+        cnnvp_time delay = 0;
+        begin(&rig, 0);
+        fake_set(rig.array, "accumulator_banks", known[i].banks);
+        fake_set(rig.array, "accumulator_ports", known[i].ports);
+        array_rig_start(&rig);
+        nfu_case_data(&c, &random);
+        load(&rig, &c);
+        struct cnnvp_command command = command_of(&c);
+        assert_int_equal(array_rig_send(&rig, &command, &delay), CNNVP_OK);
+        const uint64_t busy = C3_COMPUTE + C3_FILL + known[i].waits + fake_count(rig.array, "input_port_cycles");
+        assert_int_equal(fake_count(rig.array, "accumulator_cycles"), known[i].waits);
+        assert_int_equal(fake_count(rig.array, "busy_cycles"), busy);
+        assert_int_equal(delay, cnnvp_edge_time(700, busy));
         nfu_case_free(&c);
         array_rig_end(&rig);
     }
@@ -218,7 +265,8 @@ static void test_accumulators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command), cmocka_unit_test(test_results), cmocka_unit_test(test_port_stalls),
-        cmocka_unit_test(test_banks),   cmocka_unit_test(test_refused), cmocka_unit_test(test_accumulators)};
+        cmocka_unit_test(test_command),     cmocka_unit_test(test_results),  cmocka_unit_test(test_port_stalls),
+        cmocka_unit_test(test_banks),       cmocka_unit_test(test_one_port), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_accumulators)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
