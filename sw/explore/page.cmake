@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DOUTPUT=FILE.c -DFOLDER=web -P page.cmake: the pages' style, and the scripts of each page in their order, as C arrays.
 set(style page.css)
-set(run format.js draw.js table.js facts.js timeline.js roofline.js plan.js run.js)
+set(run format.js draw.js table.js facts.js timeline.js roofline.js plan.js blocks.js run.js)
 set(compare format.js draw.js table.js facts.js compare.js)
 set(sweep format.js draw.js table.js front.js effects.js parallel.js sweep.js)
 set(text "/* SPDX-License-Identifier: Apache-2.0 */\n#include \"page.h\"\n")

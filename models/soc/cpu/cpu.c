@@ -73,9 +73,21 @@ static void hand_over(struct cpu *cpu)
     }
 }
 
+/* Between sleeps. What it works at is not told: its functions are, in traces of them. */
+static void show_work(struct cpu *cpu)
+{
+    const cnnvp_time now = cpu->ops->now(cpu->host), edge = cnnvp_edge_time(cpu->mhz, cpu->edge);
+    const cnnvp_time end = edge < now ? edge : now;
+    if (cpu->works_from < end) {
+        cpu->ops->span(cpu->host, TRACK_work, "work", 0, 0, cpu->works_from, end);
+        cpu->works_from = end;
+    }
+}
+
 static void flush(void *instance)
 {
     hand_over(instance);
+    show_work(instance);
 }
 
 static void log_traps(const struct cpu *cpu)
@@ -113,6 +125,8 @@ static int catch_up(struct cpu *cpu)
 static uint64_t sleep_once(struct cpu *cpu)
 {
     const uint64_t before = cpu->edge;
+    show_work(cpu);
+    cpu->works_from = CNNVP_TIME_NEVER;
     if (cpu->ops->wait_wake(cpu->host) != CNNVP_OK) {
         cpu->stopped = 1;
         return 0;
@@ -120,6 +134,7 @@ static uint64_t sleep_once(struct cpu *cpu)
     const uint64_t edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));
     if (edge > before)
         cpu->edge = edge;
+    cpu->works_from = cnnvp_edge_time(cpu->mhz, cpu->edge);
     (void)catch_up(cpu);
     return cpu->edge - before;
 }
@@ -201,6 +216,7 @@ static void process(void *instance)
     cpu_set_free(cpu, 0);
     cpu->faults_logged = 0;
     cpu->edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));
+    cpu->works_from = cnnvp_edge_time(cpu->mhz, cpu->edge);
     if (!cpu->has_program)
         return;
     cpu_memory_start(cpu);

@@ -94,6 +94,7 @@ struct cpu {
     uint32_t faults_logged;
     uint32_t features_at; /* where the guest reads on in ":semihosting-features" */
     uint64_t wfi_cycles;
+    cnnvp_time works_from; /* what no span has yet; CNNVP_TIME_NEVER: it sleeps */
     uint64_t stall_cycles;
     uint64_t device_reads;
     uint64_t device_writes;

@@ -22,7 +22,7 @@ function section(name, id, wide, note) {
 const theme = {};
 function readTheme() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["ink", "soft", "line", "paper", "mark", "warm", "hover"]) theme[name] = style.getPropertyValue("--" + name).trim();
+    for (const name of ["ink", "soft", "line", "paper", "mark", "warm", "hover", "card"]) theme[name] = style.getPropertyValue("--" + name).trim();
 }
 readTheme();
 /* ---- tips ---- */

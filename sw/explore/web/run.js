@@ -27,6 +27,9 @@ for (const [name, unit] of Object.entries(stats.platform.units)) {
 }
 /* ---- one time axis ---- */
 const timeline = drawTimeline(section("Timeline", "timeline", true), series, layers, end);
+/* ---- the blocks and their links ---- */
+if (stats.summary && (stats.links || []).some(l => l.read_bytes + l.write_bytes))
+    drawBlocks(section("Blocks and links", "blocks", true, "On a link: bytes a second of the whole run, and their share of what its port or bus can carry. In a block: its part of the critical path."), stats);
 /* ---- cycles of the layers ---- */
 if (layers.length) {
     const holder = section("Cycles of the layers", "cycles", true), bar = make(holder, "div", null, { className: "bar screen" });

@@ -55,6 +55,11 @@ function counterRows(streams) {
     }
     return [...groups.values()];
 }
+/* Begin and length of the last image but one of three and more, as its layers show it: the others before it are like it. Else all. */
+function oneImage(s, end) {
+    const begins = s.begin.filter((b, k) => s.tag[k] === 1 && (k === 0 || s.tag[k - 1] > 1));
+    return begins.length < 3 ? [0, end] : [begins[begins.length - 2], begins[begins.length - 1] - begins[begins.length - 2]];
+}
 function drawTimeline(parent, series, layers, end) {
     const tracks = series.streams.filter(s => s.kind === "track" && s.begin && s.begin.length), view = { from: 0, to: end, search: "", find: null }, rows = [];
     const layerName = tag => tag && layers[tag - 1] ? layers[tag - 1].name + (layers[tag - 1].phase === "forward" ? "" : " " + layers[tag - 1].phase) : "";
@@ -136,7 +141,8 @@ function drawTimeline(parent, series, layers, end) {
     axis.element.id = "axis";
     held.prepend(axis.holder.parentElement);
     const addTrack = (label, track) => { const row = lane(rest, { label, track }, 20, drawTrack); rows.push(row); return row; };
-    if (layers.length) addTrack("layers", layerSpans(tracks, layers));
+    const ofLayers = layerSpans(tracks, layers);
+    if (layers.length) addTrack("layers", ofLayers);
     for (const s of tracks) {
         const row = addTrack(s.unit === s.name ? s.unit : s.unit + " " + s.name, s);
         if (s.busy) make(row.head, "small", " " + percent(s.busy.reduce((sum, v) => sum + v, 0) / end, 2));
@@ -233,5 +239,6 @@ function drawTimeline(parent, series, layers, end) {
         const act = { "+": () => zoom(.5), "=": () => zoom(.5), "-": () => zoom(2), "0": () => look(0, end), Home: () => look(0, end), ArrowLeft: () => look(view.from - span() / 4, span()), ArrowRight: () => look(view.from + span() / 4, span()) }[event.key];
         if (act) { act(); event.preventDefault(); }
     });
+    look(...oneImage(ofLayers, end));
     return { view, rows, look, zoom, search };
 }

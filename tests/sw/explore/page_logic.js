@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node page_logic.js WEB-FOLDER: what the pages calculate, without a browser. */
 const assert = require("assert"), fs = require("fs"), vm = require("vm"), folder = process.argv[2];
-vm.runInThisContext(["format", "front", "effects", "parallel", "timeline", "roofline"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
+vm.runInThisContext(["format", "front", "effects", "parallel", "timeline", "roofline", "blocks"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
 
 /* Units that a person reads. */
 assert.strictEqual(writer("total.time_ps")(25634000), "25.63 us");
@@ -65,6 +65,20 @@ const together = importance([[0, 0, 1], [0, 1, 9], [1, 0, 9], [1, 1, 1]].map(([x
 assert(together.explained < .01, "parameters that act together only");
 /* Steps of a counter; which layer is at work. */
 assert.deepStrictEqual(steps({ window: [1, 4], min: [2, 0], max: [5, 3], last: [3, 0], mean: [2.5, 1] }, 10, 60), [[0, 10, 20, 40, 50, 60], [0, 0, 3, 0, 0, 0], [0, 5, 3, 3, 0, 0], [0, 2.5, 3, 1, 0, 0]]);
+/* Of three images and more the last but one: the one before is still that of a pipeline that fills. */
+const images = { begin: [0, 5, 10, 15, 22, 25], length: [5, 5, 5, 5, 3, 4], tag: [1, 2, 1, 2, 1, 2] };
+assert.deepStrictEqual(oneImage(images, 30), [10, 12]);
+assert.deepStrictEqual(oneImage({ begin: [0, 5], length: [5, 5], tag: [1, 2] }, 30), [0, 30]);
+/* Blocks: links that carried something; one that leads back changes no order; shares of ports and of the bus. */
+const carried = { from: "dma", to: "dram", read_bytes: 600, write_bytes: 400, transactions: 3 }, run = {
+    total: { time_ps: 1e6 }, platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 } } }, units: { dram: { bus_bytes_per_s: 4e9 } },
+    links: [{ from: "instruction", to: "dma", read_bytes: 0, write_bytes: 0, transactions: 3 }, { from: "dma", to: "instruction", read_bytes: 0, write_bytes: 0, transactions: 3 }, carried,
+        { from: "dma", to: "input_buffer", read_bytes: 0, write_bytes: 1000, transactions: 1 }, { from: "bus", to: "uart", read_bytes: 0, write_bytes: 0, transactions: 0 }]
+};
+const links = blockLinks(run), order = blockColumns(links);
+assert.deepStrictEqual(links.map(l => [l.to, l.rate, l.most]), [["dma", 0, 0], ["instruction", 0, 0], ["dram", 1e9, 4e9], ["input_buffer", 1e9, 4e9]]);
+assert.deepStrictEqual([...order.column].sort(), [["dma", 1], ["dram", 2], ["input_buffer", 2], ["instruction", 0]]);
+assert.deepStrictEqual([...order.back].map(l => l.from), ["dma"]);
 const spans = layerSpans([{ unit: "pe_array", begin: [0, 10, 30], length: [5, 5, 5], tag: [1, 1, 2] }, { unit: "dma", begin: [2], length: [9], tag: [2] }], []);
 assert.deepStrictEqual([spans.begin, spans.length, spans.tag], [[0, 30], [15, 5], [1, 2]]);
 /* The roofline, by a byte a cycle: what moves more than its own time can joins the one before, the first the next; B has no MACs. */

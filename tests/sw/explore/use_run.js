@@ -30,7 +30,13 @@
     for (const l of layers) check(Object.values(cycleValues(l)).reduce((a, b) => a + b, 0) === l.cycles, "cycles of " + l.name);
     const shownCycles = [...document.querySelectorAll("#cycles_section .stack")].length;
     check(shownCycles === layers.length, shownCycles + " bars for " + layers.length + " layers");
-    /* One range of time for tracks and counters. */
+    /* The core works but for its sleep, and each block has links. */
+    const core = series.streams.find(s => s.unit === "cpu" && s.name === "work"), awake = stats.units.cpu.cycles - stats.units.cpu.wfi_cycles;
+    check(Math.abs(core.busy.reduce((a, b) => a + b, 0) / (awake * 1e6 / stats.platform.units.cpu.clock_mhz) - 1) < .01, "work of the core");
+    check(document.querySelector("#blocks_section canvas").height > 60, "blocks");
+    /* One image at first; one range of time for tracks and counters. */
+    check(String([view.from, view.to - view.from]) === String(oneImage(layerSpans(series.streams.filter(s => s.kind === "track" && s.begin && s.begin.length), layers), end)), "first view");
+    timeline.look(0, end);
     const axisElement = document.getElementById("axis"), area = axisElement.getBoundingClientRect(), y = rows[0].figure.element.getBoundingClientRect().top + 5;
     const send = (target, kind, type, more) => target.dispatchEvent(new kind(type, Object.assign({ bubbles: true, cancelable: true, clientY: y, pointerId: 7 }, more)));
     const at = share => area.left + share * area.width, mouse = (type, share, more) => send(rows[0].figure.element, PointerEvent, type, Object.assign({ clientX: at(share), pointerType: "mouse" }, more));

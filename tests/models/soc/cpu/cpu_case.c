@@ -158,6 +158,16 @@ static void host_count(struct cnnvp_host *h, uint32_t stat, uint32_t tag, uint64
     h->counts[stat] += n;
 }
 
+static void host_span(struct cnnvp_host *h, uint32_t track, const char *name, uint32_t tag, uint64_t flow,
+                      cnnvp_time begin, cnnvp_time end)
+{
+    (void)flow;
+    assert_true(track == TRACK_work && strcmp(name, "work") == 0 && tag == 0);
+    assert_true(begin < end && begin >= h->span_end && end <= h->now);
+    h->worked += end - begin;
+    h->span_end = end;
+}
+
 static void host_log(struct cnnvp_host *h, enum cnnvp_log_level level, const char *format, ...)
 {
     va_list arguments;
@@ -206,6 +216,7 @@ static const struct cnnvp_host_ops ops = {
     .reach = host_reach,
     .wake = host_wake,
     .count = host_count,
+    .span = host_span,
     .log = host_log,
     .finish = host_finish,
     .console_write = host_console};

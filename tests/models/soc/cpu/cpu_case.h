@@ -44,6 +44,7 @@ struct cnnvp_host {
     int open;                  /* nothing leads to the off-chip memory */
     unsigned warnings;
     char last_warning[256];
+    cnnvp_time worked, span_end; /* sum of the spans, and where the last one ended */
 };
 
 /* a0 = 0x80001000 */

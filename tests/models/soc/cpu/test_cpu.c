@@ -24,11 +24,15 @@ static void test_quantum(void **state)
             assert_int_equal(h->report_count, expected->report_count);
             assert_memory_equal(h->reports, expected->reports, sizeof h->reports);
             assert_memory_equal(h->counts, expected->counts, sizeof h->counts);
+            assert_int_equal(h->worked, expected->worked);
             case_finish(h);
         }
         /* cycles and time say the same: the last instruction is the exit, at `now` */
         assert_true(expected->counts[STAT_cycles] - 1u == cnnvp_edge_at_or_after(mhz, expected->now));
         assert_true((expected->counts[STAT_memory_stall_cycles] != 0) == (c / 3 != IDEAL));
+        if (mhz == 1000) /* a cycle is 1000 ps; jumps to themselves are sleep, too */
+            assert_in_range(expected->worked, 1000u * expected->counts[STAT_instructions] / 2u,
+                            1000u * (expected->counts[STAT_cycles] - 1u - expected->counts[STAT_wfi_cycles]));
         case_finish(expected);
     }
 }
