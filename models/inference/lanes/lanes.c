@@ -229,6 +229,14 @@ static const char *refusal(const struct lanes *lanes, const struct cnnvp_command
     return NULL;
 }
 
+int lanes_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
+{
+    const struct lanes *lanes = self;
+    (void)port, (void)access;
+    tiling->pes = lanes->shape.lanes * lanes->shape.units;
+    return CNNVP_OK;
+}
+
 int lanes_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
     struct lanes *lanes = self;

@@ -131,6 +131,7 @@ void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct
                 const char *refusal);
 void lanes_fini(void *self);
 void lanes_reset(void *self);
+int lanes_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling);
 int lanes_access(void *self, uint32_t port, struct cnnvp_access *access);
 
 #endif

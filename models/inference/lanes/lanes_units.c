@@ -117,6 +117,7 @@ static void say(const struct cnnvp_unit *unit, const uint64_t *values, const str
         .summary = summary_,                                                                                    \
         .instance_size = sizeof(struct lanes),                                                                  \
         .init = kind_##_init,                                                                                   \
+        .tiling = lanes_tiling,                                                                                 \
         .fini = lanes_fini,                                                                                     \
         .reset = lanes_reset,                                                                                   \
         .access = lanes_access,                                                                                 \

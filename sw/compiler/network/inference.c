@@ -124,7 +124,7 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
     return CNNVP_DONE;
 }
 
-/* Processing elements of the unit that runs a layer, which says so itself; 1: of the vector unit's. */
+/* Multiplications in a cycle of the unit that runs a layer, which says so itself; 1: nothing multiplies. */
 static cnnvp_result layer_pes(const struct cnnvp_network *network, size_t layer, uint64_t *pes,
                               struct cnnvp_error *error)
 {
@@ -135,7 +135,7 @@ static cnnvp_result layer_pes(const struct cnnvp_network *network, size_t layer,
     return result;
 }
 
-/* One for each layer; to be given back with free(). *pes: the array's, as many as the largest unit for a layer has. */
+/* One for each layer; to be given back with free(). *pes: as many as the largest unit for a layer has. */
 static cnnvp_result describe_layers(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
                                     struct cnnvp_layer_info **layers, uint64_t *pes, struct cnnvp_error *error)
 {

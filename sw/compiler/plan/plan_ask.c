@@ -385,7 +385,7 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
         .format = CNNVP_WORD_FORMAT,
         .layout = CNNVP_WORD_LAYOUT,
         .pes = 1};
-    if (!has_unit(layer) || layer->unit == CNNVP_UNIT_VECTOR)
+    if (!has_unit(layer))
         return CNNVP_DONE;
     const char *unit =
         executor(limits, layer->op == CNNVP_OP_FC ? CNNVP_OPCODE_matmul : cnnvp_window_operation(layer, 1, 1).opcode);
