@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// systolic_bench: reads layers from standard input, one a line, runs each on the systolic array in SystemVerilog with random
-// words, compares every result with plain loops, and prints what was counted, one line for each:
+// systolic_bench: reads layers from standard input, one a line, runs each on the systolic array in SystemVerilog with
+// random words, compares every result with plain loops, and prints what was counted, one line for each:
 //   KIND INPUTS OUTPUTS ROWS COLUMNS KERNEL_ROWS KERNEL_COLUMNS STRIDE_ROWS STRIDE_COLUMNS BIAS DATAFLOW FOLDS DEPTH
-// KIND is conv, depthwise or fc; ROWS and COLUMNS are of the padded map; DATAFLOW is ws, os or is; FOLDS 0 to 2; DEPTH sums
-// are what the accumulators of a column hold. K goes over the channels of a tap, then to the next tap.
+// KIND is conv, depthwise or fc; ROWS and COLUMNS are of the padded map; DATAFLOW is ws, os or is; FOLDS 0 to 2; DEPTH
+// sums are what the accumulators of a column hold. K goes over the channels of a tap, then to the next tap.
 #include "Vsystolic.h"
 #include "verilated.h"
 
@@ -101,7 +101,8 @@ struct bench {
             else
                 give(array.load_words[c], tap(k, col, 0), used, weight_words);
             col = array.stream_column + c;
-            give(array.column_words[c], tap(array.stream_at, col, 0), l.os() && array.streaming && col < l.n(), weight_words);
+            give(array.column_words[c], tap(array.stream_at, col, 0), l.os() && array.streaming && col < l.n(),
+                 weight_words);
         }
         for (long r = 0; r < R; r++) {
             long row = array.stream_row + r, at = array.stream_at;
@@ -119,7 +120,8 @@ struct bench {
         for (long c = 0; c < C; c++)
             array.bias[c] = static_cast<uint64_t>(bias_of(l.groups() > 1 ? array.sum_group[c]
                                                           : l.is()       ? array.sum_at[c]
-                                                                         : array.sum_column[c])) & 0xffffffffffff;
+                                                                         : array.sum_column[c])) &
+                            0xffffffffffff;
     }
 
     void take()
@@ -209,8 +211,8 @@ int main(void)
     char kind[16], dataflow[4];
     layer l;
     bool right = true;
-    while (scanf("%15s %ld %ld %ld %ld %ld %ld %ld %ld %ld %3s %ld %ld", kind, &l.inputs, &l.outputs, &l.rows, &l.columns,
-                 &l.ky, &l.kx, &l.sy, &l.sx, &l.bias, dataflow, &l.folds, &l.depth) == 13) {
+    while (scanf("%15s %ld %ld %ld %ld %ld %ld %ld %ld %ld %3s %ld %ld", kind, &l.inputs, &l.outputs, &l.rows,
+                 &l.columns, &l.ky, &l.kx, &l.sy, &l.sx, &l.bias, dataflow, &l.folds, &l.depth) == 13) {
         l.kind = kind;
         l.dataflow = dataflow;
         right &= std::make_unique<bench>(l)->run();

@@ -164,13 +164,12 @@ static int systolic_init(void *self, const struct cnnvp_init *init)
         .one_at_a_time = values[PARAM_accumulator_banks] == 1u && values[PARAM_accumulator_ports] == 1u,
     };
     array->depthwise = values[PARAM_depthwise] == DEPTHWISE_column;
+    const unsigned long long least =
+        values[PARAM_accumulator_banks] * values[PARAM_cols] * cnnvp_divide_up(values[PARAM_acc_bits], 8u);
     if (array->shape.depth < values[PARAM_accumulator_banks] && array->shape.dataflow != CNNVP_SYSTOLIC_OS)
         return init->ops->config_error(
             init->host, PARAM_accumulator_size,
-            "a sum of %llu bits in each bank of each column takes %llu bytes at least",
-            (unsigned long long)values[PARAM_acc_bits],
-            (unsigned long long)(values[PARAM_accumulator_banks] * values[PARAM_cols] *
-                                 cnnvp_divide_up(values[PARAM_acc_bits], 8u)));
+            "accumulators of %llu bytes at least have a sum in each bank of each column", least);
     array->unit = (struct cnnvp_fx16_unit){
         .host = init->host,
         .ops = init->ops,
