@@ -74,7 +74,7 @@ def said_of(case):
 
 
 def model(cnnvp, network, case, folder):
-    """All of the layer in one command."""
+    """All of the layer in one command of the array: the vector unit would be slower."""
     (kind, inputs, outputs, rows, columns, ky, kx, sy, sx, pad, _), dataflow, folds, depth = case
     stats, plan = os.path.join(folder, "stats.json"), os.path.join(folder, "plan.yaml")
     high, wide = (1, 1) if kind == "fc" else ((rows + 2 * pad - ky) // sy + 1, (columns + 2 * pad - kx) // sx + 1)
@@ -82,7 +82,7 @@ def model(cnnvp, network, case, folder):
         file.write(f"cuts:\n  {compare.LAYER}: {{group_out: {outputs}, tile_h: {high}, tile_w: {wide}, tile_in: {inputs}, tile_out: {outputs}}}\n")
     settings = [f"pe_array.{name}" for name in (f"rows={ROWS}", f"cols={COLUMNS}", f"dataflow={dataflow}", f"folds={FOLDS[folds]}",
                                                 f"accumulator_size={depth * COLUMNS * SUM_BYTES}")]
-    command = [cnnvp, "run", network, "-p", "systolic", "--timing-only", "--plan", plan, "--stats", stats]
+    command = [cnnvp, "run", network, "-p", "systolic", "--timing-only", "--plan", plan, "--stats", stats, "-s", "vector.lanes=1"]
     ran = subprocess.run(command + [word for setting in settings for word in ("-s", setting)], capture_output=True, text=True, check=False)
     if ran.returncode:
         sys.exit(f"{said_of(case)}: {ran.stderr}")
