@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The example's array as one that accepts a command, works on it while the DMA goes on, and announces the end through
  * the element's port `done`. LATE_FAULT: a statement before that. */
-#define cnnvp_model_query systolic_model_query
-#include "systolic.c"
+#define cnnvp_model_query dot_product_model_query
+#include "dot_product.c"
 #undef cnnvp_model_query
 
 #ifndef LATE_FAULT
@@ -12,7 +12,7 @@
 enum { LATE_PS = 1000000, PORT_done = CNNVP_FX16_PORTS };
 
 struct late {
-    struct systolic array;
+    struct dot_product array;
     struct cnnvp_command command;
 };
 
@@ -23,7 +23,7 @@ static int late_access(void *self, uint32_t port, struct cnnvp_access *access)
     const struct cnnvp_command *command = NULL;
     const int status = cnnvp_fx16_command(access, &command);
     if (status != CNNVP_OK || (access->flags & CNNVP_ESTIMATE))
-        return systolic_access(self, port, access);
+        return dot_product_access(self, port, access);
     late->command = *command;
     return unit->ops->notify(unit->host, 0, unit->ops->now(unit->host) + LATE_PS) == CNNVP_OK
                ? CNNVP_PENDING
@@ -35,7 +35,7 @@ static void late_event(void *self, uint32_t event)
     struct late *late = self;
     const struct cnnvp_fx16_unit *unit = &late->array.unit;
     struct cnnvp_access work = {.op = CNNVP_COMMAND, .data = &late->command, .size = sizeof late->command};
-    struct cnnvp_completion end = {late->command.sequence, systolic_access(self, 0, &work), 0};
+    struct cnnvp_completion end = {late->command.sequence, dot_product_access(self, 0, &work), 0};
     struct cnnvp_access said = {.op = CNNVP_COMMAND, .data = &end, .size = sizeof end};
     (void)event;
     struct cnnvp_access lent = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = 2};
@@ -60,7 +60,7 @@ static const struct cnnvp_unit late_unit = {
     .abi_minor = CNNVP_ABI_MINOR,
     .kind = "late",
     .version = "1.0",
-    .summary = "systolic array that announces its ends",
+    .summary = "array that announces its ends",
     .instance_size = sizeof(struct late),
     .params = params,
     .param_count = PARAM_COUNT,
@@ -71,17 +71,17 @@ static const struct cnnvp_unit late_unit = {
     .tracks = cnnvp_fx16_tracks,
     .track_count = 1,
     .event_count = 1,
-    .init = systolic_init,
-    .fini = systolic_fini,
+    .init = dot_product_init,
+    .fini = dot_product_fini,
     .access = late_access,
     .event = late_event,
-    .tiling = systolic_tiling,
-    .costs = systolic_costs,
+    .tiling = dot_product_tiling,
+    .costs = dot_product_costs,
 };
 
 const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi);
 const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)
 {
-    (void)systolic_model_query(0, host_abi);
+    (void)dot_product_model_query(0, host_abi);
     return index == 0 ? &late_unit : NULL;
 }

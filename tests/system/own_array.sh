@@ -15,9 +15,9 @@ cp "$examples"/own_array/[a-z]* .
 PKG_CONFIG_PATH=$(dirname "$(find "$work/usr" -name cnnvp-model.pc)")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
-cc -std=c11 -O2 -Wall -Wextra -pedantic -Werror -shared -fPIC systolic.c $(pkg-config --cflags --libs cnnvp-model) \
-    -o libsystolic.so
-[ "$(wc -l <systolic.c)" -le 400 ] || fail "the example has more than 400 lines"
+cc -std=c11 -O2 -Wall -Wextra -pedantic -Werror -shared -fPIC dot_product.c $(pkg-config --cflags --libs cnnvp-model) \
+    -o libdot_product.so
+[ "$(wc -l <dot_product.c)" -le 400 ] || fail "the example has more than 400 lines"
 cnnvp=$work/usr/bin/cnnvp
 
 # total FILE NAME: a number of the statistics, the first of that name
@@ -30,7 +30,7 @@ for network in "$networks/lenet5.onnx" "$networks/mixed.onnx" "$zoo/net_resnet.o
     for shape in "16 16 double" "8 32 single" "3 5 double"; do
         # shellcheck disable=SC2086
         set -- $shape
-        "$cnnvp" run "$network" -p systolic.yaml -s pe_array.rows="$1" -s pe_array.cols="$2" -s pe_array.preload="$3" -q \
+        "$cnnvp" run "$network" -p dot_product.yaml -s pe_array.atomic_c="$1" -s pe_array.atomic_k="$2" -s pe_array.preload="$3" -q \
             --check-costs --stats stats.json -o own.npy || fail "$network on $shape"
         cmp -s own.npy nfu.npy || fail "$network on $shape: the output differs from the NFU's"
         /usr/bin/python3 - stats.json <<'PYTHON' || fail "$network on $shape: cycles are not compute and stalls"
@@ -44,11 +44,11 @@ PYTHON
     done
 done
 
-# The closed form of LeNet-5's first convolution: 25 taps by 6 channels, 28x28 positions.
-for shape in "16 16 1568" "25 6 784" "5 2 11760"; do
+# The closed form of LeNet-5's first convolution: 25 taps of one channel by 6 channels, 28x28 positions.
+for shape in "16 16 19600" "25 6 19600" "5 2 58800"; do
     # shellcheck disable=SC2086
     set -- $shape
-    "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -s pe_array.rows="$1" -s pe_array.cols="$2" --timing-only -q \
+    "$cnnvp" run "$networks/lenet5.onnx" -p dot_product.yaml -s pe_array.atomic_c="$1" -s pe_array.atomic_k="$2" --timing-only -q -s vector.lanes=1 \
         --stats stats.json
     [ "$(total stats.json compute_cycles)" = "$3" ] ||
         fail "C1 on $1x$2: $(total stats.json compute_cycles) compute cycles, not $3"
@@ -56,11 +56,11 @@ done
 
 # One that takes commands with limits and ignores them is not sent any, since its tiling does not say that it keeps them.
 sed -e '/int status = cnnvp_fx16_decode(command, &tile, &reason);/a\
-    tile.limited = false;' -e 's/        \.acc_bits = (uint32_t)init/        .clips = true,\n&/' systolic.c >deaf.c
-[ "$(grep -c 'limited = false\|clips = true' deaf.c)" -eq 2 ] || fail "deaf.c is systolic.c"
+    tile.limited = false;' -e 's/        \.acc_bits = (uint32_t)init/        .clips = true,\n&/' dot_product.c >deaf.c
+[ "$(grep -c 'limited = false\|clips = true' deaf.c)" -eq 2 ] || fail "deaf.c is dot_product.c"
 # shellcheck disable=SC2046
 cc -std=c11 -O2 -shared -fPIC deaf.c $(pkg-config --cflags --libs cnnvp-model) -o libdeaf.so
-sed 's/libsystolic/libdeaf/' systolic.yaml >deaf.yaml
+sed 's/libdot_product/libdeaf/' dot_product.yaml >deaf.yaml
 "$cnnvp" run "$networks/lenet5.onnx" -q -o nfu.npy
 "$cnnvp" run "$networks/lenet5.onnx" -p deaf.yaml -q -o own.npy
 cmp -s own.npy nfu.npy || fail "limits that the array does not keep are left to it"
@@ -69,11 +69,11 @@ cmp -s own.npy nfu.npy || fail "limits that the array does not keep are left to 
 sed -e '/if (tile.kind == CNNVP_FX16_WINDOW && tile.per_channel)/,/;/d' -e '/cnnvp_fx16_describe(command, &layer);/a\
     if (layer.per_channel)\
         return cnnvp_fx16_refuse(&array->unit, command, CNNVP_E_INVAL, "one kernel for all channels");' \
-    systolic.c >by_tiling.c
+    dot_product.c >by_tiling.c
 # shellcheck disable=SC2046
-cc -shared -fPIC by_tiling.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+cc -shared -fPIC by_tiling.c $(pkg-config --cflags --libs cnnvp-model) -o libdot_product.so
 "$cnnvp" run "$zoo/net_mobilenetv2.onnx" -q -o nfu.npy
-"$cnnvp" run "$zoo/net_mobilenetv2.onnx" -p systolic.yaml -q --check-costs --strict --stats stats.json -o own.npy ||
+"$cnnvp" run "$zoo/net_mobilenetv2.onnx" -p dot_product.yaml -q --check-costs --strict --stats stats.json -o own.npy ||
     fail "depthwise convolution, refused by its tiling"
 cmp -s own.npy nfu.npy || fail "depthwise convolution, refused by its tiling: the output differs"
 /usr/bin/python3 -c 'import json, sys
@@ -81,22 +81,22 @@ sys.exit(json.load(open("stats.json"))["units"]["pe_array"]["rejected"])' || fai
 
 # What neither unit takes is refused with the array's own words; its sizes can be swept.
 sed -e 's/if (tile.kind == CNNVP_FX16_WINDOW \&\& tile.per_channel)/if (tile.kind == CNNVP_FX16_MATMUL || tile.per_channel)/' \
-    systolic.c >no_matmul.c
+    dot_product.c >no_matmul.c
 # shellcheck disable=SC2046
-cc -shared -fPIC no_matmul.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+cc -shared -fPIC no_matmul.c $(pkg-config --cflags --libs cnnvp-model) -o libdot_product.so
 status=0
-"$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q 2>message || status=$?
-[ $status -eq 2 ] && grep -q 'layer "F5": pe_array: .*a weight-stationary array has convolutions' message ||
+"$cnnvp" run "$networks/lenet5.onnx" -p dot_product.yaml -q 2>message || status=$?
+[ $status -eq 2 ] && grep -q 'layer "F5": pe_array: .*an array of dot products has convolutions' message ||
     fail "a refused layer: status $status, $(cat message)"
 
 # nonsense SED-SCRIPT MESSAGE: an array that answers so is named, with the command and the figure.
 nonsense() {
-    sed -e "$1" systolic.c >wrong.c
-    cmp -s wrong.c systolic.c && fail "nothing is wrong by $1"
+    sed -e "$1" dot_product.c >wrong.c
+    cmp -s wrong.c dot_product.c && fail "nothing is wrong by $1"
     # shellcheck disable=SC2046
-    cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+    cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libdot_product.so
     status=0
-    "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q -o wrong.npy 2>message || status=$?
+    "$cnnvp" run "$networks/lenet5.onnx" -p dot_product.yaml -q -o wrong.npy 2>message || status=$?
     [ $status -eq 2 ] && grep -q "$2" message || fail "$1: status $status, $(cat message)"
     [ ! -e wrong.npy ] || fail "$1: there is an output"
 }
@@ -104,73 +104,73 @@ nonsense 's/tiling->out = .*;/tiling->out = 0;/' 'layer "C1": pe_array: .*opcode
 nonsense 's/tiling->pes = .*;/tiling->pes = 0;/' 'layer "C1": pe_array: .*0 processing elements'
 nonsense 's/tile.name, busy, access/tile.name, 0, access/' \
     'layer "C1": pe_array, asked what opcode 0x80 takes, answers 0 ps: work takes time'
-nonsense 's/tile.name, busy, access/tile.name, busy << 40, access/' 'pe_array, asked what opcode 0x80 takes, answers [0-9]* ps'
+nonsense 's/tile.name, busy, access/tile.name, busy << 40, access/' 'pe_array, asked what opcode 0x8[02] takes, answers [0-9]* ps'
 nonsense 's/access);$/&\n    return CNNVP_PENDING;/' 'pe_array: opcode 0x80: asked what it takes, the unit answers "pending"'
 nonsense 's/access);$/&\n    return 12345;/' 'pe_array: opcode 0x80: `access` returns 12345, which is none of enum cnnvp_status'
 nonsense 's/^    tiling->pes = /    return -77;\n&/' 'pe_array: opcode 0x80: `tiling` returns -77, which is none of enum cnnvp_status'
 nonsense 's/^    const struct cost cost = cost_of/    return CNNVP_E_NOSUP;\n&/' 'layer "F5": pe_array: not supported'
-nonsense 's/    \.tiling = systolic_tiling,//' 'model ./libsystolic.so:systolic says nothing of tiles'
+nonsense 's/    \.tiling = dot_product_tiling,//' 'model ./libdot_product.so:dot_product says nothing of tiles'
 nonsense 's/tiling->out = .*;/&\n    tiling->format = "int8", tiling->word_bytes = 1;/' 'words of format "int8", layout "planes"; networks run'
 nonsense 's/tiling->out = .*;/&\n    tiling->layout = "rows";/' 'format "fx16", layout "rows"; networks run on 2-byte words'
 
-nonsense 's/access);$/&\n    access->delay = UINT64_MAX;/' 'asked what opcode 0x80 takes, answers 18446744073709551615 ps'
+nonsense 's/access);$/&\n    access->delay = UINT64_MAX;/' 'asked what opcode 0x8[02] takes, answers 18446744073709551615 ps'
 
 # Tiles that are wanted larger than any layer are whole layers, or what fits.
-sed -e 's/tiling->out = .*;/tiling->out = tiling->in = tiling->rows = tiling->cols = UINT32_MAX;/' systolic.c >wrong.c
+sed -e 's/tiling->out = .*;/tiling->out = tiling->in = tiling->rows = tiling->cols = UINT32_MAX;/' dot_product.c >wrong.c
 # shellcheck disable=SC2046
-cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libdot_product.so
 "$cnnvp" run "$networks/mixed.onnx" -q -o nfu.npy
 for size in 128KiB 4KiB; do
-    "$cnnvp" run "$networks/mixed.onnx" -p systolic.yaml -s weight_buffer.size=$size -q -o own.npy ||
+    "$cnnvp" run "$networks/mixed.onnx" -p dot_product.yaml -s weight_buffer.size=$size -q -o own.npy ||
         fail "tiles of 2^32 - 1, $size of weights"
     cmp -s own.npy nfu.npy || fail "tiles of 2^32 - 1, $size of weights: the output differs from the NFU's"
 done
 
 # What the array refuses is said in its words also where the DMA refuses something as well.
 no_partial='if (tile.partial) return cnnvp_fx16_refuse(unit, command, CNNVP_E_INVAL, "no partial sums");'
-sed -e "s/^    const struct cost cost = cost_of/    $no_partial\\n&/" systolic.c >wrong.c
+sed -e "s/^    const struct cost cost = cost_of/    $no_partial\\n&/" dot_product.c >wrong.c
 # shellcheck disable=SC2046
-cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libdot_product.so
 status=0
-"$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -s weight_buffer.size=512 -s input_buffer.size=512 -q 2>message ||
+"$cnnvp" run "$networks/lenet5.onnx" -p dot_product.yaml -s weight_buffer.size=512 -s input_buffer.size=512 -q 2>message ||
     status=$?
-[ $status -eq 2 ] && grep -q 'layer "C3": pe_array: .*opcode 0x80 refused: no partial sums' message ||
+[ $status -eq 2 ] && grep -q 'layer "[CF][35]": pe_array: .*opcode 0x8[02] refused: no partial sums' message ||
     fail "no partial sums: status $status, $(cat message)"
 
 # One that says what it does not take is found.
-sed -e 's/tile.name, busy, access/tile.name, busy + !(access->flags \& CNNVP_ESTIMATE), access/' systolic.c >wrong.c
+sed -e 's/tile.name, busy, access/tile.name, busy + !(access->flags \& CNNVP_ESTIMATE), access/' dot_product.c >wrong.c
 # shellcheck disable=SC2046
-cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libdot_product.so
 status=0
-"$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q --check-costs 2>message || status=$?
+"$cnnvp" run "$networks/lenet5.onnx" -p dot_product.yaml -q --check-costs 2>message || status=$?
 [ $status -eq 1 ] && grep -q 'pe_array: opcode 0x80: asked what it takes, [0-9]* cycles; it took [0-9]*' message ||
     fail "costs that are not those asked for: status $status, $(cat message)"
 
 # wrong_by_default MESSAGE: without --check-costs it is a warning, once; with --strict the run fails.
 wrong_by_default() {
-    "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml 2>message >/dev/null || fail "$1: it does not run"
+    "$cnnvp" run "$networks/lenet5.onnx" -p dot_product.yaml 2>message >/dev/null || fail "$1: it does not run"
     [ "$(grep -c "warning: .*: pe_array: $1" message)" = 1 ] || fail "$1: $(cat message)"
     for option in --strict --check-costs; do
         status=0
-        "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q $option 2>message || status=$?
+        "$cnnvp" run "$networks/lenet5.onnx" -p dot_product.yaml -q $option 2>message || status=$?
         [ $status -eq 1 ] && grep -q "pe_array: $1" message || fail "$1, $option: status $status, $(cat message)"
     done
 }
 wrong_by_default 'opcode 0x80: asked what it takes, [0-9]* cycles; it took [0-9]*$'
 
 # One that counts nothing for layers is busy for longer than it counts.
-sed -e 's/"compute_cycles", NULL, "inputs stream"/NULL, NULL, "inputs stream"/' -e 's/"stall_cycles[^"]*"/NULL/' systolic.c >wrong.c
+sed -e 's/"compute_cycles", NULL, "inputs stream"/NULL, NULL, "inputs stream"/' -e 's/"stall_cycles[^"]*"/NULL/' dot_product.c >wrong.c
 # shellcheck disable=SC2046
-cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libdot_product.so
 wrong_by_default 'busy with commands for [1-9][0-9]* cycles, of which its statistics count 0 for layers'
 
 # So is one that counts more cycles for a layer than it takes.
-sed -e 's/^    cnnvp_fx16_occupy/    unit->ops->count(unit->host, STAT_compute_cycles, command->tag, 100);\n&/' systolic.c >wrong.c
-cmp -s wrong.c systolic.c && fail "the array counts what it should"
+sed -e 's/^    cnnvp_fx16_occupy/    unit->ops->count(unit->host, STAT_compute_cycles, command->tag, 100);\n&/' dot_product.c >wrong.c
+cmp -s wrong.c dot_product.c && fail "the array counts what it should"
 # shellcheck disable=SC2046
-cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libdot_product.so
 status=0
-"$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q --check-costs 2>message || status=$?
+"$cnnvp" run "$networks/lenet5.onnx" -p dot_product.yaml -q --check-costs 2>message || status=$?
 [ $status -eq 1 ] &&
     awk -F'took | cycles, and its statistics count | for the layer' '/pe_array: opcode 0x80 of layer "C1": it took/ {
         found = $3 == $2 + 100 } END { exit !found }' message ||

@@ -97,7 +97,7 @@ assert cnnvp.run("lenet5", platform={"base": "nfu", "units": {"pe_array": {"rows
                  timing_only=True).stats["total"]["accel_cycles"] == cycles
 
 # A dictionary's files are found from the current folder; results that are wrong are an Error where they are compared.
-array = {"base": "array/systolic.yaml"}
+array = {"base": "array/dot_product.yaml"}
 assert cnnvp.run("lenet5", platform=array, images=1).outputs[0].shape == (1, 10)
 said = raises("check_results: ", cnnvp.run, "lenet5", platform=array, images=1, check_results=True)
 assert " commands are wrong: " in said and "pe_array" in said, said

@@ -17,12 +17,12 @@ if [ -x "$CLANG" ]; then
 fi
 "$CNNVP" new-guest mine >made && make -C mine CNNVP="$CNNVP" >>made 2>&1 || fail "a program: $(cat made)"
 # An array whose sums are wrong.
-mkdir array && cp "$work/usr/share/cnnvp/examples/own_array/systolic.yaml" array
+mkdir array && cp "$work/usr/share/cnnvp/examples/own_array/dot_product.yaml" array
 sed '/^        status = cnnvp_fx16_compute/{n;s/^/    if (!unit->timing_only)\n        data.sums[0] ^= 0x5a5a5;\n/}' \
-    "$work/usr/share/cnnvp/examples/own_array/systolic.c" >array.c
+    "$work/usr/share/cnnvp/examples/own_array/dot_product.c" >array.c
 # shellcheck disable=SC2046
 cc -std=c11 -O2 -shared -fPIC array.c $(PKG_CONFIG_PATH=$(dirname "$(find "$work/usr" -name cnnvp-model.pc)") pkg-config --cflags --libs cnnvp-model) \
-    -o array/libsystolic.so || fail "the wrong array is not built"
+    -o array/libdot_product.so || fail "the wrong array is not built"
 /usr/bin/python3 "$tests/test_cnnvp.py" "$CNNVP" "$SOURCE/tests/data" || fail "the package's calls"
 /usr/bin/python3 "$tests/test_fuzz.py" || fail "wrong arguments"
 # Moved, and without its library.

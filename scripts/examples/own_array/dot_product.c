@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A PE array of one's own: weight-stationary and systolic. Each PE holds one weight; inputs run along the rows, sums
- * down the columns. A convolution is a product of matrices: K = input channels x kernel taps along the rows, N = output
- * channels along the columns, one output position after the other. A fully connected layer has one position.
+ * A PE array of one's own: atomic_k cells that each make a dot product of atomic_c inputs and weights in a cycle, as
+ * NVDLA's convolution core does. All cells share the inputs: as many channels of one position at one tap of the kernel.
+ * A cell has the weights of an output channel.
  *
- * A set of weights is rows x cols of K x N. Of each set the array takes
- *   rows cycles              to load the weights; preload: double hides them behind the set before while that lasts
- *   positions cycles         to stream the inputs
- * and rows + cols - 2 cycles once a command until the last sum has left. Sums wait in accumulators below the columns,
- * so results go to the output buffer once; biases wait there from the beginning.
+ * A set of weights is atomic_c x atomic_k, and stays for a stripe of output positions, whose sums wait in accumulators
+ * until all sets of their output channels have been there; then the next stripe takes all sets anew. Of each set and
+ * stripe the array takes atomic_k cycles          to load the weights; preload: double hides them behind the stripe
+ * before while that lasts positions cycles         to make the dot products and once a command the stages of
+ * multiplier, adder tree and accumulator. A fully connected layer has one position.
  *
- * Not modelled: the accumulators' size. Refused: pools, depthwise convolution and `step`, which share no weights
- * between columns: networks have them on the vector unit.
+ * Refused: pools, depthwise convolution and `step`, which have no sum over channels: networks have them on the vector
+ * unit.
  */
 #include <cnnvp_fx16.h>
 #include <cnnvp_integer.h>
 #include <cnnvp_isa.h>
 
-enum { PARAM_rows, PARAM_cols, PARAM_clock_mhz, PARAM_preload, PARAM_acc_bits, PARAM_COUNT };
+enum { PARAM_atomic_c, PARAM_atomic_k, PARAM_clock_mhz, PARAM_stripe, PARAM_preload, PARAM_acc_bits, PARAM_COUNT };
 enum { PRELOAD_single, PRELOAD_double };
 
 enum {
@@ -33,62 +33,85 @@ enum {
     STAT_weight_words,
     STAT_output_words,
     STAT_macs,
+    STAT_sum_words,
     STAT_saturations,
     STAT_COUNT
 };
 
-struct systolic {
+struct dot_product {
     struct cnnvp_fx16_unit unit;
-    uint64_t rows, cols;
+    uint64_t atomic_c, atomic_k, stripe;
     bool hides; /* preload: double */
 };
 
 /* ---- what a command costs ---- */
 
 struct cost {
-    uint64_t compute_cycles, fill_cycles, macs;
+    uint64_t compute_cycles, fill_cycles, macs, sum_words;
     struct cnnvp_fx16_traffic traffic;
 };
 
-static struct cost cost_of(const struct systolic *array, const struct cnnvp_fx16_tile *tile)
+/* Cycles of a load that a stripe of so many positions does not hide. */
+static uint64_t shown(const struct dot_product *array, uint64_t positions)
+{
+    return !array->hides ? array->atomic_k : array->atomic_k > positions ? array->atomic_k - positions : 0;
+}
+
+/* Multiplier, tree, accumulator. */
+static uint64_t stages(const struct dot_product *array)
+{
+    uint64_t levels = 0;
+    while ((UINT64_C(1) << levels) < array->atomic_c)
+        ++levels;
+    return levels + 2u;
+}
+
+static struct cost cost_of(const struct dot_product *array, const struct cnnvp_fx16_tile *tile)
 {
     const bool dense = tile->kind == CNNVP_FX16_MATMUL;
-    const uint64_t k = dense ? tile->inputs : (uint64_t)tile->in_channels * tile->kx * tile->ky;
+    const uint64_t taps = dense ? 1u : (uint64_t)tile->kx * tile->ky;
+    const uint64_t channels = dense ? tile->inputs : tile->in_channels;
     const uint64_t n = dense ? tile->outputs : tile->out_channels;
     const uint64_t positions = dense ? 1u : (uint64_t)tile->out_h * tile->out_w;
-    const uint64_t columns = cnnvp_divide_up(n, array->cols); /* sets side by side */
-    const uint64_t sets = cnnvp_divide_up(k, array->rows) * columns;
-    const uint64_t shown = !array->hides ? array->rows : array->rows > positions ? array->rows - positions : 0;
-    const uint64_t load = array->rows + (sets - 1u) * shown;
+    const uint64_t groups = cnnvp_divide_up(n, array->atomic_k); /* of output channels */
+    const uint64_t sets = cnnvp_divide_up(channels, array->atomic_c) * taps * groups;
+    const uint64_t stripes = cnnvp_divide_up(positions, array->stripe), whole = positions / array->stripe;
+    const uint64_t rest = positions % array->stripe, last = rest != 0 ? rest : array->stripe;
+    const uint64_t load =
+        array->atomic_k + sets * (whole * shown(array, array->stripe) + (stripes - whole) * shown(array, rest)) -
+        shown(array, last);
     const uint64_t results = tile->planes * tile->plane_words;
+    const uint32_t at_once = (uint32_t)cnnvp_minimum(array->atomic_k, n);
+    const uint32_t inputs = (uint32_t)cnnvp_minimum(array->atomic_c, channels);
     struct cost cost = {
         .compute_cycles = sets * positions,
-        .fill_cycles = load + array->rows + array->cols - 2u,
-        .macs = k * n * positions,
-        .traffic = {.input_words = k * columns * positions,
+        .fill_cycles = load + stages(array),
+        .macs = channels * taps * n * positions,
+        .sum_words = 2u * (sets / groups - 1u) * n * positions * cnnvp_divide_up(array->unit.acc_bits, 16u),
+        .traffic = {.input_words = channels * taps * groups * positions,
                     .input_cycles = sets * positions,
-                    .weight_words = k * n + (tile->bias ? n : 0),
-                    .weight_cycles = sets * array->rows,
+                    .weight_words = channels * taps * n * stripes + (tile->bias ? n : 0),
+                    .weight_cycles = sets * stripes * array->atomic_k,
                     .output_words = results * (tile->partial ? 4u : 1u),
-                    .output_cycles = columns * positions,
+                    .output_cycles = groups * positions,
                     .passes = 1},
     };
-    /* In a clock a word for each row of PEs, a row of weights, a result of each column: words that follow each other.
-     */
-    const uint32_t at_once = (uint32_t)cnnvp_minimum(array->cols, n);
-    cnnvp_fx16_add(
-        &cost.traffic.input,
-        (struct cnnvp_buffer_clocks){.times = cost.compute_cycles, .columns = (uint32_t)cnnvp_minimum(array->rows, k)});
-    cnnvp_fx16_add(&cost.traffic.weight, (struct cnnvp_buffer_clocks){.times = sets * array->rows, .columns = at_once});
+    /* In a clock a word of each channel, which lie in banks of their own, fully connected side by side; the weights of
+     * a cell; a result of each cell. */
+    cnnvp_fx16_add(&cost.traffic.input,
+                   (struct cnnvp_buffer_clocks){
+                       .times = cost.compute_cycles, .maps = dense ? 1u : inputs, .columns = dense ? inputs : 1u});
+    cnnvp_fx16_add(&cost.traffic.weight,
+                   (struct cnnvp_buffer_clocks){.times = sets * stripes * array->atomic_k, .columns = inputs});
     cnnvp_fx16_add(
         &cost.traffic.output,
-        (struct cnnvp_buffer_clocks){.times = columns * positions, .columns = at_once * (tile->partial ? 4u : 1u)});
+        (struct cnnvp_buffer_clocks){.times = groups * positions, .columns = at_once * (tile->partial ? 4u : 1u)});
     return cost;
 }
 
 /* ---- commands ---- */
 
-static int execute(struct systolic *array, struct cnnvp_access *access, const struct cnnvp_command *command)
+static int execute(struct dot_product *array, struct cnnvp_access *access, const struct cnnvp_command *command)
 {
     struct cnnvp_fx16_unit *unit = &array->unit;
     struct cnnvp_fx16_tile tile;
@@ -101,7 +124,7 @@ static int execute(struct systolic *array, struct cnnvp_access *access, const st
         return cnnvp_fx16_refuse(unit, command, status, reason);
     if (tile.kind == CNNVP_FX16_WINDOW && tile.per_channel)
         return cnnvp_fx16_refuse(unit, command, CNNVP_E_INVAL,
-                                 "a weight-stationary array has convolutions over all input channels, and matmul");
+                                 "an array of dot products has convolutions over all input channels, and matmul");
     const struct cost cost = cost_of(array, &tile);
     if (cost.compute_cycles + cost.fill_cycles > CNNVP_FX16_MAX_CYCLES)
         return cnnvp_fx16_refuse(unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
@@ -126,6 +149,7 @@ static int execute(struct systolic *array, struct cnnvp_access *access, const st
         [STAT_weight_words] = cost.traffic.weight_words,
         [STAT_output_words] = cost.traffic.output_words,
         [STAT_macs] = cost.macs,
+        [STAT_sum_words] = cost.sum_words,
         [STAT_saturations] = saturated,
     };
     for (uint32_t i = 0; i < STAT_COUNT; ++i)
@@ -137,7 +161,7 @@ static int execute(struct systolic *array, struct cnnvp_access *access, const st
 
 /* ---- callbacks ---- */
 
-static int systolic_access(void *self, uint32_t port, struct cnnvp_access *access)
+static int dot_product_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
     const struct cnnvp_command *command = NULL;
     const int status = cnnvp_fx16_command(access, &command);
@@ -145,10 +169,10 @@ static int systolic_access(void *self, uint32_t port, struct cnnvp_access *acces
     return status == CNNVP_OK ? execute(self, access, command) : status;
 }
 
-/* Whole sets of weights: rows of K, columns of N. Positions may be cut anywhere. */
-static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
+/* Whole sets of weights. Positions may be cut anywhere. */
+static int dot_product_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
-    const struct systolic *array = self;
+    const struct dot_product *array = self;
     const struct cnnvp_command *command = NULL;
     struct cnnvp_fx16_tile layer;
     (void)port;
@@ -156,18 +180,18 @@ static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access 
     if (status != CNNVP_OK)
         return status;
     cnnvp_fx16_describe(command, &layer);
-    const uint64_t taps = layer.kind == CNNVP_FX16_MATMUL ? 1u : (uint64_t)layer.kx * layer.ky;
-    tiling->pes = array->rows * array->cols;
-    tiling->in = (uint32_t)cnnvp_divide_up(array->rows, taps);
-    tiling->out = (uint32_t)array->cols;
+    tiling->pes = array->atomic_c * array->atomic_k;
+    tiling->in = (uint32_t)array->atomic_c;
+    tiling->out = (uint32_t)array->atomic_k;
     return CNNVP_OK;
 }
 
-static int systolic_init(void *self, const struct cnnvp_init *init)
+static int dot_product_init(void *self, const struct cnnvp_init *init)
 {
-    struct systolic *array = self;
-    array->rows = init->ops->param(init->host, PARAM_rows);
-    array->cols = init->ops->param(init->host, PARAM_cols);
+    struct dot_product *array = self;
+    array->atomic_c = init->ops->param(init->host, PARAM_atomic_c);
+    array->atomic_k = init->ops->param(init->host, PARAM_atomic_k);
+    array->stripe = init->ops->param(init->host, PARAM_stripe);
     array->hides = init->ops->param(init->host, PARAM_preload) == PRELOAD_double;
     array->unit = (struct cnnvp_fx16_unit){
         .host = init->host,
@@ -179,20 +203,22 @@ static int systolic_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
-static void systolic_fini(void *self)
+static void dot_product_fini(void *self)
 {
-    struct systolic *array = self;
+    struct dot_product *array = self;
     cnnvp_fx16_unit_free(&array->unit);
 }
 
 /* ---- tables ---- */
 
 static const struct cnnvp_param params[PARAM_COUNT] = {
-    [PARAM_rows] = {"rows", CNNVP_PARAM_UINT, "PEs", "16", 1, 1024, NULL, "rows of PEs: input channels and taps"},
-    [PARAM_cols] = {"cols", CNNVP_PARAM_UINT, "PEs", "16", 1, 1024, NULL, "columns of PEs: output channels"},
+    [PARAM_atomic_c] = {"atomic_c", CNNVP_PARAM_UINT, "channels", "16", 1, 1024, NULL, "inputs of a dot product"},
+    [PARAM_atomic_k] = {"atomic_k", CNNVP_PARAM_UINT, "channels", "16", 1, 1024, NULL, "cells: output channels"},
     [PARAM_clock_mhz] = {"clock_mhz", CNNVP_PARAM_UINT, "MHz", "1000", 1, 100000, NULL, "clock of the accelerator"},
+    [PARAM_stripe] = {"stripe", CNNVP_PARAM_UINT, "positions", "32", 1, 65536, NULL,
+                      "positions of a set of weights: sums of a cell"},
     [PARAM_preload] = {"preload", CNNVP_PARAM_ENUM, "", "double", 0, 0, "single|double",
-                       "double: weights are loaded while the set before streams"},
+                       "double: weights are loaded while the set before is used"},
     [PARAM_acc_bits] = {"acc_bits", CNNVP_PARAM_UINT, "bits", "48", 16, 64, NULL, "width of the accumulators"},
 };
 
@@ -201,7 +227,7 @@ static const struct cnnvp_stat stats[STAT_COUNT] = {
     [STAT_rejected] = {"rejected", "commands", NULL, NULL, "commands refused"},
     [STAT_busy_cycles] = {"busy_cycles", "cycles", NULL, NULL, "cycles of all commands: compute and what follows"},
     [STAT_compute_cycles] = {"compute_cycles", "cycles", "compute_cycles", NULL, "inputs stream"},
-    [STAT_fill_cycles] = {"fill_cycles", "cycles", "stall_cycles.fill", NULL, "weights load, the last sums leave"},
+    [STAT_fill_cycles] = {"fill_cycles", "cycles", "stall_cycles.fill", NULL, "weights load, the last sum is made"},
     [STAT_input_port_cycles] = {"input_port_cycles", "cycles", "stall_cycles.input_port", NULL, "input buffer's port"},
     [STAT_weight_port_cycles] = {"weight_port_cycles", "cycles", "stall_cycles.weight_port", NULL,
                                  "weight buffer's port"},
@@ -211,31 +237,38 @@ static const struct cnnvp_stat stats[STAT_COUNT] = {
     [STAT_weight_words] = {"weight_words", "words", "weight_words", NULL, "read from the weight buffer"},
     [STAT_output_words] = {"output_words", "words", "output_words", NULL, "written to the output buffer"},
     [STAT_macs] = {"macs", "operations", "macs", "int16_mac", "multiplications, padding included"},
+    [STAT_sum_words] = {"sum_words", "words", NULL, "sram_word",
+                        "16-bit words of sums read and written in accumulators"},
     [STAT_saturations] = {"saturations", "words", "values.saturations", NULL, "results clipped at write-out"},
 };
 
 /* What it is made of: area, leakage and the clock of registers follow from the platform's technology. */
-static void systolic_costs(const uint64_t *values, const struct cnnvp_costs *costs)
+static void dot_product_costs(const uint64_t *values, const struct cnnvp_costs *costs)
 {
-    const uint64_t pes = values[PARAM_rows] * values[PARAM_cols];
+    const uint64_t cells = values[PARAM_atomic_k], pes = values[PARAM_atomic_c] * cells;
     const uint32_t sets = values[PARAM_preload] == PRELOAD_double ? 2u : 1u; /* of weights */
+    const uint32_t bits = (uint32_t)values[PARAM_acc_bits];
     const struct cnnvp_part parts[] = {
-        {CNNVP_PART_MULTIPLIER, 16, pes, 0, "multiplier of a PE"},
-        {CNNVP_PART_ADDER, (uint32_t)values[PARAM_acc_bits], pes, 0, "adder"},
-        {CNNVP_PART_REGISTER, 16 + 16 * sets + (uint32_t)values[PARAM_acc_bits], pes, 0, "input, weights, sum"},
+        {CNNVP_PART_MULTIPLIER, 16, pes, 0, "multiplier"},
+        {CNNVP_PART_ADDER, 36, pes, 0, "adder trees"},
+        {CNNVP_PART_ADDER, bits, cells, 0, "accumulator of a cell"},
+        {CNNVP_PART_REGISTER, 16 * sets, pes, 0, "weights"},
+        {CNNVP_PART_REGISTER, 36, 2 * pes, 0, "stages of multipliers and trees"},
+        {CNNVP_PART_REGISTER, 16, values[PARAM_atomic_c], 0, "inputs"},
+        {CNNVP_PART_SRAM, bits, cells, values[PARAM_stripe] * cnnvp_divide_up(bits, 8), "sums of a stripe"},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
         costs->part(costs->context, &parts[i]);
 }
 
-static const struct cnnvp_unit systolic = {
+static const struct cnnvp_unit dot_product = {
     .struct_size = sizeof(struct cnnvp_unit),
     .abi_major = CNNVP_ABI_MAJOR,
     .abi_minor = CNNVP_ABI_MINOR,
-    .kind = "systolic",
+    .kind = "dot_product",
     .version = "1.0",
-    .summary = "weight-stationary systolic array: convolution over all input channels, matrix multiply",
-    .instance_size = sizeof(struct systolic),
+    .summary = "cells of a dot product each: convolution over all input channels, matrix multiply",
+    .instance_size = sizeof(struct dot_product),
     .params = params,
     .param_count = PARAM_COUNT,
     .ports = cnnvp_fx16_ports,
@@ -244,15 +277,15 @@ static const struct cnnvp_unit systolic = {
     .stat_count = STAT_COUNT,
     .tracks = cnnvp_fx16_tracks,
     .track_count = 1,
-    .init = systolic_init,
-    .fini = systolic_fini,
-    .access = systolic_access,
-    .tiling = systolic_tiling,
-    .costs = systolic_costs,
+    .init = dot_product_init,
+    .fini = dot_product_fini,
+    .access = dot_product_access,
+    .tiling = dot_product_tiling,
+    .costs = dot_product_costs,
 };
 
 const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)
 {
     (void)host_abi;
-    return index == 0 ? &systolic : NULL;
+    return index == 0 ? &dot_product : NULL;
 }
