@@ -55,6 +55,13 @@ enum cnnvp_plan_objective {
     CNNVP_OBJECTIVE_TRAFFIC = 3
 };
 
+/* Images of one of a network's inputs. */
+struct cnnvp_named_array {
+    const char *name; /* of the input; NULL: the first one */
+    const struct cnnvp_array *array;
+    const char *file; /* what messages call it; NULL: the input's name */
+};
+
 struct cnnvp_network_options {
     uint32_t struct_size;
     enum cnnvp_rounding rounding;
@@ -103,6 +110,13 @@ struct cnnvp_network_options {
      * none: its own. The texts have to live until the network is made. */
     const char *const *until;
     size_t until_count;
+    /* Of a network with several inputs each one's images, as many of all; those of the first may be `input`. Random
+     * ones where no input has any. Have to live until the network is made. */
+    const struct cnnvp_named_array *inputs;
+    size_t input_count;
+    /* Tensors of the file that are the network's first inputs, which leaves out what only makes them. Likewise. */
+    const char *const *from;
+    size_t from_count;
 };
 
 /* A command's options, at their defaults: of run, train, exec, check, memory, sweep, diff, report, asm or disasm. NULL:
@@ -111,8 +125,8 @@ typedef struct cnnvp_options cnnvp_options;
 cnnvp_options *cnnvp_options_new(const char *command);
 void cnnvp_options_free(cnnvp_options *options);
 /* Sets one by the long name that it has with the command ("objective", "timing-only" or "timing_only") to what a text
- * says ("energy"; of a switch "true" or "false"); those that may be repeated get one more, "verbose" counts, and
- * "input" is set once only. Texts are kept, not copied. BAD_INPUT: there is no such option, or the text is no value of
+ * says ("energy"; of a switch "true" or "false"); those that may be repeated get one more, and "verbose" counts. Texts
+ * are kept, not copied. BAD_INPUT: there is no such option, or the text is no value of
  * it; nothing is set. */
 CNNVP_MUST_USE cnnvp_result cnnvp_options_set(cnnvp_options *options, const char *name, const char *value,
                                               struct cnnvp_error *error);

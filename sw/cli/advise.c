@@ -342,8 +342,8 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
 static void add_options(struct advice *advice)
 {
     const struct cnnvp_options *now = &advice->options;
-    const struct cnnvp_array *input = &advice->run->input;
-    const uint64_t images = now->images != 0 ? now->images : input->rank != 0 ? input->shape[0] : 1u;
+    const struct cnnvp_array *input = now->input.count != 0 ? advice->run->inputs[0].array : NULL;
+    const uint64_t images = now->images != 0 ? now->images : input != NULL && input->rank != 0 ? input->shape[0] : 1u;
     char from[24], to[24];
     (void)snprintf(from, sizeof from, "%" PRIu64, now->batch != 0 ? now->batch : 1u);
     for (uint64_t batch = 4; batch <= images && batch <= 64; batch *= 4) {

@@ -176,7 +176,8 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
     CNNVP_FREED char *dataset = sets[0] != NULL ? strdup(sets[0]) : NULL;
     CNNVP_FREED char *evaluation = sets[1] != NULL ? strdup(sets[1]) : NULL;
     CNNVP_FREED struct cli_named_file *files =
-        calloc(cnnvp_command_option_count + options->all.output.count + 3u + commas_in(sets[0]) + commas_in(sets[1]),
+        calloc(cnnvp_command_option_count + options->all.input.count + options->all.output.count + 3u +
+                   commas_in(sets[0]) + commas_in(sets[1]),
                sizeof *files);
     CNNVP_FREED char(*words)[66] = calloc(cnnvp_command_option_count, sizeof *words);
     size_t count = 0, name;
@@ -188,7 +189,7 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
         const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
         const int is_output = option->type == CNNVP_OPTION_OUT || option->type == CNNVP_OPTION_OUTS;
         const char *file;
-        if ((!is_output && option->type != CNNVP_OPTION_FILE && option->type != CNNVP_OPTION_INPUT) ||
+        if ((!is_output && option->type != CNNVP_OPTION_FILE && option->type != CNNVP_OPTION_INPUTS) ||
             !cnnvp_command_option_is_of(option, options->all.command, 0))
             continue;
         memcpy(words[i], "--", 2);
@@ -198,7 +199,7 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
                 return cli_bad("%s: the name of a file is expected", words[i]);
             else if (!is_replaced(&options->all, file))
                 files[count++] = (struct cli_named_file){
-                    words[i], option->type == CNNVP_OPTION_INPUT ? cnnvp_input_file(file, &name) : file, is_output};
+                    words[i], option->type == CNNVP_OPTION_INPUTS ? cnnvp_input_file(file, &name) : file, is_output};
     }
     add_dataset("--dataset", dataset, files, &count);
     add_dataset("--eval", evaluation, files, &count);

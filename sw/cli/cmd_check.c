@@ -101,8 +101,8 @@ static cnnvp_result check(struct cli_options *options)
     if (options->file != NULL)
         return options->all.header == NULL ? print_operators(options, config)
                                            : cli_bad("--header is of a platform: use it without a network");
-    if (options->all.shape.count != 0 || options->all.until.count != 0)
-        return cli_bad("--shape and --until are of a network: name one");
+    if (options->all.shape.count != 0 || options->all.until.count != 0 || options->all.from.count != 0)
+        return cli_bad("--shape, --from and --until are of a network: name one");
     CNNVP_TRY(try_out(config, no_networks));
     CNNVP_TRY(print_platform(config, no_networks));
     return options->all.header != NULL ? write_header(config, options->all.header) : CNNVP_DONE;

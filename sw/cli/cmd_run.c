@@ -171,8 +171,9 @@ static void print_outputs(const struct run *run)
 static void print_centred(const struct run *run)
 {
     size_t shape[8];
-    if (cnnvp_network_input_shape(run->all.network, shape) == 3 && run->all.input.rank == 4)
-        cli_print_centred(run->all.input.shape[2], run->all.input.shape[3], shape[1], shape[2], stdout);
+    const struct cnnvp_array *images = run->options->all.input.count == 1 ? run->all.inputs[0].array : NULL;
+    if (cnnvp_network_input_shape(run->all.network, shape) == 3 && images != NULL && images->rank == 4)
+        cli_print_centred(images->shape[2], images->shape[3], shape[1], shape[2], stdout);
 }
 
 /* What the table would have said. A map that is one block is padded as the network says. */

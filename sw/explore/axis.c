@@ -165,7 +165,7 @@ static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_a
             cnnvp_value_parse(&choices, value->text, quoted, &number, reason, sizeof reason) == 0)
             return CNNVP_DONE;
         return file_value(sweep, axis, value, error);
-    case CNNVP_OPTION_INPUT:
+    case CNNVP_OPTION_INPUTS:
         return input_value(sweep, axis, value, error);
     case CNNVP_OPTION_DATASET:
         return dataset_value(sweep, axis, value, error);

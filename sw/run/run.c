@@ -44,23 +44,41 @@ static cnnvp_result check_labels(const struct cnnvp_run *run, struct cnnvp_error
     const struct cnnvp_options *options = run->options;
     const cnnvp_result result = cnnvp_labels_check(options->labels, &run->labels, error);
     /* An input of another rank may be one image; how many it is then shows when the run is over. */
-    const uint64_t images = options->images ? options->images : run->input.rank == 4 ? run->input.shape[0] : 0;
+    const struct cnnvp_array *first = options->input.count != 0 ? run->inputs[0].array : NULL;
+    const uint64_t images = options->images ? options->images : first != NULL && first->rank == 4 ? first->shape[0] : 0;
     if (result == CNNVP_DONE && images && images != run->labels.shape[0])
         return cnnvp_config_error(
             error, options->labels, "%zu labels for %" PRIu64 " images", run->labels.shape[0], images);
     return result;
 }
 
+static cnnvp_result read_inputs(struct cnnvp_run *run, struct cnnvp_error *error)
+{
+    const struct cnnvp_option_list *input = &run->options->input;
+    run->inputs = calloc(input->count + 1u, sizeof *run->inputs);
+    run->arrays = calloc(input->count + 1u, sizeof *run->arrays);
+    if (run->inputs == NULL || run->arrays == NULL)
+        return cnnvp_config_no_memory(error);
+    for (size_t i = 0; i < input->count; ++i) {
+        size_t length;
+        run->inputs[i].array = &run->arrays[i];
+        run->inputs[i].file = cnnvp_input_file(input->texts[i], &length);
+        run->inputs[i].name = length != 0 ? strndup(input->texts[i], length) : NULL;
+        if (length != 0 && run->inputs[i].name == NULL)
+            return cnnvp_config_no_memory(error);
+        CNNVP_TRY(cnnvp_npy_read(run->inputs[i].file, &run->arrays[i], error));
+    }
+    return CNNVP_DONE;
+}
+
 static cnnvp_result read_arrays(struct cnnvp_run *run, struct cnnvp_error *error)
 {
     const struct cnnvp_options *options = run->options;
-    size_t name;
     const struct {
         const char *file;
         struct cnnvp_array *array;
-    } arrays[] = {{cnnvp_input_file(options->input, &name), &run->input},
-                  {options->calibration, &run->calibration},
-                  {options->labels, &run->labels}};
+    } arrays[] = {{options->calibration, &run->calibration}, {options->labels, &run->labels}};
+    CNNVP_TRY(read_inputs(run, error));
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i)
         if (arrays[i].file != NULL && cnnvp_npy_read(arrays[i].file, arrays[i].array, error) != CNNVP_DONE)
             return CNNVP_BAD_INPUT;
@@ -74,13 +92,7 @@ static cnnvp_result read_arrays(struct cnnvp_run *run, struct cnnvp_error *error
 
 static cnnvp_result check_names(const struct cnnvp_run *run, struct cnnvp_error *error)
 {
-    const char *input = run->options->input, *name = cnnvp_network_input_name(run->network);
     const size_t given = run->options->output.count, count = cnnvp_network_outputs(run->network);
-    size_t length;
-    const char *file = cnnvp_input_file(input, &length);
-    if (length != 0 && (strncmp(input, name, length) != 0 || name[length] != '\0'))
-        return cnnvp_config_error(error, NULL, "--input %.*s=%s: %s has no input of that name; its input is \"%s\"",
-                                  (int)length, input, file, run->file, name);
     if (given > count)
         return cnnvp_config_error(
             error, NULL, "--output: there are %zu files for %zu output%s of %s, the first of which is \"%s\"", given,
@@ -93,13 +105,12 @@ cnnvp_result cnnvp_run_plan(struct cnnvp_run *run, const cnnvp_config *config, s
     const struct cnnvp_options *options = run->options;
     const struct cnnvp_run *from = run->like != NULL ? run->like : run;
     struct cnnvp_network_options all = cnnvp_network_options_of(options);
-    size_t name;
     CNNVP_TRY(cnnvp_options_check(options, error));
     if (run->like == NULL)
         CNNVP_TRY(read_arrays(run, error));
-    all.input = from->input.data != NULL ? &from->input : NULL;
+    all.inputs = from->inputs;
+    all.input_count = options->input.count;
     all.calibration = from->calibration.data != NULL ? &from->calibration : NULL;
-    all.input_name = cnnvp_input_file(options->input, &name);
     all.calibration_name = options->calibration;
     all.stopped = run->stopped;
     all.tuning = run->tuning;
@@ -181,7 +192,12 @@ void cnnvp_run_clear(struct cnnvp_run *run)
     free(run->outputs);
     cnnvp_platform_free(run->platform);
     cnnvp_network_free(run->network);
-    cnnvp_array_clear(&run->input);
+    for (size_t i = 0; run->inputs != NULL && run->arrays != NULL && i < run->options->input.count; ++i) {
+        free((char *)(uintptr_t)run->inputs[i].name);
+        cnnvp_array_clear(&run->arrays[i]);
+    }
+    free(run->inputs);
+    free(run->arrays);
     cnnvp_array_clear(&run->labels);
     cnnvp_array_clear(&run->calibration);
 }

@@ -44,7 +44,9 @@ struct cnnvp_run {
     void *context;
     struct cnnvp_platform_options platform_options; /* cnnvp_platform_options_of(options), or more than that */
     /* What has been made. */
-    struct cnnvp_array input, labels, calibration;
+    struct cnnvp_named_array *inputs; /* as many as options->input has, of `arrays` */
+    struct cnnvp_array *arrays;
+    struct cnnvp_array labels, calibration;
     cnnvp_network *network;
     cnnvp_platform *platform;
     struct cnnvp_run_output *outputs;
@@ -52,7 +54,7 @@ struct cnnvp_run {
     struct cnnvp_accuracy accuracy; /* no images: there is none */
 };
 
-/* The file of --input, whose name may stand behind NAME= of this length; 0: it does not. */
+/* A file of --input, whose name may stand behind NAME= of this length; 0: it does not. */
 const char *cnnvp_input_file(const char *input, size_t *name);
 
 /* Checks the options, reads the arrays that they name, and plans. */

@@ -13,8 +13,8 @@ import numpy
 
 from . import _files
 from ._library import Error, call, library, take, text
-from ._structs import (Array, Console, Difference, Log, Progress, ResultsCheck, RunResult, Share, Stopped, TrainRecord, Watch,
-                       WorkInfo)
+from ._structs import (Array, Console, Difference, Log, NamedArray, Progress, ResultsCheck, RunResult, Share, Stopped, TrainRecord,
+                       Watch, WorkInfo)
 
 _lock = threading.RLock()
 _logger = logging.getLogger("cnnvp")
@@ -223,11 +223,12 @@ def _accuracy(outputs, references, labels):
 
 
 def run(network, *, platform=None, set=None, input=None, calibration=None, labels=None, progress=None, log=None, **options):
-    """Runs an ONNX file or an installed network: `cnnvp run`. input, calibration, labels: arrays, or .npy files. progress:
-    called with the share of the work, layers and picoseconds; log: with a level and a line, else logging's "cnnvp"."""
+    """Runs an ONNX file or an installed network: `cnnvp run`. input, calibration, labels: arrays, or .npy files; of
+    several inputs a dictionary of such by name. progress: called with the share of the work, layers and picoseconds; log: with a level and a line, else logging's "cnnvp"."""
     given = {name: value for name, value in (("input", input), ("calibration", calibration), ("labels", labels)) if value is not None}
     options |= {name: value for name, value in given.items() if isinstance(value, (str, os.PathLike))}
     with _work("run", options) as work:
+        named = given.pop("input") if isinstance(input, dict) else {}
         arrays = {name: _load(value, name) for name, value in given.items()}
         config = work.configure(platform, set)
         chosen = library.cnnvp_network_options_of(work.options)
@@ -235,6 +236,9 @@ def run(network, *, platform=None, set=None, input=None, calibration=None, label
             if name in arrays:
                 setattr(chosen, name, ctypes.pointer(work.array(arrays[name], name)))
                 setattr(chosen, f"{name}_name", work.bytes(str(options.get(name, name)), name))
+        inputs = [NamedArray(work.bytes(name, "input"), ctypes.pointer(work.array(_load(value, name), name)), None)
+                  for name, value in named.items()]
+        chosen.inputs, chosen.input_count = (NamedArray * len(inputs))(*inputs), len(inputs)
         chosen.stopped = Stopped(lambda: int(work.interrupted))
         chosen.computing = chosen.tuning = Share(lambda context, share: None)  # where Ctrl-C is seen
         with work.interruptible():

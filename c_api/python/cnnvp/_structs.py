@@ -7,6 +7,10 @@ class Array(c.Structure):
     _fields_ = [("type", c.c_int), ("rank", c.c_size_t), ("shape", c.c_size_t * 8), ("data", c.c_void_p)]
 
 
+class NamedArray(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("array", c.POINTER(Array)), ("file", c.c_char_p)]
+
+
 class ErrorText(c.Structure):
     _fields_ = [("text", c.c_char * 2048)]
 
@@ -57,7 +61,8 @@ class NetworkOptions(c.Structure):
                 ("calibration_name", c.c_char_p), ("shapes", c.POINTER(c.c_char_p)), ("shape_count", c.c_size_t),
                 ("guest", c.c_char_p), ("batch", c.c_uint32), ("tuning", Share), ("tuning_context", c.c_void_p),
                 ("objective", c.c_int), ("plan", c.c_char_p), ("computing", Share), ("until", c.POINTER(c.c_char_p)),
-                ("until_count", c.c_size_t)]
+                ("until_count", c.c_size_t), ("inputs", c.POINTER(NamedArray)), ("input_count", c.c_size_t),
+                ("from", c.POINTER(c.c_char_p)), ("from_count", c.c_size_t)]
 
 
 class TrainerOptions(c.Structure):

@@ -95,7 +95,7 @@ uint64_t cnnvp_binary_view_offset(const struct cnnvp_graph *graph, const struct 
 
 static int is_used(const struct cnnvp_graph *graph, int32_t base)
 {
-    if (cnnvp_graph_base(graph, graph->input) == base || cnnvp_graph_is_output(graph, base))
+    if (cnnvp_graph_is_input(graph, base) || cnnvp_graph_is_output(graph, base))
         return 1;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
@@ -204,12 +204,12 @@ static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnv
 cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                         uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    const int32_t input = cnnvp_graph_base(graph, graph->input);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
-        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && i != input && !cnnvp_graph_is_output(graph, i) &&
-            is_used(graph, i))
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && !cnnvp_graph_is_input(graph, i) &&
+            !cnnvp_graph_is_output(graph, i) && is_used(graph, i))
             place(build, i, 0);
-    place(build, input, images);
+    for (size_t i = 0; i < cnnvp_graph_inputs(graph); ++i)
+        place(build, cnnvp_graph_base(graph, cnnvp_graph_input(graph, i)), images);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
         if (graph->tensors[i].base == CNNVP_GRAPH_NONE && cnnvp_graph_is_output(graph, i))
             place(build, i, images);

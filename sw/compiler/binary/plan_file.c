@@ -293,7 +293,7 @@ static cnnvp_result read_cuts(struct reader *reader, const struct cnnvp_yaml_nod
 /* A layer makes it, or it is the network's input: others were folded into these. */
 static int is_there(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    int there = tensor == cnnvp_graph_base(graph, graph->input);
+    int there = tensor == cnnvp_graph_base(graph, graph->input); /* a further one stays in memory */
     for (size_t i = 0; i < graph->layer_count; ++i)
         there |= cnnvp_graph_base(graph, graph->layers[i].out) == tensor;
     return there;

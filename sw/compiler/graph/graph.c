@@ -148,6 +148,33 @@ int cnnvp_graph_is_weights(const struct cnnvp_graph *graph, int32_t tensor)
     return 0;
 }
 
+size_t cnnvp_graph_inputs(const struct cnnvp_graph *graph)
+{
+    return graph->further_count + 1u;
+}
+
+int32_t cnnvp_graph_input(const struct cnnvp_graph *graph, size_t input)
+{
+    return input == 0 ? graph->input : graph->further[input - 1u];
+}
+
+int cnnvp_graph_is_input(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const int32_t base = cnnvp_graph_base(graph, tensor);
+    for (size_t i = 0; i < cnnvp_graph_inputs(graph); ++i)
+        if (cnnvp_graph_base(graph, cnnvp_graph_input(graph, i)) == base)
+            return 1;
+    return 0;
+}
+
+size_t cnnvp_graph_input_words(const struct cnnvp_graph *graph, size_t input)
+{
+    size_t words = 0;
+    for (size_t i = 0; i < input; ++i)
+        words += cnnvp_graph_words(&graph->tensors[cnnvp_graph_input(graph, i)]);
+    return words;
+}
+
 int cnnvp_graph_is_output(const struct cnnvp_graph *graph, int32_t tensor)
 {
     const int32_t base = cnnvp_graph_base(graph, tensor);
@@ -315,7 +342,7 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
 static int can_move(const struct cnnvp_graph *graph, int32_t tensor)
 {
     if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_producer(graph, tensor) < 0 ||
-        tensor == cnnvp_graph_base(graph, graph->input) || cnnvp_graph_is_output(graph, tensor))
+        cnnvp_graph_is_input(graph, tensor) || cnnvp_graph_is_output(graph, tensor))
         return 0;
     return !cnnvp_graph_has_fixed_format(graph, tensor);
 }

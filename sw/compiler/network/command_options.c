@@ -222,11 +222,11 @@ static cnnvp_result set(struct cnnvp_options *options, const struct cnnvp_comman
         break;
     case CNNVP_OPTION_TEXTS:
     case CNNVP_OPTION_SHAPE:
+    case CNNVP_OPTION_INPUTS:
     case CNNVP_OPTION_OUTS:
         return append((struct cnnvp_option_list *)(void *)at, text) == 0 ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
     case CNNVP_OPTION_TEXT:
     case CNNVP_OPTION_FILE:
-    case CNNVP_OPTION_INPUT:
     case CNNVP_OPTION_OUT:
     case CNNVP_OPTION_DATASET:
         memcpy(at, &text, sizeof text);
@@ -252,7 +252,10 @@ void cnnvp_options_clear(struct cnnvp_options *options)
     free(options->shape.texts);
     free(options->output.texts);
     free(options->until.texts);
-    options->set = options->shape = options->output = options->until = (struct cnnvp_option_list){NULL, 0};
+    free(options->from.texts);
+    free(options->input.texts);
+    options->set = options->shape = options->output = options->until = options->from = options->input =
+        (struct cnnvp_option_list){NULL, 0};
 }
 
 cnnvp_options *cnnvp_options_new(const char *command)
@@ -276,9 +279,6 @@ cnnvp_result cnnvp_options_set(cnnvp_options *options, const char *name, const c
     struct cnnvp_suggest suggest;
     if (option != NULL) {
         unsigned char *given = &options->given[option - cnnvp_command_option_table];
-        if (option->type == CNNVP_OPTION_INPUT && *given)
-            return cnnvp_compiler_error(
-                error, "--%s: one file is taken, since networks here have one input; %s is a second", name, value);
         if (option->type == CNNVP_OPTION_OUTS && *given && strcmp(options->command, "run") != 0)
             return cnnvp_compiler_error(error, "--%s: one file is taken; %s is a second", name, value);
         CNNVP_TRY(set(options, option, value, error));
@@ -297,7 +297,7 @@ const char *cnnvp_options_text(const struct cnnvp_options *options, const struct
                                size_t index)
 {
     const char *at = (const char *)options + option->offset;
-    if (option->type == CNNVP_OPTION_OUTS) {
+    if (option->type == CNNVP_OPTION_OUTS || option->type == CNNVP_OPTION_INPUTS) {
         const struct cnnvp_option_list *list = (const struct cnnvp_option_list *)(const void *)at;
         return index < list->count ? list->texts[index] : NULL;
     }

@@ -29,8 +29,7 @@ static cnnvp_result read_target(struct cnnvp_network *network, const cnnvp_confi
 static cnnvp_result make_graph(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                struct cnnvp_error *error)
 {
-    const struct cnnvp_onnx_sizes sizes = {
-        options->shapes, options->shape_count, options->input, options->until, options->until_count};
+    const struct cnnvp_onnx_sizes sizes = cnnvp_network_sizes(options);
     CNNVP_TRY(cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error));
     CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));
     return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST

@@ -98,7 +98,8 @@ static cnnvp_result dump_all(struct dump *dump)
     cnnvp_output_printf(dump->text, "image %u of %u\n%-32s %5s %12s %12s %10s\n", network->images, network->images,
                         "tensor", "frac", "largest", "worst error", "SQNR dB");
     cnnvp_output_printf(dump->csv, "tensor,frac,largest,worst_error,sqnr_db\n");
-    CNNVP_TRY(dump_tensor(dump, 0, graph->input));
+    for (size_t i = 0; i < cnnvp_graph_inputs(graph); ++i)
+        CNNVP_TRY(dump_tensor(dump, 0, cnnvp_graph_input(graph, i)));
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const int32_t out = graph->layers[i].out;
         if (!network->back_end->holds(network, out))
@@ -130,7 +131,7 @@ static cnnvp_result run_last(const struct cnnvp_network *network, struct cnnvp_f
     const uint32_t batch = cnnvp_graph_mixes_images(&network->graph) ? network->target.limits.batch : 1u;
     const uint32_t first = (network->images - 1u) / batch * batch;
     const uint32_t count = network->images - first;
-    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    const size_t words = cnnvp_graph_input_words(&network->graph, cnnvp_graph_inputs(&network->graph));
     CNNVP_TRY(cnnvp_floatref_new_batch(&network->graph, count, run, error));
     cnnvp_floatref_images(run, count, network->input + first * words);
     cnnvp_floatref_use(run, count - 1u);

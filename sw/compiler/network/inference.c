@@ -36,11 +36,16 @@ cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network *network, cnnvp
                                                        (unsigned)CNNVP_BINARY_ADDRESS);
 }
 
-/* Writes one input's words into the frame at `to`, which holds channel 0, row 0, column 0 of the interior. */
-static void put_input(const struct cnnvp_network *network, const float *from, uint8_t *to)
+/* Writes one image's words of input number `input` into the frame at `to`, which holds channel 0, row 0, column 0 of
+ * the interior. */
+static void put_input(const struct cnnvp_network *network, size_t input, size_t image, uint8_t *to)
 {
-    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[network->graph.input];
-    const int32_t frac = network->graph.tensors[network->graph.input].frac;
+    const struct cnnvp_graph *graph = &network->graph;
+    const int32_t number = cnnvp_graph_input(graph, input);
+    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[number];
+    const int32_t frac = graph->tensors[number].frac;
+    const float *from = network->input + image * cnnvp_graph_input_words(graph, cnnvp_graph_inputs(graph)) +
+                        cnnvp_graph_input_words(graph, input);
     for (size_t c = 0; c < tensor->channels; ++c) {
         for (size_t y = 0; y < tensor->height; ++y) {
             int16_t *row = (int16_t *)(void *)(to + (c * tensor->channel_stride + y * tensor->row_stride) * 2u);
@@ -51,17 +56,16 @@ static void put_input(const struct cnnvp_network *network, const float *from, ui
 }
 
 /* One by one through a buffer: memory that gives no direct access. */
-static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platform *platform,
-                                struct cnnvp_error *error)
+static cnnvp_result copy_input(const struct cnnvp_network *network, size_t input, cnnvp_platform *platform,
+                               struct cnnvp_error *error)
 {
-    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[network->graph.input];
-    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[cnnvp_graph_input(&network->graph, input)];
     const uint64_t lead = cnnvp_binary_frame_lead(tensor);
     CNNVP_FREED uint8_t *frame = calloc(1, tensor->image_stride);
     if (frame == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t image = 0; image < network->images; ++image) {
-        put_input(network, network->input + image * words, frame + lead);
+        put_input(network, input, image, frame + lead);
         if (cnnvp_platform_write(platform, tensor->address - lead + image * tensor->image_stride, frame,
                                  tensor->image_stride) != CNNVP_DONE)
             return cnnvp_compiler_error(error, "the platform has no memory for the images at 0x%x", tensor->address);
@@ -69,18 +73,18 @@ static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platf
     return CNNVP_DONE;
 }
 
-static cnnvp_result put_inputs(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+static cnnvp_result put_images(const struct cnnvp_network *network, size_t input, cnnvp_platform *platform,
+                               struct cnnvp_error *error)
 {
-    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[network->graph.input];
-    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[cnnvp_graph_input(&network->graph, input)];
     const uint64_t lead = cnnvp_binary_frame_lead(tensor);
     void *frames;
     if (cnnvp_platform_map(platform, tensor->address - lead, (size_t)network->images * tensor->image_stride, &frames) !=
         CNNVP_DONE)
-        return copy_inputs(network, platform, error);
+        return copy_input(network, input, platform, error);
     memset(frames, 0, (size_t)network->images * tensor->image_stride);
     for (size_t image = 0; image < network->images; ++image)
-        put_input(network, network->input + image * words, (uint8_t *)frames + image * tensor->image_stride + lead);
+        put_input(network, input, image, (uint8_t *)frames + image * tensor->image_stride + lead);
     return CNNVP_DONE;
 }
 
@@ -239,8 +243,8 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
     CNNVP_TRY(cnnvp_network_put_binary(network, platform, error));
     if (!network->timing_only)
         CNNVP_TRY(clear_frames(network, platform, error));
-    if (!network->timing_only)
-        CNNVP_TRY(put_inputs(network, platform, error));
+    for (size_t i = 0; i < cnnvp_graph_inputs(&network->graph) && !network->timing_only; ++i)
+        CNNVP_TRY(put_images(network, i, platform, error));
     return describe(network, platform, error);
 }
 

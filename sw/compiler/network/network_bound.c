@@ -40,8 +40,8 @@ static uint64_t loads_of(const struct cnnvp_network *network, uint64_t bytes)
 static int stays(const struct cnnvp_network *network, int32_t tensor)
 {
     const int32_t base = cnnvp_graph_base(&network->graph, tensor);
-    return base != cnnvp_graph_base(&network->graph, network->graph.input) &&
-           !cnnvp_graph_is_output(&network->graph, base) && cnnvp_network_stays_on_chip(network, base);
+    return !cnnvp_graph_is_input(&network->graph, base) && !cnnvp_graph_is_output(&network->graph, base) &&
+           cnnvp_network_stays_on_chip(network, base);
 }
 
 /* ---- products ---- */
@@ -84,7 +84,7 @@ static int is_loaded(const struct cnnvp_network *network, int32_t base, size_t i
         if (cnnvp_graph_base(graph, graph->layers[i].in) == base ||
             cnnvp_graph_base(graph, graph->layers[i].in2) == base)
             return 0;
-    return base == cnnvp_graph_base(graph, graph->input);
+    return cnnvp_graph_is_input(graph, base);
 }
 
 static void read_operand(const struct cnnvp_network *network, size_t index, int32_t operand, uint64_t words,

@@ -84,7 +84,7 @@ static cnnvp_result run_images(const struct cnnvp_network *network, int ordinary
     const uint64_t together = cnnvp_graph_mixes_images(graph) ? network->target.limits.batch : 1u;
     CNNVP_SCOPED(cnnvp_floatref_clear) struct cnnvp_floatref run = {.graph = graph};
     CNNVP_TRY(cnnvp_floatref_new_batch(graph, cnnvp_minimum(together, count), &run, error));
-    const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    const size_t in_words = cnnvp_graph_input_words(graph, cnnvp_graph_inputs(graph));
     struct place place = {.options = wanted->options, .all = (double)count, .layers = (double)graph->layer_count};
     int (*const stopped)(void) = wanted->options != NULL ? wanted->options->stopped : NULL;
     run.ordinary = ordinary;
@@ -135,15 +135,24 @@ static cnnvp_result calibrate(struct cnnvp_network *network, const struct cnnvp_
 {
     if (options->calibration == NULL)
         return options->timing_only ? CNNVP_DONE : calibrate_by_input(network, options, error);
-    const char *name = options->calibration_name != NULL ? options->calibration_name : "the calibration";
+    const struct cnnvp_named_array from = {
+        NULL, options->calibration, options->calibration_name != NULL ? options->calibration_name : "the calibration"};
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
     uint64_t count = 0;
-    CNNVP_FREED float *images = NULL;
-    CNNVP_TRY(cnnvp_network_images(
-        &network->graph, options->calibration, name, 0, options->timing_only ? NULL : &images, &count, error));
+    if (cnnvp_graph_inputs(&network->graph) != 1)
+        return cnnvp_compiler_error(error,
+                                    "%s: the network has several inputs, which calibrate it themselves: there "
+                                    "can be no %s",
+                                    network->graph.file, from.file);
+    CNNVP_TRY(cnnvp_network_images(&network->graph, 0, &from, 0, NULL, words, &count, error));
+    if (options->timing_only)
+        return CNNVP_DONE;
+    CNNVP_FREED float *images = calloc(count, words * sizeof *images);
+    if (images == NULL)
+        return cnnvp_compiler_no_memory(error);
     const struct wanted wanted = {&network->graph, NULL, options};
-    if (!options->timing_only)
-        CNNVP_TRY(run_images(network, 0, images, count, &wanted, error));
-    return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_network_images(&network->graph, 0, &from, 0, images, words, &count, error));
+    return run_images(network, 0, images, count, &wanted, error);
 }
 
 /* Largest values as if no image had been run. */

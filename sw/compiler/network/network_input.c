@@ -3,11 +3,12 @@
  * Images for a network: float32, or uint8 which means x / 255. Their shape is the network's input with the batch in
  * front, or without it for one image; where the network has one channel that may be left out too. Where the network's
  * whole input is one image, so is its shape for one, and has one more dimension in front for several. Images with fewer
- * rows or columns (N, C, H, W) are centred among zeros.
+ * rows or columns (N, C, H, W) are centred among zeros. Of several inputs each has its own, as many of all.
  */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "network.h"
 
@@ -37,11 +38,11 @@ static int is_smaller(const struct cnnvp_graph *graph, const struct cnnvp_array 
            array->shape[2] <= dims[1] && array->shape[3] >= 1 && array->shape[3] <= dims[2];
 }
 
-static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const char *what,
-                                 uint64_t *images, struct cnnvp_error *error)
+static cnnvp_result count_images(const struct cnnvp_graph *graph, size_t input, const struct cnnvp_array *array,
+                                 const char *what, uint64_t *images, struct cnnvp_error *error)
 {
     size_t dims[CNNVP_GRAPH_RANK] = {0};
-    const size_t count = cnnvp_graph_dims(&graph->tensors[graph->input], dims);
+    const size_t count = cnnvp_graph_dims(&graph->tensors[cnnvp_graph_input(graph, input)], dims);
     size_t fitting = 0;
     if (ends_with(array, dims, count) || is_smaller(graph, array, dims, count))
         fitting = count;
@@ -60,13 +61,17 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct c
                                               : " with N at least 1");
 }
 
-cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const char *what,
-                                  uint64_t limit, float **data, uint64_t *images, struct cnnvp_error *error)
+cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, size_t input, const struct cnnvp_named_array *from,
+                                  uint64_t limit, float *data, size_t stride, uint64_t *images,
+                                  struct cnnvp_error *error)
 {
+    const struct cnnvp_array *array = from->array;
+    const struct cnnvp_graph_tensor *tensor = &graph->tensors[cnnvp_graph_input(graph, input)];
+    const char *what = from->file != NULL ? from->file : tensor->name;
     if (array->type != CNNVP_ARRAY_F32 && array->type != CNNVP_ARRAY_U8)
         return cnnvp_compiler_error(error, "%s holds %s; networks take float32, or uint8, which means x / 255", what,
                                     array->type == CNNVP_ARRAY_I64 ? "int64" : "int16");
-    const cnnvp_result result = count_images(graph, array, what, images, error);
+    const cnnvp_result result = count_images(graph, input, array, what, images, error);
     if (result == CNNVP_DONE && limit > *images)
         return cnnvp_compiler_error(error, "%s has %llu images, %llu are asked for", what, (unsigned long long)*images,
                                     (unsigned long long)limit);
@@ -74,28 +79,19 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct 
         *images = limit;
     if (result != CNNVP_DONE || data == NULL)
         return result;
-    const struct cnnvp_graph_tensor *input = &graph->tensors[graph->input];
-    const size_t words = (size_t)*images * cnnvp_graph_words(input);
-    *data = calloc(words, sizeof **data);
-    if (*data == NULL)
-        return cnnvp_compiler_no_memory(error);
     size_t dims[CNNVP_GRAPH_RANK] = {0};
-    const size_t rank = cnnvp_graph_dims(input, dims);
-    const int smaller = is_smaller(graph, array, dims, rank);
-    const size_t width = smaller ? array->shape[3] : words;
+    const int smaller = is_smaller(graph, array, dims, cnnvp_graph_dims(tensor, dims));
+    const size_t width = smaller ? array->shape[3] : cnnvp_graph_words(tensor);
     const size_t height = smaller ? array->shape[2] : 1;
-    const size_t rows = smaller ? (size_t)*images * input->channels * height : 1;
-    for (size_t row = 0; row < rows; ++row) {
-        const size_t line = row / height * input->height + (input->height - height) / 2 + row % height;
-        float *to = *data + (smaller ? line * input->width + (input->width - width) / 2 : 0);
+    const size_t rows = smaller ? tensor->channels * height : 1; /* of an image */
+    for (size_t row = 0; row < (size_t)*images * rows; ++row) {
+        const size_t line = row % rows / height * tensor->height + (tensor->height - height) / 2 + row % height;
+        float *to = data + row / rows * stride + (smaller ? line * tensor->width + (tensor->width - width) / 2 : 0);
         for (size_t i = row * width; i < (row + 1) * width; ++i, ++to) {
             *to = array->type == CNNVP_ARRAY_F32 ? ((const float *)array->data)[i]
                                                  : (float)((const uint8_t *)array->data)[i] / 255.0f;
-            if (*to >= -FLT_MAX && *to <= FLT_MAX)
-                continue;
-            free(*data);
-            *data = NULL;
-            return cnnvp_compiler_error(error, "%s: element %zu is not a finite number", what, i);
+            if (!(*to >= -FLT_MAX && *to <= FLT_MAX))
+                return cnnvp_compiler_error(error, "%s: element %zu is not a finite number", what, i);
         }
     }
     return CNNVP_DONE;
@@ -104,7 +100,7 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct 
 static cnnvp_result make_images(const struct cnnvp_graph *graph, uint64_t seed, uint64_t images, float **data,
                                 struct cnnvp_error *error)
 {
-    const size_t each = cnnvp_graph_words(&graph->tensors[graph->input]);
+    const size_t each = cnnvp_graph_input_words(graph, cnnvp_graph_inputs(graph));
     if (images < 1 || images > INT32_MAX || images > SIZE_MAX / sizeof **data / each)
         return cnnvp_compiler_error(error, "%llu images; 1 to %d are possible", (unsigned long long)images, INT32_MAX);
     if (data == NULL)
@@ -118,21 +114,86 @@ static cnnvp_result make_images(const struct cnnvp_graph *graph, uint64_t seed, 
     return CNNVP_DONE;
 }
 
+/* What the options have for that input; no array: nothing. */
+static struct cnnvp_named_array given(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
+                                      size_t input)
+{
+    const char *name = graph->tensors[cnnvp_graph_input(graph, input)].name;
+    struct cnnvp_named_array found = {.name = name};
+    if (input == 0)
+        found = (struct cnnvp_named_array){
+            name, options->input, options->input_name != NULL ? options->input_name : "the input"};
+    for (size_t i = 0; i < options->input_count; ++i)
+        if (options->inputs[i].name == NULL ? input == 0 : strcmp(options->inputs[i].name, name) == 0)
+            found = options->inputs[i];
+    return found;
+}
+
+/* Each name is that of another input; without one, the first is meant. */
+static cnnvp_result check_names(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
+                                struct cnnvp_error *error)
+{
+    const char *first = graph->tensors[graph->input].name;
+    for (size_t i = 0; i < options->input_count; ++i) {
+        const char *name = options->inputs[i].name != NULL ? options->inputs[i].name : first;
+        size_t input = 0;
+        while (input < cnnvp_graph_inputs(graph) &&
+               strcmp(name, graph->tensors[cnnvp_graph_input(graph, input)].name) != 0)
+            ++input;
+        if (input == cnnvp_graph_inputs(graph))
+            return cnnvp_compiler_error(error, "%s: --input %s=%s: nothing needs that input", graph->file, name,
+                                        options->inputs[i].file != NULL ? options->inputs[i].file : "");
+        for (size_t j = 0; j < i; ++j)
+            if (strcmp(name, options->inputs[j].name != NULL ? options->inputs[j].name : first) == 0)
+                return cnnvp_compiler_error(error, "--input: input \"%s\" has images already; %s is a second file",
+                                            name, options->inputs[i].file);
+    }
+    return CNNVP_DONE;
+}
+
 /* NULL for data: how many they are, and whether they can be. */
 static cnnvp_result bring(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options, float **data,
                           uint64_t *images, struct cnnvp_error *error)
 {
-    const char *name = options->input_name != NULL ? options->input_name : "the input";
-    return options->input != NULL
-               ? cnnvp_network_images(graph, options->input, name, options->input_images, data, images, error)
-               : make_images(graph, options->seed, *images, data, error);
+    const size_t count = cnnvp_graph_inputs(graph);
+    const size_t words = cnnvp_graph_input_words(graph, count);
+    size_t there = 0;
+    CNNVP_TRY(check_names(graph, options, error));
+    for (size_t i = 0; i < count; ++i)
+        there += given(graph, options, i).array != NULL;
+    if (there == 0)
+        return make_images(graph, options->seed, *images, data, error);
+    for (size_t i = 0; i < count; ++i) {
+        const struct cnnvp_named_array from = given(graph, options, i);
+        uint64_t own = 0;
+        if (from.array == NULL)
+            return cnnvp_compiler_error(
+                error, "%s: input \"%s\" has no images: -i %s=FILE.npy gives them, as to others", graph->file,
+                from.name, from.name);
+        CNNVP_TRY(cnnvp_network_images(graph, i, &from, options->input_images, NULL, words, &own, error));
+        if (i != 0 && own != *images)
+            return cnnvp_compiler_error(error, "%s: input \"%s\" has %llu images, those before it %llu", graph->file,
+                                        from.name, (unsigned long long)own, (unsigned long long)*images);
+        *images = own;
+    }
+    if (data == NULL)
+        return CNNVP_DONE;
+    *data = calloc((size_t)*images, words * sizeof **data);
+    if (*data == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < count; ++i) {
+        const struct cnnvp_named_array from = given(graph, options, i);
+        CNNVP_TRY(cnnvp_network_images(
+            graph, i, &from, options->input_images, *data + cnnvp_graph_input_words(graph, i), words, images, error));
+    }
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_network_count_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                         uint64_t word_bytes, uint64_t memory_bytes, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    const uint64_t words = cnnvp_graph_input_words(graph, cnnvp_graph_inputs(graph));
     uint64_t images = options->images;
     CNNVP_TRY(bring(graph, options, NULL, &images, error));
     network->images = (uint32_t)images;

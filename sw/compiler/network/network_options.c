@@ -2,6 +2,7 @@
 /* Options of a network as `cnnvp run`, a sweep's point and C programs have set them. */
 #include "command_options.h"
 #include "network.h"
+#include "onnx.h"
 
 struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *options)
 {
@@ -25,6 +26,23 @@ struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *optio
         .plan = options->plan,
         .until = options->until.texts,
         .until_count = options->until.count,
+        .from = options->from.texts,
+        .from_count = options->from.count,
+    };
+}
+
+struct cnnvp_onnx_sizes cnnvp_network_sizes(const struct cnnvp_network_options *options)
+{
+    return (struct cnnvp_onnx_sizes){
+        .shapes = options->shapes,
+        .shape_count = options->shape_count,
+        .images = options->input,
+        .named = options->inputs,
+        .named_count = options->input_count,
+        .until = options->until,
+        .until_count = options->until_count,
+        .from = options->from,
+        .from_count = options->from_count,
     };
 }
 

@@ -48,7 +48,7 @@ static struct cnnvp_tensor_info map_of(const struct cnnvp_network *network, cons
 {
     const struct cnnvp_graph *graph = &network->graph;
     const struct cnnvp_binary_tensor *place = &network->build.tensors[tensor];
-    const int is_input = cnnvp_graph_base(graph, graph->input) == tensor;
+    const int is_input = cnnvp_graph_is_input(graph, tensor);
     const int is_output = cnnvp_graph_is_output(graph, tensor);
     const int handed_on = network->block != 0 && is_handed_on(graph, tensor);
     const int stays =

@@ -519,9 +519,13 @@ static void run_batch(struct cnnvp_floatref *run, size_t index, size_t count)
 void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float *inputs)
 {
     const struct cnnvp_graph *graph = run->graph;
-    const size_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
     for (size_t n = 0; n < count; ++n)
-        memcpy(run->maps[n * graph->tensor_count + (size_t)graph->input], inputs + n * words, words * sizeof *inputs);
+        for (size_t i = 0; i < cnnvp_graph_inputs(graph); ++i) {
+            const size_t tensor = (size_t)cnnvp_graph_input(graph, i);
+            const size_t words = cnnvp_graph_words(&graph->tensors[tensor]);
+            memcpy(run->maps[n * graph->tensor_count + tensor], inputs, words * sizeof *inputs);
+            inputs += words;
+        }
     for (size_t i = 0; i < graph->layer_count && (run->stopped == NULL || !run->stopped()); ++i) {
         if (run->begins != NULL)
             run->begins(run->context, i);

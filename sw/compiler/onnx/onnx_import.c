@@ -139,8 +139,19 @@ cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__Tensor
     return CNNVP_DONE;
 }
 
+int cnnvp_import_begins_at(const struct cnnvp_import *import, const char *name)
+{
+    for (size_t i = 0; import->sizes != NULL && i < import->sizes->from_count; ++i)
+        if (strcmp(import->sizes->from[i], name) == 0)
+            return 1;
+    return 0;
+}
+
 cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name, struct cnnvp_onnx_value value)
 {
+    uint32_t there;
+    if (cnnvp_import_begins_at(import, name) && cnnvp_names_get(&import->names, name, &there))
+        return CNNVP_DONE;
     struct cnnvp_onnx_value *values = cnnvp_grow(import->values, import->value_count, sizeof *values);
     if (values == NULL)
         return cnnvp_import_no_memory(import);
@@ -249,15 +260,34 @@ static cnnvp_result define_initializers(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
+/* The network's next input. */
+static cnnvp_result add_input(struct cnnvp_import *import, int32_t input)
+{
+    struct cnnvp_graph *graph = import->graph;
+    if (graph->input == CNNVP_GRAPH_NONE) {
+        graph->input = input;
+        return CNNVP_DONE;
+    }
+    if (graph->further == NULL)
+        graph->further = cnnvp_arena_array(&graph->arena, import->onnx.model->graph->n_input, sizeof *graph->further);
+    if (graph->further == NULL)
+        return cnnvp_import_no_memory(import);
+    graph->further[graph->further_count++] = input;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueInfoProto *info)
 {
     const char *file = import->onnx.name;
     const size_t front = import->single != 0;
+    const int first = import->graph->input == CNNVP_GRAPH_NONE;
     int64_t sizes[CNNVP_ONNX_RANK + 1] = {0, 1, 1, 1};
+    int32_t input;
     size_t own = 0;
-    CNNVP_TRY(cnnvp_import_sizes(import, info, &own, sizes + front));
+    CNNVP_TRY(cnnvp_import_sizes(import, info, first, &own, sizes + front));
     const size_t rank = own + front;
-    import->batch = front ? 1 : own != 0 ? sizes[0] : 0;
+    const int64_t batch = front ? 1 : own != 0 ? sizes[0] : 0;
+    import->batch = first ? batch : import->batch;
     if (rank < 2 || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
         import->mixed = 1;
         return cnnvp_compiler_error(import->error,
@@ -265,14 +295,25 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
                                     "(N, C, W) or (N, features), and 1 to %u where all are numbers",
                                     file, info->name, own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
     }
-    CNNVP_TRY(cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &import->graph->input));
+    if (batch != import->batch && batch != 0) {
+        import->mixed = 1;
+        return cnnvp_compiler_error(import->error,
+                                    "%s: input \"%s\" has %lld images where the first input has %s: give all inputs' "
+                                    "shapes with --shape NAME=...",
+                                    file, info->name, (long long)batch, import->batch != 0 ? "others" : "a symbol");
+    }
+    if (front && sizes[1] == 0)
+        return cnnvp_compiler_error(
+            import->error, "%s: input \"%s\": its first size is a symbol: give it with --shape", file, info->name);
+    CNNVP_TRY(cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &input));
+    CNNVP_TRY(add_input(import, input));
     const int type = info->type->tensor_type->elem_type;
-    import->graph->tensors[import->graph->input].whole =
+    import->graph->tensors[input].whole =
         type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
-    import->integers = type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16 ||
-                       type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT32 ||
-                       type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT64;
-    return cnnvp_import_define(import, info->name, (struct cnnvp_onnx_value){.tensor = import->graph->input});
+    import->integers |= type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16 ||
+                        type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT32 ||
+                        type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT64;
+    return cnnvp_import_define(import, info->name, (struct cnnvp_onnx_value){.tensor = input});
 }
 
 /* 1: every node that reads the value takes it as weights, or as one number for each channel. */
@@ -281,7 +322,7 @@ static int is_weight(const struct cnnvp_import *import, const Onnx__ValueInfoPro
     static const char *const takers[] = {
         "Conv",  "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "InstanceNormalization",
         "PRelu", "Add",           "Mul"};
-    enum { TAKERS = sizeof takers / sizeof takers[0], ADD = TAKERS - 2 };
+    enum { TAKERS = sizeof takers / sizeof takers[0], MATMUL = 3, ADD = TAKERS - 2 };
     const Onnx__GraphProto *graph = import->onnx.model->graph;
     const int is_tensor = info->type != NULL && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
     const Onnx__TensorShapeProto *shape = is_tensor ? info->type->tensor_type->shape : NULL;
@@ -297,46 +338,53 @@ static int is_weight(const struct cnnvp_import *import, const Onnx__ValueInfoPro
             const char *op_type = graph->node[i]->op_type != NULL ? graph->node[i]->op_type : "";
             while (taker < TAKERS && strcmp(op_type, takers[taker]) != 0)
                 ++taker;
-            if (taker == TAKERS || input == 0 || (taker >= ADD && axes > 1))
+            if (taker == TAKERS || input == 0 || (taker >= ADD && axes > 1) || (taker == MATMUL && shape->n_dim > 2))
                 return 0;
             ++readers;
         }
     return shape != NULL && readers != 0;
 }
 
-/* A further input, after `first`: a parameter. */
-static cnnvp_result define_further(struct cnnvp_import *import, const char *first, const Onnx__ValueInfoProto *info)
+static int has_images(const struct cnnvp_import *import, const char *name)
 {
-    const int weight = import->training || is_weight(import, info);
+    for (size_t i = 0; import->sizes != NULL && i < import->sizes->named_count; ++i)
+        if (import->sizes->named[i].name != NULL && strcmp(import->sizes->named[i].name, name) == 0)
+            return 1;
+    return cnnvp_import_begins_at(import, name);
+}
+
+/* A further input, unless it is a parameter. */
+static cnnvp_result define_further(struct cnnvp_import *import, const Onnx__ValueInfoProto *info)
+{
+    const int weight = import->training || (!has_images(import, info->name) && is_weight(import, info));
     if (weight && (import->training || import->graph->weightless))
         return cnnvp_import_parameter(import, info);
     if (weight)
         return cnnvp_compiler_error(
             import->error,
             "%s: weight \"%s\" has no values: `cnnvp train` gives them to the network's weights, "
-            "and --timing-only needs none",
-            import->onnx.name, info->name);
-    return cnnvp_compiler_error(
-        import->error,
-        "%s: the network has several inputs (\"%s\", \"%s\"); one is needed, and values for the "
-        "others",
-        import->onnx.name, first, info->name);
+            "--timing-only needs none, and -i %s=FILE.npy makes it an input",
+            import->onnx.name, info->name, info->name);
+    return define_input(import, info);
 }
 
-/* Inputs of the graph that have an initializer are weights (IR version 3). */
-static cnnvp_result define_inputs(struct cnnvp_import *import)
+/* Inputs of the graph that have an initializer are weights (IR version 3). What nothing needs is left out. */
+static cnnvp_result define_inputs(struct cnnvp_import *import, const struct cnnvp_import_sequence *sequence)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
-    const char *first = NULL;
-    for (size_t i = 0; i < graph->n_input; ++i) {
-        uint32_t number;
-        const Onnx__ValueInfoProto *info = graph->input[i];
-        if (info->name == NULL || cnnvp_names_get(&import->names, info->name, &number))
-            continue;
-        CNNVP_TRY(first != NULL ? define_further(import, first, info) : define_input(import, info));
-        first = first != NULL ? first : info->name;
-    }
-    if (first == NULL)
+    const int all = import->training;
+    CNNVP_TRY(cnnvp_import_check_names(import));
+    for (int needed = 1; needed >= 0 && import->graph->input == CNNVP_GRAPH_NONE; --needed)
+        for (size_t i = 0; i < graph->n_input; ++i) {
+            uint32_t number;
+            const Onnx__ValueInfoProto *info = graph->input[i];
+            const int first = import->graph->input == CNNVP_GRAPH_NONE;
+            if (info->name == NULL || cnnvp_names_get(&import->names, info->name, &number) ||
+                (!all && (needed ? !sequence->reads[i] : !first)))
+                continue;
+            CNNVP_TRY(first ? define_input(import, info) : define_further(import, info));
+        }
+    if (import->graph->input == CNNVP_GRAPH_NONE)
         return cnnvp_compiler_error(import->error, "%s: the network has no input", import->onnx.name);
     return CNNVP_DONE;
 }
@@ -373,7 +421,7 @@ static cnnvp_result define_output(struct cnnvp_import *import, const char *name,
 {
     struct cnnvp_graph *graph = import->graph;
     uint32_t number;
-    if (import->outputs != NULL && !cnnvp_names_get(&import->names, name, &number))
+    if (import->sizes != NULL && import->sizes->until_count != 0 && !cnnvp_names_get(&import->names, name, &number))
         return cnnvp_compiler_error(
             import->error, "%s: --until %s: no node makes a tensor of that name", import->onnx.name, name);
     if (name == NULL || !cnnvp_names_get(&import->names, name, &number) ||
@@ -392,7 +440,7 @@ static cnnvp_result define_output(struct cnnvp_import *import, const char *name,
         return cnnvp_compiler_error(
             import->error, "%s: the network's output \"%s\" is a constant", import->onnx.name, name);
     CNNVP_TRY(cnnvp_import_expanded(import, &tensor));
-    if (!import->training && cnnvp_graph_base(graph, tensor) == cnnvp_graph_base(graph, graph->input))
+    if (!import->training && cnnvp_graph_is_input(graph, tensor))
         CNNVP_TRY(copy_input(import, name, &tensor));
     if (graph->tensors[cnnvp_graph_base(graph, tensor)].zero != 0)
         CNNVP_TRY(give_whole(import, &tensor));
@@ -414,40 +462,93 @@ static cnnvp_result define_outputs(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-/* Tensors that are said to be the outputs in place of the file's, which cnnvp_import_clear puts back. */
-static cnnvp_result take_outputs(struct cnnvp_import *import)
+/* What the file says of a tensor's type and shape; NULL: nothing. */
+static Onnx__TypeProto *type_of(const Onnx__GraphProto *graph, const char *name)
+{
+    const struct {
+        Onnx__ValueInfoProto **list;
+        size_t count;
+    } lists[] = {{graph->value_info, graph->n_value_info}, {graph->output, graph->n_output}};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; ++k)
+        for (size_t i = 0; i < lists[k].count; ++i)
+            if (lists[k].list[i]->name != NULL && strcmp(lists[k].list[i]->name, name) == 0)
+                return lists[k].list[i]->type;
+    return NULL;
+}
+
+static int is_made(const Onnx__GraphProto *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_node; ++i)
+        for (size_t output = 0; output < graph->node[i]->n_output; ++output)
+            if (strcmp(graph->node[i]->output[output], name) == 0)
+                return 1;
+    return 0;
+}
+
+/* Names as values of the graph, with the type that the file says or that of a float tensor of any shape, and the file's
+ * own after them. NULL: no memory. */
+static Onnx__ValueInfoProto **take(struct cnnvp_import *import, const char *const *names, size_t count,
+                                   Onnx__ValueInfoProto **after, size_t after_count)
+{
+    struct cnnvp_arena *arena = &import->graph->arena;
+    Onnx__ValueInfoProto **list = cnnvp_arena_array(arena, count + after_count, sizeof(Onnx__ValueInfoProto *));
+    for (size_t i = 0; i < count && list != NULL; ++i) {
+        Onnx__TypeProto *type = cnnvp_arena_array(arena, 1, sizeof *type);
+        Onnx__TypeProto__Tensor *tensor = cnnvp_arena_array(arena, 1, sizeof *tensor);
+        list[i] = cnnvp_arena_array(arena, 1, sizeof *list[i]);
+        if (type == NULL || tensor == NULL || list[i] == NULL)
+            return NULL;
+        onnx__value_info_proto__init(list[i]);
+        onnx__type_proto__init(type);
+        onnx__type_proto__tensor__init(tensor);
+        tensor->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+        type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+        type->tensor_type = tensor;
+        Onnx__TypeProto *known = type_of(import->onnx.model->graph, names[i]);
+        list[i]->type = known != NULL ? known : type;
+        list[i]->name = cnnvp_arena_text(arena, names[i]);
+        if (list[i]->name == NULL)
+            return NULL;
+    }
+    if (list != NULL && after_count != 0)
+        memcpy(list + count, after, after_count * sizeof *list);
+    return list;
+}
+
+/* Tensors that are said to be inputs and outputs in place of the file's, which cnnvp_import_clear puts back. */
+static cnnvp_result take_ends(struct cnnvp_import *import)
 {
     Onnx__GraphProto *graph = import->onnx.model->graph;
-    const size_t count = import->sizes != NULL ? import->sizes->until_count : 0;
-    if (count == 0)
-        return CNNVP_DONE;
-    Onnx__ValueInfoProto **list = cnnvp_arena_array(&import->graph->arena, count, sizeof(Onnx__ValueInfoProto *));
-    for (size_t i = 0; i < count && list != NULL; ++i) {
-        list[i] = cnnvp_arena_array(&import->graph->arena, 1, sizeof *list[i]);
-        if (list[i] == NULL)
-            return cnnvp_import_no_memory(import);
-        onnx__value_info_proto__init(list[i]);
-        list[i]->name = cnnvp_arena_text(&import->graph->arena, import->sizes->until[i]);
-        if (list[i]->name == NULL)
-            return cnnvp_import_no_memory(import);
-    }
-    if (list == NULL)
+    const size_t until = import->sizes != NULL ? import->sizes->until_count : 0;
+    const size_t from = import->sizes != NULL ? import->sizes->from_count : 0;
+    for (size_t i = 0; i < from; ++i)
+        if (!is_made(graph, import->sizes->from[i]))
+            return cnnvp_compiler_error(import->error, "%s: --from %s: no node makes a tensor of that name",
+                                        import->onnx.name, import->sizes->from[i]);
+    Onnx__ValueInfoProto **inputs =
+        from != 0 ? take(import, import->sizes->from, from, graph->input, graph->n_input) : graph->input;
+    Onnx__ValueInfoProto **outputs = until != 0 ? take(import, import->sizes->until, until, NULL, 0) : graph->output;
+    if ((from != 0 && inputs == NULL) || (until != 0 && outputs == NULL))
         return cnnvp_import_no_memory(import);
+    import->inputs = graph->input;
     import->outputs = graph->output;
+    import->input_count = graph->n_input;
     import->output_count = graph->n_output;
-    graph->output = list;
-    graph->n_output = count;
+    graph->input = inputs;
+    graph->output = outputs;
+    graph->n_input += from;
+    graph->n_output = until != 0 ? until : graph->n_output;
     return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
-    CNNVP_TRY(take_outputs(import));
+    CNNVP_TRY(take_ends(import));
     CNNVP_TRY(define_initializers(import));
-    CNNVP_TRY(define_inputs(import));
     CNNVP_SCOPED(cnnvp_import_sequence_clear) struct cnnvp_import_sequence sequence = {0};
     CNNVP_TRY(cnnvp_import_sequence(import, graph, &sequence));
+    CNNVP_TRY(define_inputs(import, &sequence));
     for (uint32_t i = 0; i < sequence.count; ++i) {
         import->node_number = sequence.nodes[i];
         ++import->node_count;
@@ -458,9 +559,12 @@ cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
 
 void cnnvp_import_clear(struct cnnvp_import *import)
 {
-    if (import->outputs != NULL) {
-        import->onnx.model->graph->output = import->outputs;
-        import->onnx.model->graph->n_output = import->output_count;
+    if (import->inputs != NULL || import->outputs != NULL) {
+        Onnx__GraphProto *graph = import->onnx.model->graph;
+        graph->input = import->inputs;
+        graph->n_input = import->input_count;
+        graph->output = import->outputs;
+        graph->n_output = import->output_count;
     }
     cnnvp_onnx_close(&import->onnx);
     cnnvp_names_clear(&import->names);

@@ -42,8 +42,9 @@ struct cnnvp_import {
     size_t constant_bytes; /* of constants that were computed */
     int training;          /* parameters stay apart, and may be without values (onnx.h) */
     struct cnnvp_error *error;
-    Onnx__ValueInfoProto **outputs; /* the file's, where others are taken in their place; or NULL */
-    size_t output_count;
+    /* The file's, where others are taken in their place; or NULL. */
+    Onnx__ValueInfoProto **outputs, **inputs;
+    size_t output_count, input_count;
 };
 
 /* "FILE: node "NAME" (OpType): message". */
@@ -89,10 +90,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, 
 /* Training: zeros for a parameter without values; they are drawn when its layer is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
                                                size_t count, float **out);
-/* onnx_sizes.c: the input's sizes as the file counts them, the batch 0 where it stays a symbol. A rank of more than
- * CNNVP_ONNX_RANK has only as many. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueInfoProto *info,
+/* onnx_sizes.c: an input's sizes as the file counts them, the batch 0 where it stays a symbol. A rank of more than
+ * CNNVP_ONNX_RANK has only as many. `first`: of the network's inputs. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueInfoProto *info, int first,
                                                size_t *rank, int64_t dims[CNNVP_ONNX_RANK]);
+/* Names of --shape and --input are those of inputs. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_names(struct cnnvp_import *import);
 /* The whole file, opened. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_graph(struct cnnvp_import *import);
 void cnnvp_import_clear(struct cnnvp_import *import);
@@ -240,9 +243,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import
 struct cnnvp_import_sequence {
     uint32_t *nodes;
     uint32_t count;
+    uint8_t *reads; /* by input of the graph: 1: it is needed */
 };
 CNNVP_MUST_USE cnnvp_result cnnvp_import_sequence(struct cnnvp_import *import, const Onnx__GraphProto *graph,
                                                   struct cnnvp_import_sequence *sequence);
+/* 1: the network begins at that tensor, whatever makes it in the file (`from`). */
+int cnnvp_import_begins_at(const struct cnnvp_import *import, const char *name);
 void cnnvp_import_sequence_clear(struct cnnvp_import_sequence *sequence);
 
 /* One node. */

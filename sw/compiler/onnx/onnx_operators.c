@@ -34,7 +34,8 @@ static const char *before_node(const struct cnnvp_import *import, char text[512]
         uint32_t number;
         const char *name = import->node->input[i];
         if (cnnvp_import_has(import, i) && cnnvp_names_get(&import->names, name, &number) && used + 160 < 512 &&
-            import->values[number].tensor != CNNVP_GRAPH_NONE && import->values[number].tensor != import->graph->input)
+            import->values[number].tensor != CNNVP_GRAPH_NONE &&
+            !cnnvp_graph_is_input(import->graph, import->values[number].tensor))
             used += (size_t)snprintf(text + used, 512 - used, " --until %.140s", name);
     }
     return used == begin ? "" : text;

@@ -25,8 +25,12 @@ struct rule {
 static const struct rule rules[MESSAGES][RULES] = {
     [MODEL] = {{1, COPY, 0}, {8, COPY, 0}, {7, DESCEND, GRAPH}, {25, DESCEND, FUNCTION}},
     [FUNCTION] = {{1, COPY, 0}, {4, COPY, 0}, {5, COPY, 0}, {7, DESCEND, NODE}, {9, COPY, 0}, {10, COPY, 0}},
-    [GRAPH] =
-        {{1, DESCEND, NODE}, {2, COPY, 0}, {5, DESCEND, TENSOR}, {11, DESCEND, VALUE_INFO}, {12, DESCEND, VALUE_INFO}},
+    [GRAPH] = {{1, DESCEND, NODE},
+               {2, COPY, 0},
+               {5, DESCEND, TENSOR},
+               {11, DESCEND, VALUE_INFO},
+               {12, DESCEND, VALUE_INFO},
+               {13, DESCEND, VALUE_INFO}},
     [NODE] = {{1, COPY, 0}, {2, COPY, 0}, {3, COPY, 0}, {4, COPY, 0}, {7, COPY, 0}, {5, DESCEND, ATTRIBUTE}},
     [ATTRIBUTE] = {{1, COPY, 0},
                    {20, COPY, 0},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which nodes of a graph are imported, and in which order: those that its outputs need, as the file has them, but each
- * after what it reads. ONNX asks files for such an order; converters that append nodes do not keep it.
+ * Which nodes and inputs of a graph are imported, and in which order: those that its outputs need, as the file has
+ * them, but each after what it reads. ONNX asks files for such an order; converters that append nodes do not keep it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct ordering {
     struct cnnvp_import *import;
     const Onnx__GraphProto *graph;
     struct cnnvp_arena arena;
-    struct cnnvp_names makers; /* by output, the node's number */
+    struct cnnvp_names makers; /* by name, the number of the node, or of the input after all nodes */
     uint32_t *first;           /* by node, where its part of `needed` begins; one more for the end */
     uint32_t *needed;          /* nodes that make what it reads */
     uint32_t needed_count;
@@ -25,15 +25,22 @@ struct ordering {
 /* Each name is given once, or what reads it could mean another tensor than its writer did. */
 static cnnvp_result find_makers(struct ordering *ordering)
 {
+    uint32_t known;
     struct cnnvp_import *import = ordering->import;
+    const Onnx__GraphProto *graph = ordering->graph;
+    for (size_t i = 0; i < graph->n_input; ++i) {
+        const char *name = graph->input[i]->name;
+        if (name != NULL && !cnnvp_names_get(&import->names, name, &known) &&
+            !cnnvp_names_set(&ordering->makers, name, (uint32_t)(graph->n_node + i)))
+            return cnnvp_import_no_memory(import);
+    }
     for (uint32_t i = 0; i < ordering->graph->n_node; ++i) {
         const Onnx__NodeProto *node = import->node = ordering->graph->node[i];
         for (size_t output = 0; output < node->n_output; ++output) {
-            uint32_t number;
             const char *name = node->output[output];
-            if (name[0] == '\0')
+            if (name[0] == '\0' || cnnvp_import_begins_at(import, name))
                 continue;
-            if (cnnvp_names_get(&import->names, name, &number) || cnnvp_names_get(&ordering->makers, name, &number))
+            if (cnnvp_names_get(&import->names, name, &known) || cnnvp_names_get(&ordering->makers, name, &known))
                 return cnnvp_import_error(import,
                                           "output \"%s\" is already an input or weight of the graph or the result "
                                           "of another node",
@@ -112,7 +119,8 @@ static cnnvp_result place(struct ordering *ordering, uint32_t node, struct cnnvp
         const uint32_t top = ordering->stack[depth];
         if (ordering->next[depth] == ordering->first[top + 1]) {
             ordering->marks[top] = PLACED;
-            sequence->nodes[sequence->count++] = top;
+            if (top < ordering->graph->n_node)
+                sequence->nodes[sequence->count++] = top;
             if (depth-- == 0)
                 return CNNVP_DONE;
             continue;
@@ -141,22 +149,26 @@ cnnvp_result cnnvp_import_sequence(struct cnnvp_import *import, const Onnx__Grap
                                    struct cnnvp_import_sequence *sequence)
 {
     const size_t count = graph->n_node;
+    const size_t all = count + graph->n_input + 1;
     CNNVP_SCOPED(clear) struct ordering ordering = {.import = import, .graph = graph};
     struct cnnvp_arena *arena = &ordering.arena;
-    *sequence = (struct cnnvp_import_sequence){.nodes = calloc(count + 1, sizeof *sequence->nodes)};
-    ordering.first = cnnvp_arena_array(arena, count + 1, sizeof *ordering.first);
-    ordering.marks = cnnvp_arena_array(arena, count + 1, sizeof *ordering.marks);
-    ordering.stack = cnnvp_arena_array(arena, count + 1, sizeof *ordering.stack);
-    ordering.next = cnnvp_arena_array(arena, count + 1, sizeof *ordering.next);
-    if (sequence->nodes == NULL || arena->failed)
+    *sequence = (struct cnnvp_import_sequence){
+        .nodes = calloc(count + 1, sizeof *sequence->nodes), .reads = calloc(all, sizeof *sequence->reads)};
+    ordering.first = cnnvp_arena_array(arena, all, sizeof *ordering.first);
+    ordering.marks = cnnvp_arena_array(arena, all, sizeof *ordering.marks);
+    ordering.stack = cnnvp_arena_array(arena, all, sizeof *ordering.stack);
+    ordering.next = cnnvp_arena_array(arena, all, sizeof *ordering.next);
+    if (sequence->nodes == NULL || sequence->reads == NULL || arena->failed)
         return cnnvp_import_no_memory(import);
     CNNVP_TRY(find_makers(&ordering));
-    for (size_t i = 0; i < count; ++i) {
-        if (!add_needs(&ordering, graph->node[i]))
+    for (size_t i = 0; i + 1 < all; ++i) {
+        if (i < count && !add_needs(&ordering, graph->node[i]))
             return cnnvp_import_no_memory(import);
         ordering.first[i + 1] = ordering.needed_count;
     }
     mark_wanted(&ordering);
+    for (size_t i = 0; i < graph->n_input; ++i)
+        sequence->reads[i] = ordering.marks[count + i] != UNSEEN;
     for (uint32_t i = 0; i < count; ++i)
         if (ordering.marks[i] == WANTED)
             CNNVP_TRY(place(&ordering, i, sequence));
@@ -166,5 +178,6 @@ cnnvp_result cnnvp_import_sequence(struct cnnvp_import *import, const Onnx__Grap
 void cnnvp_import_sequence_clear(struct cnnvp_import_sequence *sequence)
 {
     free(sequence->nodes);
+    free(sequence->reads);
     *sequence = (struct cnnvp_import_sequence){0};
 }

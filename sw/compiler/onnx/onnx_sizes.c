@@ -122,18 +122,52 @@ static cnnvp_result ask(struct cnnvp_import *import, const char *name, const Onn
 
 /* ---- settling ---- */
 
-static cnnvp_result find_given(struct cnnvp_import *import, const char *name, struct given *given)
+/* `said` is of an input whose name it has in front: "[NAME=]VALUE". */
+static cnnvp_result check_name(struct cnnvp_import *import, const char *option, const char *said, const char *value)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    const char *first = NULL;
+    size_t inputs = 0;
+    for (size_t i = 0; i < graph->n_input; ++i) {
+        uint32_t number;
+        const char *name = graph->input[i]->name;
+        if (name == NULL || cnnvp_names_get(&import->names, name, &number))
+            continue;
+        if (names_input(said, name))
+            return CNNVP_DONE;
+        first = first == NULL ? name : first;
+        ++inputs;
+    }
+    return cnnvp_compiler_error(
+        import->error, "%s: %s %s%s: the network has no input of that name; its %sinput is \"%s\"", import->onnx.name,
+        option, said, value, inputs > 1 ? "first " : "", first != NULL ? first : "");
+}
+
+cnnvp_result cnnvp_import_check_names(struct cnnvp_import *import)
+{
+    const struct cnnvp_onnx_sizes *sizes = import->sizes;
+    for (size_t i = 0; sizes != NULL && i < sizes->shape_count; ++i)
+        CNNVP_TRY(check_name(import, "--shape", sizes->shapes[i], ""));
+    for (size_t i = 0; sizes != NULL && i < sizes->named_count; ++i) {
+        char said[256];
+        const struct cnnvp_named_array *named = &sizes->named[i];
+        (void)snprintf(said, sizeof said, "%.250s=", named->name != NULL ? named->name : "");
+        CNNVP_TRY(named->name == NULL ? CNNVP_DONE
+                                      : check_name(import, "--input", said, named->file != NULL ? named->file : ""));
+    }
+    return CNNVP_DONE;
+}
+
+/* Without a name, a shape is that of the first input. */
+static cnnvp_result find_given(struct cnnvp_import *import, const char *name, int first, struct given *given)
 {
     const struct cnnvp_onnx_sizes *sizes = import->sizes;
     *given = (struct given){.text = NULL};
     for (size_t i = 0; sizes != NULL && i < sizes->shape_count; ++i) {
         const char *text = sizes->shapes[i];
         const char *before = given->text;
-        if (!names_input(text, name))
-            return cnnvp_compiler_error(import->error,
-                                        "%s: --shape %s: the network has no input of that name; its "
-                                        "input is \"%s\"",
-                                        import->onnx.name, text, name);
+        if (!names_input(text, name) || (!first && sizes_of(text) == text))
+            continue;
         CNNVP_TRY(read_shape(text, given, import->error));
         if (before != NULL)
             return cnnvp_compiler_error(
@@ -175,10 +209,18 @@ static cnnvp_result compare_symbols(struct cnnvp_import *import, const char *nam
     return CNNVP_DONE;
 }
 
-/* That size of the images, which have as many as the input or, without the batch, fewer; 0: they have none. */
-static int64_t size_of_images(const struct cnnvp_import *import, size_t rank, size_t axis)
+static const struct cnnvp_array *images_of(const struct cnnvp_import *import, const char *name, int first)
 {
-    const struct cnnvp_array *images = import->sizes != NULL ? import->sizes->images : NULL;
+    const struct cnnvp_onnx_sizes *sizes = import->sizes;
+    for (size_t i = 0; sizes != NULL && i < sizes->named_count; ++i)
+        if (sizes->named[i].name == NULL ? first : strcmp(sizes->named[i].name, name) == 0)
+            return sizes->named[i].array;
+    return sizes != NULL && first ? sizes->images : NULL;
+}
+
+/* That size of the images, which have as many as the input or, without the batch, fewer; 0: they have none. */
+static int64_t size_of_images(const struct cnnvp_array *images, size_t rank, size_t axis)
+{
     const size_t after = rank - axis;
     if (images == NULL || images->rank > rank || images->rank < after || axis == 0)
         return 0;
@@ -186,7 +228,7 @@ static int64_t size_of_images(const struct cnnvp_import *import, size_t rank, si
     return size <= CNNVP_ONNX_DIMENSION_MAX ? (int64_t)size : 0;
 }
 
-cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueInfoProto *info, size_t *rank,
+cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueInfoProto *info, int first, size_t *rank,
                                 int64_t dims[CNNVP_ONNX_RANK])
 {
     struct given given;
@@ -197,7 +239,7 @@ cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueIn
                                     "(N, features) is needed",
                                     file, info->name);
     const Onnx__TensorShapeProto *shape = info->type->tensor_type->shape;
-    CNNVP_TRY(find_given(import, info->name, &given));
+    CNNVP_TRY(find_given(import, info->name, first, &given));
     if (shape == NULL && given.text == NULL)
         return ask(import, info->name, NULL, 0);
     if (shape != NULL && given.text != NULL)
@@ -206,7 +248,7 @@ cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueIn
     for (size_t i = 0; i < *rank && i < CNNVP_ONNX_RANK; ++i) {
         dims[i] = given.text != NULL ? given.dims[i] : number_of(shape->dim[i]);
         if (dims[i] == 0)
-            dims[i] = size_of_images(import, *rank, i);
+            dims[i] = size_of_images(images_of(import, info->name, first), *rank, i);
         if (dims[i] == 0 && i != 0)
             return ask(import, info->name, shape, i);
         if (dims[i] > CNNVP_ONNX_DIMENSION_MAX)

@@ -63,8 +63,7 @@ static cnnvp_result build(struct cnnvp_network *network, const struct cnnvp_netw
 static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *config,
                          const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
-    const struct cnnvp_onnx_sizes sizes = {
-        options->shapes, options->shape_count, options->input, options->until, options->until_count};
+    const struct cnnvp_onnx_sizes sizes = cnnvp_network_sizes(options);
     const struct cnnvp_train_import_options import = {
         .seed = options->seed, .weightless = options->timing_only, .sizes = &sizes};
     struct inference *train = calloc(1, sizeof *train);
@@ -76,6 +75,9 @@ static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *conf
     CNNVP_TRY(cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error));
     CNNVP_TRY(cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error));
     CNNVP_TRY(cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error));
+    if (cnnvp_graph_inputs(&network->graph) != 1)
+        return cnnvp_compiler_error(error, "%s: the network has %zu inputs; the training engine takes one",
+                                    network->file, cnnvp_graph_inputs(&network->graph));
     CNNVP_TRY(cnnvp_onnx_import_training(network->file, &import, &train->graph, error));
     CNNVP_TRY(cnnvp_train_net_make(&train->graph, &train->net, error));
     CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));

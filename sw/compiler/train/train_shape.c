@@ -15,7 +15,7 @@ cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_
     cnnvp_dataset_describe(dataset, &info);
     const struct cnnvp_array images = {
         .rank = 4, .shape = {(size_t)info.images, info.channels, info.height, info.width}};
-    const struct cnnvp_onnx_sizes sizes = {shapes, shape_count, &images, NULL, 0};
+    const struct cnnvp_onnx_sizes sizes = {.shapes = shapes, .shape_count = shape_count, .images = &images};
     const struct cnnvp_train_import_options options = {.weightless = 1, .sizes = &sizes};
     CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
     CNNVP_TRY(cnnvp_onnx_import_training(file, &options, &graph, error));

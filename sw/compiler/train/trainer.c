@@ -176,7 +176,8 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     cnnvp_dataset_describe(options->dataset, &info);
     const struct cnnvp_array images = {
         .rank = 4, .shape = {(size_t)info.images, info.channels, info.height, info.width}};
-    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, &images, NULL, 0};
+    const struct cnnvp_onnx_sizes sizes = {
+        .shapes = options->shapes, .shape_count = options->shape_count, .images = &images};
     const struct cnnvp_train_import_options import = {
         options->random_weights, options->seed, options->timing_only, &sizes};
     CNNVP_TRY(cnnvp_train_target_read(config, &trainer->target, error));

@@ -38,8 +38,8 @@ HIDES = {
     ("quiet", "color"): "nothing is printed",
     ("quiet", "tune"): "its tiles are the fastest without it, and how many were tried is not printed",
 }
-# Run by other tests: a debugger that it waits for, and hundreds of runs.
-OTHERS = {"gdb", "advise", "help", "version"}
+# Run by other tests: a debugger that it waits for, hundreds of runs, and another input, whose images and shape are others.
+OTHERS = {"gdb", "advise", "from", "help", "version"}
 
 
 def words_of(option):

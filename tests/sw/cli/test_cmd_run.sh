@@ -148,7 +148,7 @@ refused 2 "cnnvp: plane.npy has 1 images, 2 are asked for" run "$network" -i pla
 expect 0 run "$network" -i plane.npy -n 1 -q
 
 # A second input is not taken for the first; what --timing-only leaves out is said, also with -q.
-refused 2 "--input: one file is taken, since networks here have one input; bytes.npy is a second" \
+refused 2 "--input: input \"input\" has images already; bytes.npy is a second file" \
     run "$network" -i "$input" -i bytes.npy
 expect 0 run "$network" -i "$input" -q --timing-only -o none.npy --calibration "$input"
 grep -qx "cnnvp: --output: nothing is computed with --timing-only, and none.npy is not written" err &&

@@ -132,6 +132,8 @@ struct cnnvp_graph {
     struct cnnvp_graph_layer *layers;
     size_t layer_count;
     int32_t input;
+    int32_t *further; /* inputs after that one */
+    size_t further_count;
     struct cnnvp_graph_output *outputs; /* at least one, in the file's order */
     size_t output_count;
     int weightless;  /* timing-only: no weights were read */
@@ -149,6 +151,12 @@ void cnnvp_graph_clear(struct cnnvp_graph *graph);
 /* The tensor whose memory it is: itself, or what it is a view of. */
 int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
 size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor);
+/* A network's inputs, counted from 0 in the file's order: how many, one of them, whether the tensor has the memory of
+ * one, and the words of all before this one, of one image; of all inputs with their number. */
+size_t cnnvp_graph_inputs(const struct cnnvp_graph *graph);
+int32_t cnnvp_graph_input(const struct cnnvp_graph *graph, size_t input);
+int cnnvp_graph_is_input(const struct cnnvp_graph *graph, int32_t tensor);
+size_t cnnvp_graph_input_words(const struct cnnvp_graph *graph, size_t input);
 /* 1: an output of the network is the tensor, or has part of its memory. */
 int cnnvp_graph_is_output(const struct cnnvp_graph *graph, int32_t tensor);
 /* 1: a product takes the tensor as its weights, or part of it. */

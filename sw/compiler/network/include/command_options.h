@@ -9,8 +9,8 @@
 
 #include "cnnvp_network.h"
 
-/* OUT names a file that is written, INPUT one that may have NAME= in front. TEXTS, SHAPE and OUTS are lists; COUNT
- * counts how often it is given. */
+/* OUT names a file that is written, INPUTS some that may have NAME= in front. TEXTS, SHAPE, INPUTS and OUTS are lists;
+ * COUNT counts how often it is given. */
 enum cnnvp_option_type {
     CNNVP_OPTION_CHOICE,
     CNNVP_OPTION_NUMBER,
@@ -21,7 +21,7 @@ enum cnnvp_option_type {
     CNNVP_OPTION_TIME,
     CNNVP_OPTION_TEXT,
     CNNVP_OPTION_FILE,
-    CNNVP_OPTION_INPUT,
+    CNNVP_OPTION_INPUTS,
     CNNVP_OPTION_OUT,
     CNNVP_OPTION_DATASET,
     CNNVP_OPTION_TEXTS,
@@ -75,7 +75,7 @@ struct cnnvp_options {
 #define CNNVP_C_TIME uint64_t
 #define CNNVP_C_TEXT const char *
 #define CNNVP_C_FILE const char *
-#define CNNVP_C_INPUT const char *
+#define CNNVP_C_INPUTS struct cnnvp_option_list
 #define CNNVP_C_OUT const char *
 #define CNNVP_C_DATASET const char *
 #define CNNVP_C_TEXTS struct cnnvp_option_list
@@ -95,7 +95,7 @@ static inline const char *cnnvp_option_last(const struct cnnvp_option_list *list
 
 void cnnvp_options_init(struct cnnvp_options *options, const char *command);
 void cnnvp_options_clear(struct cnnvp_options *options);
-/* The index-th file that an option of type TEXT, FILE, INPUT, OUT, OUTS or DATASET names; NULL: it names no more. */
+/* The index-th file that an option of type TEXT, FILE, INPUTS, OUT, OUTS or DATASET names; NULL: it names no more. */
 const char *cnnvp_options_text(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
                                size_t index);
 

@@ -61,12 +61,13 @@ struct cnnvp_network {
     /* Of the float model, chains padded by blocks, and ordinarily: all images of the first output, then of the next
      * one. NULL as far as not calculated. */
     float *float_outputs[2];
-    float *input; /* images x words of the input; NULL in timing-only */
+    float *input; /* images x words of all inputs; NULL in timing-only */
     const struct cnnvp_back_end *back_end;
     void *own; /* the back end's, NULL: nothing */
 };
 
-/* network_options.c: what cannot be together; NULL: nothing. */
+/* network_options.c: what the importer is told beside the file; what cannot be together, NULL: nothing. */
+struct cnnvp_onnx_sizes cnnvp_network_sizes(const struct cnnvp_network_options *options);
 const char *cnnvp_network_clash(const struct cnnvp_network_options *options);
 
 /* network_tune.c: chooses the tiles of the network's build by trial. */
@@ -112,11 +113,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_try(
     const struct cnnvp_network_options *watched, double first, const unsigned char *tried,
     struct cnnvp_plan_taken *layers, struct cnnvp_error *error);
 
-/* network_input.c: images from an array or seeded, as float. *data is given back with free(). Of an array that messages
- * call `what` the first `limit`, which it must have; 0: all. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array,
-                                                 const char *what, uint64_t limit, float **data, uint64_t *images,
-                                                 struct cnnvp_error *error);
+/* network_input.c: images of one of the network's inputs as float, `stride` floats from one to the next; NULL: they are
+ * counted. The first `limit`, which the array must have; 0: all. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, size_t input,
+                                                 const struct cnnvp_named_array *from, uint64_t limit, float *data,
+                                                 size_t stride, uint64_t *images, struct cnnvp_error *error);
 /* The options' input, or seeded images. Counts them for the network: more than memory can ever hold, of so many bytes a
  * word, are refused before anything is made of them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_count_images(struct cnnvp_network *network,

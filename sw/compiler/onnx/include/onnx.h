@@ -12,9 +12,14 @@
 struct cnnvp_onnx_sizes {
     const char *const *shapes; /* each "[NAME=]1x3x320x320": struct cnnvp_network_options */
     size_t shape_count;
-    const struct cnnvp_array *images; /* their shape counts, aligned at the last size; may be NULL */
-    const char *const *until;         /* tensors that are the outputs in place of the file's */
+    /* Images, whose shapes count, aligned at the last size: of the first input, and by name. */
+    const struct cnnvp_array *images; /* may be NULL */
+    const struct cnnvp_named_array *named;
+    size_t named_count;
+    const char *const *until; /* tensors that are the outputs in place of the file's */
     size_t until_count;
+    const char *const *from; /* tensors that are inputs in place of what makes them in the file */
+    size_t from_count;
 };
 
 /* ---- inference ---- */

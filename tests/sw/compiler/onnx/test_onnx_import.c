@@ -147,7 +147,9 @@ static void initializers_may_be_inputs(void **state)
     assert_int_equal(graph.tensors[graph.outputs[0].tensor].channels, 3);
     cnnvp_graph_clear(&graph);
     builder_input(&builder, "z", 2, dims);
-    onnx_case_must_fail(&builder, "several inputs (\"x\", \"z\")");
+    onnx_case_must_import(&builder, &graph); /* which nothing reads */
+    assert_int_equal(cnnvp_graph_inputs(&graph), 1);
+    cnnvp_graph_clear(&graph);
     builder_free(&builder);
 }
 
@@ -165,10 +167,10 @@ static void weights_may_lack_values(void **state)
         {"Gemm", matrix, 1, NULL},
         {"Add", row, 1, NULL},
         {"Mul", one, 1, NULL},
-        {"Add", matrix, 1, "several inputs (\"x\", \"w\")"},
-        {"Add", row, 0, "several inputs (\"x\", \"w\")"},
-        {"Sub", row, 1, "several inputs (\"x\", \"w\")"},
-        {"Concat", row, 1, "several inputs (\"x\", \"w\")"},
+        {"Add", matrix, 1, "input \"w\" has 6 images where the first input has a symbol"},
+        {"Add", row, 0, "input \"w\" has 1 images where the first input has a symbol"},
+        {"Sub", row, 1, "input \"w\" has 1 images where the first input has a symbol"},
+        {"Concat", row, 1, "input \"w\" has 1 images where the first input has a symbol"},
         {"MatMul", open, 1, "input \"w\" is a parameter without values (the first input is the image); dimension 0"},
     };
     (void)state;
@@ -203,7 +205,7 @@ static void nodes_need_an_operator(void **state)
         if (inputs == 2)
             builder_input(&b, "w", 2, flat2);
         builder_node(&b, "Add", "y", "x", "w", NULL, NULL)->op_type = NULL;
-        onnx_case_refused(&b, inputs == 2 ? "several inputs (\"x\", \"w\")" : "a node needs an operator and an output");
+        onnx_case_refused(&b, "a node needs an operator and an output");
     }
 }
 

@@ -53,7 +53,7 @@ expect 0 run unnamed.onnx --shape x=1x2x4x5 -q
 # The input may be named.
 expect 0 run $flat.onnx -i input=$flat.in.npy -o by_name.npy -q
 cmp images.npy by_name.npy || fail "the name changes the output"
-refused 2 "--input x=first.npy: $flat.onnx has no input of that name; its input is \"input\"" run $flat.onnx -i x=first.npy
+refused 2 "--input x=first.npy: the network has no input of that name; its input is \"input\"" run $flat.onnx -i x=first.npy
 cp first.npy x=first.npy
 expect 0 run $flat.onnx -i x=first.npy -q
 
