@@ -512,6 +512,38 @@ static void order_operands(struct cnnvp_graph *graph)
     }
 }
 
+int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer)
+{
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        if (layer->posts[i].kind != CNNVP_GRAPH_MAX || layer->posts[i].value > -INFINITY)
+            return 0;
+    return 1;
+}
+
+/* The layer's result has all words of its input and no others, in another order. */
+static int turns(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    const int32_t in = cnnvp_graph_base(graph, layer->in);
+    return layer->op == CNNVP_OP_ACTIVATION && layer->permuted != 0 && cnnvp_graph_passes(layer) &&
+           cnnvp_graph_words(&graph->tensors[in]) == cnnvp_graph_words(&graph->tensors[layer->in]) &&
+           graph->tensors[cnnvp_graph_base(graph, layer->out)].scores != 0;
+}
+
+/* A tensor that only layers of softmax read, or a copy for them, and that has a format of its own. */
+static void find_scores(struct cnnvp_graph *graph)
+{
+    for (size_t i = graph->layer_count; i-- > 0;) {
+        size_t readers = turns(graph, &graph->layers[i]) ? 1 : 0;
+        const int32_t base = cnnvp_graph_base(graph, graph->layers[i].in);
+        for (size_t j = 0; graph->layers[i].op == CNNVP_OP_SOFTMAX && j < graph->layer_count; ++j)
+            readers += graph->layers[j].op == CNNVP_OP_SOFTMAX && cnnvp_graph_base(graph, graph->layers[j].in) == base;
+        if (readers != 0)
+            graph->tensors[base].scores =
+                cnnvp_graph_readers(graph, base) == readers && !cnnvp_graph_is_input(graph, base) &&
+                !cnnvp_graph_has_fixed_format(graph, base);
+    }
+}
+
 cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     cnnvp_graph_drop_unused(graph);
@@ -522,6 +554,7 @@ cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error 
     CNNVP_TRY(check_paddings(graph, error));
     CNNVP_TRY(separate_borders(graph, error));
     order_operands(graph);
+    find_scores(graph);
     if (graph->layer_count == 0)
         CNNVP_TRY(cnnvp_compiler_error(error, "%s: the network has no layer: nothing to run", graph->file));
     return CNNVP_DONE;

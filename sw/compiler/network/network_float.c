@@ -12,9 +12,18 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
 {
     for (size_t t = 0; t < graph->tensor_count; ++t) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[t];
-        const float largest =
-            tensor->base == CNNVP_GRAPH_NONE ? run->kernels->largest(run->data[t], cnnvp_graph_words(tensor)) : 0.0f;
+        const float largest = tensor->base == CNNVP_GRAPH_NONE && tensor->scores == 0
+                                  ? run->kernels->largest(run->data[t], cnnvp_graph_words(tensor))
+                                  : 0.0f;
         tensor->max_abs = largest > tensor->max_abs ? largest : tensor->max_abs;
+    }
+    for (size_t i = graph->layer_count; i-- > 0;) { /* copies after what reads them */
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
+        if (in->scores != 0)
+            in->max_abs = fmaxf(in->max_abs, layer->op == CNNVP_OP_SOFTMAX
+                                                 ? cnnvp_floatref_scores(run, layer)
+                                                 : graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs);
     }
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];

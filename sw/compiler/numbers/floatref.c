@@ -348,6 +348,9 @@ static void softmax(const float *x, float *y, size_t count, size_t step)
         y[i] = (float)(cnnvp_exp((double)x[i] - (double)largest) / sum);
 }
 
+/* exp(-16) is 1e-7; softmax gives 15 fraction bits. */
+#define FAR_BELOW 16.0f
+
 static void run_softmax(const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
     const size_t words = cnnvp_graph_words(s->in);
@@ -356,6 +359,25 @@ static void run_softmax(const struct cnnvp_graph_layer *layer, const struct shap
     for (size_t block = 0; block < words; block += count * step)
         for (size_t at = block; at < block + step; ++at)
             softmax(s->x + at, s->y + at, count, step);
+}
+
+float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer)
+{
+    const struct cnnvp_graph_tensor *in = &run->graph->tensors[layer->in];
+    const float *x = run->data[layer->in];
+    const size_t words = cnnvp_graph_words(in);
+    float counted = 0.0f;
+    size_t count, step;
+    cnnvp_graph_line(layer, in, &count, &step);
+    for (size_t line = 0; line < words / count; ++line) {
+        const size_t begin = line / step * count * step + line % step;
+        float largest = x[begin];
+        for (size_t i = begin; i < begin + count * step; i += step)
+            largest = x[i] > largest ? x[i] : largest;
+        for (size_t i = begin; i < begin + count * step; i += step)
+            counted = maximum(counted, fabsf(x[i] < largest - FAR_BELOW ? largest - FAR_BELOW : x[i]));
+    }
+    return counted;
 }
 
 static void run_post(const struct cnnvp_graph_post *post, float *y, size_t count)

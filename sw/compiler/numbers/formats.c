@@ -98,6 +98,13 @@ static float maximum(float a, float b)
     return a > b ? a : b;
 }
 
+/* What the layer's sums are beyond the format of its results saturates, which softmax does not tell from what they are.
+ */
+static int gives_scores(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    return graph->tensors[cnnvp_graph_base(graph, layer->out)].scores != 0 && cnnvp_graph_passes(layer);
+}
+
 uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
 {
     const double units = scale((double)epsilon, 2 * frac);
@@ -194,7 +201,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
-        if (!has_table(layer))
+        if (!has_table(layer) && !gives_scores(graph, layer))
             out->max_abs = maximum(out->max_abs, layer->pre_max_abs);
         for (uint32_t p = 0; p < layer->post_count; ++p) {
             static const unsigned char reaches_one[] = {
@@ -263,14 +270,20 @@ static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_l
         return;
     }
     const float weight_max = largest_of(graph, layer->weights, weights);
+    const int has_bias = layer->has_bias || layer->op == CNNVP_OP_NORM;
+    float bias_max = has_bias ? largest_of(graph, layer->bias, outputs) : 0.0f;
+    float sum_max = layer->pre_max_abs;
+    if (gives_scores(graph, layer)) { /* a mask is far below all that counts; more of it says nothing */
+        const float counted = graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
+        bias_max = bias_max > 4.0f * counted ? 4.0f * counted : bias_max;
+        sum_max = sum_max > counted + bias_max ? counted + bias_max : sum_max;
+    }
     layer->weight_frac = weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0) : CNNVP_FRAC_UNKNOWN;
     /* Sums are exact modulo 2^acc_bits: only the last one has to fit. */
     const double limit = scale(1.0, (int32_t)acc_bits - 1);
     while (layer->weight_frac > -CNNVP_FRAC_MAX &&
-           !(scale((double)layer->pre_max_abs * MARGIN, in_frac + layer->weight_frac) < limit))
+           !(scale((double)sum_max * MARGIN, in_frac + layer->weight_frac) < limit))
         --layer->weight_frac;
-    const int has_bias = layer->has_bias || layer->op == CNNVP_OP_NORM;
-    const float bias_max = has_bias ? largest_of(graph, layer->bias, outputs) : 0.0f;
     layer->bias_shift = 0;
     while (layer->bias_shift < 63 &&
            !(scale((double)bias_max, in_frac + layer->weight_frac - layer->bias_shift) <= 32767.0))

@@ -158,8 +158,10 @@ static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_binary_a
     const uint32_t own = (uint32_t)constant->n_dims + (import->single != 0);
     const uint32_t rank = import->graph->tensors[in].rank;
     CNNVP_TRY(cnnvp_import_constants(import, constant, own > rank ? own : rank, &other));
-    return tensor_input == 0 ? cnnvp_import_pair(import, operation, in, other, 0, &out)
-                             : cnnvp_import_pair(import, operation, other, in, 0, &out);
+    /* The first operand of a sum has as many fraction bits as it can have. */
+    return tensor_input == 0 || operation == CNNVP_ARITHMETIC_ADD
+               ? cnnvp_import_pair(import, operation, in, other, 0, &out)
+               : cnnvp_import_pair(import, operation, other, in, 0, &out);
 }
 
 /* tensor (operation) constant, or constant (operation) tensor. What is no line of x is an operation with a tensor of

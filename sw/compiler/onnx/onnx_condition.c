@@ -68,15 +68,18 @@ static cnnvp_result import_logic(struct cnnvp_import *import)
     return differs ? cnnvp_import_post(import, out, CNNVP_GRAPH_LEAKY_RELU, -1.0f, 0, &out) : CNNVP_DONE;
 }
 
-/* condition * x + (1 - condition) * y: of each word one product is 0. */
+/* condition * x + (1 - condition) * y: of each word one product is 0. A constant x, which may be a mask, is the second
+ * operand of the sum: its format does not bind the first one's. */
 static cnnvp_result import_where(struct cnnvp_import *import)
 {
     int32_t operands[3];
     int32_t otherwise;
     uint32_t rank = 1;
+    int constant = 0;
     for (size_t i = 0; i < 3; ++i) {
         struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
         CNNVP_TRY(cnnvp_import_value(import, i, &value));
+        constant |= i == 1 && value.constant != NULL;
         const uint32_t own = value.constant != NULL ? (uint32_t)value.constant->n_dims + (import->single != 0)
                                                     : import->graph->tensors[value.tensor].rank;
         rank = own > rank ? own : rank;
@@ -86,7 +89,8 @@ static cnnvp_result import_where(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_post(import, operands[0], CNNVP_GRAPH_EQUAL, 0.0f, 1, &otherwise));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[1], operands[0], 1, &operands[1]));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[2], otherwise, 1, &operands[2]));
-    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, operands[1], operands[2], 0, &operands[0]);
+    return cnnvp_import_pair(
+        import, CNNVP_ARITHMETIC_ADD, operands[constant ? 2 : 1], operands[constant ? 1 : 2], 0, &operands[0]);
 }
 
 /* ---- whole numbers ---- */

@@ -110,6 +110,32 @@ cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, co
     return CNNVP_DONE;
 }
 
+/* The largest number that a tensor's words reach, with the eighth that formats spare; it is infinity's. */
+#define NUMBER_MAX 0x1.ap30f
+
+/* What is added or chosen may be infinite: a mask. */
+static int takes_masks(const struct cnnvp_import *import)
+{
+    static const char *const takers[] = {"Add", "Where", "Attention"};
+    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; ++i)
+        if (strcmp(import->node->op_type, takers[i]) == 0)
+            return 1;
+    return 0;
+}
+
+static cnnvp_result read_masks(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count, float *out,
+                               struct cnnvp_error *why)
+{
+    CNNVP_TRY(cnnvp_onnx_numbers(&import->onnx, tensor, out, count, why));
+    for (size_t i = 0; i < count; ++i) {
+        if (out[i] != out[i])
+            return cnnvp_compiler_error(
+                why, "element %zu of tensor \"%s\" is no number", i, tensor->name != NULL ? tensor->name : "");
+        out[i] = out[i] > NUMBER_MAX ? NUMBER_MAX : out[i] < -NUMBER_MAX ? -NUMBER_MAX : out[i];
+    }
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count,
                                  float **out)
 {
@@ -134,7 +160,8 @@ cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__Tensor
     *out = cnnvp_arena_array(&import->graph->arena, count, sizeof **out);
     if (*out == NULL)
         return cnnvp_import_no_memory(import);
-    if (cnnvp_onnx_floats(&import->onnx, tensor, *out, count, &why) != CNNVP_DONE)
+    if ((takes_masks(import) ? read_masks(import, tensor, count, *out, &why)
+                             : cnnvp_onnx_floats(&import->onnx, tensor, *out, count, &why)) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
     return CNNVP_DONE;
 }

@@ -59,6 +59,7 @@ struct cnnvp_graph_tensor {
     uint32_t channel_step; /* then the next, this many channels on; 0 and 1: one after the other */
     uint32_t whole;        /* quantised: its values are whole numbers q - zero, which are its words (base tensors) */
     int32_t zero;
+    uint32_t scores; /* only softmax reads it, for which numbers far below a line's largest are all alike */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
     int32_t frac;
@@ -172,6 +173,8 @@ size_t cnnvp_graph_offset(const struct cnnvp_graph *graph, int32_t tensor);
 uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
 /* conv, fc, pool, activation, norm, add, concat, softmax: the word that statistics use. */
 const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer);
+/* 1: its posts leave all values as they are. */
+int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer);
 int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);
 /* 1: a layer takes statistics of all images of a batch. */
 int cnnvp_graph_mixes_images(const struct cnnvp_graph *graph);

@@ -56,6 +56,9 @@ void cnnvp_floatref_clear(struct cnnvp_floatref *run);
 /* Runs a batch of at most run->images, whose inputs follow one another, layer by layer. Afterwards run->data holds all
  * tensors of the last image. */
 void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float *inputs);
+/* Of a softmax layer's numbers in run->data the largest magnitude that counts: below a line's largest by more than
+ * softmax can tell, all are alike, such as those of masks. */
+float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer);
 /* Afterwards: run->data holds the tensors of this image of the batch. */
 void cnnvp_floatref_use(struct cnnvp_floatref *run, size_t image);
 

@@ -77,11 +77,11 @@ static void what_is_no_number_is_refused(void **state)
     (void)builder_floats(&b, "c", 0, NULL, &nan);
     (void)builder_node(&b, "Less", "y", "x", "c", NULL, NULL);
     onnx_case_refused(&b, "tensor \"c\" is no number");
-    const float infinite[6] = {0, 0, 0, 0, 0, -INFINITY};
+    const float last[6] = {0, 0, 0, 0, -INFINITY, NAN};
     onnx_case_begin(&b, "x", 2, six);
-    (void)builder_floats(&b, "c", 1, (const int64_t[]){6}, infinite);
+    (void)builder_floats(&b, "c", 1, (const int64_t[]){6}, last);
     (void)builder_node(&b, "Where", "y", "x", "x", "c", NULL);
-    onnx_case_must_fail(&b, "element 5 of tensor \"c\" is not a finite number");
+    onnx_case_must_fail(&b, "element 5 of tensor \"c\" is no number");
     builder_free(&b);
 }
 

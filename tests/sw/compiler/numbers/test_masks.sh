@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Masks before a softmax, of any size and in any form that exporters give them: what is not masked keeps its precision.
+. "$SOURCE/tests/support/lib.sh"
+
+/usr/bin/python3 - "$CNNVP" <<'PYTHON' || fail "scores beside masks"
+import json, subprocess, sys
+import numpy, onnx
+from onnx import TensorProto, helper, numpy_helper
+node, f32 = helper.make_node, numpy.float32
+random = numpy.random.RandomState(1)
+low = []
+
+def softmax(x):
+    exponents = numpy.exp(x - x.max(-1, keepdims=True))
+    return exponents / exponents.sum(-1, keepdims=True)
+
+def run(name, nodes, x, scores, **constants):
+    graph = helper.make_graph([*nodes, node("Softmax", ["a"], ["y"])], "net",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(array, key) for key, array in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), "m.onnx")
+    numpy.save("x.npy", x)
+    times = []
+    for options in (["-o", "y.npy"], ["--timing-only"]):
+        subprocess.run([sys.argv[1], "run", "m.onnx", "-i", "x.npy", "-q", "--stats", "s.json", *options], check=True)
+        with open("s.json") as stats:
+            times.append(json.load(stats)["total"])
+    y, wanted = numpy.load("y.npy"), softmax(scores)
+    sqnr = 10 * numpy.log10((wanted ** 2).sum() / ((y - wanted) ** 2).sum())
+    if sqnr < 60 or times[0] != times[1] or y[wanted == 0].any():
+        low.append(f"{name}: {sqnr:.1f} dB")
+
+x = (3 * random.standard_normal((1, 2, 12, 12))).astype(f32)
+triangle = numpy.tril(numpy.ones((12, 12))) > 0
+for big in map(f32, (-1e4, -1e9, -3.4e38, -numpy.inf)):
+    mask = numpy.where(triangle, f32(0), big)
+    masked = numpy.where(triangle, x, big)
+    run(f"a matrix of {big}", [node("Add", ["x", "m"], ["a"])], x, masked, m=mask)
+    run(f"scaled scores and {big}", [node("Mul", ["x", "s"], ["q"]), node("Add", ["m", "q"], ["a"])], x,
+        numpy.where(triangle, x * f32(0.144), big), m=mask, s=f32(0.144).reshape(()))
+    run(f"a row of {big}", [node("Add", ["x", "m"], ["a"])], x, numpy.where(triangle[6], x, big), m=mask[6])
+    run(f"{big} where it is masked", [node("Where", ["c", "m", "x"], ["a"])], x, masked, c=~triangle, m=big.reshape(()))
+    run(f"{big} where it is not chosen", [node("Where", ["c", "x", "m"], ["a"])], x, masked, c=triangle, m=big.reshape(()))
+    # Numbers of all rows' largest are far below 0: what saturates lies below them, too.
+    run(f"scores below 0 and {big}", [node("Add", ["x", "m"], ["a"])], -abs(x) - 20, numpy.where(triangle, -abs(x) - 20, big), m=mask)
+# Scores that are far apart without a mask.
+run("spread scores", [node("Mul", ["x", "s"], ["a"])], x, x * f32(40), s=f32(40).reshape(()))
+print(*low, sep="\n")
+sys.exit(bool(low))
+PYTHON
+finish
