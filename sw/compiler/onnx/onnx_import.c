@@ -489,13 +489,14 @@ static cnnvp_result define_outputs(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-/* What the file says of a tensor's type and shape; NULL: nothing. */
-static Onnx__TypeProto *type_of(const Onnx__GraphProto *graph, const char *name)
+Onnx__TypeProto *cnnvp_import_type(const struct cnnvp_import *import, const char *name)
 {
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
     const struct {
         Onnx__ValueInfoProto **list;
         size_t count;
-    } lists[] = {{graph->value_info, graph->n_value_info}, {graph->output, graph->n_output}};
+    } lists[] = {
+        {graph->value_info, graph->n_value_info}, {graph->input, graph->n_input}, {graph->output, graph->n_output}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; ++k)
         for (size_t i = 0; i < lists[k].count; ++i)
             if (lists[k].list[i]->name != NULL && strcmp(lists[k].list[i]->name, name) == 0)
@@ -531,7 +532,7 @@ static Onnx__ValueInfoProto **take(struct cnnvp_import *import, const char *cons
         tensor->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
         type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
         type->tensor_type = tensor;
-        Onnx__TypeProto *known = type_of(import->onnx.model->graph, names[i]);
+        Onnx__TypeProto *known = cnnvp_import_type(import, names[i]);
         list[i]->type = known != NULL ? known : type;
         list[i]->name = cnnvp_arena_text(arena, names[i]);
         if (list[i]->name == NULL)

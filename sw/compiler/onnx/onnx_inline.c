@@ -210,8 +210,12 @@ static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphP
     if (graph == NULL)
         return cnnvp_import_no_memory(import);
     const Onnx__NodeProto *node = import->node;
+    const size_t first = import->graph->layer_count;
     const cnnvp_result result = import_nodes(import, graph);
     import->node = node;
+    const char *op_type = cnnvp_arena_text(&import->graph->arena, node->op_type);
+    for (size_t i = first; op_type != NULL && function != NULL && i < import->graph->layer_count; ++i)
+        import->graph->layers[i].op_type = op_type; /* of the operator that the file has */
     return result == CNNVP_DONE ? give_outputs(import, graph) : result;
 }
 
@@ -275,13 +279,15 @@ static cnnvp_result find_opset(struct cnnvp_import *import, const Onnx__Function
     return CNNVP_DONE;
 }
 
-/* The body as a graph. */
-static cnnvp_result body_of(struct cnnvp_import *import, const Onnx__FunctionProto *function, Onnx__GraphProto *body)
+cnnvp_result cnnvp_import_function(struct cnnvp_import *import, const Onnx__FunctionProto *function,
+                                   Onnx__GraphProto *body, uint64_t opset)
 {
     struct cnnvp_arena *arena = &import->graph->arena;
-    onnx__graph_proto__init(body);
-    body->n_node = function->n_node;
-    body->node = function->node;
+    const uint64_t before = import->onnx.opset;
+    if (import->training)
+        return cnnvp_import_error(import, "a network that learns has no functions");
+    if (import->calls == CALLS_MAX)
+        return cnnvp_import_error(import, "functions call one another more than %u deep", CALLS_MAX);
     body->n_output = function->n_output;
     body->output = cnnvp_arena_array(arena, function->n_output, sizeof(Onnx__ValueInfoProto *));
     Onnx__ValueInfoProto *outputs = cnnvp_arena_array(arena, function->n_output, sizeof *outputs);
@@ -292,30 +298,27 @@ static cnnvp_result body_of(struct cnnvp_import *import, const Onnx__FunctionPro
         outputs[i].name = function->output[i];
         body->output[i] = &outputs[i];
     }
-    return CNNVP_DONE;
+    import->onnx.opset = opset;
+    ++import->calls;
+    const cnnvp_result result = put_in_place(import, body, function);
+    --import->calls;
+    import->onnx.opset = before;
+    return result;
 }
 
 cnnvp_result cnnvp_import_call(struct cnnvp_import *import, int *done)
 {
     const Onnx__FunctionProto *function = find_function(import);
-    const uint64_t before = import->onnx.opset;
-    uint64_t opset = before;
+    uint64_t opset;
     Onnx__GraphProto body;
     *done = function != NULL;
     if (function == NULL)
         return CNNVP_DONE;
-    if (import->training)
-        return cnnvp_import_error(import, "a network that learns has no functions");
-    if (import->calls == CALLS_MAX)
-        return cnnvp_import_error(import, "functions call one another more than %u deep", CALLS_MAX);
     CNNVP_TRY(find_opset(import, function, &opset));
-    CNNVP_TRY(body_of(import, function, &body));
-    import->onnx.opset = opset;
-    ++import->calls;
-    const cnnvp_result result = put_in_place(import, &body, function);
-    --import->calls;
-    import->onnx.opset = before;
-    return result;
+    onnx__graph_proto__init(&body);
+    body.n_node = function->n_node;
+    body.node = function->node;
+    return cnnvp_import_function(import, function, &body, opset);
 }
 
 static const struct cnnvp_import_operator operators[] = {{"If", import_if, CNNVP_FORM_ALL, 0}};

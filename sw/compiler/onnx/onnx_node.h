@@ -68,6 +68,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_value_dims(struct cnnvp_import *import,
 /* The shape that two make together, element by element: aligned at the last dimension, where 1 counts for all; *rank
  * and dims become it. 0: they do not fit to each other. */
 int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other);
+/* What the file says of a tensor's type and shape; NULL: nothing. */
+Onnx__TypeProto *cnnvp_import_type(const struct cnnvp_import *import, const char *name);
 /* 1: a node or the network's output reads that value. */
 int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name);
 /* 1: input `index` is there. */
@@ -255,6 +257,19 @@ void cnnvp_import_sequence_clear(struct cnnvp_import_sequence *sequence);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node);
 /* Puts a function's nodes in place of the node, if it calls one: *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_call(struct cnnvp_import *import, int *done);
+/* onnx_inline.c: a function's body, of an operator set, in place of the node. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_function(struct cnnvp_import *import, const Onnx__FunctionProto *function,
+                                                  Onnx__GraphProto *body, uint64_t opset);
+/* onnx_rewrite.c: a rule's nodes in place of the node; the rule whose number is import->kind. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, const char *rule);
+cnnvp_result cnnvp_import_rule(struct cnnvp_import *import);
+/* Gather of a constant by indices that are no constant. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
+enum {
+#define CNNVP_RULE(operator, rule) CNNVP_RULE_##operator,
+#define CNNVP_RULE_OF_VENDOR(operator, rule) CNNVP_RULE_##operator,
+#include "rewrites.def"
+};
 /* Computes the node now, if its output does not depend on the network's input: *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
 
@@ -297,7 +312,8 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
  * normalisation; onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number,
  * softmax; onnx_condition.c: what is true; onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what
  * puts words somewhere else; onnx_transpose.c: dimensions in another order; onnx_inline.c: If, and the functions of a
- * file; onnx_quantise.c: whole numbers and the way there and back, `vendor`: onnxruntime's own operators. */
+ * file; onnx_rewrite.c: others in disguise; onnx_quantise.c: whole numbers and the way there and back, `vendor`:
+ * onnxruntime's own operators. */
 /* What cnnvp_import_fold computes. */
 #define CNNVP_IMPORT_FOLDING 4
 extern const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING];
@@ -316,6 +332,7 @@ extern const struct cnnvp_import_operators cnnvp_import_padding;
 extern const struct cnnvp_import_operators cnnvp_import_order;
 extern const struct cnnvp_import_operators cnnvp_import_quantised;
 extern const struct cnnvp_import_operators cnnvp_import_branching;
+extern const struct cnnvp_import_operators cnnvp_import_rewritten;
 extern const struct cnnvp_import_operators cnnvp_import_vendor;
 
 /* QuantizeLinear and DequantizeLinear: what operator sets from 21 on let their attributes say is known. */

@@ -301,10 +301,14 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
     int64_t *indices = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *indices);
     if (indices == NULL)
         return cnnvp_import_no_memory(import);
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, 1, &value));
+    if (value.constant == NULL)
+        return cnnvp_import_look_up(import);
+    constant = value.constant;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_axis(
         import, cnnvp_import_all_dims(import, in, old), cnnvp_onnx_int(import->node, "axis", 0), &axis));
-    CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
     CNNVP_TRY(cnnvp_import_list(import, "indices", 1, PARTS_MAX, indices, &count));
     /* The indices' dimensions take the axis's place. */
     const uint32_t rank = import->graph->tensors[in].rank;

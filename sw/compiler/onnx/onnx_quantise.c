@@ -7,6 +7,7 @@
  * wide, and rounds once: what it gives is the quantised model's own number, or the next one where the exact result lies
  * within the weights' precision (2^-16 of the largest) of the middle of two.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "onnx_node.h"
@@ -375,11 +376,50 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
+/* Inputs: scale and zero point of the result, then each tensor with its own. */
+static cnnvp_result import_concat(struct cnnvp_import *import)
+{
+    char rule[1024] = "";
+    char parts[256] = "";
+    const size_t count = import->node->n_input / 3;
+    if (count == 0 || count > 6)
+        return cnnvp_import_error(import, "it joins %zu tensors; 1 to 6 are possible", count);
+    for (size_t i = 0; i < count; ++i) {
+        const char first = (char)('c' + 3 * i);
+        const size_t used = strlen(rule);
+        (void)snprintf(rule + used, sizeof rule - used,
+                       "scale%zu = Div(%c, a); in%zu = DequantizeLinear(%c, scale%zu, %c); ", i, first + 1, i, first, i,
+                       first + 2);
+        (void)snprintf(parts + strlen(parts), sizeof parts - strlen(parts), "%sin%zu", i != 0 ? ", " : "", i);
+    }
+    const size_t used = strlen(rule);
+    (void)snprintf(rule + used, sizeof rule - used, "out = Concat <@axis> (%s); y = QuantizeLinear(out, 1.0, b)",
+                   parts);
+    return cnnvp_import_rewrite(import, rule);
+}
+
+/* Inputs: x, w, their zero points. Whole numbers that the network has computed are an ordinary tensor. */
+static cnnvp_result import_integers(struct cnnvp_import *import)
+{
+    char rule[512];
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    const int whole = value.tensor == CNNVP_GRAPH_NONE || base_of(import, value.tensor)->whole != 0;
+    (void)snprintf(rule, sizeof rule, "x = %s; weights = DequantizeLinear(b, 1.0, d); y = %s(x, weights)",
+                   whole                         ? "DequantizeLinear(a, 1.0, c)"
+                   : cnnvp_import_has(import, 2) ? "Sub(a, c)"
+                                                 : "Identity(a)",
+                   import->kind ? "Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> " : "MatMul");
+    return cnnvp_import_rewrite(import, rule);
+}
+
 static const struct cnnvp_import_operator operators[] = {
     {"QuantizeLinear", import_quantize, CNNVP_FORM_WORDS, 0},
     {"DequantizeLinear", import_dequantize, CNNVP_FORM_WORDS, 0},
     {"QLinearConv", import_conv, CNNVP_FORM_IMAGES, 0},
     {"QLinearMatMul", import_matmul, CNNVP_FORM_IMAGES, 0},
+    {"ConvInteger", import_integers, CNNVP_FORM_ALL, 1},
+    {"MatMulInteger", import_integers, CNNVP_FORM_ALL, 0},
 };
 
 const struct cnnvp_import_operators cnnvp_import_quantised = {operators, sizeof operators / sizeof operators[0]};
@@ -390,6 +430,9 @@ static const struct cnnvp_import_operator vendor_operators[] = {
     {"QGemm", import_gemm, CNNVP_FORM_IMAGES, 0},
     {"QLinearAdd", import_add, CNNVP_FORM_WORDS, 0},
     {"QLinearGlobalAveragePool", import_global_average, CNNVP_FORM_IMAGES, 0},
+    {"QLinearConcat", import_concat, CNNVP_FORM_ALL, 0},
+#define CNNVP_RULE_OF_VENDOR(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},
+#include "rewrites.def"
 };
 
 const struct cnnvp_import_operators cnnvp_import_vendor = {

@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators that are others in disguise. A rule is a text of nodes that come in the operator's place, as a function of
+ * the file would:
+ *   "m = ReduceMax <axes = [@axis|-1], keepdims = 1> (a); y = Sub(a, m)"
+ * a, b, ... are the operator's inputs, y, z, w its outputs. Numbers and lists of them are constants, floats where one
+ * has a point. @NAME is the operator's attribute NAME, @NAME|NUMBER its number, or that one; <@NAME> is <NAME = @NAME>.
+ * Operators are those of operator set 18.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx_constant.h"
+
+/* Limits of a rule: numbers of a list, attributes of a node; constants a node. */
+enum { OPSET = 18, INPUTS = 22, OUTPUTS = 3, MOST = 16, CONSTANTS = 4 };
+
+/* Whole numbers that a word holds whatever else its tensor has. */
+#define WHOLE_MAX 16384
+
+struct reader {
+    struct cnnvp_import *import;
+    struct cnnvp_arena *arena;
+    const char *at;
+    Onnx__GraphProto graph;
+    int failed; /* no memory, or no rule */
+};
+
+static int take(struct reader *reader, char sign)
+{
+    while (isspace((unsigned char)*reader->at))
+        ++reader->at;
+    const int found = *reader->at == sign;
+    reader->at += found;
+    return found;
+}
+
+static char *read_word(struct reader *reader)
+{
+    while (isspace((unsigned char)*reader->at))
+        ++reader->at;
+    const char *begin = reader->at;
+    while (isalnum((unsigned char)*reader->at) || *reader->at == '_')
+        ++reader->at;
+    char *word = cnnvp_arena_copy(reader->arena, begin, (size_t)(reader->at - begin));
+    reader->failed |= word == NULL || reader->at == begin;
+    return word;
+}
+
+struct numbers {
+    size_t count;
+    int list, real;
+    int64_t ints[MOST];
+    float floats[MOST];
+};
+
+static void read_number(struct reader *reader, struct numbers *numbers)
+{
+    const Onnx__AttributeProto *given = NULL;
+    if (take(reader, '@')) {
+        const char *name = read_word(reader);
+        given = name != NULL ? cnnvp_onnx_attribute(reader->import->node, name) : NULL;
+        reader->failed |= !take(reader, '|');
+    }
+    char *end;
+    const double number = strtod(reader->at, &end);
+    reader->failed |= end == reader->at || numbers->count == MOST;
+    if (reader->failed)
+        return;
+    numbers->real |= memchr(reader->at, '.', (size_t)(end - reader->at)) != NULL;
+    numbers->ints[numbers->count] = given != NULL ? given->i : (int64_t)number;
+    numbers->floats[numbers->count++] = given == NULL ? (float)number : given->has_f ? given->f : (float)given->i;
+    reader->at = end;
+}
+
+static struct numbers read_numbers(struct reader *reader)
+{
+    struct numbers numbers = {.list = take(reader, '[')};
+    do
+        read_number(reader, &numbers);
+    while (numbers.list && take(reader, ',') && !reader->failed);
+    reader->failed |= numbers.list && !take(reader, ']');
+    return numbers;
+}
+
+/* Its memory is the reader's. */
+static Onnx__TensorProto *add_constant(struct reader *reader)
+{
+    const struct numbers numbers = read_numbers(reader);
+    struct numbers *kept = cnnvp_arena_array(reader->arena, 1, sizeof *kept);
+    Onnx__TensorProto *tensor = cnnvp_arena_array(reader->arena, 1, sizeof *tensor);
+    int64_t *dims = cnnvp_arena_array(reader->arena, 1, sizeof *dims);
+    reader->failed |= kept == NULL || tensor == NULL || dims == NULL ||
+                      reader->graph.n_initializer == CONSTANTS * reader->graph.n_node;
+    if (reader->failed)
+        return NULL;
+    *kept = numbers;
+    onnx__tensor_proto__init(tensor);
+    tensor->name = cnnvp_arena_printf(reader->arena, "#%zu", reader->graph.n_initializer);
+    tensor->has_data_type = 1;
+    tensor->data_type = numbers.real ? ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT : ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+    tensor->dims = dims;
+    tensor->n_dims = numbers.list ? 1 : 0;
+    dims[0] = (int64_t)numbers.count;
+    tensor->int64_data = kept->ints;
+    tensor->float_data = kept->floats;
+    tensor->n_int64_data = numbers.real ? 0 : numbers.count;
+    tensor->n_float_data = numbers.real ? numbers.count : 0;
+    reader->failed |= tensor->name == NULL;
+    return reader->graph.initializer[reader->graph.n_initializer++] = tensor;
+}
+
+static void add_attribute(struct reader *reader, Onnx__NodeProto *node)
+{
+    const int same = take(reader, '@');
+    Onnx__AttributeProto *attribute = cnnvp_arena_array(reader->arena, 1, sizeof *attribute);
+    reader->failed |= attribute == NULL || node->n_attribute == MOST;
+    if (reader->failed)
+        return;
+    onnx__attribute_proto__init(attribute);
+    node->attribute[node->n_attribute++] = attribute;
+    attribute->name = read_word(reader);
+    if (same) {
+        attribute->ref_attr_name = attribute->name;
+        return;
+    }
+    reader->failed |= !take(reader, '=');
+    const struct numbers numbers = read_numbers(reader);
+    struct numbers *kept = cnnvp_arena_array(reader->arena, 1, sizeof *kept);
+    reader->failed |= kept == NULL || numbers.count == 0;
+    if (reader->failed)
+        return;
+    *kept = numbers;
+    attribute->has_f = !numbers.list && numbers.real;
+    attribute->has_i = !numbers.list && !numbers.real;
+    attribute->f = numbers.floats[0];
+    attribute->i = numbers.ints[0];
+    attribute->n_ints = numbers.list ? numbers.count : 0;
+    attribute->ints = kept->ints;
+}
+
+static void add_node(struct reader *reader)
+{
+    Onnx__NodeProto *node = cnnvp_arena_array(reader->arena, 1, sizeof *node);
+    char **names = cnnvp_arena_array(reader->arena, OUTPUTS + INPUTS, sizeof *names);
+    Onnx__AttributeProto **attributes = cnnvp_arena_array(reader->arena, MOST, sizeof(Onnx__AttributeProto *));
+    reader->failed |= node == NULL || names == NULL || attributes == NULL;
+    if (reader->failed)
+        return;
+    onnx__node_proto__init(node);
+    reader->graph.node[reader->graph.n_node++] = node;
+    node->output = names;
+    node->input = names + OUTPUTS;
+    node->attribute = attributes;
+    do
+        node->output[node->n_output++] = read_word(reader);
+    while (take(reader, ',') && node->n_output < OUTPUTS);
+    reader->failed |= !take(reader, '=');
+    node->op_type = read_word(reader);
+    if (take(reader, '<'))
+        do
+            add_attribute(reader, node);
+        while (take(reader, ',') && !reader->failed);
+    (void)take(reader, '>');
+    reader->failed |= !take(reader, '(');
+    while (!take(reader, ')') && !reader->failed) {
+        const int number = isdigit((unsigned char)*reader->at) || strchr("-[@", *reader->at) != NULL;
+        const Onnx__TensorProto *constant = number ? add_constant(reader) : NULL;
+        reader->failed |= node->n_input == INPUTS;
+        if (!reader->failed)
+            node->input[node->n_input++] = number ? constant->name : read_word(reader);
+        (void)take(reader, ',');
+    }
+}
+
+/* The rule as a function with all outputs that the node has. */
+static cnnvp_result read_rule(struct reader *reader, const char *rule, Onnx__FunctionProto *function)
+{
+    char **names = cnnvp_arena_array(reader->arena, INPUTS + OUTPUTS, sizeof *names);
+    for (size_t i = 0; i < INPUTS + OUTPUTS && names != NULL; ++i)
+        names[i] = cnnvp_arena_copy(reader->arena, &"abcdefghijklmnopqrstuvyzw"[i], 1);
+    size_t nodes = 1;
+    for (const char *at = rule; *at != '\0'; ++at)
+        nodes += *at == ';';
+    onnx__graph_proto__init(&reader->graph);
+    reader->graph.node = cnnvp_arena_array(reader->arena, nodes, sizeof(Onnx__NodeProto *));
+    reader->graph.initializer = cnnvp_arena_array(reader->arena, CONSTANTS * nodes, sizeof(Onnx__TensorProto *));
+    reader->failed = reader->graph.node == NULL || reader->graph.initializer == NULL || names == NULL;
+    while (!reader->failed && !take(reader, '\0')) {
+        add_node(reader);
+        (void)take(reader, ';');
+    }
+    if (reader->failed)
+        return cnnvp_import_error(reader->import, "its rule \"%.200s\" ends before \"%.60s\"", rule, reader->at);
+    onnx__function_proto__init(function);
+    function->input = names;
+    function->n_input = INPUTS;
+    function->output = names + INPUTS;
+    function->n_output = reader->import->node->n_output < OUTPUTS ? reader->import->node->n_output : OUTPUTS;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, const char *rule)
+{
+    Onnx__FunctionProto function;
+    struct reader reader = {.import = import, .arena = &import->graph->arena, .at = rule};
+    CNNVP_TRY(read_rule(&reader, rule, &function));
+    return cnnvp_import_function(import, &function, &reader.graph, OPSET);
+}
+
+/* ---- operators ---- */
+
+static const char *const rules[] = {
+#define CNNVP_RULE(operator, rule) [CNNVP_RULE_##operator] = (rule),
+#define CNNVP_RULE_OF_VENDOR(operator, rule) [CNNVP_RULE_##operator] = (rule),
+#include "rewrites.def"
+};
+
+cnnvp_result cnnvp_import_rule(struct cnnvp_import *import)
+{
+    if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0)
+        return cnnvp_import_error(import, "channels_last=1 is not supported; 0 is");
+    return cnnvp_import_rewrite(import, rules[import->kind]);
+}
+
+/* ---- rules that depend on more than attributes ---- */
+
+struct text {
+    char rule[4096];
+    size_t used;
+};
+
+static void say(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text->rule + text->used, sizeof text->rule - text->used, format, arguments);
+    va_end(arguments);
+    text->used += length > 0 ? (size_t)length : 0;
+}
+
+static cnnvp_result rewrite(struct cnnvp_import *import, const struct text *text)
+{
+    return text->used < sizeof text->rule ? cnnvp_import_rewrite(import, text->rule)
+                                          : cnnvp_import_error(import, "it would become too many nodes");
+}
+
+/* Dimensions of an input, as the file counts them. */
+static cnnvp_result dims_of(struct cnnvp_import *import, size_t index, size_t *rank, int64_t dims[CNNVP_ONNX_RANK])
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, index, &value));
+    return cnnvp_import_value_dims(import, &value, rank, dims);
+}
+
+/* Heads in front of positions: a tensor of 3 dimensions has them side by side. Fewer heads of keys and values than of
+ * queries count for several each. */
+static void say_heads(struct text *text, const char *name, char input, size_t rank, int64_t heads, int64_t times)
+{
+    const char *last = times > 1 ? "few" : "";
+    if (rank == 3)
+        say(text, "%sw = Reshape(%c, [0, 0, %lld, -1]); %s%s = Transpose <perm = [0, 2, 1, 3]> (%sw);", name, input,
+            (long long)heads, name, last, name);
+    else
+        say(text, "%s%s = Identity(%c);", name, last, input);
+    if (times > 1) /* each head so often, one after the other */
+        say(text,
+            "%ss = Shape(%sfew); %sn = Slice(%ss, [2], [4]); %sb = Concat <axis = 0> ([0, %lld], %sn);"
+            "%su = Unsqueeze(%sfew, [2]); %so = Concat <axis = 0> ([1, 1, %lld, 1, 1]); %se = Expand(%su, %so);"
+            "%s = Reshape(%se, %sb);",
+            name, name, name, name, name, (long long)(heads * times), name, name, name, name, (long long)times, name,
+            name, name, name, name, name);
+}
+
+/* softmax(scale * Q * K' + mask) * V, for each head. */
+static cnnvp_result import_attention(struct cnnvp_import *import)
+{
+    struct text text = {.used = 0};
+    int64_t q[CNNVP_ONNX_RANK], k[CNNVP_ONNX_RANK], v[CNNVP_ONNX_RANK];
+    size_t rank, other;
+    struct cnnvp_onnx_value mask = {CNNVP_GRAPH_NONE, NULL};
+    const Onnx__AttributeProto *scale = cnnvp_onnx_attribute(import->node, "scale");
+    const float cap = cnnvp_onnx_float(import->node, "softcap", 0.0f);
+    CNNVP_TRY(dims_of(import, 0, &rank, q));
+    CNNVP_TRY(dims_of(import, 1, &other, k));
+    CNNVP_TRY(dims_of(import, 2, &other, v));
+    const int64_t heads = rank == 4 ? q[1] : cnnvp_onnx_int(import->node, "q_num_heads", 0);
+    const int64_t few = rank == 4 ? k[1] : cnnvp_onnx_int(import->node, "kv_num_heads", 0);
+    if (rank != other || rank < 3 || rank > 4 || heads < 1 || few < 1 || heads % few != 0 ||
+        q[rank - 1] % heads * (rank == 3) != 0)
+        return cnnvp_import_error(
+            import, "queries of %zu dimensions with %lld heads, keys of %zu with %lld are not supported", rank,
+            (long long)heads, other, (long long)few);
+    if (import->node->n_output > 1 || cnnvp_import_has(import, 4) || cnnvp_import_has(import, 6))
+        return cnnvp_import_error(import, "past or present keys, lengths and further outputs are not supported");
+    if (cnnvp_import_has(import, 3))
+        CNNVP_TRY(cnnvp_import_value(import, 3, &mask));
+    const int64_t size = rank == 4 ? q[3] : q[2] / heads;
+    say_heads(&text, "query", 'a', rank, heads, 1);
+    say_heads(&text, "key", 'b', rank, few, heads / few);
+    say_heads(&text, "value", 'c', rank, few, heads / few);
+    say(&text, "scaled = Mul(query, %.9f); turned = Transpose <perm = [0, 1, 3, 2]> (key);",
+        scale != NULL && scale->has_f ? (double)scale->f : 1.0 / sqrt((double)size));
+    say(&text,
+        cap > 0.0f ? "sums = MatMul(scaled, turned); parts = Mul(sums, %.9f); bent = Tanh(parts);"
+                     "scores0 = Mul(bent, %.9f);"
+                   : "scores0 = MatMul(scaled, turned);",
+        1.0 / (double)cap, (double)cap);
+    int steps = 0;
+    const Onnx__TypeProto *type =
+        mask.constant == NULL && cnnvp_import_has(import, 3) ? cnnvp_import_type(import, import->node->input[3]) : NULL;
+    if (mask.tensor != CNNVP_GRAPH_NONE && (type == NULL || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE))
+        return cnnvp_import_error(import, "the file does not say the type of the mask \"%s\"", import->node->input[3]);
+    const int kind = mask.constant != NULL ? mask.constant->data_type : type != NULL ? type->tensor_type->elem_type : 0;
+    if (kind == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
+        say(&text, "masked = Where(d, 0.0, -1000000000.0); scores%d = Add(scores0, masked);", ++steps);
+    else if (cnnvp_import_has(import, 3))
+        say(&text, "scores%d = Add(scores0, d);", ++steps);
+    if (cnnvp_onnx_int(import->node, "is_causal", 0) != 0) {
+        say(&text,
+            "rows = Range(0, %lld, 1); column = Unsqueeze(rows, [1]); all = Range(0, %lld, 1);"
+            "seen = LessOrEqual(all, column); later = Where(seen, 0.0, -1000000000.0);",
+            (long long)q[rank - 2], (long long)k[rank - 2]);
+        say(&text, "scores%d = Add(scores%d, later);", steps + 1, steps);
+        ++steps;
+    }
+    say(&text, "shares = Softmax <axis = -1> (scores%d);", steps);
+    say(&text, rank == 4 ? "y = MatMul(shares, value)"
+                         : "out = MatMul(shares, value); moved = Transpose <perm = [0, 2, 1, 3]> (out);"
+                           "y = Reshape(moved, [0, 0, -1])");
+    return rewrite(import, &text);
+}
+
+/* Rows of a table by an input: the product with a matrix that has a 1 where the index is the row's. The time is that of
+ * all rows, whatever the indices are. */
+cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK] = {0}, indices[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    size_t others = 0;
+    struct text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(dims_of(import, 1, &others, indices));
+    const int64_t rows = dims[0];
+    const int64_t axis = cnnvp_onnx_int(import->node, "axis", 0);
+    if (axis != 0 || rank < 1 || rows > WHOLE_MAX)
+        return cnnvp_import_error(
+            import, "indices that the network computes are for axis 0 of a constant with up to %d rows", WHOLE_MAX);
+    say(&text,
+        "below = Less(b, 0.0); ends = Mul(below, %lld.0); index = Add(b, ends); from = Unsqueeze(index, [-1]);"
+        "number = Range(0.0, %lld.0, 1.0); here = Equal(from, number); table = Reshape(a, [%lld, -1]);",
+        (long long)rows, (long long)rows, (long long)rows);
+    say(&text, rank == 2 ? "y = MatMul(here, table)" : "found = MatMul(here, table); y = Reshape(found, [0");
+    if (rank != 2) {
+        for (size_t i = 1; i < others; ++i)
+            say(&text, ", %lld", (long long)indices[i]);
+        for (size_t i = 1; i < rank; ++i)
+            say(&text, ", %lld", (long long)dims[i]);
+        say(&text, "])");
+    }
+    return rewrite(import, &text);
+}
+
+/* As often along each axis: a dimension of 1 in front of it is expanded. */
+static cnnvp_result import_tile(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK], times[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    size_t count = 0;
+    struct text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_list(import, "repeats", 1, CNNVP_ONNX_RANK, times, &count));
+    if (count != rank)
+        return cnnvp_import_error(import, "there are %zu repeats for %zu dimensions", count, rank);
+    say(&text, "part0 = Identity(a);");
+    size_t steps = 0;
+    for (size_t axis = 0; axis < rank; ++axis) {
+        if (times[axis] == 1)
+            continue;
+        if (axis == 0 && !import->single)
+            return cnnvp_import_mixes(import, "images that are repeated");
+        /* (before, 1, axis and all after it) */
+        int64_t before = 1;
+        int64_t after = 1;
+        for (size_t i = import->single ? 0 : 1; i < rank; ++i)
+            *(i < axis ? &before : &after) *= i < axis ? dims[i] * times[i] : dims[i];
+        const char *front = import->single ? "" : "0, ";
+        say(&text, "wide%zu = Reshape(part%zu, [%s%lld, 1, %lld]); more%zu = Expand(wide%zu, [%s1, %lld, 1]);", steps,
+            steps, front, (long long)before, (long long)after, steps, steps, import->single ? "" : "1, ",
+            (long long)times[axis]);
+        say(&text, "part%zu = Reshape(more%zu, [%s%lld]);", steps + 1, steps, front,
+            (long long)(before * times[axis] * after));
+        ++steps;
+    }
+    say(&text, "y = Reshape(part%zu, [", steps);
+    for (size_t i = 0; i < rank; ++i)
+        say(&text, "%s%lld", i != 0 ? ", " : "", i == 0 && !import->single ? 0LL : (long long)(dims[i] * times[i]));
+    say(&text, "])");
+    return rewrite(import, &text);
+}
+
+static cnnvp_result find_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis)
+{
+    *axis = (size_t)(named + (named < 0 ? (int64_t)rank : 0));
+    return *axis < rank ? CNNVP_DONE
+                        : cnnvp_import_error(import, "axis %lld of %zu dimensions", (long long)named, rank);
+}
+
+/* Kind 0: the largest number, 1: the smallest. Of where it is, the first or the last place: the largest of numbers that
+ * fall or rise along the axis. */
+static cnnvp_result import_place_of(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    size_t axis;
+    struct text text = {.used = 0};
+    const int last = cnnvp_onnx_int(import->node, "select_last_index", 0) != 0;
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(find_axis(import, cnnvp_onnx_int(import->node, "axis", 0), rank, &axis));
+    const long long count = dims[axis];
+    if (count > WHOLE_MAX)
+        return cnnvp_import_error(import, "%lld elements; up to %d are possible", count, WHOLE_MAX);
+    say(&text, "top = Reduce%s <axes = [%zu], keepdims = 1> (a); here = %sOrEqual(a, top);",
+        import->kind ? "Min" : "Max", axis, import->kind ? "Less" : "Greater");
+    say(&text, last ? "all = Range(1.0, %lld.0, 1.0);" : "all = Range(%lld.0, 0.0, -1.0);", last ? count + 1 : count);
+    say(&text, "number = Reshape(all, [%lld", count);
+    for (size_t i = axis + 1; i < rank; ++i)
+        say(&text, ", 1");
+    say(&text, "]); place = Mul(here, number); end = ReduceMax <axes = [%zu], @keepdims> (place);", axis);
+    say(&text, last ? "y = Sub(end, 1.0)" : "y = Sub(%lld.0, end)", count);
+    return rewrite(import, &text);
+}
+
+/* Halves of an axis times each other, until one element is left. */
+static cnnvp_result import_product_of(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK], axes[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    size_t count = 0;
+    size_t steps = 0;
+    struct text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
+    if (count == 0 && cnnvp_onnx_int(import->node, "noop_with_empty_axes", 0) == 0)
+        for (; count < rank; ++count)
+            axes[count] = (int64_t)count;
+    say(&text, "part0 = Identity(a);");
+    for (size_t i = 0; i < count; ++i) {
+        size_t axis;
+        CNNVP_TRY(find_axis(import, axes[i], rank, &axis));
+        if (axis == 0 && !import->single)
+            return cnnvp_import_mixes(import, "a product of all dimensions");
+        for (int64_t left = dims[axis]; left > 1; left = (left + 1) / 2, ++steps)
+            say(&text,
+                "one%zu = Slice(part%zu, [0], [%lld], [%zu]); other%zu = Slice(part%zu, [%lld], [%lld], [%zu]);"
+                "both%zu = Mul(one%zu, other%zu); rest%zu = Slice(part%zu, [%lld], [%lld], [%zu]);"
+                "part%zu = Concat <axis = %zu> (both%zu, rest%zu);",
+                steps, steps, (long long)left / 2, axis, steps, steps, (long long)left / 2, (long long)(left / 2 * 2),
+                axis, steps, steps, steps, steps, steps, (long long)(left / 2 * 2), (long long)left, axis, steps + 1,
+                axis, steps, steps);
+    }
+    say(&text, "y = ReduceMax <@axes, @noop_with_empty_axes, @keepdims> (part%zu, b)", steps);
+    return rewrite(import, &text);
+}
+
+static cnnvp_result import_mean_of(struct cnnvp_import *import)
+{
+    struct text text = {.used = 0};
+    say(&text, "sum = Sum(");
+    for (size_t i = 0; i < import->node->n_input; ++i)
+        say(&text, "%s%c", i != 0 ? ", " : "", (int)('a' + (int)i));
+    say(&text, "); y = Mul(sum, %.9f)", 1.0 / (double)import->node->n_input);
+    return rewrite(import, &text);
+}
+
+/* ---- Einsum ---- */
+
+enum { LABELS = 2 * CNNVP_ONNX_RANK };
+
+/* Letters of one or two operands and of the result, and what each is. */
+struct einsum {
+    char operands[2][LABELS + 1], result[LABELS + 1];
+    size_t count;
+    int64_t sizes[256];
+};
+
+static cnnvp_result read_einsum(struct cnnvp_import *import, struct einsum *einsum)
+{
+    const Onnx__AttributeProto *equation = cnnvp_onnx_attribute(import->node, "equation");
+    const size_t length = equation != NULL && equation->has_s ? equation->s.len : 0;
+    char *to = einsum->operands[0];
+    size_t used = 0;
+    *einsum = (struct einsum){.count = import->node->n_input};
+    for (size_t i = 0; i < length; ++i) {
+        const char sign = (char)equation->s.data[i];
+        if (sign == ' ')
+            continue;
+        if (sign == ',' || sign == '-') {
+            to = sign == ',' && to == einsum->operands[0] ? einsum->operands[1] : einsum->result;
+            i += sign == '-';
+            used = 0;
+            continue;
+        }
+        if (!isalpha((unsigned char)sign) || used == LABELS || strchr(to, sign) != NULL)
+            return cnnvp_import_error(
+                import, "its equation has \"%c\" where a letter that its operand has not is supported", sign);
+        to[used++] = sign;
+    }
+    if (to != einsum->result || einsum->count > 2)
+        return cnnvp_import_error(import, "an equation with \"->\" and one or two operands is supported");
+    for (size_t k = 0; k < einsum->count; ++k) {
+        int64_t dims[CNNVP_ONNX_RANK];
+        size_t rank = 0;
+        CNNVP_TRY(dims_of(import, k, &rank, dims));
+        if (rank != strlen(einsum->operands[k]))
+            return cnnvp_import_error(
+                import, "operand %zu has %zu dimensions, \"%s\" letters", k, rank, einsum->operands[k]);
+        for (size_t i = 0; i < rank; ++i)
+            einsum->sizes[(unsigned char)einsum->operands[k][i]] = dims[i];
+    }
+    return CNNVP_DONE;
+}
+
+/* "NEW = Transpose(OLD)" from one order of letters to another one. */
+static void say_order(struct text *text, const char *made, const char *from, const char *letters, const char *wanted)
+{
+    say(text, "%s = Transpose <perm = [", made);
+    for (size_t i = 0; wanted[i] != '\0'; ++i)
+        say(text, "%s%d", i != 0 ? ", " : "", (int)(strchr(letters, wanted[i]) - letters));
+    say(text, "]> (%s);", from);
+}
+
+/* The letters of `of` that are in both, or in one of the lists alone. */
+static void pick(const char *of, const char *in, int is, const char *and_in, int and_is, char *to)
+{
+    for (; *of != '\0'; ++of)
+        if ((strchr(in, *of) != NULL) == is && (strchr(and_in, *of) != NULL) == and_is)
+            *to++ = *of;
+    *to = '\0';
+}
+
+/* What an operand has alone and the result has not is summed up. */
+static void say_sum(struct text *text, struct einsum *einsum, size_t k)
+{
+    char left[LABELS + 1];
+    char gone[LABELS + 1];
+    pick(einsum->operands[k], einsum->operands[1 - k], 0, einsum->result, 0, gone);
+    say(text, gone[0] != '\0' ? "sum%zu = ReduceSum <keepdims = 0, axes = [" : "sum%zu = Identity(", k);
+    for (size_t i = 0; gone[i] != '\0'; ++i)
+        say(text, "%s%d", i != 0 ? ", " : "", (int)(strchr(einsum->operands[k], gone[i]) - einsum->operands[k]));
+    say(text, gone[0] != '\0' ? "]> (%c);" : "%c);", (int)('a' + (int)k));
+    pick(einsum->operands[k], gone, 0, "", 0, left);
+    memcpy(einsum->operands[k], left, sizeof left);
+}
+
+static void say_sizes(struct text *text, const struct einsum *einsum, const char *letters, int single)
+{
+    for (; *letters != '\0'; ++letters) /* the batch stays what it is */
+        say(text, "%lld, ",
+            *letters == einsum->result[0] && !single ? 0LL : (long long)einsum->sizes[(unsigned char)*letters]);
+}
+
+static long long product_of(const struct einsum *einsum, const char *letters)
+{
+    long long product = 1;
+    for (; *letters != '\0'; ++letters)
+        product *= (long long)einsum->sizes[(unsigned char)*letters];
+    return product;
+}
+
+/* Two operands are a product of matrices: shared letters that the result has number the matrices, the others are summed
+ * over; the first dimension of images stays apart. */
+static cnnvp_result import_einsum(struct cnnvp_import *import)
+{
+    struct einsum einsum;
+    struct text text = {.used = 0};
+    char shared[LABELS + 1], inner[LABELS + 1], own[2][LABELS + 1], order[2 * LABELS + 1];
+    CNNVP_TRY(read_einsum(import, &einsum));
+    say_sum(&text, &einsum, 0);
+    if (einsum.count == 1) {
+        say_order(&text, "y", "sum0", einsum.operands[0], einsum.result);
+        return rewrite(import, &text);
+    }
+    say_sum(&text, &einsum, 1);
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    const size_t first = value.constant != NULL; /* the one that is computed */
+    const char *a = einsum.operands[first];
+    const char *b = einsum.operands[1 - first];
+    pick(a, b, 1, einsum.result, 1, shared);
+    pick(a, b, 1, einsum.result, 0, inner);
+    pick(a, b, 0, "", 0, own[0]);
+    pick(b, a, 0, "", 0, own[1]);
+    const char *apart = !import->single && own[0][0] == a[0] ? (char[]){a[0], '\0'} : "";
+    const char *rows = own[0] + strlen(apart);
+    (void)snprintf(order, sizeof order, "%s%s%s%s", apart, shared, rows, inner);
+    say_order(&text, "a2", first ? "sum1" : "sum0", a, order);
+    say(&text, "a3 = Reshape(a2, [");
+    say_sizes(&text, &einsum, apart, 0);
+    say_sizes(&text, &einsum, shared, import->single);
+    say(&text, "%lld, %lld]);", product_of(&einsum, rows), product_of(&einsum, inner));
+    (void)snprintf(order, sizeof order, "%s%s%s", shared, inner, own[1]);
+    say_order(&text, "b2", first ? "sum0" : "sum1", b, order);
+    say(&text, "b3 = Reshape(b2, [");
+    say_sizes(&text, &einsum, shared, import->single);
+    say(&text, "%lld, %lld]); made = MatMul(a3, b3); made2 = Reshape(made, [", product_of(&einsum, inner),
+        product_of(&einsum, own[1]));
+    (void)snprintf(order, sizeof order, "%s%s%s%s", apart, shared, rows, own[1]);
+    say_sizes(&text, &einsum, order, import->single);
+    text.used -= order[0] != '\0' ? 2 : 0;
+    say(&text, "]);");
+    say_order(&text, "y", "made2", order, einsum.result);
+    return rewrite(import, &text);
+}
+
+static const struct cnnvp_import_operator operators[] = {
+    {"ArgMax", import_place_of, CNNVP_FORM_ALL, 0},
+    {"ArgMin", import_place_of, CNNVP_FORM_ALL, 1},
+    {"ReduceProd", import_product_of, CNNVP_FORM_ALL, 0},
+    {"Mean", import_mean_of, CNNVP_FORM_ALL, 0},
+    {"Einsum", import_einsum, CNNVP_FORM_ALL, 0},
+    {"Attention", import_attention, CNNVP_FORM_ALL, 0},
+    {"Tile", import_tile, CNNVP_FORM_ALL, 0},
+#define CNNVP_RULE(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},
+#include "rewrites.def"
+};
+
+const struct cnnvp_import_operators cnnvp_import_rewritten = {operators, sizeof operators / sizeof operators[0]};
