@@ -99,28 +99,6 @@ static cnnvp_result import_gelu(struct cnnvp_import *import)
     return add_function(import, CNNVP_GRAPH_GELU, by_tanh ? 1.0f : 0.0f);
 }
 
-/* sin x / cos x. */
-static cnnvp_result import_tangent(struct cnnvp_import *import)
-{
-    int32_t in;
-    int32_t parts[2];
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_SIN, 0.0f, 1, &parts[0]));
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_COS, 0.0f, 1, &parts[1]));
-    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, parts[0], parts[1], 0, &in);
-}
-
-/* x where it is above alpha, 0 elsewhere. */
-static cnnvp_result import_thresholded(struct cnnvp_import *import)
-{
-    int32_t in;
-    int32_t above;
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(
-        cnnvp_import_post(import, in, CNNVP_GRAPH_ABOVE, cnnvp_onnx_float(import->node, "alpha", 1.0f), 1, &above));
-    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, in, above, 0, &in);
-}
-
 static cnnvp_result import_selu(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.67326319f);
@@ -341,8 +319,6 @@ static const struct cnnvp_import_operator operators[] = {
 #include "functions.def"
     {"Sign", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SIGN},
     {"Not", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_EQUAL},
-    {"Tan", import_tangent, CNNVP_FORM_WORDS, 0},
-    {"ThresholdedRelu", import_thresholded, CNNVP_FORM_WORDS, 0},
     {"Abs", import_abs, CNNVP_FORM_WORDS, 0},
     {"HardSigmoid", import_hard_sigmoid, CNNVP_FORM_WORDS, 0},
     {"Clip", import_clip, CNNVP_FORM_WORDS, 0},

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ReduceMean, ReduceMax, ReduceSum, and what is one of them of other numbers: pooling whose window is what is reduced.
- * Rows, columns or both of maps as they are; other dimensions, those that follow one another at once, as the rows of
- * another view of the words.
+ * ReduceMean, ReduceMax, ReduceSum: pooling whose window is what is reduced. Rows, columns or both of maps as they are;
+ * other dimensions, those that follow one another at once, as the rows of another view of the words.
  */
 #include <string.h>
 
@@ -12,12 +11,6 @@
 #define WINDOW_MAX 32767
 
 enum reduction { REDUCE_MEAN, REDUCE_MAX, REDUCE_SUM };
-
-/* ReduceMin is the largest of -x, with its sign back; a sum may be of |x| or of squares. */
-enum disguise { AS_IT_IS, NEGATIVE, SIZES, SQUARES };
-/* And what a function of the result. */
-enum function { NOTHING, ROOT, LOGARITHM };
-#define KIND(reduction, disguise, function) ((int)(reduction) | (int)(disguise) << 4 | (int)(function) << 8)
 
 /* What is reduced: one mark for each dimension, and how many words make one. */
 struct reduced {
@@ -121,38 +114,14 @@ cnnvp_result cnnvp_import_mean(struct cnnvp_import *import, uint32_t axis, int32
     return reduce_axis(import, REDUCE_MEAN, axis, in);
 }
 
-static cnnvp_result scale(struct cnnvp_import *import, float factor, int32_t *in)
-{
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_scale(import, *in, factor, 0.0f, 1, &layer));
-    *in = layer->out;
-    return CNNVP_DONE;
-}
-
-static cnnvp_result put_on(struct cnnvp_import *import, enum disguise disguise, int32_t *in)
-{
-    switch (disguise) {
-    case SIZES:
-        return cnnvp_import_post(import, *in, CNNVP_GRAPH_LEAKY_RELU, -1.0f, 1, in);
-    case SQUARES:
-        return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, *in, *in, 1, in);
-    case NEGATIVE:
-        return scale(import, -1.0f, in);
-    default:
-        return CNNVP_DONE;
-    }
-}
-
 static cnnvp_result import_reduce(struct cnnvp_import *import)
 {
-    const enum reduction reduction = (enum reduction)(import->kind & 15);
-    const enum disguise disguise = (enum disguise)(import->kind >> 4 & 15);
-    const enum function function = (enum function)(import->kind >> 8);
+    const enum reduction reduction = (enum reduction)import->kind;
     int32_t in;
     struct reduced reduced;
+    struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(read_axes(import, in, &reduced));
-    CNNVP_TRY(put_on(import, disguise, &in));
     const uint32_t rank = reduced.rank;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int64_t shape[3] = {input.channels, input.height, input.width};
@@ -161,13 +130,10 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
                       ? reduce_runs(import, &in, reduction, &reduced)
                       : pool(import, &in, reduction, shape, rank == 4 && reduced.axes[2] ? shape[1] : 1,
                              reduced.axes[rank - 1] ? shape[2] : 1));
-    if (reduction == REDUCE_SUM && reduced.words > 1) /* a mean as a sum */
-        CNNVP_TRY(scale(import, (float)reduced.words, &in));
-    if (disguise == NEGATIVE)
-        CNNVP_TRY(scale(import, -1.0f, &in));
-    if (function != NOTHING)
-        CNNVP_TRY(cnnvp_import_post(import, in, function == ROOT ? CNNVP_GRAPH_POWER : CNNVP_GRAPH_LOG,
-                                    function == ROOT ? 0.5f : 0.0f, 1, &in));
+    if (reduction == REDUCE_SUM && reduced.words > 1) { /* a mean as a sum */
+        CNNVP_TRY(cnnvp_import_scale(import, in, (float)reduced.words, 0.0f, 1, &layer));
+        in = layer->out;
+    }
     const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     uint32_t left = 1;
@@ -178,14 +144,9 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
 }
 
 static const struct cnnvp_import_operator operators[] = {
-    {"ReduceMean", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MEAN, AS_IT_IS, NOTHING)},
-    {"ReduceMax", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MAX, AS_IT_IS, NOTHING)},
-    {"ReduceMin", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_MAX, NEGATIVE, NOTHING)},
-    {"ReduceSum", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, AS_IT_IS, NOTHING)},
-    {"ReduceL1", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SIZES, NOTHING)},
-    {"ReduceSumSquare", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SQUARES, NOTHING)},
-    {"ReduceL2", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, SQUARES, ROOT)},
-    {"ReduceLogSum", import_reduce, CNNVP_FORM_ALL, KIND(REDUCE_SUM, AS_IT_IS, LOGARITHM)},
+    {"ReduceMean", import_reduce, CNNVP_FORM_ALL, REDUCE_MEAN},
+    {"ReduceMax", import_reduce, CNNVP_FORM_ALL, REDUCE_MAX},
+    {"ReduceSum", import_reduce, CNNVP_FORM_ALL, REDUCE_SUM},
 };
 
 const struct cnnvp_import_operators cnnvp_import_reduction = {operators, sizeof operators / sizeof operators[0]};
