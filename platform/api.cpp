@@ -273,6 +273,11 @@ cnnvp::platform::~platform()
     end_platform(handle_);
 }
 
+cnnvp::platform::design &cnnvp::platform::parts() const
+{
+    return *handle_->design;
+}
+
 const sc_core::sc_event &cnnvp::platform::done_event() const
 {
     return handle_->design->done_event();

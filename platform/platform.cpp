@@ -36,7 +36,7 @@ void platform::design::plan_bus(plan &plan) const
         plan.incoming[i].push_back(instance.bus_port);
     }
     plan.loader_on_bus = plan.bus_initiators.size();
-    plan.bus_initiators.push_back("loader");
+    plan.bus_initiators.push_back("outside");
 }
 
 /* The core is the instance named cpu, or else the first one, with a port as cnnvp_program.h describes. */
@@ -326,6 +326,13 @@ irq_port *platform::design::find_irq(const std::string &instance)
         if (line->unit->instance().name == instance)
             return &line->port;
     return nullptr;
+}
+
+void platform::design::lead_irqs_out(const std::function<void(int)> &change)
+{
+    for (const auto &host : hosts_)
+        for (uint32_t port = 0; host && port < host->instance().unit->port_count; ++port)
+            host->lead_out(port, change);
 }
 
 std::string platform::design::find_unbound() const

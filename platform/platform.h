@@ -50,11 +50,15 @@ public:
     memory_socket *find_outside(const std::string &instance);
     /* Likewise the interrupt that comes in there; null if it leads nowhere. */
     irq_port *find_irq(const std::string &instance);
+    const std::vector<std::unique_ptr<memory_port>> &outside() const { return outside_; }
+    /* Interrupts of units that no instance takes: `change` gets each new level. */
+    void lead_irqs_out(const std::function<void(int)> &change);
     /* The first instance that leads outside, and to nothing; "" if there is none. */
     std::string find_unbound() const;
 
-    /* Resets all units, also in mid-work. */
+    /* Resets all units, also in mid-work; reset_units: in the evaluation phase. */
     void reset();
+    void reset_units();
     void flush();
     cnnvp_path *path() const { return control_->path(); }
     /* The core's process goes on, if it waits to be woken. */

@@ -154,14 +154,17 @@ double platform::design::wall_seconds() const
 void platform::design::reset()
 {
     const simulation_context::visit inside = enter();
-    control_->run_in_simulation([this] {
-        for (const auto &host : hosts_)
-            if (host)
-                host->abandon_outgoing();
-        for (const auto &host : hosts_)
-            if (host)
-                host->reset();
-    });
+    control_->run_in_simulation([this] { reset_units(); });
+}
+
+void platform::design::reset_units()
+{
+    for (const auto &host : hosts_)
+        if (host)
+            host->abandon_outgoing();
+    for (const auto &host : hosts_)
+        if (host)
+            host->reset();
 }
 
 void platform::design::flush()

@@ -441,6 +441,12 @@ void unit_host::connect_irq(uint32_t port, unit_host &target, uint32_t target_po
     ports_[port].irq_links.push_back({&target, target_port, line});
 }
 
+void unit_host::lead_out(uint32_t port, const std::function<void(int)> &change)
+{
+    if (unit_.ports[port].kind == CNNVP_PORT_IRQ_OUT && ports_[port].irq_links.empty())
+        ports_[port].outside = change;
+}
+
 void unit_host::drive(uint32_t port, int level)
 {
     port_state &state = ports_[port];
@@ -452,6 +458,8 @@ void unit_host::drive(uint32_t port, int level)
         cnnvp_recorder_level(control_.recorder(), instance_.number, port, control_.now(), level);
     for (const irq_link &link : state.irq_links)
         link.target->set_line(link.port, link.line, level);
+    if (state.outside)
+        state.outside(level);
 }
 
 /* What the model outside does since it was last asked for something is what is waited for. */

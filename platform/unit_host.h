@@ -25,6 +25,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -70,6 +71,8 @@ public:
     /* `port` is bound to the bus. */
     void set_bus(uint32_t port, bus &bus) { ports_[port].way = &bus; }
     void connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line);
+    /* Whoever is outside hears of the levels of this port, if it is an interrupt output that leads nowhere else. */
+    void lead_out(uint32_t port, const std::function<void(int)> &change);
     /* Sets the level of an interrupt output, for a model outside of the platform. */
     void raise(uint32_t port, int level);
 
@@ -130,7 +133,8 @@ private:
         bus *way = nullptr; /* what it leads to, if that is the bus */
         int level = 0;      /* IRQ_OUT */
         std::vector<irq_link> irq_links;
-        std::vector<uint32_t> drivers; /* IRQ_IN: for each line how many outputs are high */
+        std::function<void(int)> outside; /* IRQ_OUT */
+        std::vector<uint32_t> drivers;    /* IRQ_IN: for each line how many outputs are high */
     };
     struct event_state {
         sc_core::sc_event due;

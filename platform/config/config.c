@@ -182,6 +182,104 @@ cnnvp_config *cnnvp_config_copy(const cnnvp_config *config)
     return copy;
 }
 
+/* ---- an accelerator alone ---- */
+
+/* Marks what belongs to accelerators: what sends commands, what its ports lead to, and what leads to these but for
+ * their memories. 1: more than before. */
+static int keep_more(const struct cnnvp_resolved *resolved, unsigned char *kept)
+{
+    int more = 0;
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        const struct cnnvp_instance *from = &resolved->instances[i];
+        for (size_t j = 0; j < from->binding_count; ++j) {
+            const struct cnnvp_binding *binding = &from->bindings[j];
+            const struct cnnvp_port *port = &from->unit->ports[binding->port];
+            const struct cnnvp_unit *to = resolved->instances[binding->target].unit;
+            if (to == NULL || port->kind == CNNVP_PORT_IRQ_OUT)
+                continue;
+            const int sends =
+                port->kind == CNNVP_PORT_INITIATOR && (port->flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS;
+            const int drives = kept[binding->target] && to->ports[binding->target_port].kind != CNNVP_PORT_MEM_TARGET;
+            const int keeps = kept[i] || sends || drives;
+            more |= keeps && !(kept[i] && kept[binding->target]);
+            kept[i] |= (unsigned char)keeps;
+            kept[binding->target] |= (unsigned char)keeps;
+        }
+    }
+    return more;
+}
+
+/* The end of a way to memory. */
+static int is_memory(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance)
+{
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        for (size_t j = 0; j < resolved->instances[i].binding_count; ++j) {
+            const struct cnnvp_binding *binding = &resolved->instances[i].bindings[j];
+            if (binding->target == instance->number && instance->binding_count == 0 &&
+                resolved->instances[i].unit->ports[binding->port].kind == CNNVP_PORT_MEM_INITIATOR)
+                return 1;
+        }
+    return 0;
+}
+
+static cnnvp_result set_text(cnnvp_config *config, const struct cnnvp_instance *instance, const char *rest,
+                             struct cnnvp_error *error)
+{
+    char text[CNNVP_CONFIG_NAME_BYTES + 32];
+    (void)snprintf(text, sizeof text, "%s.%s", instance->name, rest);
+    return set_one(config, text, error);
+}
+
+/* Its window is the whole memory, by absolute addresses. What was set of another model has gone with that. */
+static cnnvp_result lead_outside(cnnvp_config *config, const struct cnnvp_instance *memory, struct cnnvp_error *error)
+{
+    const size_t length = strlen(memory->name);
+    for (size_t i = 0; i < config->set_count && strcmp(memory->model, "external") != 0; ++i)
+        if (strncmp(config->sets[i], memory->name, length) == 0 && config->sets[i][length] == '.')
+            config->sets[i][0] = '\0';
+    CNNVP_TRY(set_text(config, memory, "model=external", error));
+    CNNVP_TRY(set_text(config, memory, "size=4GiB", error));
+    return set_text(config, memory, "at=null", error);
+}
+
+static cnnvp_result leave_alone(cnnvp_config *made, const struct cnnvp_resolved *resolved, const unsigned char *kept,
+                                struct cnnvp_error *error)
+{
+    int found = 0;
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        const struct cnnvp_instance *instance = &resolved->instances[i];
+        const struct cnnvp_binding *irq = NULL;
+        found |= kept[i];
+        if (instance->unit != NULL && !kept[i])
+            CNNVP_TRY(set_text(made, instance, "model=null", error));
+        else if (kept[i] && is_memory(resolved, instance))
+            CNNVP_TRY(lead_outside(made, instance, error));
+        else if (cnnvp_instance_irq(resolved, instance, &irq) != 0)
+            CNNVP_TRY(set_text(made, instance, "irq=null", error));
+    }
+    if (!found)
+        return cnnvp_config_error(error, made->draft->file, "no instance sends commands, so there is no accelerator");
+    return cnnvp_config_resolve(made, error);
+}
+
+cnnvp_result cnnvp_config_accelerator(const cnnvp_config *config, cnnvp_config **accelerator, struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    *accelerator = NULL;
+    if (resolved == NULL)
+        return cnnvp_config_error(error, NULL, "the configuration has not been resolved");
+    CNNVP_FREED unsigned char *kept = calloc(resolved->instance_count + 1, 1);
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *made = kept != NULL ? cnnvp_config_copy(config) : NULL;
+    if (made == NULL)
+        return cnnvp_config_no_memory(error);
+    while (keep_more(resolved, kept))
+        continue;
+    CNNVP_TRY(leave_alone(made, resolved, kept, error));
+    *accelerator = made;
+    made = NULL;
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint64_t *value, const char **text)
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);

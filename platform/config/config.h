@@ -63,6 +63,12 @@ struct cnnvp_resolved {
     const struct cnnvp_energy_table *energy; /* NULL: the default */
 };
 
+/* What of a resolved configuration are accelerators, resolved: without core, interrupt controller and what else the
+ * program has around them. Their memories are of model external, by absolute addresses; the bus leads to their
+ * registers. Interrupts lead nowhere. Free with cnnvp_config_free. */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_accelerator(const cnnvp_config *config, cnnvp_config **accelerator,
+                                                     struct cnnvp_error *error);
+
 /* The instances of a configuration that has been resolved, NULL otherwise. Lives as long as the configuration does and
  * until its next resolve. */
 const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config);

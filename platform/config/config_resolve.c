@@ -52,13 +52,14 @@ static cnnvp_result overlay(struct cnnvp_box *box, struct cnnvp_draft_unit *copy
         return cnnvp_config_no_memory(error);
     struct cnnvp_setting *setting = *at;
     setting->key = name;
-    setting->text = cnnvp_arena_text(&box->arena, equals + 1);
+    const int null = cnnvp_config_reserved(name) && strcmp(equals + 1, "null") == 0; /* as in a file */
+    setting->text = null ? NULL : cnnvp_arena_text(&box->arena, equals + 1);
     setting->place = cnnvp_arena_printf(&box->arena, "--set %s", assignment);
     setting->key_place = setting->place;
     setting->folder = NULL;
     setting->level = CNNVP_CONFIG_SET_LEVEL;
     setting->quoted = 0;
-    return setting->text != NULL && setting->place != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    return (null || setting->text != NULL) && setting->place != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
 static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draft_unit *unit, char *const *sets,
@@ -212,6 +213,9 @@ static cnnvp_result make_instances(struct cnnvp_box *box, const struct cnnvp_dra
     for (const struct cnnvp_draft_unit *unit = draft->units; unit != NULL; unit = unit->next) {
         size_t index = resolved->instance_count;
         CNNVP_TRY(copy_settings(box, unit, sets, set_count, &box->drafts[index], error));
+        const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[index], "model", 0);
+        if (model != NULL && model->text == NULL)
+            continue; /* taken away */
         struct cnnvp_instance *instance = &resolved->instances[index];
         instance->name = box->drafts[index]->name;
         instance->place.text = box->drafts[index]->place;

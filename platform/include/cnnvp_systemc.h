@@ -38,9 +38,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <systemc>
 #include <tlm>
+#include <tlm_utils/simple_target_socket.h>
 
 #include "cnnvp.h"
 
@@ -86,8 +88,59 @@ public:
 
     class design; /* of our own */
 
+protected:
+    design &parts() const;
+
 private:
     cnnvp_platform *handle_ = nullptr;
+};
+
+/*
+ * What of a platform is accelerator, for a design with a core, a bus and memory of its own: without core, interrupt
+ * controller and software.
+ *
+ *     cnnvp::accelerator npu("npu", config);      // any configuration that networks run on, such as the preset nfu
+ *     bus.to_npu.bind(npu.regs);                  // the first register has address 0
+ *     npu.mem[0].bind(bus.from_npu);              // addresses are those of instructions, plus dram.offset
+ *     npu.irq.bind(line);                         // a level
+ *
+ * `cnnvp compile` makes what its core reads, and the runtime (share/cnnvp/guest/cnnvp_runtime.h) drives it. What units do, move and
+ * count is what they do in the platform.
+ */
+class accelerator : public platform {
+public:
+    /* As platform. Throws std::runtime_error, too, where no unit of the configuration takes commands. */
+    accelerator(const sc_core::sc_module_name &name, const cnnvp_config *config,
+                const cnnvp_platform_options *options = nullptr);
+    ~accelerator() override;
+
+    /* Registers, from the lowest address of the configuration's on: of one accelerator its instruction element. An
+     * access takes place when its annotated delay is over. What no register takes is answered with an error. */
+    tlm_utils::simple_target_socket<accelerator> regs;
+    /* Off-chip memories, in the configuration's order; what crosses a socket is what crosses that of `memory:
+     * external`. platform::initiator_socket finds one by its name. */
+    struct {
+        std::vector<memory_socket *> sockets;
+        memory_socket &operator[](size_t index) const { return *sockets.at(index); }
+        size_t size() const { return sockets.size(); }
+    } mem;
+    /* High while any unit asks for an interrupt. */
+    sc_core::sc_out<bool> irq;
+    /* May stay unbound. A clock here is that of the units, whose edges are its rising ones: an sc_clock of their
+     * frequency that begins at 0. A change of rst resets all units, also in mid-work. */
+    irq_port clk, rst;
+
+protected:
+    void end_of_elaboration() override;
+
+private:
+    int lines_ = 0; /* that are high */
+    sc_core::sc_event irq_changes_;
+    uint64_t base_ = 0; /* of the registers */
+
+    void check_clock() const;
+    void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
+    unsigned transport_dbg(tlm::tlm_generic_payload &payload);
 };
 
 /*

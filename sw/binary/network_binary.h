@@ -94,6 +94,19 @@ struct cnnvp_binary {
     struct cnnvp_binary_tensor input; /* the network's input */
 };
 
+/* What stands behind it where there is one accelerator, for cores that are not the platform's: the first output, as
+ * above. */
+struct cnnvp_binary_results {
+    struct cnnvp_binary binary;
+    uint32_t address;
+    uint32_t row_stride;
+    uint32_t channel_stride;
+    uint32_t image_stride;
+    uint32_t channels;
+    uint32_t height;
+    uint32_t width;
+};
+
 /* Accelerators at most, and what each has in memory for the guest software that drives it: its context, then its
  * stack. */
 #define CNNVP_ACCELERATORS 16u

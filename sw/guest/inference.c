@@ -52,10 +52,5 @@ int cnnvp_guest_run(struct cnnvp_guest *guest)
         return cnnvp_train_run(guest);
     if (guest->words != NULL)
         return cnnvp_words_run(guest);
-    cnnvp_inference_begin(guest);
-    const uint32_t images = guest->binary->images;
-    uint32_t first = cnnvp_inference_first(guest, 0, guest->binary->batch);
-    for (; first < images; first += guest->batch_images)
-        cnnvp_inference_batch(guest, first, images);
-    return cnnvp_inference_end(guest);
+    return cnnvp_inference_run(guest);
 }

@@ -19,11 +19,18 @@ static inline uint32_t cnnvp_inference_take(struct cnnvp_guest *guest, const str
     return binary->element;
 }
 
-static inline void cnnvp_inference_connect(struct cnnvp_guest *guest, const struct cnnvp_machine *machine,
-                                           uint32_t element)
+static inline void cnnvp_inference_open(struct cnnvp_guest *guest, const struct cnnvp_machine *machine,
+                                        uint32_t element)
 {
     cnnvp_use_ordinary_set(guest);
     cnnvp_element_init(&guest->element, machine, element);
+}
+
+/* With interrupts through the platform's controller. */
+static inline void cnnvp_inference_connect(struct cnnvp_guest *guest, const struct cnnvp_machine *machine,
+                                           uint32_t element)
+{
+    cnnvp_inference_open(guest, machine, element);
     cnnvp_plic_enable(machine, guest->plic, guest->element_irq);
     if (guest->scheduler_irq != 0)
         cnnvp_plic_enable(machine, guest->plic, guest->scheduler_irq);
@@ -59,6 +66,17 @@ static inline int cnnvp_inference_end(struct cnnvp_guest *guest)
         return 0;
     cnnvp_element_explain(&guest->element);
     return 1;
+}
+
+/* All of it, by one accelerator. */
+static inline int cnnvp_inference_run(struct cnnvp_guest *guest)
+{
+    cnnvp_inference_begin(guest);
+    const uint32_t images = guest->binary->images;
+    uint32_t first = cnnvp_inference_first(guest, 0, guest->binary->batch);
+    for (; first < images; first += guest->batch_images)
+        cnnvp_inference_batch(guest, first, images);
+    return cnnvp_inference_end(guest);
 }
 
 #endif

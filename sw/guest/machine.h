@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine under the guest software: device registers, memory, sleeping until an interrupt, and the end of the run.
- * This is the one place where the RISC-V program and the native build differ; everything above it is the same source.
+ * This is the one place where the RISC-V program and others differ, the native build and any core that brings an MMIO
+ * layer (cnnvp_runtime.h; a RISC-V one by -DCNNVP_MMIO); everything above it is the same source.
  * Guest addresses are uint32_t everywhere and turn into pointers only here.
  */
 #ifndef CNNVP_GUEST_MACHINE_H
@@ -9,7 +10,7 @@
 
 #include <stdint.h>
 
-#if defined(__riscv)
+#if defined(__riscv) && !defined(CNNVP_MMIO)
 
 struct cnnvp_machine {
     uint32_t console; /* address of the UART, 0: none */

@@ -44,6 +44,7 @@ struct external {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
     uint64_t size;
+    uint64_t offset; /* of addresses at the socket */
     uint64_t burst_bytes;
     uint32_t in_flight;
     uint32_t dmi;
@@ -131,7 +132,7 @@ static void free_burst(struct external *self, struct burst *burst)
 static void fill_burst(const struct external *self, const struct cnnvp_request *request, struct burst *burst)
 {
     const uint64_t segment = request->scratch[SENT] / request->size, offset = request->scratch[SENT] % request->size;
-    const uint64_t address = request->address + segment * (uint64_t)request->stride + offset;
+    const uint64_t address = self->offset + request->address + segment * (uint64_t)request->stride + offset;
     const uint64_t room = self->burst_bytes - address % self->burst_bytes;
     const uint64_t left = request->size - offset;
     /* what the platform keeps itself is read there; the memory's answer tells only when */
@@ -261,6 +262,7 @@ static int external_init(void *instance, const struct cnnvp_init *init)
     self->host = init->host;
     self->ops = init->ops;
     self->size = init->ops->param(init->host, PARAM_size);
+    self->offset = init->ops->param(init->host, PARAM_offset);
     self->burst_bytes = init->ops->param(init->host, PARAM_burst_bytes);
     self->in_flight = (uint32_t)init->ops->param(init->host, PARAM_in_flight);
     self->dmi = init->ops->param(init->host, PARAM_dmi) && !init->ops->param(init->host, PARAM_role);
@@ -310,8 +312,10 @@ static int external_access(void *instance, uint32_t port, struct cnnvp_access *a
         return CNNVP_E_ADDR;
     if (!access->size)
         return CNNVP_OK;
-    if (self->data == NULL)
+    if (self->data == NULL) {
+        access->address += self->offset;
         return self->ops->access(self->host, PORT_socket, access);
+    }
     cnnvp_storage_copy(self->data + access->address, access->data, access->size, access->op);
     return CNNVP_OK;
 }
@@ -340,8 +344,15 @@ static int external_dmi(void *instance, uint32_t port, uint64_t address, struct 
     (void)port;
     if (!cnnvp_storage_has(self->size, address, 1))
         return CNNVP_E_ADDR;
-    if (self->data == NULL)
-        return self->dmi ? self->ops->dmi(self->host, PORT_socket, address, dmi) : CNNVP_E_NOSUP;
+    if (self->data == NULL && !self->dmi)
+        return CNNVP_E_NOSUP;
+    if (self->data == NULL) {
+        const int status = self->ops->dmi(self->host, PORT_socket, self->offset + address, dmi);
+        const uint64_t before = status == CNNVP_OK && dmi->start < self->offset ? self->offset - dmi->start : 0;
+        if (status == CNNVP_OK)
+            *dmi = (struct cnnvp_dmi){dmi->data + before, dmi->start + before - self->offset, dmi->end - self->offset};
+        return status;
+    }
     *dmi = (struct cnnvp_dmi){.data = self->data, .start = 0, .end = self->size - 1u};
     return CNNVP_OK;
 }

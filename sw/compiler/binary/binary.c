@@ -384,6 +384,10 @@ struct fill {
     uint8_t *binary;
 };
 
+_Static_assert(sizeof(struct cnnvp_binary_results) <= (sizeof(struct cnnvp_binary) + CNNVP_BINARY_ALIGNMENT - 1u) /
+                                                          CNNVP_BINARY_ALIGNMENT * CNNVP_BINARY_ALIGNMENT,
+               "it is in front of the first table");
+
 static void fill_layer(void *context, size_t layer)
 {
     const struct fill *fill = context;
@@ -404,10 +408,21 @@ size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_bu
     return graph->weightless ? build->table_bytes : (size_t)(build->blob_end - CNNVP_BINARY_ADDRESS);
 }
 
-void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
+static void write_tables(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
 {
     memset(to, 0, build->table_bytes);
     cnnvp_binary_write_tables(build, to);
+    if (build->shares.count > 1)
+        return;
+    const struct cnnvp_binary_tensor *output = &build->tensors[graph->outputs[0].tensor];
+    const uint32_t results[] = {output->address,  output->row_stride, output->channel_stride, output->image_stride,
+                                output->channels, output->height,     output->width};
+    memcpy(to + sizeof(struct cnnvp_binary), results, sizeof results);
+}
+
+void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
+{
+    write_tables(graph, build, to);
     if (!graph->weightless)
         fill_layers(graph, build, to);
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cnnvp_runtime.h"
+#include "depth.h"
+#include "inference.h"
+
+#include <stddef.h>
+
+/* A word at an even address, by accesses of two. */
+static int16_t get_word(const struct cnnvp_machine *machine, uint32_t address)
+{
+    return (int16_t)(cnnvp_device_read(machine, address & ~3u) >> (address & 2u) * 8u);
+}
+
+static void put_word(const struct cnnvp_machine *machine, uint32_t address, int16_t word)
+{
+    const uint32_t at = address & ~3u, shift = (address & 2u) * 8u;
+    const uint32_t other = cnnvp_device_read(machine, at) & ~(UINT32_C(0xffff) << shift);
+    cnnvp_device_write(machine, at, other | (uint32_t)(uint16_t)word << shift);
+}
+
+/* Takes dense words from `from`, or brings them to `to`. */
+static void move(const struct cnnvp_guest *guest, const struct cnnvp_binary_results *tensor, const int16_t *from,
+                 int16_t *to)
+{
+    for (uint32_t image = 0; image < guest->binary->images; ++image)
+        for (uint32_t c = 0; c < tensor->channels; ++c)
+            for (uint32_t y = 0; y < tensor->height; ++y) {
+                uint32_t at = tensor->address + image * tensor->image_stride +
+                              (c * tensor->channel_stride + y * tensor->row_stride) * CNNVP_WORD_BYTES;
+                for (uint32_t x = 0; x < tensor->width; ++x, at += CNNVP_WORD_BYTES) {
+                    if (from != NULL)
+                        put_word(guest->machine, at, *from++);
+                    else
+                        *to++ = get_word(guest->machine, at);
+                }
+            }
+}
+
+void cnnvp_runtime_interrupt(struct cnnvp_runtime_binary *binary)
+{
+    cnnvp_element_interrupt(&binary->guest.element);
+    if (binary->guest.scheduler_irq != 0)
+        cnnvp_scheduler_interrupt(&binary->guest);
+}
+
+void cnnvp_runtime_stop(struct cnnvp_runtime_binary *binary)
+{
+    binary->guest.element.failed = CNNVP_ELEMENT_STOPPED;
+}
+
+int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input, int16_t *output,
+                      void (*done)(struct cnnvp_runtime_binary *binary, int code))
+{
+    struct cnnvp_guest *guest = &binary->guest;
+    const struct cnnvp_binary_results *results = cnnvp_memory(&binary->machine, binary->address);
+    const struct cnnvp_binary *network = &results->binary;
+    if (results == NULL || network->magic != CNNVP_BINARY_MAGIC || network->version != CNNVP_BINARY_VERSION)
+        return CNNVP_RUNTIME_NO_BINARY;
+    if (network->chains != 0 && network->scheduler != 0 && binary->collected == NULL)
+        return CNNVP_RUNTIME_NO_ROOM;
+    *guest = (struct cnnvp_guest){.machine = &binary->machine, .collected = binary->collected};
+    const uint32_t element = cnnvp_inference_take(guest, network);
+    const struct cnnvp_binary_results in = {
+        *network,
+        network->input.address,
+        network->input.row_stride,
+        network->input.channel_stride,
+        network->input.image_stride,
+        network->input.channels,
+        network->input.height,
+        network->input.width};
+    if (input != NULL)
+        move(guest, &in, input, NULL);
+    cnnvp_inference_open(guest, &binary->machine, element);
+    const int code = cnnvp_inference_run(guest);
+    if (code == CNNVP_RUNTIME_DONE && output != NULL)
+        move(guest, results, NULL, output);
+    if (done != NULL)
+        done(binary, code);
+    return code;
+}
