@@ -148,6 +148,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_isa_text(const cnnvp_config *config, char **te
 /* A C header for programs that run on the platform: windows on the bus, interrupts, registers, instructions of units of
  * one's own. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_header(const cnnvp_config *config, char **header);
+/* The registers of what is on the bus as a CMSIS-SVD file. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_svd(const cnnvp_config *config, char **svd);
 
 /* The instructions that units of the resolved platform bring, each once, NULL after the last one. Free with free(); the
  * instructions are the units'. NULL: out of memory. */

@@ -117,6 +117,10 @@ struct cnnvp_network_options {
     /* Tensors of the file that are the network's first inputs, which leaves out what only makes them. Likewise. */
     const char *const *from;
     size_t from_count;
+    /* For cnnvp_network_make_image: where the network binary begins in memory, a multiple of 64 below 2^32; it is no
+     * platform's then, whose guest program has it at its own place. 0: there. With another schedule than AUTO, without
+     * `tune`. */
+    uint64_t base;
 };
 
 /* A command's options, at their defaults: of run, train, exec, check, memory, sweep, diff, report, asm or disasm. NULL:
@@ -191,6 +195,17 @@ size_t cnnvp_network_trials(const cnnvp_network *network);
  * there is a plan. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file,
                                                struct cnnvp_error *error);
+
+/* What a core that is not the platform's needs to run the network (share/cnnvp/guest/cnnvp_runtime.h): the network
+ * binary, where in memory what lies as a text, and the same as a C header, whose names begin with that of `file`, such
+ * as net.bin. BAD_INPUT: for the training engine and several accelerators. Free with free(). */
+struct cnnvp_network_image {
+    void *binary;
+    size_t size;
+    char *map, *header;
+};
+CNNVP_MUST_USE cnnvp_result cnnvp_network_make_image(const cnnvp_network *network, const char *file,
+                                                     struct cnnvp_network_image *image, struct cnnvp_error *error);
 
 /* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,

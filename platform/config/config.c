@@ -407,6 +407,11 @@ cnnvp_result cnnvp_config_header(const cnnvp_config *config, char **header)
     return config->box != NULL ? cnnvp_box_header(config->box, header) : CNNVP_BAD_INPUT;
 }
 
+cnnvp_result cnnvp_config_svd(const cnnvp_config *config, char **svd)
+{
+    return config->box != NULL ? cnnvp_box_svd(config->box, svd) : CNNVP_BAD_INPUT;
+}
+
 void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,
                               struct cnnvp_error *error)
 {

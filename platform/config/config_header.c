@@ -2,7 +2,8 @@
 /*
  * A resolved platform as a C header for programs that run on it: where each instance lies on the bus, its interrupt,
  * its registers and their fields, instructions of units of one's own, and all frequencies. Definitions alone for an
- * assembler, which can include it too.
+ * assembler, which can include it too. And the registers as a CMSIS-SVD file (schema 1.3), which debuggers and code
+ * generators read.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -163,4 +164,96 @@ cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
     (void)fputs("\n#endif\n", stream);
     *header = cnnvp_print_end(&printed);
     return *header != NULL ? CNNVP_DONE : CNNVP_FAILED;
+}
+
+/* ---- SVD ---- */
+
+/* <name>text</name>, of what a unit says. */
+static void element(FILE *stream, const char *name, const char *text)
+{
+    (void)fprintf(stream, "<%s>", name);
+    for (; text != NULL && *text; ++text) {
+        if (strchr("<>&", *text) != NULL)
+            (void)fprintf(stream, "&#%d;", *text);
+        else if ((unsigned char)*text >= 0x20)
+            (void)fputc(*text, stream);
+    }
+    (void)fprintf(stream, "</%s>\n", name);
+}
+
+static void print_svd_register(FILE *stream, const struct cnnvp_unit *unit, const struct cnnvp_register *reg)
+{
+    static const char *const access[] = {
+        [CNNVP_REG_RO] = "read-only",
+        [CNNVP_REG_RW] = "read-write",
+        [CNNVP_REG_WO] = "write-only",
+        [CNNVP_REG_W1C] = "read-write",
+        [CNNVP_REG_RWE] = "read-write"};
+    int fields = 0;
+    (void)fputs("<register>\n", stream);
+    element(stream, "name", reg->name);
+    element(stream, "description", reg->help);
+    (void)fprintf(stream,
+                  "<addressOffset>0x%" PRIx32 "</addressOffset>\n<access>%s</access>\n<resetValue>0x%" PRIx32
+                  "</resetValue>\n%s%s",
+                  reg->offset, access[reg->access], reg->reset,
+                  reg->access == CNNVP_REG_W1C ? "<modifiedWriteValues>oneToClear</modifiedWriteValues>\n" : "",
+                  reg->access == CNNVP_REG_RWE ? "<readAction>modifyExternal</readAction>\n" : "");
+    for (size_t i = 0; i < unit->field_count; ++i) {
+        const struct cnnvp_field *field = &unit->fields[i];
+        if (strcmp(field->reg, reg->name) != 0)
+            continue;
+        (void)fputs(fields++ == 0 ? "<fields>\n<field>\n" : "<field>\n", stream);
+        element(stream, "name", field->name);
+        element(stream, "description", field->help);
+        (void)fprintf(stream, "<bitOffset>%" PRIu32 "</bitOffset>\n<bitWidth>%" PRIu32 "</bitWidth>\n</field>\n",
+                      field->lsb, field->width);
+    }
+    (void)fputs(fields != 0 ? "</fields>\n</register>\n" : "</register>\n", stream);
+}
+
+static void print_peripheral(FILE *stream, const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance)
+{
+    const struct cnnvp_unit *unit = instance->unit;
+    const struct cnnvp_binding *irq = NULL;
+    const uint32_t line = cnnvp_instance_irq(resolved, instance, &irq);
+    (void)fputs("<peripheral>\n", stream);
+    element(stream, "name", instance->name);
+    element(stream, "version", unit->version);
+    element(stream, "description", unit->summary);
+    (void)fprintf(stream,
+                  "<baseAddress>0x%" PRIx64 "</baseAddress>\n<addressBlock>\n<offset>0</offset>\n<size>0x%" PRIx64
+                  "</size>\n<usage>registers</usage>\n</addressBlock>\n",
+                  instance->base, instance->size);
+    if (line) {
+        (void)fputs("<interrupt>\n", stream);
+        element(stream, "name", instance->name);
+        (void)fprintf(stream, "<value>%" PRIu32 "</value>\n</interrupt>\n", line);
+    }
+    (void)fputs("<registers>\n", stream);
+    for (size_t i = 0; i < unit->register_count; ++i)
+        print_svd_register(stream, unit, &unit->registers[i]);
+    (void)fputs("</registers>\n</peripheral>\n", stream);
+}
+
+cnnvp_result cnnvp_box_svd(const struct cnnvp_box *box, char **svd)
+{
+    const struct cnnvp_resolved *resolved = &box->resolved;
+    struct cnnvp_printed printed;
+    FILE *stream = cnnvp_print_begin(&printed);
+    if (stream == NULL)
+        return CNNVP_FAILED;
+    (void)fputs("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<device schemaVersion=\"1.3\">\n", stream);
+    element(stream, "name", *resolved->platform_name ? resolved->platform_name : "platform");
+    (void)fputs("<version>1</version>\n<description>Made by cnnvp check --svd</description>\n"
+                "<addressUnitBits>8</addressUnitBits>\n<width>32</width>\n<size>32</size>\n<peripherals>\n",
+                stream);
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        const struct cnnvp_instance *instance = &resolved->instances[i];
+        if (instance->on_bus && instance->unit->register_count && instance->bus_port == instance->unit->register_port)
+            print_peripheral(stream, resolved, instance);
+    }
+    (void)fputs("</peripherals>\n</device>\n", stream);
+    *svd = cnnvp_print_end(&printed);
+    return *svd != NULL ? CNNVP_DONE : CNNVP_FAILED;
 }

@@ -109,5 +109,6 @@ void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table);
 
 CNNVP_MUST_USE cnnvp_result cnnvp_box_text(const struct cnnvp_box *box, char **yaml, char **memory_map);
 CNNVP_MUST_USE cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header);
+CNNVP_MUST_USE cnnvp_result cnnvp_box_svd(const struct cnnvp_box *box, char **svd);
 
 #endif

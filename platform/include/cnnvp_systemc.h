@@ -104,8 +104,8 @@ private:
  *     npu.mem[0].bind(bus.from_npu);              // addresses are those of instructions, plus dram.offset
  *     npu.irq.bind(line);                         // a level
  *
- * `cnnvp compile` makes what its core reads, and the runtime (share/cnnvp/guest/cnnvp_runtime.h) drives it. What units do, move and
- * count is what they do in the platform.
+ * `cnnvp compile` makes what its core reads, and the runtime (share/cnnvp/guest/cnnvp_runtime.h) drives it. What units
+ * do, move and count is what they do in the platform.
  */
 class accelerator : public platform {
 public:

@@ -22,7 +22,7 @@ struct cli_command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct cli_command cli_asm, cli_check, cli_diff, cli_disasm, cli_exec, cli_memory, cli_models;
+extern const struct cli_command cli_asm, cli_check, cli_compile, cli_diff, cli_disasm, cli_exec, cli_memory, cli_models;
 extern const struct cli_command cli_new_guest, cli_new_unit, cli_report_page, cli_run, cli_sweep, cli_train;
 
 /* ---- messages (cli.c) ---- */

@@ -82,10 +82,14 @@ static cnnvp_result print_operators(const struct cli_options *options, const cnn
     return cli_report(result, &error);
 }
 
-static cnnvp_result write_header(const cnnvp_config *config, const char *file)
+/* NULL: is not wanted. */
+static cnnvp_result write_form(const cnnvp_config *config, const char *file,
+                               cnnvp_result (*form)(const cnnvp_config *config, char **text))
 {
     CNNVP_FREED char *text = NULL;
-    if (cnnvp_config_header(config, &text) != CNNVP_DONE) {
+    if (file == NULL)
+        return CNNVP_DONE;
+    if (form(config, &text) != CNNVP_DONE) {
         cli_message("out of memory");
         return CNNVP_FAILED;
     }
@@ -99,13 +103,16 @@ static cnnvp_result check(struct cli_options *options)
     CNNVP_TRY(cli_check_command_files(options));
     CNNVP_TRY(cli_configure(options, &config));
     if (options->file != NULL)
-        return options->all.header == NULL ? print_operators(options, config)
-                                           : cli_bad("--header is of a platform: use it without a network");
+        return options->all.header == NULL && options->all.svd == NULL
+                   ? print_operators(options, config)
+                   : cli_bad("--%s is of a platform: use it without a network",
+                             options->all.header != NULL ? "header" : "svd");
     if (options->all.shape.count != 0 || options->all.until.count != 0 || options->all.from.count != 0)
         return cli_bad("--shape, --from and --until are of a network: name one");
     CNNVP_TRY(try_out(config, no_networks));
     CNNVP_TRY(print_platform(config, no_networks));
-    return options->all.header != NULL ? write_header(config, options->all.header) : CNNVP_DONE;
+    CNNVP_TRY(write_form(config, options->all.header, cnnvp_config_header));
+    return write_form(config, options->all.svd, cnnvp_config_svd);
 }
 
 static int command(int argc, char **argv)

@@ -9,8 +9,8 @@
 #include "cli.h"
 
 static const struct cli_command *const commands[] = {
-    &cli_run,    &cli_train, &cli_exec, &cli_models,      &cli_check,     &cli_memory,  &cli_asm,
-    &cli_disasm, &cli_sweep, &cli_diff, &cli_report_page, &cli_new_guest, &cli_new_unit};
+    &cli_run, &cli_train,  &cli_exec,  &cli_models, &cli_check,       &cli_compile,   &cli_memory,
+    &cli_asm, &cli_disasm, &cli_sweep, &cli_diff,   &cli_report_page, &cli_new_guest, &cli_new_unit};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_version(FILE *stream, struct argp_state *state)

@@ -12,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <jansson.h>
@@ -133,26 +134,34 @@ struct simulation {
     simulation &operator=(const simulation &) = delete;
 };
 
-/* A bus of the design's. */
+/* A bus of the design's: memory, and MiB by MiB the registers of accelerators. */
 struct router : sc_core::sc_module {
-    tlm_utils::simple_target_socket<router> from_npu{"from_npu"}, from_cpu{"from_cpu"};
-    tlm_utils::simple_initiator_socket<router> memory{"memory"}, registers{"registers"};
-    uint64_t memory_at = memory_base;
+    std::vector<std::unique_ptr<tlm_utils::simple_target_socket<router>>> from_npu, from_cpu;
+    std::vector<std::unique_ptr<tlm_utils::simple_initiator_socket<router>>> registers;
+    tlm_utils::simple_initiator_socket<router> memory{"memory"};
+    uint64_t memory_at = memory_base, registers_at = registers_base;
 
-    explicit router(const sc_core::sc_module_name &name) : sc_core::sc_module(name)
+    explicit router(const sc_core::sc_module_name &name, unsigned accelerators = 1) : sc_core::sc_module(name)
     {
-        from_npu.register_b_transport(this, &router::b_transport);
-        from_cpu.register_b_transport(this, &router::b_transport);
+        for (unsigned i = 0; i < accelerators; ++i) {
+            for (auto *from : {&from_npu, &from_cpu}) {
+                from->push_back(
+                    std::make_unique<tlm_utils::simple_target_socket<router>>(sc_core::sc_gen_unique_name("from")));
+                from->back()->register_b_transport(this, &router::b_transport);
+            }
+            registers.push_back(
+                std::make_unique<tlm_utils::simple_initiator_socket<router>>(sc_core::sc_gen_unique_name("registers")));
+        }
     }
     void b_transport(tlm::tlm_generic_payload &payload, sc_time &delay)
     {
         const uint64_t address = payload.get_address();
-        if (address >= memory_at) {
+        if (address >= memory_at && address - memory_at < memories::store::size) {
             payload.set_address(address - memory_at);
             memory->b_transport(payload, delay);
         } else {
-            payload.set_address(address - registers_base);
-            registers->b_transport(payload, delay);
+            payload.set_address((address - registers_at) & 0xfffff);
+            (*registers.at((address - registers_at) >> 20))->b_transport(payload, delay);
         }
         payload.set_address(address);
     }
@@ -167,7 +176,10 @@ struct core : sc_core::sc_module {
     std::string console;
     int code = -1, finished = -1;
     unsigned accesses = 0, errors = 0, sleeps = 0, give_up_at = 0;
-    uint64_t memory_at = memory_base;
+    uint64_t offset = 0;                /* of memory on the bus */
+    uint32_t memory_from = memory_base; /* in the binary */
+    const int16_t *input = nullptr;
+    int16_t *output = nullptr;
     std::function<void()> at_end;
 
     core(const sc_core::sc_module_name &name, const unsigned char *memory_bytes, uint32_t address)
@@ -177,7 +189,7 @@ struct core : sc_core::sc_module {
         binary.address = address;
         sc_core::sc_spawn(
             [this] {
-                code = cnnvp_runtime_run(&binary, nullptr, nullptr, [](cnnvp_runtime_binary *done, int result) {
+                code = cnnvp_runtime_run(&binary, input, output, [](cnnvp_runtime_binary *done, int result) {
                     static_cast<core *>(done->machine.host)->finished = result;
                 });
                 if (at_end)
@@ -196,7 +208,7 @@ struct core : sc_core::sc_module {
     {
         tlm::tlm_generic_payload payload;
         sc_time delay;
-        const uint64_t to = address >= memory_base ? address - memory_base + memory_at : address;
+        const uint64_t to = address - memory_from < memories::store::size ? address + offset : address;
         take(10);
         payload.set_command(command);
         payload.set_address(to);
@@ -222,7 +234,7 @@ struct core : sc_core::sc_module {
     }
     static const void *at(void *host, uint32_t address)
     {
-        return static_cast<core *>(host)->memory + (address - memory_base);
+        return static_cast<core *>(host)->memory + (address - static_cast<core *>(host)->memory_from);
     }
     static void print(void *host, char character) { static_cast<core *>(host)->console += character; }
     static int sleep(void *host)
@@ -257,9 +269,9 @@ struct design : sc_core::sc_module {
         std::memcpy(memory.bytes.get(), like.before.data(), like.before.size());
         bus.memory.bind(memory.socket);
         assert_int_equal(npu.mem.size(), 1);
-        npu.mem[0].bind(bus.from_npu);
-        cpu.socket.bind(bus.from_cpu);
-        bus.registers.bind(npu.regs);
+        npu.mem[0].bind(*bus.from_npu[0]);
+        cpu.socket.bind(*bus.from_cpu[0]);
+        bus.registers[0]->bind(npu.regs);
         npu.irq.bind(line);
         cpu.irq.bind(line);
     }
@@ -352,7 +364,8 @@ void test_window(void **)
     design board("board", config, like);
     cnnvp_config_free(config);
     board.npu.clk.bind(clock);
-    board.bus.memory_at = board.cpu.memory_at = memory_base + (uint64_t(1) << 32);
+    board.cpu.offset = uint64_t(1) << 32;
+    board.bus.memory_at = memory_base + board.cpu.offset;
     sc_core::sc_start(sc_time(100, sc_core::SC_US));
     assert_as(board, like);
 }
@@ -391,10 +404,95 @@ uint32_t register_of(design &board, uint32_t offset, bool debug)
     payload.set_data_length(4);
     payload.set_streaming_width(4);
     if (debug)
-        assert_int_equal(board.bus.registers->transport_dbg(payload), 4);
+        assert_int_equal((*board.bus.registers[0])->transport_dbg(payload), 4);
     else
-        board.bus.registers->b_transport(payload, none);
+        (*board.bus.registers[0])->b_transport(payload, none);
     return value;
+}
+
+/* What `cnnvp compile` makes of the network that a reference has run, and what the runtime is given. */
+struct compiled {
+    cnnvp_config *config;
+    cnnvp_network_image image{};
+    std::vector<int16_t> input, output;
+
+    compiled(const char *preset, uint32_t base, const char *registers, const reference &like)
+        : config(configuration(preset, {registers}))
+    {
+        cnnvp_error error{};
+        cnnvp_network *network = nullptr;
+        cnnvp_network_options options{};
+        options.struct_size = sizeof options;
+        options.rounding = CNNVP_ROUND_NEAREST;
+        options.images = 2;
+        options.base = base;
+        if (cnnvp_network_new(TEST_NETWORK, config, &options, &network, &error) != CNNVP_DONE ||
+            cnnvp_network_make_image(network, "some/net.bin", &image, &error) != CNNVP_DONE)
+            fail_msg("%s", error.text);
+        cnnvp_network_free(network);
+        cnnvp_binary binary;
+        std::memcpy(&binary, like.before.data() + (binary_address - memory_base), sizeof binary);
+        for (uint32_t i = 0; i < binary.images; ++i)
+            for (uint32_t y = 0; y < binary.input.channels * binary.input.height; ++y) {
+                const auto *row = reinterpret_cast<const int16_t *>(
+                    like.before.data() + (binary.input.address - memory_base) + i * binary.input.image_stride);
+                row += y * binary.input.row_stride; /* of one channel */
+                input.insert(input.end(), row, row + binary.input.width);
+            }
+        output.resize(like.output.size() + 1, 77); /* and one that nobody writes */
+    }
+    ~compiled()
+    {
+        std::free(image.binary);
+        std::free(image.map);
+        std::free(image.header);
+        cnnvp_config_free(config);
+    }
+    compiled(const compiled &) = delete;
+    compiled &operator=(const compiled &) = delete;
+};
+
+/* Two accelerators of different kinds on one bus and one memory, a core and a binary for each. */
+void test_shared(void **)
+{
+    const reference nfu("nfu", {}), window("window", {});
+    const uint32_t base = 0x40000000, bases[] = {base, base + 0x8000000};
+    compiled one("nfu", bases[0], "instruction.at=0x60000000", nfu),
+        other("window", bases[1], "instruction.at=0x60100000", window);
+    assert_non_null(std::strstr(other.image.header, "#define NET_BASE 0x48000000u"));
+    assert_non_null(std::strstr(other.image.header, "#define NET_REGISTERS 0x60100000u"));
+    assert_non_null(std::strstr(other.image.header, "#define NET_INPUT_WORDS 2048"));
+    assert_non_null(std::strstr(other.image.map, "0x48000000"));
+    const simulation mine;
+    memories::loose memory("memory", ps(100000), true, true, true);
+    router bus("bus", 2);
+    bus.memory.bind(memory.socket);
+    bus.memory_at = base;
+    bus.registers_at = 0x60000000;
+    core first("first", memory.bytes.get(), bases[0]), second("second", memory.bytes.get(), bases[1]);
+    cnnvp::accelerator npu("npu", one.config, &quiet), engine("engine", other.config, &quiet);
+    sc_core::sc_signal<bool> lines[2];
+    unsigned i = 0;
+    for (auto [cpu, unit, net] : {std::tuple(&first, &npu, &one), std::tuple(&second, &engine, &other)}) {
+        std::memcpy(memory.bytes.get() + (bases[i] - base), net->image.binary, net->image.size);
+        cpu->memory_from = base;
+        cpu->input = net->input.data();
+        cpu->output = net->output.data();
+        cpu->socket.bind(*bus.from_cpu[i]);
+        cpu->irq.bind(lines[i]);
+        unit->irq.bind(lines[i]);
+        unit->mem[0].bind(*bus.from_npu[i]);
+        bus.registers[i++]->bind(unit->regs);
+    }
+    sc_core::sc_start(sc_time(20, sc_core::SC_MS));
+    assert_int_equal(first.code, CNNVP_RUNTIME_DONE);
+    assert_int_equal(second.code, CNNVP_RUNTIME_DONE);
+    for (auto [net, like] : {std::pair(&one, &nfu), std::pair(&other, &window)}) {
+        assert_int_equal(net->output.back(), 77);
+        net->output.pop_back();
+        assert_same_values(std::vector<float>(net->output.begin(), net->output.end()), like->output);
+    }
+    assert_int_equal(first.errors + second.errors, 0);
 }
 
 /* A reset in mid-work leaves units as they were in the beginning, and the network runs again. */
@@ -469,7 +567,7 @@ void test_registers(void **)
             payload.set_byte_enable_ptr(enable);
             payload.set_byte_enable_length(enable ? 4 : 0);
             payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-            board.bus.registers->b_transport(payload, none);
+            (*board.bus.registers[0])->b_transport(payload, none);
             answers.push_back(payload.get_response_status());
         };
         ask(CNNVP_ELEMENT_STATUS, 4, nullptr, 4);
@@ -480,7 +578,7 @@ void test_registers(void **)
         const sc_time begin = sc_core::sc_time_stamp();
         sc_time delay = sc_time(3, sc_core::SC_US);
         payload.set_streaming_width(4);
-        board.bus.registers->b_transport(payload, delay);
+        (*board.bus.registers[0])->b_transport(payload, delay);
         waited = sc_core::sc_time_stamp() - begin;
     };
     sc_core::sc_start(sc_time(200, sc_core::SC_US));
@@ -489,7 +587,7 @@ void test_registers(void **)
         tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, tlm::TLM_BURST_ERROR_RESPONSE};
     assert_true(answers == expected);
     assert_true(waited == sc_time(3, sc_core::SC_US));
-    assert_false(board.bus.registers->get_direct_mem_ptr(payload, dmi));
+    assert_false((*board.bus.registers[0])->get_direct_mem_ptr(payload, dmi));
 }
 
 void test_refused(void **)
@@ -524,6 +622,7 @@ int main()
     const CMUnitTest tests[] = {
         cmocka_unit_test(test_nfu),    cmocka_unit_test(test_window),    cmocka_unit_test(test_reset),
         cmocka_unit_test(test_memory), cmocka_unit_test(test_registers), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_shared),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -405,7 +405,7 @@ static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_buil
 
 size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build)
 {
-    return graph->weightless ? build->table_bytes : (size_t)(build->blob_end - CNNVP_BINARY_ADDRESS);
+    return graph->weightless ? build->table_bytes : (size_t)(build->blob_end - cnnvp_binary_begin(build));
 }
 
 static void write_tables(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
@@ -459,7 +459,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     if (build->fused != NULL)
         CNNVP_TRY(cnnvp_fused_place_weights(target, build, error));
     const uint64_t at = cnnvp_binary_place_tables(build);
-    build->table_bytes = (size_t)(at - CNNVP_BINARY_ADDRESS);
+    build->table_bytes = (size_t)(at - cnnvp_binary_begin(build));
     build->end = build->blob_end = cnnvp_binary_place_blobs(&build->blobs, 0, at);
     CNNVP_TRY(cnnvp_binary_place_tensors(graph, target, options->images, build, error));
     if (options->issue == CNNVP_ISSUE_LIST)
@@ -506,6 +506,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
             .weight_halves = target->limits.weight_halves,
             .output_halves = target->output_halves,
         }};
+    build->moved = target->moved;
     build->shares.count = target->accelerator_count;
     build->shares.clint = target->clint;
     memcpy(build->shares.all, target->accelerators, sizeof build->shares.all);

@@ -100,7 +100,7 @@ void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp
     for (uint32_t i = 0; i < fill.layer->blob_count && fill.layer->product == 0; ++i) {
         const struct cnnvp_blob_slice slice = cnnvp_blob_slice(fill.layer, i);
         const struct cnnvp_binary_blob *blob = &build->blobs.all[fill.layer->first_blob + i];
-        uint8_t *begin = binary + (blob->address - CNNVP_BINARY_ADDRESS);
+        uint8_t *begin = binary + (blob->address - cnnvp_binary_begin(build));
         fill.at = begin;
         if (cnnvp_plan_has_weights(fill.layer))
             put_slice(&fill, &slice);

@@ -102,7 +102,7 @@ uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build)
     struct cnnvp_binary_shares *shares = &build->shares;
     uint64_t addresses[TABLES];
     shares->layers = build->header.layer_count;
-    shares->header = CNNVP_BINARY_ADDRESS;
+    shares->header = cnnvp_binary_begin(build);
     if (shares->count > 1)
         shares->header += cnnvp_binary_align(sizeof(struct cnnvp_accelerators_binary));
     const uint64_t end = lay_out(build, 1, shares->header, addresses);
@@ -126,9 +126,9 @@ uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build)
 
 /* ---- bytes ---- */
 
-static void *place_of(uint8_t *binary, uint64_t address)
+static void *place_of(const struct cnnvp_build *build, uint8_t *binary, uint64_t address)
 {
-    return binary + (address - CNNVP_BINARY_ADDRESS);
+    return binary + (address - cnnvp_binary_begin(build));
 }
 
 static void share_tensor(const struct cnnvp_build *build, uint32_t accelerator, struct cnnvp_binary_tensor *tensor)
@@ -149,12 +149,12 @@ static void share_tables(const struct cnnvp_build *build, uint32_t accelerator, 
 {
     struct table tables[TABLES];
     uint64_t first[TABLES];
-    struct cnnvp_binary *header = place_of(binary, addresses[HEADER]);
-    struct cnnvp_binary_layer *layers = place_of(binary, addresses[LAYERS]);
-    struct cnnvp_binary_layer *chain_layers = place_of(binary, addresses[CHAIN_LAYERS]);
-    struct cnnvp_binary_chain *chains = place_of(binary, addresses[CHAINS]);
-    struct cnnvp_binary_group *groups = place_of(binary, addresses[GROUPS]);
-    struct cnnvp_binary_member *members = place_of(binary, addresses[MEMBERS]);
+    struct cnnvp_binary *header = place_of(build, binary, addresses[HEADER]);
+    struct cnnvp_binary_layer *layers = place_of(build, binary, addresses[LAYERS]);
+    struct cnnvp_binary_layer *chain_layers = place_of(build, binary, addresses[CHAIN_LAYERS]);
+    struct cnnvp_binary_chain *chains = place_of(build, binary, addresses[CHAINS]);
+    struct cnnvp_binary_group *groups = place_of(build, binary, addresses[GROUPS]);
+    struct cnnvp_binary_member *members = place_of(build, binary, addresses[MEMBERS]);
     find_tables(build, tables);
     find_addresses(build, 0, first);
     if (accelerator * header->batch >= header->images) /* there is nothing to do */
@@ -200,7 +200,7 @@ void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary)
         list.binaries[i] = (uint32_t)addresses[HEADER];
         for (size_t t = 0; t < TABLES; ++t)
             if (tables[t].count != 0 && (i == 0 || tables[t].own))
-                memcpy(place_of(binary, addresses[t]), tables[t].data, tables[t].count * tables[t].size);
+                memcpy(place_of(build, binary, addresses[t]), tables[t].data, tables[t].count * tables[t].size);
         if (i != 0)
             share_tables(build, i, addresses, binary);
     }
@@ -297,7 +297,7 @@ cnnvp_result cnnvp_binary_list_held(const struct cnnvp_build *build, cnnvp_binar
     const struct cnnvp_binary_shares *shares = &build->shares;
     struct listing listing = {.build = build, .list = list_table, .context = context};
     if (shares->count > 1)
-        CNNVP_TRY(list(&listing, CNNVP_BINARY_ADDRESS, sizeof(struct cnnvp_accelerators_binary)));
+        CNNVP_TRY(list(&listing, cnnvp_binary_begin(build), sizeof(struct cnnvp_accelerators_binary)));
     for (uint32_t i = 0; i < shares->count; ++i) {
         find_addresses(build, i, listing.addresses);
         CNNVP_TRY(list_entries(&listing, HEADER, 0, 1));

@@ -19,7 +19,8 @@ enum {
     REPORT = 128,
     ASM = 256,
     DISASM = 512,
-    SWEEP = 1024
+    COMPILE = 1024,
+    SWEEP = 2048
 };
 
 const struct cnnvp_command_option cnnvp_command_option_table[] = {
@@ -44,7 +45,7 @@ const size_t cnnvp_command_option_count = OPTIONS;
 _Static_assert(OPTIONS <= sizeof((struct cnnvp_options *)0)->given, "each option has a place");
 
 static const char *const commands[] = {
-    "run", "train", "exec", "check", "memory", "sweep", "diff", "report", "asm", "disasm", NULL};
+    "run", "train", "exec", "check", "memory", "sweep", "diff", "report", "asm", "disasm", "compile", NULL};
 
 /* Its place there; that of NULL: there is none. */
 static unsigned place_of(const char *command)
@@ -326,7 +327,7 @@ static const char *clash_of(const struct cnnvp_options *o, unsigned command)
 #define CNNVP_CLASH(commands, condition, text)           \
     if ((command & (unsigned)(commands)) && (condition)) \
         return text;
-#define CNNVP_NETWORK_CLASH(condition, text) CNNVP_CLASH(RUN, condition, text)
+#define CNNVP_NETWORK_CLASH(condition, text) CNNVP_CLASH(RUN | COMPILE, condition, text)
 #include "options.def"
     return NULL;
 }

@@ -19,9 +19,24 @@
 
 /* ---- onnx and graph ---- */
 
-static cnnvp_result read_target(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
+/* All memory from there on is the network's. */
+static cnnvp_result move_target(struct cnnvp_target *target, uint64_t base, struct cnnvp_error *error)
+{
+    if (base % CNNVP_BINARY_ALIGNMENT != 0)
+        return cnnvp_compiler_error(
+            error, "--base: 0x%llx is no multiple of %u", (unsigned long long)base, CNNVP_BINARY_ALIGNMENT);
+    target->moved = base - CNNVP_BINARY_ADDRESS;
+    target->memory_base = base;
+    target->memory_size = cnnvp_minimum(target->memory_size, (UINT64_C(1) << 32) - base);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_target(struct cnnvp_network *network, const cnnvp_config *config, uint64_t base,
+                                struct cnnvp_error *error)
 {
     CNNVP_TRY(cnnvp_target_read(config, &network->target, error));
+    if (base != 0)
+        CNNVP_TRY(move_target(&network->target, base, error));
     CNNVP_TRY(cnnvp_target_wiring(config, CNNVP_TARGET_INFERENCE, error));
     return cnnvp_target_driven(config, CNNVP_TARGET_INFERENCE, error);
 }
@@ -138,7 +153,7 @@ static cnnvp_result choose_numbers(struct cnnvp_network *network, const struct c
 cnnvp_result cnnvp_network_compile(struct cnnvp_network *network, const cnnvp_config *config,
                                    const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
-    CNNVP_TRY(read_target(network, config, error));
+    CNNVP_TRY(read_target(network, config, options->base, error));
     CNNVP_TRY(make_graph(network, options, error));
     CNNVP_TRY(plan(network, config, options, error));
     CNNVP_TRY(choose_numbers(network, options, error));

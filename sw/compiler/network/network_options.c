@@ -28,6 +28,7 @@ struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *optio
         .until_count = options->until.count,
         .from = options->from.texts,
         .from_count = options->from.count,
+        .base = options->base,
     };
 }
 

@@ -45,11 +45,29 @@ static void names_stay_in_comments(void **state)
     cnnvp_config_free(config);
 }
 
+/* Registers of the port that the bus reaches, and what is said of them, as XML. */
+static void registers_as_svd(void **state)
+{
+    (void)state;
+    cnnvp_config *config = test_config("svd.yaml", "base: base.yaml\nplatform: \"a<b&c\"\n");
+    char *svd = NULL;
+    assert_int_equal(cnnvp_config_svd(config, &svd), CNNVP_DONE);
+    expect(svd, "<name>a&#60;b&#38;c</name>");
+    expect(svd, "<peripheral>\n<name>plic</name>\n<version>1</version>\n<description>plic</description>\n"
+                "<baseAddress>0xc000000</baseAddress>\n<addressBlock>\n<offset>0</offset>\n<size>0x4000000</size>\n");
+    expect(svd, "<register>\n<name>priority</name>\n<description>priority</description>\n"
+                "<addressOffset>0x0</addressOffset>\n<access>read-write</access>\n");
+    assert_null(strstr(svd, "<name>dram</name>"));
+    free(svd);
+    cnnvp_config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(definitions_of_instances),
         cmocka_unit_test(names_stay_in_comments),
+        cmocka_unit_test(registers_as_svd),
     };
     return cmocka_run_group_tests(tests, test_make_folder, test_remove_folder);
 }

@@ -7,7 +7,7 @@ expect 0 --version
 says "cnnvp 0.1.0"
 says "model ABI 3."
 says "SystemC "
-for command in run train exec models check memory asm disasm sweep diff report; do
+for command in run train exec models check compile memory asm disasm sweep diff report; do
     expect 0 --help
     says "  $command "
     expect 0 $command --help

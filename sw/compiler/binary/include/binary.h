@@ -78,6 +78,7 @@ struct cnnvp_build {
     struct cnnvp_binary_blobs blobs;
     int16_t **tables;                  /* of each layer, NULL if it has none */
     size_t table_bytes;                /* header and tables */
+    uint64_t moved;                    /* how far behind CNNVP_BINARY_ADDRESS it begins */
     uint64_t blob_end;                 /* address after header, tables and blobs */
     uint64_t end;                      /* address after everything */
     struct cnnvp_depth *depth;         /* depth.h; NULL: layer by layer */
@@ -96,7 +97,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, 
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,
                                                       struct cnnvp_build *build, struct cnnvp_error *error);
 void cnnvp_binary_clear(struct cnnvp_build *build);
-/* Bytes of the binary at CNNVP_BINARY_ADDRESS; of a weightless graph's the tables alone. */
+/* Where the binary begins. */
+static inline uint64_t cnnvp_binary_begin(const struct cnnvp_build *build)
+{
+    return CNNVP_BINARY_ADDRESS + build->moved;
+}
+/* Bytes of the binary; of a weightless graph's the tables alone. */
 size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build);
 /* Writes all of them. */
 void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);

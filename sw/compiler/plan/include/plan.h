@@ -224,6 +224,7 @@ struct cnnvp_target {
     uint32_t cycle_ps;    /* of the PE array */
     uint64_t memory_base; /* off-chip memory's window on the bus */
     uint64_t memory_size;
+    uint64_t moved; /* how far behind CNNVP_BINARY_ADDRESS the binary begins, for a core that is not the platform's */
     uint32_t plic;  /* registers of the interrupt controller */
     uint32_t clint; /* and of the core's own interrupts, 0: there are none */
     uint32_t accelerator_count;

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A network for cores that are not the platform's: what lies where. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "network.h"
+
+#define NAME_BYTES 64
+
+/* The file's own name as a C name: letters, digits and _, in capitals. */
+static void make_name(const char *file, char name[NAME_BYTES])
+{
+    const char *from = cnnvp_base_name(file);
+    const size_t length = strcspn(from, ".");
+    size_t used = 0;
+    if (!isalpha((unsigned char)*from))
+        name[used++] = 'N';
+    for (size_t i = 0; i < length && used < NAME_BYTES - 1; ++i)
+        name[used++] = (char)(isalnum((unsigned char)from[i]) ? toupper((unsigned char)from[i]) : '_');
+    name[used] = '\0';
+}
+
+static void define(FILE *header, const char *name, const char *part, const char *what, unsigned long long value,
+                   const char *help)
+{
+    (void)fprintf(header, value > 0xffff ? "#define %s%s_%s 0x%llxu" : "#define %s%s_%s %llu", name, part, what, value);
+    (void)fprintf(header, *help ? " /* %s */\n" : "\n", help);
+}
+
+struct text {
+    FILE *map, *header;
+    const char *name;
+};
+
+/* A tensor in memory, image after image. */
+static void describe(const struct cnnvp_network *network, int32_t number, const char *part, const char *word,
+                     const struct text *to)
+{
+    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[number];
+    const struct cnnvp_graph_tensor *of = &network->graph.tensors[number];
+    const unsigned long long words = (unsigned long long)tensor->channels * tensor->height * tensor->width;
+    (void)fprintf(to->map, "0x%08x 0x%08llx %s %s\n", tensor->address,
+                  (unsigned long long)tensor->image_stride * network->images, word, of->name);
+    (void)fputc('\n', to->header);
+    define(to->header, to->name, part, "ADDRESS", tensor->address, "channel 0, row 0, column 0 of image 0");
+    define(to->header, to->name, part, "CHANNELS", tensor->channels, "");
+    define(to->header, to->name, part, "HEIGHT", tensor->height, "");
+    define(to->header, to->name, part, "WIDTH", tensor->width, "");
+    define(to->header, to->name, part, "WORDS", words * network->images, "of all images");
+    (void)fprintf(to->header, "#define %s%s_FRAC %d /* a word of 16 bits is value * 2^FRAC */\n", to->name, part,
+                  of->frac);
+    define(to->header, to->name, part, "ROW_STRIDE", tensor->row_stride, "words from a row to the next one");
+    define(to->header, to->name, part, "CHANNEL_STRIDE", tensor->channel_stride, "words");
+    define(to->header, to->name, part, "IMAGE_STRIDE", tensor->image_stride, "bytes");
+}
+
+static void print(const struct cnnvp_network *network, const char *file, size_t size, const struct text *to)
+{
+    const struct cnnvp_build *build = &network->build;
+    const unsigned long long begin = cnnvp_binary_begin(build), zeros = begin + size;
+    const unsigned long long end =
+        build->header.list != 0 ? (uint64_t)build->header.list + build->header.list_bytes : build->end;
+    (void)fprintf(to->map, "# %s: address, bytes, what\n0x%08llx 0x%08zx load %s\n0x%08llx 0x%08llx zeros\n",
+                  cnnvp_base_name(network->file), begin, size, cnnvp_base_name(file), zeros,
+                  (unsigned long long)build->end - zeros);
+    (void)fprintf(to->header, "/* %s: %s, to be run by cnnvp_runtime_run. */\n", cnnvp_base_name(network->file),
+                  cnnvp_base_name(file));
+    define(to->header, to->name, "", "BASE", begin, "where the file lies in memory");
+    define(to->header, to->name, "", "BYTES", size, "of the file; behind it memory is zero before the first run");
+    define(to->header, to->name, "", "END", end, "memory from BASE to here is the network's");
+    define(to->header, to->name, "", "REGISTERS", build->header.element, "of the instruction element");
+    define(to->header, to->name, "", "IMAGES", network->images, "");
+    describe(network, network->graph.input, "_INPUT", "input", to);
+    for (size_t i = 0; i < network->graph.output_count; ++i) {
+        char part[24] = "_OUTPUT";
+        if (i > 0)
+            (void)snprintf(part, sizeof part, "_OUTPUT_%zu", i + 1);
+        describe(network, network->graph.outputs[i].tensor, part, "output", to);
+    }
+}
+
+static cnnvp_result print_texts(const struct cnnvp_network *network, const char *file,
+                                struct cnnvp_network_image *image)
+{
+    char name[NAME_BYTES];
+    size_t sizes[2];
+    make_name(file, name);
+    const struct text to = {open_memstream(&image->map, &sizes[0]), open_memstream(&image->header, &sizes[1]), name};
+    if (to.map != NULL && to.header != NULL)
+        print(network, file, image->size, &to);
+    const int closed = (to.map == NULL || fclose(to.map) == 0) & (to.header == NULL || fclose(to.header) == 0);
+    return to.map != NULL && to.header != NULL && closed ? CNNVP_DONE : CNNVP_FAILED;
+}
+
+cnnvp_result cnnvp_network_make_image(const cnnvp_network *network, const char *file, struct cnnvp_network_image *image,
+                                      struct cnnvp_error *error)
+{
+    *image = (struct cnnvp_network_image){NULL, 0, NULL, NULL};
+    if (network->back_end != &cnnvp_inference)
+        return cnnvp_compiler_error(
+            error, "%s: the training engine's networks are for the platform's own core", network->file);
+    if (network->target.accelerator_count > 1)
+        return cnnvp_compiler_error(
+            error,
+            "%s: the platform has %u accelerators; a core of your own runs one with each binary: "
+            "use a platform with one",
+            network->file, network->target.accelerator_count);
+    image->size = cnnvp_binary_bytes(&network->graph, &network->build);
+    image->binary = malloc(image->size);
+    if (image->binary != NULL)
+        cnnvp_binary_write(&network->graph, &network->build, image->binary);
+    if (image->binary != NULL && print_texts(network, file, image) == CNNVP_DONE)
+        return CNNVP_DONE;
+    free(image->binary);
+    free(image->map);
+    free(image->header);
+    *image = (struct cnnvp_network_image){NULL, 0, NULL, NULL};
+    return cnnvp_compiler_no_memory(error);
+}
