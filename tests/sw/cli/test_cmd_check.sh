@@ -211,10 +211,10 @@ expect 0 check nfu lenet5
 cmp -s out by_file || fail "lenet5 by its name has another table"
 expect 0 check lenet5 -p window
 squeezed
-row 'operator nodes pe_array pooling fully_connected'
-row 'Conv 2 2 - -'
-row 'MaxPool 2 - 2 -'
-row 'Gemm 3 - - 3'
+row 'operator nodes vector pooling pe_array fully_connected'
+row 'Conv 2 1 - 1 -'
+row 'MaxPool 2 - 2 - -'
+row 'Gemm 3 - - - 3'
 expect 0 check mixed
 squeezed
 row 'operator nodes pe_array vector'
@@ -228,6 +228,6 @@ row 'NoSuchB 1 not supported'
 row 'Conv 2'
 refused 2 'weight_buffer' check lenet5 -s weight_buffer.size=64
 refused 2 'one network is expected, not also vgg16_cifar' check lenet5 vgg16_cifar
-refused 2 'shape and --until are of a network' check --until x
+refused 2 'shape, --from and --until are of a network' check --until x
 refused 2 'header is of a platform' check lenet5 --header x.h
 finish
