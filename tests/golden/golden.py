@@ -21,6 +21,8 @@ RUNS = {
     "lenet5_hbm2": "run lenet5 --timing-only -s dram.preset=hbm2",
     "vgg16_cifar_nfu": "run vgg16_cifar --timing-only",
     "vgg16_cifar_window": "run vgg16_cifar -p window --timing-only",
+    "vgg16_cifar_systolic_os": "run vgg16_cifar -p systolic -s pe_array.dataflow=os --timing-only",
+    "mobilenet_v2_systolic": "run {networks}/mobilenet_v2.onnx -p systolic --timing-only",
     "resnet18_nfu": "run {networks}/resnet18.onnx --timing-only",
     "resnet50_nfu": "run {networks}/resnet50.onnx --timing-only",
     "mobilenet_v2_nfu": "run {networks}/mobilenet_v2.onnx --timing-only",
