@@ -70,8 +70,9 @@ struct cnnvp_network_options {
     int on_chip;     /* 1: keep maps on chip between layers where they fit (all or an error) */
     int timing_only; /* 1: weights are not read */
     uint64_t seed;
-    const struct cnnvp_array *input;       /* images of the network's size; smaller ones, (N, C, H, W), are centred
-                                            * among zeros as by cnnvp_dataset_fit; NULL: `images` seeded normal images */
+    const struct cnnvp_array *input;       /* images of the network's size, numbers or, U8, parts of 255; smaller ones,
+                                            * (N, C, H, W), are centred among zeros as by cnnvp_dataset_fit; NULL:
+                                            * `images` seeded normal images */
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
     enum cnnvp_issue issue;                /* SCHEDULER: depth-first alone; LIST: other schedules alone */

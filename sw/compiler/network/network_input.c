@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images for a network: float32, or uint8 which means x / 255. Their shape is the network's input with the batch in
+ * Images for a network: float32, int16, int64, or uint8 which means x / 255. Their shape is the network's input with the batch in
  * front, or without it for one image; where the network has one channel that may be left out too. Where the network's
  * whole input is one image, so is its shape for one, and has one more dimension in front for several. Images with fewer
  * rows or columns (N, C, H, W) are centred among zeros. Of several inputs each has its own, as many of all.
@@ -61,6 +61,21 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, size_t input, 
                                               : " with N at least 1");
 }
 
+/* Bytes are parts of 255; other whole numbers, such as indices, are what they are. */
+static float number_of(const struct cnnvp_array *array, size_t i)
+{
+    switch (array->type) {
+    case CNNVP_ARRAY_U8:
+        return (float)((const uint8_t *)array->data)[i] / 255.0f;
+    case CNNVP_ARRAY_I64:
+        return (float)((const int64_t *)array->data)[i];
+    case CNNVP_ARRAY_I16:
+        return (float)((const int16_t *)array->data)[i];
+    default:
+        return ((const float *)array->data)[i];
+    }
+}
+
 cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, size_t input, const struct cnnvp_named_array *from,
                                   uint64_t limit, float *data, size_t stride, uint64_t *images,
                                   struct cnnvp_error *error)
@@ -68,9 +83,6 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, size_t input,
     const struct cnnvp_array *array = from->array;
     const struct cnnvp_graph_tensor *tensor = &graph->tensors[cnnvp_graph_input(graph, input)];
     const char *what = from->file != NULL ? from->file : tensor->name;
-    if (array->type != CNNVP_ARRAY_F32 && array->type != CNNVP_ARRAY_U8)
-        return cnnvp_compiler_error(error, "%s holds %s; networks take float32, or uint8, which means x / 255", what,
-                                    array->type == CNNVP_ARRAY_I64 ? "int64" : "int16");
     const cnnvp_result result = count_images(graph, input, array, what, images, error);
     if (result == CNNVP_DONE && limit > *images)
         return cnnvp_compiler_error(error, "%s has %llu images, %llu are asked for", what, (unsigned long long)*images,
@@ -88,8 +100,7 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, size_t input,
         const size_t line = row % rows / height * tensor->height + (tensor->height - height) / 2 + row % height;
         float *to = data + row / rows * stride + (smaller ? line * tensor->width + (tensor->width - width) / 2 : 0);
         for (size_t i = row * width; i < (row + 1) * width; ++i, ++to) {
-            *to = array->type == CNNVP_ARRAY_F32 ? ((const float *)array->data)[i]
-                                                 : (float)((const uint8_t *)array->data)[i] / 255.0f;
+            *to = number_of(array, i);
             if (!(*to >= -FLT_MAX && *to <= FLT_MAX))
                 return cnnvp_compiler_error(error, "%s: element %zu is not a finite number", what, i);
         }

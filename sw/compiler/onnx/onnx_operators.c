@@ -25,10 +25,28 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
     return NULL;
 }
 
-/* The options with which a run ends before the node: " --until NAME" for each tensor that it reads. */
-static const char *before_node(const struct cnnvp_import *import, char text[512])
+/* What is no accelerator's business, and why. */
+static const struct {
+    const char *op_type, *why;
+} refused[] = {
+    {"NonMaxSuppression", "how many boxes it leaves depends on the data"},
+    {"NonZero", "how many elements it finds depends on the data"},
+    {"Compress", "how many elements it leaves depends on the data"},
+    {"Unique", "how many elements it leaves depends on the data"},
+    {"TopK", "it sorts"},
+    {"Loop", "it repeats as often as the data say"},
+    {"Scan", "it repeats a graph"},
+    {"LSTM", "it repeats with a state"},
+    {"GRU", "it repeats with a state"},
+    {"RNN", "it repeats with a state"},
+};
+enum { REFUSED = sizeof refused / sizeof refused[0] };
+
+/* The options with which a run ends before the node, " --until NAME" for each tensor that it reads, and the one with
+ * which a run begins after it. */
+static const char *around_node(const struct cnnvp_import *import, char text[768])
 {
-    size_t used = (size_t)snprintf(text, 512, "; to run what comes before it:");
+    size_t used = (size_t)snprintf(text, 768, "; to run what comes before it:");
     const size_t begin = used;
     for (size_t i = 0; i < import->node->n_input && !import->training; ++i) {
         uint32_t number;
@@ -36,9 +54,13 @@ static const char *before_node(const struct cnnvp_import *import, char text[512]
         if (cnnvp_import_has(import, i) && cnnvp_names_get(&import->names, name, &number) && used + 160 < 512 &&
             import->values[number].tensor != CNNVP_GRAPH_NONE &&
             !cnnvp_graph_is_input(import->graph, import->values[number].tensor))
-            used += (size_t)snprintf(text + used, 512 - used, " --until %.140s", name);
+            used += (size_t)snprintf(text + used, 768 - used, " --until %.140s", name);
     }
-    return used == begin ? "" : text;
+    if (used == begin)
+        used = 0;
+    if (!import->training)
+        (void)snprintf(text + used, 768 - used, "; what comes after it: --from %.140s", import->node->output[0]);
+    return text;
 }
 
 static int is_vendors(const Onnx__NodeProto *node)
@@ -61,36 +83,105 @@ static const struct cnnvp_import_operator *look_up(int vendor, const char *op_ty
 static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const struct cnnvp_import_operator **found)
 {
     size_t known;
-    char before[512];
+    char around[768] = "";
     *found = look_up(vendor, import->node->op_type, &known);
     if (*found != NULL)
         return CNNVP_DONE;
+    for (size_t i = 0; i < REFUSED && !vendor; ++i)
+        if (strcmp(refused[i].op_type, import->node->op_type) == 0)
+            return cnnvp_import_error(import, "%s: this operator is no accelerator's business%s", refused[i].why,
+                                      around_node(import, around));
     return cnnvp_import_error(import, "this operator%s is not supported; `cnnvp models onnx` lists the %zu that are%s",
-                              vendor ? " of onnxruntime" : "", known, before_node(import, before));
+                              vendor ? " of onnxruntime" : "", known, around_node(import, around));
 }
 
-static void list_names(FILE *stream, const char *title, const struct cnnvp_import_operators *const *lists, size_t count)
+/* ---- the table of operators ---- */
+
+enum where { ON_ARRAY, ON_VECTOR, NOWHERE };
+
+static enum where where_of(const char *op_type)
+{
+    static const char *const on_array[] = {
+        "Conv",
+        "ConvTranspose",
+        "ConvInteger",
+        "QLinearConv",
+        "Gemm",
+        "MatMul",
+        "MatMulInteger",
+        "QLinearMatMul",
+        "QGemm",
+        "Einsum",
+        "Attention",
+        "MaxPool",
+        "AveragePool",
+        "GlobalAveragePool",
+        "GlobalMaxPool",
+        "QLinearAveragePool",
+        "QLinearGlobalAveragePool",
+        "ReduceMean",
+        "ReduceMax",
+        "ReduceSum",
+        "ReduceMin",
+        "ReduceL1",
+        "ReduceL2",
+        "ReduceSumSquare",
+        "ReduceLogSum",
+        "ReduceLogSumExp",
+        "ArgMax",
+        "ArgMin",
+        "LogSoftmax",
+        "LRN",
+        "Resize",
+        "Upsample"};
+    static const char *const nowhere[] = {
+        "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Cast", "Constant", "If"};
+    for (size_t i = 0; i < sizeof on_array / sizeof on_array[0]; ++i)
+        if (strcmp(op_type, on_array[i]) == 0)
+            return ON_ARRAY;
+    for (size_t i = 0; i < sizeof nowhere / sizeof nowhere[0]; ++i)
+        if (strcmp(op_type, nowhere[i]) == 0)
+            return NOWHERE;
+    return ON_VECTOR;
+}
+
+/* Those of one place; -1: all. */
+static void list_names(FILE *stream, const char *title, const struct cnnvp_import_operators *const *lists, size_t count,
+                       int where)
 {
     const char *separator = "  ";
     (void)fprintf(stream, "%s\n", title);
     for (size_t i = 0; i < count; ++i)
-        for (size_t j = 0; j < lists[i]->count; ++j, separator = ", ")
-            (void)fprintf(stream, "%s%s", separator, lists[i]->list[j].op_type);
+        for (size_t j = 0; j < lists[i]->count; ++j)
+            if (where < 0 || (int)where_of(lists[i]->list[j].op_type) == where) {
+                (void)fprintf(stream, "%s%s", separator, lists[i]->list[j].op_type);
+                separator = ", ";
+            }
     (void)fprintf(stream, "\n");
 }
 
 cnnvp_result cnnvp_operators_text(char **text)
 {
+    enum { TABLES = sizeof tables / sizeof tables[0] };
     static const struct cnnvp_import_operators *const vendor[] = {&cnnvp_import_vendor};
     struct cnnvp_printed printed;
     *text = NULL;
     FILE *stream = cnnvp_print_begin(&printed);
     if (stream == NULL)
         return CNNVP_FAILED;
-    list_names(stream, "ONNX operators of networks", tables, sizeof tables / sizeof tables[0]);
-    list_names(stream, "\nof onnxruntime (domain com.microsoft)", vendor, 1);
+    list_names(
+        stream,
+        "ONNX operators with convolutions, products or pools: on a PE array, or on the vector unit where that is "
+        "faster or no array takes them",
+        tables, TABLES, ON_ARRAY);
+    list_names(stream, "\non the vector unit", tables, TABLES, ON_VECTOR);
+    list_names(stream, "\nwithout a layer: they say how words are read", tables, TABLES, NOWHERE);
+    list_names(stream, "\nof onnxruntime (domain com.microsoft)", vendor, 1, -1);
     list_names(stream, "\nof constants and sizes, computed while the file is read", cnnvp_import_folding,
-               CNNVP_IMPORT_FOLDING);
+               CNNVP_IMPORT_FOLDING, -1);
+    (void)fprintf(stream, "\nnone runs on the core; no accelerator's business (--until and --from cut it off)\n");
+    for (size_t i = 0; i < REFUSED; ++i)
+        (void)fprintf(stream, "  %-20s %s\n", refused[i].op_type, refused[i].why);
     *text = cnnvp_print_end(&printed);
     return *text != NULL ? CNNVP_DONE : CNNVP_FAILED;
 }

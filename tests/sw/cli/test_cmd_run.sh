@@ -138,7 +138,6 @@ refused 2 "labels are whole numbers" run "$network" -i "$input" --labels float_l
 refused 2 "labels for" run "$network" -i "$input" --labels few_labels.npy -o x.npy
 refused 2 "doubles.npy: cannot be read as an array: its elements are none of '<f4' (float32)" \
     run "$network" -i doubles.npy
-refused 2 "labels.npy holds int64; networks take float32" run "$network" -i labels.npy
 # Messages name the file; images that are asked for are there, also where one image has no dimension for their number.
 refused 2 "cnnvp: flat.npy has shape (1, 7); network" run "$network" -i flat.npy
 refused 2 "cnnvp: flat.npy has shape (1, 7); network" run "$network" -i "$input" --calibration flat.npy

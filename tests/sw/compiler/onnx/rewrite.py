@@ -29,7 +29,7 @@ def run(name, nodes, inputs, wanted, constants=None, types=None, opset=13, batch
     onnx.save(helper.make_model(graph, opset_imports=sets, ir_version=8), "m.onnx")
     given = []
     for key, array in inputs.items():
-        numpy.save(key + ".npy", array.astype(f32))
+        numpy.save(key + ".npy", array if kinds[key] == TensorProto.INT64 else array.astype(f32))
         given += ["-i", f"{key}={key}.npy"]
     times, results = [], []
     for options in (["-o", "y.npy"], ["--timing-only"], ["-o", "w.npy", "-p", "window"]):

@@ -1,7 +1,54 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Operators that become others: their values, and what they are not.
+# Operators that become others: their values, what they are not, and where the table says that operators run.
 . "$SOURCE/tests/support/lib.sh"
 
 /usr/bin/python3 "$SOURCE/tests/sw/compiler/onnx/rewrite.py" "$CNNVP" || fail "values of operators that become others"
+/usr/bin/python3 - <<'PYTHON'
+import onnx
+from onnx import TensorProto, helper
+def save(file, operator, count, **attributes):
+    names = ["x", "x"][:count]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["r"]), helper.make_node(operator, ["r", "r"][:count], ["y"], **attributes)], "net",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 2, 3])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), file)
+save("diagonal.onnx", "Einsum", 1, equation="bii->bi")
+save("implicit.onnx", "Einsum", 2, equation="bij,bjk")
+save("letters.onnx", "Einsum", 1, equation="bi->bi")
+save("heads.onnx", "Attention", 2)
+save("top.onnx", "TopK", 1)
+save("axis.onnx", "ArgMax", 1, axis=3)
+save("whole.onnx", "ReduceProd", 1)
+PYTHON
+refused 2 'its equation has "i" where a letter that its operand has not is supported' run diagonal.onnx
+refused 2 'an equation with "->" and one or two operands is supported' run implicit.onnx
+refused 2 'operand 0 has 3 dimensions, "bi" letters' run letters.onnx
+refused 2 'node "y" (Attention): input 2 is missing' run heads.onnx
+refused 2 "it sorts: this operator is no accelerator's business; to run what comes before it: --until r; what comes after it: --from y" \
+    run top.onnx
+refused 2 'axis 3 of 3 dimensions' run axis.onnx
+refused 2 'a product of all dimensions would mix the images of the batch' run whole.onnx
+
+# Where layers of the zoo run: of each operator that is said to be of the array some, of the others fewer than elsewhere.
+expect 0 models onnx
+/usr/bin/python3 - "$CNNVP" "$ZOO" <<'PYTHON' || fail "operators run elsewhere than the table says"
+import collections, glob, subprocess, sys
+titles = ("ONNX operators with convolutions", "on the vector unit", "without a layer")
+parts = open("out").read().split("\n\n")
+lists = [set("".join(line for line in next(p for p in parts if p.startswith(title)).splitlines() if line.startswith("  "))
+             .replace(",", " ").split()) for title in titles]
+assert all(lists) and not lists[0] & lists[1], lists
+array, others = collections.Counter(), collections.Counter()
+for file in sorted(glob.glob(sys.argv[2] + "/*/*.onnx")):
+    table = subprocess.run([sys.argv[1], "check", file], capture_output=True, text=True, check=False).stdout.split("\n\n")[0].splitlines()
+    units = table[0].split()[2:] if table else []
+    for words in (line.split() for line in table[1:]):
+        for unit, layers in zip(units, words[2:]):
+            (array if unit == "pe_array" else others)[words[0]] += int(layers) if layers.isdigit() else 0
+wrong = [name for name in lists[0] & (array | others).keys() if not array[name] and name not in ("ReduceMin", "ReduceL1", "ReduceSumSquare")]
+wrong += [name for name in lists[1] if array[name] > others[name]]
+wrong += [name for name in lists[2] if array[name] + others[name]]
+assert not wrong and len(array | others) > 40, wrong
+PYTHON
 finish
