@@ -367,6 +367,44 @@ cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+/* Maps as blocks of `side` x `side` words, whose place in a block is one of the channels' numbers: dimensions in
+ * another order. Kind 0: channels become places, 1: the other way. */
+static cnnvp_result import_blocks(struct cnnvp_import *import)
+{
+    int32_t in;
+    int64_t dims[4];
+    struct text text = {.used = 0};
+    const long long side = cnnvp_onnx_int(import->node, "blocksize", 0);
+    const int by_channels = cnnvp_onnx_is(import->node, "mode", "CRD");
+    CNNVP_TRY(cnnvp_import_tensor(import, 0, 4, &in));
+    (void)cnnvp_import_dims(import, in, dims);
+    if (side < 1 || side > CNNVP_ONNX_WINDOW_MAX)
+        return cnnvp_import_error(import, "blocksize is %lld; 1 to %d is possible", side, CNNVP_ONNX_WINDOW_MAX);
+    if (!by_channels && cnnvp_onnx_attribute(import->node, "mode") != NULL &&
+        !cnnvp_onnx_is(import->node, "mode", "DCR"))
+        return cnnvp_import_error(import, "mode is none of DCR, CRD");
+    const long long channels = dims[1], rows = dims[2], columns = dims[3];
+    if (!import->kind && channels % (side * side) != 0)
+        return cnnvp_import_error(
+            import, "%lld channels are not divided by the square of the blocksize, %lld", channels, side);
+    if (import->kind && (rows % side != 0 || columns % side != 0))
+        return cnnvp_import_error(
+            import, "maps of %lld x %lld are not divided by the blocksize, %lld", rows, columns, side);
+    if (import->kind)
+        say(&text,
+            "parts = Reshape(a, [0, %lld, %lld, %lld, %lld, %lld]); moved = Transpose <perm = [0, 3, 5, 1, 2, 4]>",
+            channels, rows / side, side, columns / side, side);
+    else
+        say(&text,
+            by_channels
+                ? "parts = Reshape(a, [0, -1, %lld, %lld, %lld, %lld]); moved = Transpose <perm = [0, 1, 4, 2, 5, 3]>"
+                : "parts = Reshape(a, [0, %lld, %lld, -1, %lld, %lld]); moved = Transpose <perm = [0, 3, 4, 1, 5, 2]>",
+            side, side, rows, columns);
+    say(&text, " (parts); y = Reshape(moved, [0, -1, %lld, %lld])", import->kind ? rows / side : rows * side,
+        import->kind ? columns / side : columns * side);
+    return rewrite(import, &text);
+}
+
 /* As often along each axis: a dimension of 1 in front of it is expanded. */
 static cnnvp_result import_tile(struct cnnvp_import *import)
 {
@@ -627,6 +665,8 @@ static const struct cnnvp_import_operator operators[] = {
     {"Einsum", import_einsum, CNNVP_FORM_ALL, 0},
     {"Attention", import_attention, CNNVP_FORM_ALL, 0},
     {"Tile", import_tile, CNNVP_FORM_ALL, 0},
+    {"DepthToSpace", import_blocks, CNNVP_FORM_IMAGES, 0},
+    {"SpaceToDepth", import_blocks, CNNVP_FORM_IMAGES, 1},
 #define CNNVP_RULE(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},
 #include "rewrites.def"
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dimensions in another order: Transpose, DepthToSpace, SpaceToDepth. Dimensions of 1 and those that stay together do
+ * Dimensions in another order. Dimensions of 1 and those that stay together do
  * not count: what is left is a view where nothing moves, one copy where up to three groups change places (a channel
  * shuffle), and several copies, one group each, where there are more.
  */
@@ -239,62 +239,8 @@ cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import)
     return cnnvp_import_view(import, words.tensor, rank, dims);
 }
 
-/* ---- DepthToSpace, SpaceToDepth ---- */
-
-/* Maps and the side of the blocks, which divides what it has to. */
-static cnnvp_result block_input(struct cnnvp_import *import, int32_t *in, int64_t *side)
-{
-    *side = cnnvp_onnx_int(import->node, "blocksize", 0);
-    CNNVP_TRY(cnnvp_import_tensor(import, 0, 4, in));
-    if (*side < 1 || *side > 32767)
-        return cnnvp_import_error(import, "blocksize is %lld; 1 to 32767 is possible", (long long)*side);
-    return CNNVP_DONE;
-}
-
-static cnnvp_result import_depth_to_space(struct cnnvp_import *import)
-{
-    static const int64_t block_first[6] = {0, 3, 4, 1, 5, 2};
-    static const int64_t channels_first[6] = {0, 1, 4, 2, 5, 3};
-    int32_t in;
-    int64_t b;
-    int64_t old[4];
-    CNNVP_TRY(block_input(import, &in, &b));
-    (void)cnnvp_import_dims(import, in, old);
-    if (old[1] % (b * b) != 0)
-        return cnnvp_import_error(import, "%lld channels are not divided by the square of the blocksize, %lld",
-                                  (long long)old[1], (long long)b);
-    const int by_channels = cnnvp_onnx_is(import->node, "mode", "CRD");
-    if (!by_channels && cnnvp_onnx_attribute(import->node, "mode") != NULL &&
-        !cnnvp_onnx_is(import->node, "mode", "DCR"))
-        return cnnvp_import_error(import, "mode is none of DCR, CRD");
-    const int64_t channels = old[1] / (b * b);
-    const int64_t dims[6] = {0, by_channels ? channels : b, b, by_channels ? b : channels, old[2], old[3]};
-    CNNVP_TRY(reorder(import, &in, 6, dims, by_channels ? channels_first : block_first));
-    const int64_t made[4] = {0, channels, old[2] * b, old[3] * b};
-    return cnnvp_import_view(import, in, 4, made);
-}
-
-static cnnvp_result import_space_to_depth(struct cnnvp_import *import)
-{
-    static const int64_t perm[6] = {0, 3, 5, 1, 2, 4};
-    int32_t in;
-    int64_t b;
-    int64_t old[4];
-    CNNVP_TRY(block_input(import, &in, &b));
-    (void)cnnvp_import_dims(import, in, old);
-    if (old[2] % b != 0 || old[3] % b != 0)
-        return cnnvp_import_error(import, "maps of %lld x %lld are not divided by the blocksize, %lld",
-                                  (long long)old[2], (long long)old[3], (long long)b);
-    const int64_t dims[6] = {0, old[1], old[2] / b, b, old[3] / b, b};
-    CNNVP_TRY(reorder(import, &in, 6, dims, perm));
-    const int64_t made[4] = {0, old[1] * b * b, old[2] / b, old[3] / b};
-    return cnnvp_import_view(import, in, 4, made);
-}
-
 static const struct cnnvp_import_operator operators[] = {
     {"Transpose", cnnvp_import_transpose, CNNVP_FORM_ALL, 0},
-    {"DepthToSpace", import_depth_to_space, CNNVP_FORM_IMAGES, 0},
-    {"SpaceToDepth", import_space_to_depth, CNNVP_FORM_IMAGES, 0},
 };
 
 const struct cnnvp_import_operators cnnvp_import_order = {operators, sizeof operators / sizeof operators[0]};
