@@ -242,10 +242,14 @@ static cnnvp_result lead_outside(cnnvp_config *config, const struct cnnvp_instan
     return set_text(config, memory, "at=null", error);
 }
 
-static cnnvp_result leave_alone(cnnvp_config *made, const struct cnnvp_resolved *resolved, const unsigned char *kept,
-                                struct cnnvp_error *error)
+static cnnvp_result leave_alone(cnnvp_config *made, const struct cnnvp_resolved *resolved, struct cnnvp_error *error)
 {
+    CNNVP_FREED unsigned char *kept = calloc(resolved->instance_count + 1, 1);
     int found = 0;
+    if (kept == NULL)
+        return cnnvp_config_no_memory(error);
+    while (keep_more(resolved, kept))
+        continue;
     for (size_t i = 0; i < resolved->instance_count; ++i) {
         const struct cnnvp_instance *instance = &resolved->instances[i];
         const struct cnnvp_binding *irq = NULL;
@@ -268,13 +272,10 @@ cnnvp_result cnnvp_config_accelerator(const cnnvp_config *config, cnnvp_config *
     *accelerator = NULL;
     if (resolved == NULL)
         return cnnvp_config_error(error, NULL, "the configuration has not been resolved");
-    CNNVP_FREED unsigned char *kept = calloc(resolved->instance_count + 1, 1);
-    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *made = kept != NULL ? cnnvp_config_copy(config) : NULL;
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *made = cnnvp_config_copy(config);
     if (made == NULL)
         return cnnvp_config_no_memory(error);
-    while (keep_more(resolved, kept))
-        continue;
-    CNNVP_TRY(leave_alone(made, resolved, kept, error));
+    CNNVP_TRY(leave_alone(made, resolved, error));
     *accelerator = made;
     made = NULL;
     return CNNVP_DONE;

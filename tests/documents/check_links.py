@@ -10,7 +10,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 SOURCE = re.compile(r"(?<![\w/.*<\"-])[\w/]+\.(?:c|h|cpp|def|inc)\b(?!\w)")
 # Made by the build, and of others.
-ELSEWHERE = {"cnnvp_isa.h", "fstapi.c"}
+ELSEWHERE = {"net.h", "cnnvp_isa.h", "fstapi.c"}
 
 
 def names_in_comments(text):

@@ -38,12 +38,13 @@ sc_time ps(double count)
     return sc_time(count, sc_core::SC_PS);
 }
 
-const cnnvp_platform_options quiet = [] {
-    cnnvp_platform_options options{};
+const cnnvp_platform_options &quiet()
+{
+    static cnnvp_platform_options options{};
     options.struct_size = sizeof options;
     options.verbosity = -1;
     return options;
-}();
+}
 
 cnnvp_config *configuration(const char *preset, const std::vector<std::string> &settings)
 {
@@ -96,7 +97,7 @@ struct reference {
             socket.bind(memory->socket);
             return memory;
         };
-        if (cnnvp::platform_new(config, &quiet, bind, &platform, &error) != CNNVP_DONE ||
+        if (cnnvp::platform_new(config, &quiet(), bind, &platform, &error) != CNNVP_DONE ||
             cnnvp_network_load(network, platform, &error) != CNNVP_DONE)
             fail_msg("%s", error.text);
         before.assign(memory->bytes.get(), memory->bytes.get() + (16u << 20));
@@ -264,7 +265,7 @@ struct design : sc_core::sc_module {
     sc_core::sc_signal<bool> line{"line"};
 
     design(const sc_core::sc_module_name &name, const cnnvp_config *config, const reference &like)
-        : sc_core::sc_module(name), cpu("cpu", memory.bytes.get(), binary_address), npu("npu", config, &quiet)
+        : sc_core::sc_module(name), cpu("cpu", memory.bytes.get(), binary_address), npu("npu", config, &quiet())
     {
         std::memcpy(memory.bytes.get(), like.before.data(), like.before.size());
         bus.memory.bind(memory.socket);
@@ -470,7 +471,7 @@ void test_shared(void **)
     bus.memory_at = base;
     bus.registers_at = 0x60000000;
     core first("first", memory.bytes.get(), bases[0]), second("second", memory.bytes.get(), bases[1]);
-    cnnvp::accelerator npu("npu", one.config, &quiet), engine("engine", other.config, &quiet);
+    cnnvp::accelerator npu("npu", one.config, &quiet()), engine("engine", other.config, &quiet());
     sc_core::sc_signal<bool> lines[2];
     unsigned i = 0;
     for (auto [cpu, unit, net] : {std::tuple(&first, &npu, &one), std::tuple(&second, &engine, &other)}) {

@@ -165,6 +165,33 @@ status=0
 grep -q 'own_memory.yaml:5:9: dram: .*cnnvp_systemc.h' message ||
     fail "the message does not say what to do: $(cat message)"
 
+# The accelerator alone, beside a core of the design's that runs the runtime: the command's words.
+mkdir core && cd core
+cp "$examples"/own_core/[a-z]* .
+/usr/bin/python3 -c 'import numpy; numpy.save("image.npy", numpy.random.default_rng(1).normal(size=(2, 1, 32, 32)).astype("f"))'
+"$cnnvp" compile "$network" -i image.npy -o net.bin --base 0x40000000 -s instruction.at=0x50000000 || fail "compile"
+runtime=$(pkg-config --variable=runtime cnnvp-systemc)
+cc -std=c11 -ffreestanding -Wall -Wextra -pedantic -Werror -I "$runtime" -c "$runtime"/runtime/*.c || fail "the runtime is not built"
+# What it needs of a libc, and that it has no globals.
+nm -u ./*.o | sed -n 's/^ *U //p' | sort -u >needed
+nm -g --defined-only ./*.o | sed -n 's/.* T //p' | sort -u | comm -23 needed - | grep -vx 'memcpy\|memset\|_GLOBAL_OFFSET_TABLE_' &&
+    fail "the runtime needs these"
+nm ./*.o | grep ' [bBdDC] ' && fail "the runtime has globals"
+# shellcheck disable=SC2046
+c++ -std=c++17 -Wall -Wextra -I "$runtime" $(pkg-config --cflags cnnvp-systemc) own_core.cpp ./*.o \
+    $(pkg-config --libs cnnvp-systemc) -o own_core || fail "own_core.cpp is not built"
+./own_core net.bin image.npy output.npy >time.txt || fail "own_core: status $?, $(cat time.txt)"
+grep -q '^[0-9.]* us$' time.txt || fail "own_core: $(cat time.txt)"
+"$cnnvp" run "$network" -i image.npy -q -o expected.npy
+cmp output.npy expected.npy || fail "the words of the runtime are not the command's"
+riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -std=c11 -O2 -ffreestanding -Wall -Wextra -Werror -DCNNVP_MMIO \
+    -I "$runtime" -c "$runtime"/runtime/*.c || fail "the runtime is not built for another RISC-V core"
+status=0
+head -c 1000 net.bin >short.bin
+./own_core short.bin image.npy output.npy 2>message || status=$?
+[ $status -eq 1 ] && grep -q 'own_core: short.bin is not that of net.h' message || fail "half a binary: status $status"
+cd ..
+
 # A peripheral on the bus: each access is one transaction, its time the core's, its side effects and interrupts happen once.
 mkdir peripheral && cd peripheral
 cp "$examples"/own_peripheral/[a-zA-Z]* .

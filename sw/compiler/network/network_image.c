@@ -92,8 +92,8 @@ static cnnvp_result print_texts(const struct cnnvp_network *network, const char 
     const struct text to = {open_memstream(&image->map, &sizes[0]), open_memstream(&image->header, &sizes[1]), name};
     if (to.map != NULL && to.header != NULL)
         print(network, file, image->size, &to);
-    const int closed = (to.map == NULL || fclose(to.map) == 0) & (to.header == NULL || fclose(to.header) == 0);
-    return to.map != NULL && to.header != NULL && closed ? CNNVP_DONE : CNNVP_FAILED;
+    const int bad_map = to.map == NULL || fclose(to.map) != 0, bad_header = to.header == NULL || fclose(to.header) != 0;
+    return bad_map || bad_header ? CNNVP_FAILED : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_network_make_image(const cnnvp_network *network, const char *file, struct cnnvp_network_image *image,

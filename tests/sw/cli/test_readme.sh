@@ -95,7 +95,7 @@ export PATH PKG_CONFIG_PATH
 CNNVP_PRESETS=$(pkg-config --variable=presets cnnvp) CNNVP_GUEST=$(pkg-config --variable=guest cnnvp)
 CNNVP_NETWORKS=$(pkg-config --variable=networks cnnvp)
 export CNNVP_PRESETS CNNVP_NETWORKS CNNVP_GUEST
-for example in own_unit own_instruction own_guest own_array own_memory own_peripheral c; do
+for example in own_unit own_instruction own_guest own_array own_memory own_core own_peripheral c; do
     mkdir "$work/$example"
     cd "$work/$example" || exit 1
     cp "$SOURCE/scripts/examples/$example"/* .
