@@ -182,10 +182,60 @@ static int add_transpose(struct network *network, const struct value *in)
     return 1;
 }
 
+/* An operator that becomes others, over an axis of maps. */
+static int add_rewritten(struct network *network, const struct value *in)
+{
+    static const char *const operators[] = {"ArgMax", "ArgMin", "ReduceProd", "ReduceL2", "ReduceLogSumExp", "Tile"};
+    struct builder *b = &network->builder;
+    const uint32_t kind = soak_random(&network->random, 7);
+    const int64_t axis = soak_between(network, 1, 3);
+    int64_t sizes[4] = {1, in->channels, in->height, in->width};
+    if (kind == 6) { /* dimensions of maps in another order, each product with itself */
+        const struct value *out = soak_result(network, sizes[3], sizes[1], sizes[2]);
+        builder_string(b, builder_node(b, "Einsum", out->name, in->name, in->name, NULL, NULL), "equation",
+                       "nchw,nchw->nwch");
+        return 1;
+    }
+    const int64_t repeats[4] = {1, axis == 1 ? 2 : 1, axis == 2 ? 3 : 1, axis == 3 ? 2 : 1};
+    const char *list = kind == 5 ? soak_name(network, "t") : NULL;
+    sizes[axis] = kind == 5 ? sizes[axis] * repeats[axis] : 1;
+    if (sizes[1] > 24)
+        return 0;
+    if (list != NULL)
+        (void)builder_int64s(b, list, 4, repeats);
+    Onnx__NodeProto *node = builder_node(
+        b, operators[kind], soak_result(network, sizes[1], sizes[2], sizes[3])->name, in->name, list, NULL, NULL);
+    if (kind < 2)
+        builder_int(b, node, "axis", axis);
+    else if (kind < 5)
+        builder_ints(b, node, "axes", 1, &axis);
+    return 1;
+}
+
+/* Scores beside a mask. */
+static int add_masked(struct network *network, const struct value *in)
+{
+    struct builder *b = &network->builder;
+    const char *mask = soak_name(network, "m");
+    const char *scores = soak_name(network, "a");
+    float numbers[64];
+    if (in->width < 2 || in->width > 64)
+        return 0;
+    for (int64_t i = 0; i < in->width; ++i)
+        numbers[i] = i > 0 && soak_random(&network->random, 2) ? -1e9f : 0.0f;
+    (void)builder_floats(b, mask, 1, &in->width, numbers);
+    (void)builder_node(b, "Add", scores, in->name, mask, NULL, NULL);
+    builder_int(b,
+                builder_node(b, "Softmax", soak_result(network, in->channels, in->height, in->width)->name, scores,
+                             NULL, NULL, NULL),
+                "axis", -1);
+    return in->height > 1 && in->channels > 1;
+}
+
 int soak_add_node(struct network *network, const struct value *in)
 {
     const int vector = in->height == 0;
-    switch (vector ? 6 + soak_random(&network->random, 4) : soak_random(&network->random, 16)) {
+    switch (vector ? 6 + soak_random(&network->random, 4) : soak_random(&network->random, 18)) {
     case 0:
     case 1:
     case 2:
@@ -211,6 +261,10 @@ int soak_add_node(struct network *network, const struct value *in)
         return add_padding(network, in);
     case 13:
         return add_transpose(network, in);
+    case 14:
+        return add_masked(network, in);
+    case 15:
+        return add_rewritten(network, in);
     default:
         return add_function(network, in);
     }

@@ -285,7 +285,7 @@ cnnvp_result cnnvp_import_function(struct cnnvp_import *import, const Onnx__Func
     struct cnnvp_arena *arena = &import->graph->arena;
     const uint64_t before = import->onnx.opset;
     if (import->training)
-        return cnnvp_import_error(import, "a network that learns has no functions");
+        return cnnvp_import_error(import, "a network that learns has no such operator, and no functions");
     if (import->calls == CALLS_MAX)
         return cnnvp_import_error(import, "functions call one another more than %u deep", CALLS_MAX);
     body->n_output = function->n_output;

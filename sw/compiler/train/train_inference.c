@@ -75,9 +75,11 @@ static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *conf
     CNNVP_TRY(cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error));
     CNNVP_TRY(cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error));
     CNNVP_TRY(cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error));
-    if (cnnvp_graph_inputs(&network->graph) != 1)
-        return cnnvp_compiler_error(error, "%s: the network has %zu inputs; the training engine takes one",
-                                    network->file, cnnvp_graph_inputs(&network->graph));
+    if (cnnvp_graph_inputs(&network->graph) != 1 || network->graph.output_count != 1)
+        return cnnvp_compiler_error(error,
+                                    "%s: the network has %zu inputs and %zu outputs; the training engine takes one "
+                                    "and gives one",
+                                    network->file, cnnvp_graph_inputs(&network->graph), network->graph.output_count);
     CNNVP_TRY(cnnvp_onnx_import_training(network->file, &import, &train->graph, error));
     CNNVP_TRY(cnnvp_train_net_make(&train->graph, &train->net, error));
     CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));

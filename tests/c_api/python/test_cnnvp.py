@@ -81,6 +81,7 @@ reference = cnnvp.run("lenet5", input=images).outputs[0]
 for other in (images.astype(numpy.float64), numpy.asfortranarray(images), images.astype(">f4"), images.tolist(), images[::-1][::-1],
               data / "lenet5_input.npy", str(data / "lenet5_input.npy")):
     assert cnnvp.run("lenet5", input=other).outputs[0].tobytes() == reference.tobytes()
+assert cnnvp.run("lenet5", input={"input": images}).outputs[0].tobytes() == reference.tobytes()
 assert cnnvp.run("lenet5", input=images, images=1).outputs[0].tobytes() == reference[:1].tobytes()
 assert cnnvp.run("lenet5", input=(images[:, :, 2:-2, 2:-2] * 255).clip(0, 255).astype(numpy.uint8)).outputs[0].shape == reference.shape
 

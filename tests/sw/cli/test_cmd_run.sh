@@ -168,7 +168,7 @@ for line in "from the float model  output6: " "output                output: fir
 done
 expect 0 run $heads.onnx -i $heads.in.npy -o alone.npy -q
 cmp first.npy alone.npy || fail "the first output differs"
-refused 2 "the network has 7 outputs; the training engine gives one" run $heads.onnx -p trainer
+refused 2 "the network has 1 inputs and 7 outputs; the training engine takes one and gives one" run $heads.onnx -p trainer
 
 # Without values.
 expect 0 run "$network" -i "$input" --timing-only -o timing.npy --stats timing.json

@@ -74,7 +74,7 @@ refused 2 'input "b" has 2 images where the first input has a symbol' run batche
 refused 2 'open.onnx: --from nothing: no node makes a tensor of that name' run open.onnx --from nothing
 refused 2 'open.onnx: input "c" has no shape: give it, such as --shape c=' run open.onnx --from c
 refused 2 '--shape q=1x2: the network has no input of that name; its first input is' run two.onnx --shape q=1x2
-refused 2 'the training engine takes one' run two.onnx -p trainer --timing-only
+refused 2 'the training engine takes one and gives one' run two.onnx -p trainer --timing-only
 /usr/bin/python3 - <<'PYTHON' || fail "statistics of networks with several inputs"
 import json
 full, timing, random, begun = (json.load(open(name + ".json")) for name in ("all", "timing", "random", "from"))
