@@ -42,9 +42,9 @@ enum cnnvp_runtime_code {
     CNNVP_RUNTIME_NO_ROOM = 3    /* `collected` is NULL, and the accelerator has a scheduler unit for the network */
 };
 
-/* Runs the network over all its images. Input and first output are dense words, image after image, in the formats that
- * the binary's header names; NULL: they stay where the header says. `done`, unless NULL, is called when all is done and
- * the output is there. Returns the code; sleeps meanwhile. */
+/* Runs the network over all its images. The first input and the first output are dense words, image after image, in the
+ * formats that the binary's header names; NULL: they stay where the header says, as others do. `done`, unless NULL, is
+ * called when all is done and the output is there. Returns the code; sleeps meanwhile. */
 int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input, int16_t *output,
                       void (*done)(struct cnnvp_runtime_binary *binary, int code));
 

@@ -36,10 +36,14 @@ struct text {
     const char *name;
 };
 
-/* A tensor in memory, image after image. */
-static void describe(const struct cnnvp_network *network, int32_t number, const char *part, const char *word,
+/* A tensor in memory, image after image: input or output number `index`, which stands in names from the second one on.
+ */
+static void describe(const struct cnnvp_network *network, int32_t number, const char *word, size_t index,
                      const struct text *to)
 {
+    char part[32];
+    const int is_input = strcmp(word, "input") == 0;
+    (void)snprintf(part, sizeof part, index == 0 ? "%s" : "%s_%zu", is_input ? "_INPUT" : "_OUTPUT", index + 1);
     const struct cnnvp_binary_tensor *tensor = &network->build.tensors[number];
     const struct cnnvp_graph_tensor *of = &network->graph.tensors[number];
     const unsigned long long words = (unsigned long long)tensor->channels * tensor->height * tensor->width;
@@ -74,13 +78,10 @@ static void print(const struct cnnvp_network *network, const char *file, size_t 
     define(to->header, to->name, "", "END", end, "memory from BASE to here is the network's");
     define(to->header, to->name, "", "REGISTERS", build->header.element, "of the instruction element");
     define(to->header, to->name, "", "IMAGES", network->images, "");
-    describe(network, network->graph.input, "_INPUT", "input", to);
-    for (size_t i = 0; i < network->graph.output_count; ++i) {
-        char part[24] = "_OUTPUT";
-        if (i > 0)
-            (void)snprintf(part, sizeof part, "_OUTPUT_%zu", i + 1);
-        describe(network, network->graph.outputs[i].tensor, part, "output", to);
-    }
+    for (size_t i = 0; i < cnnvp_graph_inputs(&network->graph); ++i)
+        describe(network, cnnvp_graph_input(&network->graph, i), "input", i, to);
+    for (size_t i = 0; i < network->graph.output_count; ++i)
+        describe(network, network->graph.outputs[i].tensor, "output", i, to);
 }
 
 static cnnvp_result print_texts(const struct cnnvp_network *network, const char *file,

@@ -45,6 +45,13 @@ expect 0 run two.onnx -i b=b.npy -i a=a.npy -o y.out.npy -q --stats all.json
 close y.out.npy y.npy "values of two inputs"
 expect 0 run two.onnx -i a.npy -i b=zeros.npy -o zeros.out.npy -q
 close zeros.out.npy y0.npy "each input has a format of its own"
+# For a core of one's own, each with its place and format.
+expect 0 compile two.onnx -i a.npy -i b=b.npy -o two.bin
+for what in INPUT_ADDRESS INPUT_FRAC INPUT_2_ADDRESS INPUT_2_FRAC OUTPUT_ADDRESS; do
+    sed -n "s/^#define TWO_${what} \\([^ ]*\\).*/\\1/p" two.h
+done >said
+[ "$(sort -u said | wc -l)" -eq 5 ] || fail "what the header says of two inputs: $(cat two.h)"
+grep -q ' input a$' two.map && grep -q ' input b$' two.map || fail "the map: $(cat two.map)"
 for way in "-p window" "--batch 3" "--schedule fused" "--on-chip" "--issue list" "-p $SOURCE/scripts/examples/accelerators/dual.yaml"; do
     expect 0 run two.onnx -i a.npy -i b=b.npy -o other.npy -q $way
     cmp -s y.out.npy other.npy || fail "other words with $way"
