@@ -19,7 +19,7 @@
  * simulated.
  *
  * Ports that lead outside are units of model `external`, base protocol, 32 bits of bus width; addresses at a socket
- * begin at 0. `cnnvp models external` lists the parameters.
+ * begin at its parameter `offset`, 0. `cnnvp models external` lists the parameters.
  * - `memory: external` in a platform file (or dram.model=external): the off-chip memory. What crosses its socket: reads
  *   and writes of 1 to burst_bytes bytes, contiguous, without byte enables or extensions. The target may wait, annotate
  *   delays, refuse direct memory, refuse debug transport and answer with errors; an error ends the transfer, and the

@@ -176,7 +176,7 @@ struct core : sc_core::sc_module {
     const unsigned char *memory;
     std::string console;
     int code = -1, finished = -1;
-    unsigned accesses = 0, errors = 0, sleeps = 0, give_up_at = 0;
+    unsigned accesses = 0, errors = 0, sleeps = 0, interrupts = 0, give_up_at = 0;
     uint64_t offset = 0;                /* of memory on the bus */
     uint32_t memory_from = memory_base; /* in the binary */
     const int16_t *input = nullptr;
@@ -249,6 +249,7 @@ struct core : sc_core::sc_module {
             sc_core::wait(self->irq.posedge_event());
         sc_core::wait(ps(10)); /* claims */
         cnnvp_runtime_interrupt(&self->binary);
+        ++self->interrupts;
         sc_core::wait(ps(10)); /* completes */
         return 1;
     }
@@ -263,6 +264,7 @@ struct design : sc_core::sc_module {
     core cpu;
     cnnvp::accelerator npu;
     sc_core::sc_signal<bool> line{"line"};
+    unsigned line_rises = 0;
 
     design(const sc_core::sc_module_name &name, const cnnvp_config *config, const reference &like)
         : sc_core::sc_module(name), cpu("cpu", memory.bytes.get(), binary_address), npu("npu", config, &quiet())
@@ -275,6 +277,10 @@ struct design : sc_core::sc_module {
         bus.registers[0]->bind(npu.regs);
         npu.irq.bind(line);
         cpu.irq.bind(line);
+        sc_core::sc_spawn([this] {
+            for (;; ++line_rises)
+                sc_core::wait(line.posedge_event());
+        });
     }
     std::vector<float> output(size_t words) const
     {
@@ -336,6 +342,8 @@ void assert_as(const design &board, const reference &like)
     assert_int_equal(board.cpu.finished, CNNVP_RUNTIME_DONE);
     assert_int_equal(board.cpu.errors, 0);
     assert_int_equal(board.memory.broken, 0);
+    assert_false(board.line.read());
+    assert_int_equal(board.line_rises, board.cpu.interrupts);
     assert_same_values(board.output(like.output.size() / 2), like.output);
     json_t *stats = statistics(board.npu.handle());
     assert_same_units(stats, like.stats);
@@ -606,14 +614,15 @@ void test_refused(void **)
         sc_core::sc_signal<bool> line("line");
         open.irq.bind(line);
         assert_string_not_equal(refusal([&] { (void)open.mem[1]; }).c_str(), "");
-        assert_says(refusal([] { sc_core::sc_start(); }), "open.");
+        assert_says(refusal([] { sc_core::sc_start(sc_time(1, sc_core::SC_US)); }), "open.");
     }
     cnnvp_config_free(none);
     const simulation mine;
     sc_core::sc_clock slow("slow", ps(2000));
     design board("board", small().config, small());
     board.npu.clk.bind(slow);
-    assert_says(refusal([] { sc_core::sc_start(); }), "board.npu.clk: not the units' clock, 1000 MHz");
+    assert_says(refusal([] { sc_core::sc_start(sc_time(1, sc_core::SC_US)); }),
+                "board.npu.clk: not the units' clock, 1000 MHz");
 }
 
 } // namespace
