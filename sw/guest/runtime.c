@@ -53,8 +53,10 @@ int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input,
 {
     struct cnnvp_guest *guest = &binary->guest;
     const struct cnnvp_binary_results *results = cnnvp_memory(&binary->machine, binary->address);
+    if (results == NULL)
+        return CNNVP_RUNTIME_NO_BINARY;
     const struct cnnvp_binary *network = &results->binary;
-    if (results == NULL || network->magic != CNNVP_BINARY_MAGIC || network->version != CNNVP_BINARY_VERSION)
+    if (network->magic != CNNVP_BINARY_MAGIC || network->version != CNNVP_BINARY_VERSION)
         return CNNVP_RUNTIME_NO_BINARY;
     if (network->chains != 0 && network->scheduler != 0 && binary->collected == NULL)
         return CNNVP_RUNTIME_NO_ROOM;
