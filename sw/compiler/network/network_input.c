@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images for a network: float32, int16, int64, or uint8 which means x / 255. Their shape is the network's input with the batch in
- * front, or without it for one image; where the network has one channel that may be left out too. Where the network's
- * whole input is one image, so is its shape for one, and has one more dimension in front for several. Images with fewer
- * rows or columns (N, C, H, W) are centred among zeros. Of several inputs each has its own, as many of all.
+ * Images for a network: float32, int16, int64, or uint8 which means x / 255. Their shape is the network's input with
+ * the batch in front, or without it for one image; where the network has one channel that may be left out too. Where
+ * the network's whole input is one image, so is its shape for one, and has one more dimension in front for several.
+ * Images with fewer rows or columns (N, C, H, W) are centred among zeros. Of several inputs each has its own, as many
+ * of all.
  */
 #include <float.h>
 #include <stdio.h>

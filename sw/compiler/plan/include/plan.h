@@ -172,9 +172,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, c
 
 /* ---- what the units say of a layer as a whole ---- */
 
-/* Sets the layer's `unit`. Of convolutions and pooling it is the PE array or the vector unit: whichever takes the layer,
- * and of both the one whose best plan has the better score; or `wanted`, by what the plan says at `place`. The error has
- * the layer and the units' own words. */
+/* Sets the layer's `unit`. Of convolutions and pooling it is the PE array or the vector unit: whichever takes the
+ * layer, and of both the one whose best plan has the better score; or `wanted`, by what the plan says at `place`. The
+ * error has the layer and the units' own words. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                                    const struct cnnvp_plan_limits *limits, uint32_t wanted,
                                                    const char *place, struct cnnvp_error *error);
