@@ -274,7 +274,7 @@ static void say_heads(struct text *text, const char *name, char input, size_t ra
             "%ss = Shape(%sfew); %sn = Slice(%ss, [2], [4]); %sb = Concat <axis = 0> ([0, %lld], %sn);"
             "%su = Unsqueeze(%sfew, [2]); %so = Concat <axis = 0> ([1, 1, %lld, 1, 1]); %se = Expand(%su, %so);"
             "%s = Reshape(%se, %sb);",
-            name, name, name, name, name, (long long)(heads * times), name, name, name, name, (long long)times, name,
+            name, name, name, name, name, (long long)heads * times, name, name, name, name, (long long)times, name,
             name, name, name, name, name);
 }
 
@@ -433,7 +433,7 @@ static cnnvp_result import_tile(struct cnnvp_import *import)
             steps, front, (long long)before, (long long)after, steps, steps, import->single ? "" : "1, ",
             (long long)times[axis]);
         say(&text, "part%zu = Reshape(more%zu, [%s%lld]);", steps + 1, steps, front,
-            (long long)(before * times[axis] * after));
+            (long long)before * times[axis] * after);
         ++steps;
     }
     say(&text, "y = Reshape(part%zu, [", steps);
@@ -499,8 +499,8 @@ static cnnvp_result import_product_of(struct cnnvp_import *import)
                 "one%zu = Slice(part%zu, [0], [%lld], [%zu]); other%zu = Slice(part%zu, [%lld], [%lld], [%zu]);"
                 "both%zu = Mul(one%zu, other%zu); rest%zu = Slice(part%zu, [%lld], [%lld], [%zu]);"
                 "part%zu = Concat <axis = %zu> (both%zu, rest%zu);",
-                steps, steps, (long long)left / 2, axis, steps, steps, (long long)left / 2, (long long)(left / 2 * 2),
-                axis, steps, steps, steps, steps, steps, (long long)(left / 2 * 2), (long long)left, axis, steps + 1,
+                steps, steps, (long long)left / 2, axis, steps, steps, (long long)left / 2, (long long)left / 2 * 2,
+                axis, steps, steps, steps, steps, steps, (long long)left / 2 * 2, (long long)left, axis, steps + 1,
                 axis, steps, steps);
     }
     say(&text, "y = ReduceMax <@axes, @noop_with_empty_axes, @keepdims> (part%zu, b)", steps);
@@ -532,9 +532,9 @@ static cnnvp_result read_einsum(struct cnnvp_import *import, struct einsum *eins
 {
     const Onnx__AttributeProto *equation = cnnvp_onnx_attribute(import->node, "equation");
     const size_t length = equation != NULL && equation->has_s ? equation->s.len : 0;
-    char *to = einsum->operands[0];
     size_t used = 0;
     *einsum = (struct einsum){.count = import->node->n_input};
+    char *to = einsum->operands[0];
     for (size_t i = 0; i < length; ++i) {
         const char sign = (char)equation->s.data[i];
         if (sign == ' ')
