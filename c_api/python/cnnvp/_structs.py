@@ -62,7 +62,7 @@ class NetworkOptions(c.Structure):
                 ("guest", c.c_char_p), ("batch", c.c_uint32), ("tuning", Share), ("tuning_context", c.c_void_p),
                 ("objective", c.c_int), ("plan", c.c_char_p), ("computing", Share), ("until", c.POINTER(c.c_char_p)),
                 ("until_count", c.c_size_t), ("inputs", c.POINTER(NamedArray)), ("input_count", c.c_size_t),
-                ("from", c.POINTER(c.c_char_p)), ("from_count", c.c_size_t)]
+                ("from", c.POINTER(c.c_char_p)), ("from_count", c.c_size_t), ("base", c.c_uint64)]
 
 
 class TrainerOptions(c.Structure):
@@ -71,7 +71,7 @@ class TrainerOptions(c.Structure):
                 ("batch", c.c_uint32), ("rate", c.c_float), ("momentum", c.c_float), ("bn_momentum", c.c_float),
                 ("seed", c.c_uint64), ("epochs", c.c_uint64), ("steps", c.c_uint64), ("dataset", c.c_void_p),
                 ("evaluation", c.c_void_p), ("errors", c.c_int), ("shapes", c.POINTER(c.c_char_p)),
-                ("shape_count", c.c_size_t), ("guest", c.c_char_p), ("spill", c.c_int)]
+                ("shape_count", c.c_size_t), ("guest", c.c_char_p), ("spill", c.c_int), ("shuffle", c.c_char_p)]
 
 
 class WorkInfo(c.Structure):

@@ -2,6 +2,7 @@
 /* Put after any page by a test: nothing is wider than the window, no text is cut off or lies on another, no third of the window stands
    empty, texts are told apart from what they lie on, everything that can be clicked can be reached by keys. Says data-layout. */
 (() => {
+    if (typeof timeline === "object") timeline.look(0, end); /* a unit may do nothing for an image */
     const wrong = [], width = document.documentElement.clientWidth, say = (what, element) => wrong.push(what + ": " + element.tagName + "." + element.className + " " + (element.textContent || "").slice(0, 30));
     if (document.documentElement.scrollWidth > width + 1) wrong.push("the page is " + document.documentElement.scrollWidth + " wide in a window of " + width);
     const scrolls = element => element.closest(".scroll, .figure, .tip, .shares");
