@@ -54,7 +54,7 @@ for part in ("total", "layers", "tensors", "memory"):
     assert with_values[part] == without[part], part
 PYTHON
 done
-refused 2 "digits.onnx: weight \"conv1.weight\" has no values: \`cnnvp train\` gives them to the network's weights, and --timing-only" \
+refused 2 "digits.onnx: weight \"conv1.weight\" has no values: \`cnnvp train\` gives them to the network's weights, --timing-only needs none" \
     run "$network"
 refused 2 "digits.onnx: weight \"conv1.weight\" has no values" run "$network" -p trainer
 for other in mnist vgg16_cifar; do

@@ -24,9 +24,15 @@ static void random_window(struct builder *random, struct cnnvp_binary_layer *lay
 cnnvp_result cases_plan(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                         struct cnnvp_error *error)
 {
+    return cases_plan_on(layer, name, limits, CNNVP_PLAN_ANY_UNIT, error);
+}
+
+cnnvp_result cases_plan_on(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                           uint32_t unit, struct cnnvp_error *error)
+{
     struct cnnvp_plan_finalists finalists;
     struct cnnvp_plan_use smallest;
-    cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, CNNVP_PLAN_ANY_UNIT, NULL, error);
+    cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, unit, NULL, error);
     if (result == CNNVP_DONE)
         result = cnnvp_plan_layer(layer, name, limits, &finalists, &smallest, error);
     if (result == CNNVP_DONE && finalists.count == 0)

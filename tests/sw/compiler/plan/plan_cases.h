@@ -21,6 +21,9 @@ struct fake_config cases_config(struct builder *random);
 /* Plans the layer by its best bound. */
 cnnvp_result cases_plan(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                         struct cnnvp_error *error);
+/* On this unit, as a plan says it. */
+cnnvp_result cases_plan_on(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                           uint32_t unit, struct cnnvp_error *error);
 /* How the layer's unit wants its tiles cut. */
 struct cnnvp_tiling cases_tiling(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits);
 /* Asserts that the layer's tiles fit into the halves. */

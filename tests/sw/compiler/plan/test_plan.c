@@ -133,8 +133,8 @@ static uint64_t input_of_a_piece(const struct cnnvp_binary_layer *layer, uint32_
            ((cnnvp_minimum32(layer->kx, piece) - 1u) * layer->dx + 1u);
 }
 
-/* Windows that do not fit whole are swept in parts, which take as many kernel pieces as the whole ones. What is refused
- * has one piece that does not fit. */
+/* Windows that do not fit whole are swept in parts, which take as many kernel pieces as the whole ones. What the array
+ * refuses has one piece that does not fit. */
 static void windows_are_swept_in_whole_pieces(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void windows_are_swept_in_whole_pieces(void **state)
             struct cnnvp_binary_layer layer = random_pool(&random);
             target.limits.input_bytes = cases_between(&random, 4, 1000);
             struct cnnvp_error error = {""};
-            if (cases_plan(&layer, "L", &target.limits, &error) != CNNVP_DONE) {
+            if (cases_plan_on(&layer, "L", &target.limits, 1u + CNNVP_UNIT_ARRAY, &error) != CNNVP_DONE) {
                 assert_true(input_of_a_piece(&layer, cases_tiling(&layer, &target.limits).side) >
                             target.limits.input_bytes);
                 ++refused;
