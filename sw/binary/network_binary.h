@@ -231,7 +231,7 @@ struct cnnvp_binary_addition {
 /* Which unit calculates the windows of conv and pool. */
 enum cnnvp_binary_unit {
     CNNVP_UNIT_ARRAY = 0,
-    CNNVP_UNIT_VECTOR = 1 /* vconv, vpool: for what the PE array does not take */
+    CNNVP_UNIT_VECTOR = 1 /* vconv, vpool: for what the PE array does not take, or takes longer for */
 };
 
 enum cnnvp_binary_pool_kind { CNNVP_POOL_MAX = 0, CNNVP_POOL_AVERAGE = 1 };
