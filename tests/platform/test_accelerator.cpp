@@ -558,6 +558,11 @@ void test_memory(void **)
 
 void test_registers(void **)
 {
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+    return; /* it takes what an exception has left on the stack of a SystemC thread for somebody's */
+#endif
+#endif
     const simulation mine;
     design board("board", small().config, small());
     unsigned char bytes[8] = {}, enables[4] = {0xff, 0xff, 0, 0};
