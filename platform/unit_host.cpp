@@ -234,9 +234,14 @@ struct unit_host::suspended {
     {
         if (!path)
             return;
-        if (host.process_state_ == process_state::sleeping)
-            asleep = cnnvp_path_extend(
-                path, cnnvp_path_hold(path->here.node), host.instance_.number, path->here.tag, host.control_.now());
+        if (host.process_state_ == process_state::sleeping) {
+            cnnvp_path_node *const here = path->here.node, *const before = host.asleep_;
+            asleep = before && (before == here || before->parent == here)
+                         ? std::exchange(host.asleep_, nullptr) /* nothing has been done since */
+                         : cnnvp_path_extend(path, cnnvp_path_hold(here), host.instance_.number, path->here.tag,
+                                             host.control_.now());
+            host.path_put(host.asleep_, nullptr);
+        }
         mine = cnnvp_path_enter(path, {});
     }
     ~suspended()
@@ -246,6 +251,8 @@ struct unit_host::suspended {
         if (host.woken_by_) {
             cnnvp_path_node *const woken = cnnvp_path_join(path, std::exchange(host.woken_by_, nullptr), asleep);
             host.path_put(mine.node, woken);
+        } else if (asleep) {
+            host.path_put(host.asleep_, std::exchange(asleep, nullptr));
         }
         host.path_put(asleep, nullptr);
         cnnvp_path_drop(path, cnnvp_path_enter(path, mine).node);
@@ -327,7 +334,8 @@ void unit_host::wake()
         return;
     woken_ = true;
     if (process_state_ == process_state::sleeping) {
-        path_put(woken_by_, path_now());
+        if (control_.path() && control_.path()->here.node) /* not a debugger, to which nothing has led */
+            path_put(woken_by_, path_now());
         process_due_ = std::min(process_due_, control_.now());
     }
     wake_event_.notify(control_.until(0));

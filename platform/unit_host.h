@@ -178,6 +178,7 @@ private:
     process_state process_state_ = process_state::none;
     cnnvp_time wait_until_ = 0;
     cnnvp_path_node *woken_by_ = nullptr;       /* while it sleeps */
+    cnnvp_path_node *asleep_ = nullptr;         /* when it fell asleep, if only a debugger has woken it since */
     cnnvp_path_node *outside_moment_ = nullptr; /* the end of the last access that has led out of the platform */
     std::vector<cnnvp_path_node *> slots_;
     bool peeked_ = false;             /* registers are looked at: whoever runs waits for nothing by it */

@@ -35,6 +35,7 @@ void unit_host::path_forget()
 {
     follow(CNNVP_PATH_NOW, 0);
     path_put(woken_by_, nullptr);
+    path_put(asleep_, nullptr);
     path_put(outside_moment_, nullptr);
     for (auto &event : events_)
         path_put(event->path, nullptr);

@@ -112,8 +112,6 @@ def without_host_time(file):
         stats = json.load(text)
     stats.pop("wall_seconds", None)
     stats["total"].pop("wall_seconds", None)
-    # An estimate, which some of the debugger's stops and reads change; the critical path itself is compared.
-    stats.get("summary", {}).pop("gain_if_twice_as_fast", None)
     return stats
 
 
