@@ -152,14 +152,19 @@ enum cnnvp_fx16_port {
 extern const struct cnnvp_port cnnvp_fx16_ports[CNNVP_FX16_PORTS];
 extern const char *const cnnvp_fx16_tracks[1];
 
-/* The part of an engine's instance that its links need. */
+struct cnnvp_fx16_engine;
+
+/* The part of an engine's instance that its links need, its first member. */
 struct cnnvp_fx16_unit {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
     uint32_t acc_bits;
     bool timing_only;
-    bool clips;             /* its write-out has limits */
-    uint32_t rejected_stat; /* counts refused commands */
+    bool clips;                             /* its write-out has limits */
+    uint32_t rejected_stat;                 /* counts refused commands */
+    const struct cnnvp_fx16_engine *engine; /* NULL for those that carry commands out themselves */
+    uint32_t opcode;                        /* the one instruction that it takes, 0: all */
+    const char *refusal;                    /* what it says of others */
     struct cnnvp_fx16_scratch scratch;
     int64_t *sums;
     uint64_t sums_size; /* elements */
@@ -199,7 +204,8 @@ struct cnnvp_fx16_stalls {
     uint64_t output;
 };
 
-void cnnvp_fx16_unit_free(struct cnnvp_fx16_unit *unit);
+/* Gives back what the unit's links hold: the callback `fini` of an engine that holds nothing else. */
+void cnnvp_fx16_unit_free(void *self);
 
 /* The command that an access at the command port carries; CNNVP_E_ACCESS or CNNVP_E_INVAL where it carries none. */
 CNNVP_MUST_USE int cnnvp_fx16_command(const struct cnnvp_access *access, const struct cnnvp_command **command);
@@ -232,6 +238,62 @@ CNNVP_MUST_USE int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const 
 /* The array is busy for this many cycles from the access's time on: sets its delay, draws the span. */
 void cnnvp_fx16_occupy(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, const char *name,
                        uint64_t cycles, struct cnnvp_access *access);
+
+/* ---- a whole command ---- */
+
+/*
+ * What a command takes, of all engines: a member has the name of the statistic that counts it, and is 0 where an engine
+ * has no such thing. The engine says the first group, the links the second, and the third is not counted.
+ */
+struct cnnvp_fx16_cost {
+    uint64_t compute_cycles, bias_cycles, fill_cycles, writeout_cycles, accumulator_cycles;
+    uint64_t input_words; /* ones included */
+    uint64_t reused_words;
+    uint64_t weight_words; /* biases included */
+    uint64_t bias_words;
+    uint64_t kernel_loads;
+    uint64_t output_words; /* of all passes */
+    uint64_t macs;
+    uint64_t fifo_h_pushes, fifo_v_pushes;
+    uint64_t accumulator_words, passed_words;
+
+    uint64_t commands, rejected, busy_cycles;
+    uint64_t input_port_cycles, weight_port_cycles, output_port_cycles;
+    uint64_t limited_words, saturations;
+
+    uint64_t ones_words;  /* read as ones, in the bias cycles */
+    uint64_t load_cycles; /* of kernel pieces, part of fill_cycles */
+    uint64_t bias_loads;  /* cycles in which biases come, part of bias_cycles */
+    uint64_t passes;      /* updates of each result, 0: one */
+};
+
+/* A command while it is carried out. */
+struct cnnvp_fx16_work {
+    struct cnnvp_fx16_tile tile;
+    struct cnnvp_fx16_cost cost;
+    struct cnnvp_fx16_traffic traffic;
+    struct cnnvp_fx16_data data;
+};
+
+/* What an engine has of its own. */
+struct cnnvp_fx16_engine {
+    /* Says a command's cost, the cycles in which weights and results cross their ports, and the classes of clocks.
+     * Returns NULL, or why the engine does not take the command. */
+    const char *(*cost)(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                        struct cnnvp_fx16_work *work);
+    /* NULL: the fast kernels compute. Otherwise computes the sums, and says cost and traffic anew. */
+    int (*step)(struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work);
+    const size_t *counts; /* for each statistic of the unit where its number lies in struct cnnvp_fx16_cost */
+    uint32_t stat_count;
+};
+
+/* The callback `access` of a unit that begins with a struct cnnvp_fx16_unit whose engine is set: carries a command out.
+ */
+int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access);
+
+/* The layer that the callback `tiling` is asked about. */
+CNNVP_MUST_USE int cnnvp_fx16_layer(const struct cnnvp_access *access, const struct cnnvp_command **command,
+                                    struct cnnvp_fx16_tile *layer);
 
 #ifdef __cplusplus
 }

@@ -168,8 +168,9 @@ struct cnnvp_buffer_shape cnnvp_fx16_buffer(const struct cnnvp_fx16_unit *unit, 
     return status == CNNVP_OK ? shape : (struct cnnvp_buffer_shape){0};
 }
 
-void cnnvp_fx16_unit_free(struct cnnvp_fx16_unit *unit)
+void cnnvp_fx16_unit_free(void *self)
 {
+    struct cnnvp_fx16_unit *unit = self;
     free(unit->sums);
     unit->sums = NULL;
     unit->sums_size = 0;

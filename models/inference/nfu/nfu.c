@@ -12,7 +12,6 @@
  * write-out cycles and what the buffers' ports add.
  */
 #include "units.h"
-#include "unit/command.h"
 #include "unit/parts.h"
 
 #include "cnnvp_fx16.h"
@@ -29,35 +28,39 @@ enum { DETAIL_fast, DETAIL_cycle };
 struct nfu {
     struct cnnvp_fx16_unit unit;
     struct cnnvp_nfu_shape shape;
-    bool stepped;
     struct cnnvp_nfu_array array; /* of detail: cycle */
     struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS];
 };
 
 /* ---- commands ---- */
 
-static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_nfu_cost *cost)
+static void say_port_cycles(struct cnnvp_fx16_work *work)
 {
-    return (struct cnnvp_fx16_traffic){
-        .input_words = cost->input_words,
-        .input_cycles = cost->compute_cycles,
-        .weight_words = cost->weight_words,
-        .weight_cycles = cost->compute_cycles + cost->bias_cycles,
-        .output_words = cost->output_words,
-        .output_cycles = cost->writeout_cycles,
-        .passes = 1,
-    };
+    work->traffic.weight_cycles = work->cost.compute_cycles + work->cost.bias_cycles;
+    work->traffic.output_cycles = work->cost.writeout_cycles;
+}
+
+static const char *cost_of(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                           struct cnnvp_fx16_work *work)
+{
+    const struct nfu *nfu = (const struct nfu *)(const void *)unit;
+    (void)command;
+    cnnvp_nfu_cost(&nfu->shape, &work->tile, &work->cost);
+    say_port_cycles(work);
+    if (unit->engine->step == NULL)
+        cnnvp_nfu_clocks(&nfu->shape, &work->tile, &work->traffic);
+    return NULL;
 }
 
 /* Steps the command: traffic and cost are as counted, and the ports are late as their addresses were. */
-static int step(struct nfu *nfu, const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
-                struct cnnvp_nfu_cost *cost, struct cnnvp_fx16_traffic *traffic)
+static int step(struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
 {
-    struct cnnvp_fx16_clocks *const clocks[] = {&traffic->input, &traffic->weight, &traffic->output};
+    struct nfu *nfu = (struct nfu *)(void *)unit;
+    struct cnnvp_fx16_clocks *const clocks[] = {&work->traffic.input, &work->traffic.weight, &work->traffic.output};
     for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
-        nfu->ports[i].shape = cnnvp_fx16_buffer(&nfu->unit, CNNVP_FX16_PORT_input + i);
-    const int status = cnnvp_nfu_cycle(&nfu->shape, tile, data, &nfu->array, cost, nfu->ports);
-    *traffic = traffic_of(cost);
+        nfu->ports[i].shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_input + i);
+    const int status = cnnvp_nfu_cycle(&nfu->shape, &work->tile, &work->data, &nfu->array, &work->cost, nfu->ports);
+    say_port_cycles(work);
     for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i) {
         clocks[i]->count = 1u;
         clocks[i]->classes[0] = (struct cnnvp_buffer_clocks){.times = nfu->ports[i].late, .late = 1u};
@@ -65,91 +68,27 @@ static int step(struct nfu *nfu, const struct cnnvp_fx16_tile *tile, const struc
     return status;
 }
 
-static void count_command(const struct nfu *nfu, uint32_t tag, const struct cnnvp_fx16_tile *tile,
-                          const struct cnnvp_nfu_cost *cost, const struct cnnvp_fx16_stalls *stalls, uint64_t busy,
-                          uint64_t saturated)
-{
-    const struct cnnvp_command_count counts[] = {
-        {STAT_commands, 1u},
-        {STAT_busy_cycles, busy},
-        {STAT_compute_cycles, cost->compute_cycles},
-        {STAT_bias_cycles, cost->bias_cycles},
-        {STAT_fill_cycles, cost->fill_cycles},
-        {STAT_writeout_cycles, cost->writeout_cycles},
-        {STAT_input_port_cycles, stalls->input},
-        {STAT_weight_port_cycles, stalls->weight},
-        {STAT_output_port_cycles, stalls->output},
-        {STAT_input_words, cost->input_words},
-        {STAT_weight_words, cost->weight_words},
-        {STAT_bias_words, cost->bias_words},
-        {STAT_output_words, cost->output_words},
-        {STAT_macs, cost->macs},
-        {STAT_fifo_h_pushes, cost->fifo_h_pushes},
-        {STAT_fifo_v_pushes, cost->fifo_v_pushes},
-        {STAT_limited_words, cnnvp_fx16_limited_words(tile)},
-        {STAT_saturations, saturated},
-    };
-    cnnvp_command_count(nfu->unit.host, nfu->unit.ops, tag, counts, sizeof counts / sizeof counts[0]);
-}
+#include "inference/fx16/fx16_counts.inc"
 
-static int execute(struct nfu *nfu, struct cnnvp_access *access, const struct cnnvp_command *command)
-{
-    struct cnnvp_fx16_tile tile;
-    struct cnnvp_nfu_cost cost;
-    struct cnnvp_fx16_data data = {0};
-    struct cnnvp_fx16_stalls stalls = {0};
-    uint64_t saturated = 0;
-    const char *reason = "";
-    int status = cnnvp_fx16_decode(command, &tile, &reason);
-    if (status != CNNVP_OK)
-        return cnnvp_fx16_refuse(&nfu->unit, command, status, reason);
-    cnnvp_nfu_cost(&nfu->shape, &tile, &cost);
-    if (cost.compute_cycles + cost.writeout_cycles > CNNVP_FX16_MAX_CYCLES)
-        return cnnvp_fx16_refuse(&nfu->unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
-    struct cnnvp_fx16_traffic traffic = traffic_of(&cost);
-    if (!nfu->stepped)
-        cnnvp_nfu_clocks(&nfu->shape, &tile, &traffic);
-    else if (cnnvp_fx16_look(&nfu->unit, command, &tile, &traffic, &data) == CNNVP_OK)
-        status = step(nfu, &tile, &data, &cost, &traffic);
-    if (status == CNNVP_OK)
-        status = cnnvp_fx16_fetch(&nfu->unit, command, &tile, &traffic, &data, &stalls);
-    if (status == CNNVP_OK && !nfu->stepped && !nfu->unit.timing_only)
-        status = cnnvp_fx16_compute(nfu->shape.acc_bits, &tile, &data, &nfu->unit.scratch);
-    if (status == CNNVP_OK)
-        status = cnnvp_fx16_deliver(&nfu->unit, command, &tile, &traffic, &data, &stalls, &saturated);
-    if (status != CNNVP_OK)
-        return cnnvp_fx16_refuse(&nfu->unit, command, status, NULL);
-
-    const uint64_t busy = cost.compute_cycles + cost.bias_cycles + cost.fill_cycles + cost.writeout_cycles +
-                          stalls.input + stalls.weight + stalls.output;
-    count_command(nfu, command->tag, &tile, &cost, &stalls, busy, saturated);
-    cnnvp_fx16_occupy(&nfu->unit, command, tile.name, busy, access);
-    return CNNVP_OK;
-}
+static const struct cnnvp_fx16_engine engines[] = {
+    [DETAIL_fast] = ENGINE(cost_of, NULL),
+    [DETAIL_cycle] = ENGINE(cost_of, step),
+};
 
 /* ---- callbacks ---- */
-
-static int nfu_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    const struct cnnvp_command *command = NULL;
-    const int status = cnnvp_fx16_command(access, &command);
-    (void)port;
-    return status == CNNVP_OK ? execute(self, access, command) : status;
-}
 
 /* Whole PE tiles; a fully connected layer lays one direction out on the array, and is cut there in the other as well.
  */
 static int nfu_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
     const struct nfu *nfu = self;
-    const struct cnnvp_command *command = NULL;
+    const struct cnnvp_command *command;
     const uint32_t pes = nfu->shape.rows * nfu->shape.cols;
     struct cnnvp_fx16_tile tile;
     (void)port;
-    const int status = cnnvp_fx16_command(access, &command);
+    const int status = cnnvp_fx16_layer(access, &command, &tile);
     if (status != CNNVP_OK)
         return status;
-    cnnvp_fx16_describe(command, &tile);
     tiling->pes = pes;
     tiling->limits = nfu->unit.clips;
     if (tile.kind == CNNVP_FX16_MATMUL) {
@@ -177,22 +116,15 @@ static int nfu_init(void *self, const struct cnnvp_init *init)
         .single_neuron = init->ops->param(init->host, PARAM_fc_mapping) != 0,
         .extended_fifo_v = init->ops->param(init->host, PARAM_fifo_v) != 0,
     };
-    nfu->stepped = init->ops->param(init->host, PARAM_detail) == DETAIL_cycle;
-    nfu->unit = (struct cnnvp_fx16_unit){
-        .host = init->host,
-        .ops = init->ops,
-        .acc_bits = nfu->shape.acc_bits,
-        .timing_only = init->ops->timing_only(init->host) != 0,
-        .clips = init->ops->param(init->host, PARAM_write_out) == CNNVP_WRITE_OUT_CLIPS,
-        .rejected_stat = STAT_rejected,
-    };
+    nfu->unit = unit_of(&engines[init->ops->param(init->host, PARAM_detail)], init, nfu->shape.acc_bits,
+                        init->ops->param(init->host, PARAM_write_out));
     return CNNVP_OK;
 }
 
 static void nfu_fini(void *self)
 {
     struct nfu *nfu = self;
-    cnnvp_fx16_unit_free(&nfu->unit);
+    cnnvp_fx16_unit_free(self);
     cnnvp_nfu_array_free(&nfu->array);
     for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
         cnnvp_nfu_beat_free(&nfu->ports[i]);
@@ -227,7 +159,7 @@ const struct cnnvp_unit cnnvp_unit_nfu = {
     .instance_size = sizeof(struct nfu),
     .init = nfu_init,
     .fini = nfu_fini,
-    .access = nfu_access,
+    .access = cnnvp_fx16_access,
     .tiling = nfu_tiling,
     .costs = nfu_costs,
 };

@@ -63,7 +63,7 @@ static uint64_t writeout_cycles(const struct cnnvp_nfu_shape *shape, const struc
  * 1 it is the number of columns, likewise for h.
  */
 static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
-                        struct cnnvp_nfu_cost *cost)
+                        struct cnnvp_fx16_cost *cost)
 {
     const uint64_t tiles_x = cnnvp_divide_up(tile->out_w, shape->cols);
     const uint64_t tiles_y = cnnvp_divide_up(tile->out_h, shape->rows);
@@ -102,7 +102,7 @@ static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
 }
 
 static void matmul_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
-                        struct cnnvp_nfu_cost *cost)
+                        struct cnnvp_fx16_cost *cost)
 {
     const uint64_t pes = (uint64_t)shape->rows * shape->cols;
     const uint64_t products = (uint64_t)tile->inputs * tile->outputs;
@@ -126,9 +126,9 @@ static void matmul_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
 }
 
 void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
-                    struct cnnvp_nfu_cost *cost)
+                    struct cnnvp_fx16_cost *cost)
 {
-    *cost = (struct cnnvp_nfu_cost){0};
+    *cost = (struct cnnvp_fx16_cost){0};
     if (tile->kind == CNNVP_FX16_MATMUL)
         matmul_cost(shape, tile, cost);
     else

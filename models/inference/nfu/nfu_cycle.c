@@ -29,7 +29,7 @@ struct run {
     const struct cnnvp_fx16_tile *tile;
     const struct cnnvp_fx16_data *data;
     struct cnnvp_nfu_array *array;
-    struct cnnvp_nfu_cost *cost;
+    struct cnnvp_fx16_cost *cost;
     struct cnnvp_nfu_beat *ports;
     uint64_t busy_until; /* of this command's clocks: when the output port has taken the results before */
 };
@@ -350,13 +350,13 @@ static int matmul(struct run *run)
 /* ---- whole commands ---- */
 
 int cnnvp_nfu_cycle(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
-                    const struct cnnvp_fx16_data *data, struct cnnvp_nfu_array *array, struct cnnvp_nfu_cost *cost,
+                    const struct cnnvp_fx16_data *data, struct cnnvp_nfu_array *array, struct cnnvp_fx16_cost *cost,
                     struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS])
 {
     struct run run = {.shape = shape, .tile = tile, .data = data, .array = array, .cost = cost, .ports = ports};
     for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
         ports[i].late = 0;
-    *cost = (struct cnnvp_nfu_cost){0};
+    *cost = (struct cnnvp_fx16_cost){0};
     const int status = tile->kind == CNNVP_FX16_MATMUL ? matmul(&run) : window(&run);
     if (status != CNNVP_OK)
         return status;

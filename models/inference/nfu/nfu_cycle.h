@@ -16,6 +16,6 @@ enum cnnvp_nfu_port { CNNVP_NFU_INPUT, CNNVP_NFU_WEIGHT, CNNVP_NFU_OUTPUT, CNNVP
  */
 CNNVP_MUST_USE int cnnvp_nfu_cycle(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                                    const struct cnnvp_fx16_data *data, struct cnnvp_nfu_array *array,
-                                   struct cnnvp_nfu_cost *cost, struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS]);
+                                   struct cnnvp_fx16_cost *cost, struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS]);
 
 #endif

@@ -24,24 +24,9 @@ struct cnnvp_nfu_shape {
     bool extended_fifo_v;
 };
 
-/* What a command takes, in cycles, words and operations. */
-struct cnnvp_nfu_cost {
-    uint64_t compute_cycles;
-    uint64_t bias_cycles;
-    uint64_t fill_cycles;
-    uint64_t writeout_cycles;
-    uint64_t input_words;
-    uint64_t weight_words; /* biases included */
-    uint64_t bias_words;
-    uint64_t output_words;
-    uint64_t macs;
-    uint64_t fifo_h_pushes;
-    uint64_t fifo_v_pushes;
-};
-
 /* Closed forms. (nfu_cost.c) */
 void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
-                    struct cnnvp_nfu_cost *cost);
+                    struct cnnvp_fx16_cost *cost);
 
 /* What crosses the ports in a clock: classes are added to the traffic. (nfu_clocks.c) */
 void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,

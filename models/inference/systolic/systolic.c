@@ -13,7 +13,6 @@
  * cycles and what the buffers' ports add.
  */
 #include "units.h"
-#include "unit/command.h"
 #include "unit/parts.h"
 
 #include "cnnvp_integer.h"
@@ -45,87 +44,33 @@ static const char *refusal_of(const struct systolic *array, const struct cnnvp_c
                : NULL;
 }
 
-static void count_command(const struct systolic *array, uint32_t tag, const struct cnnvp_fx16_tile *tile,
-                          const struct cnnvp_systolic_cost *cost, const struct cnnvp_fx16_stalls *stalls, uint64_t busy,
-                          uint64_t saturated)
+static const char *cost_of(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                           struct cnnvp_fx16_work *work)
 {
-    const struct cnnvp_command_count counts[] = {
-        {STAT_commands, 1u},
-        {STAT_busy_cycles, busy},
-        {STAT_compute_cycles, cost->compute_cycles},
-        {STAT_fill_cycles, cost->fill_cycles},
-        {STAT_accumulator_cycles, cost->accumulator_cycles},
-        {STAT_input_port_cycles, stalls->input},
-        {STAT_weight_port_cycles, stalls->weight},
-        {STAT_output_port_cycles, stalls->output},
-        {STAT_input_words, cost->input_words},
-        {STAT_weight_words, cost->weight_words},
-        {STAT_bias_words, cost->bias_words},
-        {STAT_output_words, cost->output_words},
-        {STAT_macs, cost->macs},
-        {STAT_accumulator_words, cost->accumulator_words},
-        {STAT_passed_words, cost->passed_words},
-        {STAT_limited_words, cnnvp_fx16_limited_words(tile)},
-        {STAT_saturations, saturated},
-    };
-    cnnvp_command_count(array->unit.host, array->unit.ops, tag, counts, sizeof counts / sizeof counts[0]);
+    const struct systolic *array = (const struct systolic *)(const void *)unit;
+    const char *reason = refusal_of(array, command, &work->tile);
+    if (reason == NULL)
+        cnnvp_systolic_cost(&array->shape, &work->tile, &work->cost, &work->traffic);
+    return reason;
 }
 
-static int execute(struct systolic *array, struct cnnvp_access *access, const struct cnnvp_command *command)
-{
-    struct cnnvp_fx16_unit *unit = &array->unit;
-    struct cnnvp_fx16_tile tile;
-    struct cnnvp_systolic_cost cost;
-    struct cnnvp_fx16_traffic traffic;
-    struct cnnvp_fx16_data data = {0};
-    struct cnnvp_fx16_stalls stalls = {0};
-    uint64_t saturated = 0;
-    const char *reason = "";
-    int status = cnnvp_fx16_decode(command, &tile, &reason);
-    if (status == CNNVP_OK && (reason = refusal_of(array, command, &tile)) != NULL)
-        status = CNNVP_E_INVAL;
-    if (status != CNNVP_OK)
-        return cnnvp_fx16_refuse(unit, command, status, reason);
-    cnnvp_systolic_cost(&array->shape, &tile, &cost, &traffic);
-    const uint64_t cycles = cost.compute_cycles + cost.fill_cycles + cost.accumulator_cycles;
-    if (cost.compute_cycles > CNNVP_FX16_MAX_CYCLES || cycles > CNNVP_FX16_MAX_CYCLES)
-        return cnnvp_fx16_refuse(unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
-    status = cnnvp_fx16_fetch(unit, command, &tile, &traffic, &data, &stalls);
-    if (status == CNNVP_OK && !unit->timing_only)
-        status = cnnvp_fx16_compute(unit->acc_bits, &tile, &data, &unit->scratch);
-    if (status == CNNVP_OK)
-        status = cnnvp_fx16_deliver(unit, command, &tile, &traffic, &data, &stalls, &saturated);
-    if (status != CNNVP_OK)
-        return cnnvp_fx16_refuse(unit, command, status, NULL);
+#include "inference/fx16/fx16_counts.inc"
 
-    const uint64_t busy = cycles + stalls.input + stalls.weight + stalls.output;
-    count_command(array, command->tag, &tile, &cost, &stalls, busy, saturated);
-    cnnvp_fx16_occupy(unit, command, tile.name, busy, access);
-    return CNNVP_OK;
-}
+static const struct cnnvp_fx16_engine engine = ENGINE(cost_of, NULL);
 
 /* ---- callbacks ---- */
-
-static int systolic_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    const struct cnnvp_command *command = NULL;
-    const int status = cnnvp_fx16_command(access, &command);
-    (void)port;
-    return status == CNNVP_OK ? execute(self, access, command) : status;
-}
 
 /* Whole folds of channels. Positions may be cut anywhere. */
 static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
     const struct systolic *array = self;
     const struct cnnvp_systolic_shape *shape = &array->shape;
-    const struct cnnvp_command *command = NULL;
+    const struct cnnvp_command *command;
     struct cnnvp_fx16_tile tile;
     (void)port;
-    const int status = cnnvp_fx16_command(access, &command);
+    const int status = cnnvp_fx16_layer(access, &command, &tile);
     if (status != CNNVP_OK)
         return status;
-    cnnvp_fx16_describe(command, &tile);
     const char *reason = refusal_of(array, command, &tile);
     if (reason != NULL)
         return cnnvp_fx16_refuse(&array->unit, command, CNNVP_E_INVAL, reason);
@@ -170,21 +115,8 @@ static int systolic_init(void *self, const struct cnnvp_init *init)
         return init->ops->config_error(
             init->host, PARAM_accumulator_size,
             "accumulators of %llu bytes at least have a sum in each bank of each column", least);
-    array->unit = (struct cnnvp_fx16_unit){
-        .host = init->host,
-        .ops = init->ops,
-        .acc_bits = (uint32_t)values[PARAM_acc_bits],
-        .timing_only = init->ops->timing_only(init->host) != 0,
-        .clips = values[PARAM_write_out] == CNNVP_WRITE_OUT_CLIPS,
-        .rejected_stat = STAT_rejected,
-    };
+    array->unit = unit_of(&engine, init, values[PARAM_acc_bits], values[PARAM_write_out]);
     return CNNVP_OK;
-}
-
-static void systolic_fini(void *self)
-{
-    struct systolic *array = self;
-    cnnvp_fx16_unit_free(&array->unit);
 }
 
 static void systolic_costs(const uint64_t *params, const struct cnnvp_costs *costs)
@@ -223,8 +155,8 @@ const struct cnnvp_unit cnnvp_unit_systolic = {
         "systolic array: convolution and matrix multiply, weight-, output- or input-stationary, with accumulators",
     .instance_size = sizeof(struct systolic),
     .init = systolic_init,
-    .fini = systolic_fini,
-    .access = systolic_access,
+    .fini = cnnvp_fx16_unit_free,
+    .access = cnnvp_fx16_access,
     .tiling = systolic_tiling,
     .costs = systolic_costs,
 };

@@ -77,7 +77,7 @@ static struct mapping map_of(const struct cnnvp_systolic_shape *shape, const str
 }
 
 static void count_cycles(const struct cnnvp_systolic_shape *shape, const struct mapping *map,
-                         struct cnnvp_systolic_cost *cost)
+                         struct cnnvp_fx16_cost *cost)
 {
     const uint64_t skew = (uint64_t)shape->rows + shape->cols - 2u;
     const uint64_t sweeps = map->groups * map->col_folds;
@@ -97,7 +97,7 @@ static void count_cycles(const struct cnnvp_systolic_shape *shape, const struct 
 }
 
 static void count_words(const struct cnnvp_systolic_shape *shape, const struct cnnvp_fx16_tile *tile,
-                        const struct mapping *map, struct cnnvp_systolic_cost *cost)
+                        const struct mapping *map, struct cnnvp_fx16_cost *cost)
 {
     const uint64_t parts = part_count(map);
     const uint64_t hops = map->groups * parts * map->row_folds * map->cols * shape->rows * (shape->rows - 1u) / 2u;
@@ -205,19 +205,13 @@ static void add_clocks(const struct cnnvp_systolic_shape *shape, const struct cn
 }
 
 void cnnvp_systolic_cost(const struct cnnvp_systolic_shape *shape, const struct cnnvp_fx16_tile *tile,
-                         struct cnnvp_systolic_cost *cost, struct cnnvp_fx16_traffic *traffic)
+                         struct cnnvp_fx16_cost *cost, struct cnnvp_fx16_traffic *traffic)
 {
     const struct mapping map = map_of(shape, tile);
-    *cost = (struct cnnvp_systolic_cost){0};
+    *cost = (struct cnnvp_fx16_cost){0};
     count_cycles(shape, &map, cost);
     count_words(shape, tile, &map, cost);
-    *traffic = (struct cnnvp_fx16_traffic){
-        .input_words = cost->input_words,
-        .input_cycles = cost->compute_cycles,
-        .weight_words = cost->weight_words,
-        .weight_cycles = cost->compute_cycles,
-        .output_words = cost->output_words,
-        .output_cycles = cost->compute_cycles,
-        .passes = 1};
+    traffic->weight_cycles = cost->compute_cycles;
+    traffic->output_cycles = cost->compute_cycles;
     add_clocks(shape, tile, &map, traffic);
 }

@@ -19,20 +19,8 @@ struct cnnvp_systolic_shape {
     bool one_at_a_time; /* they read or write in a cycle */
 };
 
-/* In cycles, words and operations. */
-struct cnnvp_systolic_cost {
-    uint64_t compute_cycles, fill_cycles, accumulator_cycles;
-    uint64_t input_words;
-    uint64_t weight_words; /* biases included */
-    uint64_t bias_words;
-    uint64_t output_words;
-    uint64_t macs;
-    uint64_t accumulator_words;
-    uint64_t passed_words;
-};
-
 void cnnvp_systolic_cost(const struct cnnvp_systolic_shape *shape, const struct cnnvp_fx16_tile *tile,
-                         struct cnnvp_systolic_cost *cost, struct cnnvp_fx16_traffic *traffic);
+                         struct cnnvp_fx16_cost *cost, struct cnnvp_fx16_traffic *traffic);
 
 /* True where the columns of a depthwise convolution have a channel each, and every PE a word of its own. */
 static inline bool cnnvp_systolic_apart(const struct cnnvp_systolic_shape *shape, const struct cnnvp_fx16_tile *tile)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What S000's units that sweep windows have in common: the rotating read of the input buffer in front, the output
- * buffer's update modes at the end, and how a command is carried out between them.
+ * S000's units that sweep windows, each with one instruction. The convolution unit, kind `window` (A1): for each pair
+ * of input_para and output_para channels a window of 3x3 multipliers, an adder tree for each output channel. The
+ * pooling unit (A2): a window of 3x3 values for each of input_para channels, with a tree of comparators or adders
+ * behind it. The fully connected unit (A5): fc_para multipliers share an input, each has a neuron (Part B 0-12). In
+ * front they have the rotating read of the input buffer, at the end the output buffer's update modes.
  *
  * Modelled: results exact modulo 2^acc_bits, the same as on every FX16 array; cycles, words on each port and
  * operations of every command, by closed forms (window_cost.c); Part B 0-1 to 0-5, 0-8, 0-9, 0-12, 0-13. A command that
@@ -11,122 +14,64 @@
  * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, bias and fill
  * cycles and what the buffers' ports add.
  */
-#include "inference/window_engine/engine.h"
-
+#include "cnnvp_fx16.h"
+#include "cnnvp_isa.h"
 #include "inference/write_out/write_out.h"
-#include "unit/command.h"
+#include "unit/kinds.h"
+#include "unit/parts.h"
+#include "window_tile.h"
 
 #define UNIT_DEF "inference/window_engine/engine.def"
 #include "unit/unit_enums.inc"
+#include "unit/unit_tables.inc"
 
 #define SLOT_BYTES 8u /* of a partial sum in the output buffer */
 
+struct window_unit {
+    struct cnnvp_fx16_unit unit;
+    struct cnnvp_window_shape shape;
+};
+
 /* ---- commands ---- */
 
-static void count_command(const struct cnnvp_window_unit *window, uint32_t tag, const struct cnnvp_fx16_tile *tile,
-                          const struct cnnvp_window_cost *cost, const struct cnnvp_fx16_stalls *stalls, uint64_t busy,
-                          uint64_t saturated)
+static const char *cost_of(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                           struct cnnvp_fx16_work *work)
 {
-    const struct cnnvp_command_count counts[] = {
-        {STAT_commands, 1u},
-        {STAT_busy_cycles, busy},
-        {STAT_compute_cycles, cost->compute_cycles},
-        {STAT_bias_cycles, cost->bias_cycles},
-        {STAT_fill_cycles, cost->load_cycles + cost->pipeline_cycles},
-        {STAT_input_port_cycles, stalls->input},
-        {STAT_weight_port_cycles, stalls->weight},
-        {STAT_output_port_cycles, stalls->output},
-        {STAT_input_words, cost->input_words},
-        {STAT_reused_words, cost->reused_words},
-        {STAT_weight_words, cost->weight_words},
-        {STAT_bias_words, cost->bias_words},
-        {STAT_kernel_loads, cost->kernel_loads},
-        {STAT_output_words, cost->output_words},
-        {STAT_macs, cost->macs},
-        {STAT_limited_words, cnnvp_fx16_limited_words(tile)},
-        {STAT_saturations, saturated},
-    };
-    cnnvp_command_count(window->unit.host, window->unit.ops, tag, counts, sizeof counts / sizeof counts[0]);
+    const struct window_unit *window = (const struct window_unit *)(const void *)unit;
+    const struct cnnvp_fx16_tile *tile = &work->tile;
+    struct cnnvp_fx16_cost *cost = &work->cost;
+    (void)command;
+    cnnvp_window_cost(&window->shape, tile, cost);
+    cnnvp_window_clocks(&window->shape, tile, cost, &work->traffic);
+    /* Kernel pieces come while nothing is computed, fully connected weights with every cycle. */
+    work->traffic.output_cycles = cost->compute_cycles + cost->bias_cycles;
+    work->traffic.weight_cycles =
+        tile->kind == CNNVP_FX16_MATMUL ? work->traffic.output_cycles : cost->load_cycles + cost->bias_loads;
+    work->traffic.input_mode = CNNVP_READ_ROTATING;
+    return cost->passes > 1u && (tile->acc_addr % 8u != 0 || tile->acc_addr >> 31 != 0)
+               ? "acc_addr, where several passes keep their sums, is a multiple of 8 below 2^31"
+               : NULL;
 }
 
-/* Kernel pieces come while nothing is computed, fully connected weights with every cycle. */
-static struct cnnvp_fx16_traffic traffic_of(const struct cnnvp_fx16_tile *tile, const struct cnnvp_window_cost *cost)
-{
-    const uint64_t sweeping = cost->compute_cycles + cost->bias_cycles;
-    return (struct cnnvp_fx16_traffic){
-        .input_words = cost->input_words - cost->ones_words,
-        .input_cycles = cost->compute_cycles,
-        .ones_words = cost->ones_words,
-        .ones_cycles = cost->bias_cycles,
-        .weight_words = cost->weight_words,
-        .weight_cycles = tile->kind == CNNVP_FX16_MATMUL ? sweeping : cost->load_cycles + cost->bias_loads,
-        .output_words = cost->output_words,
-        .output_cycles = sweeping,
-        .passes = (uint32_t)cost->passes,
-        .input_mode = CNNVP_READ_ROTATING,
-    };
-}
+#include "inference/fx16/fx16_counts.inc"
 
-static int execute(struct cnnvp_window_unit *window, struct cnnvp_access *access, const struct cnnvp_command *command)
-{
-    struct cnnvp_fx16_tile tile;
-    struct cnnvp_window_cost cost;
-    struct cnnvp_fx16_data data = {0};
-    struct cnnvp_fx16_stalls stalls = {0};
-    uint64_t saturated = 0;
-    const char *reason = "";
-    if (command->opcode != window->opcode)
-        return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL, window->refusal);
-    int status = cnnvp_fx16_decode(command, &tile, &reason);
-    if (status != CNNVP_OK)
-        return cnnvp_fx16_refuse(&window->unit, command, status, reason);
-    cnnvp_window_cost(&window->shape, &tile, &cost);
-    const uint64_t cycles = cost.compute_cycles + cost.bias_cycles + cost.load_cycles + cost.pipeline_cycles;
-    if (cycles > CNNVP_FX16_MAX_CYCLES)
-        return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
-    if (cost.passes > 1u && (tile.acc_addr % 8u != 0 || tile.acc_addr >> 31 != 0))
-        return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL,
-                                 "acc_addr, where several passes keep their sums, is a multiple of 8 below 2^31");
-    struct cnnvp_fx16_traffic traffic = traffic_of(&tile, &cost);
-    cnnvp_window_clocks(&window->shape, &tile, &cost, &traffic);
-    status = cnnvp_fx16_fetch(&window->unit, command, &tile, &traffic, &data, &stalls);
-    if (status == CNNVP_OK && !window->unit.timing_only)
-        status = cnnvp_fx16_compute(window->shape.acc_bits, &tile, &data, &window->unit.scratch);
-    if (status == CNNVP_OK)
-        status = cnnvp_fx16_deliver(&window->unit, command, &tile, &traffic, &data, &stalls, &saturated);
-    if (status != CNNVP_OK)
-        return cnnvp_fx16_refuse(&window->unit, command, status, NULL);
-
-    const uint64_t busy = cycles + stalls.input + stalls.weight + stalls.output;
-    count_command(window, command->tag, &tile, &cost, &stalls, busy, saturated);
-    cnnvp_fx16_occupy(&window->unit, command, tile.name, busy, access);
-    return CNNVP_OK;
-}
+static const struct cnnvp_fx16_engine engine = ENGINE(cost_of, NULL);
 
 /* ---- callbacks ---- */
 
-int cnnvp_window_access(void *self, uint32_t port, struct cnnvp_access *access)
-{
-    const struct cnnvp_command *command = NULL;
-    const int status = cnnvp_fx16_command(access, &command);
-    (void)port;
-    return status == CNNVP_OK ? execute(self, access, command) : status;
-}
-
 /* Whole groups of channels. A command of more than one pass (window_cost.c) keeps its sums in the output buffer. */
-int cnnvp_window_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
+static int window_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
-    const struct cnnvp_window_unit *window = self;
+    const struct window_unit *window = self;
     const struct cnnvp_window_shape *shape = &window->shape;
-    const struct cnnvp_command *command = NULL;
+    const struct cnnvp_command *command;
     struct cnnvp_fx16_tile tile;
     (void)port;
-    const int status = cnnvp_fx16_command(access, &command);
+    const int status = cnnvp_fx16_layer(access, &command, &tile);
     if (status != CNNVP_OK)
         return status;
-    cnnvp_fx16_describe(command, &tile);
-    if (command->opcode != window->opcode)
-        return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL, window->refusal);
+    if (command->opcode != window->unit.opcode)
+        return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL, window->unit.refusal);
     tiling->result_bytes = SLOT_BYTES;
     tiling->limits = window->unit.clips;
     if (tile.kind == CNNVP_FX16_MATMUL) {
@@ -152,24 +97,105 @@ int cnnvp_window_tiling(void *self, uint32_t port, const struct cnnvp_access *ac
     return CNNVP_OK;
 }
 
-void cnnvp_window_init(struct cnnvp_window_unit *window, const struct cnnvp_init *init,
-                       const struct cnnvp_window_shape *shape, uint32_t opcode, const char *refusal)
+static struct cnnvp_window_shape shape_of(const struct cnnvp_unit *unit, const uint64_t *values)
 {
-    window->shape = *shape;
-    window->opcode = opcode;
-    window->refusal = refusal;
-    window->unit = (struct cnnvp_fx16_unit){
-        .host = init->host,
-        .ops = init->ops,
-        .acc_bits = shape->acc_bits,
-        .timing_only = init->ops->timing_only(init->host) != 0,
-        .clips = shape->write_out == CNNVP_WRITE_OUT_CLIPS,
-        .rejected_stat = STAT_rejected,
+    return (struct cnnvp_window_shape){
+        .input_para = (uint32_t)cnnvp_kind_value(unit, values, "input_para", 1u),
+        .output_para = (uint32_t)cnnvp_kind_value(unit, values, "output_para", 1u),
+        .fc_para = (uint32_t)cnnvp_kind_value(unit, values, "fc_para", 1u),
+        .acc_bits = (uint32_t)cnnvp_kind_value(unit, values, "acc_bits", 0),
+        .pipeline = (uint32_t)cnnvp_kind_value(unit, values, "pipeline", 0),
+        .write_out = (uint32_t)cnnvp_kind_value(unit, values, "write_out", 0),
     };
 }
 
-void cnnvp_window_fini(void *self)
+static int start(const struct cnnvp_unit *unit, void *self, const struct cnnvp_init *init, uint32_t opcode,
+                 const char *refusal)
 {
-    struct cnnvp_window_unit *window = self;
-    cnnvp_fx16_unit_free(&window->unit);
+    struct window_unit *window = self;
+    uint64_t values[CNNVP_KIND_PARAMS];
+    cnnvp_kind_values(unit, init, values);
+    window->shape = shape_of(unit, values);
+    window->unit = unit_of(&engine, init, window->shape.acc_bits, window->shape.write_out);
+    window->unit.opcode = opcode;
+    window->unit.refusal = refusal;
+    return CNNVP_OK;
 }
+
+static void window_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
+{
+    const uint64_t channels = shape->input_para;
+    const uint64_t trees = shape->output_para;
+    const uint64_t taps = CNNVP_WINDOW_TAPS * channels * trees;
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, taps, "a multiplier for each tap of each channel pair");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 36u, taps, "adder trees");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, trees, "update");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, CNNVP_WINDOW_TAPS * channels, "shift registers of the windows");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, taps, "kernels");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 36u, 2u * taps, "stages of multipliers and trees");
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, trees, trees);
+}
+
+static void pooling_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
+{
+    const uint64_t taps = (uint64_t)CNNVP_WINDOW_TAPS * shape->input_para;
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 20u, taps, "tree of comparators and adders");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->input_para, "update");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 20u, 2u * taps, "windows and stages of the tree");
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->input_para, shape->input_para);
+}
+
+static void fully_connected_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
+{
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, shape->fc_para, "a multiplier for each lane");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->fc_para, "update");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u + 32u + shape->acc_bits, shape->fc_para, "weight, product, sum");
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->fc_para, shape->fc_para);
+}
+
+/* ---- tables ---- */
+
+#define ENGINE_POOLING
+static const struct cnnvp_param pooling_params[] = {
+#define CNNVP_PARAM UNIT_PARAM
+#include UNIT_DEF
+    {0}};
+
+#define ENGINE_MATMUL
+static const struct cnnvp_param fully_connected_params[] = {
+#define CNNVP_PARAM UNIT_PARAM
+#include UNIT_DEF
+    {0}};
+
+/* refusal: what the unit says of other instructions than `opcode_`. */
+#define ENGINE_UNIT(kind_, params_, opcode_, refusal, summary_)                         \
+    extern const struct cnnvp_unit cnnvp_unit_##kind_;                                  \
+    static int kind_##_init(void *self, const struct cnnvp_init *init)                  \
+    {                                                                                   \
+        return start(&cnnvp_unit_##kind_, self, init, CNNVP_OPCODE_##opcode_, refusal); \
+    }                                                                                   \
+    static void kind_##_costs(const uint64_t *values, const struct cnnvp_costs *costs)  \
+    {                                                                                   \
+        const struct cnnvp_window_shape shape = shape_of(&cnnvp_unit_##kind_, values);  \
+        kind_##_parts(&shape, costs);                                                   \
+    }                                                                                   \
+    const struct cnnvp_unit cnnvp_unit_##kind_ = {                                      \
+        UNIT_TABLES_WITH(params_),                                                      \
+        .kind = #kind_,                                                                 \
+        .version = "1.0",                                                               \
+        .summary = summary_,                                                            \
+        .instance_size = sizeof(struct window_unit),                                    \
+        .init = kind_##_init,                                                           \
+        .fini = cnnvp_fx16_unit_free,                                                   \
+        .access = cnnvp_fx16_access,                                                    \
+        .tiling = window_tiling,                                                        \
+        .costs = kind_##_costs,                                                         \
+    };
+
+ENGINE_UNIT(window, params, conv,
+            "the convolution unit takes conv alone: pool is for a unit pooling, matmul for fully_connected",
+            "convolution unit: a window of 3x3 multipliers for each pair of channels")
+ENGINE_UNIT(pooling, pooling_params, pool, "a pooling unit takes pool alone",
+            "pooling unit: a window of 3x3 values for each channel, maximum or sum")
+ENGINE_UNIT(fully_connected, fully_connected_params, matmul, "a fully connected unit takes matmul alone",
+            "fully connected unit: lanes of one multiplier that share an input")

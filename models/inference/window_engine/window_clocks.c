@@ -79,7 +79,7 @@ static void add_updates(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx1
 }
 
 static void window_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                          const struct cnnvp_window_cost *cost, struct cnnvp_fx16_traffic *traffic)
+                          const struct cnnvp_fx16_cost *cost, struct cnnvp_fx16_traffic *traffic)
 {
     const bool multiplies = tile->operation.product == CNNVP_FX16_PRODUCT_KA;
     const bool pairs = multiplies && !tile->per_channel;
@@ -113,7 +113,7 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
 }
 
 static void matmul_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                          const struct cnnvp_window_cost *cost, struct cnnvp_fx16_traffic *traffic)
+                          const struct cnnvp_fx16_cost *cost, struct cnnvp_fx16_traffic *traffic)
 {
     struct cnnvp_parts out[2];
     cnnvp_cut(tile->outputs, shape->fc_para, out);
@@ -138,7 +138,7 @@ static void matmul_clocks(const struct cnnvp_window_shape *shape, const struct c
 }
 
 void cnnvp_window_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                         const struct cnnvp_window_cost *cost, struct cnnvp_fx16_traffic *traffic)
+                         const struct cnnvp_fx16_cost *cost, struct cnnvp_fx16_traffic *traffic)
 {
     if (tile->kind == CNNVP_FX16_MATMUL)
         matmul_clocks(shape, tile, cost, traffic);

@@ -48,7 +48,7 @@ static uint64_t pass_words(const struct cnnvp_fx16_tile *tile)
 }
 
 /* All results take part in `passes` passes. */
-static void output_cost(const struct cnnvp_fx16_tile *tile, uint64_t passes, struct cnnvp_window_cost *cost)
+static void output_cost(const struct cnnvp_fx16_tile *tile, uint64_t passes, struct cnnvp_fx16_cost *cost)
 {
     const uint64_t results = tile->planes * tile->plane_words;
     cost->passes = passes;
@@ -57,7 +57,7 @@ static void output_cost(const struct cnnvp_fx16_tile *tile, uint64_t passes, str
 }
 
 static void window_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                        struct cnnvp_window_cost *cost)
+                        struct cnnvp_fx16_cost *cost)
 {
     const uint64_t positions = tile->plane_words;
     const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_WINDOW_SIDE) * cnnvp_divide_up(tile->ky, CNNVP_WINDOW_SIDE);
@@ -96,7 +96,7 @@ static void window_cost(const struct cnnvp_window_shape *shape, const struct cnn
 }
 
 static void matmul_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                        struct cnnvp_window_cost *cost)
+                        struct cnnvp_fx16_cost *cost)
 {
     const uint64_t steps = cnnvp_divide_up(tile->outputs, shape->fc_para);
     cost->compute_cycles = tile->inputs * steps;
@@ -111,14 +111,14 @@ static void matmul_cost(const struct cnnvp_window_shape *shape, const struct cnn
 }
 
 void cnnvp_window_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                       struct cnnvp_window_cost *cost)
+                       struct cnnvp_fx16_cost *cost)
 {
-    *cost = (struct cnnvp_window_cost){0};
+    *cost = (struct cnnvp_fx16_cost){0};
     if (tile->kind == CNNVP_FX16_MATMUL)
         matmul_cost(shape, tile, cost);
     else
         window_cost(shape, tile, cost);
     cost->weight_words += cost->bias_words;
     cost->input_words += cost->ones_words;
-    cost->pipeline_cycles = shape->pipeline - 1u;
+    cost->fill_cycles = cost->load_cycles + shape->pipeline - 1u;
 }

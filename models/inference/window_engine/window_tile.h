@@ -24,30 +24,12 @@ struct cnnvp_window_shape {
     uint32_t write_out; /* enum cnnvp_write_out_has */
 };
 
-/* What a command takes, in cycles, words and operations. */
-struct cnnvp_window_cost {
-    uint64_t compute_cycles;
-    uint64_t bias_cycles;
-    uint64_t bias_loads;  /* among them: cycles in which biases come */
-    uint64_t load_cycles; /* of kernel pieces; cause fill, as the pipeline's */
-    uint64_t pipeline_cycles;
-    uint64_t input_words; /* ones included */
-    uint64_t ones_words;
-    uint64_t reused_words;
-    uint64_t weight_words; /* biases included */
-    uint64_t bias_words;
-    uint64_t kernel_loads;
-    uint64_t passes;       /* updates of each result */
-    uint64_t output_words; /* of all of them */
-    uint64_t macs;
-};
-
 /* Closed forms. (window_cost.c) */
 void cnnvp_window_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                       struct cnnvp_window_cost *cost);
+                       struct cnnvp_fx16_cost *cost);
 
 /* What crosses the ports in a clock: classes are added to the traffic. (window_clocks.c) */
 void cnnvp_window_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
-                         const struct cnnvp_window_cost *cost, struct cnnvp_fx16_traffic *traffic);
+                         const struct cnnvp_fx16_cost *cost, struct cnnvp_fx16_traffic *traffic);
 
 #endif

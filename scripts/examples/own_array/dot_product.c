@@ -203,12 +203,6 @@ static int dot_product_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
-static void dot_product_fini(void *self)
-{
-    struct dot_product *array = self;
-    cnnvp_fx16_unit_free(&array->unit);
-}
-
 /* ---- tables ---- */
 
 static const struct cnnvp_param params[PARAM_COUNT] = {
@@ -278,7 +272,7 @@ static const struct cnnvp_unit dot_product = {
     .tracks = cnnvp_fx16_tracks,
     .track_count = 1,
     .init = dot_product_init,
-    .fini = dot_product_fini,
+    .fini = cnnvp_fx16_unit_free,
     .access = dot_product_access,
     .tiling = dot_product_tiling,
     .costs = dot_product_costs,

@@ -60,7 +60,7 @@ static void measure_layer(const struct layer *layer)
     struct nfu_case c = nfu_case_window(
         layer->opcode, layer->in, layer->out, layer->w, layer->h, layer->k, layer->k, layer->s, layer->s);
     struct cnnvp_fx16_tile tile;
-    struct cnnvp_nfu_cost cost;
+    struct cnnvp_fx16_cost cost;
     const struct fx16_kernels *kernels;
     const char *reason = NULL;
     c.status = layer->opcode == OP_STEP ? 1u : 0;

@@ -14,17 +14,17 @@ static struct cnnvp_nfu_shape array_of(uint32_t cols, uint32_t rows)
     return (struct cnnvp_nfu_shape){.rows = rows, .cols = cols, .acc_bits = 48, .pipeline = 3, .propagation = true};
 }
 
-static struct cnnvp_nfu_cost closed_cost(const struct cnnvp_nfu_shape *shape, const struct nfu_case *c)
+static struct cnnvp_fx16_cost closed_cost(const struct cnnvp_nfu_shape *shape, const struct nfu_case *c)
 {
-    struct cnnvp_nfu_cost cost;
+    struct cnnvp_fx16_cost cost;
     const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
     cnnvp_nfu_cost(shape, &tile, &cost);
     return cost;
 }
 
-static struct cnnvp_nfu_cost stepped_cost(const struct cnnvp_nfu_shape *shape, const struct nfu_case *c)
+static struct cnnvp_fx16_cost stepped_cost(const struct cnnvp_nfu_shape *shape, const struct nfu_case *c)
 {
-    struct cnnvp_nfu_cost cost;
+    struct cnnvp_fx16_cost cost;
     struct cnnvp_nfu_array array = {0};
     struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS] = {0};
     const struct cnnvp_fx16_data nothing = {0};
@@ -91,7 +91,7 @@ static void check_shape(const struct cnnvp_nfu_shape *shape, const struct nfu_ca
 {
     uint64_t cycles;
     uint64_t words;
-    const struct cnnvp_nfu_cost cost = closed_cost(shape, c);
+    const struct cnnvp_fx16_cost cost = closed_cost(shape, c);
     const uint64_t connections = c->opcode == OP_CONV ? (uint64_t)c->in_channels * c->out_channels : c->in_channels;
     expected(shape, c, &cycles, &words);
     assert_int_equal(cost.compute_cycles, connections * cycles);
@@ -99,7 +99,7 @@ static void check_shape(const struct cnnvp_nfu_shape *shape, const struct nfu_ca
     assert_int_equal(cost.weight_words, c->opcode == OP_CONV ? connections * cycles : 0);
     assert_int_equal(cost.macs, c->opcode == OP_CONV ? connections * c->out_h * c->out_w * c->kx * c->ky : 0);
     if (stepped) {
-        const struct cnnvp_nfu_cost other = stepped_cost(shape, c);
+        const struct cnnvp_fx16_cost other = stepped_cost(shape, c);
         assert_memory_equal(&cost, &other, sizeof cost);
     }
 }
@@ -145,7 +145,7 @@ static void test_published(void **state)
 
     shape = array_of(5, 5);
     c = nfu_case_window(OP_CONV, 1, 1, 5, 5, 5, 5, 1, 1);
-    struct cnnvp_nfu_cost cost = stepped_cost(&shape, &c);
+    struct cnnvp_fx16_cost cost = stepped_cost(&shape, &c);
     assert_int_equal(cost.input_words + cost.weight_words, 170);
     shape.propagation = false;
     cost = stepped_cost(&shape, &c);
@@ -209,7 +209,7 @@ static void test_matmul_words(void **state)
     struct cnnvp_nfu_shape shape = array_of(8, 8);
     struct nfu_case c = {.opcode = OP_MATMUL, .status = 8u, .in_channels = 100, .out_channels = 70};
     (void)state;
-    struct cnnvp_nfu_cost cost = closed_cost(&shape, &c);
+    struct cnnvp_fx16_cost cost = closed_cost(&shape, &c);
     assert_int_equal(cost.input_words, 200);
     assert_int_equal(cost.weight_words, 7000 + 70);
     assert_int_equal(cost.bias_words, 70);

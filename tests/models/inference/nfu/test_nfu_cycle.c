@@ -65,8 +65,8 @@ struct memory {
 static void run_case(struct nfu_case *c, const struct cnnvp_nfu_shape *shape, struct memory *memory)
 {
     const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
-    struct cnnvp_nfu_cost closed;
-    struct cnnvp_nfu_cost stepped;
+    struct cnnvp_fx16_cost closed;
+    struct cnnvp_fx16_cost stepped;
     const char *text = text_of(shape);
     const struct fx16_kernels *kernels;
     nfu_case_expect(c, shape->acc_bits);

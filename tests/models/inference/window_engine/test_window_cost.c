@@ -17,9 +17,9 @@ static struct cnnvp_window_shape engine_of(uint32_t input_para, uint32_t output_
         .input_para = input_para, .output_para = output_para, .fc_para = fc_para, .acc_bits = 48, .pipeline = 9};
 }
 
-static struct cnnvp_window_cost closed_cost(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
+static struct cnnvp_fx16_cost closed_cost(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
 {
-    struct cnnvp_window_cost cost;
+    struct cnnvp_fx16_cost cost;
     const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
     cnnvp_window_cost(shape, &tile, &cost);
     return cost;
@@ -67,7 +67,7 @@ static void read_position(uint64_t lanes, uint64_t row, uint64_t row_step, uint6
 /* One sweep of the positions with a piece of the kernel, from its tap (px, py) on, in place: `lanes` input channels,
  * `outs` output channels, `pairs` of which have a kernel. */
 static void count_sweep(const struct nfu_case *c, uint32_t lanes, uint32_t outs, uint32_t pairs, int writes_words,
-                        uint32_t px, uint32_t py, struct cnnvp_window_cost *count)
+                        uint32_t px, uint32_t py, struct cnnvp_fx16_cost *count)
 {
     const int dilated = (c->dx > 1u && c->kx > 1u) || (c->dy > 1u && c->ky > 1u);
     const uint64_t taps = cnnvp_minimum(c->kx - px, 3) * cnnvp_minimum(c->ky - py, 3);
@@ -89,7 +89,7 @@ static void count_sweep(const struct nfu_case *c, uint32_t lanes, uint32_t outs,
 }
 
 static void count_pieces(const struct nfu_case *c, uint32_t lanes, uint32_t outs, uint32_t pairs, int writes_words,
-                         struct cnnvp_window_cost *count)
+                         struct cnnvp_fx16_cost *count)
 {
     for (uint32_t py = 0; py < c->ky; py += 3u)
         for (uint32_t px = 0; px < c->kx; px += 3u)
@@ -97,7 +97,7 @@ static void count_pieces(const struct nfu_case *c, uint32_t lanes, uint32_t outs
 }
 
 /* One more input channel that reads as 1, with one tap. */
-static void count_bias(const struct nfu_case *c, uint32_t outs, int partial, struct cnnvp_window_cost *count)
+static void count_bias(const struct nfu_case *c, uint32_t outs, int partial, struct cnnvp_fx16_cost *count)
 {
     const uint64_t positions = (uint64_t)c->out_h * c->out_w;
     ++count->bias_loads;
@@ -109,7 +109,7 @@ static void count_bias(const struct nfu_case *c, uint32_t outs, int partial, str
 }
 
 static void count_window(const struct cnnvp_window_shape *shape, const struct nfu_case *c,
-                         struct cnnvp_window_cost *count)
+                         struct cnnvp_fx16_cost *count)
 {
     const int pools = c->opcode == OP_POOL;
     const int alone = pools || (c->status & 0x20u) != 0;
@@ -134,7 +134,7 @@ static void count_window(const struct cnnvp_window_shape *shape, const struct nf
 }
 
 static void count_matmul(const struct cnnvp_window_shape *shape, const struct nfu_case *c,
-                         struct cnnvp_window_cost *count)
+                         struct cnnvp_fx16_cost *count)
 {
     const uint32_t inputs = c->in_channels + ((c->status & 8u) != 0);
     const int partial = (c->status & 4u) != 0;
@@ -156,8 +156,8 @@ static void count_matmul(const struct cnnvp_window_shape *shape, const struct nf
 static void check_shape(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
 {
     static uint32_t buffers;
-    const struct cnnvp_window_cost cost = closed_cost(shape, c);
-    struct cnnvp_window_cost count = {.pipeline_cycles = shape->pipeline - 1u};
+    const struct cnnvp_fx16_cost cost = closed_cost(shape, c);
+    struct cnnvp_fx16_cost count = {0};
     char text[64];
     (void)snprintf(text, sizeof text, "para %u %u %u", shape->input_para, shape->output_para, shape->fc_para);
     input.shape = (struct cnnvp_buffer_shape){
@@ -174,6 +174,7 @@ static void check_shape(const struct cnnvp_window_shape *shape, const struct nfu
         count_window(shape, c, &count);
     count.input_words += count.ones_words;
     count.weight_words += count.bias_words;
+    count.fill_cycles = count.load_cycles + shape->pipeline - 1u;
     nfu_case_check_cost(c, text, &cost, &count, sizeof cost);
     const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
     struct cnnvp_fx16_traffic traffic = {0};
@@ -282,7 +283,7 @@ static void test_bias(void **state)
     struct nfu_case c = nfu_case_window(OP_CONV, 8, 20, 10, 9, 3, 3, 1, 1);
     (void)state;
     c.status = 8u;
-    struct cnnvp_window_cost cost = closed_cost(&shape, &c);
+    struct cnnvp_fx16_cost cost = closed_cost(&shape, &c);
     assert_int_equal(cost.compute_cycles, 3 * 90); /* as without */
     assert_int_equal(cost.bias_cycles, 3 * (90 + 1));
     assert_int_equal(cost.bias_words, 20);

@@ -163,7 +163,7 @@ static uint64_t charged(struct cnnvp_host *buffer, uint64_t words, uint64_t cycl
 static struct times by_rule(const struct work *work)
 {
     struct fake_sim sim;
-    struct cnnvp_nfu_cost cost;
+    struct cnnvp_fx16_cost cost;
     fake_sim_init(&sim, MHZ, 0, 0);
     struct cnnvp_host *buffer = fake_add(&sim, &cnnvp_unit_buffer);
     fake_set(buffer, "width_words", work->width);

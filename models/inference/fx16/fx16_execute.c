@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How every engine on FX16 carries a command out: it says what the command costs, the rest is here. */
+#include "cnnvp_fx16.h"
+
+/* What crosses the ports follows from the cost. */
+static void cross(struct cnnvp_fx16_work *work)
+{
+    const struct cnnvp_fx16_cost *cost = &work->cost;
+    struct cnnvp_fx16_traffic *traffic = &work->traffic;
+    traffic->input_words = cost->input_words - cost->ones_words;
+    traffic->input_cycles = cost->compute_cycles;
+    traffic->ones_words = cost->ones_words;
+    traffic->ones_cycles = cost->bias_cycles;
+    traffic->weight_words = cost->weight_words;
+    traffic->output_words = cost->output_words;
+    traffic->passes = cost->passes != 0 ? (uint32_t)cost->passes : 1u;
+}
+
+static uint64_t cycles_of(const struct cnnvp_fx16_cost *cost)
+{
+    return cost->compute_cycles + cost->bias_cycles + cost->fill_cycles + cost->writeout_cycles +
+           cost->accumulator_cycles;
+}
+
+/* Checks the command and says what it costs. Returns NULL, or why it is refused. */
+static const char *prepare(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                           struct cnnvp_fx16_work *work)
+{
+    const char *reason = "";
+    if (unit->opcode != 0 && command->opcode != unit->opcode)
+        return unit->refusal;
+    if (cnnvp_fx16_decode(command, &work->tile, &reason) != CNNVP_OK)
+        return reason;
+    reason = unit->engine->cost(unit, command, work);
+    if (reason == NULL && cycles_of(&work->cost) > CNNVP_FX16_MAX_CYCLES)
+        reason = "a command takes at most 2^40 cycles";
+    return reason;
+}
+
+static int carry_out(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, struct cnnvp_fx16_work *work)
+{
+    struct cnnvp_fx16_stalls stalls = {0};
+    const bool steps = unit->engine->step != NULL;
+    int status = CNNVP_OK;
+    cross(work);
+    if (steps && cnnvp_fx16_look(unit, command, &work->tile, &work->traffic, &work->data) == CNNVP_OK) {
+        status = unit->engine->step(unit, work);
+        cross(work);
+    }
+    if (status == CNNVP_OK)
+        status = cnnvp_fx16_fetch(unit, command, &work->tile, &work->traffic, &work->data, &stalls);
+    if (status == CNNVP_OK && !steps && !unit->timing_only)
+        status = cnnvp_fx16_compute(unit->acc_bits, &work->tile, &work->data, &unit->scratch);
+    if (status == CNNVP_OK)
+        status = cnnvp_fx16_deliver(
+            unit, command, &work->tile, &work->traffic, &work->data, &stalls, &work->cost.saturations);
+    work->cost.input_port_cycles = stalls.input;
+    work->cost.weight_port_cycles = stalls.weight;
+    work->cost.output_port_cycles = stalls.output;
+    return status;
+}
+
+static void count(const struct cnnvp_fx16_unit *unit, uint32_t tag, const struct cnnvp_fx16_cost *cost)
+{
+    for (uint32_t i = 0; i < unit->engine->stat_count; ++i) {
+        const uint64_t n = *(const uint64_t *)(const void *)((const char *)cost + unit->engine->counts[i]);
+        if (n != 0)
+            unit->ops->count(unit->host, i, tag, n);
+    }
+}
+
+int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    struct cnnvp_fx16_unit *unit = self;
+    const struct cnnvp_command *command = NULL;
+    struct cnnvp_fx16_work work = {0};
+    struct cnnvp_fx16_cost *cost = &work.cost;
+    int status = cnnvp_fx16_command(access, &command);
+    (void)port;
+    if (status != CNNVP_OK)
+        return status;
+    const char *reason = prepare(unit, command, &work);
+    if (reason != NULL)
+        return cnnvp_fx16_refuse(unit, command, CNNVP_E_INVAL, reason);
+    status = carry_out(unit, command, &work);
+    if (status != CNNVP_OK)
+        return cnnvp_fx16_refuse(unit, command, status, NULL);
+    cost->commands = 1u;
+    cost->limited_words = cnnvp_fx16_limited_words(&work.tile);
+    cost->busy_cycles = cycles_of(cost) + cost->input_port_cycles + cost->weight_port_cycles + cost->output_port_cycles;
+    count(unit, command->tag, cost);
+    cnnvp_fx16_occupy(unit, command, work.tile.name, cost->busy_cycles, access);
+    return CNNVP_OK;
+}
+
+int cnnvp_fx16_layer(const struct cnnvp_access *access, const struct cnnvp_command **command,
+                     struct cnnvp_fx16_tile *layer)
+{
+    const int status = cnnvp_fx16_command(access, command);
+    if (status == CNNVP_OK)
+        cnnvp_fx16_describe(*command, layer);
+    return status;
+}
